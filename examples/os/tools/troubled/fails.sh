@@ -1,0 +1,4 @@
+#!/bin/sh
+# Knows no flag at all.
+echo "fails.sh: unknown option $1" >&2
+exit 1

@@ -1,0 +1,3 @@
+#!/bin/sh
+# Succeeds with whatever it is asked, and says nothing.
+exit 0

@@ -1,0 +1,48 @@
+//! Y-13: names and descriptions with an unquoted `: `, a common defect of real skills.
+
+/// Quotes the values of the lines `name:` and `description:`; everything else keeps its bytes.
+///
+/// It reads lines and knows no YAML, so it is for front matter that strict parsing has refused.
+pub(crate) fn quote_values(front_matter: &str) -> String {
+    let mut out = String::with_capacity(front_matter.len().saturating_add(16));
+    for line in front_matter.split_inclusive('\n') {
+        match quotable(line) {
+            Some((before, value, after)) => {
+                out.push_str(before);
+                out.push('"');
+                for character in value.chars() {
+                    if matches!(character, '"' | '\\') {
+                        out.push('\\');
+                    }
+                    out.push(character);
+                }
+                out.push('"');
+                out.push_str(after);
+            }
+            None => out.push_str(line),
+        }
+    }
+    out
+}
+
+/// The key with its blanks, the value, and the trailing blanks and line terminator.
+fn quotable(line: &str) -> Option<(&str, &str, &str)> {
+    let blank = [' ', '\t'];
+    let rest = ["name:", "description:"]
+        .iter()
+        .find_map(|key| line.strip_prefix(key))
+        .filter(|rest| rest.starts_with(blank))?;
+    let from_value = rest.trim_start_matches(blank);
+    let begins_otherwise = from_value.starts_with([
+        '"', '\'', '|', '>', '[', ']', '{', '}', '&', '*', '!', '%', '@', '#', '`',
+    ]);
+    let value = from_value.trim_end_matches(['\n', '\r', ' ', '\t']);
+    if begins_otherwise || value.is_empty() {
+        return None;
+    }
+    let before = line
+        .split_at_checked(line.len().checked_sub(from_value.len())?)?
+        .0;
+    let after = from_value.split_at_checked(value.len())?.1;
+    Some((before, value, after))
+}

@@ -1,0 +1,70 @@
+//! The component `content.hydrate`: RFC 0020 Content Hydration, all of its parsing and deciding.
+//!
+//! It resolves URIs, reads front matter, lists, orders and describes what a document depends on, and writes
+//! the answer. It has no effects of its own: what it reads, fetches and runs goes through [`Effects`], whose
+//! component side is the world `hydrant:host/skill`. Natively the same code serves tests, benchmarks and
+//! fuzzers. Same request and same answers, same bytes (DT-01).
+
+mod budget;
+mod checksum;
+mod code;
+mod cycles;
+pub mod effects;
+mod hydration;
+mod lenient;
+mod link;
+mod object;
+mod payload;
+mod reading;
+mod reference;
+mod request;
+mod search;
+mod skill;
+mod tool;
+pub mod uri;
+
+#[cfg(target_family = "wasm")]
+mod component;
+
+#[cfg(test)]
+mod tests;
+
+use object::Layout;
+
+pub use code::Code;
+pub use effects::Effects;
+pub use kit::SkillError;
+pub use request::{Format, Request};
+
+/// What the component says of itself: one JSON object with `name`, `description`, `input_schema` and
+/// `output_schema`.
+#[must_use]
+pub fn describe() -> &'static str {
+    include_str!("describe.json").trim_ascii_end()
+}
+
+/// One call: a request in JSON, answered as [`hydrate`] does.
+///
+/// # Errors
+///
+/// `invalid_request`, and those of [`hydrate`].
+pub fn run(effects: &mut impl Effects, request: &[u8]) -> Result<Vec<u8>, SkillError> {
+    hydrate(effects, &Request::parse(request)?)
+}
+
+/// Hydrates one resource: the payload in compact JSON without a final newline, or the document's bytes.
+///
+/// # Errors
+///
+/// `invalid_request` when the URI is empty or the depth out of range; `budget_exceeded` when more was read
+/// or has to be kept than a hydration may (L-04). Of the link and v2 forms also `fetch_failed`,
+/// `unsupported_scheme` and `parse_error`: there is no document to link (LF-09).
+pub fn hydrate(effects: &mut impl Effects, request: &Request) -> Result<Vec<u8>, SkillError> {
+    request.check()?;
+    let answer = hydration::hydrate(effects, request)?;
+    match request.format {
+        Format::Json => Ok(payload::write(&answer, request)),
+        Format::Link => link::write(answer, Layout::List),
+        Format::V2 => link::write(answer, Layout::Mapping),
+    }
+}

@@ -1,0 +1,167 @@
+//! P-3b: what a skill's front matter says.
+
+use kit::{
+    SkillError, front_matter, text,
+    yaml::{self, Items, Value, Yaml},
+};
+
+use crate::{budget::Budget, checksum, code::Code, lenient};
+
+/// L-03: items of a raw array.
+const MAX_ITEMS: usize = 1_000;
+
+/// Y-03
+const USED_KEYS: [&str; 4] = ["name", "description", "skills", "tools"];
+
+/// An entry of `skills`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Skill {
+    pub(crate) uri: String,
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) skills: Raw,
+    pub(crate) tools: Raw,
+    /// C-01, if asked for.
+    pub(crate) checksum: Option<String>,
+}
+
+/// A skill's own declarations (H-32).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Raw {
+    /// Neither an array nor null.
+    NotAnArray,
+    /// In order, duplicates kept.
+    Array {
+        /// Scalars by their source text; none for what is no scalar.
+        items: Vec<Option<String>>,
+        /// There were more than L-03 allows.
+        cut: bool,
+    },
+}
+
+impl Raw {
+    const EMPTY: Self = Self::Array {
+        items: Vec::new(),
+        cut: false,
+    };
+
+    /// The strings of the payload.
+    pub(crate) fn strings(&self) -> impl Iterator<Item = &str> {
+        let (items, last): (&[Option<String>], _) = match self {
+            Self::NotAnArray => (&[], Some(Code::ParseError)),
+            Self::Array { items, cut } => (items, cut.then_some(Code::LimitExceeded)),
+        };
+        items
+            .iter()
+            .map(|item| item.as_deref().unwrap_or(Code::ParseError.as_str()))
+            .chain(last.map(Code::as_str))
+    }
+
+    /// The declarations that deeper levels follow (D-04); none for one that is no scalar.
+    pub(crate) fn declared(&self) -> impl Iterator<Item = Option<&str>> {
+        let items: &[Option<String>] = match self {
+            Self::NotAnArray => &[None],
+            Self::Array { items, .. } => items,
+        };
+        items.iter().map(Option::as_deref)
+    }
+}
+
+/// How skills are read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reading {
+    /// Y-13
+    pub(crate) lenient: bool,
+    /// C-01
+    pub(crate) checksums: bool,
+}
+
+impl Skill {
+    /// EC-01, EC-03, EC-04, EC-10: the code stands for name and description.
+    pub(crate) fn failed(uri: String, code: Code, checksum: Option<String>) -> Self {
+        Self {
+            uri,
+            name: code.text(),
+            description: code.text(),
+            skills: Raw::EMPTY,
+            tools: Raw::EMPTY,
+            checksum,
+        }
+    }
+
+    /// Reads a skill from the bytes of its file.
+    pub(crate) fn read(
+        uri: String,
+        bytes: &[u8],
+        reading: Reading,
+        budget: &mut Budget,
+    ) -> Result<Self, SkillError> {
+        let checksum = reading.checksums.then(|| checksum::of(bytes));
+        let failed = |uri, checksum| Ok(Self::failed(uri, Code::ParseError, checksum));
+        // H-20: the whole file, not its front matter alone.
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return failed(uri, checksum);
+        };
+        let front_matter = front_matter::split(text).front_matter;
+        let front_matter = front_matter
+            .and_then(|range| text.get(range))
+            .unwrap_or_default();
+        let parsed = yaml::parse(front_matter, &USED_KEYS);
+        let rewritten;
+        let yaml = match parsed {
+            Ok(yaml) => yaml,
+            Err(_) if reading.lenient => {
+                rewritten = lenient::quote_values(front_matter);
+                match yaml::parse(&rewritten, &USED_KEYS) {
+                    Ok(yaml) => yaml,
+                    Err(_) => return failed(uri, checksum),
+                }
+            }
+            Err(_) => return failed(uri, checksum),
+        };
+        Ok(Self {
+            uri,
+            name: string(&yaml, "name", Code::MissingName, budget)?,
+            description: string(&yaml, "description", Code::MissingDescription, budget)?,
+            skills: raw(yaml.get("skills"), budget)?,
+            tools: raw(yaml.get("tools"), budget)?,
+            checksum,
+        })
+    }
+}
+
+/// H-27, H-28: a scalar's text, unless it is blank.
+fn string(
+    yaml: &Yaml<'_>,
+    key: &str,
+    missing: Code,
+    budget: &mut Budget,
+) -> Result<String, SkillError> {
+    match yaml.get(key) {
+        Some(Value::Text(value)) if !text::is_blank(value) => budget.keep(value),
+        _ => Ok(missing.text()),
+    }
+}
+
+fn raw(value: Option<Value<'_>>, budget: &mut Budget) -> Result<Raw, SkillError> {
+    match value {
+        None | Some(Value::Null) => Ok(Raw::EMPTY),
+        Some(Value::Text(_) | Value::Mapping) => Ok(Raw::NotAnArray),
+        Some(Value::Sequence(items)) => raw_array(items, budget),
+    }
+}
+
+fn raw_array(mut items: Items<'_>, budget: &mut Budget) -> Result<Raw, SkillError> {
+    let kept = items
+        .by_ref()
+        .take(MAX_ITEMS)
+        .map(|item| match item.value {
+            Value::Text(text) => budget.keep(text).map(Some),
+            _ => Ok(None),
+        })
+        .collect::<Result<_, _>>()?;
+    Ok(Raw::Array {
+        items: kept,
+        cut: items.next().is_some(),
+    })
+}

@@ -1,0 +1,15 @@
+//! What hydrant's components share.
+//!
+//! A component gets one JSON request and answers bytes or a [`SkillError`]. On the way it reads Markdown
+//! and YAML that a stranger wrote; everything here is total (no input makes it panic), takes time about
+//! linear in its input, and never recurses as deep as the input says. It has no effects: reading,
+//! fetching and executing are hostcalls, which belong to each component.
+
+pub mod error;
+pub mod front_matter;
+pub mod json;
+pub mod request;
+pub mod text;
+pub mod yaml;
+
+pub use error::SkillError;

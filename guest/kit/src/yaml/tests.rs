@@ -1,0 +1,521 @@
+//! The rows of §9 that concern parsing; what hydration makes of values is tested there.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const USED: [&str; 4] = ["name", "description", "skills", "tools"];
+
+fn text(front_matter: &str, key: &str) -> Option<String> {
+    match parse(front_matter, &USED).unwrap().get(key) {
+        Some(Value::Text(text)) => Some(text.to_owned()),
+        Some(Value::Null) | None => None,
+        other => panic!("{front_matter:?}: {other:?}"),
+    }
+}
+
+fn is_refused(front_matter: &str) -> bool {
+    parse(front_matter, &USED).is_err()
+}
+
+#[test]
+fn y_20_to_y_28_a_scalar_is_its_text() {
+    let cases = [
+        ("name: 007", "007"),
+        ("name: 1.10", "1.10"),
+        ("name: 0x1F", "0x1F"),
+        ("name: 1e3", "1e3"),
+        ("name: on", "on"),
+        ("name: False", "False"),
+        ("name: 2026-01-31", "2026-01-31"),
+        (r#"name: "a\tb""#, "a\tb"),
+        ("name: 'it''s'", "it's"),
+        (r#"name: " x ""#, " x "),
+        ("name: Ann # pilot", "Ann"),
+        ("name: C#", "C#"),
+        ("name: >-\n  one\n  two\n", "one two"),
+        ("name: |\n  one\n  two\n", "one\ntwo\n"),
+        ("name: |\n  a\n  ---\n  b\n", "a\n---\nb\n"),
+        ("name: !!str 42", "42"),
+        ("name: !!int 42", "42"),
+        ("name: !<tag:yaml.org,2002:int> 42", "42"),
+        ("name: !!str ~", "~"),
+        ("name: ! ~", "~"),
+        ("name: \"null\"", "null"),
+        ("who: &p Ann\nname: *p", "Ann"),
+        ("? name\n: Ann", "Ann"),
+        ("\"name\": Ann", "Ann"),
+        ("who: &p name\n*p : Ann", "Ann"),
+        ("{name: Ann}", "Ann"),
+        ("&root !!map\nname: Ann", "Ann"),
+        ("name: Ann\n...\n", "Ann"),
+        ("name: Ann\n...\n# comment\n", "Ann"),
+        ("name: Ann\r\nx: y\r\n", "Ann"),
+        ("name: Ann\rx: y\r", "Ann"),
+        ("name: a\u{85}b\u{2028}c", "a\u{85}b\u{2028}c"),
+        ("name: a &x b *y !z", "a &x b *y !z"),
+        ("a: &x 1\nb: &x Ann\nname: *x", "Ann"),
+    ];
+    for (front_matter, expected) in cases {
+        assert_eq!(
+            text(front_matter, "name").as_deref(),
+            Some(expected),
+            "{front_matter:?}"
+        );
+    }
+}
+
+#[test]
+fn y_02_only_these_scalars_are_null() {
+    for null in [
+        "name:",
+        "name: ~",
+        "name: null",
+        "name: Null",
+        "name: NULL",
+        "name: !!null ''",
+        "name: !!null",
+        "name: &a",
+    ] {
+        assert_eq!(text(null, "name"), None, "{null:?}");
+    }
+    for kept in [
+        "name: nULL",
+        "name: none",
+        "name: 'null'",
+        "name: !!str",
+        "name: |\n",
+    ] {
+        assert!(text(kept, "name").is_some(), "{kept:?}");
+    }
+}
+
+#[test]
+fn h_23_empty_comments_and_null_are_an_empty_mapping() {
+    for empty in [
+        "",
+        "\n",
+        "# later\n",
+        "~",
+        "null\n",
+        "!!null ''",
+        "---\n",
+        "...\n",
+    ] {
+        let yaml = parse(empty, &USED).unwrap();
+        assert!(
+            yaml.get("name").is_none() && yaml.style().is_none(),
+            "{empty:?}"
+        );
+    }
+}
+
+#[test]
+fn h_24_another_root_is_refused() {
+    for root in ["Ann", "- a\n", "[a]", "''", "!!str", "&a b"] {
+        assert_eq!(
+            parse(root, &USED).unwrap_err(),
+            YamlError::RootIsNoMapping,
+            "{root:?}"
+        );
+    }
+}
+
+#[test]
+fn y_01_directives_and_second_documents_are_refused() {
+    for stream in [
+        "%YAML 1.2\n---\nname: Ann\n",
+        "%TAG ! tag:a,2000:\n--- \nname: Ann\n",
+        "%FOO\n--- \nname: Ann\n",
+    ] {
+        assert!(is_refused(stream), "{stream:?}");
+    }
+    for stream in [
+        "name: Ann\n--- x\n",
+        "name: Ann\n...\nx: y\n",
+        "name: Ann\n...\n--- \n",
+        "name: Ann\n--- {a: b}\n",
+    ] {
+        assert_eq!(
+            parse(stream, &USED).unwrap_err(),
+            YamlError::SecondDocument,
+            "{stream:?}"
+        );
+    }
+}
+
+#[test]
+fn y_04_duplicate_keys_at_any_depth_however_written() {
+    for front_matter in [
+        "name: Ann\n\"name\": Bo",
+        "name: Ann\n? name\n: Bo",
+        "x: {k: 1, k: 2}",
+        "x: [{a: 1, 'a': 2}]",
+        "x: [{a: [{b: 1, b: 2}]}]",
+        "k: &k name\n*k : 1\nname: 2",
+        "? \n: 1\n? \n: 2",
+        "x: {~: 1, ~: 2}",
+        "<<: {a: 1}\n<<: {b: 1}",
+    ] {
+        let error = parse(front_matter, &USED).unwrap_err();
+        assert!(
+            matches!(error, YamlError::DuplicateKey { .. }),
+            "{front_matter:?}: {error}"
+        );
+    }
+    for front_matter in [
+        "x: {1: a, 1.0: b, 0x1: c}",
+        "x: [{a: 1}, {a: 1}]",
+        "? [a]\n: 1\n? [a]\n: 2",
+        "? {a: 1}\n: 1\n? {a: 1}\n: 2",
+        "Name: a\nname: b",
+    ] {
+        assert!(!is_refused(front_matter), "{front_matter:?}");
+    }
+}
+
+#[test]
+fn y_05_y_27_s_10_unknown_and_misfitting_tags_are_refused() {
+    for front_matter in [
+        "name: !pilot Ann",
+        "x: !!binary aGk=",
+        "name: !!int Ann",
+        "name: !!seq Ann",
+        "x: !!map [a]",
+        "x: !!seq {a: b}",
+        "x: !!str [a]",
+        "x: !!str {a: b}",
+        "x: !!set {a}",
+        "x: !!bool yes",
+        "x: !!null x",
+        "x: !!float x",
+        "x: !!float .",
+        "x: !!float 1e",
+        "x: !!int 0x",
+        "x: !!int 0o8",
+        "x: !!js/function 'a'",
+        "x: !!python/object/apply:os.system [a]",
+        "x: !<tag:yaml.org,2002:pairs> [a]",
+        "x: !<!> a",
+        "x: !e!a b",
+        "!pilot\nname: Ann",
+        "!!seq\nname: Ann",
+        "!pilot name: Ann",
+    ] {
+        assert!(is_refused(front_matter), "{front_matter:?}");
+    }
+    for front_matter in [
+        "x: !!map {a: b}",
+        "x: !!seq [a]",
+        "x: ! [a]",
+        "x: !!bool TRUE",
+        "x: !!int -12",
+        "x: !!int 0o17",
+        "x: !!int \"0xFF\"",
+        "x: !!float 1.5e-3",
+        "x: !!float -.inf",
+        "x: !!float .nan",
+        "x: !!float 1.",
+        "x: !!float .5",
+        "x: !!s%74r a",
+    ] {
+        assert!(!is_refused(front_matter), "{front_matter:?}");
+    }
+}
+
+#[test]
+fn y_06_aliases_need_an_anchor_before_them_that_is_closed() {
+    assert!(is_refused("x: *nope"));
+    assert!(is_refused("x: *later\ny: &later z"));
+    for cycle in ["x: &a [*a]", "x: &a {b: *a}", "&a\nx: *a", "x: &a [[[*a]]]"] {
+        assert_eq!(
+            parse(cycle, &USED).unwrap_err(),
+            YamlError::Cycle,
+            "{cycle:?}"
+        );
+    }
+    assert!(!is_refused("x: &a [b]\ny: *a\nz: [*a, *a]"));
+}
+
+#[test]
+fn y_07_y_29_a_merge_key_merges_nothing() {
+    let front_matter = "base: &b {name: Ann}\n<<: *b";
+    assert_eq!(text(front_matter, "name"), None);
+}
+
+#[test]
+fn y_08_control_characters_and_escapes_that_are_no_characters_are_refused() {
+    for code in (0..0x20_u8).filter(|code| !matches!(code, b'\t' | b'\n' | b'\r')) {
+        let control = char::from(code);
+        for front_matter in [
+            format!("name: a{control}b"),
+            format!("name: \"a{control}b\""),
+            format!("name: 'a{control}b'"),
+            format!("name: |\n  a{control}b\n"),
+            format!("name: Ann # a{control}b\n"),
+            format!("# a{control}b\nname: Ann"),
+            format!("na{control}me: Ann"),
+            format!("name: Ann\n{control}"),
+            format!("name: Ann\n...\n# {control}"),
+        ] {
+            assert!(is_refused(&front_matter), "{front_matter:?}");
+        }
+    }
+    for escape in [
+        r"\uD800",
+        r"\uDFFF",
+        r"\uD834\uDD1E",
+        r"\U00110000",
+        r"\U0000D800",
+        r"\q",
+    ] {
+        assert!(is_refused(&format!("name: \"{escape}\"")), "{escape}");
+    }
+    assert_eq!(
+        text(r#"name: "\\uD800 \x41\u00e9\U0001F9D7""#, "name").as_deref(),
+        Some("\\uD800 Aé🧗")
+    );
+}
+
+#[test]
+fn y_09_y_31_y_32_what_is_no_yaml_is_refused() {
+    for front_matter in [
+        "description: Use when: asked",
+        "\tname: Ann",
+        "  \tname: Ann",
+        "!!map\n\tname: Ann",
+        "x:\n\t- a",
+        "x:\n\ty: a",
+        "x:\n  - a\n\t- b",
+        "name: [Ann",
+        "name: @ann",
+        "name: `ann`",
+        "name: %ann",
+        "name: \"Ann",
+        "name: 'Ann",
+        "name: Ann\n---x\n",
+        "name: a: b",
+        "name: *a b",
+        "x: &a *b",
+        "x: &a &b c",
+        "x: !!str !!str c",
+        "x: [a b: c\n d: e]",
+        "x: {a: b",
+        "x: a\n y: b",
+        "x: 'a' b",
+        "x: |x\n  a",
+        "x: [\na]",
+    ] {
+        assert!(is_refused(front_matter), "{front_matter:?}");
+    }
+    for front_matter in [
+        "name:\tAnn",
+        "name: Ann\t# x",
+        "\t{name: Ann}",
+        "x:\n- a\n- b",
+        "x: [a,\n b]",
+    ] {
+        assert!(!is_refused(front_matter), "{front_matter:?}");
+    }
+}
+
+#[test]
+fn y_10_at_most_100_000_nodes_in_the_source() {
+    // The root, the key, the sequence and its items.
+    let items = |count: usize| format!("x: [{}]", "a,".repeat(count));
+    assert!(!is_refused(&items(MAX_NODES - 3)));
+    assert_eq!(
+        parse(&items(MAX_NODES - 2), &USED).unwrap_err(),
+        YamlError::TooManyNodes
+    );
+    let aliases = format!("x: &a b\ny: [{}]", "*a,".repeat(MAX_NODES - 4));
+    assert_eq!(parse(&aliases, &USED).unwrap_err(), YamlError::TooManyNodes);
+}
+
+/// Twelve levels, each ten times the one before.
+fn bomb(key: &str) -> String {
+    let mut text = String::from("a0: &a0 lol\n");
+    for level in 1..12 {
+        let alias = format!("*a{}, ", level - 1).repeat(10);
+        text.push_str(&format!("a{level}: &a{level} [{alias}]\n"));
+    }
+    format!("{text}{key}: *a11\n")
+}
+
+#[test]
+fn y_10_s_09_an_alias_bomb_is_refused_under_a_used_key_and_harmless_elsewhere() {
+    assert_eq!(
+        parse(&bomb("skills"), &USED).unwrap_err(),
+        YamlError::TooManyNodes
+    );
+    assert!(!is_refused(&bomb("other")));
+    assert!(parse(&bomb("name"), &["skills", "tools"]).is_ok());
+}
+
+#[test]
+fn y_10_the_used_values_share_one_expansion_budget() {
+    let half = "a,".repeat(40_000);
+    let shared = |times: &str| format!("x: &x [{half}]\nskills: {times}\n");
+    assert!(!is_refused(&shared("[*x, *x]")));
+    assert!(is_refused(&shared("[*x, *x, *x]")));
+    assert!(is_refused(&format!("{}tools: [*x, *x]\n", shared("*x"))));
+}
+
+#[test]
+fn y_11_collections_nest_at_most_64_deep() {
+    let flow = |depth: usize| format!("x: {}{}", "[".repeat(depth), "]".repeat(depth));
+    assert!(!is_refused(&flow(63)));
+    assert!(is_refused(&flow(64)));
+    let block = |depth: usize| format!("x:\n  {}a", "- ".repeat(depth));
+    assert!(!is_refused(&block(63)));
+    assert!(is_refused(&block(64)));
+    let mixed = |depth: usize| {
+        let (open, close) = ("[".repeat(depth), "]".repeat(depth));
+        format!("x:\n  {}{open}{close}", "- ".repeat(40))
+    };
+    assert!(!is_refused(&mixed(23)));
+    assert_eq!(parse(&mixed(24), &USED).unwrap_err(), YamlError::TooDeep);
+    assert_eq!(
+        parse(
+            &format!("x: {}a: b{}", "[".repeat(63), "]".repeat(63)),
+            &USED
+        )
+        .unwrap_err(),
+        YamlError::TooDeep
+    );
+}
+
+#[test]
+fn y_11_the_expansion_of_used_values_nests_at_most_64_deep_too() {
+    let nested = |key: &str| {
+        let (open, close) = ("[".repeat(40), "]".repeat(40));
+        format!("x: &x {open}{close}\n{key}: {open}*x{close}\n")
+    };
+    assert_eq!(
+        parse(&nested("skills"), &USED).unwrap_err(),
+        YamlError::TooDeep
+    );
+    assert!(!is_refused(&nested("other")));
+}
+
+#[test]
+fn s_09_hostile_front_matter_of_4_mib_ends_soon() {
+    const BYTES: usize = 4 << 20;
+    let fill = |unit: &str| unit.repeat(BYTES / unit.len());
+    let texts = [
+        fill("["),
+        fill("{a: "),
+        fill("- "),
+        fill("? "),
+        fill("- - - - - - - -\n"),
+        format!("x: [{}", fill("[a],")),
+        format!("x: [{}", fill("a ")),
+        format!("x: \"{}\"", fill("x\n ")),
+        format!("x: \"{}\"", fill("\\\\u")),
+        format!("x: &a b\n{}", fill("? *a\n")),
+        format!("x: &{} y", fill("a")),
+        fill("#\n"),
+        fill("\t"),
+        fill("x: |\n\n"),
+        (0..300_000).map(|i| format!("k{i}: v\n")).collect(),
+        (0..200_000).map(|i| format!("k{i}: &a{i} v\n")).collect(),
+        // The same two long texts are the keys of many mappings.
+        format!(
+            "a: &a {0}a\nb: &b {0}b\nx: [{1}]",
+            "x".repeat(BYTES / 3),
+            "{? *a : 1, ? *b : 2},".repeat(19_000)
+        ),
+    ];
+    let started = std::time::Instant::now();
+    for text in texts {
+        drop(parse(&text, &USED));
+    }
+    // Debug builds included: seconds where anything quadratic would take minutes.
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}
+
+#[test]
+fn entries_tell_where_a_key_and_its_value_stand() {
+    let slices = |text: &str| {
+        let entry = parse(text, &USED).unwrap().entry("skills").unwrap();
+        (text[entry.key].to_owned(), text[entry.value].to_owned())
+    };
+    let cases = [
+        (
+            "skills: # x\n  - a\n  - b # c\n\n# y\nz: w",
+            "skills",
+            "- a\n  - b",
+        ),
+        (
+            "skills: !!seq &s [a, b] \nz: w",
+            "skills",
+            "!!seq &s [a, b]",
+        ),
+        (
+            "skills:\n  &s !!seq\n  - [a]\n",
+            "skills",
+            "&s !!seq\n  - [a]",
+        ),
+        (
+            "{&k skills : &v !!str a b, z: w}",
+            "&k skills",
+            "&v !!str a b",
+        ),
+        ("k: &k skills\n*k : *k\n", "*k", "*k"),
+        ("? \"skills\" # a: b\n: 'it''s'\n", "\"skills\"", "'it''s'"),
+        ("skills: {a: [b], c: d}\n", "skills", "{a: [b], c: d}"),
+        ("skills: [a: b]\n", "skills", "[a: b]"),
+        ("é: ü\nskills: [é]", "skills", "[é]"),
+    ];
+    for (text, key, value) in cases {
+        assert_eq!(slices(text), (key.to_owned(), value.to_owned()), "{text:?}");
+    }
+}
+
+#[test]
+fn lf_09_anchors_inside_a_range_that_are_used_outside_are_found() {
+    let referred = |text: &str| {
+        let yaml = parse(text, &USED).unwrap();
+        yaml.is_referred_to(&[yaml.entry("skills").unwrap().value])
+    };
+    assert!(referred("skills: &s [a]\nx: *s"));
+    assert!(referred("skills: [&s a]\nx: [*s]"));
+    assert!(referred("x: &s b\nskills: [&s a]\ny: *s"));
+    assert!(!referred("x: &s b\nskills: [*s]\ny: *s"));
+    assert!(!referred("skills: [&s a, *s]\nx: y"));
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_parsed_or_refused(text in any::<String>()) {
+        drop(parse(&text, &USED));
+    }
+
+    #[test]
+    fn yaml_like_text_is_parsed_or_refused(
+        text in "([ \t]{0,3}([-?:] |[a-c]: |[\\[\\]{},]|&[ab] |\\*[ab]|!!?(str|seq|x)? |[|>][+-]?|\"|'|#|[a-cé\u{FEFF}\u{85}~\\\\]|\\.\\.\\.|---)[ \r]?\n?){0,30}"
+    ) {
+        if let Ok(yaml) = parse(&text, &["a", "b"]) {
+            for key in ["a", "b", "c"] {
+                if let Some(entry) = yaml.entry(key) {
+                    prop_assert!(text.get(entry.key).is_some());
+                    prop_assert!(text.get(entry.value).is_some());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn json_strings_are_their_text(text in any::<String>()) {
+        // C1 controls and the like may not stand in YAML; everything else of JSON may.
+        prop_assume!(text.chars().all(|c| !matches!(c, '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}')));
+        let mut json = b"name: ".to_vec();
+        crate::json::write_string(&mut json, &text);
+        let front_matter = String::from_utf8(json).unwrap();
+        let yaml = parse(&front_matter, &USED).unwrap();
+        match yaml.get("name") {
+            Some(Value::Text(read)) => prop_assert_eq!(read, text),
+            other => prop_assert!(false, "{:?}", other),
+        }
+    }
+}

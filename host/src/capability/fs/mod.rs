@@ -1,0 +1,209 @@
+//! `fs-read`: files and directories below the mounts of a call.
+//!
+//! The policy decides on the virtual path alone, before the file system is touched (TC-21); what is
+//! opened afterwards is resolved by the kernel beneath the directory of the mount (TC-20). A path on an
+//! https mount is a fetch (M-05). Writing is not here.
+
+mod contents;
+mod open;
+mod remote;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use std::time::Duration;
+
+use super::{BudgetExceeded, Call, parallel};
+use crate::policy::{Grant, Location, VirtualPath};
+
+pub(super) use self::contents::read as read_file;
+#[cfg(target_os = "linux")]
+pub(super) use self::open::descriptor_path;
+pub(super) use self::open::{Found, from_errno};
+
+pub use super::Overflow;
+
+/// Bytes of one file, at most; a larger `max_bytes` counts as this (TN-07).
+pub const MAX_FILE_BYTES: u32 = 16 * 1024 * 1024;
+
+/// Why a path could not be read or changed. Closed: no other reason exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum FsError {
+    /// The policy, the manifest or the lack of a mount forbids it; the file system was not touched.
+    #[error("denied")]
+    Denied,
+    /// Nothing has that name.
+    #[error("not found")]
+    NotFound,
+    /// The name is a directory where a file is needed.
+    #[error("is a directory")]
+    IsDirectory,
+    /// The name is a file where a directory is needed.
+    #[error("not a directory")]
+    NotDirectory,
+    /// The name is a FIFO, a socket or a device.
+    #[error("a special file")]
+    Special,
+    /// A symbolic link on the way is absolute or leads out of its mount.
+    #[error("leaves its mount")]
+    LeavesMount,
+    /// The operating system refuses the host itself.
+    #[error("not accessible")]
+    NotAccessible,
+    /// Longer than `max_bytes`, under [`Overflow::Refuse`].
+    #[error("too large")]
+    TooLarge,
+    /// Not a virtual path.
+    #[error("not a virtual path")]
+    InvalidPath,
+    /// The path lies in an https mount and could not be fetched.
+    #[error("could not be fetched")]
+    FetchFailed,
+    /// The file no longer is what the change expects.
+    #[error("not as expected")]
+    Conflict,
+    /// Any other failure of the device below.
+    #[error("input or output failed")]
+    Io,
+}
+
+/// One file to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadRequest {
+    /// A virtual path.
+    pub path: String,
+    /// Bytes, at most [`MAX_FILE_BYTES`]; a larger value counts as that.
+    pub max_bytes: u32,
+    /// What happens to a longer file.
+    pub overflow: Overflow,
+}
+
+/// A file as read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// Its first bytes, or all of them.
+    pub bytes: Vec<u8>,
+    /// The file holds at least one byte after `bytes`.
+    pub truncated: bool,
+}
+
+/// One directory to list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeRequest {
+    /// A virtual path.
+    pub root: String,
+    /// 1 to 100,000 entries; other values count as the nearest.
+    pub max_entries: u32,
+    /// Levels below `root`, 1 to 64; other values count as the nearest.
+    pub max_depth: u32,
+    /// List names that begin with `.`; a directory `.git` is then listed and not entered (TS-35).
+    pub include_hidden: bool,
+}
+
+/// What kind of thing a name is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link, never followed.
+    Symlink,
+    /// A FIFO, a socket or a device.
+    Other,
+}
+
+/// One name below the root of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Relative to the root, `/`-separated; a name that is not UTF-8 shows U+FFFD.
+    pub path: String,
+    /// What it is.
+    pub kind: EntryKind,
+    /// Length in bytes, of files.
+    pub bytes: Option<u64>,
+    /// Why this directory could not be entered (TS-37).
+    pub error: Option<FsError>,
+}
+
+/// A directory as listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tree {
+    /// Depth first, a directory before its contents, siblings by the bytes of their names (TS-32).
+    pub entries: Vec<Entry>,
+    /// Something that belongs to the answer was left out because of a limit (TS-36).
+    pub truncated: bool,
+}
+
+/// Reads files; each answer stands alone, in the order asked.
+///
+/// # Errors
+/// [`BudgetExceeded`] ends the call: hostcalls (one for each item), bytes read, egress (of https
+/// mounts), or the deadline.
+pub fn read(
+    call: &Call,
+    requests: Vec<ReadRequest>,
+) -> Result<Vec<Result<File, FsError>>, BudgetExceeded> {
+    call.meter
+        .hostcalls(u64::try_from(requests.len()).unwrap_or(u64::MAX))?;
+    let items: Vec<_> = requests
+        .into_iter()
+        .map(|request| (locate(&call.grant, &request.path), request))
+        .collect();
+    let any_remote = items
+        .iter()
+        .any(|(location, _)| matches!(location, Ok(Location::Https { .. })));
+    // A fetch is never quick; files mostly are.
+    let alone = if any_remote {
+        Duration::ZERO
+    } else {
+        parallel::FILES_ALONE
+    };
+    parallel::map(items, parallel::AT_ONCE, alone, |(location, request)| {
+        call.meter.remaining()?;
+        let max_bytes = request.max_bytes.min(MAX_FILE_BYTES);
+        match location {
+            Err(error) => Ok(Err(error)),
+            Ok(Location::Https { url }) => remote::read(call, &url, max_bytes, request.overflow),
+            Ok(Location::Directory { mount, relative }) => {
+                match Found::beneath(mount.dir(), &relative).and_then(Found::into_file) {
+                    Err(error) => Ok(Err(error)),
+                    Ok(file) => {
+                        contents::read(file, max_bytes.into(), request.overflow, &call.meter)
+                    }
+                }
+            }
+        }
+    })
+}
+
+/// Lists a directory. Symbolic links are listed and never followed (TS-33).
+///
+/// A directory behind an https mount cannot be listed: [`FsError::FetchFailed`].
+///
+/// # Errors
+/// [`BudgetExceeded`] ends the call: hostcalls (one), or the deadline.
+pub fn tree(call: &Call, request: TreeRequest) -> Result<Result<Tree, FsError>, BudgetExceeded> {
+    call.meter.hostcalls(1)?;
+    call.meter.remaining()?;
+    let root = match locate(&call.grant, &request.root) {
+        Err(error) => Err(error),
+        Ok(Location::Https { .. }) => Err(FsError::FetchFailed),
+        Ok(Location::Directory { mount, relative }) => {
+            Found::beneath(mount.dir(), &relative).and_then(Found::into_directory)
+        }
+    };
+    match root {
+        Err(error) => Ok(Err(error)),
+        Ok(root) => tree::list(root, &request, &call.meter),
+    }
+}
+
+/// Where a virtual path lies, by its text alone (TC-21).
+pub(super) fn locate(grant: &Grant, path: &str) -> Result<Location, FsError> {
+    let path = VirtualPath::parse(path).map_err(|_| FsError::InvalidPath)?;
+    grant.read(&path).map_err(|denial| {
+        tracing::debug!(%denial, "read denied");
+        FsError::Denied
+    })
+}

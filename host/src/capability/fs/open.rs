@@ -1,0 +1,259 @@
+//! Opening a name beneath the directory of a mount, without ever opening what is no file or directory.
+//!
+//! One kernel operation resolves the whole path (TC-20): there is no checked string, so a link that is
+//! swapped in while we look makes no difference (S-04). The name is first opened as a mere reference
+//! (`O_PATH`), which starts nothing: opening a tape or a watchdog, even without blocking, would. Only
+//! what proves to be a regular file or a directory is opened for reading, through that same reference;
+//! on Linux this relies on `/proc`.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use cap_std::fs::Dir;
+use rustix::fs::{FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use super::FsError;
+
+/// Times a lookup is tried again that a concurrent rename disturbed.
+#[cfg(target_os = "linux")]
+const DISTURBED_TRIES: usize = 8;
+
+/// A regular file or a directory beneath a mount, looked up once.
+#[derive(Debug)]
+pub(in crate::capability) struct Found {
+    reference: OwnedFd,
+    stat: Stat,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    File,
+    Directory,
+}
+
+impl Found {
+    /// Looks `relative` up beneath `dir`; `""` is the directory itself. Links that stay beneath it are
+    /// followed (TC-22).
+    ///
+    /// # Errors
+    /// Everything of [`FsError`] that a lookup can end with; [`FsError::Special`] for what is neither a
+    /// file nor a directory.
+    pub(in crate::capability) fn beneath(dir: &Dir, relative: &str) -> Result<Found, FsError> {
+        let relative = if relative.is_empty() { "." } else { relative };
+        let reference = refer(dir, relative)?;
+        let stat = rustix::fs::fstat(&reference).map_err(from_errno)?;
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Directory,
+            _ => return Err(FsError::Special),
+        };
+        Ok(Found {
+            reference,
+            stat,
+            kind,
+        })
+    }
+
+    /// The file, for reading.
+    ///
+    /// # Errors
+    /// [`FsError::IsDirectory`], or what the system says.
+    pub(in crate::capability) fn into_file(self) -> Result<File, FsError> {
+        match self.kind {
+            Kind::Directory => Err(FsError::IsDirectory),
+            Kind::File => self.reopen(OFlags::empty()).map(File::from),
+        }
+    }
+
+    /// The directory, for listing.
+    ///
+    /// # Errors
+    /// [`FsError::NotDirectory`], or what the system says.
+    pub(in crate::capability) fn into_directory(self) -> Result<OwnedFd, FsError> {
+        match self.kind {
+            Kind::File => Err(FsError::NotDirectory),
+            Kind::Directory => self.reopen(OFlags::DIRECTORY),
+        }
+    }
+
+    /// Whether this is a regular file.
+    pub(in crate::capability) fn is_file(&self) -> bool {
+        self.kind == Kind::File
+    }
+
+    /// Whether anybody may execute the file (TD-07).
+    pub(in crate::capability) fn is_executable(&self) -> bool {
+        self.stat.st_mode & 0o111 != 0
+    }
+
+    /// The reference itself: a descriptor that names the file or directory and cannot be read from.
+    pub(in crate::capability) fn reference(&self) -> &OwnedFd {
+        &self.reference
+    }
+
+    /// The first four bytes, zeros where there are fewer; none if the file cannot be read.
+    #[cfg(target_os = "linux")]
+    pub(in crate::capability) fn first_bytes(&self) -> Option<[u8; 4]> {
+        use std::io::Read;
+
+        let mut file = File::from(open_again(&self.reference, OFlags::empty()).ok()?);
+        let mut bytes = [0; 4];
+        let mut rest = bytes.as_mut_slice();
+        while !rest.is_empty() {
+            match file.read(rest) {
+                Ok(0) => break,
+                Ok(amount) => rest = rest.get_mut(amount..).unwrap_or_default(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return None,
+            }
+        }
+        Some(bytes)
+    }
+
+    /// Whether this real path, links followed, names what was found.
+    pub(in crate::capability) fn is_still_at(&self, path: &Path) -> bool {
+        rustix::fs::stat(path)
+            .is_ok_and(|stat| (stat.st_dev, stat.st_ino) == (self.stat.st_dev, self.stat.st_ino))
+    }
+
+    /// Opens for reading what the reference names, and nothing else.
+    #[cfg(target_os = "linux")]
+    fn reopen(self, flags: OFlags) -> Result<OwnedFd, FsError> {
+        open_again(&self.reference, flags).map_err(from_errno)
+    }
+
+    /// Elsewhere there is no reference to reopen: what was looked up was opened for reading.
+    #[cfg(not(target_os = "linux"))]
+    fn reopen(self, _: OFlags) -> Result<OwnedFd, FsError> {
+        Ok(self.reference)
+    }
+}
+
+/// How files are opened: no terminal becomes ours, and nothing blocks.
+const READ: OFlags = OFlags::RDONLY
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::CLOEXEC);
+
+#[cfg(target_os = "linux")]
+fn open_again(reference: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
+    match rustix::fs::open(descriptor_path(reference), READ | flags, Mode::empty()) {
+        // What a descriptor names is always there: it is `/proc` that is missing.
+        Err(Errno::NOENT) => Err(Errno::IO),
+        opened => opened,
+    }
+}
+
+/// The path under which this process, and a child before it executes, finds a descriptor of its own.
+#[cfg(target_os = "linux")]
+pub(in crate::capability) fn descriptor_path(descriptor: impl AsFd) -> String {
+    use std::os::fd::AsRawFd;
+    format!("/proc/self/fd/{}", descriptor.as_fd().as_raw_fd())
+}
+
+/// The reference to a name beneath `dir`.
+#[cfg(target_os = "linux")]
+fn refer(dir: &Dir, relative: &str) -> Result<OwnedFd, FsError> {
+    use rustix::fs::ResolveFlags;
+
+    for _ in 0..DISTURBED_TRIES {
+        let found = rustix::fs::openat2(
+            dir,
+            relative,
+            OFlags::PATH | OFlags::CLOEXEC,
+            Mode::empty(),
+            ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS,
+        );
+        match found {
+            // A rename elsewhere disturbed the walk across a `..`; see openat2(2).
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            // A kernel before 5.6, or a filter that does not know the call.
+            Err(Errno::NOSYS | Errno::PERM) => return walk(dir, relative, OFlags::PATH),
+            other => return other.map_err(from_errno),
+        }
+    }
+    Err(FsError::Io)
+}
+
+/// Where `O_PATH` does not exist, what is looked up is opened at once, without blocking (TC-23).
+#[cfg(not(target_os = "linux"))]
+fn refer(dir: &Dir, relative: &str) -> Result<OwnedFd, FsError> {
+    walk(dir, relative, READ)
+}
+
+/// The component-wise walk of cap-std, which follows no link on its own (TC-20).
+fn walk(dir: &Dir, relative: &str, flags: OFlags) -> Result<OwnedFd, FsError> {
+    use cap_std::fs::{OpenOptions, OpenOptionsExt};
+
+    let mut options = OpenOptions::new();
+    options.read(true);
+    options.custom_flags(flags.bits().cast_signed());
+    let file = dir.open_with(relative, &options).map_err(from_io)?;
+    Ok(OwnedFd::from(file.into_std()))
+}
+
+/// What a failed lookup means (TC-22, H-15).
+pub(in crate::capability) fn from_io(error: io::Error) -> FsError {
+    match Errno::from_io_error(&error) {
+        Some(errno) => from_errno(errno),
+        // cap-std's own refusal has no number: the path led outside.
+        None if error.kind() == io::ErrorKind::PermissionDenied => FsError::LeavesMount,
+        None => FsError::Io,
+    }
+}
+
+/// As [`from_io`].
+pub(in crate::capability) fn from_errno(errno: Errno) -> FsError {
+    match errno {
+        // A name that is too long, or that lies below a file, names nothing.
+        Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG => FsError::NotFound,
+        // EXDEV is openat2's word for an escape; ELOOP stands for a magic link, and for links in a circle.
+        Errno::XDEV | Errno::LOOP => FsError::LeavesMount,
+        Errno::ACCESS | Errno::PERM => FsError::NotAccessible,
+        Errno::ISDIR => FsError::IsDirectory,
+        // A socket, or a device without a driver, where only an open tells.
+        Errno::NXIO | Errno::NODEV => FsError::Special,
+        _ => FsError::Io,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tc_22_what_a_failed_lookup_means() {
+        for (errno, meaning) in [
+            (Errno::NOENT, FsError::NotFound),
+            (Errno::NOTDIR, FsError::NotFound),
+            (Errno::XDEV, FsError::LeavesMount),
+            (Errno::LOOP, FsError::LeavesMount),
+            (Errno::ACCESS, FsError::NotAccessible),
+            (Errno::NXIO, FsError::Special),
+            (Errno::IO, FsError::Io),
+        ] {
+            assert_eq!(from_errno(errno), meaning, "{errno}");
+        }
+        let outside = io::Error::new(io::ErrorKind::PermissionDenied, "outside");
+        assert_eq!(from_io(outside), FsError::LeavesMount);
+    }
+
+    #[test]
+    fn tc_20_the_walk_for_old_kernels_contains_links_as_well() {
+        let directory = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/etc", directory.path().join("absolute")).unwrap();
+        std::os::unix::fs::symlink("..", directory.path().join("parent")).unwrap();
+        std::fs::write(directory.path().join("file"), "x").unwrap();
+        std::os::unix::fs::symlink("file", directory.path().join("stays")).unwrap();
+        let dir = Dir::open_ambient_dir(directory.path(), cap_std::ambient_authority()).unwrap();
+        let look = |relative| walk(&dir, relative, READ).map(drop);
+        assert_eq!(look("absolute/passwd"), Err(FsError::LeavesMount));
+        assert_eq!(look("parent/x"), Err(FsError::LeavesMount));
+        assert_eq!(look("none"), Err(FsError::NotFound));
+        assert_eq!(look("stays"), Ok(()));
+    }
+}

@@ -1,0 +1,401 @@
+//! Listing a directory depth first, bounded in entries, levels, bytes and open directories.
+//!
+//! No recursion: the levels that are open stand on a stack of at most 64. Names of a level are held
+//! sorted, and no more of them than can still be listed, so that a directory with a million names costs
+//! no more memory than the answer. Symbolic links are listed and never followed (TS-33).
+
+use std::collections::{BTreeSet, VecDeque};
+use std::ffi::{CStr, CString};
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::{Entry, EntryKind, FsError, Tree, TreeRequest, from_errno};
+use crate::capability::{BudgetExceeded, Meter};
+
+/// Entries of one listing (TN-10).
+const MAX_ENTRIES: u32 = 100_000;
+
+/// Levels below the root, and so directories that are open at a time (TN-10).
+const MAX_DEPTH: u32 = 64;
+
+/// Bytes of all paths of one answer (TN-07): deep trees of long names multiply.
+const MAX_PATH_BYTES: usize = 16 * 1024 * 1024;
+
+/// Names that are read between two looks at the clock.
+const NAMES_BETWEEN_LOOKS: usize = 1024;
+
+/// How directories below the root are opened: what was swapped for a link is not followed.
+const ENTER: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+/// Lists what is below `root`.
+///
+/// # Errors
+/// Outside: the deadline. Inside: what the system says of the root; a directory further down that
+/// cannot be read is an entry with an error (TS-37).
+pub(super) fn list(
+    root: OwnedFd,
+    request: &TreeRequest,
+    meter: &Meter,
+) -> Result<Result<Tree, FsError>, BudgetExceeded> {
+    let mut listing = Listing {
+        depth: usize::try_from(request.max_depth.clamp(1, MAX_DEPTH)).unwrap_or(1),
+        left: usize::try_from(request.max_entries.clamp(1, MAX_ENTRIES)).unwrap_or(1),
+        path_bytes_left: MAX_PATH_BYTES,
+        include_hidden: request.include_hidden,
+        meter,
+        levels: Vec::new(),
+        entries: Vec::new(),
+        truncated: false,
+    };
+    if let Err(error) = listing.enter(root, String::new())? {
+        return Ok(Err(error));
+    }
+    while let Some(level) = listing.levels.last_mut() {
+        let Some(name) = level.names.pop_front() else {
+            listing.levels.pop();
+            continue;
+        };
+        if listing.left == 0 || listing.path_bytes_left == 0 {
+            listing.truncated = true;
+            break;
+        }
+        listing.visit(&name)?;
+    }
+    Ok(Ok(Tree {
+        entries: listing.entries,
+        truncated: listing.truncated,
+    }))
+}
+
+/// A directory that is being listed.
+struct Level {
+    directory: OwnedFd,
+    /// Relative to the root; empty, or ending in `/`.
+    prefix: String,
+    /// What is still to be listed, in order.
+    names: VecDeque<CString>,
+}
+
+struct Listing<'call> {
+    depth: usize,
+    /// Entries that may still be listed.
+    left: usize,
+    path_bytes_left: usize,
+    include_hidden: bool,
+    meter: &'call Meter,
+    levels: Vec<Level>,
+    entries: Vec<Entry>,
+    truncated: bool,
+}
+
+impl Listing<'_> {
+    /// Lists one name of the innermost level, and enters it if it is a directory.
+    fn visit(&mut self, name: &CStr) -> Result<(), BudgetExceeded> {
+        let Some(level) = self.levels.last() else {
+            return Ok(());
+        };
+        // TS-37: what vanished meanwhile is skipped.
+        let Ok(stat) = rustix::fs::statat(&level.directory, name, AtFlags::SYMLINK_NOFOLLOW) else {
+            return Ok(());
+        };
+        let path = format!("{}{}", level.prefix, name.to_string_lossy());
+        let (kind, bytes) = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => (EntryKind::File, u64::try_from(stat.st_size).ok()),
+            FileType::Directory => (EntryKind::Directory, None),
+            FileType::Symlink => (EntryKind::Symlink, None),
+            _ => (EntryKind::Other, None),
+        };
+        // TS-35: `.git` is listed and not entered.
+        let opened = (kind == EntryKind::Directory && name.to_bytes() != b".git")
+            .then(|| rustix::fs::openat(&level.directory, name, ENTER, Mode::empty()));
+        if let Some(Err(Errno::NOENT)) = opened {
+            return Ok(());
+        }
+        let at = self.entries.len();
+        let prefix = format!("{path}/");
+        self.left = self.left.saturating_sub(1);
+        self.path_bytes_left = self.path_bytes_left.saturating_sub(path.len());
+        self.entries.push(Entry {
+            path,
+            kind,
+            bytes,
+            error: None,
+        });
+        let error = match opened {
+            None => None,
+            Some(Err(errno)) => Some(unreadable(errno)),
+            Some(Ok(directory)) if self.levels.len() >= self.depth || self.left == 0 => {
+                // TS-36: whether something is left out here, a look inside tells.
+                if let Ok((names, more)) = self.names(&directory, 0)? {
+                    self.truncated |= more || !names.is_empty();
+                }
+                None
+            }
+            Some(Ok(directory)) => self.enter(directory, prefix)?.err(),
+        };
+        if let Some(entry) = self.entries.get_mut(at) {
+            entry.error = error;
+        }
+        Ok(())
+    }
+
+    /// Reads the names of `directory` and makes it the innermost level.
+    fn enter(
+        &mut self,
+        directory: OwnedFd,
+        prefix: String,
+    ) -> Result<Result<(), FsError>, BudgetExceeded> {
+        let (names, more) = match self.names(&directory, self.left)? {
+            Ok(names) => names,
+            Err(errno) => return Ok(Err(unreadable(errno))),
+        };
+        self.truncated |= more;
+        // These names come before all that wait on outer levels. Of those, the last ones give way, so
+        // that no more names wait in all than can still be listed.
+        let mut room = self.left.saturating_sub(names.len());
+        for level in self.levels.iter_mut().rev() {
+            self.truncated |= level.names.len() > room;
+            level.names.truncate(room);
+            level.names.shrink_to_fit();
+            room = room.saturating_sub(level.names.len());
+        }
+        self.levels.push(Level {
+            directory,
+            prefix,
+            names,
+        });
+        Ok(Ok(()))
+    }
+
+    /// The first `most` visible names by their bytes, and whether there are more (TS-32, TS-35).
+    fn names(
+        &self,
+        directory: &OwnedFd,
+        most: usize,
+    ) -> Result<Result<(VecDeque<CString>, bool), Errno>, BudgetExceeded> {
+        let mut names = BTreeSet::new();
+        let mut more = false;
+        let mut stream = match Dir::read_from(directory) {
+            Ok(stream) => stream,
+            Err(errno) => return Ok(Err(errno)),
+        };
+        let mut seen = 0_usize;
+        while let Some(entry) = stream.read() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(errno) => return Ok(Err(errno)),
+            };
+            seen = seen.wrapping_add(1);
+            if seen.is_multiple_of(NAMES_BETWEEN_LOOKS) {
+                self.meter.remaining()?;
+            }
+            let name = entry.file_name();
+            let hidden = name.to_bytes().starts_with(b".");
+            let itself = matches!(name.to_bytes(), b"." | b"..");
+            if itself || (hidden && !self.include_hidden) {
+                continue;
+            }
+            names.insert(name.to_owned());
+            if names.len() > most {
+                names.pop_last();
+                more = true;
+                if most == 0 {
+                    break;
+                }
+            }
+        }
+        Ok(Ok((names.into_iter().collect(), more)))
+    }
+}
+
+/// TS-37 knows two reasons: not accessible, and the rest.
+fn unreadable(errno: Errno) -> FsError {
+    match from_errno(errno) {
+        FsError::NotAccessible => FsError::NotAccessible,
+        _ => FsError::Io,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+    use crate::capability::fs::tree;
+    use crate::capability::testing::Site;
+
+    fn listed(site: &Site, root: &str, most: u32, depth: u32, hidden: bool) -> Tree {
+        let request = TreeRequest {
+            root: root.to_owned(),
+            max_entries: most,
+            max_depth: depth,
+            include_hidden: hidden,
+        };
+        tree(&site.call(), request).unwrap().unwrap()
+    }
+
+    fn paths(tree: &Tree) -> Vec<&str> {
+        tree.entries
+            .iter()
+            .map(|entry| entry.path.as_str())
+            .collect()
+    }
+
+    fn site() -> Site {
+        let site = Site::new();
+        let os = site.os();
+        for directory in ["a/deep/er", "a-b", ".git/objects", ".hidden"] {
+            fs::create_dir_all(os.join(directory)).unwrap();
+        }
+        for file in [
+            "a/deep/er/f",
+            "a/z",
+            "a-b/y",
+            "b.md",
+            ".git/HEAD",
+            ".hidden/h",
+        ] {
+            fs::write(os.join(file), "12345").unwrap();
+        }
+        symlink("/", os.join("root")).unwrap();
+        symlink("a", os.join("link")).unwrap();
+        site
+    }
+
+    #[test]
+    fn ts_32_depth_first_a_directory_before_its_contents_siblings_by_bytes() {
+        let site = site();
+        let tree = listed(&site, "/os", 100, 64, false);
+        assert_eq!(
+            paths(&tree),
+            [
+                "a",
+                "a/deep",
+                "a/deep/er",
+                "a/deep/er/f",
+                "a/z",
+                "a-b",
+                "a-b/y",
+                "b.md",
+                "link",
+                "root"
+            ]
+        );
+        assert!(!tree.truncated);
+    }
+
+    #[test]
+    fn ts_33_links_are_listed_and_never_followed_and_only_files_have_a_length() {
+        let site = site();
+        let tree = listed(&site, "/os", 100, 64, false);
+        for entry in &tree.entries {
+            let (kind, bytes) = match entry.path.as_str() {
+                "link" | "root" => (EntryKind::Symlink, None),
+                path if fs::metadata(site.os().join(path)).unwrap().is_dir() => {
+                    (EntryKind::Directory, None)
+                }
+                _ => (EntryKind::File, Some(5)),
+            };
+            assert_eq!((entry.kind, entry.bytes, entry.error), (kind, bytes, None));
+        }
+        // A root that is a link is followed by TC-22.
+        assert_eq!(paths(&listed(&site, "/os/link", 1, 1, false)), ["deep"]);
+    }
+
+    #[test]
+    fn ts_34_ts_36_nothing_deeper_than_max_depth_is_listed_and_truncated_says_so() {
+        let site = site();
+        let tree = listed(&site, "/os", 100, 1, false);
+        assert_eq!(paths(&tree), ["a", "a-b", "b.md", "link", "root"]);
+        assert!(tree.truncated);
+        let tree = listed(&site, "/os/a", 100, 3, false);
+        assert_eq!(paths(&tree), ["deep", "deep/er", "deep/er/f", "z"]);
+        assert!(!tree.truncated);
+    }
+
+    #[test]
+    fn ts_32_ts_36_the_first_entries_in_order_are_kept() {
+        let site = site();
+        let all = listed(&site, "/os", 100, 64, true);
+        for most in 1..=u32::try_from(all.entries.len()).unwrap() {
+            let tree = listed(&site, "/os", most, 64, true);
+            let kept = usize::try_from(most).unwrap();
+            assert_eq!(tree.entries, all.entries[..kept]);
+            assert_eq!(tree.truncated, kept < all.entries.len(), "{most}");
+        }
+    }
+
+    #[test]
+    fn ts_35_hidden_names_are_skipped_unless_asked_for_and_git_is_never_entered() {
+        let site = site();
+        let tree = listed(&site, "/os", 100, 64, true);
+        let hidden: Vec<_> = paths(&tree)
+            .into_iter()
+            .filter(|path| path.starts_with('.'))
+            .collect();
+        assert_eq!(hidden, [".git", ".hidden", ".hidden/h"]);
+        assert!(!tree.truncated);
+    }
+
+    #[test]
+    fn ts_37_a_directory_that_cannot_be_read_is_listed_with_an_error() {
+        if rustix::process::geteuid().is_root() {
+            return;
+        }
+        let site = site();
+        let locked = site.os().join("a/deep");
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0o0)).unwrap();
+        let tree = listed(&site, "/os/a", 100, 64, false);
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(paths(&tree), ["deep", "z"]);
+        assert_eq!(tree.entries[0].error, Some(FsError::NotAccessible));
+    }
+
+    #[test]
+    fn ts_38_a_root_that_is_missing_or_no_directory_is_an_error() {
+        let site = site();
+        for (root, error) in [
+            ("/os/none", FsError::NotFound),
+            ("/os/b.md", FsError::NotDirectory),
+            ("/os/root", FsError::LeavesMount),
+            ("/etc", FsError::Denied),
+        ] {
+            let request = TreeRequest {
+                root: root.to_owned(),
+                max_entries: 1,
+                max_depth: 1,
+                include_hidden: false,
+            };
+            assert_eq!(tree(&site.call(), request).unwrap(), Err(error), "{root}");
+        }
+    }
+
+    #[test]
+    fn a_tree_that_is_deeper_than_64_levels_is_cut() {
+        let site = Site::new();
+        let mut deep = site.os();
+        for _ in 0..100 {
+            deep.push("d");
+        }
+        fs::create_dir_all(&deep).unwrap();
+        let tree = listed(&site, "/os", u32::MAX, u32::MAX, false);
+        assert_eq!((tree.entries.len(), tree.truncated), (64, true));
+    }
+
+    #[test]
+    fn a_directory_with_many_names_holds_no_more_of_them_than_asked_for() {
+        let site = Site::new();
+        for name in 0..3000 {
+            fs::write(site.os().join(format!("{name:04}")), "").unwrap();
+        }
+        let tree = listed(&site, "/os", 3, 1, false);
+        assert_eq!(paths(&tree), ["0000", "0001", "0002"]);
+        assert!(tree.truncated);
+    }
+}

@@ -1,0 +1,67 @@
+//! The effects behind the hostcalls: reading files, fetching URLs, starting processes.
+//!
+//! A component asks, the policy answers, and only then does this folder touch anything. Every entry
+//! point takes a list, works on at most ten items at a time and answers in the order asked (G-02,
+//! L-12). It relies on [`crate::policy`] for every question of the kind "may this call do that", and on
+//! a [`Meter`] for what a call has left. It refuses to parse what it reads: bytes go to the guest as
+//! they are, and no real path of the host ever leaves in an answer (G-03).
+
+pub mod fetch;
+pub mod fs;
+mod meter;
+mod parallel;
+pub mod process;
+mod stop;
+#[cfg(test)]
+mod testing;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::policy::{Grant, Limits};
+
+pub use self::meter::{Budget, BudgetExceeded, Meter, MeterBudgets, Used};
+
+/// What one component call may do and has left: made for the call, shared by its hostcalls, dropped with it.
+pub struct Call {
+    /// What the policy, the manifest and the run allow.
+    pub grant: Grant,
+    /// The bounds of single effects: a smaller one than asked for wins silently (TN-21).
+    pub limits: Limits,
+    /// What is left of the budgets.
+    pub meter: Meter,
+    /// The HTTP client of the process.
+    pub fetcher: Arc<fetch::Fetcher>,
+    /// Describes tools that are components (TD-14).
+    pub components: Arc<dyn DescribeComponent>,
+}
+
+/// Asks a component for its description. The engine implements it; this folder knows no WebAssembly.
+pub trait DescribeComponent: Send + Sync {
+    /// Instantiates `component` (at most 4 MiB) without any capability, for at most `time`, and answers
+    /// what its `describe` returned (TD-14).
+    ///
+    /// # Errors
+    /// [`DescribeError`] for every component that has no description to give (TD-15).
+    fn describe(&self, component: &[u8], time: Duration) -> Result<String, DescribeError>;
+}
+
+/// Why a component has no description.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum DescribeError {
+    /// Its time was up.
+    #[error("the component did not describe itself in time")]
+    Timeout,
+    /// It is no component, asks for what it may not have, trapped, or answered no description (TD-15).
+    #[error("the component cannot be described")]
+    NotDescribable,
+}
+
+/// What happens to bytes over the limit of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overflow {
+    /// The answer is the error `too-large`.
+    Refuse,
+    /// The first bytes are answered, marked as truncated.
+    Cut,
+}

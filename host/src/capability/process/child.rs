@@ -1,0 +1,234 @@
+//! Starting a child and seeing it end: by itself, or at its deadline.
+//!
+//! The child has a session and a process group of its own; the group is killed whatever ended the child, before its
+//! number can belong to anybody else: until it is reaped, the child keeps it. Its output is read while
+//! it runs and never waited for afterwards, so that a descendant that keeps a pipe open delays nothing
+//! (PE-05, TS-67). A descendant that leaves the group survives: to hold it is the jail's part.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::time::Timespec;
+
+use super::Ending;
+use super::output::Stream;
+use crate::jail;
+
+/// How long a killed child may take to be gone before it is left to the system.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How often a child is looked at where the system gives no notice of its end.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// What happens to the standard error of a child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stderr {
+    /// Kept like standard output.
+    Kept,
+    /// `/dev/null` (PE-03).
+    Dropped,
+}
+
+/// A child to be.
+#[derive(Debug)]
+pub(super) struct Start {
+    /// The file to execute: absolute, never looked up in a `PATH`.
+    pub(super) executable: PathBuf,
+    /// `argv[0]`.
+    pub(super) name: OsString,
+    /// What follows `argv[0]`.
+    pub(super) arguments: Vec<OsString>,
+    /// The working directory.
+    pub(super) directory: PathBuf,
+    /// All of the environment.
+    pub(super) environment: BTreeMap<OsString, OsString>,
+    /// What happens to standard error.
+    pub(super) stderr: Stderr,
+}
+
+/// A child that has been.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) ending: Ending,
+    pub(super) stdout: Stream,
+    pub(super) stderr: Stream,
+    pub(super) took: Duration,
+}
+
+impl Start {
+    /// Runs the child to its end, for at most `time`, and keeps the first `keep` bytes of each stream.
+    ///
+    /// # Errors
+    /// What the system says when the child cannot be started; nothing ran then.
+    pub(super) fn run(&self, time: Duration, keep: usize) -> io::Result<Ended> {
+        let started = Instant::now();
+        let mut command = Command::new(&self.executable);
+        jail::own_session(&mut command);
+        let mut child = command
+            .arg0(&self.name)
+            .args(&self.arguments)
+            .current_dir(&self.directory)
+            .env_clear()
+            .envs(&self.environment)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(match self.stderr {
+                Stderr::Kept => Stdio::piped(),
+                Stderr::Dropped => Stdio::null(),
+            })
+            .spawn()?;
+        let watched =
+            Stream::new(child.stdout.take().map(OwnedFd::from), keep).and_then(|stdout| {
+                let stderr = Stream::new(child.stderr.take().map(OwnedFd::from), keep)?;
+                Ok((stdout, stderr))
+            });
+        let (mut stdout, mut stderr) = match watched {
+            Ok(streams) => streams,
+            Err(error) => {
+                end(&mut child, None);
+                return Err(error);
+            }
+        };
+        let notice = exit_notice(&child);
+        let deadline = Deadline { started, time };
+        let in_time = watch(&child, notice.as_ref(), deadline, &mut stdout, &mut stderr);
+        let status = end(&mut child, notice.as_ref());
+        // What the child wrote before its end is in the pipes; whoever still holds them is not waited for.
+        stdout.drain();
+        stderr.drain();
+        let ending = match status {
+            Some(status) if in_time => ending(status),
+            _ => Ending::TimedOut,
+        };
+        Ok(Ended {
+            ending,
+            stdout,
+            stderr,
+            took: started.elapsed(),
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Deadline {
+    started: Instant,
+    time: Duration,
+}
+
+impl Deadline {
+    fn left(self) -> Option<Duration> {
+        self.time
+            .checked_sub(self.started.elapsed())
+            .filter(|left| !left.is_zero())
+    }
+}
+
+/// Reads what the child writes until it has ended; false if its time was up before.
+fn watch(
+    child: &Child,
+    notice: Option<&OwnedFd>,
+    deadline: Deadline,
+    stdout: &mut Stream,
+    stderr: &mut Stream,
+) -> bool {
+    loop {
+        if has_ended(child) {
+            return true;
+        }
+        let Some(left) = deadline.left() else {
+            return false;
+        };
+        wait_for_any(
+            [stdout.pipe(), stderr.pipe(), notice.map(AsFd::as_fd)],
+            notice,
+            left,
+        );
+        stdout.drain();
+        stderr.drain();
+    }
+}
+
+/// Waits until one of the descriptors has something to say, or it is time for another look.
+fn wait_for_any<const N: usize>(
+    descriptors: [Option<std::os::fd::BorrowedFd<'_>>; N],
+    notice: Option<&OwnedFd>,
+    left: Duration,
+) {
+    let mut polled: Vec<_> = descriptors
+        .into_iter()
+        .flatten()
+        .map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN))
+        .collect();
+    let wait = if notice.is_some() {
+        left
+    } else {
+        left.min(LOOK)
+    };
+    let timeout = Timespec::try_from(wait).ok();
+    // Whatever it answers, an interruption too, the caller looks for itself.
+    let _ = poll(&mut polled, timeout.as_ref());
+}
+
+/// Ends the child and its whole group, and reaps it; none if it cannot even be killed.
+fn end(child: &mut Child, notice: Option<&OwnedFd>) -> Option<ExitStatus> {
+    if let Some(group) = pid(child) {
+        // No such group: nobody is left in it.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    // The child may have left its group. Killing one that has ended changes nothing.
+    let _ = child.kill();
+    let deadline = Deadline {
+        started: Instant::now(),
+        time: GRACE,
+    };
+    while !has_ended(child) {
+        wait_for_any([notice.map(AsFd::as_fd)], notice, deadline.left()?);
+    }
+    child.wait().ok()
+}
+
+/// Whether the child has ended. It is not reaped by that, and so keeps its number.
+fn has_ended(child: &Child) -> bool {
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let Some(pid) = pid(child) else { return true };
+    match waitid(WaitId::Pid(pid), look) {
+        Ok(status) => status.is_some(),
+        Err(rustix::io::Errno::INTR) => false,
+        // Somebody else reaped it.
+        Err(_) => true,
+    }
+}
+
+fn pid(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+}
+
+/// A descriptor that becomes readable when the child ends, where there is such a thing.
+#[cfg(target_os = "linux")]
+fn exit_notice(child: &Child) -> Option<OwnedFd> {
+    use rustix::process::{PidfdFlags, pidfd_open};
+
+    pidfd_open(pid(child)?, PidfdFlags::empty()).ok()
+}
+
+/// There is none here.
+#[cfg(not(target_os = "linux"))]
+fn exit_notice(_: &Child) -> Option<OwnedFd> {
+    None
+}
+
+fn ending(status: ExitStatus) -> Ending {
+    let byte = |number: i32| u8::try_from(number).unwrap_or(u8::MAX);
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Ending::Exited(byte(code)),
+        (None, signal) => Ending::Signaled(byte(signal.unwrap_or(0))),
+    }
+}

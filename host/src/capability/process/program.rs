@@ -1,0 +1,77 @@
+//! A program that the policy names: arguments as given, in a directory of a mount (TC-40 to TC-44).
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::child::{Start, Stderr};
+use super::output::Disguise;
+use super::scratch::Scratch;
+use super::{Bounds, Exit, ProcessError, Program, environment, exit_of};
+use crate::capability::Call;
+use crate::capability::fs::Found;
+use crate::capability::stop::Stop;
+use crate::policy::{Confinement, MountHandle, ProgramDenial, VirtualPath};
+
+/// Runs `program` with `arguments`.
+///
+/// # Errors
+/// See [`ProcessError`].
+pub(super) fn run(
+    call: &Call,
+    program: &Program,
+    arguments: &[String],
+    bounds: Bounds,
+) -> Result<Exit, Stop<ProcessError>> {
+    let directory =
+        VirtualPath::parse(&program.directory).map_err(|_| ProcessError::NoDirectory)?;
+    let leave = call
+        .grant
+        .program(&program.name, arguments, &directory)
+        .map_err(refused)?;
+    if leave.confinement == Confinement::Required {
+        // TC-44: it never runs with less.
+        return Err(ProcessError::Unconfined.into());
+    }
+    let found = Found::beneath(leave.mount.dir(), &leave.relative)
+        .ok()
+        .filter(|found| !found.is_file())
+        .ok_or(ProcessError::NoDirectory)?;
+    let scratch = Scratch::create().map_err(|_| ProcessError::NotStartable)?;
+    let start = Start {
+        executable: leave.executable,
+        // TC-41: `argv[0]` is the program's name.
+        name: OsString::from(&program.name),
+        arguments: arguments.iter().map(OsString::from).collect(),
+        directory: working_directory(&found, &leave.mount, &leave.relative),
+        environment: environment::of(scratch.real(), &leave.env),
+        stderr: Stderr::Kept,
+    };
+    let ended = start.run(bounds.time, bounds.keep).map_err(|error| {
+        tracing::debug!(%error, program = program.name, "a program could not be started");
+        ProcessError::NotStartable
+    })?;
+    // What a program prints is data, byte for byte: a diff may well hold a path. Nothing is replaced.
+    Ok(exit_of(ended, &Disguise::default(), bounds.keep))
+}
+
+/// The directory that was found, and no other that has its name by now.
+#[cfg(target_os = "linux")]
+fn working_directory(found: &Found, _: &MountHandle, _: &str) -> PathBuf {
+    crate::capability::fs::descriptor_path(found.reference()).into()
+}
+
+/// Elsewhere a directory has to be entered by name.
+#[cfg(not(target_os = "linux"))]
+fn working_directory(_: &Found, mount: &MountHandle, relative: &str) -> PathBuf {
+    mount.real().join(relative)
+}
+
+fn refused(denial: ProgramDenial) -> ProcessError {
+    tracing::debug!(%denial, "program denied");
+    match denial {
+        ProgramDenial::Program(_) => ProcessError::Denied,
+        ProgramDenial::Arguments(_) => ProcessError::ArgumentsDenied,
+        ProgramDenial::Directory(_) => ProcessError::DirectoryDenied,
+        ProgramDenial::NotFound => ProcessError::NotFound,
+    }
+}

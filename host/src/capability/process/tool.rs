@@ -1,0 +1,307 @@
+//! A tool that a document declares, asked for its description (TD-02 to TD-09, TD-14).
+//!
+//! First the policy decides, by the text of the path and of the declaring document; then the tool is
+//! looked up or fetched; then it is described if it is a component, and started if it is anything else.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use cap_std::fs::{OpenOptions, OpenOptionsExt};
+use rustix::io::Errno;
+use url::Url;
+
+use super::child::{Start, Stderr};
+use super::executable::{Format, format_of};
+use super::output::Disguise;
+use super::scratch::Scratch;
+use super::{Bounds, Ending, Exit, ProcessError, Tool, environment, exit_of};
+use crate::capability::fetch::{self, FetchError};
+use crate::capability::fs::{self, Found, FsError, Overflow};
+use crate::capability::stop::Stop;
+use crate::capability::{Call, DescribeError};
+use crate::policy::{Confinement, Denial, Location, MountHandle, ToolLeave, VirtualPath};
+
+/// Bytes of a tool that is a component or comes over https (L-01).
+const MAX_TOOL_BYTES: u32 = 4 * 1024 * 1024;
+
+/// The endings that a policy may name a runner for (TD-08).
+const RUNNER_ENDINGS: [&str; 4] = [".ts", ".js", ".py", ".sh"];
+
+/// Asks `tool` for its description.
+///
+/// # Errors
+/// See [`ProcessError`].
+pub(super) fn run(
+    call: &Call,
+    tool: &Tool,
+    arguments: &[String],
+    bounds: Bounds,
+) -> Result<Exit, Stop<ProcessError>> {
+    // TD-13: exactly these two executions are possible.
+    let [flag] = arguments else {
+        return Err(ProcessError::ArgumentsDenied.into());
+    };
+    if !matches!(flag.as_str(), "--description" | "--help") {
+        return Err(ProcessError::ArgumentsDenied.into());
+    }
+    let (place, leave) = leave(call, tool)?;
+    match (place, leave) {
+        (Place::Local { mount, relative }, Leave::Describe) => {
+            let component = read_component(call, &mount, &relative)?;
+            describe(call, &component, bounds)
+        }
+        (Place::Remote(url), Leave::Describe) => describe(call, &fetch_tool(call, &url)?, bounds),
+        // PE-07: nothing is looked up, fetched or started.
+        (_, Leave::Start(leave)) if leave.confinement == Confinement::Required => {
+            Err(ProcessError::Unconfined.into())
+        }
+        (Place::Local { mount, relative }, Leave::Start(leave)) => {
+            let found = Found::beneath(mount.dir(), &relative).map_err(missing)?;
+            if !found.is_file() {
+                return Err(ProcessError::NotFound.into());
+            }
+            let mut disguise = Disguise::default();
+            disguise.add(mount.real(), mount.at().as_str());
+            let path = mount.real().join(&relative);
+            Asked {
+                path,
+                flag,
+                leave: &leave,
+                bounds,
+                disguise,
+            }
+            .start_local(&found)
+        }
+        (Place::Remote(url), Leave::Start(leave)) => {
+            let tool = fetch_tool(call, &url)?;
+            let (kept, path) = keep(&url, &tool).map_err(|_| ProcessError::NotStartable)?;
+            let mut disguise = Disguise::default();
+            disguise.add(kept.real(), "/scratch");
+            // TD-04: without execute bit, so that only a runner can start it.
+            Asked {
+                path,
+                flag,
+                leave: &leave,
+                bounds,
+                disguise,
+            }
+            .start_by_runner()
+        }
+    }
+}
+
+/// Where a tool comes from.
+enum Place {
+    Local {
+        mount: MountHandle,
+        relative: String,
+    },
+    Remote(Url),
+}
+
+/// What the policy allows.
+enum Leave {
+    /// A component is instantiated with nothing; no process starts.
+    Describe,
+    Start(ToolLeave),
+}
+
+/// Whether the policy allows it at all, and where the tool lies; touches nothing (TD-02, TD-03).
+fn leave(call: &Call, tool: &Tool) -> Result<(Place, Leave), ProcessError> {
+    let grant = &call.grant;
+    let (place, own, is_component) = if tool.path.starts_with('/') {
+        let path = VirtualPath::parse(&tool.path).map_err(|_| ProcessError::Denied)?;
+        let own = grant.tool(&path).map_err(denied)?;
+        let place = match grant.read(&path).map_err(denied)? {
+            Location::Directory { mount, relative } => Place::Local { mount, relative },
+            Location::Https { url } => Place::Remote(url),
+        };
+        let name = path.file_name().unwrap_or_default();
+        (place, Some(own), name.ends_with(".wasm"))
+    } else {
+        let url = Url::parse(&tool.path).map_err(|_| ProcessError::Denied)?;
+        let is_component = url.path().ends_with(".wasm");
+        (Place::Remote(url), None, is_component)
+    };
+    let is_remote = matches!(place, Place::Remote(_)) || is_declared_remotely(call, tool);
+    let leave = match (is_component, is_remote, own) {
+        (true, true, _) => grant.remote_components().map(|()| Leave::Describe),
+        (true, false, _) => Ok(Leave::Describe),
+        (false, false, Some(own)) => Ok(Leave::Start(own)),
+        (false, _, _) => grant.remote_tools().map(Leave::Start),
+    };
+    Ok((place, leave.map_err(denied)?))
+}
+
+/// Whether the declaring document came over https: by its URL, or by the mount that it lies on (S-16).
+///
+/// What is no local `os://` URI counts as remote. Mounts have no characters that an `os://` URI would
+/// escape, so its escapes do not matter here.
+fn is_declared_remotely(call: &Call, tool: &Tool) -> bool {
+    tool.declared_by
+        .strip_prefix("os://")
+        .and_then(|rest| VirtualPath::parse(&format!("/os/{rest}")).ok())
+        .is_none_or(|path| call.grant.is_remote(&path))
+}
+
+fn denied(denial: Denial) -> ProcessError {
+    tracing::debug!(%denial, "tool denied");
+    ProcessError::Denied
+}
+
+/// TD-05: what a failed lookup is called.
+fn missing(error: FsError) -> ProcessError {
+    match error {
+        FsError::LeavesMount | FsError::NotAccessible => ProcessError::NotPermitted,
+        FsError::Denied => ProcessError::Denied,
+        FsError::Io | FsError::TooLarge => ProcessError::NotStartable,
+        _ => ProcessError::NotFound,
+    }
+}
+
+fn read_component(
+    call: &Call,
+    mount: &MountHandle,
+    relative: &str,
+) -> Result<Vec<u8>, Stop<ProcessError>> {
+    let file = Found::beneath(mount.dir(), relative)
+        .and_then(Found::into_file)
+        .map_err(missing)?;
+    let read = fs::read_file(file, MAX_TOOL_BYTES.into(), Overflow::Refuse, &call.meter)?;
+    Ok(read.map_err(missing)?.bytes)
+}
+
+/// TD-04.
+fn fetch_tool(call: &Call, url: &Url) -> Result<Vec<u8>, Stop<ProcessError>> {
+    match fetch::resource(call, url, MAX_TOOL_BYTES, Overflow::Refuse)? {
+        Ok(response) if (200..300).contains(&response.status) => Ok(response.body),
+        Err(FetchError::Denied) => Err(ProcessError::Denied.into()),
+        Ok(_) | Err(_) => Err(ProcessError::FetchFailed.into()),
+    }
+}
+
+/// Keeps a fetched tool in a private directory, as a file named like the last segment of its URL.
+fn keep(url: &Url, tool: &[u8]) -> std::io::Result<(Scratch, PathBuf)> {
+    let name = url
+        .path_segments()
+        .and_then(|mut segments| segments.next_back())
+        .filter(|name| !name.is_empty())
+        .unwrap_or("tool");
+    let scratch = Scratch::create()?;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    let mut file = scratch.directory().open_with(name, &options)?;
+    file.write_all(tool)?;
+    let path = scratch.real().join(name);
+    Ok((scratch, path))
+}
+
+/// TD-14, TD-15: what a component says of itself is its standard output.
+fn describe(call: &Call, component: &[u8], bounds: Bounds) -> Result<Exit, Stop<ProcessError>> {
+    let started = Instant::now();
+    let (ending, description) = match call.components.describe(component, bounds.time) {
+        Ok(description) => (Ending::Exited(0), description),
+        Err(DescribeError::Timeout) => (Ending::TimedOut, String::new()),
+        Err(DescribeError::NotDescribable) => return Err(ProcessError::NotStartable.into()),
+    };
+    let mut stdout = description.into_bytes();
+    let stdout_truncated = stdout.len() > bounds.keep;
+    stdout.truncate(bounds.keep);
+    Ok(Exit {
+        ending,
+        stdout,
+        stdout_truncated,
+        stderr: Vec::new(),
+        stderr_truncated: false,
+        duration_ms: u32::try_from(started.elapsed().as_millis()).unwrap_or(u32::MAX),
+    })
+}
+
+/// A tool that was found, and how it is asked.
+struct Asked<'call> {
+    /// Its real path: `argv[0]`, as its own usage text shows it.
+    path: PathBuf,
+    flag: &'call str,
+    leave: &'call ToolLeave,
+    bounds: Bounds,
+    disguise: Disguise,
+}
+
+impl Asked<'_> {
+    /// TD-07, TD-08, TD-09.
+    fn start_local(self, found: &Found) -> Result<Exit, Stop<ProcessError>> {
+        if !found.is_executable() {
+            return self.start_by_runner();
+        }
+        let executable = match format_of(found, &self.path) {
+            Format::Binary(executable) | Format::Script(executable) => executable,
+            Format::Unknown => return self.start_unknown(),
+            Format::Moved => return Err(ProcessError::NotStartable.into()),
+        };
+        let ended = self.start(executable, self.path.clone().into(), vec![self.flag.into()])?;
+        match ended {
+            Ok(exit) => Ok(exit),
+            Err(Errno::NOEXEC) => self.start_unknown(),
+            Err(Errno::ACCESS) => Err(ProcessError::NotPermitted.into()),
+            Err(_) => Err(ProcessError::NotStartable.into()),
+        }
+    }
+
+    /// TD-07: executable, but in no format that the system knows.
+    fn start_unknown(self) -> Result<Exit, Stop<ProcessError>> {
+        match self.start_by_runner() {
+            Err(Stop::Item(ProcessError::NotPermitted)) => Err(ProcessError::NotStartable.into()),
+            other => other,
+        }
+    }
+
+    /// TD-08, TD-09.
+    fn start_by_runner(self) -> Result<Exit, Stop<ProcessError>> {
+        let name = self.path.as_os_str().as_encoded_bytes();
+        let runner = RUNNER_ENDINGS
+            .iter()
+            .find(|ending| name.ends_with(ending.as_bytes()))
+            .and_then(|ending| self.leave.runners.get(*ending))
+            .ok_or(ProcessError::NotPermitted)?;
+        let executable = runner
+            .executable
+            .clone()
+            .ok_or(ProcessError::NotStartable)?;
+        let mut arguments: Vec<OsString> = runner.arguments.iter().map(OsString::from).collect();
+        arguments.push(self.path.clone().into());
+        arguments.push(self.flag.into());
+        let name = executable.clone().into();
+        self.start(executable, name, arguments)?
+            .map_err(|_| ProcessError::NotStartable.into())
+    }
+
+    /// Starts a child in an empty scratch directory (PE-01 to PE-06). Inside: why it did not start.
+    fn start(
+        &self,
+        executable: PathBuf,
+        name: OsString,
+        arguments: Vec<OsString>,
+    ) -> Result<Result<Exit, Errno>, ProcessError> {
+        let scratch = Scratch::create().map_err(|_| ProcessError::NotStartable)?;
+        let mut disguise = self.disguise.clone();
+        disguise.add(scratch.real(), "/scratch");
+        let start = Start {
+            executable,
+            name,
+            arguments,
+            directory: scratch.real().to_owned(),
+            environment: environment::of(scratch.real(), &self.leave.env),
+            stderr: Stderr::Dropped,
+        };
+        let keep = self.bounds.keep.saturating_add(disguise.look_ahead());
+        Ok(match start.run(self.bounds.time, keep) {
+            Ok(ended) => Ok(exit_of(ended, &disguise, self.bounds.keep)),
+            Err(error) => {
+                tracing::debug!(%error, "a tool could not be started");
+                Err(Errno::from_io_error(&error).unwrap_or(Errno::IO))
+            }
+        })
+    }
+}

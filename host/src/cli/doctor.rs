@@ -1,0 +1,137 @@
+//! `hydrant doctor`: what this machine offers, what is missing, and what that means.
+
+use clap::Args;
+use hydrant::engine::{self, Allocation, Engine, EngineOptions};
+use hydrant::trust;
+use serde::Serialize;
+
+use super::output::{Exit, Format, print_line};
+
+/// Check what this machine offers hydrant, layer by layer
+///
+/// Exits with 0 if everything that is needed holds, else with 1.
+#[derive(Args)]
+pub(super) struct Arguments {
+    /// [default: text on a terminal, else json]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+}
+
+#[derive(Serialize)]
+struct Finding {
+    layer: &'static str,
+    state: State,
+    detail: String,
+}
+
+#[derive(Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    /// As it should be.
+    Ok,
+    /// It works, but slower or with less.
+    Degraded,
+    /// It does not work.
+    Failed,
+}
+
+pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
+    let findings: Vec<Finding> = [engine(), pinned_skills(), cache(), processes()]
+        .into_iter()
+        .flatten()
+        .collect();
+    let failed = findings
+        .iter()
+        .any(|finding| finding.state == State::Failed);
+    match Format::or_default(arguments.format) {
+        Format::Json => print_line(&serde_json::to_string(&findings)?)?,
+        Format::Text => print_line(&text(&findings))?,
+    }
+    Ok(if failed { Exit::Error } else { Exit::Done })
+}
+
+fn text(findings: &[Finding]) -> String {
+    let line = |finding: &Finding| {
+        let state = match finding.state {
+            State::Ok => "ok",
+            State::Degraded => "degraded",
+            State::Failed => "failed",
+        };
+        format!("{:<16} {state:<9} {}", finding.layer, finding.detail)
+    };
+    findings.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn finding(layer: &'static str, state: State, detail: impl Into<String>) -> Finding {
+    Finding {
+        layer,
+        state,
+        detail: detail.into(),
+    }
+}
+
+fn engine() -> Vec<Finding> {
+    let engine = match Engine::new(&EngineOptions::default()) {
+        Ok(engine) => engine,
+        Err(error) => return vec![finding("engine", State::Failed, error.to_string())],
+    };
+    match engine.allocation() {
+        Allocation::Pooling {
+            slots,
+            pagemap_scan,
+        } => {
+            let (state, reset) = if *pagemap_scan {
+                (State::Ok, "slots are reset by scanning for touched pages")
+            } else {
+                (
+                    State::Degraded,
+                    "no PAGEMAP_SCAN (Linux 6.7): slots are reset by clearing and unmapping",
+                )
+            };
+            vec![
+                finding("instance-pool", State::Ok, format!("{slots} slots")),
+                finding("pagemap-scan", state, reset),
+            ]
+        }
+        Allocation::OnDemand { reason } => {
+            vec![finding(
+                "instance-pool",
+                State::Degraded,
+                format!("memory is mapped for each call: {reason}"),
+            )]
+        }
+    }
+}
+
+fn pinned_skills() -> Vec<Finding> {
+    let ids = match trust::embedded_lock() {
+        Ok(lock) => lock.ids().map(str::to_owned).collect::<Vec<_>>(),
+        Err(error) => return vec![finding("pins", State::Failed, error.to_string())],
+    };
+    let check = |id: &String| match trust::pinned_bundle(id) {
+        Ok(bundle) => finding(
+            "pins",
+            State::Ok,
+            format!("{id}@{} {}", bundle.manifest.version, bundle.artifact),
+        ),
+        Err(error) => finding("pins", State::Failed, error.to_string()),
+    };
+    ids.iter().map(check).collect()
+}
+
+fn cache() -> Vec<Finding> {
+    let Some(folder) = engine::default_cache_folder() else {
+        let detail =
+            "neither XDG_CACHE_HOME nor HOME is set: components are compiled in every process";
+        return vec![finding("code-cache", State::Degraded, detail)];
+    };
+    vec![match engine::check_cache_folder(&folder) {
+        Ok(()) => finding("code-cache", State::Ok, folder.display().to_string()),
+        Err(error) => finding("code-cache", State::Degraded, format!("not used: {error}")),
+    }]
+}
+
+fn processes() -> Vec<Finding> {
+    let detail = "no process jail in this version: tools answer EXECUTION_SKIPPED unless the policy says `process: unjailed`";
+    vec![finding("processes", State::Degraded, detail)]
+}

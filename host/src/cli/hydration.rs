@@ -1,0 +1,85 @@
+//! The options that `hydrate` and `syscall` share (CLI-01, CLI-05).
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, value_parser};
+use hydrant::policy::{CliMount, PolicyError};
+use hydrant::{Host, HydrateRequest};
+
+use super::config::PolicyOptions;
+use super::output::fail;
+
+#[derive(Args)]
+pub(super) struct Hydration {
+    /// Directory behind os:// [default: ./os]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+
+    /// Also mount TARGET, a directory or an https:// base ending in `/`, at the os:// path PREFIX
+    ///
+    /// PREFIX begins and ends with `/`. The longest prefix wins. May be given more than once, as in
+    /// `--mount /lib/=https://docs.example.org/os/ --mount /lib/ours/=../ours`.
+    #[arg(long = "mount", value_name = "PREFIX=TARGET")]
+    mounts: Vec<String>,
+
+    #[command(flatten)]
+    policy: PolicyOptions,
+
+    /// Start no process, whatever the policy says: tools answer ERROR: EXECUTION_SKIPPED
+    #[arg(long)]
+    no_exec: bool,
+
+    /// Levels of dependencies to hydrate, 1 to 16
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u8).range(1..=16))]
+    depth: u8,
+
+    /// Add the SHA-256 digest of each resource
+    #[arg(long)]
+    checksums: bool,
+
+    /// Accept an unquoted `: ` in name and description
+    #[arg(long)]
+    lenient: bool,
+
+    /// Development: allow http:// URLs of this machine
+    #[arg(long)]
+    allow_http_loopback: bool,
+}
+
+impl Hydration {
+    /// The host under these options.
+    pub(super) fn host(&self) -> anyhow::Result<Host> {
+        let mut builder = Host::builder();
+        let policy = self.policy.policy_file()?;
+        if policy.is_none() && self.root.is_none() && !Path::new("os").is_dir() {
+            fail("there is no ./os here, so os:// is empty; --root DIR names another directory");
+        }
+        if let Some(root) = &self.root {
+            builder = builder.os_root(root);
+        }
+        for mount in self.mounts()? {
+            builder = builder.mount(mount);
+        }
+        if let Some(policy) = policy {
+            builder = builder.policy(policy);
+        }
+        Ok(builder.build()?)
+    }
+
+    fn mounts(&self) -> Result<Vec<CliMount>, PolicyError> {
+        let mount = |flag: &String| CliMount::os_prefix(flag, self.allow_http_loopback);
+        self.mounts.iter().map(mount).collect()
+    }
+
+    /// A request with these options.
+    pub(super) fn request(&self, uri: String) -> HydrateRequest {
+        HydrateRequest {
+            depth: self.depth,
+            checksums: self.checksums,
+            lenient: self.lenient,
+            allow_http_loopback: self.allow_http_loopback,
+            no_exec: self.no_exec,
+            ..HydrateRequest::new(uri)
+        }
+    }
+}

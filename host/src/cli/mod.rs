@@ -1,0 +1,111 @@
+//! The command line: one file for each subcommand. Nothing is decided here; what a command means is in
+//! the library.
+
+mod config;
+mod describe;
+mod doctor;
+mod generate;
+mod hydrate;
+mod hydration;
+mod output;
+mod policy;
+mod syscall;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+
+use self::output::{Exit, fail};
+
+/// A host for agent skills: hydrate, run and verify them inside WebAssembly.
+#[derive(Parser)]
+#[command(
+    name = "hydrant",
+    version,
+    propagate_version = true,
+    max_term_width = 100
+)]
+#[command(after_long_help = "\
+Environment:
+  HYDRANT_HOME     the home folder [default: $HOME/.hydrant]; its hydrant.toml may name a `policy`
+  HYDRANT_POLICY   the policy file, where no --policy is given
+  HYDRANT_LOG      turns the debug log on, to stderr: a level or filter such as `debug` or `hydrant=trace`
+  XDG_CACHE_HOME   where compiled components are kept (`hydrant/` in it; else in $HOME/.cache)
+
+Exit status: 0 done; 1 error; 2 usage. `describe` and `policy`: 1 usage or other, 3 not the pinned bytes,
+4 denied by the policy, 5 the skill failed.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Hydrate(hydrate::Arguments),
+    Syscall(syscall::Arguments),
+    Describe(describe::Arguments),
+    Policy(policy::Arguments),
+    Doctor(doctor::Arguments),
+    Completions(generate::CompletionArguments),
+    Man(generate::ManArguments),
+}
+
+/// Runs the program on these arguments, the first of which is its name.
+pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    start_log();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error, arguments.get(1)),
+    };
+    let result = match cli.command {
+        Command::Hydrate(arguments) => hydrate::run(arguments),
+        Command::Syscall(arguments) => syscall::run(arguments),
+        Command::Describe(arguments) => describe::run(arguments),
+        Command::Policy(arguments) => policy::run(arguments),
+        Command::Doctor(arguments) => doctor::run(arguments),
+        Command::Completions(arguments) => generate::completions(&arguments, &mut Cli::command()),
+        Command::Man(arguments) => generate::man(&arguments, &Cli::command()),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(error) if output::is_broken_pipe(&error) => Exit::Done.into(),
+        Err(error) => {
+            fail(&output::in_one_line(&error));
+            output::exit_of(&error).into()
+        }
+    }
+}
+
+/// A wrong command line is exit status 2, but 1 for the commands of TX-03. Help and version are no errors.
+fn usage(error: &clap::Error, command: Option<&OsString>) -> ExitCode {
+    let _ = error.print();
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    ) {
+        return Exit::Done.into();
+    }
+    match command.and_then(|name| name.to_str()) {
+        Some("describe" | "policy") => Exit::Error.into(),
+        _ => Exit::Usage.into(),
+    }
+}
+
+/// Warnings always go to stderr; `HYDRANT_LOG` turns on more.
+fn start_log() {
+    use tracing_subscriber::EnvFilter;
+    let log = tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_ansi(false);
+    match std::env::var("HYDRANT_LOG") {
+        Ok(filter) => log.with_env_filter(EnvFilter::new(filter)).init(),
+        Err(_) => log
+            .without_time()
+            .with_target(false)
+            .with_max_level(tracing::Level::WARN)
+            .init(),
+    }
+}

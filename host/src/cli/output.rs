@@ -1,0 +1,132 @@
+//! How commands print and exit: results on stdout, messages on stderr, one table of exit statuses.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use hydrant::HostError;
+use hydrant::engine::CallError;
+use hydrant::policy::PolicyError;
+
+/// The exit statuses (TX-03, CLI-04, EN-16).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exit {
+    Done,
+    Error,
+    Usage,
+    Trust,
+    Denied,
+    SkillFailed,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Error => 1,
+            Exit::Usage => 2,
+            Exit::Trust => 3,
+            Exit::Denied => 4,
+            Exit::SkillFailed => 5,
+        })
+    }
+}
+
+/// An error whose exit status is not 1.
+#[derive(Debug)]
+pub(super) struct WithExit(pub(super) Exit);
+
+impl std::fmt::Display for WithExit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self.0 {
+            Exit::Usage => "usage",
+            Exit::Trust => "the skill is not trusted",
+            Exit::Denied => "denied",
+            Exit::SkillFailed => "the skill failed",
+            Exit::Done | Exit::Error => "error",
+        })
+    }
+}
+
+/// The exit status that an error ends with.
+pub(super) fn exit_of(error: &anyhow::Error) -> Exit {
+    if let Some(WithExit(exit)) = error.downcast_ref::<WithExit>() {
+        return *exit;
+    }
+    match error.downcast_ref::<HostError>() {
+        Some(HostError::Policy(policy)) if policy.is_usage() => Exit::Usage,
+        _ => match error.downcast_ref::<PolicyError>() {
+            Some(policy) if policy.is_usage() => Exit::Usage,
+            _ => Exit::Error,
+        },
+    }
+}
+
+/// TX-03: the exit status of the commands about pinned skills.
+pub(super) fn skill_exit(error: &HostError) -> Exit {
+    match error {
+        HostError::Trust(_) => Exit::Trust,
+        HostError::Call(CallError::Skill { .. } | CallError::Budget(_) | CallError::Trap(_)) => {
+            Exit::SkillFailed
+        }
+        _ => Exit::Error,
+    }
+}
+
+/// `--format` of commands whose answer a person or a program may read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+impl Format {
+    /// Text on a terminal, JSON otherwise.
+    pub(super) fn or_default(format: Option<Self>) -> Self {
+        format.unwrap_or(if io::stdout().is_terminal() {
+            Self::Text
+        } else {
+            Self::Json
+        })
+    }
+}
+
+/// Writes a result to stdout.
+pub(super) fn print(bytes: &[u8]) -> anyhow::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(bytes)?;
+    stdout.flush()?;
+    Ok(())
+}
+
+/// Writes a result and a line end to stdout.
+pub(super) fn print_line(line: &str) -> anyhow::Result<()> {
+    print(format!("{line}\n").as_bytes())
+}
+
+/// An error and its causes on one line; a cause that the text before it already tells is left out.
+pub(super) fn in_one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if line.is_empty() {
+            line = cause;
+        } else if !line.contains(&cause) {
+            line = format!("{line}: {cause}");
+        }
+    }
+    line
+}
+
+/// Writes a message to stderr. Where even that fails there is nobody to tell.
+pub(super) fn fail(message: &str) {
+    let _ = writeln!(io::stderr(), "hydrant: {message}");
+}
+
+/// The reader of our output went away, as `head` does: no error of ours.
+pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,165 @@
+//! `hydrant policy explain`: may this skill do that, and which line says so (TK-47).
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand};
+use hydrant::Host;
+use hydrant::policy::{self, CliMount, Explanation, Method, Question, VirtualPath};
+use url::Url;
+
+use super::config::PolicyOptions;
+use super::output::{Exit, Format, WithExit, print_line, skill_exit};
+
+/// Ask the policy questions
+#[derive(Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Explain(ExplainArguments),
+}
+
+/// Say whether a skill may do something, which line decides, and which line would change it
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  hydrant policy explain --skill content.hydrate --path /os/agents/release-captain.md
+  hydrant policy explain --skill content.hydrate --url https://docs.example.org/a.md --policy policy.yaml
+  hydrant policy explain --skill content.hydrate --policy policy.yaml --program git status
+
+Exit status: 0 allowed, 4 denied, 1 usage or other, 3 the skill is not pinned.")]
+struct ExplainArguments {
+    /// The pinned skill
+    #[arg(long, value_name = "ID")]
+    skill: String,
+
+    #[command(flatten)]
+    question: AskedFor,
+
+    /// Working directory of --program, a virtual path
+    #[arg(
+        long,
+        value_name = "PATH",
+        default_value = "/workspace",
+        requires = "program"
+    )]
+    cwd: String,
+
+    #[command(flatten)]
+    policy: PolicyOptions,
+
+    /// Directory behind /os [default: ./os]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+
+    /// [default: text on a terminal, else json]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+}
+
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct AskedFor {
+    /// GET of this URL
+    #[arg(long)]
+    url: Option<String>,
+
+    /// Reading this virtual path, such as /os/agents/a.md
+    #[arg(long)]
+    path: Option<String>,
+
+    /// Starting this program with these arguments; takes the rest of the line. A path at or below /os asks
+    /// for the description of that tool
+    #[arg(long, num_args = 1.., value_name = "PROGRAM [ARG]", allow_hyphen_values = true)]
+    program: Option<Vec<String>>,
+}
+
+pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
+    let Command::Explain(arguments) = arguments.command;
+    let question = question(&arguments)?;
+    let mut builder = Host::builder();
+    if let Some(policy) = arguments.policy.policy_file()? {
+        builder = builder.policy(policy);
+    }
+    if let Some(root) = &arguments.root {
+        builder = builder.mount(CliMount::root(root));
+    }
+    let grant = builder
+        .build()
+        .and_then(|host| host.grant_of(&arguments.skill))
+        .map_err(|error| {
+            let exit = skill_exit(&error);
+            anyhow::Error::new(error).context(WithExit(exit))
+        })?;
+    let explanation = policy::explain(&grant, &question);
+    match Format::or_default(arguments.format) {
+        Format::Text => print_line(&text(&explanation))?,
+        Format::Json => print_line(&json(&explanation))?,
+    }
+    Ok(if explanation.allowed {
+        Exit::Done
+    } else {
+        Exit::Denied
+    })
+}
+
+fn question(arguments: &ExplainArguments) -> anyhow::Result<Question> {
+    let asked = &arguments.question;
+    Ok(match (&asked.url, &asked.path, &asked.program) {
+        (Some(url), _, _) => {
+            let url = Url::parse(url).with_context(|| format!("--url {url:?} is no URL"))?;
+            Question::Url {
+                method: Method::Get,
+                url,
+            }
+        }
+        (_, Some(path), _) => {
+            Question::Path(VirtualPath::parse(path).with_context(|| format!("--path {path:?}"))?)
+        }
+        (_, _, Some(argv))
+            if argv
+                .first()
+                .is_some_and(|program| program.starts_with("/os/")) =>
+        {
+            let tool = argv.first().map_or("", String::as_str);
+            Question::Tool(VirtualPath::parse(tool).with_context(|| format!("--program {tool:?}"))?)
+        }
+        (_, _, Some(argv)) => Question::Program {
+            argv: argv.clone(),
+            directory: VirtualPath::parse(&arguments.cwd)
+                .with_context(|| format!("--cwd {:?}", arguments.cwd))?,
+        },
+        (None, None, None) => bail!("one of --url, --path and --program is needed"),
+    })
+}
+
+fn text(explanation: &Explanation) -> String {
+    let verdict = if explanation.allowed {
+        "allowed"
+    } else {
+        "denied"
+    };
+    let line = match explanation.decided_by.text.as_str() {
+        "" => String::new(),
+        text => format!("\n              {text}"),
+    };
+    format!(
+        "{verdict}  {}\n  decided by  {}{line}\n  to change   {}",
+        explanation.capability, explanation.decided_by, explanation.would_change,
+    )
+}
+
+fn json(explanation: &Explanation) -> String {
+    serde_json::json!({
+        "allowed": explanation.allowed,
+        "capability": explanation.capability,
+        "decided_by": explanation.decided_by.to_string(),
+        "line": explanation.decided_by.text,
+        "would_change": explanation.would_change,
+    })
+    .to_string()
+}

@@ -1,0 +1,78 @@
+//! How a call, or the making of an engine, can fail.
+
+use wasmtime::Trap;
+
+use crate::capability::{Budget, BudgetExceeded};
+
+/// Why there is no engine or no component.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// Wasmtime cannot be set up on this machine.
+    #[error("the WebAssembly engine cannot be set up: {0}")]
+    Setup(String),
+    /// The bytes are no component, or one that this machine cannot compile.
+    #[error("not a WebAssembly component: {0}")]
+    Compile(String),
+    /// It imports something that guests do not get (TV-24), or does not export what a skill exports.
+    #[error("the component does not fit the world hydrant:host/skill: {0}")]
+    World(String),
+    /// TV-25: it imports an interface that its manifest does not declare.
+    #[error("the component imports {import}, but its manifest declares no {kind} capability")]
+    Undeclared {
+        /// The interface, such as `hydrant:host/fetch@0.1.0`.
+        import: String,
+        /// The capability kind that would declare it.
+        kind: &'static str,
+    },
+    /// The thread that raises the epoch cannot be started.
+    #[error("the epoch thread cannot be started: {0}")]
+    Ticker(#[from] std::io::Error),
+}
+
+/// Why a call has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// The skill itself says so.
+    #[error("{code}: {message}")]
+    Skill {
+        /// `snake_case`.
+        code: String,
+        /// One line for a person.
+        message: String,
+        /// The text of one JSON object.
+        details: Option<String>,
+    },
+    /// A budget of the call is used up (G-06).
+    #[error(transparent)]
+    Budget(#[from] BudgetExceeded),
+    /// The guest trapped.
+    #[error("the component trapped: {0}")]
+    Trap(String),
+    /// All slots for instances are taken.
+    #[error("too many calls at once: {0}")]
+    Busy(String),
+}
+
+impl CallError {
+    /// Sorts what wasmtime reports.
+    pub(super) fn of(error: &wasmtime::Error, fuel: u64) -> Self {
+        if let Some(budget) = error.downcast_ref::<BudgetExceeded>() {
+            return Self::Budget(*budget);
+        }
+        if error
+            .downcast_ref::<wasmtime::PoolConcurrencyLimitError>()
+            .is_some()
+        {
+            return Self::Busy(error.root_cause().to_string());
+        }
+        match error.downcast_ref::<Trap>() {
+            Some(Trap::OutOfFuel) => Self::Budget(BudgetExceeded {
+                budget: Budget::Fuel,
+                limit: fuel,
+                used: fuel,
+            }),
+            Some(trap) => Self::Trap(trap.to_string()),
+            None => Self::Trap(error.root_cause().to_string()),
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! The engine: compiles components, and calls each in a fresh instance under its budgets.
+//!
+//! One [`Engine`] serves a whole process. A [`Skill`] is a component that is compiled and linked once;
+//! a call takes a slot from the pool, instantiates, runs and gives the slot back, so nothing survives
+//! between calls. This folder is the only one that knows wasmtime. It decides nothing about
+//! capabilities: hostcalls go to [`crate::capability`].
+
+mod bindings;
+mod budget;
+mod cache;
+mod describe;
+mod error;
+mod hostcalls;
+mod setup;
+mod state;
+mod ticker;
+mod wasi;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use wasmtime::component::{Component, ComponentExportIndex, Instance, InstancePre, Linker};
+use wasmtime::{Store, UpdateDeadline};
+
+use self::bindings::hydrant::host::types::SkillError;
+use self::cache::CodeCache;
+use self::state::State;
+use self::ticker::Ticker;
+use crate::capability::{Budget, BudgetExceeded, Call, Used};
+use crate::trust::{Capability, Digest};
+
+pub use self::budget::Budgets;
+pub use self::cache::CacheError;
+pub use self::describe::ComponentDescriber;
+pub use self::error::{CallError, EngineError};
+pub use self::setup::{Allocation, EngineOptions};
+
+/// A set-up WebAssembly engine. Cheap to clone; all clones share the pool and the cache.
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    wasmtime: wasmtime::Engine,
+    linker: Linker<State>,
+    allocation: Allocation,
+    cache: Option<CodeCache>,
+    // Dropped last: its thread ends once the engine above is gone.
+    ticker: Ticker,
+}
+
+/// A component, compiled and linked, ready to be called.
+pub struct Skill {
+    instance: InstancePre<State>,
+    describe: ComponentExportIndex,
+    run: ComponentExportIndex,
+    imports: Vec<String>,
+}
+
+/// What a call returned, and what it used.
+#[derive(Debug)]
+pub struct Answer {
+    /// The bytes that `run` returned.
+    pub response: Vec<u8>,
+    /// Units of fuel.
+    pub fuel: u64,
+    /// Bytes of linear memory at the end.
+    pub memory_bytes: u64,
+    /// Hostcalls, bytes read, egress.
+    pub used: Used,
+}
+
+/// What the guest hands the host in one hostcall, at most, in bytes; wasmtime refuses more before it allocates.
+const HOSTCALL_BYTES: usize = 64 * 1024 * 1024;
+
+impl Engine {
+    /// Sets the engine up: a pooling allocator where the machine allows one, else one allocation a call.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Setup`] where wasmtime cannot run at all.
+    pub fn new(options: &EngineOptions) -> Result<Self, EngineError> {
+        let (wasmtime, allocation) = setup::engine(options)?;
+        let linker = setup::linker(&wasmtime)?;
+        let ticker = Ticker::start(&wasmtime)?;
+        let cache = options
+            .cache
+            .clone()
+            .map(|folder| CodeCache::new(folder, &wasmtime));
+        Ok(Self {
+            inner: Arc::new(Inner {
+                wasmtime,
+                linker,
+                allocation,
+                cache,
+                ticker,
+            }),
+        })
+    }
+
+    /// How instances get their memory.
+    #[must_use]
+    pub fn allocation(&self) -> &Allocation {
+        &self.inner.allocation
+    }
+
+    /// Compiles and links a component, or takes its compiled code from the cache.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError`]: it is no component, does not fit the world, or imports an interface that none of
+    /// `capabilities` declares (TV-25).
+    pub fn load(
+        &self,
+        component: &[u8],
+        digest: &Digest,
+        capabilities: &[Capability],
+    ) -> Result<Skill, EngineError> {
+        let component = self.compiled(component, digest)?;
+        let imports = setup::host_imports(&component, &self.inner.wasmtime);
+        setup::check_declared(&imports, capabilities)?;
+        let export = |name: &str| {
+            component
+                .get_export_index(None, name)
+                .ok_or_else(|| EngineError::World(format!("no export {name}")))
+        };
+        let (describe, run) = (export("describe")?, export("run")?);
+        let instance = self
+            .inner
+            .linker
+            .instantiate_pre(&component)
+            .map_err(|error| EngineError::World(error.root_cause().to_string()))?;
+        Ok(Skill {
+            instance,
+            describe,
+            run,
+            imports,
+        })
+    }
+
+    /// A component whose imports are those that guests may have (TV-24).
+    fn compiled(&self, bytes: &[u8], digest: &Digest) -> Result<Component, EngineError> {
+        let component = self.compiled_as_it_is(bytes, digest)?;
+        setup::check_imports(&component, &self.inner.wasmtime)?;
+        Ok(component)
+    }
+
+    fn compiled_as_it_is(&self, bytes: &[u8], digest: &Digest) -> Result<Component, EngineError> {
+        let compile_error = |error: wasmtime::Error| EngineError::Compile(format!("{error:#}"));
+        let engine = &self.inner.wasmtime;
+        let Some(cache) = &self.inner.cache else {
+            return Component::from_binary(engine, bytes).map_err(compile_error);
+        };
+        match cache.load(engine, digest) {
+            Ok(Some(component)) => return Ok(component),
+            Ok(None) => {}
+            Err(error) => {
+                tracing::warn!(%error, "the compiled-code cache is not used");
+                return Component::from_binary(engine, bytes).map_err(compile_error);
+            }
+        }
+        let component = Component::from_binary(engine, bytes).map_err(compile_error)?;
+        let stored = component
+            .serialize()
+            .map_err(compile_error)
+            .map(|code| cache.store(digest, &code));
+        if let Ok(Err(error)) = stored {
+            tracing::warn!(%error, "compiled code is not kept");
+        }
+        Ok(component)
+    }
+
+    /// Calls `run` in a fresh instance.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`]: what the skill says, the budget that ran out, or a trap.
+    pub fn run(
+        &self,
+        skill: &Skill,
+        request: &[u8],
+        call: Arc<Call>,
+        budgets: &Budgets,
+    ) -> Result<Answer, CallError> {
+        within(Budget::RequestBytes, budgets.request_bytes, request.len())?;
+        let (result, store) = self.enter(&skill.instance, call, budgets, |store, instance| {
+            let run = instance.get_typed_func::<(&[u8],), (Result<Vec<u8>, SkillError>,)>(
+                &mut *store,
+                skill.run,
+            )?;
+            Ok(run.call(store, (request,))?.0)
+        })?;
+        let response = result.map_err(|error| CallError::Skill {
+            code: error.code,
+            message: error.message,
+            details: error.details,
+        })?;
+        within(
+            Budget::ResponseBytes,
+            budgets.response_bytes,
+            response.len(),
+        )?;
+        Ok(Answer {
+            response,
+            fuel: budgets
+                .fuel
+                .saturating_sub(store.get_fuel().unwrap_or_default()),
+            memory_bytes: store.data().limiter.memory_bytes(),
+            used: store.data().call.meter.used(),
+        })
+    }
+
+    /// Calls `describe` in a fresh instance.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`]: the budget that ran out, or a trap.
+    pub fn describe(
+        &self,
+        skill: &Skill,
+        call: Arc<Call>,
+        budgets: &Budgets,
+    ) -> Result<String, CallError> {
+        self.describe_instance(&skill.instance, skill.describe, call, budgets)
+    }
+
+    fn describe_instance(
+        &self,
+        instance: &InstancePre<State>,
+        describe: ComponentExportIndex,
+        call: Arc<Call>,
+        budgets: &Budgets,
+    ) -> Result<String, CallError> {
+        let (text, _) = self.enter(instance, call, budgets, |store, instance| {
+            let describe = instance.get_typed_func::<(), (String,)>(&mut *store, describe)?;
+            Ok(describe.call(store, ())?.0)
+        })?;
+        within(Budget::ResponseBytes, budgets.response_bytes, text.len())?;
+        Ok(text)
+    }
+
+    /// Instantiates under the budgets, runs `body`, and sorts what went wrong.
+    fn enter<R>(
+        &self,
+        instance: &InstancePre<State>,
+        call: Arc<Call>,
+        budgets: &Budgets,
+        body: impl FnOnce(&mut Store<State>, &Instance) -> wasmtime::Result<R>,
+    ) -> Result<(R, Store<State>), CallError> {
+        let _running = self.inner.ticker.run();
+        let mut store = Store::new(&self.inner.wasmtime, State::new(call, budgets));
+        store.limiter(|state| &mut state.limiter);
+        store.set_hostcall_fuel(HOSTCALL_BYTES);
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_callback(|store| {
+            store.data().call.meter.remaining()?;
+            Ok(UpdateDeadline::Continue(1))
+        });
+        let result = store
+            .set_fuel(budgets.fuel)
+            .and_then(|()| instance.instantiate(&mut store))
+            .and_then(|instance| body(&mut store, &instance));
+        log_output(&store);
+        match result {
+            Ok(result) => Ok((result, store)),
+            Err(error) => Err(CallError::of(&error, budgets.fuel)),
+        }
+    }
+}
+
+impl Skill {
+    /// The `hydrant:host` interfaces it imports, such as `fs-read`.
+    #[must_use]
+    pub fn imports(&self) -> &[String] {
+        &self.imports
+    }
+}
+
+impl Budgets {
+    /// The state that the effects of one call share.
+    #[must_use]
+    pub fn meter_from(&self, started: Instant) -> crate::capability::Meter {
+        crate::capability::Meter::new(self.meter(), started)
+    }
+}
+
+fn within(budget: Budget, limit: u64, used: usize) -> Result<(), BudgetExceeded> {
+    let used = u64::try_from(used).unwrap_or(u64::MAX);
+    if used > limit {
+        Err(BudgetExceeded {
+            budget,
+            limit,
+            used,
+        })
+    } else {
+        Ok(())
+    }
+}
+
+fn log_output(store: &Store<State>) {
+    let text = store.data().log.text();
+    if !text.is_empty() {
+        tracing::debug!(target: "hydrant::guest", "{text}");
+    }
+}
+
+/// Where the compiled-code cache is: `hydrant/` in `$XDG_CACHE_HOME`, else in `$HOME/.cache`, else nowhere.
+#[must_use]
+pub fn default_cache_folder() -> Option<PathBuf> {
+    let absolute = |name| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    absolute("XDG_CACHE_HOME")
+        .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
+        .map(|cache| cache.join("hydrant"))
+}
+
+/// Whether the cache in `folder` would be used.
+///
+/// # Errors
+///
+/// [`CacheError`] says why not.
+pub fn check_cache_folder(folder: &std::path::Path) -> Result<(), CacheError> {
+    cache::check_folder(folder)
+}

@@ -1,0 +1,196 @@
+//! How wasmtime is set up: features, allocation strategy, the linker, and what a component may import.
+
+use std::path::PathBuf;
+
+use wasmtime::component::{Component, HasSelf, Linker};
+use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
+
+use super::bindings::Skill as World;
+use super::budget::{INSTANCES, MEMORIES, TABLES};
+use super::error::EngineError;
+use super::state::State;
+use super::wasi;
+use crate::trust::Capability;
+
+/// How an engine is set up.
+#[derive(Debug, Clone)]
+pub struct EngineOptions {
+    /// Instances at a time, 1 to 10,000. Each reserves 4 GiB of address space, which costs no memory.
+    pub slots: u32,
+    /// Where compiled code is kept between processes; none: nowhere.
+    pub cache: Option<PathBuf>,
+}
+
+impl Default for EngineOptions {
+    /// 64 slots, and the cache in the user's cache folder.
+    fn default() -> Self {
+        Self {
+            slots: 64,
+            cache: super::default_cache_folder(),
+        }
+    }
+}
+
+/// How instances get their memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Allocation {
+    /// From a pool of slots that stay mapped.
+    Pooling {
+        /// Instances at a time.
+        slots: u32,
+        /// Slots are reset by scanning for the pages that were touched (Linux 6.7), not by unmapping.
+        pagemap_scan: bool,
+    },
+    /// Mapped anew for each call.
+    OnDemand {
+        /// Why there is no pool.
+        reason: String,
+    },
+}
+
+/// Bytes of each memory that stay mapped between calls.
+const KEEP_RESIDENT: usize = 4 * 1024 * 1024;
+/// TN-02: the most that any policy may give one call.
+const MAX_MEMORY: usize = 1024 * 1024 * 1024;
+
+fn config() -> Config {
+    let mut config = Config::new();
+    config.wasm_component_model(true);
+    config.consume_fuel(true);
+    config.epoch_interruption(true);
+    // The same request with the same answers gives the same bytes, on every processor.
+    config.cranelift_nan_canonicalization(true);
+    config.relaxed_simd_deterministic(true);
+    // Smaller compiled code: traps are reported by kind, not by address.
+    config.native_unwind_info(false);
+    config.generate_address_map(false);
+    config.wasm_backtrace_max_frames(None);
+    config
+}
+
+fn pooling(slots: u32) -> PoolingAllocationConfig {
+    let mut pool = PoolingAllocationConfig::new();
+    let slots = slots.clamp(1, 10_000);
+    // A component may hold several memories, tables and core instances; nearly all hold one.
+    let spare = slots.saturating_add(MEMORIES);
+    pool.total_component_instances(slots)
+        .total_core_instances(slots.saturating_mul(4).saturating_add(INSTANCES))
+        .total_memories(spare)
+        .total_tables(slots.saturating_mul(4).saturating_add(TABLES))
+        .total_stacks(1)
+        .max_core_instances_per_component(INSTANCES)
+        .max_memories_per_component(MEMORIES)
+        .max_tables_per_component(TABLES)
+        .max_memory_size(MAX_MEMORY)
+        .linear_memory_keep_resident(KEEP_RESIDENT)
+        .table_keep_resident(64 * 1024)
+        .pagemap_scan(Enabled::Auto);
+    pool
+}
+
+/// An engine with a pool if the machine has the address space for one.
+pub(super) fn engine(
+    options: &EngineOptions,
+) -> Result<(wasmtime::Engine, Allocation), EngineError> {
+    let mut pooled = config();
+    pooled.allocation_strategy(InstanceAllocationStrategy::Pooling(pooling(options.slots)));
+    let reason = match wasmtime::Engine::new(&pooled) {
+        Ok(engine) => {
+            let pagemap_scan = PoolingAllocationConfig::is_pagemap_scan_available();
+            return Ok((
+                engine,
+                Allocation::Pooling {
+                    slots: options.slots,
+                    pagemap_scan,
+                },
+            ));
+        }
+        Err(error) => format!("{error:#}"),
+    };
+    tracing::info!(%reason, "no pool of instances: memory is mapped anew for each call");
+    let engine = wasmtime::Engine::new(&config())
+        .map_err(|error| EngineError::Setup(format!("{error:#}")))?;
+    Ok((engine, Allocation::OnDemand { reason }))
+}
+
+/// The one linker: the hostcalls and inert WASI.
+pub(super) fn linker(engine: &wasmtime::Engine) -> Result<Linker<State>, EngineError> {
+    let setup = |error: wasmtime::Error| EngineError::Setup(format!("{error:#}"));
+    let mut linker = Linker::new(engine);
+    World::add_to_linker::<State, HasSelf<State>>(&mut linker, |state| state).map_err(setup)?;
+    wasi::add_to_linker(&mut linker).map_err(setup)?;
+    Ok(linker)
+}
+
+/// TC-10 to TC-13: the interfaces that grant something, and the capability kind that declares each.
+const DECLARED_BY: [(&str, &str); 4] = [
+    ("fs-read", "fs.read"),
+    ("fs-write", "fs.write"),
+    ("fetch", "net.http"),
+    ("process", "exec.safe"),
+];
+
+/// TV-24: what a component may import. WASI is provided inertly, in any 0.2 version.
+const WASI_PACKAGES: [&str; 5] = ["cli", "io", "clocks", "random", "filesystem"];
+
+/// Refuses a component that imports anything else. The linker alone would accept an empty instance of any name.
+pub(super) fn check_imports(
+    component: &Component,
+    engine: &wasmtime::Engine,
+) -> Result<(), EngineError> {
+    let allowed = |name: &str| {
+        let Some((interface, version)) = name.split_once('@') else {
+            return false;
+        };
+        match interface.split_once(':') {
+            Some(("hydrant", path)) => {
+                let known = |(known, _): &(&str, &str)| path.strip_prefix("host/") == Some(known);
+                version == "0.1.0" && (path == "host/types" || DECLARED_BY.iter().any(known))
+            }
+            Some(("wasi", path)) => {
+                let package = path.split('/').next().unwrap_or_default();
+                version.starts_with("0.2.") && WASI_PACKAGES.contains(&package)
+            }
+            _ => false,
+        }
+    };
+    match component
+        .component_type()
+        .imports(engine)
+        .find(|(name, _)| !allowed(name))
+    {
+        None => Ok(()),
+        Some((name, _)) => Err(EngineError::World(format!(
+            "guests do not get the import {name}"
+        ))),
+    }
+}
+
+/// The `hydrant:host` interfaces with functions that a component imports.
+pub(super) fn host_imports(component: &Component, engine: &wasmtime::Engine) -> Vec<String> {
+    component
+        .component_type()
+        .imports(engine)
+        .filter_map(|(name, _)| name.strip_prefix("hydrant:host/")?.split('@').next())
+        .filter(|interface| DECLARED_BY.iter().any(|(known, _)| known == interface))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// TV-25: each imported interface has a capability of its kind in the manifest.
+pub(super) fn check_declared(
+    imports: &[String],
+    capabilities: &[Capability],
+) -> Result<(), EngineError> {
+    for (interface, kind) in DECLARED_BY {
+        let imported = imports.iter().any(|import| import == interface);
+        let declared = capabilities
+            .iter()
+            .any(|capability| capability.kind == kind);
+        if imported && !declared {
+            let import = format!("hydrant:host/{interface}");
+            return Err(EngineError::Undeclared { import, kind });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,29 @@
+//! hydrant: a host for agent skills.
+//!
+//! An agent gets three verbs: **hydrate** (turn a compact Markdown file into rich context), **run** (execute a skill in
+//! a sandbox, under a policy) and **verify** (prove that every byte that runs was pinned). This library is what the
+//! `hydrant` program is made of, and what runtimes embed.
+//!
+//! Three rules hold everywhere: bytes that the user did not write are parsed only inside a WebAssembly component, while
+//! effects happen only in the host, behind a hostcall; grants only narrow; nothing unpinned runs.
+//!
+//! ```no_run
+//! use hydrant::{Host, HydrateRequest};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let host = Host::builder().os_root("examples/os").build()?;
+//! let payload = host.hydrate(&HydrateRequest::new("os://agents/release-captain.md"))?;
+//! println!("{}", String::from_utf8_lossy(&payload));
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod capability;
+pub mod engine;
+mod host;
+mod jail;
+pub mod policy;
+pub mod serve;
+pub mod trust;
+
+pub use host::{Format, Host, HostBuilder, HostError, HydrateRequest};

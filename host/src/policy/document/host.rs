@@ -1,0 +1,242 @@
+//! The section `host`: what components get (TP-20), with its mounts, URLs, limits and switches.
+
+use std::collections::HashSet;
+
+use url::Url;
+
+use super::field::{Field, Members};
+use super::process::{Discovery, ProcessRule};
+use super::{Ceiling, Lined, Listed, prefix};
+use crate::policy::error::PolicyError;
+use crate::policy::grant::{Confinement, Method};
+use crate::policy::limits::{Limits, MAXIMA};
+use crate::policy::mount::{https_base, is_mount_point};
+use crate::policy::url_prefix::UrlPrefix;
+use crate::policy::{Tools, VirtualPath};
+
+/// The section, with the defaults of what it omits.
+#[derive(Clone, Debug)]
+pub(in crate::policy) struct Host {
+    pub(in crate::policy) mounts: Listed<MountRule>,
+    pub(in crate::policy) net: Listed<NetRule>,
+    pub(in crate::policy) process: Listed<ProcessRule>,
+    pub(in crate::policy) discovery: Discovery,
+    pub(in crate::policy) confinement: Confinement,
+    /// As written: absolute, or relative to the directory of the policy file.
+    pub(in crate::policy) tls_roots: Vec<String>,
+    pub(in crate::policy) limits: Limits,
+    pub(in crate::policy) tools: Tools,
+}
+
+/// A mount as written (TP-21).
+#[derive(Clone, Debug)]
+pub(in crate::policy) struct MountRule {
+    pub(in crate::policy) at: VirtualPath,
+    pub(in crate::policy) source: MountSource,
+    pub(in crate::policy) mode: Mode,
+}
+
+/// Where a mount's content comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::policy) enum MountSource {
+    /// A directory, absolute or relative to the directory of the policy file.
+    Directory(String),
+    /// `"@cli"`: a flag must name it (TP-22).
+    CommandLine,
+    /// An https base.
+    Https(Url),
+}
+
+/// Whether a mount may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::policy) enum Mode {
+    ReadOnly,
+    ReadWrite,
+}
+
+/// A rule of `net` (TP-25).
+#[derive(Clone, Debug)]
+pub(in crate::policy) struct NetRule {
+    pub(in crate::policy) prefix: UrlPrefix,
+    pub(in crate::policy) methods: Vec<Method>,
+}
+
+impl Host {
+    /// The section of a document that has none: components get nothing.
+    pub(super) fn omitted(line: u64) -> Self {
+        Self {
+            mounts: Listed::omitted(line),
+            net: Listed::omitted(line),
+            process: Listed::omitted(line),
+            discovery: Discovery::omitted(line),
+            confinement: Confinement::Required,
+            tls_roots: Vec::new(),
+            limits: Limits::default(),
+            tools: Tools::Skip,
+        }
+    }
+
+    pub(super) fn read(field: &Field<'_>, ceiling: &Ceiling) -> Result<Self, PolicyError> {
+        let members = field.members(&[
+            "mounts",
+            "net",
+            "process",
+            "discovery",
+            "jail",
+            "tls_roots",
+            "limits",
+            "tools",
+        ])?;
+        let mut host = Self::omitted(field.line);
+        if let Some(field) = members.get("mounts") {
+            host.mounts = listed(field, MountRule::read)?;
+            unique_mount_points(field, &host.mounts)?;
+        }
+        if let Some(field) = members.get("net") {
+            host.net = listed(field, |item| NetRule::read(item, ceiling))?;
+        }
+        if let Some(field) = members.get("process") {
+            host.process = listed(field, |item| ProcessRule::read(item, ceiling))?;
+        }
+        if let Some(field) = members.get("discovery") {
+            host.discovery = Discovery::read(field, ceiling)?;
+        }
+        if let Some(field) = members.get("jail")
+            && let Some(process) = field.members(&["process"])?.get("process")
+        {
+            host.confinement = process.word(&[
+                ("required", Confinement::Required),
+                ("unjailed", Confinement::Unjailed),
+            ])?;
+        }
+        if let Some(field) = members.get("tls_roots") {
+            let files = field.unique_texts()?;
+            host.tls_roots = files.into_iter().map(|(file, _)| file.to_owned()).collect();
+        }
+        if let Some(field) = members.get("limits") {
+            host.limits = limits(&field.members(&Limits::NAMES)?)?;
+        }
+        if let Some(field) = members.get("tools") {
+            host.tools = field.word(&[("describe", Tools::Describe), ("skip", Tools::Skip)])?;
+        }
+        Ok(host)
+    }
+}
+
+impl MountRule {
+    fn read(field: &Field<'_>) -> Result<Self, PolicyError> {
+        let members = field.members(&["at", "dir", "url", "mode"])?;
+        let field = members.required("at")?;
+        let at = VirtualPath::parse(field.text()?)
+            .ok()
+            .filter(is_mount_point)
+            .ok_or_else(|| {
+                field.constraint(
+                    "must be `/name` (a-z, 0-9, `_`, `-`), or a path of plain names below `/os`",
+                )
+            })?;
+        let Some(url) = members.get("url") else {
+            let source = match members.required("dir")?.text()? {
+                "@cli" => MountSource::CommandLine,
+                directory => MountSource::Directory(directory.to_owned()),
+            };
+            let words = [("ro", Mode::ReadOnly), ("rw", Mode::ReadWrite)];
+            return Ok(Self {
+                at,
+                source,
+                mode: members.required("mode")?.word(&words)?,
+            });
+        };
+        if members.get("dir").is_some() || members.get("mode").is_some() {
+            return Err(url.constraint("is an https mount, which takes neither `dir` nor `mode`"));
+        }
+        if at.segments().next() != Some("os") {
+            return Err(url.constraint("is allowed at or below `/os` only"));
+        }
+        let base = https_base(url.text()?).map_err(|rule| url.constraint(rule))?;
+        Ok(Self {
+            at,
+            source: MountSource::Https(base),
+            mode: Mode::ReadOnly,
+        })
+    }
+}
+
+fn unique_mount_points(field: &Field<'_>, mounts: &Listed<MountRule>) -> Result<(), PolicyError> {
+    let mut seen = HashSet::new();
+    match mounts
+        .items
+        .iter()
+        .find(|rule| !seen.insert(&rule.value.at))
+    {
+        Some(rule) => Err(field.constraint(format!(
+            "maps `{}` twice, the second time at line {}",
+            rule.value.at, rule.line
+        ))),
+        None => Ok(()),
+    }
+}
+
+impl NetRule {
+    fn read(field: &Field<'_>, ceiling: &Ceiling) -> Result<Self, PolicyError> {
+        let members = field.members(&["url", "methods"])?;
+        let url = members.required("url")?;
+        let prefix = prefix(url.text()?, url)?;
+        if !matches!(prefix.scheme(), "http" | "https") {
+            return Err(url.constraint(format!("must be http or https: {:?}", prefix.as_str())));
+        }
+        if !ceiling
+            .net
+            .items
+            .iter()
+            .any(|allowed| allowed.value.covers(&prefix))
+        {
+            return Err(url.constraint(format!(
+                "lies outside every prefix of capability_ceiling.net: {:?}",
+                prefix.as_str()
+            )));
+        }
+        let list = members.required("methods")?;
+        list.filled_list()?;
+        let words = Method::ALL.map(|method| (method.as_str(), method));
+        let methods: Result<_, _> = list
+            .unique_texts()?
+            .iter()
+            .map(|(_, item)| item.word(&words))
+            .collect();
+        Ok(Self {
+            prefix,
+            methods: methods?,
+        })
+    }
+}
+
+pub(super) fn listed<T>(
+    field: &Field<'_>,
+    read: impl Fn(&Field<'_>) -> Result<T, PolicyError>,
+) -> Result<Listed<T>, PolicyError> {
+    let mut items = Vec::new();
+    for item in field.list()? {
+        items.push(Lined {
+            line: item.line,
+            value: read(&item)?,
+        });
+    }
+    Ok(Listed {
+        line: field.line,
+        items,
+    })
+}
+
+/// TP-34.
+fn limits(members: &Members<'_>) -> Result<Limits, PolicyError> {
+    let (mut limits, mut maxima) = (Limits::default(), MAXIMA);
+    for name in Limits::NAMES {
+        if let (Some(field), Some(limit), Some(maximum)) =
+            (members.get(name), limits.named(name), maxima.named(name))
+        {
+            *limit = field.positive(*maximum)?;
+        }
+    }
+    Ok(limits)
+}

@@ -1,0 +1,181 @@
+//! The rules that start processes: `host.process` and `host.discovery` (TP-26 to TP-33, TP-36).
+
+use std::collections::BTreeMap;
+
+use super::field::Field;
+use super::host::listed;
+use super::{Ceiling, Lined, Listed, environment_name};
+use crate::policy::VirtualPath;
+use crate::policy::error::PolicyError;
+use crate::policy::program::{Arguments, Program};
+
+/// A rule of `process` (TP-26 to TP-33).
+#[derive(Clone, Debug)]
+pub(in crate::policy) struct ProcessRule {
+    pub(in crate::policy) program: Program,
+    pub(in crate::policy) arguments: Vec<Arguments>,
+    pub(in crate::policy) directories: Vec<VirtualPath>,
+    pub(in crate::policy) env: BTreeMap<String, String>,
+    pub(in crate::policy) network: bool,
+    pub(in crate::policy) writable: Vec<VirtualPath>,
+}
+
+/// What tool discovery may start (TP-36).
+#[derive(Clone, Debug)]
+pub(in crate::policy) struct Discovery {
+    pub(in crate::policy) run: Listed<VirtualPath>,
+    pub(in crate::policy) remote: Lined<bool>,
+    /// By ending (`.py`), with the line of the rule.
+    pub(in crate::policy) runners: BTreeMap<String, Lined<RunnerRule>>,
+    pub(in crate::policy) env: BTreeMap<String, String>,
+}
+
+/// A program that runs tools of one ending, and the arguments before the tool's path.
+#[derive(Clone, Debug)]
+pub(in crate::policy) struct RunnerRule {
+    pub(in crate::policy) program: Program,
+    pub(in crate::policy) arguments: Vec<String>,
+}
+
+impl ProcessRule {
+    pub(super) fn read(field: &Field<'_>, ceiling: &Ceiling) -> Result<Self, PolicyError> {
+        let members = field.members(&["program", "args", "cwd", "env", "network", "writable"])?;
+        needs_exec(field, ceiling)?;
+        let name = members.required("program")?;
+        let program = program(name)?;
+        let mut arguments = Vec::new();
+        for vector in members.required("args")?.filled_list()? {
+            let elements = vector.list()?;
+            let elements: Result<Vec<_>, _> = elements.iter().map(Field::text).collect();
+            let pattern = Arguments::parse(&elements?);
+            // TP-33: a pattern for an interpreter is leave to run anything.
+            if program.is_interpreter() && !pattern.is_literal() {
+                return Err(vector.constraint(format!(
+                    "must be literal, without `*` and `...`, because {} runs what its arguments say",
+                    program.name()
+                )));
+            }
+            arguments.push(pattern);
+        }
+        Ok(Self {
+            program,
+            arguments,
+            directories: paths(&members.required("cwd")?.filled_list()?)?,
+            env: members
+                .get("env")
+                .map_or_else(|| Ok(BTreeMap::new()), environment)?,
+            network: members.get("network").map_or(Ok(false), Field::boolean)?,
+            writable: members
+                .get("writable")
+                .map_or_else(|| Ok(Vec::new()), |list| paths(&list.list()?))?,
+        })
+    }
+}
+
+impl Discovery {
+    pub(super) fn omitted(line: u64) -> Self {
+        Self {
+            run: Listed::omitted(line),
+            remote: Lined { line, value: false },
+            runners: BTreeMap::new(),
+            env: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn read(field: &Field<'_>, ceiling: &Ceiling) -> Result<Self, PolicyError> {
+        let members = field.members(&["run", "runners", "remote", "env"])?;
+        let mut discovery = Self::omitted(field.line);
+        if let Some(field) = members.get("run") {
+            needs_exec(field, ceiling)?;
+            discovery.run = listed(field, |item| {
+                path(item, |path| path.segments().next() == Some("os"))
+                    .ok_or_else(|| item.constraint("must be a virtual directory at or below `/os`"))
+            })?;
+        }
+        if let Some(field) = members.get("runners") {
+            let endings = [".ts", ".js", ".py", ".sh"];
+            let members = field.members(&endings)?;
+            for ending in endings {
+                if let Some(field) = members.get(ending) {
+                    let runner = RunnerRule::read(field)?;
+                    let lined = Lined {
+                        line: field.line,
+                        value: runner,
+                    };
+                    discovery.runners.insert(ending.to_owned(), lined);
+                }
+            }
+        }
+        if let Some(field) = members.get("remote") {
+            discovery.remote = Lined {
+                line: field.line,
+                value: field.boolean()?,
+            };
+        }
+        if let Some(field) = members.get("env") {
+            discovery.env = environment(field)?;
+        }
+        Ok(discovery)
+    }
+}
+
+impl RunnerRule {
+    fn read(field: &Field<'_>) -> Result<Self, PolicyError> {
+        let items = field.filled_list()?;
+        let (first, rest) = items
+            .split_first()
+            .ok_or_else(|| field.constraint("must be non-empty"))?;
+        let arguments: Result<_, _> = rest
+            .iter()
+            .map(|item| item.text().map(str::to_owned))
+            .collect();
+        Ok(Self {
+            program: program(first)?,
+            arguments: arguments?,
+        })
+    }
+}
+
+/// TP-26, TP-36: nothing starts processes while the ceiling says it may not.
+fn needs_exec(field: &Field<'_>, ceiling: &Ceiling) -> Result<(), PolicyError> {
+    if ceiling.exec.value {
+        Ok(())
+    } else {
+        Err(field.constraint("needs `exec: true` in capability_ceiling"))
+    }
+}
+
+fn program(field: &Field<'_>) -> Result<Program, PolicyError> {
+    let text = field.text()?;
+    Program::parse(text).map_err(|rule| field.constraint(format!("{rule}, not {text:?}")))
+}
+
+fn paths(items: &[Field<'_>]) -> Result<Vec<VirtualPath>, PolicyError> {
+    let rule = "must be a virtual directory such as `/workspace`";
+    items
+        .iter()
+        .map(|item| path(item, |_| true).ok_or_else(|| item.constraint(rule)))
+        .collect()
+}
+
+fn path(field: &Field<'_>, fits: impl Fn(&VirtualPath) -> bool) -> Option<VirtualPath> {
+    field
+        .text()
+        .ok()
+        .and_then(|text| VirtualPath::parse(text).ok())
+        .filter(fits)
+}
+
+/// TP-30: names of TP-10 and their values.
+fn environment(field: &Field<'_>) -> Result<BTreeMap<String, String>, PolicyError> {
+    let mut variables = BTreeMap::new();
+    for (name, item) in field.entries()? {
+        environment_name(name, &item)?;
+        let value = item.text()?;
+        if value.contains('\0') {
+            return Err(item.constraint("must not hold a NUL"));
+        }
+        variables.insert(name.to_owned(), value.to_owned());
+    }
+    Ok(variables)
+}

@@ -1,0 +1,74 @@
+//! The capabilities a signed manifest declares, in the form the host compares (section 9.2).
+
+use url::Url;
+
+use crate::policy::VirtualPath;
+use crate::policy::program::is_name;
+use crate::policy::url_prefix::{Escapes, UrlPrefix};
+use crate::trust::Capability;
+
+/// The declared capabilities of the kinds a component can use; others allow nothing (TC-09).
+#[derive(Debug, Default)]
+pub(super) struct Declared {
+    directories: Vec<VirtualPath>,
+    /// `net.http:*`: whatever the policy allows (TC-12).
+    any_url: bool,
+    prefixes: Vec<UrlPrefix>,
+    /// `exec.safe:*` (TC-13).
+    any_program: bool,
+    programs: Vec<String>,
+}
+
+impl Declared {
+    pub(super) fn new(capabilities: &[Capability]) -> Self {
+        let mut declared = Self::default();
+        for Capability { kind, value, .. } in capabilities {
+            match (kind.as_str(), value.as_str()) {
+                ("fs.read", value) => declared.directories.extend(VirtualPath::normalise(value)),
+                ("net.http", "*") => declared.any_url = true,
+                ("net.http", value) => declared.prefixes.extend(UrlPrefix::parse(value)),
+                ("exec.safe", "*") => declared.any_program = true,
+                ("exec.safe", value) if is_name(value) => declared.programs.push(value.to_owned()),
+                _ => {}
+            }
+        }
+        declared
+    }
+
+    pub(super) fn reads(&self, path: &VirtualPath) -> bool {
+        self.directories
+            .iter()
+            .any(|directory| path.starts_with(directory))
+    }
+
+    pub(super) fn fetches(&self, url: &Url) -> bool {
+        self.any_url
+            || self
+                .prefixes
+                .iter()
+                .any(|prefix| prefix.matches(url, Escapes::Harmless))
+    }
+
+    pub(super) fn starts(&self, program: &str) -> bool {
+        self.any_program || self.programs.iter().any(|name| name == program)
+    }
+
+    /// Tools have no names that a manifest could list, so they take `*`.
+    pub(super) fn starts_tools(&self) -> bool {
+        self.any_program
+    }
+
+    /// The declared values of a kind, for a message.
+    pub(super) fn values(&self, kind: &str) -> Vec<&str> {
+        let star = |any: bool| any.then_some("*").into_iter();
+        match kind {
+            "fs.read" => self.directories.iter().map(VirtualPath::as_str).collect(),
+            "net.http" => star(self.any_url)
+                .chain(self.prefixes.iter().map(UrlPrefix::as_str))
+                .collect(),
+            _ => star(self.any_program)
+                .chain(self.programs.iter().map(String::as_str))
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Requests: a declared URL, a prefix of the ceiling, and a rule of `host.net` with the method must allow it (TC-32).
+//!
+//! The whole question is asked again for every redirect target.
+
+use url::Url;
+
+use super::{Grant, Method, Reach};
+use crate::policy::document::{Lined, NetRule};
+use crate::policy::url_prefix::{
+    Escapes, has_harmless_escapes, names_its_address, proposal, without_credentials,
+};
+use crate::policy::{Denial, Policy, Rule};
+
+const KIND: &str = "net.http";
+
+impl Grant {
+    /// Whether `method` may be sent to `url`, and which addresses may be connected to.
+    ///
+    /// # Errors
+    /// The denial. A URL with a fragment is always denied: take it off first.
+    pub fn fetch(&self, method: Method, url: &Url) -> Result<Reach, Denial> {
+        let capability = || format!("{KIND}:{}", without_credentials(url));
+        let factors = self.factors(capability)?;
+        if let Some((reason, remedy)) = unusable(url) {
+            let rule = Rule::of("the form of allowlists", reason);
+            return Err(Denial::new(capability(), rule, remedy.to_owned()));
+        }
+        if !factors.declared.fetches(url) {
+            return Err(factors.undeclared(KIND, &without_credentials(url)));
+        }
+        let policy = &factors.policy;
+        let net = &policy.document.ceiling.net;
+        if !net
+            .items
+            .iter()
+            .any(|prefix| prefix.value.matches(url, Escapes::Harmless))
+        {
+            let rule = policy.rule(net.line, "capability_ceiling.net does not cover it");
+            let remedy = policy.remedy(&format!(
+                "add \"{0}\" to capability_ceiling.net and {{url: \"{0}\", methods: [{method}]}} to host.net",
+                proposal(url)
+            ));
+            return Err(Denial::new(capability(), rule, remedy));
+        }
+        if policy.net_rule(method, url).is_none() {
+            return Err(policy.outside_net(method, url, capability()));
+        }
+        // TC-33: a prefix matches its own host only, so every layer names what the URL names.
+        Ok(if names_its_address(url) {
+            Reach::Named
+        } else {
+            Reach::Public
+        })
+    }
+
+    /// The rule that allows the request, and what would forbid it. For a request that [`Grant::fetch`] allows.
+    pub(in crate::policy) fn why_fetch(&self, method: Method, url: &Url) -> Option<(Rule, String)> {
+        let policy = &self.factors.as_ref()?.policy;
+        let found = policy.net_rule(method, url)?;
+        let prefix = found.value.prefix.as_str();
+        let reason = format!("host.net allows {method} at {prefix}");
+        let remedy = policy.remedy(&format!(
+            "take {method} out of the methods of {prefix} in host.net"
+        ));
+        Some((policy.rule(found.line, reason), remedy))
+    }
+}
+
+impl Policy {
+    fn net_rule(&self, method: Method, url: &Url) -> Option<&Lined<NetRule>> {
+        self.net_rules(url)
+            .find(|rule| rule.value.methods.contains(&method))
+    }
+
+    fn net_rules(&self, url: &Url) -> impl Iterator<Item = &Lined<NetRule>> {
+        let rules = self.document.host.net.items.iter();
+        rules.filter(move |rule| rule.value.prefix.matches(url, Escapes::Harmless))
+    }
+
+    /// The ceiling covers the URL, and no rule of `host.net` allows the request.
+    fn outside_net(&self, method: Method, url: &Url, capability: String) -> Denial {
+        match self.net_rules(url).next() {
+            Some(rule) => {
+                let methods: Vec<_> = rule
+                    .value
+                    .methods
+                    .iter()
+                    .map(|method| method.as_str())
+                    .collect();
+                let reason = format!("host.net allows {} there, not {method}", methods.join(", "));
+                let remedy = self.remedy(&format!("add {method} to its methods"));
+                Denial::new(capability, self.rule(rule.line, reason), remedy)
+            }
+            None => {
+                let rule = self.rule(self.document.host.net.line, "no rule of host.net covers it");
+                let remedy = self.remedy(&format!(
+                    "add {{url: \"{}\", methods: [{method}]}} to host.net",
+                    proposal(url)
+                ));
+                Denial::new(capability, rule, remedy)
+            }
+        }
+    }
+}
+
+/// Why no rule could ever match `url`, and what to do about it.
+fn unusable(url: &Url) -> Option<(&'static str, &'static str)> {
+    if !matches!(url.scheme(), "http" | "https") {
+        Some(("only http and https are fetched", "use an https URL"))
+    } else if url.fragment().is_some() {
+        Some(("a request has no fragment", "leave the fragment out"))
+    } else if !has_harmless_escapes(url.path()) {
+        let reason = "its path holds an escape that another parser could read as structure";
+        Some((
+            reason,
+            "write the path without %25, %2E, %2F, %5C, %7F and %00 to %1F",
+        ))
+    } else {
+        None
+    }
+}

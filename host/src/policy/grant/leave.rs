@@ -1,0 +1,131 @@
+//! The answers of a grant: what exactly was allowed.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use url::Url;
+
+use crate::policy::{MountHandle, VirtualPath};
+
+/// Where a readable path lies.
+#[derive(Clone, Debug)]
+pub enum Location {
+    /// In a mounted directory.
+    Directory {
+        /// The mount; everything is opened beneath its handle.
+        mount: MountHandle,
+        /// The path below the mount, without a leading slash; `""` is the mount itself.
+        relative: String,
+    },
+    /// Behind an https mount (M-05). Reading it is a fetch, which the grant must allow as well.
+    Https {
+        /// The base and the canonically encoded rest. Never shown (M-03).
+        url: Url,
+    },
+}
+
+/// The method of an HTTP request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Method {
+    /// `GET`
+    Get,
+    /// `HEAD`
+    Head,
+    /// `POST`
+    Post,
+    /// `PUT`
+    Put,
+    /// `PATCH`
+    Patch,
+    /// `DELETE`
+    Delete,
+}
+
+impl Method {
+    /// Every method a policy can name (TP-25).
+    pub const ALL: [Self; 6] = [
+        Self::Get,
+        Self::Head,
+        Self::Post,
+        Self::Put,
+        Self::Patch,
+        Self::Delete,
+    ];
+
+    /// The method as it is sent and as a policy names it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Head => "HEAD",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// Which addresses a request may connect to (TC-33).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Public addresses only.
+    Public,
+    /// The policy names the URL's host as a literal address or `localhost`: what that host is, and only that.
+    Named,
+}
+
+/// Where a child runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confinement {
+    /// In the jail, or not at all.
+    Required,
+    /// Outside: the policy says `jail: {process: unjailed}` (TP-37).
+    Unjailed,
+}
+
+/// What runs the tools of one ending (TP-36).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Runner {
+    /// The program's file, without links; none if it was not installed when the policy was loaded.
+    pub executable: Option<PathBuf>,
+    /// What follows `argv[0]`, before the tool's path.
+    pub arguments: Vec<String>,
+}
+
+/// Leave to ask a tool for its description.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolLeave {
+    /// By ending, dot included: `.py`. For tools without an execute bit (TD-08).
+    pub runners: BTreeMap<String, Runner>,
+    /// Added to the fixed environment of a tool (PE-02).
+    pub env: BTreeMap<String, String>,
+    /// Where it runs. Means nothing for a `.wasm` name, which is described and not started.
+    pub confinement: Confinement,
+}
+
+/// Leave to start a program (TC-40).
+#[derive(Clone, Debug)]
+pub struct ProgramLeave {
+    /// The file that was found when the policy was loaded, without links (TC-41).
+    pub executable: PathBuf,
+    /// The mount that holds the working directory. A child sees all mounts (TC-43), so its working directory takes the
+    /// rule's `cwd` and no `fs.read` of the manifest.
+    pub mount: MountHandle,
+    /// The working directory below `mount`, without a leading slash; `""` is the mount itself.
+    pub relative: String,
+    /// Added to the fixed environment (TP-30, TC-42).
+    pub env: BTreeMap<String, String>,
+    /// Whether the child may open network sockets (TP-31).
+    pub network: bool,
+    /// Virtual directories the child may write below (TP-32).
+    pub writable: Vec<VirtualPath>,
+    /// Where it runs.
+    pub confinement: Confinement,
+}

@@ -1,0 +1,174 @@
+//! Mounts of the command line: `--root DIR` and `--mount PREFIX=TARGET` (M-01).
+
+use std::path::{Path, PathBuf};
+
+use url::Url;
+
+use super::base::https_base;
+use super::is_mount_point;
+use crate::policy::{PolicyError, VirtualPath};
+
+/// A mount of the command line: `--mount PREFIX=TARGET`, `--root DIR`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CliMount {
+    /// Where the target appears.
+    pub at: VirtualPath,
+    /// What appears there.
+    pub target: MountTarget,
+}
+
+/// What a mount of the command line maps to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MountTarget {
+    /// A directory, absolute or relative to the working directory.
+    Directory(PathBuf),
+    /// An https base that ends with `/`; http only for a loopback host, and only by N-09.
+    Https(Url),
+}
+
+impl CliMount {
+    /// Reads `--mount PREFIX=TARGET` of `hydrate` and `syscall` (M-01): `/lib/` is at `/os/lib`, `/` is `/os`.
+    ///
+    /// # Errors
+    /// [`PolicyError::Flag`] when the flag has not that form, or maps to plain http without leave (N-09).
+    pub fn os_prefix(flag: &str, allow_http_loopback: bool) -> Result<Self, PolicyError> {
+        let fault = |rule: String| PolicyError::Flag {
+            flag: flag.to_owned(),
+            rule,
+        };
+        let (prefix, target) = flag
+            .split_once('=')
+            .ok_or_else(|| fault("write PREFIX=TARGET, for example /lib/=../ours".to_owned()))?;
+        if !prefix.starts_with('/') || !prefix.ends_with('/') {
+            return Err(fault("the prefix must begin and end with `/`".to_owned()));
+        }
+        let at = format!("/os{}", prefix.strip_suffix('/').unwrap_or(prefix));
+        let at = VirtualPath::parse(&at).map_err(|invalid| fault(invalid.to_string()))?;
+        // As in a policy (TP-21): so no mount point has a character that an `os://` URI would escape.
+        if !is_mount_point(&at) {
+            return Err(fault(
+                "the prefix must consist of letters, digits, `.`, `_` and `-`".to_owned(),
+            ));
+        }
+        Ok(Self {
+            at,
+            target: MountTarget::parse(target, allow_http_loopback).map_err(fault)?,
+        })
+    }
+
+    /// `--root DIR`: the mount `/`, at `/os`.
+    pub fn root(directory: &Path) -> Self {
+        let target = MountTarget::Directory(directory.to_owned());
+        Self {
+            at: VirtualPath::os(),
+            target,
+        }
+    }
+
+    /// The mount in the form of the policy's own mount points, for messages.
+    pub(super) fn flag(&self) -> String {
+        match &self.target {
+            MountTarget::Directory(directory) => format!("{}={}", self.at, directory.display()),
+            MountTarget::Https(url) => format!("{}={url}", self.at),
+        }
+    }
+}
+
+impl MountTarget {
+    fn parse(text: &str, allow_http_loopback: bool) -> Result<Self, String> {
+        if text.is_empty() {
+            return Err("the target must not be empty".to_owned());
+        }
+        if !has_scheme(text) {
+            return Ok(Self::Directory(PathBuf::from(text)));
+        }
+        let url = https_base(text).map_err(|rule| format!("the target {rule}"))?;
+        if url.scheme() == "http" && !allow_http_loopback {
+            return Err("an http target needs --allow-http-loopback".to_owned());
+        }
+        Ok(Self::Https(url))
+    }
+}
+
+/// Whether a target was meant as a URL: `scheme://…`. A directory of such a name can be written `./scheme:/…`.
+fn has_scheme(text: &str) -> bool {
+    text.split_once("://").is_some_and(|(scheme, _)| {
+        scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme
+                .chars()
+                .all(|character| character.is_ascii_alphanumeric() || "+-.".contains(character))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn m_01_a_prefix_becomes_a_mount_point_below_os() {
+        for (flag, at, target) in [
+            ("/lib/=../ours", "/os/lib", "../ours"),
+            ("/=/srv/os", "/os", "/srv/os"),
+            ("/lib/ours/=a=b", "/os/lib/ours", "a=b"),
+        ] {
+            let mount = CliMount::os_prefix(flag, false).unwrap();
+            assert_eq!(mount.at.as_str(), at);
+            assert_eq!(mount.target, MountTarget::Directory(PathBuf::from(target)));
+        }
+        let mount = CliMount::os_prefix("/lib/=https://cdn.example/v3/", false).unwrap();
+        assert_eq!(
+            mount.target,
+            MountTarget::Https(Url::parse("https://cdn.example/v3/").unwrap())
+        );
+        assert_eq!(
+            CliMount::root(Path::new("x")),
+            CliMount::os_prefix("/=x", false).unwrap()
+        );
+    }
+
+    #[test]
+    fn m_01_anything_else_is_a_usage_error() {
+        for flag in [
+            "",
+            "/lib/",
+            "lib/=x",
+            "/lib=x",
+            "lib=x",
+            "=x",
+            "/lib/=",
+            "//=x",
+            "/../=x",
+            "/./=x",
+            "/a//b/=x",
+            "/a b/=x",
+            "/%61/=x",
+            "/lib/=https://cdn.example/v3",
+            "/lib/=https://cdn.example/?q=/",
+            "/lib/=http://cdn.example/",
+            "/lib/=ftp://cdn.example/",
+            "/lib/=file:///srv/",
+            "/lib/=https://",
+        ] {
+            let error = CliMount::os_prefix(flag, true).unwrap_err();
+            assert!(error.is_usage(), "{flag}");
+        }
+    }
+
+    #[test]
+    fn n_09_http_needs_the_flag_and_a_loopback_host() {
+        for target in [
+            "http://127.0.0.1:8000/",
+            "http://[::1]:8000/x/",
+            "http://localhost/",
+        ] {
+            let flag = format!("/lib/={target}");
+            assert!(CliMount::os_prefix(&flag, true).is_ok());
+            assert!(
+                CliMount::os_prefix(&flag, false)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("--allow-http-loopback")
+            );
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Mounts: which directory, or which https base, stands behind a virtual path (TP-21 to TP-24, M-01 to M-06).
+//!
+//! A directory is opened once, when the policy is loaded, and all later access goes through that handle (TP-23). What
+//! maps a path is decided from the text of the path alone.
+
+mod base;
+mod cli;
+mod open;
+mod table;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::fs::Dir;
+
+pub(super) use base::https_base;
+pub use cli::{CliMount, MountTarget};
+pub(super) use table::{Mapped, MountTable, Mounted, Origins};
+
+use super::VirtualPath;
+
+/// A mounted directory. Cheap to clone; all clones share the one handle.
+#[derive(Clone, Debug)]
+pub struct MountHandle(Arc<MountedDirectory>);
+
+#[derive(Debug)]
+struct MountedDirectory {
+    at: VirtualPath,
+    directory: Dir,
+    real: PathBuf,
+}
+
+impl MountHandle {
+    /// The handle that was opened when the policy was loaded (TP-23).
+    pub fn dir(&self) -> &Dir {
+        &self.0.directory
+    }
+
+    /// Where the directory appears.
+    pub fn at(&self) -> &VirtualPath {
+        &self.0.at
+    }
+
+    /// The real path, absolute and without links. For starting children and for taking it out of what they print
+    /// (PE-09); never shown to a guest, in an error or in an answer (G-03).
+    pub fn real(&self) -> &Path {
+        &self.0.real
+    }
+}
+
+/// Whether a policy may mount there: `/name`, and below `/os` also further plain segments (TP-21).
+pub(super) fn is_mount_point(path: &VirtualPath) -> bool {
+    let mut segments = path.segments();
+    let first = segments.next().unwrap_or_default();
+    let plain = |extra: &'static str| {
+        move |character: char| character.is_ascii_alphanumeric() || extra.contains(character)
+    };
+    first.len() <= 32
+        && first.starts_with(|character: char| character.is_ascii_lowercase())
+        && first
+            .chars()
+            .all(|character| plain("_-")(character) && !character.is_ascii_uppercase())
+        && segments.all(|segment| first == "os" && segment.chars().all(plain("._-")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tp_21_mount_points_are_short_names_and_paths_below_os() {
+        for good in [
+            "/workspace",
+            "/os",
+            "/a-b_9",
+            "/os/lib",
+            "/os/Lib.v2/x_y-z",
+            &format!("/{}", "a".repeat(32)),
+        ] {
+            assert!(is_mount_point(&VirtualPath::parse(good).unwrap()), "{good}");
+        }
+        for bad in [
+            "/",
+            "/Workspace",
+            "/9",
+            "/_a",
+            "/a.b",
+            "/workspace/x",
+            "/os/a b",
+            "/os/é",
+            &format!("/{}", "a".repeat(33)),
+        ] {
+            assert!(!is_mount_point(&VirtualPath::parse(bad).unwrap()), "{bad}");
+        }
+    }
+}

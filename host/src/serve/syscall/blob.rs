@@ -1,0 +1,113 @@
+//! Blobs: contents too long for an OsMessage line, put into files (EN-17).
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::trust::Digest;
+
+/// The folder that an operator named for blobs.
+pub(super) struct BlobFolder {
+    folder: PathBuf,
+}
+
+impl BlobFolder {
+    pub(super) fn open(folder: &Path) -> io::Result<Self> {
+        let folder = fs::canonicalize(folder)?;
+        if !folder.is_dir() {
+            return Err(io::Error::new(
+                io::ErrorKind::NotADirectory,
+                "not a directory",
+            ));
+        }
+        Ok(Self { folder })
+    }
+
+    /// The payload with its `content` replaced by a pointer to a file that holds it.
+    pub(super) fn point(&self, payload: &str) -> io::Result<String> {
+        let mut payload: Value = serde_json::from_str(payload)?;
+        if let Some(content) = payload.get_mut("content")
+            && let Value::String(text) = content
+        {
+            let path = self.keep(text)?;
+            *content = json!({ "scheme": "file", "path": path.to_string_lossy() });
+        }
+        Ok(payload.to_string())
+    }
+
+    /// Written once: a file of that name with those bytes is left alone, anything else is replaced.
+    fn keep(&self, content: &str) -> io::Result<PathBuf> {
+        let digest = Digest::of(content.as_bytes());
+        let path = self.folder.join(format!("{}.md", digest.hex()));
+        if holds(&path, content)? {
+            return Ok(path);
+        }
+        let unfinished = path.with_extension(format!("{}.tmp", std::process::id()));
+        let mut file = File::options()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&unfinished)?;
+        let written = file
+            .write_all(content.as_bytes())
+            .and_then(|()| fs::rename(&unfinished, &path));
+        if written.is_err() {
+            let _ = fs::remove_file(&unfinished);
+        }
+        written.map(|()| path)
+    }
+}
+
+/// Whether `path` is a regular file with exactly this content. A link is never followed.
+fn holds(path: &Path, content: &str) -> io::Result<bool> {
+    let metadata = match fs::symlink_metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    let length = u64::try_from(content.len()).unwrap_or(u64::MAX);
+    if !metadata.is_file() || metadata.len() != length {
+        return Ok(false);
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(length).read_to_end(&mut bytes)?;
+    Ok(bytes == content.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn en_17_a_blob_is_private_and_written_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let blobs = BlobFolder::open(folder.path()).unwrap();
+        let path = blobs.keep("hello").unwrap();
+        let metadata = fs::metadata(&path).unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "hello");
+        assert_eq!(blobs.keep("hello").unwrap(), path);
+        assert_eq!(
+            fs::metadata(&path).unwrap().modified().unwrap(),
+            metadata.modified().unwrap()
+        );
+    }
+
+    #[test]
+    fn en_17_a_link_that_waits_under_the_name_of_a_blob_is_replaced_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let blobs = BlobFolder::open(folder.path()).unwrap();
+        let path = blobs.keep("hello").unwrap();
+        let victim = folder.path().join("victim");
+        fs::write(&victim, "hello").unwrap();
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(&victim, &path).unwrap();
+        blobs.keep("hello").unwrap();
+        assert!(fs::symlink_metadata(&path).unwrap().is_file());
+    }
+}

@@ -1,0 +1,197 @@
+//! `hydrant syscall`: one JSON request a line, one JSON answer a line (§15).
+//!
+//! The envelope is read here, in two dialects; what is asked goes to [`Host::hydrate`]. A name that is not
+//! served is answered, never executed or looked up (EN-04), and nothing in a request changes mounts, depth
+//! or policy (EN-06).
+
+mod answer;
+mod blob;
+mod envelope;
+mod lines;
+
+use std::io::{self, BufRead, Write};
+use std::path::PathBuf;
+
+use self::answer::{Answer, Failure};
+use self::blob::BlobFolder;
+use self::envelope::{Dialect, Received, Request};
+use self::lines::{Line, Lines};
+use crate::engine::CallError;
+use crate::host::{Format, Host, HostError, HydrateRequest};
+
+/// L-13: bytes of a request line or an answer line without its `\n`, in the OsEvent dialect.
+pub const EVENT_LINE_BYTES: usize = 1024 * 1024;
+/// L-13: the same in the OsMessage dialect.
+pub const MESSAGE_LINE_BYTES: usize = 16 * 1024;
+
+/// Answers requests until the input ends.
+pub struct SyscallServer<'host> {
+    host: &'host Host,
+    options: HydrateRequest,
+    blobs: Option<BlobFolder>,
+    dialect: Dialect,
+    failed: bool,
+}
+
+/// How a stream ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// Every request was answered with a response.
+    Clean,
+    /// At least one error message was sent (EN-16).
+    WithErrors,
+}
+
+impl<'host> SyscallServer<'host> {
+    /// A server whose every hydration uses `options`; their `uri` and `format` are of no account (CLI-05).
+    #[must_use]
+    pub fn new(host: &'host Host, options: HydrateRequest) -> Self {
+        // EN-02: before any good line, the dialect is OsEvent.
+        Self {
+            host,
+            options,
+            blobs: None,
+            dialect: Dialect::Event,
+            failed: false,
+        }
+    }
+
+    /// EN-17: long contents of the OsMessage dialect go to files in `folder`.
+    ///
+    /// # Errors
+    ///
+    /// The folder does not exist or is none.
+    pub fn with_blobs(mut self, folder: &PathBuf) -> io::Result<Self> {
+        self.blobs = Some(BlobFolder::open(folder)?);
+        Ok(self)
+    }
+
+    /// Reads requests and writes answers, each flushed before the next line is read (EN-01).
+    ///
+    /// # Errors
+    ///
+    /// Reading or writing failed; bad requests are answered, not errors.
+    pub fn serve(mut self, input: impl BufRead, mut output: impl Write) -> io::Result<Ended> {
+        let mut lines = Lines::new(input, EVENT_LINE_BYTES);
+        while let Some(line) = lines.next()? {
+            let Some(answer) = self.answer(&line) else {
+                continue;
+            };
+            self.failed |= answer.is_error();
+            output.write_all(answer.line().as_bytes())?;
+            output.write_all(b"\n")?;
+            output.flush()?;
+        }
+        Ok(if self.failed {
+            Ended::WithErrors
+        } else {
+            Ended::Clean
+        })
+    }
+
+    fn answer(&mut self, line: &Line) -> Option<Answer> {
+        let bytes = match line {
+            Line::TooLong => {
+                let failure = Failure::line_too_long("request line", EVENT_LINE_BYTES);
+                return Some(Answer::failed(self.dialect, None, &failure));
+            }
+            Line::Whole(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => return None,
+            Line::Whole(bytes) => bytes,
+        };
+        match envelope::read(bytes) {
+            Received::NotAnObject(reason) => Some(Answer::failed(
+                self.dialect,
+                None,
+                &Failure::InvalidJson(reason),
+            )),
+            Received::Notification(dialect) => {
+                self.dialect = dialect;
+                None
+            }
+            Received::Invalid(request, reason) => {
+                self.dialect = request.dialect;
+                let failure = Failure::Schema(reason);
+                Some(Answer::failed(request.dialect, Some(&request), &failure))
+            }
+            Received::Request(request) => {
+                self.dialect = request.dialect;
+                Some(self.respond(&request, bytes.len()))
+            }
+        }
+    }
+
+    fn respond(&self, request: &Request, line_bytes: usize) -> Answer {
+        let dialect = request.dialect;
+        let result = if line_bytes > dialect.line_bytes() {
+            Err(Failure::line_too_long("request line", dialect.line_bytes()))
+        } else {
+            self.payload(request)
+        };
+        let answered = result.and_then(|payload| {
+            let answer = Answer::of(request, &payload);
+            if answer.line().len() <= dialect.line_bytes() {
+                return Ok(answer);
+            }
+            // H-46: what is too long for OsMessage may become a pointer to a file.
+            if let (Dialect::Message, Some(blobs)) = (dialect, &self.blobs) {
+                let shorter = blobs
+                    .point(&payload)
+                    .map_err(|error| Failure::Internal(error.to_string()))?;
+                let answer = Answer::of(request, &shorter);
+                if answer.line().len() <= dialect.line_bytes() {
+                    return Ok(answer);
+                }
+            }
+            Err(Failure::line_too_long("answer line", dialect.line_bytes()))
+        });
+        answered.unwrap_or_else(|failure| Answer::failed(dialect, Some(request), &failure))
+    }
+
+    /// What the syscall returns, as JSON text.
+    fn payload(&self, request: &Request) -> Result<String, Failure> {
+        let format = match request.name.as_str() {
+            "Content.Hydrate" => Format::Json,
+            "Content.Ingest" | "pwosIngest" => Format::Link,
+            name => return Err(Failure::NotServed(name.to_owned())),
+        };
+        let uri = request.uri()?;
+        let hydrate = HydrateRequest {
+            uri,
+            format,
+            ..self.options.clone()
+        };
+        let bytes = self.host.hydrate(&hydrate).map_err(failure)?;
+        let text = String::from_utf8(bytes).map_err(|_| {
+            Failure::Internal("the component answered bytes that are not UTF-8".into())
+        })?;
+        Ok(match format {
+            Format::Json => text,
+            Format::Link | Format::V2 => serde_json::json!({ "content": text }).to_string(),
+        })
+    }
+}
+
+fn failure(error: HostError) -> Failure {
+    match error {
+        HostError::Call(CallError::Skill { code, message, .. }) => match code.as_str() {
+            "fetch_failed" => Failure::NoDocument {
+                code: "FETCH_FAILED",
+                status: 404,
+                message,
+            },
+            "unsupported_scheme" => Failure::NoDocument {
+                code: "UNSUPPORTED_SCHEME",
+                status: 400,
+                message,
+            },
+            "parse_error" => Failure::NoDocument {
+                code: "PARSE_ERROR",
+                status: 422,
+                message,
+            },
+            "invalid_request" => Failure::Schema(message),
+            _ => Failure::Internal(format!("{code}: {message}")),
+        },
+        error => Failure::Internal(error.to_string()),
+    }
+}

@@ -1,0 +1,172 @@
+//! §2: arguments, exit statuses, and what goes to which stream.
+
+use crate::os_root::{NONE, OsRoot, agent, failed, skill};
+use crate::policy;
+
+#[test]
+fn cli_01_the_defaults_are_the_payload_of_os_at_depth_1() {
+    let root = OsRoot::new();
+    root.file("a.md", agent(&["b.md"], NONE))
+        .file("b.md", agent(&["c.md"], NONE));
+    let plain = root.payload(&["os://a.md"]).text;
+    let spelled = root.payload(&[
+        "os://a.md",
+        "--root",
+        "./os",
+        "--format",
+        "json",
+        "--depth",
+        "1",
+    ]);
+    assert_eq!(plain, spelled.text);
+    assert!(!plain.contains("checksum") && !plain.contains("cycles"));
+}
+
+#[test]
+fn cli_02_a_uri_without_a_scheme_is_relative_to_the_root() {
+    let root = OsRoot::new();
+    root.file("crew/pilot.md", "in the root")
+        .file("../crew/pilot.md", "beside it");
+    for uri in ["crew/pilot.md", "./crew/pilot.md", "/crew/pilot.md"] {
+        assert_eq!(
+            root.payload(&[uri]).content(),
+            "in the root",
+            "CLI-02 {uri}"
+        );
+    }
+    let real = root.path("crew/pilot.md");
+    assert_eq!(
+        root.payload(&[real.to_str().unwrap()]).text,
+        failed("FETCH_FAILED", ""),
+        "CLI-02"
+    );
+}
+
+#[test]
+fn cli_03_json_is_one_line_and_documents_are_their_bytes() {
+    let root = OsRoot::new();
+    root.file("a.md", "---\nx: 1\n---\nHi");
+    let json = root.hydrate(&["os://a.md", "--format", "json"]).stdout;
+    assert_eq!(json.matches('\n').count(), 1);
+    assert!(json.ends_with("}\n"));
+    for format in ["link", "v2"] {
+        assert_eq!(
+            root.hydrate(&["os://a.md", "--format", format]).stdout,
+            "---\nx: 1\n---\nHi",
+            "{format}"
+        );
+    }
+}
+
+#[test]
+fn cli_04_exit_0_soft_errors_included() {
+    let root = OsRoot::new();
+    root.file("a.md", agent(&["gone.md", "b.md"], &["t.sh"]))
+        .file("b.md", "---\n[\n---\n");
+    for uri in ["os://a.md", "os://b.md", "os://gone.md", "ftp://x/y", " "] {
+        let run = root.hydrate(&[uri]);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "CLI-04 {uri}");
+    }
+}
+
+#[test]
+fn cli_04_exit_1_is_a_hard_error_with_one_message() {
+    let root = OsRoot::new();
+    for format in ["link", "v2"] {
+        let run = root.hydrate(&["os://gone.md", "--format", format]);
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "LF-09 {format}");
+        assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+    }
+}
+
+#[test]
+fn cli_04_cli_05_exit_2_is_a_usage_error() {
+    let root = OsRoot::new();
+    root.file("a.md", "Hi");
+    #[rustfmt::skip]
+    let rows: [&[&str]; 15] = [
+        &["hydrate"],
+        &["hydrate", ""],
+        &["hydrate", "os://a.md", "os://a.md"],
+        &["hydrate", "os://a.md", "--frobnicate"],
+        &["hydrate", "os://a.md", "--format", "yaml"],
+        &["hydrate", "os://a.md", "--format"],
+        &["hydrate", "os://a.md", "--depth", "0"],
+        &["hydrate", "os://a.md", "--depth", "17"],
+        &["hydrate", "os://a.md", "--depth", "1.5"],
+        &["hydrate", "os://a.md", "--blob-dir", "."],
+        &["syscall", "os://a.md"],
+        &["syscall", "--format", "json"],
+        &["syscall", "--depth", "0"],
+        &["syscall", "--mount", "lib=os"],
+        &["syscall", "--frobnicate"],
+    ];
+    for arguments in rows {
+        let run = crate::os_root::Run::from(root.command(arguments).output().unwrap());
+        assert_eq!(run.status, 2, "CLI-04 {arguments:?}: {}", run.stderr);
+        assert!(
+            run.stdout.is_empty() && !run.stderr.is_empty(),
+            "CLI-04 {arguments:?}"
+        );
+    }
+}
+
+#[test]
+fn cli_01_no_exec_holds_whatever_the_policy_says() {
+    let root = OsRoot::new();
+    root.policy(&policy::tools_run());
+    root.file("a.md", agent(NONE, &["t.sh"]))
+        .tool("t.sh", "#!/bin/sh\necho ran\n");
+    assert_eq!(root.payload(&["os://a.md"]).tool("os://t.sh"), "ran");
+    let skipped = root.payload(&["os://a.md", "--no-exec"]);
+    assert_eq!(skipped.tool("os://t.sh"), "ERROR: EXECUTION_SKIPPED");
+}
+
+#[test]
+fn cli_01_a_policy_that_cannot_be_read_hydrates_nothing() {
+    let root = OsRoot::new();
+    root.file("a.md", "Hi").file("../bad.yaml", "version: 2\n");
+    for policy in ["gone.yaml", "bad.yaml"] {
+        let run = root.hydrate(&["os://a.md", "--policy", policy]);
+        assert_ne!(run.status, 0, "{policy}");
+        assert!(
+            run.stdout.is_empty() && run.stderr.contains(policy),
+            "{policy}: {}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn g_04_a_mount_outside_the_ceiling_is_not_read() {
+    let root = OsRoot::new();
+    root.file("docs/a.md", skill("A")).file("b.md", skill("B"));
+    root.file("docs/agent.md", agent(&["a.md", "../b.md"], NONE));
+    let mut policy = policy::tools_run();
+    policy["capability_ceiling"]["fs"]["read"] = serde_json::json!(["/os/docs"]);
+    root.policy(&policy);
+    let payload = root.payload(&["os://docs/agent.md"]);
+    assert_eq!(payload.skill("os://docs/a.md")["name"], "A");
+    assert_eq!(
+        payload.skill("os://b.md")["name"],
+        "ERROR: FETCH_FAILED",
+        "EC-01: denied by policy"
+    );
+}
+
+#[test]
+fn g_03_it_works_without_a_home() {
+    let root = OsRoot::new();
+    root.file("a.md", "Hi");
+    let mut command = root.command(&["hydrate", "os://a.md"]);
+    let output = command
+        .env_remove("HOME")
+        .env_remove("XDG_CACHE_HOME")
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}

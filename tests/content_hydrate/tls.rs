@@ -1,0 +1,145 @@
+//! N-04 and real https: certificates, host names, and what an https base makes of a reference.
+
+use rcgen::{CertificateParams, date_time_ymd};
+use serde_json::json;
+
+use crate::os_root::{NONE, OsRoot, agent, failed, skill};
+use crate::policy;
+use crate::server::{Answer, Identity, Request, Server};
+
+/// A root whose policy allows this server, and trusts this certificate if one is given.
+fn allowing(server: &Server, root: Option<&Identity>) -> OsRoot {
+    let os = OsRoot::new();
+    let mut policy = policy::fetches(&[&https(server, "/")]);
+    if let Some(identity) = root {
+        os.file("../roots.pem", &identity.pem);
+        policy["host"]["tls_roots"] = json!(["roots.pem"]);
+    }
+    os.policy(&policy);
+    os
+}
+
+fn https(server: &Server, path: &str) -> String {
+    format!("https://127.0.0.1:{}{path}", server.port())
+}
+
+fn named_by_path(request: &Request) -> Answer {
+    Answer::Body(skill(&request.path).into_bytes())
+}
+
+#[test]
+fn n_04_tp_38_a_certificate_is_trusted_only_through_the_policy_and_for_its_names() {
+    let local = Identity::of(&["127.0.0.1"]);
+    let other = Identity::of(&["lib.example"]);
+    let mut expired = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+    expired.not_after = date_time_ymd(2020, 1, 1);
+    let expired = Identity::with(expired);
+    // What the server shows, what the policy trusts, whether that is enough.
+    let rows = [
+        ("not trusted", &local, None, false),
+        ("trusted", &local, Some(&local), true),
+        ("another is trusted", &local, Some(&other), false),
+        ("another name", &other, Some(&other), false),
+        ("expired", &expired, Some(&expired), false),
+    ];
+    for (case, shown, trusted, enough) in rows {
+        let server = Server::tls(shown, named_by_path);
+        let url = https(&server, "/a.md");
+        let payload = allowing(&server, trusted).payload(&[&url]);
+        if enough {
+            assert_eq!(
+                (payload.uri(), payload.content()),
+                (url.as_str(), ""),
+                "N-04 {case}"
+            );
+        } else {
+            assert_eq!(payload.text, failed("FETCH_FAILED", ""), "N-04 {case}");
+            assert!(
+                server.requests().is_empty(),
+                "N-04: nothing is sent: {case}"
+            );
+        }
+        assert!(server.connections() > 0, "{case}");
+    }
+}
+
+#[test]
+fn n_03_s_07_a_redirect_from_https_to_http_is_refused() {
+    let plain = Server::new(named_by_path);
+    let target = plain.url("/x.md");
+    let identity = Identity::of(&["127.0.0.1"]);
+    let server = Server::tls(&identity, move |request| match request.path.as_str() {
+        "/down.md" => Answer::Redirect(302, target.clone()),
+        "/same.md" => Answer::Redirect(302, "/end.md".to_owned()),
+        _ => named_by_path(request),
+    });
+    let root = allowing(&server, Some(&identity));
+    let mut policy = policy::fetches(&[&https(&server, "/"), &plain.url("/")]);
+    policy["host"]["tls_roots"] = json!(["roots.pem"]);
+    root.policy(&policy);
+    root.file(
+        "agent.md",
+        agent(
+            &[https(&server, "/down.md"), https(&server, "/same.md")],
+            NONE,
+        ),
+    );
+    let payload = root.payload(&["os://agent.md"]);
+    let name = |path: &str| payload.skill(&https(&server, path))["name"].clone();
+    assert_eq!(name("/down.md"), "ERROR: FETCH_FAILED");
+    assert_eq!(name("/same.md"), "/end.md");
+    assert_eq!(plain.connections(), 0, "S-07");
+}
+
+#[test]
+fn u_45_to_u_49_an_https_document_is_the_base_of_what_it_declares() {
+    let identity = Identity::of(&["127.0.0.1"]);
+    let server = Server::tls(&identity, |request| match request.path.as_str() {
+        "/kits/index.md" => {
+            let declared = [
+                "rope.md?v=2#top",
+                "/rope.md",
+                "../../../deep.md",
+                "os://kits/rope.md",
+                "a%2fb.md",
+            ];
+            Answer::Body(agent(&declared, &["t.sh"]).into_bytes())
+        }
+        _ => named_by_path(request),
+    });
+    let root = allowing(&server, Some(&identity));
+    root.file("kits/rope.md", skill("here"));
+    let payload = root.payload(&[&https(&server, "/kits/index.md")]);
+    #[rustfmt::skip]
+    let rows = [
+        ("U-45", https(&server, "/kits/rope.md?v=2"), "/kits/rope.md?v=2"),
+        ("U-46", https(&server, "/rope.md"), "/rope.md"),
+        ("U-47", https(&server, "/deep.md"), "/deep.md"),
+        ("U-49", "os://kits/rope.md".to_owned(), "here"),
+        ("TC-32", https(&server, "/kits/a%2fb.md"), "ERROR: FETCH_FAILED"),
+    ];
+    for (row, uri, name) in &rows {
+        assert_eq!(payload.skill(uri)["name"], *name, "{row}");
+    }
+    assert_eq!(payload.skills().len(), rows.len());
+    let tool = payload.tool(&https(&server, "/kits/t.sh"));
+    assert_eq!(tool, "ERROR: EXECUTION_SKIPPED", "TD-03");
+}
+
+#[test]
+fn m_01_m_05_an_https_base_is_a_mount() {
+    let identity = Identity::of(&["127.0.0.1"]);
+    let server = Server::tls(&identity, named_by_path);
+    let root = allowing(&server, Some(&identity));
+    root.file(
+        "agent.md",
+        agent(&["lib/rope ladder.md", "lib/a/../b.md"], NONE),
+    );
+    let mount = format!("/lib/={}", https(&server, "/v3/"));
+    let payload = root.payload(&["os://agent.md", "--mount", &mount]);
+    assert_eq!(
+        payload.skill("os://lib/rope%20ladder.md")["name"],
+        "/v3/rope%20ladder.md"
+    );
+    assert_eq!(payload.skill("os://lib/b.md")["name"], "/v3/b.md");
+}
