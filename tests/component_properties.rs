@@ -1,6 +1,14 @@
 //! Properties of hydration through the component: whatever the files hold, the host answers, and the
 //! component answers what its own code answers when it is compiled natively.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed expectation is a failed test, in a fixture as in the test itself"
+)]
+
 use std::fs;
 use std::path::Path;
 

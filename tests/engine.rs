@@ -3,6 +3,14 @@
 //! The guests are WebAssembly text below `tests/engine/`; each is a whole skill whose `run` misbehaves in
 //! one way. Every test that cites a limit hits it.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed expectation is a failed test, in a fixture as in the test itself"
+)]
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -303,7 +311,7 @@ fn a_timer_cannot_hold_a_thread_of_the_host() {
 fn handles_cannot_fill_the_memory_of_the_host() {
     match run(&guests::hoarding(), &budgets()) {
         Err(CallError::Trap(reason)) => {
-            assert!(reason.contains("table has no free keys"), "{reason}")
+            assert!(reason.contains("table has no free keys"), "{reason}");
         }
         other => panic!("{other:?}"),
     }

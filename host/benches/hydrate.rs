@@ -9,9 +9,9 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::print_stdout,
-    clippy::as_conversions
+    clippy::indexing_slicing,
+    reason = "a benchmark that cannot run has nothing to tell"
 )]
-#![allow(missing_docs)]
 
 #[path = "hydrate/floor.rs"]
 mod floor;
@@ -119,16 +119,12 @@ impl std::fmt::Display for Row<'_> {
             Target::Ratio(most) => format!("<= {most} x"),
             Target::Time(most) => format!("<= {most:?}"),
         };
-        let met = if self.met() { "yes" } else { "NO" };
-        let (hydrant, floor) = (
-            format!("{:.1?}", self.hydrant),
-            format!("{:.1?}", self.floor),
-        );
+        let met = if self.measured.met() { "yes" } else { "NO" };
+        let (hydrant, floor) = (format!("{hydrant:.1?}"), format!("{floor:.1?}"));
+        let (operation, ratio) = (self.operation, self.measured.ratio());
         write!(
             f,
-            "{:<44} {hydrant:>10} {floor:>10} {:>7.2}  {target:<12} {met}",
-            self.operation,
-            self.ratio()
+            "{operation:<44} {hydrant:>10} {floor:>10} {ratio:>7.2}  {target:<12} {met}"
         )
     }
 }
@@ -173,8 +169,7 @@ fn in_process(os: &Path, samples: usize) -> Measured {
         || drop(black_box(host.hydrate(&request).unwrap())),
         || drop(black_box(native_hydrate(os, AGENT))),
     );
-    Row {
-        operation: "hydrate 10 local skills, in process",
+    Measured {
         hydrant,
         floor,
         target: Target::Ratio(2.0),
@@ -194,8 +189,7 @@ fn fresh_instance(_os: &Path, samples: usize) -> Measured {
         || drop(black_box(host.describe("content.hydrate").unwrap())),
         || drop(black_box(bare.describe())),
     );
-    Row {
-        operation: "fresh instance and call (bare wasmtime)",
+    Measured {
         hydrant,
         floor,
         target: Target::Ratio(1.3),
@@ -222,8 +216,7 @@ fn whole_process(os: &Path, samples: usize) -> Measured {
         || spawn("/bin/true", &[]),
     );
     let target = Target::Time(Duration::from_millis(15));
-    Row {
-        operation: "hydrate 10 local skills, whole process",
+    Measured {
         hydrant,
         floor,
         target,
@@ -270,8 +263,7 @@ fn over_http(_os: &Path, samples: usize) -> Measured {
         || std::thread::sleep(delay * 10),
     );
     let target = Target::Time(Duration::from_millis(300));
-    Row {
-        operation: "hydrate 100 skills over HTTP, 20 ms each",
+    Measured {
         hydrant,
         floor,
         target,

@@ -14,7 +14,7 @@ use crate::engine::{
     Answer, Budgets, CallError, ComponentDescriber, Engine, EngineError, EngineOptions, Skill,
 };
 use crate::policy::{CliMount, Grant, Policy, PolicyError};
-use crate::trust::{self, Capability, Manifest, TrustError};
+use crate::trust::{self, Capability, TrustError};
 
 /// The skill behind [`Host::hydrate`].
 const HYDRATE: &str = "content.hydrate";
@@ -31,7 +31,8 @@ pub struct Host {
 
 /// A pinned skill, verified and compiled.
 struct Pinned {
-    manifest: Manifest,
+    /// Its manifest ∩ the policy.
+    grant: Grant,
     skill: Skill,
 }
 
@@ -124,7 +125,7 @@ impl Host {
     /// [`HostError::Trust`]: the component is not the pinned one.
     pub fn hydrate(&self, request: &HydrateRequest) -> Result<Vec<u8>, HostError> {
         let pinned = self.hydrate_skill()?;
-        let mut grant = self.grant(&pinned.manifest.capabilities);
+        let mut grant = pinned.grant.clone();
         if request.no_exec {
             grant = grant.without_processes();
         }
@@ -184,7 +185,7 @@ impl Host {
             .engine
             .load(&bundle.component, &bundle.artifact, capabilities)?;
         Ok(Pinned {
-            manifest: bundle.manifest,
+            grant: self.grant(capabilities),
             skill,
         })
     }

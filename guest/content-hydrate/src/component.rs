@@ -119,6 +119,7 @@ impl Effects for Host {
                         process::Ending::TimedOut => Ending::TimedOut,
                     },
                     stdout: exit.stdout,
+                    stdout_truncated: exit.stdout_truncated,
                 }),
                 Err(error) => Err(process_error(error)),
             })

@@ -152,6 +152,8 @@ pub struct Exit {
     pub ending: Ending,
     /// Standard output, up to `max_output_bytes`.
     pub stdout: Vec<u8>,
+    /// There was more of it.
+    pub stdout_truncated: bool,
 }
 
 /// What ended a command.

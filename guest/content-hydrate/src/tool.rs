@@ -245,7 +245,7 @@ fn component(exit: &Exit) -> Result<String, Code> {
     }
     match exit.ending {
         Ending::TimedOut => return Err(Code::Timeout),
-        Ending::Exited(0) => {}
+        Ending::Exited(0) if !exit.stdout_truncated => {}
         Ending::Exited(_) | Ending::Signaled(_) => return Err(Code::ExecutionFailed),
     }
     // serde reads a struct from an array too; here an object is needed.

@@ -98,6 +98,7 @@ fn is_delimiter(line: &str) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::string_slice, reason = "a wrong range fails the test")]
 mod tests {
     use super::*;
     use proptest::prelude::*;

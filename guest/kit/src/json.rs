@@ -5,12 +5,11 @@
 
 /// Appends `text` as a JSON string, quotes included.
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
-    let bytes = text.as_bytes();
-    out.reserve(bytes.len().saturating_add(2));
+    out.reserve(text.len().saturating_add(2));
     out.push(b'"');
-    let mut rest = bytes;
-    while let Some(position) = rest.iter().position(|byte| needs_escape(*byte)) {
-        let (plain, tail) = rest.split_at(position);
+    let mut rest = text.as_bytes();
+    loop {
+        let (plain, tail) = rest.split_at(plain_prefix(rest));
         out.extend_from_slice(plain);
         let Some((byte, tail)) = tail.split_first() else {
             break;
@@ -18,8 +17,33 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
         write_escape(out, *byte);
         rest = tail;
     }
-    out.extend_from_slice(rest);
     out.push(b'"');
+}
+
+/// How many bytes at the beginning need no escape.
+///
+/// Most of an answer is content, and most of it is plain: it is looked at eight bytes at a time.
+fn plain_prefix(bytes: &[u8]) -> usize {
+    let (words, _) = bytes.as_chunks::<8>();
+    let plain_words = words
+        .iter()
+        .take_while(|word| !holds_escape(u64::from_ne_bytes(**word)))
+        .count();
+    let plain = plain_words.saturating_mul(8);
+    let rest = bytes.get(plain..).unwrap_or_default();
+    let more = rest.iter().position(|byte| needs_escape(*byte));
+    plain.saturating_add(more.unwrap_or(rest.len()))
+}
+
+/// Whether any of eight bytes needs an escape: is below 0x20, or zero once `"` or `\` is taken from it.
+fn holds_escape(word: u64) -> bool {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGH: u64 = ONES * 0x80;
+    let any_below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word & HIGH;
+    let found = any_below(word, 0x20)
+        | any_below(word ^ (ONES * 0x22), 1)
+        | any_below(word ^ (ONES * 0x5C), 1);
+    found != 0
 }
 
 fn needs_escape(byte: u8) -> bool {
@@ -87,6 +111,18 @@ mod tests {
     fn j_02_every_other_character_is_literal() {
         assert_eq!(written("/\u{7f}\u{2028}é🧗"), "\"/\u{7f}\u{2028}é🧗\"");
         assert_eq!(written(""), "\"\"");
+    }
+
+    #[test]
+    fn j_02_an_escape_is_seen_at_every_place_of_a_word() {
+        for byte in 0..=0x7F_u8 {
+            for place in 0..24 {
+                let mut text = "é234567890123456789012345".to_owned();
+                text.insert(text.floor_char_boundary(place), char::from(byte));
+                let back: String = serde_json::from_str(&written(&text)).unwrap();
+                assert_eq!(back, text, "{byte:#x} at {place}");
+            }
+        }
     }
 
     #[test]

@@ -111,7 +111,7 @@ mod tests {
             "",
             "sha256:",
             &good.to_uppercase(),
-            &good[..70],
+            good.trim_end_matches(|c: char| c.is_ascii_hexdigit()),
             &format!("{good}0"),
             &good.replace("sha256", "sha512"),
         ] {

@@ -65,7 +65,7 @@ fn d_01_to_d_03_levels_are_flat_sorted_and_read_once() {
     );
     assert_eq!(
         cycles(&payload),
-        serde_json::json!([["os://b.md", "os://z.md"]].as_slice()[..0])
+        serde_json::json!([["os://b.md", "os://z.md"]])
     );
     assert_eq!(
         host.reads,
@@ -184,7 +184,7 @@ fn s_02_escapes_inside_skills_are_refused_too() {
     let payload = host.hydrate(&deep("a.md", 2));
     assert_eq!(
         members(&payload, "skills", "name"),
-        ["ERROR: FETCH_FAILED", "n", "ERROR: FETCH_FAILED"]
+        ["ERROR: FETCH_FAILED", "ERROR: FETCH_FAILED", "n"]
     );
     assert_eq!(
         members(&payload, "tools", "description"),

@@ -2,6 +2,7 @@
 
 mod checksums;
 mod depth;
+mod describe;
 mod limits;
 mod link;
 mod payload;
@@ -110,7 +111,7 @@ impl Effects for FakeHost {
             .map(|request| match self.files.get(&request.path) {
                 None => Err(FsError::NotFound),
                 Some(Err(error)) => Err(*error),
-                Some(Ok(bytes)) if bytes.len() > request.max_bytes as usize => {
+                Some(Ok(bytes)) if u32::try_from(bytes.len()).unwrap() > request.max_bytes => {
                     Err(FsError::TooLarge)
                 }
                 Some(Ok(bytes)) => Ok(File {
@@ -159,6 +160,7 @@ fn exit(status: u8, stdout: impl AsRef<[u8]>) -> Result<Exit, ProcessError> {
     Ok(Exit {
         ending: Ending::Exited(status),
         stdout: stdout.as_ref().to_vec(),
+        stdout_truncated: false,
     })
 }
 
@@ -166,6 +168,7 @@ fn ended(ending: Ending) -> Result<Exit, ProcessError> {
     Ok(Exit {
         ending,
         stdout: b"partial".to_vec(),
+        stdout_truncated: false,
     })
 }
 

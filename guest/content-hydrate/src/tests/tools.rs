@@ -1,5 +1,7 @@
 //! §10.1, as far as the guest decides it.
 
+#![allow(clippy::string_slice, reason = "a wrong range fails the test")]
+
 use super::*;
 
 /// The description of `/os/t.sh`, declared by `a.md`.
@@ -225,6 +227,13 @@ fn td_14_td_15_a_component_is_its_describe() {
             failed,
         ),
         (exit(1, r#"{"description":"x"}"#), failed),
+        (
+            exit(0, r#"{"description":"x"}"#).map(|exit| Exit {
+                stdout_truncated: true,
+                ..exit
+            }),
+            failed,
+        ),
         (ended(Ending::TimedOut), "ERROR: TIMEOUT"),
         (Err(ProcessError::NotStartable), failed),
         (Err(ProcessError::Denied), "ERROR: EXECUTION_SKIPPED"),

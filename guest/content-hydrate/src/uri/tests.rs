@@ -370,7 +370,7 @@ proptest! {
                 prop_assert_eq!(resolve(None, &uri), Ok(uri.clone()));
                 prop_assert_eq!(resolve(base, &uri), Ok(uri.clone()));
             }
-            if let Place::File(path) = Uri(uri.clone()).place() {
+            if let Place::File(path) = Uri(uri).place() {
                 prop_assert!(path == "/os" || path.starts_with("/os/"), "{}", path);
                 prop_assert!(path.split('/').skip(1).all(|segment| !matches!(segment, "" | "." | "..")), "{}", path);
                 prop_assert!(!path.contains('\0'));

@@ -87,13 +87,7 @@ impl<'a> Reader<'a> {
                 self.begin(Kind::Mapping(style), anchor, span)?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(span),
-            Event::Anchor(..) => {
-                // Follows the node that carries it.
-                let start = offset(span).0;
-                if let Some(node) = self.nodes.last_mut() {
-                    node.start = node.start.min(start);
-                }
-            }
+            Event::Anchor(..) => self.anchor(span),
             _ => {}
         }
         Ok(())
@@ -152,6 +146,18 @@ impl<'a> Reader<'a> {
             });
         }
         Ok(())
+    }
+
+    /// An anchor, which follows the node that carries it.
+    fn anchor(&mut self, span: Span) {
+        let (start, end) = offset(span);
+        if let Some(node) = self.nodes.last_mut() {
+            node.start = node.start.min(start);
+            node.end = node.end.max(end);
+        }
+        if let Some(parent) = self.open.last().and_then(|open| self.nodes.get_mut(*open)) {
+            parent.end = parent.end.max(end);
+        }
     }
 
     fn alias(&mut self, anchor: usize, span: Span) -> Result<(), YamlError> {
@@ -220,11 +226,19 @@ impl<'a> Reader<'a> {
             return Err(YamlError::TooManyNodes);
         }
         let position = self.nodes.len();
-        let (start, end) = offset(span);
-        let tag = span.tag_start().and_then(|tag| tag.byte_offset());
+        let (mut start, mut end) = offset(span);
+        if span.is_empty() {
+            // Of a node that is not there the parser tells where it noticed, which may be after comments.
+            end = 0;
+        }
+        if let Some(tag) = span.tag_span() {
+            let (tag_start, tag_end) = offset(tag);
+            start = start.min(tag_start);
+            end = end.max(tag_end);
+        }
         self.nodes.push(Node {
             kind,
-            start: tag.map_or(start, |tag| tag.min(start)),
+            start,
             end,
             next: position.saturating_add(1),
             size,

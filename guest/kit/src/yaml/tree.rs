@@ -20,7 +20,7 @@ pub(super) struct Node<'a> {
     pub(super) kind: Kind<'a>,
     /// Where it begins, its tag and anchor included.
     pub(super) start: usize,
-    /// Where its last token ends; an empty node ends where it begins.
+    /// Where its last token ends, its tag and anchor being tokens; 0 for a node without any.
     pub(super) end: usize,
     /// The position after its last descendant.
     pub(super) next: usize,
@@ -124,7 +124,7 @@ impl<'a> Yaml<'a> {
         let (key, value) = self.find(key)?;
         let range = |position: usize| {
             let node = self.nodes.get(position)?;
-            Some(node.start..node.end)
+            Some(node.start..node.end.max(node.start))
         };
         Some(Entry {
             key: range(key)?,

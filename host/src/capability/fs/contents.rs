@@ -4,7 +4,7 @@
 //! grows meanwhile, or that claims no length (`/proc`), is cut or refused at the same cap (S-05).
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
 use super::{File as Contents, FsError, Overflow};
 use crate::capability::{BudgetExceeded, Meter};
@@ -12,26 +12,36 @@ use crate::capability::{BudgetExceeded, Meter};
 /// Bytes that are charged and read at a time beyond the length that the system told.
 const STEP: u64 = 64 * 1024;
 
-/// Reads at most `max_bytes` of `file`; every byte is charged before it is read.
+/// Reads at most `max_bytes` of `file`, which had `length` bytes when it was found; every byte is charged before
+/// it is read.
 ///
 /// # Errors
 /// Outside: [`BudgetExceeded`] for the bytes read. Inside: [`FsError::TooLarge`] and [`FsError::Io`].
 pub(in crate::capability) fn read(
     mut file: File,
+    length: u64,
     max_bytes: u64,
     overflow: Overflow,
     meter: &Meter,
 ) -> Result<Result<Contents, FsError>, BudgetExceeded> {
-    let length = match file.metadata() {
-        Ok(metadata) => metadata.len(),
-        Err(_) => return Ok(Err(FsError::Io)),
-    };
     if length > max_bytes && overflow == Overflow::Refuse {
         return Ok(Err(FsError::TooLarge));
     }
     let mut charged = length.min(max_bytes);
     meter.read_bytes(charged)?;
-    let mut bytes = Vec::with_capacity(usize::try_from(charged).unwrap_or(0).saturating_add(1));
+    let mut bytes = vec![0; usize::try_from(charged).unwrap_or(0).saturating_add(1)];
+    match file.read(&mut bytes) {
+        Ok(amount) => bytes.truncate(amount),
+        Err(error) if error.kind() == ErrorKind::Interrupted => bytes.clear(),
+        Err(_) => return Ok(Err(FsError::Io)),
+    }
+    // Nearly always one read is all: asked for a byte more, it ended where the file did when it was found.
+    if length > 0 && length == charged && count(&bytes) == length {
+        return Ok(Ok(Contents {
+            bytes,
+            truncated: false,
+        }));
+    }
     loop {
         // One byte more than what is charged tells whether there is more; it is not kept unless charged.
         let wanted = charged.saturating_add(1).saturating_sub(count(&bytes));

@@ -14,9 +14,8 @@ mod tree;
 use std::time::Duration;
 
 use super::{BudgetExceeded, Call, parallel};
-use crate::policy::{Grant, Location, VirtualPath};
+use crate::policy::{Grant, Location, MountHandle, VirtualPath};
 
-pub(super) use self::contents::read as read_file;
 #[cfg(target_os = "linux")]
 pub(super) use self::open::descriptor_path;
 pub(super) use self::open::{Found, from_errno};
@@ -166,12 +165,7 @@ pub fn read(
             Err(error) => Ok(Err(error)),
             Ok(Location::Https { url }) => remote::read(call, &url, max_bytes, request.overflow),
             Ok(Location::Directory { mount, relative }) => {
-                match Found::beneath(mount.dir(), &relative).and_then(Found::into_file) {
-                    Err(error) => Ok(Err(error)),
-                    Ok(file) => {
-                        contents::read(file, max_bytes.into(), request.overflow, &call.meter)
-                    }
-                }
+                read_beneath(call, &mount, &relative, max_bytes, request.overflow)
             }
         }
     })
@@ -196,6 +190,23 @@ pub fn tree(call: &Call, request: TreeRequest) -> Result<Result<Tree, FsError>, 
     match root {
         Err(error) => Ok(Err(error)),
         Ok(root) => tree::list(root, &request, &call.meter),
+    }
+}
+
+/// Reads one file beneath a mount.
+///
+/// # Errors
+/// As [`read`] for one item.
+pub(super) fn read_beneath(
+    call: &Call,
+    mount: &MountHandle,
+    relative: &str,
+    max_bytes: u32,
+    overflow: Overflow,
+) -> Result<Result<File, FsError>, BudgetExceeded> {
+    match open::file_beneath(mount.dir(), relative) {
+        Ok((file, length)) => contents::read(file, length, max_bytes.into(), overflow, &call.meter),
+        Err(error) => Ok(Err(error)),
     }
 }
 

@@ -3,8 +3,9 @@
 //! One kernel operation resolves the whole path (TC-20): there is no checked string, so a link that is
 //! swapped in while we look makes no difference (S-04). The name is first opened as a mere reference
 //! (`O_PATH`), which starts nothing: opening a tape or a watchdog, even without blocking, would. Only
-//! what proves to be a regular file or a directory is opened for reading, through that same reference;
-//! on Linux this relies on `/proc`.
+//! what proves to be a regular file or a directory is opened for reading: a directory or a tool through
+//! that same reference (on Linux this relies on `/proc`), a file to be read by a second lookup that must
+//! find the same file, which costs half as much.
 
 use std::fs::File;
 use std::io;
@@ -56,17 +57,6 @@ impl Found {
             stat,
             kind,
         })
-    }
-
-    /// The file, for reading.
-    ///
-    /// # Errors
-    /// [`FsError::IsDirectory`], or what the system says.
-    pub(in crate::capability) fn into_file(self) -> Result<File, FsError> {
-        match self.kind {
-            Kind::Directory => Err(FsError::IsDirectory),
-            Kind::File => self.reopen(OFlags::empty()).map(File::from),
-        }
     }
 
     /// The directory, for listing.
@@ -133,6 +123,38 @@ impl Found {
     }
 }
 
+/// A file beneath `dir` to be read from its beginning, and its length in bytes when it was opened.
+///
+/// # Errors
+/// As [`Found::beneath`], and [`FsError::IsDirectory`].
+#[cfg(target_os = "linux")]
+pub(super) fn file_beneath(dir: &Dir, relative: &str) -> Result<(File, u64), FsError> {
+    for _ in 0..DISTURBED_TRIES {
+        let found = Found::beneath(dir, relative)?;
+        if !found.is_file() {
+            return Err(FsError::IsDirectory);
+        }
+        let file = resolve(dir, relative, READ)?;
+        let stat = rustix::fs::fstat(&file).map_err(from_errno)?;
+        // Another file has the name by now: look again. What was opened did not block, and is not read.
+        if (stat.st_dev, stat.st_ino) == (found.stat.st_dev, found.stat.st_ino) {
+            return Ok((File::from(file), stat.st_size.try_into().unwrap_or(0)));
+        }
+    }
+    Err(FsError::Io)
+}
+
+/// Elsewhere what was looked up is open for reading already.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn file_beneath(dir: &Dir, relative: &str) -> Result<(File, u64), FsError> {
+    let found = Found::beneath(dir, relative)?;
+    if !found.is_file() {
+        return Err(FsError::IsDirectory);
+    }
+    let length = found.stat.st_size.try_into().unwrap_or(0);
+    Ok((File::from(found.reference), length))
+}
+
 /// How files are opened: no terminal becomes ours, and nothing blocks.
 const READ: OFlags = OFlags::RDONLY
     .union(OFlags::NONBLOCK)
@@ -158,13 +180,19 @@ pub(in crate::capability) fn descriptor_path(descriptor: impl AsFd) -> String {
 /// The reference to a name beneath `dir`.
 #[cfg(target_os = "linux")]
 fn refer(dir: &Dir, relative: &str) -> Result<OwnedFd, FsError> {
+    resolve(dir, relative, OFlags::PATH | OFlags::CLOEXEC)
+}
+
+/// Opens a name beneath `dir` in one operation of the kernel.
+#[cfg(target_os = "linux")]
+fn resolve(dir: &Dir, relative: &str, flags: OFlags) -> Result<OwnedFd, FsError> {
     use rustix::fs::ResolveFlags;
 
     for _ in 0..DISTURBED_TRIES {
         let found = rustix::fs::openat2(
             dir,
             relative,
-            OFlags::PATH | OFlags::CLOEXEC,
+            flags,
             Mode::empty(),
             ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS,
         );
@@ -172,7 +200,7 @@ fn refer(dir: &Dir, relative: &str) -> Result<OwnedFd, FsError> {
             // A rename elsewhere disturbed the walk across a `..`; see openat2(2).
             Err(Errno::AGAIN | Errno::INTR) => {}
             // A kernel before 5.6, or a filter that does not know the call.
-            Err(Errno::NOSYS | Errno::PERM) => return walk(dir, relative, OFlags::PATH),
+            Err(Errno::NOSYS | Errno::PERM) => return walk(dir, relative, flags),
             other => return other.map_err(from_errno),
         }
     }

@@ -149,16 +149,35 @@ fn a_file_that_claims_no_length_is_capped_all_the_same() {
     // Files of /proc say that they are empty.
     let meter = meter(AMPLE);
     let open = || fs::File::open("/proc/self/maps").unwrap();
-    let cut = contents::read(open(), 10, Overflow::Cut, &meter)
+    let cut = contents::read(open(), 0, 10, Overflow::Cut, &meter)
         .unwrap()
         .unwrap();
     assert_eq!((cut.bytes.len(), cut.truncated), (10, true));
-    let refused = contents::read(open(), 10, Overflow::Refuse, &meter).unwrap();
+    let refused = contents::read(open(), 0, 10, Overflow::Refuse, &meter).unwrap();
     assert_eq!(refused, Err(FsError::TooLarge));
-    let all = contents::read(open(), 1 << 20, Overflow::Refuse, &meter)
+    let all = contents::read(open(), 0, 1 << 20, Overflow::Refuse, &meter)
         .unwrap()
         .unwrap();
     assert!(all.bytes.len() > 10 && !all.truncated);
+}
+
+#[test]
+fn a_file_that_changed_its_length_since_it_was_found_is_read_as_it_is_now() {
+    let site = Site::new();
+    let path = site.os().join("f");
+    fs::write(&path, "12345678").unwrap();
+    let read = |length, max_bytes| {
+        let file = fs::File::open(&path).unwrap();
+        contents::read(file, length, max_bytes, Overflow::Refuse, &meter(AMPLE)).unwrap()
+    };
+    for found_with in [1, 7, 8, 9, 100] {
+        assert_eq!(
+            read(found_with, 100).unwrap().bytes,
+            b"12345678",
+            "{found_with}"
+        );
+    }
+    assert_eq!(read(3, 7), Err(FsError::TooLarge));
 }
 
 #[test]

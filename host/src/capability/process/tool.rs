@@ -166,10 +166,7 @@ fn read_component(
     mount: &MountHandle,
     relative: &str,
 ) -> Result<Vec<u8>, Stop<ProcessError>> {
-    let file = Found::beneath(mount.dir(), relative)
-        .and_then(Found::into_file)
-        .map_err(missing)?;
-    let read = fs::read_file(file, MAX_TOOL_BYTES.into(), Overflow::Refuse, &call.meter)?;
+    let read = fs::read_beneath(call, mount, relative, MAX_TOOL_BYTES, Overflow::Refuse)?;
     Ok(read.map_err(missing)?.bytes)
 }
 

@@ -10,7 +10,7 @@ mod envelope;
 mod lines;
 
 use std::io::{self, BufRead, Write};
-use std::path::PathBuf;
+use std::path::Path;
 
 use self::answer::{Answer, Failure};
 use self::blob::BlobFolder;
@@ -61,7 +61,7 @@ impl<'host> SyscallServer<'host> {
     /// # Errors
     ///
     /// The folder does not exist or is none.
-    pub fn with_blobs(mut self, folder: &PathBuf) -> io::Result<Self> {
+    pub fn with_blobs(mut self, folder: &Path) -> io::Result<Self> {
         self.blobs = Some(BlobFolder::open(folder)?);
         Ok(self)
     }
