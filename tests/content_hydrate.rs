@@ -37,6 +37,8 @@ mod determinism;
 mod forms;
 #[path = "content_hydrate/front_matter.rs"]
 mod front_matter;
+#[path = "content_hydrate/hostile_components.rs"]
+mod hostile_components;
 #[path = "content_hydrate/limits.rs"]
 mod limits;
 #[path = "content_hydrate/mounts.rs"]

@@ -26,6 +26,7 @@ pub struct Host {
     engine: Engine,
     policy: Arc<Policy>,
     fetcher: Arc<Fetcher>,
+    components: Arc<ComponentDescriber>,
     hydrate: OnceLock<Pinned>,
 }
 
@@ -195,17 +196,12 @@ impl Host {
     }
 
     fn context(&self, grant: Grant, budgets: &Budgets) -> Arc<Call> {
-        let fetcher = Arc::clone(&self.fetcher);
-        let components = Arc::new(ComponentDescriber::new(
-            self.engine.clone(),
-            Arc::clone(&fetcher),
-        ));
         Arc::new(Call {
             grant,
             meter: budgets.meter_from(Instant::now()),
             limits: self.policy.limits(),
-            fetcher,
-            components,
+            fetcher: Arc::clone(&self.fetcher),
+            components: Arc::<ComponentDescriber>::clone(&self.components),
         })
     }
 
@@ -268,11 +264,13 @@ impl HostBuilder {
             None => Policy::built_in(&std::env::current_dir()?, &self.mounts)?,
         };
         let fetcher = Arc::new(Fetcher::new(policy.tls_roots())?);
+        let components = Arc::new(ComponentDescriber::new(Arc::clone(&fetcher)));
         let engine = Engine::new(&self.engine)?;
         Ok(Host {
             engine,
             policy: Arc::new(policy),
             fetcher,
+            components,
             hydrate: OnceLock::new(),
         })
     }

@@ -39,11 +39,17 @@ pub struct Call {
 /// Asks a component for its description. The engine implements it; this folder knows no WebAssembly.
 pub trait DescribeComponent: Send + Sync {
     /// Instantiates `component` (at most 4 MiB) without any capability, for at most `time`, and answers
-    /// what its `describe` returned (TD-14).
+    /// what its `describe` returned (TD-14). Waiting for others and compiling do not count against `time`;
+    /// all together takes at most `patience`.
     ///
     /// # Errors
     /// [`DescribeError`] for every component that has no description to give (TD-15).
-    fn describe(&self, component: &[u8], time: Duration) -> Result<String, DescribeError>;
+    fn describe(
+        &self,
+        component: &[u8],
+        time: Duration,
+        patience: Duration,
+    ) -> Result<String, DescribeError>;
 }
 
 /// Why a component has no description.

@@ -101,7 +101,12 @@ pub(super) fn meter(budgets: MeterBudgets) -> Meter {
 struct Describer;
 
 impl DescribeComponent for Describer {
-    fn describe(&self, component: &[u8], _: Duration) -> Result<String, DescribeError> {
+    fn describe(
+        &self,
+        component: &[u8],
+        _: Duration,
+        _: Duration,
+    ) -> Result<String, DescribeError> {
         match component {
             b"slow" => Err(DescribeError::Timeout),
             b"broken" => Err(DescribeError::NotDescribable),

@@ -56,6 +56,7 @@ enum Command {
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     start_log();
+    quieten_tools();
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, arguments.get(1)),
@@ -92,6 +93,18 @@ fn usage(error: &clap::Error, command: Option<&OsString>) -> ExitCode {
         Some("describe" | "policy") => Exit::Error.into(),
         _ => Exit::Usage.into(),
     }
+}
+
+/// A tool that makes its validator fail is answered like any other bad tool, and is no news for stderr.
+fn quieten_tools() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().name() == Some(hydrant::engine::DESCRIBE_THREAD) {
+            tracing::debug!(%panic, "a component tool could not be validated");
+        } else {
+            report(panic);
+        }
+    }));
 }
 
 /// Warnings always go to stderr; `HYDRANT_LOG` turns on more.

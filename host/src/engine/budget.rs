@@ -29,12 +29,17 @@ pub struct Budgets {
     pub read_bytes: u64,
     /// Bytes that `fetch` sends and receives.
     pub egress_bytes: u64,
+    /// Bytes that the guest hands the host in one hostcall; what is more is refused before it is copied.
+    pub hostcall_bytes: usize,
 }
 
 /// TN-05: bytes of a request.
 const REQUEST_BYTES: u64 = 16 * 1024 * 1024;
 /// What a call may read in all where nothing says less: the work limit of a search (TS-80).
 const READ_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+
+/// What an ordinary guest may hand over in one hostcall: a few of the largest files.
+const HOSTCALL_BYTES: usize = 64 * 1024 * 1024;
 
 impl Budgets {
     /// The budgets of an ordinary call under the limits of a policy (TN-01 to TN-12).
@@ -49,6 +54,7 @@ impl Budgets {
             hostcalls: limits.hostcalls,
             read_bytes: READ_BYTES,
             egress_bytes: limits.egress_bytes,
+            hostcall_bytes: HOSTCALL_BYTES,
         }
     }
 
@@ -70,10 +76,11 @@ impl Budgets {
             memory_bytes: 64 * 1024 * 1024,
             request_bytes: 0,
             response_bytes: 64 * 1024,
-            // Each is answered "denied", which is no reason to end the call.
-            hostcalls: Limits::default().hostcalls,
+            // Each is answered "denied", which is no reason to end the call; nor is it one to spend memory on.
+            hostcalls: 1_000,
             read_bytes: 0,
             egress_bytes: 0,
+            hostcall_bytes: 1024 * 1024,
         }
     }
 

@@ -48,9 +48,9 @@ pub enum CallError {
     /// The guest trapped.
     #[error("the component trapped: {0}")]
     Trap(String),
-    /// All slots for instances are taken.
-    #[error("too many calls at once: {0}")]
-    Busy(String),
+    /// All slots for instances were taken for as long as the call could wait.
+    #[error("too many calls at once")]
+    Busy,
 }
 
 impl CallError {
@@ -63,7 +63,7 @@ impl CallError {
             .downcast_ref::<wasmtime::PoolConcurrencyLimitError>()
             .is_some()
         {
-            return Self::Busy(error.root_cause().to_string());
+            return Self::Busy;
         }
         match error.downcast_ref::<Trap>() {
             Some(Trap::OutOfFuel) => Self::Budget(BudgetExceeded {

@@ -11,9 +11,11 @@ mod cache;
 mod describe;
 mod error;
 mod hostcalls;
+mod permits;
 mod setup;
 mod state;
 mod ticker;
+mod vetting;
 mod wasi;
 
 use std::path::PathBuf;
@@ -25,6 +27,7 @@ use wasmtime::{Store, UpdateDeadline};
 
 use self::bindings::hydrant::host::types::SkillError;
 use self::cache::CodeCache;
+use self::permits::Permits;
 use self::state::State;
 use self::ticker::Ticker;
 use crate::capability::{Budget, BudgetExceeded, Call, Used};
@@ -32,7 +35,7 @@ use crate::trust::{Capability, Digest};
 
 pub use self::budget::Budgets;
 pub use self::cache::CacheError;
-pub use self::describe::ComponentDescriber;
+pub use self::describe::{ComponentDescriber, THREAD as DESCRIBE_THREAD};
 pub use self::error::{CallError, EngineError};
 pub use self::setup::{Allocation, EngineOptions};
 
@@ -46,6 +49,8 @@ struct Inner {
     wasmtime: wasmtime::Engine,
     linker: Linker<State>,
     allocation: Allocation,
+    /// Instances at a time; further calls wait for one of them to end.
+    slots: Permits,
     cache: Option<CodeCache>,
     // Dropped last: its thread ends once the engine above is gone.
     ticker: Ticker,
@@ -56,7 +61,6 @@ pub struct Skill {
     instance: InstancePre<State>,
     describe: ComponentExportIndex,
     run: ComponentExportIndex,
-    imports: Vec<String>,
 }
 
 /// What a call returned, and what it used.
@@ -72,9 +76,6 @@ pub struct Answer {
     pub used: Used,
 }
 
-/// What the guest hands the host in one hostcall, at most, in bytes; wasmtime refuses more before it allocates.
-const HOSTCALL_BYTES: usize = 64 * 1024 * 1024;
-
 impl Engine {
     /// Sets the engine up: a pooling allocator where the machine allows one, else one allocation a call.
     ///
@@ -83,17 +84,35 @@ impl Engine {
     /// [`EngineError::Setup`] where wasmtime cannot run at all.
     pub fn new(options: &EngineOptions) -> Result<Self, EngineError> {
         let (wasmtime, allocation) = setup::engine(options)?;
-        let linker = setup::linker(&wasmtime)?;
-        let ticker = Ticker::start(&wasmtime)?;
         let cache = options
             .cache
             .clone()
             .map(|folder| CodeCache::new(folder, &wasmtime));
+        Self::assemble(wasmtime, allocation, options.slots, cache)
+    }
+
+    /// An engine for components of unknown origin: its compiler is the simplest one, on one thread; it shares
+    /// no pool and no cache with the engine of pinned skills.
+    fn for_tools() -> Result<Self, EngineError> {
+        let (wasmtime, allocation) = setup::tool_engine()?;
+        Self::assemble(wasmtime, allocation, describe::AT_ONCE, None)
+    }
+
+    fn assemble(
+        wasmtime: wasmtime::Engine,
+        allocation: Allocation,
+        slots: u32,
+        cache: Option<CodeCache>,
+    ) -> Result<Self, EngineError> {
+        let linker = setup::linker(&wasmtime)?;
+        let ticker = Ticker::start(&wasmtime)?;
+        let slots = Permits::new(slots);
         Ok(Self {
             inner: Arc::new(Inner {
                 wasmtime,
                 linker,
                 allocation,
+                slots,
                 cache,
                 ticker,
             }),
@@ -136,7 +155,6 @@ impl Engine {
             instance,
             describe,
             run,
-            imports,
         })
     }
 
@@ -249,10 +267,16 @@ impl Engine {
         budgets: &Budgets,
         body: impl FnOnce(&mut Store<State>, &Instance) -> wasmtime::Result<R>,
     ) -> Result<(R, Store<State>), CallError> {
+        // Waiting in line counts against the call's own deadline.
+        let patience = call.meter.remaining()?;
+        let Some(_slot) = Permits::take(&self.inner.slots, patience) else {
+            call.meter.remaining()?;
+            return Err(CallError::Busy);
+        };
         let _running = self.inner.ticker.run();
         let mut store = Store::new(&self.inner.wasmtime, State::new(call, budgets));
         store.limiter(|state| &mut state.limiter);
-        store.set_hostcall_fuel(HOSTCALL_BYTES);
+        store.set_hostcall_fuel(budgets.hostcall_bytes);
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(|store| {
             store.data().call.meter.remaining()?;
@@ -267,14 +291,6 @@ impl Engine {
             Ok(result) => Ok((result, store)),
             Err(error) => Err(CallError::of(&error, budgets.fuel)),
         }
-    }
-}
-
-impl Skill {
-    /// The `hydrant:host` interfaces it imports, such as `fs-read`.
-    #[must_use]
-    pub fn imports(&self) -> &[String] {
-        &self.imports
     }
 }
 

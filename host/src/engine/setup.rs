@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use wasmtime::component::{Component, HasSelf, Linker};
-use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
+use wasmtime::{
+    Config, Enabled, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig,
+    RegallocAlgorithm,
+};
 
 use super::bindings::Skill as World;
 use super::budget::{INSTANCES, MEMORIES, TABLES};
@@ -15,7 +18,7 @@ use crate::trust::Capability;
 /// How an engine is set up.
 #[derive(Debug, Clone)]
 pub struct EngineOptions {
-    /// Instances at a time, 1 to 10,000. Each reserves 4 GiB of address space, which costs no memory.
+    /// Instances at a time, 1 to 10,000; further calls wait. Each reserves 4 GiB of address space, which costs no memory.
     pub slots: u32,
     /// Where compiled code is kept between processes; none: nowhere.
     pub cache: Option<PathBuf>,
@@ -81,6 +84,8 @@ fn pooling(slots: u32) -> PoolingAllocationConfig {
         .max_core_instances_per_component(INSTANCES)
         .max_memories_per_component(MEMORIES)
         .max_tables_per_component(TABLES)
+        .max_memories_per_module(MEMORIES)
+        .max_tables_per_module(TABLES)
         .max_memory_size(MAX_MEMORY)
         .linear_memory_keep_resident(KEEP_RESIDENT)
         .table_keep_resident(64 * 1024)
@@ -111,6 +116,24 @@ pub(super) fn engine(
     let engine = wasmtime::Engine::new(&config())
         .map_err(|error| EngineError::Setup(format!("{error:#}")))?;
     Ok((engine, Allocation::OnDemand { reason }))
+}
+
+/// An engine whose compiler takes time and memory in proportion to the code, and whose instances share nothing
+/// with those of pinned skills.
+pub(super) fn tool_engine() -> Result<(wasmtime::Engine, Allocation), EngineError> {
+    let mut config = config();
+    config
+        .cranelift_opt_level(OptLevel::None)
+        .cranelift_regalloc_algorithm(RegallocAlgorithm::SinglePass)
+        .parallel_compilation(false);
+    let engine =
+        wasmtime::Engine::new(&config).map_err(|error| EngineError::Setup(format!("{error:#}")))?;
+    Ok((
+        engine,
+        Allocation::OnDemand {
+            reason: "tools do not share the pool".into(),
+        },
+    ))
 }
 
 /// The one linker: the hostcalls and inert WASI.

@@ -1,8 +1,35 @@
 //! A session of its own for a child, and nothing of the host's open files (PE-03, PE-05, TC-41).
+//!
+//! Also whether this process can see its children end at all: started with `SIGCHLD` ignored, it cannot.
 
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+
+/// Refuses a process whose children the system reaps by itself, because `SIGCHLD` is ignored: their exit status is
+/// lost, and their numbers belong to somebody else before their groups can be killed. The disposition is inherited
+/// from whatever started this process and is not changed here: it belongs to the whole process.
+///
+/// # Errors
+/// A sentence that says so, or what the system says when it cannot be asked.
+#[allow(unsafe_code)] // One of the places that STYLE allows it: there is no safe call that asks for a disposition.
+pub(crate) fn require_exit_statuses() -> io::Result<()> {
+    let mut found = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: a null action changes nothing, and `found` is valid for the write of one `sigaction`, which is a C
+    // struct of numbers and at most one nullable function pointer, so that all zeros are a valid value, too.
+    let found = unsafe {
+        if libc::sigaction(libc::SIGCHLD, std::ptr::null(), found.as_mut_ptr()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        found.assume_init()
+    };
+    if found.sa_sigaction == libc::SIG_IGN || found.sa_flags & libc::SA_NOCLDWAIT != 0 {
+        return Err(io::Error::other(
+            "SIGCHLD is ignored, so that nobody could learn how a child ends; start hydrant without that",
+        ));
+    }
+    Ok(())
+}
 
 /// Makes the child that `command` starts the leader of a new session and process group, without a controlling
 /// terminal, with umask 022, and with none of the descriptors that this process itself inherited. The child dies
@@ -49,4 +76,27 @@ fn close_on_exec() -> io::Result<()> {
 #[cfg(not(target_os = "linux"))]
 fn close_on_exec() -> io::Result<()> {
     Ok(())
+}
+
+/// Starts a child as a careless parent would: with `SIGCHLD` ignored. (A shell cannot: `dash` takes it back.)
+#[cfg(test)]
+#[allow(unsafe_code)] // As above.
+pub(crate) fn ignore_sigchld(command: &mut Command) {
+    // SAFETY: `signal` is async-signal-safe, and installs no handler here.
+    unsafe {
+        command.pre_exec(|| match libc::signal(libc::SIGCHLD, libc::SIG_IGN) {
+            libc::SIG_ERR => Err(io::Error::last_os_error()),
+            _ => Ok(()),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pe_05_a_process_that_ignores_nothing_may_start_children() {
+        require_exit_statuses().unwrap();
+    }
 }

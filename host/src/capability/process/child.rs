@@ -1,9 +1,12 @@
 //! Starting a child and seeing it end: by itself, or at its deadline.
 //!
 //! The child has a session and a process group of its own; the group is killed whatever ended the child, before its
-//! number can belong to anybody else: until it is reaped, the child keeps it. Its output is read while
-//! it runs and never waited for afterwards, so that a descendant that keeps a pipe open delays nothing
-//! (PE-05, TS-67). A descendant that leaves the group survives: to hold it is the jail's part.
+//! number can belong to anybody else: until it is reaped, the child keeps it. Where somebody else reaps it,
+//! nothing is killed and no ending is made up: that is an error. Its output is read while it runs and never
+//! waited for afterwards, so that a descendant that keeps a pipe open delays nothing (PE-05, TS-67).
+//!
+//! A descendant that leaves the group (`setsid`) survives: to hold it is the jail's part. To adopt such
+//! orphans (`PR_SET_CHILD_SUBREAPER`) would change the whole process, which may not be ours alone.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,6 +15,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Once;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -67,8 +71,10 @@ impl Start {
     /// Runs the child to its end, for at most `time`, and keeps the first `keep` bytes of each stream.
     ///
     /// # Errors
-    /// What the system says when the child cannot be started; nothing ran then.
+    /// What the system says when the child cannot be started, and nothing ran then; or that somebody else took
+    /// the exit status of a child that ended in time.
     pub(super) fn run(&self, time: Duration, keep: usize) -> io::Result<Ended> {
+        jail::require_exit_statuses().inspect_err(warn_once)?;
         let started = Instant::now();
         let mut command = Command::new(&self.executable);
         jail::own_session(&mut command);
@@ -93,7 +99,8 @@ impl Start {
         let (mut stdout, mut stderr) = match watched {
             Ok(streams) => streams,
             Err(error) => {
-                end(&mut child, None);
+                // Nothing is known of it by now but that it must not go on.
+                let _ = end(&mut child, None);
                 return Err(error);
             }
         };
@@ -104,9 +111,11 @@ impl Start {
         // What the child wrote before its end is in the pipes; whoever still holds them is not waited for.
         stdout.drain();
         stderr.drain();
-        let ending = match status {
-            Some(status) if in_time => ending(status),
-            _ => Ending::TimedOut,
+        let ending = if in_time? {
+            ending(status?)
+        } else {
+            // The clock says so, whatever became of the child then.
+            Ending::TimedOut
         };
         Ok(Ended {
             ending,
@@ -131,20 +140,29 @@ impl Deadline {
     }
 }
 
+/// Says on the log why no child starts, once: every other start fails alike.
+fn warn_once(error: &io::Error) {
+    static WARNED: Once = Once::new();
+    WARNED.call_once(|| tracing::warn!(%error, "no tool and no program is started"));
+}
+
 /// Reads what the child writes until it has ended; false if its time was up before.
+///
+/// # Errors
+/// See [`has_ended`].
 fn watch(
     child: &Child,
     notice: Option<&OwnedFd>,
     deadline: Deadline,
     stdout: &mut Stream,
     stderr: &mut Stream,
-) -> bool {
+) -> io::Result<bool> {
     loop {
-        if has_ended(child) {
-            return true;
+        if has_ended(child)? {
+            return Ok(true);
         }
         let Some(left) = deadline.left() else {
-            return false;
+            return Ok(false);
         };
         wait_for_any(
             [stdout.pipe(), stderr.pipe(), notice.map(AsFd::as_fd)],
@@ -177,38 +195,44 @@ fn wait_for_any<const N: usize>(
     let _ = poll(&mut polled, timeout.as_ref());
 }
 
-/// Ends the child and its whole group, and reaps it; none if it cannot even be killed.
-fn end(child: &mut Child, notice: Option<&OwnedFd>) -> Option<ExitStatus> {
-    if let Some(group) = pid(child) {
-        // No such group: nobody is left in it.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
+/// Ends the child and its whole group, and reaps it.
+///
+/// # Errors
+/// It is no longer ours to kill or to reap (see [`has_ended`]), or it was killed and does not go away.
+fn end(child: &mut Child, notice: Option<&OwnedFd>) -> io::Result<ExitStatus> {
+    // Ended or not, while it can be asked its number is its own.
+    has_ended(child)?;
+    // No such group: nobody is left in it.
+    let _ = kill_process_group(pid(child)?, Signal::KILL);
     // The child may have left its group. Killing one that has ended changes nothing.
     let _ = child.kill();
     let deadline = Deadline {
         started: Instant::now(),
         time: GRACE,
     };
-    while !has_ended(child) {
-        wait_for_any([notice.map(AsFd::as_fd)], notice, deadline.left()?);
+    while !has_ended(child)? {
+        let left = deadline.left().ok_or(io::ErrorKind::TimedOut)?;
+        wait_for_any([notice.map(AsFd::as_fd)], notice, left);
     }
-    child.wait().ok()
+    child.wait()
 }
 
 /// Whether the child has ended. It is not reaped by that, and so keeps its number.
-fn has_ended(child: &Child) -> bool {
+///
+/// # Errors
+/// Somebody else reaped it, so that its number may be anybody's.
+fn has_ended(child: &Child) -> io::Result<bool> {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    let Some(pid) = pid(child) else { return true };
-    match waitid(WaitId::Pid(pid), look) {
-        Ok(status) => status.is_some(),
-        Err(rustix::io::Errno::INTR) => false,
-        // Somebody else reaped it.
-        Err(_) => true,
+    match waitid(WaitId::Pid(pid(child)?), look) {
+        Ok(status) => Ok(status.is_some()),
+        Err(rustix::io::Errno::INTR) => Ok(false),
+        Err(errno) => Err(errno.into()),
     }
 }
 
-fn pid(child: &Child) -> Option<Pid> {
-    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+fn pid(child: &Child) -> io::Result<Pid> {
+    let number = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    number.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 /// A descriptor that becomes readable when the child ends, where there is such a thing.
@@ -216,7 +240,7 @@ fn pid(child: &Child) -> Option<Pid> {
 fn exit_notice(child: &Child) -> Option<OwnedFd> {
     use rustix::process::{PidfdFlags, pidfd_open};
 
-    pidfd_open(pid(child)?, PidfdFlags::empty()).ok()
+    pidfd_open(pid(child).ok()?, PidfdFlags::empty()).ok()
 }
 
 /// There is none here.
@@ -230,5 +254,25 @@ fn ending(status: ExitStatus) -> Ending {
     match (status.code(), status.signal()) {
         (Some(code), _) => Ending::Exited(byte(code)),
         (None, signal) => Ending::Signaled(byte(signal.unwrap_or(0))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ts_64_a_child_that_somebody_else_reaped_is_an_error_and_never_killed() {
+        let mut child = Command::new("true").spawn().unwrap();
+        waitid(WaitId::Pid(pid(&child).unwrap()), WaitIdOptions::EXITED).unwrap();
+        let lost = |error: io::Error| error.raw_os_error() == Some(libc::ECHILD);
+        let mut streams = [(); 2].map(|()| Stream::new(None, 0).unwrap());
+        let [stdout, stderr] = &mut streams;
+        let deadline = Deadline {
+            started: Instant::now(),
+            time: Duration::ZERO,
+        };
+        assert!(watch(&child, None, deadline, stdout, stderr).is_err_and(lost));
+        assert!(end(&mut child, None).is_err_and(lost));
     }
 }

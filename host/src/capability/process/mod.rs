@@ -3,7 +3,9 @@
 //! There is no jail yet. Where the policy asks for one, which is the default, nothing starts and nothing
 //! is touched: `unconfined`. Only a policy that says `jail: {process: unjailed}` starts children; what
 //! holds for them then is the argument list, the environment, the scratch directory, the deadline and
-//! the caps of this folder, and not what a child reads, writes or connects to (TP-37, PE-07).
+//! the caps of this folder, and not what a child reads, writes or connects to (TP-37, PE-07). Nor does it
+//! hold that nothing stays behind: a descendant that leaves the process group runs on, and a scratch
+//! directory that a child moves away is emptied, but stays where it was moved to.
 
 mod child;
 mod environment;

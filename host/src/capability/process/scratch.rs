@@ -2,11 +2,16 @@
 //!
 //! What a child leaves in it is hostile: it may be deep, huge, unreadable, or still growing. So removal
 //! holds few directories open, follows no link, needs no recursion, and gives up after a while.
+//!
+//! A child may also have moved the directory. It is emptied through the handle that was opened when it was
+//! made, wherever it is by now; it is removed by its name only while that name is still its own, and what
+//! else has got the name is left alone. A directory that was moved stays behind, empty.
 
 use std::ffi::CString;
+use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -65,7 +70,9 @@ impl Scratch {
                 Err(error) => return Err(error),
             }
         };
-        let directory = parent.open_dir(&name)?;
+        // Readable, so that it can be emptied through it: a directory handle may well be a mere reference.
+        let directory = rustix::fs::openat(&parent, &name, OPEN, Mode::empty())?;
+        let directory = Dir::from_std_file(File::from(directory));
         let real = temporary.join(&name);
         Ok(Scratch {
             parent,
@@ -86,9 +93,32 @@ impl Scratch {
     }
 }
 
+impl Scratch {
+    /// Removes the directory with everything in it.
+    fn remove(&self) -> io::Result<()> {
+        // A child may have taken our own permissions away.
+        rustix::fs::fchmod(&self.directory, Mode::RWXU)?;
+        empty(self.directory.as_fd())?;
+        let own = rustix::fs::fstat(&self.directory)?;
+        let named = rustix::fs::statat(&self.parent, &self.name, AtFlags::SYMLINK_NOFOLLOW);
+        if named.is_ok_and(|named| (named.st_dev, named.st_ino) == (own.st_dev, own.st_ino)) {
+            Ok(rustix::fs::unlinkat(
+                &self.parent,
+                &self.name,
+                AtFlags::REMOVEDIR,
+            )?)
+        } else if own.st_nlink == 0 {
+            // The child has removed it.
+            Ok(())
+        } else {
+            Err(io::Error::other("it was moved; it is empty now"))
+        }
+    }
+}
+
 impl Drop for Scratch {
     fn drop(&mut self) {
-        if let Err(error) = remove(&self.parent, &self.name) {
+        if let Err(error) = self.remove() {
             tracing::warn!(path = %self.real.display(), %error, "a scratch directory is left behind");
         }
     }
@@ -99,15 +129,14 @@ fn unpredictable() -> u64 {
     RandomState::new().hash_one(())
 }
 
-/// Removes the directory `name` of `parent` with everything in it.
+/// Removes everything in the directory `top`.
 ///
 /// Goes down at most [`MAX_OPEN`] levels; what is deeper is moved up to the top and met there again.
-fn remove(parent: &Dir, name: &str) -> io::Result<()> {
+fn empty(top: BorrowedFd<'_>) -> io::Result<()> {
     let started = Instant::now();
-    let top = open(parent, &CString::new(name)?)?;
     let mut below: Vec<(OwnedFd, CString)> = Vec::new();
     loop {
-        let directory = below.last().map_or(&top, |(directory, _)| directory);
+        let directory = below.last().map_or(top, |(directory, _)| directory.as_fd());
         match first_full(directory)? {
             Some(full) if below.len() < MAX_OPEN => {
                 let inner = open(directory, &full)?;
@@ -117,27 +146,26 @@ fn remove(parent: &Dir, name: &str) -> io::Result<()> {
                 // Moving a directory writes to it: its `..` changes.
                 drop(open(directory, &full)?);
                 let up = format!("{:016x}{:016x}", unpredictable(), unpredictable());
-                rustix::fs::renameat(directory, &full, &top, up)?;
+                rustix::fs::renameat(directory, &full, top, up)?;
             }
             None => match below.pop() {
                 // What is written to meanwhile stays, and is met again in its parent.
                 Some((_, name)) => {
-                    let outer = below.last().map_or(&top, |(directory, _)| directory);
+                    let outer = below.last().map_or(top, |(directory, _)| directory.as_fd());
                     is_gone(outer, &name)?;
                 }
-                None => break,
+                None => return Ok(()),
             },
         }
         if started.elapsed() > REMOVAL_TIME {
             return Err(io::ErrorKind::TimedOut.into());
         }
     }
-    Ok(rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR)?)
 }
 
 /// Removes what can be removed at once, up to the first directory that is not empty; none when nothing
 /// is left.
-fn first_full(directory: &OwnedFd) -> io::Result<Option<CString>> {
+fn first_full(directory: BorrowedFd<'_>) -> io::Result<Option<CString>> {
     loop {
         let names = names(directory)?;
         if names.is_empty() {
@@ -152,7 +180,7 @@ fn first_full(directory: &OwnedFd) -> io::Result<Option<CString>> {
 }
 
 /// Removes a file, a link or an empty directory; answers whether nothing of that name is left.
-fn is_gone(directory: &OwnedFd, name: &CString) -> io::Result<bool> {
+fn is_gone(directory: BorrowedFd<'_>, name: &CString) -> io::Result<bool> {
     for flags in [AtFlags::empty(), AtFlags::REMOVEDIR] {
         match rustix::fs::unlinkat(directory, name, flags) {
             Ok(()) | Err(Errno::NOENT) => return Ok(true),
@@ -199,7 +227,7 @@ fn permit(parent: impl AsFd, name: &CString) -> io::Result<()> {
 }
 
 /// Some names of a directory; none only if it is empty.
-fn names(directory: &OwnedFd) -> io::Result<Vec<CString>> {
+fn names(directory: BorrowedFd<'_>) -> io::Result<Vec<CString>> {
     let mut names = Vec::new();
     for entry in rustix::fs::Dir::read_from(directory)? {
         let entry = entry?;
@@ -250,6 +278,32 @@ mod tests {
         drop(scratch);
         assert!(!real.exists());
         assert!(elsewhere.path().join("kept").exists());
+    }
+
+    #[test]
+    fn pe_01_a_moved_directory_is_emptied_and_what_has_its_name_is_left_alone() {
+        let elsewhere = tempfile::tempdir().unwrap();
+        let scratch = Scratch::create().unwrap();
+        let real = scratch.real().to_owned();
+        fs::create_dir(real.join("full")).unwrap();
+        fs::write(real.join("full/file"), "x").unwrap();
+        let moved = elsewhere.path().join("moved");
+        fs::rename(&real, &moved).unwrap();
+        fs::create_dir(&real).unwrap();
+        fs::write(real.join("kept"), "x").unwrap();
+        fs::set_permissions(&moved, fs::Permissions::from_mode(0o0)).unwrap();
+        assert!(scratch.remove().is_err());
+        drop(scratch);
+        assert_eq!(fs::read_dir(&moved).unwrap().count(), 0);
+        assert!(real.join("kept").exists());
+        fs::remove_dir_all(&real).unwrap();
+    }
+
+    #[test]
+    fn pe_01_a_directory_that_the_child_has_removed_is_no_failure() {
+        let scratch = Scratch::create().unwrap();
+        fs::remove_dir(scratch.real()).unwrap();
+        scratch.remove().unwrap();
     }
 
     #[test]

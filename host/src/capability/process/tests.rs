@@ -228,6 +228,54 @@ fn pe_05_pe_06_endless_output_ends_as_a_timeout_with_the_whole_group() {
 }
 
 #[test]
+fn pe_05_with_sigchld_ignored_nothing_starts_and_nothing_is_called_a_timeout() {
+    const INSIDE: &str = "HYDRANT_TEST_WITH_SIGCHLD_IGNORED";
+    if std::env::var_os(INSIDE).is_some() {
+        let site = Site::new();
+        let touched = site.work().join("touched");
+        let answer = tool(&site, &format!("#!/bin/sh\n: > {}\n", touched.display()));
+        assert_eq!(answer, Err(ProcessError::NotStartable));
+        assert!(!touched.exists());
+        // An interpreter that does not exist: the standard library would panic over the lost status.
+        let answer = tool(&site, "#!/no/such/interpreter\n");
+        assert_eq!(answer, Err(ProcessError::NotStartable));
+        return;
+    }
+    // The disposition belongs to the whole process, so this test runs once more, in a process of its own.
+    let (_, module) = module_path!().split_once("::").unwrap();
+    let this = "pe_05_with_sigchld_ignored_nothing_starts_and_nothing_is_called_a_timeout";
+    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+    crate::jail::ignore_sigchld(&mut again);
+    let output = again
+        .args(["--exact", &format!("{module}::{this}")])
+        .env(INSIDE, "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("1 passed"), "{said}");
+}
+
+#[test]
+fn pe_01_a_tool_that_moves_its_scratch_directory_leaves_nothing_in_it() {
+    let site = Site::new();
+    let moved = site.work().join("moved");
+    let script = format!(
+        "#!/bin/sh\necho x > file\nmv \"$HOME\" {0}\nmkdir \"$HOME\"\necho y > \"$HOME/kept\"\n\
+         echo \"$HOME\" > {0}.was\n",
+        moved.display()
+    );
+    // The site and the scratch directory are both temporary: on one file system, so that this is a rename.
+    let exit = tool(&site, &script).unwrap();
+    assert_eq!(exit.ending, Ending::Exited(0));
+    assert_eq!(fs::read_dir(&moved).unwrap().count(), 0);
+    let was = fs::read_to_string(moved.with_extension("was")).unwrap();
+    let kept = Path::new(was.trim()).join("kept");
+    assert_eq!(fs::read_to_string(&kept).unwrap(), "y\n");
+    fs::remove_dir_all(kept.parent().unwrap()).unwrap();
+}
+
+#[test]
 fn tn_22_a_process_gets_at_most_what_the_call_has_left() {
     let site = Site::new();
     write(&site.os().join("tool"), "#!/bin/sh\nsleep 66\n", 0o755);

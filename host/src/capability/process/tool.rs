@@ -198,7 +198,8 @@ fn keep(url: &Url, tool: &[u8]) -> std::io::Result<(Scratch, PathBuf)> {
 /// TD-14, TD-15: what a component says of itself is its standard output.
 fn describe(call: &Call, component: &[u8], bounds: Bounds) -> Result<Exit, Stop<ProcessError>> {
     let started = Instant::now();
-    let (ending, description) = match call.components.describe(component, bounds.time) {
+    let patience = call.meter.remaining()?;
+    let (ending, description) = match call.components.describe(component, bounds.time, patience) {
         Ok(description) => (Ending::Exited(0), description),
         Err(DescribeError::Timeout) => (Ending::TimedOut, String::new()),
         Err(DescribeError::NotDescribable) => return Err(ProcessError::NotStartable.into()),

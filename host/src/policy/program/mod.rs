@@ -12,10 +12,11 @@ pub(super) use arguments::Arguments;
 /// Where bare names are looked up, in this order.
 const DIRECTORIES: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
 
-/// Programs that run what their arguments say: a pattern for these would be leave to run anything (TP-33).
-const INTERPRETERS: [&str; 21] = [
-    "sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh", "busybox", "env", "sudo", "su",
-    "doas", "xargs", "nohup", "ssh", "python", "python3", "perl", "ruby", "node",
+/// Programs that run what their arguments say: a pattern for these would be leave to run anything (TP-33). And
+/// `busybox`, see [`is_busybox`].
+const INTERPRETERS: [&str; 20] = [
+    "sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh", "env", "sudo", "su", "doas",
+    "xargs", "nohup", "ssh", "python", "python3", "perl", "ruby", "node",
 ];
 
 /// A program as a policy names it.
@@ -54,8 +55,16 @@ impl Program {
         &self.name
     }
 
+    /// Whether it runs what its arguments say (TP-33): by its own name, or by that of the file it leads to.
+    ///
+    /// This finds the interpreters of the list under another name or version; it cannot find a copy of one,
+    /// a script that starts one, or a program that runs others on the side, such as `find` or `git`.
     pub(super) fn is_interpreter(&self) -> bool {
-        INTERPRETERS.contains(&self.name.as_str())
+        let leads_to = self.look_up();
+        let leads_to = leads_to.as_deref().and_then(Path::file_name);
+        is_busybox(&self.name)
+            || is_interpreter_name(&self.name)
+            || leads_to.is_some_and(|name| is_interpreter_name(&name.to_string_lossy()))
     }
 
     /// The executable file without links, if it is installed.
@@ -67,6 +76,33 @@ impl Program {
                 .find_map(|directory| executable(&Path::new(directory).join(&self.name))),
         }
     }
+}
+
+/// BusyBox is what its own name says: the applet of that name, and any applet at all where the name begins
+/// with `busybox`. So a link to it is judged by the name of the link alone: `ls` stays `ls`.
+fn is_busybox(name: &str) -> bool {
+    name.starts_with("busybox")
+}
+
+fn is_interpreter_name(name: &str) -> bool {
+    // There are file systems that do not tell `Bash` from `bash`.
+    let name = name.to_ascii_lowercase();
+    [name.as_str(), without_version(&name)]
+        .iter()
+        .any(|name| INTERPRETERS.contains(name))
+}
+
+/// `python3.11`, `python3.13t`, `bash-5.2` or `perl5.36-x86_64-linux-gnu` without what begins at the version;
+/// any other name as it is, `node2nix` too.
+fn without_version(name: &str) -> &str {
+    let is_version = |text: &str| {
+        let rest = text.trim_start_matches(|one: char| one.is_ascii_digit() || one == '.');
+        rest.len() <= 1 || rest.starts_with('-')
+    };
+    name.find(|one: char| one.is_ascii_digit())
+        .and_then(|at| name.split_at_checked(at))
+        .filter(|(_, version)| is_version(version))
+        .map_or(name, |(stem, _)| stem.trim_end_matches(['-', '.', '_']))
 }
 
 /// Whether a text has the form of a program's name, `^[A-Za-z0-9][A-Za-z0-9._+-]*$`.
@@ -137,5 +173,78 @@ mod tests {
     fn tp_33_interpreters_are_known_by_name() {
         assert!(Program::parse("/opt/bin/bash").unwrap().is_interpreter());
         assert!(!Program::parse("git").unwrap().is_interpreter());
+    }
+
+    #[test]
+    fn tp_33_a_version_does_not_hide_an_interpreter() {
+        for name in [
+            "python3",
+            "python2",
+            "python3.11",
+            "python3.13t",
+            "python3-dbg",
+            "perl5.36",
+            "perl5.36.0",
+            "perl5.36-x86_64-linux-gnu",
+            "ruby3.1",
+            "ruby-3.1",
+            "bash-5.2",
+            "ksh93",
+            "node18",
+            "Python",
+            "busybox",
+            "busybox-static",
+            "busybox.nosuid",
+        ] {
+            // A directory that does not exist: only the name counts.
+            let program = Program::parse(&format!("/no/such/place/{name}")).unwrap();
+            assert!(program.is_interpreter(), "{name}");
+        }
+        for name in [
+            "ssh-keygen",
+            "node2nix",
+            "7z",
+            "sha256sum",
+            "shellcheck",
+            "envsubst",
+            "python-config",
+            "g++-12",
+        ] {
+            let program = Program::parse(&format!("/no/such/place/{name}")).unwrap();
+            assert!(!program.is_interpreter(), "{name}");
+        }
+    }
+
+    #[test]
+    fn tp_33_a_link_does_not_hide_an_interpreter() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
+        for file in ["bash-5.2", "busybox", "report.pl"] {
+            fs::write(directory.join(file), "").unwrap();
+            let executable = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(directory.join(file), executable).unwrap();
+        }
+        for (link, target) in [
+            ("step", "bash-5.2"),
+            ("report", "step"),
+            ("ls", "busybox"),
+            ("sh", "busybox"),
+            ("summary", "report.pl"),
+        ] {
+            symlink(target, directory.join(link)).unwrap();
+        }
+        for (name, is_interpreter) in [
+            ("step", true),
+            ("report", true),
+            ("ls", false),
+            ("sh", true),
+            ("summary", false),
+        ] {
+            let path = directory.join(name);
+            let program = Program::parse(path.to_str().unwrap()).unwrap();
+            assert_eq!(program.is_interpreter(), is_interpreter, "{name}");
+        }
     }
 }

@@ -1,71 +1,18 @@
 //! Answers: a response or an error, in the request's dialect (EN-08 to EN-15).
+//!
+//! The caller measures responses, because a long one may still become a pointer to a file (EN-17). An error
+//! has no such way out: it is made to fit the dialect's line here, whatever the request was made of.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::envelope::{Dialect, Request};
+use super::envelope::{Dialect, NAMELESS, Request};
+use super::failure::Failure;
 
-/// Why a request has no response.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Failure {
-    /// EN-09
-    NotServed(String),
-    /// EN-10: the link form has no document to link.
-    NoDocument {
-        code: &'static str,
-        status: u16,
-        message: String,
-    },
-    /// EN-11
-    Schema(String),
-    /// EN-12, EN-13
-    LineTooLong(String),
-    /// EN-14
-    Internal(String),
-    /// EN-15
-    InvalidJson(String),
-}
-
-impl Failure {
-    pub(super) fn line_too_long(what: &str, limit: usize) -> Self {
-        Self::LineTooLong(format!("{what} is over {limit} bytes"))
-    }
-
-    fn code(&self) -> &'static str {
-        match self {
-            Self::NotServed(_) => "NOT_FOUND",
-            Self::NoDocument { code, .. } => code,
-            Self::Schema(_) => "SCHEMA_VIOLATION",
-            Self::LineTooLong(_) => "LINE_TOO_LONG",
-            Self::Internal(_) => "INTERNAL_ERROR",
-            Self::InvalidJson(_) => "INVALID_JSON",
-        }
-    }
-
-    fn status(&self) -> u16 {
-        match self {
-            Self::NotServed(_) => 404,
-            Self::NoDocument { status, .. } => *status,
-            Self::Schema(_) => 422,
-            Self::LineTooLong(_) => 413,
-            Self::Internal(_) => 500,
-            Self::InvalidJson(_) => 400,
-        }
-    }
-
-    fn message(&self) -> String {
-        match self {
-            Self::NotServed(name) => format!("unsupported syscall: {name}"),
-            Self::NoDocument { message, .. } => message.clone(),
-            Self::Schema(reason)
-            | Self::LineTooLong(reason)
-            | Self::Internal(reason)
-            | Self::InvalidJson(reason) => reason.clone(),
-        }
-    }
-}
+/// Bytes of a message where the whole one does not fit; JSON writes each in at most 6.
+const SHORT_MESSAGE_BYTES: usize = 1024;
 
 /// One line to send.
 pub(super) struct Answer {
@@ -91,24 +38,22 @@ impl Answer {
     }
 
     /// An error message. Without a request there is no name to answer under.
+    ///
+    /// L-13: where it does not fit, the message is shortened, then what refers to the request is left out,
+    /// then its name.
     pub(super) fn failed(dialect: Dialect, request: Option<&Request>, failure: &Failure) -> Self {
-        let name = request.map_or("Validation.Failed", |request| &request.name);
-        let line = match dialect {
-            Dialect::Event => {
-                let body = EventError {
-                    message: failure.message(),
-                    code: failure.code(),
-                };
-                event("error", name, &body, request)
-            }
-            Dialect::Message => {
-                let body = MessageError {
-                    code: failure.status(),
-                    message: failure.message(),
-                };
-                message("error", name, &body, request)
-            }
-        };
+        let name = request.map_or(NAMELESS, |request| &request.name);
+        let message = failure.message();
+        let short = shortened(&message);
+        let line = [
+            (name, &message, request),
+            (name, &short, request),
+            (name, &short, None),
+        ]
+        .into_iter()
+        .map(|(name, message, request)| error(dialect, name, failure, message, request))
+        .find(|line| line.len() <= dialect.line_bytes())
+        .unwrap_or_else(|| error(dialect, NAMELESS, failure, &short, None));
         Self {
             line,
             is_error: true,
@@ -141,15 +86,15 @@ struct Message<'a, B> {
 }
 
 #[derive(Serialize)]
-struct EventError {
-    message: String,
+struct EventError<'a> {
+    message: &'a str,
     code: &'static str,
 }
 
 #[derive(Serialize)]
-struct MessageError {
+struct MessageError<'a> {
     code: u16,
-    message: String,
+    message: &'a str,
 }
 
 /// EN-08, in this order.
@@ -173,6 +118,40 @@ impl<'a> Metadata<'a> {
             timestamp: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
             correlation: request.and_then(|request| request.correlation.as_deref()),
             causation: request.and_then(|request| request.id.as_deref()),
+        }
+    }
+}
+
+/// At most [`SHORT_MESSAGE_BYTES`] of a message, and a sign that there was more.
+fn shortened(message: &str) -> String {
+    let end = message.floor_char_boundary(SHORT_MESSAGE_BYTES);
+    match message.get(..end) {
+        Some(start) if start.len() < message.len() => format!("{start}…"),
+        _ => message.to_owned(),
+    }
+}
+
+fn error(
+    dialect: Dialect,
+    name: &str,
+    failure: &Failure,
+    text: &str,
+    request: Option<&Request>,
+) -> String {
+    match dialect {
+        Dialect::Event => {
+            let body = EventError {
+                message: text,
+                code: failure.code(),
+            };
+            event("error", name, &body, request)
+        }
+        Dialect::Message => {
+            let body = MessageError {
+                code: failure.status(),
+                message: text,
+            };
+            message("error", name, &body, request)
         }
     }
 }
@@ -235,4 +214,109 @@ fn random_id() -> String {
             .map(char::from)
     };
     bytes.iter().filter_map(character).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::envelope::{self, Received};
+    use super::*;
+
+    fn request(line: &Value) -> Request {
+        match envelope::read(line.to_string().as_bytes()) {
+            Received::Request(request) | Received::Invalid(request, _) => request,
+            _ => panic!("a request"),
+        }
+    }
+
+    /// The two dialects' queries of this name, with this `id` and `correlation`.
+    fn queries(name: &str, id: &str) -> [Request; 2] {
+        let metadata = json!({"id": id, "correlation": id});
+        [
+            json!({"type": "query", "name": name, "metadata": metadata}),
+            json!({"kind": "query", "type": name, "metadata": metadata}),
+        ]
+        .map(|line| request(&line))
+    }
+
+    /// The error for `request`, which must fit, with the name it is under and its message.
+    fn error_for(request: &Request, failure: &Failure) -> (Value, String, String) {
+        let answer = Answer::failed(request.dialect, Some(request), failure);
+        assert!(answer.is_error());
+        assert!(
+            answer.line().len() <= request.dialect.line_bytes(),
+            "{} bytes",
+            answer.line().len()
+        );
+        let line: Value = serde_json::from_str(answer.line()).unwrap();
+        let (name, body) = match request.dialect {
+            Dialect::Event => ("name", "payload"),
+            Dialect::Message => ("type", "data"),
+        };
+        let name = line[name].as_str().unwrap().to_owned();
+        let message = line[body]["message"].as_str().unwrap().to_owned();
+        (line, name, message)
+    }
+
+    #[test]
+    fn l_13_an_error_that_fits_refers_to_its_request_and_says_all() {
+        let reason = "x".repeat(4000);
+        for request in queries("Content.Hydrate", "q1") {
+            let (line, name, message) = error_for(&request, &Failure::Schema(reason.clone()));
+            assert_eq!((name.as_str(), &message), ("Content.Hydrate", &reason));
+            assert_eq!(line["metadata"]["correlation"], "q1");
+            assert_eq!(line["metadata"]["causation"], "q1");
+        }
+    }
+
+    #[test]
+    fn l_13_an_id_that_does_not_fit_is_not_repeated() {
+        for request in queries("Content.Hydrate", &"i".repeat(900_000)) {
+            let failure = Failure::line_too_long("request line", 16_384);
+            let (line, name, message) = error_for(&request, &failure);
+            assert_eq!(name, "Content.Hydrate");
+            assert_eq!(message, "request line is over 16384 bytes");
+            assert_eq!(line["metadata"]["correlation"], Value::Null);
+            assert_eq!(line["metadata"]["causation"], Value::Null);
+        }
+    }
+
+    #[test]
+    fn l_13_a_message_that_does_not_fit_is_shortened_and_the_rest_is_kept() {
+        // Control characters take 6 bytes each in JSON; the 1024th byte is within a character.
+        for reason in [
+            "\u{1}".repeat(2_000_000),
+            format!("x{}", "ä".repeat(2_000_000)),
+        ] {
+            for request in queries("Content.Hydrate", "q1") {
+                let (line, name, message) = error_for(&request, &Failure::Internal(reason.clone()));
+                assert_eq!(name, "Content.Hydrate");
+                assert_eq!(line["metadata"]["causation"], "q1");
+                let start = message.strip_suffix('…').unwrap();
+                assert!(reason.starts_with(start) && start.len() > 1000);
+            }
+        }
+    }
+
+    #[test]
+    fn l_13_a_name_that_is_not_served_and_does_not_fit_twice_is_shortened_in_the_message() {
+        let name = format!("A.B{}", "b".repeat(10_000));
+        let [_, request] = queries(&name, "q1");
+        let (line, under, message) = error_for(&request, &Failure::NotServed(name.clone()));
+        assert_eq!(under, name);
+        assert_eq!(line["metadata"]["causation"], "q1");
+        assert!(message.starts_with("unsupported syscall: A.Bbb"));
+    }
+
+    #[test]
+    fn l_13_a_name_that_does_not_fit_at_all_is_answered_as_validation_failed() {
+        let name = format!("A.B{}", "b".repeat(1_048_400));
+        for request in queries(&name, "q1") {
+            let (line, under, message) = error_for(&request, &Failure::NotServed(name.clone()));
+            assert_eq!(under, "Validation.Failed");
+            assert_eq!(line["metadata"]["causation"], Value::Null);
+            assert!(message.starts_with("unsupported syscall: A.Bbb"));
+        }
+    }
 }

@@ -3,8 +3,11 @@
 
 use serde_json::{Map, Value};
 
-use super::answer::Failure;
+use super::failure::Failure;
 use super::{EVENT_LINE_BYTES, MESSAGE_LINE_BYTES};
+
+/// What is answered to a request without a name, or with one that cannot be repeated.
+pub(super) const NAMELESS: &str = "Validation.Failed";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
@@ -44,7 +47,7 @@ pub(super) enum Received {
 #[derive(Debug, Clone)]
 pub(super) struct Request {
     pub(super) dialect: Dialect,
-    /// A syscall name, or `Validation.Failed` for a request that has none.
+    /// A syscall name, or [`NAMELESS`] for a request that has none.
     pub(super) name: String,
     pub(super) id: Option<String>,
     pub(super) correlation: Option<String>,
@@ -76,7 +79,7 @@ pub(super) fn read(line: &[u8]) -> Received {
     let (behaviour_member, name_member, input_member) = dialect.members();
     let mut request = Request {
         dialect,
-        name: "Validation.Failed".into(),
+        name: NAMELESS.into(),
         id: None,
         correlation: None,
         input: members.get(input_member).cloned().unwrap_or_default(),

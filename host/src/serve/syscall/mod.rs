@@ -7,14 +7,16 @@
 mod answer;
 mod blob;
 mod envelope;
+mod failure;
 mod lines;
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
-use self::answer::{Answer, Failure};
+use self::answer::Answer;
 use self::blob::BlobFolder;
 use self::envelope::{Dialect, Received, Request};
+use self::failure::Failure;
 use self::lines::{Line, Lines};
 use crate::engine::CallError;
 use crate::host::{Format, Host, HostError, HydrateRequest};

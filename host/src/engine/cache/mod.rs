@@ -6,65 +6,26 @@
 //! and be writable by nobody else; anything else is refused, said so, and the component is compiled
 //! anew. Files are written under another name and renamed, so no reader sees half of one.
 
-use std::fs::{self, File};
+mod folder;
+
+use std::fs::File;
 use std::hash::{Hash, Hasher};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
+pub use self::folder::CacheError;
+use self::folder::Folder;
 use crate::trust::Digest;
-
-/// Compiled code of one component, at most; more is not from us.
-const MAX_BYTES: u64 = 512 * 1024 * 1024;
-/// Group and others may not write.
-const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// A folder of compiled code.
 #[derive(Debug, Clone)]
 pub(super) struct CodeCache {
     folder: PathBuf,
     compatibility: String,
-}
-
-/// Why the cache is not used; never an error for the caller, who can always compile.
-#[derive(Debug, thiserror::Error)]
-pub enum CacheError {
-    /// The folder or file belongs to somebody else.
-    #[error("{path} belongs to user {owner}, not to user {user}")]
-    ForeignOwner {
-        /// The folder or file.
-        path: PathBuf,
-        /// Who owns it.
-        owner: u32,
-        /// Who runs hydrant.
-        user: u32,
-    },
-    /// The folder or file can be changed by others.
-    #[error("{path} has mode {mode:03o}: group and others must not be able to write")]
-    Writable {
-        /// The folder or file.
-        path: PathBuf,
-        /// Its permission bits.
-        mode: u32,
-    },
-    /// Not a folder, or not a regular file.
-    #[error("{path} is not what it should be")]
-    WrongType {
-        /// The folder or file.
-        path: PathBuf,
-    },
-    /// The file system says no.
-    #[error("{path}: {source}")]
-    Io {
-        /// The folder or file.
-        path: PathBuf,
-        /// What it says.
-        source: io::Error,
-    },
 }
 
 impl CodeCache {
@@ -86,9 +47,8 @@ impl CodeCache {
         }
     }
 
-    fn path(&self, component: &Digest) -> PathBuf {
-        self.folder
-            .join(format!("{}-{}.cwasm", component.hex(), self.compatibility))
+    fn file_name(&self, component: &Digest) -> String {
+        format!("{}-{}.cwasm", component.hex(), self.compatibility)
     }
 
     /// The compiled component, if it is here and can be trusted.
@@ -97,36 +57,18 @@ impl CodeCache {
         engine: &Engine,
         component: &Digest,
     ) -> Result<Option<Component>, CacheError> {
-        let path = self.path(component);
-        match fs::symlink_metadata(&self.folder) {
-            Ok(folder) => check(&self.folder, &folder, Kind::Folder)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => {
-                return Err(CacheError::Io {
-                    path: self.folder.clone(),
-                    source,
-                });
-            }
-        }
-        let no_links = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or_default();
-        let file = match File::options()
-            .read(true)
-            .custom_flags(no_links)
-            .open(&path)
-        {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(CacheError::Io { path, source }),
+        let Some(folder) = Folder::open(&self.folder)? else {
+            return Ok(None);
         };
-        let metadata = file.metadata().map_err(|source| CacheError::Io {
-            path: path.clone(),
-            source,
-        })?;
-        check(&path, &metadata, Kind::File)?;
+        let name = self.file_name(component);
+        let Some(file) = folder.read(&name)? else {
+            return Ok(None);
+        };
         match deserialize(engine, file) {
             Ok(component) => Ok(Some(component)),
             Err(error) => {
                 // A damaged file: compiled again and replaced.
+                let path = self.folder.join(name);
                 tracing::warn!(path = %path.display(), %error, "compiled code is not usable");
                 Ok(None)
             }
@@ -135,87 +77,13 @@ impl CodeCache {
 
     /// Keeps compiled code for later processes.
     pub(super) fn store(&self, component: &Digest, code: &[u8]) -> Result<(), CacheError> {
-        let folder = &self.folder;
-        let io_error = |source| CacheError::Io {
-            path: folder.clone(),
-            source,
-        };
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .map_err(io_error)?;
-        check(
-            folder,
-            &fs::symlink_metadata(folder).map_err(io_error)?,
-            Kind::Folder,
-        )?;
-
-        let path = self.path(component);
-        let unfinished = path.with_extension(format!("{}.tmp", std::process::id()));
-        let write = || -> io::Result<()> {
-            let mut file = File::options()
-                .write(true)
-                .create_new(true)
-                .mode(0o600)
-                .open(&unfinished)?;
-            file.write_all(code)?;
-            fs::rename(&unfinished, &path)
-        };
-        write().map_err(|source| {
-            let _ = fs::remove_file(&unfinished);
-            CacheError::Io {
-                path: path.clone(),
-                source,
-            }
-        })
+        Folder::create(&self.folder)?.write(&self.file_name(component), code)
     }
 }
 
 /// Says whether a cache in `folder` would be used, for `doctor`.
 pub(super) fn check_folder(folder: &Path) -> Result<(), CacheError> {
-    match fs::symlink_metadata(folder) {
-        Ok(metadata) => check(folder, &metadata, Kind::Folder),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(source) => Err(CacheError::Io {
-            path: folder.to_owned(),
-            source,
-        }),
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Folder,
-    File,
-}
-
-fn check(path: &Path, metadata: &fs::Metadata, kind: Kind) -> Result<(), CacheError> {
-    let right_type = match kind {
-        Kind::Folder => metadata.is_dir(),
-        Kind::File => metadata.is_file() && metadata.len() <= MAX_BYTES,
-    };
-    if !right_type {
-        return Err(CacheError::WrongType {
-            path: path.to_owned(),
-        });
-    }
-    let user = rustix::process::geteuid().as_raw();
-    if metadata.uid() != user {
-        return Err(CacheError::ForeignOwner {
-            path: path.to_owned(),
-            owner: metadata.uid(),
-            user,
-        });
-    }
-    let mode = metadata.permissions().mode() & 0o777;
-    if mode & WRITABLE_BY_OTHERS != 0 {
-        return Err(CacheError::Writable {
-            path: path.to_owned(),
-            mode,
-        });
-    }
-    Ok(())
+    Folder::open(folder).map(|_| ())
 }
 
 /// Maps the file that was checked, not whatever the path names by now.
@@ -229,9 +97,9 @@ fn deserialize(engine: &Engine, file: File) -> wasmtime::Result<Component> {
         return deserialize_bytes(engine, file);
     }
     // SAFETY: the code was written by this program (the folder and the file belong to this user, nobody
-    // else can write them, both were checked on the open handle), for this compiler and these settings
-    // (both are part of the file's name, and wasmtime compares them again). Files are only ever replaced
-    // by rename, so the mapped bytes do not change.
+    // else can write them, both were checked on the open handle), for this component (the file has no other
+    // name), this compiler and these settings (both are part of the name, and wasmtime compares them again).
+    // Files are only ever replaced by rename, so the mapped bytes do not change.
     unsafe { Component::deserialize_file(engine, opened) }
 }
 
@@ -263,6 +131,9 @@ impl Hasher for Sha256Hasher {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn cache(folder: &Path) -> (Engine, CodeCache, Digest) {
@@ -275,6 +146,10 @@ mod tests {
 
     /// The smallest component: its preamble.
     const COMPONENT: &[u8] = &[0x00, 0x61, 0x73, 0x6d, 0x0d, 0x00, 0x01, 0x00];
+
+    fn path(cache: &CodeCache, component: &Digest) -> PathBuf {
+        cache.folder.join(cache.file_name(component))
+    }
 
     fn filled(folder: &Path) -> (Engine, CodeCache, Digest) {
         let (engine, cache, digest) = cache(folder);
@@ -302,14 +177,14 @@ mod tests {
         let (_, cache, digest) = filled(folder.path());
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&cache.folder), 0o700);
-        assert_eq!(mode(&cache.path(&digest)), 0o600);
+        assert_eq!(mode(&path(&cache, &digest)), 0o600);
     }
 
     #[test]
     fn a_folder_or_file_that_others_can_write_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let (engine, cache, digest) = filled(folder.path());
-        for path in [cache.folder.clone(), cache.path(&digest)] {
+        for path in [cache.folder.clone(), path(&cache, &digest)] {
             let before = fs::metadata(&path).unwrap().permissions();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
             let refused = cache.load(&engine, &digest);
@@ -325,7 +200,7 @@ mod tests {
     fn a_file_that_is_a_link_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let (engine, cache, digest) = filled(folder.path());
-        let path = cache.path(&digest);
+        let path = path(&cache, &digest);
         let elsewhere = folder.path().join("elsewhere");
         fs::rename(&path, &elsewhere).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
@@ -333,11 +208,38 @@ mod tests {
     }
 
     #[test]
+    fn the_code_of_another_component_is_refused_under_this_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let (engine, cache, digest) = filled(folder.path());
+        let other = Digest::of(b"other");
+        fs::hard_link(path(&cache, &digest), path(&cache, &other)).unwrap();
+        let refused = cache.load(&engine, &other);
+        assert!(matches!(refused, Err(CacheError::Linked { links: 2, .. })));
+    }
+
+    #[test]
+    fn threads_that_store_the_same_component_at_once_all_succeed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (engine, cache, digest) = cache(folder.path());
+        let code = engine.precompile_component(COMPONENT).unwrap();
+        let barrier = std::sync::Barrier::new(8);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    barrier.wait();
+                    cache.store(&digest, &code).unwrap();
+                });
+            }
+        });
+        assert!(cache.load(&engine, &digest).unwrap().is_some());
+    }
+
+    #[test]
     fn damaged_code_is_not_used() {
         let folder = tempfile::tempdir().unwrap();
         let (engine, cache, digest) = filled(folder.path());
         for damaged in [&b""[..], b"not machine code", &[0x7f; 70_000]] {
-            fs::write(cache.path(&digest), damaged).unwrap();
+            fs::write(path(&cache, &digest), damaged).unwrap();
             assert!(cache.load(&engine, &digest).unwrap().is_none());
         }
     }

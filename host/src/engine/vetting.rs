@@ -1,0 +1,271 @@
+//! What a component of unknown origin may consist of before the compiler sees it (S-17).
+//!
+//! A tool that is a component is untrusted down to its last byte, and a compiler is no sandbox: nested types
+//! make it recurse, and a few kilobytes of branches over many locals make it allocate gigabytes, neither of
+//! which a budget of the guest can stop. So the bytes are walked first, section by section, without recursion
+//! and in linear time, and what no ordinary component holds is refused. The bounds are on what costs the
+//! compiler memory, not on what a component may do.
+
+use wasmparser::{BinaryReaderError, FunctionBody, Operator, Parser, Payload, TypeSectionReader};
+
+/// Bytes of a component.
+pub(super) const MAX_BYTES: usize = 4 * 1024 * 1024;
+/// Components and modules within a component, nested or side by side.
+const MAX_PARTS: usize = 64;
+/// Types within types; a bound from above, see [`nested_types`].
+const MAX_NESTED_TYPES: usize = 100;
+/// Functions of all modules.
+const MAX_FUNCTIONS: usize = 20_000;
+/// Parameters of a function.
+const MAX_PARAMETERS: usize = 256;
+/// Results of a function or a block.
+const MAX_RESULTS: usize = 16;
+/// Bytes of one function's code.
+const MAX_BODY: usize = 512 * 1024;
+/// Points where control flow meets, times the values that may be alive there, over all functions: what the
+/// compiler's own tables grow with. An ordinary component of 1 MiB needs a quarter of this.
+const MAX_JOINED_VALUES: usize = 8_000_000;
+
+/// Why a component is not compiled.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Refused {
+    /// It does not parse.
+    #[error("{0}")]
+    Malformed(#[from] BinaryReaderError),
+    /// It is larger than anything ordinary.
+    #[error("{what}: at most {limit}")]
+    TooMuch {
+        /// What there is too much of.
+        what: &'static str,
+        /// The bound.
+        limit: usize,
+    },
+}
+
+/// Walks a component and refuses what would cost the compiler too much.
+pub(super) fn vet(component: &[u8]) -> Result<(), Refused> {
+    within("bytes", component.len(), MAX_BYTES)?;
+    let mut tally = Tally::default();
+    for payload in Parser::new(0).parse_all(component) {
+        tally.take(payload?, component)?;
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Tally {
+    parts: usize,
+    functions: usize,
+    joined_values: usize,
+    /// The modules that have begun and not ended, and for each component a placeholder.
+    open: Vec<Module>,
+}
+
+/// What is known of a module so far.
+#[derive(Default)]
+struct Module {
+    /// Parameters of each of its types.
+    types: Vec<usize>,
+    /// Parameters of each of its functions, in the order of the code.
+    functions: Vec<usize>,
+    /// Functions whose code was seen.
+    seen: usize,
+}
+
+impl Tally {
+    fn take(&mut self, payload: Payload<'_>, component: &[u8]) -> Result<(), Refused> {
+        match payload {
+            Payload::Version { .. } => {
+                self.parts = self.parts.saturating_add(1);
+                within("components and modules", self.parts, MAX_PARTS)?;
+                self.open.push(Module::default());
+            }
+            Payload::End(_) => {
+                self.open.pop();
+            }
+            Payload::ComponentTypeSection(section) => {
+                let bytes = component.get(section.range()).unwrap_or_default();
+                within("types within types", nested_types(bytes), MAX_NESTED_TYPES)?;
+            }
+            Payload::TypeSection(section) => self.types(section)?,
+            Payload::FunctionSection(section) => {
+                self.functions = self.functions.saturating_add(usize_of(section.count()));
+                within("functions", self.functions, MAX_FUNCTIONS)?;
+                let Some(module) = self.open.last_mut() else {
+                    return Ok(());
+                };
+                for index in section {
+                    let parameters = module.types.get(usize_of(index?)).copied();
+                    module.functions.push(parameters.unwrap_or_default());
+                }
+            }
+            Payload::CodeSectionEntry(body) => self.body(&body)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn types(&mut self, section: TypeSectionReader<'_>) -> Result<(), Refused> {
+        for function in section.into_iter_err_on_gc_types() {
+            let function = function?;
+            within("parameters", function.params().len(), MAX_PARAMETERS)?;
+            within("results", function.results().len(), MAX_RESULTS)?;
+            if let Some(module) = self.open.last_mut() {
+                module.types.push(function.params().len());
+            }
+        }
+        Ok(())
+    }
+
+    fn body(&mut self, body: &FunctionBody<'_>) -> Result<(), Refused> {
+        within("bytes of a function", body.range().len(), MAX_BODY)?;
+        let mut values = MAX_RESULTS;
+        if let Some(module) = self.open.last_mut() {
+            values = values.saturating_add(
+                module
+                    .functions
+                    .get(module.seen)
+                    .copied()
+                    .unwrap_or_default(),
+            );
+            module.seen = module.seen.saturating_add(1);
+        }
+        for locals in body.get_locals_reader()? {
+            values = values.saturating_add(usize_of(locals?.0));
+        }
+        let mut joins = 1_usize;
+        for operator in body.get_operators_reader()? {
+            joins = joins.saturating_add(match operator? {
+                Operator::BrTable { targets } => usize_of(targets.len()).saturating_add(1),
+                Operator::Block { .. }
+                | Operator::Loop { .. }
+                | Operator::If { .. }
+                | Operator::Else
+                | Operator::Br { .. }
+                | Operator::BrIf { .. } => 1,
+                _ => 0,
+            });
+        }
+        self.joined_values = self
+            .joined_values
+            .saturating_add(joins.saturating_mul(values));
+        within("values at branches", self.joined_values, MAX_JOINED_VALUES)
+    }
+}
+
+/// At least the depth of types within types. A component type (41) or instance type (42) that stands in
+/// another one is a declaration (01) of it, so each level holds these two bytes; reading the types themselves
+/// is what recurses.
+fn nested_types(section: &[u8]) -> usize {
+    let pairs = section.iter().zip(section.iter().skip(1));
+    pairs
+        .filter(|pair| matches!(pair, (0x01, 0x41 | 0x42)))
+        .count()
+}
+
+fn within(what: &'static str, amount: usize, limit: usize) -> Result<(), Refused> {
+    if amount > limit {
+        Err(Refused::TooMuch { what, limit })
+    } else {
+        Ok(())
+    }
+}
+
+fn usize_of(count: u32) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        let bytes = wat::parse_str(text).unwrap();
+        vet(&bytes).expect_err("refused").to_string()
+    }
+
+    fn many(item: &str, count: usize) -> String {
+        item.repeat(count)
+    }
+
+    #[test]
+    fn an_ordinary_component_passes_with_room_to_spare() {
+        let bundle = crate::trust::pinned_bundle("content.hydrate").unwrap();
+        let mut tally = Tally::default();
+        for payload in Parser::new(0).parse_all(&bundle.component) {
+            tally.take(payload.unwrap(), &bundle.component).unwrap();
+        }
+        assert!(
+            tally.joined_values < MAX_JOINED_VALUES / 3,
+            "{}",
+            tally.joined_values
+        );
+        assert!(tally.functions < MAX_FUNCTIONS / 3, "{}", tally.functions);
+    }
+
+    #[test]
+    fn s_17_types_nested_in_types_never_reach_the_recursive_parser() {
+        // A component whose one type section nests instance types 100,000 deep.
+        let depth = 100_000;
+        let mut types = vec![0x01];
+        types.extend([0x42, 0x01, 0x01].repeat(depth));
+        types.extend([0x42, 0x00]);
+        let mut component = vec![0x00, 0x61, 0x73, 0x6d, 0x0d, 0x00, 0x01, 0x00, 0x07];
+        let mut length = types.len();
+        while length > 127 {
+            component.push(u8::try_from(length & 127).unwrap() | 128);
+            length >>= 7;
+        }
+        component.push(u8::try_from(length).unwrap());
+        component.extend(types);
+        assert_eq!(
+            vet(&component).unwrap_err().to_string(),
+            "types within types: at most 100"
+        );
+    }
+
+    #[test]
+    fn s_17_what_costs_the_compiler_memory_is_bounded() {
+        let module = |inside: &str| format!("(component (core module {inside}))");
+        let cases = [
+            (
+                format!("(component {})", many("(component)", 64)),
+                "components and modules: at most 64",
+            ),
+            (module(&many("(func)", 20_001)), "functions: at most 20000"),
+            (
+                module(&format!("(func (param {}))", many("i32 ", 257))),
+                "parameters: at most 256",
+            ),
+            (
+                module(&format!("(func (result {}) unreachable)", many("i32 ", 17))),
+                "results: at most 16",
+            ),
+            (
+                module(&format!("(func {})", many("nop ", 600_000))),
+                "bytes of a function: at most 524288",
+            ),
+            (
+                module(&format!(
+                    "(func (local {}) {})",
+                    many("i64 ", 20_000),
+                    many("block end ", 500)
+                )),
+                "values at branches: at most 8000000",
+            ),
+        ];
+        for (text, reason) in cases {
+            assert_eq!(refused(&text), reason);
+        }
+    }
+
+    #[test]
+    fn what_does_not_parse_is_refused() {
+        for bytes in [&b""[..], b"\0asm", b"\0asm\x0d\0\x01\0\x07\xff", b"MZ"] {
+            assert!(
+                matches!(vet(bytes), Err(Refused::Malformed(_))),
+                "{bytes:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What can be wrong with a request or its answer, and the codes for it (EN-09 to EN-15).
+
+/// Why a request has no response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// EN-09
+    NotServed(String),
+    /// EN-10: the link form has no document to link.
+    NoDocument {
+        code: &'static str,
+        status: u16,
+        message: String,
+    },
+    /// EN-11
+    Schema(String),
+    /// EN-12, EN-13
+    LineTooLong(String),
+    /// EN-14
+    Internal(String),
+    /// EN-15
+    InvalidJson(String),
+}
+
+impl Failure {
+    pub(super) fn line_too_long(what: &str, limit: usize) -> Self {
+        Self::LineTooLong(format!("{what} is over {limit} bytes"))
+    }
+
+    /// The code of the OsEvent dialect.
+    pub(super) fn code(&self) -> &'static str {
+        match self {
+            Self::NotServed(_) => "NOT_FOUND",
+            Self::NoDocument { code, .. } => code,
+            Self::Schema(_) => "SCHEMA_VIOLATION",
+            Self::LineTooLong(_) => "LINE_TOO_LONG",
+            Self::Internal(_) => "INTERNAL_ERROR",
+            Self::InvalidJson(_) => "INVALID_JSON",
+        }
+    }
+
+    /// The code of the OsMessage dialect.
+    pub(super) fn status(&self) -> u16 {
+        match self {
+            Self::NotServed(_) => 404,
+            Self::NoDocument { status, .. } => *status,
+            Self::Schema(_) => 422,
+            Self::LineTooLong(_) => 413,
+            Self::Internal(_) => 500,
+            Self::InvalidJson(_) => 400,
+        }
+    }
+
+    /// As long as what it quotes: [`super::answer`] sees to the limit.
+    pub(super) fn message(&self) -> String {
+        match self {
+            Self::NotServed(name) => format!("unsupported syscall: {name}"),
+            Self::NoDocument { message, .. } => message.clone(),
+            Self::Schema(reason)
+            | Self::LineTooLong(reason)
+            | Self::Internal(reason)
+            | Self::InvalidJson(reason) => reason.clone(),
+        }
+    }
+}
