@@ -34,6 +34,8 @@ target=${CARGO_TARGET_DIR:-$root/target}
 # 4 MiB to begin with: an ordinary call then never grows its memory, which would cost it two system calls.
 # Pages that are not touched cost nothing.
 flags="-Clink-arg=--initial-memory=4194304"
+# Vectors, which every runtime of components has, and more inlining: fuel and deadline are checked at each call.
+flags+=" -Ctarget-feature=+simd128 -Cllvm-args=-inline-threshold=600"
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
 flags+=" --remap-path-prefix=$root=/hydrant --remap-path-prefix=$cargo_home=/cargo"
 flags+=" --remap-path-prefix=$(rustc --print sysroot)=/rust"

@@ -106,6 +106,7 @@ fn format() -> impl Strategy<Value = Format> {
     prop_oneof![Just(Format::Json), Just(Format::Link), Just(Format::V2)]
 }
 
+/// G-01, G-06, DT-01: the component decides all that its code decides natively, from the bytes the host hands over
 #[test]
 fn g_06_and_dt_01_any_file_is_answered_and_as_natively() {
     let os = tempfile::tempdir().unwrap();

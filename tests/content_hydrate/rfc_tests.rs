@@ -35,6 +35,7 @@ fn three_ways(root: &OsRoot, uri: &str, options: &[&str]) -> Payload {
     direct
 }
 
+/// BB-01
 #[test]
 fn bb_01_t1_simple_hydration() {
     let root = OsRoot::new();
@@ -53,6 +54,7 @@ fn bb_01_t1_simple_hydration() {
     );
 }
 
+/// BB-02
 #[test]
 fn bb_02_t2_repeatability() {
     let root = OsRoot::new();
@@ -86,6 +88,7 @@ fn bb_02_t2_repeatability() {
     );
 }
 
+/// BB-03
 #[test]
 fn bb_03_t3_missing_metadata() {
     let root = OsRoot::new();
@@ -102,6 +105,7 @@ fn bb_03_t3_missing_metadata() {
     assert_eq!(payload.skills()[0]["description"], "Missing name field");
 }
 
+/// BB-04
 #[test]
 fn bb_04_t4_fetch_failed() {
     let root = OsRoot::new();
@@ -117,6 +121,7 @@ fn bb_04_t4_fetch_failed() {
     assert_eq!(payload.skills(), [expected]);
 }
 
+/// BB-05
 #[test]
 fn bb_05_t5_tool_discovery() {
     let root = OsRoot::new();
@@ -137,6 +142,7 @@ fn bb_05_t5_tool_discovery() {
     assert_eq!(payload.tools(), [described("ERROR: EXECUTION_SKIPPED")]);
 }
 
+/// BB-06
 #[test]
 fn bb_06_t6_single_level() {
     let root = OsRoot::new();
@@ -165,6 +171,7 @@ fn bb_06_t6_single_level() {
     assert!(deep.text.ends_with(r#","cycles":[]}}"#), "{}", deep.text);
 }
 
+/// BB-07
 #[test]
 fn bb_07_example_7_1() {
     let root = OsRoot::new();
@@ -183,6 +190,7 @@ fn bb_07_example_7_1() {
     );
 }
 
+/// BB-08
 #[test]
 fn bb_08_example_7_2() {
     let root = OsRoot::new();
@@ -210,6 +218,7 @@ fn bb_08_example_7_2() {
     );
 }
 
+/// BB-09
 #[test]
 fn bb_09_example_7_3() {
     let root = OsRoot::new();

@@ -227,6 +227,7 @@ fn pe_07_without_a_jail_only_a_policy_that_says_unjailed_starts_a_tool() {
 }
 
 /// The class of §10.3: a tool from before the discovery contract, with a default action.
+/// S-15
 #[test]
 fn s_15_a_tool_that_acts_instead_of_describing_itself_has_nothing_to_act_on() {
     let root = with_marks();

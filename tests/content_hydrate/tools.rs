@@ -227,6 +227,7 @@ fn td_07_to_td_09_how_a_file_is_started() {
     }
 }
 
+/// TD-02, EC-08, G-05: what is denied is answered, and the hydration goes on
 #[test]
 fn td_02_ec_08_without_leave_no_tool_is_started_and_existence_does_not_leak() {
     let root = OsRoot::new();

@@ -114,6 +114,7 @@ fn u_01_to_u_08_the_input_resolves_against_the_os_root() {
     }
 }
 
+/// U-09 to U-44, H-07, H-08
 #[test]
 fn u_09_to_u_44_a_declaration_resolves_against_its_document() {
     let root = with_files(DECLARED);

@@ -163,6 +163,7 @@ fn y_24_h_28_a_description_is_the_text_of_its_scalar() {
     }
 }
 
+/// Y-01 to Y-10, H-26
 #[test]
 fn y_01_to_y_10_what_is_accepted_leaves_name_and_description_as_they_are() {
     let payload = hydrated(ACCEPTED.iter().map(|(_, front)| (*front).to_owned()), &[]);
