@@ -1,6 +1,8 @@
 //! §2: arguments, exit statuses, and what goes to which stream.
 
-use crate::os_root::{NONE, OsRoot, agent, failed, skill};
+use std::process::Command;
+
+use crate::os_root::{NONE, OsRoot, Run, agent, failed, skill};
 use crate::policy;
 
 #[test]
@@ -102,7 +104,7 @@ fn cli_04_cli_05_exit_2_is_a_usage_error() {
         &["syscall", "--frobnicate"],
     ];
     for arguments in rows {
-        let run = crate::os_root::Run::from(root.command(arguments).output().unwrap());
+        let run = Run::from(root.command(arguments).output().unwrap());
         assert_eq!(run.status, 2, "CLI-04 {arguments:?}: {}", run.stderr);
         assert!(
             run.stdout.is_empty() && !run.stderr.is_empty(),
@@ -169,4 +171,40 @@ fn g_03_it_works_without_a_home() {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
+}
+
+/// Where a pool has no room in the address space, memory is mapped for each call, and `doctor` says so.
+#[test]
+fn without_address_space_for_a_pool_everything_still_works() {
+    let root = OsRoot::new();
+    root.file("agent.md", "Fly.");
+    let limited = |arguments: &[&str]| {
+        let command = root.command(arguments);
+        let mut shell = Command::new("/bin/sh");
+        shell
+            .args(["-c", "ulimit -v 40000000; exec \"$0\" \"$@\""])
+            .arg(command.get_program())
+            .args(command.get_args())
+            .env_clear()
+            .envs(
+                command
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            );
+        if let Some(directory) = command.get_current_dir() {
+            shell.current_dir(directory);
+        }
+        Run::from(shell.output().unwrap())
+    };
+    let doctor = limited(&["doctor", "--format", "json"]);
+    assert_eq!(doctor.status, 0, "{}", doctor.stderr);
+    let findings: serde_json::Value = serde_json::from_str(&doctor.stdout).unwrap();
+    let pool = &findings[0];
+    assert_eq!(
+        (pool["layer"].as_str(), pool["state"].as_str()),
+        (Some("instance-pool"), Some("degraded"))
+    );
+    let hydrated = limited(&["hydrate", "agent.md"]);
+    assert_eq!((hydrated.status, hydrated.stderr.as_str()), (0, ""));
+    assert!(hydrated.stdout.contains("Fly."));
 }

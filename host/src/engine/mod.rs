@@ -88,7 +88,7 @@ impl Engine {
             .cache
             .clone()
             .map(|folder| CodeCache::new(folder, &wasmtime));
-        Self::assemble(wasmtime, allocation, options.slots, cache)
+        Self::assemble(wasmtime, allocation, options.slots(), cache)
     }
 
     /// An engine for components of unknown origin: its compiler is the simplest one, on one thread; it shares
@@ -203,12 +203,19 @@ impl Engine {
         budgets: &Budgets,
     ) -> Result<Answer, CallError> {
         within(Budget::RequestBytes, budgets.request_bytes, request.len())?;
-        let (result, store) = self.enter(&skill.instance, call, budgets, |store, instance| {
+        let (result, answer) = self.enter(&skill.instance, call, budgets, |store, instance| {
             let run = instance.get_typed_func::<(&[u8],), (Result<Vec<u8>, SkillError>,)>(
                 &mut *store,
                 skill.run,
             )?;
-            Ok(run.call(store, (request,))?.0)
+            let result = run.call(&mut *store, (request,))?.0;
+            let answer = Answer {
+                response: Vec::new(),
+                fuel: budgets.fuel.saturating_sub(store.get_fuel()?),
+                memory_bytes: store.data().limiter.memory_bytes(),
+                used: store.data().call.meter.used(),
+            };
+            Ok((result, answer))
         })?;
         let response = result.map_err(|error| CallError::Skill {
             code: error.code,
@@ -220,14 +227,7 @@ impl Engine {
             budgets.response_bytes,
             response.len(),
         )?;
-        Ok(Answer {
-            response,
-            fuel: budgets
-                .fuel
-                .saturating_sub(store.get_fuel().unwrap_or_default()),
-            memory_bytes: store.data().limiter.memory_bytes(),
-            used: store.data().call.meter.used(),
-        })
+        Ok(Answer { response, ..answer })
     }
 
     /// Calls `describe` in a fresh instance.
@@ -251,7 +251,7 @@ impl Engine {
         call: Arc<Call>,
         budgets: &Budgets,
     ) -> Result<String, CallError> {
-        let (text, _) = self.enter(instance, call, budgets, |store, instance| {
+        let text = self.enter(instance, call, budgets, |store, instance| {
             let describe = instance.get_typed_func::<(), (String,)>(&mut *store, describe)?;
             Ok(describe.call(store, ())?.0)
         })?;
@@ -259,14 +259,15 @@ impl Engine {
         Ok(text)
     }
 
-    /// Instantiates under the budgets, runs `body`, and sorts what went wrong.
+    /// Instantiates under the budgets, runs `body`, and sorts what went wrong. The instance is gone when this
+    /// returns, before its slot is given to the next call.
     fn enter<R>(
         &self,
         instance: &InstancePre<State>,
         call: Arc<Call>,
         budgets: &Budgets,
         body: impl FnOnce(&mut Store<State>, &Instance) -> wasmtime::Result<R>,
-    ) -> Result<(R, Store<State>), CallError> {
+    ) -> Result<R, CallError> {
         // Waiting in line counts against the call's own deadline.
         let patience = call.meter.remaining()?;
         let Some(_slot) = Permits::take(&self.inner.slots, patience) else {
@@ -287,10 +288,7 @@ impl Engine {
             .and_then(|()| instance.instantiate(&mut store))
             .and_then(|instance| body(&mut store, &instance));
         log_output(&store);
-        match result {
-            Ok(result) => Ok((result, store)),
-            Err(error) => Err(CallError::of(&error, budgets.fuel)),
-        }
+        result.map_err(|error| CallError::of(&error, budgets.fuel))
     }
 }
 

@@ -34,6 +34,13 @@ impl Default for EngineOptions {
     }
 }
 
+impl EngineOptions {
+    /// The number of slots within its bounds.
+    pub(super) fn slots(&self) -> u32 {
+        self.slots.clamp(1, 10_000)
+    }
+}
+
 /// How instances get their memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Allocation {
@@ -73,7 +80,6 @@ fn config() -> Config {
 
 fn pooling(slots: u32) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
-    let slots = slots.clamp(1, 10_000);
     // A component may hold several memories, tables and core instances; nearly all hold one.
     let spare = slots.saturating_add(MEMORIES);
     pool.total_component_instances(slots)
@@ -98,14 +104,16 @@ pub(super) fn engine(
     options: &EngineOptions,
 ) -> Result<(wasmtime::Engine, Allocation), EngineError> {
     let mut pooled = config();
-    pooled.allocation_strategy(InstanceAllocationStrategy::Pooling(pooling(options.slots)));
+    pooled.allocation_strategy(InstanceAllocationStrategy::Pooling(pooling(
+        options.slots(),
+    )));
     let reason = match wasmtime::Engine::new(&pooled) {
         Ok(engine) => {
             let pagemap_scan = PoolingAllocationConfig::is_pagemap_scan_available();
             return Ok((
                 engine,
                 Allocation::Pooling {
-                    slots: options.slots,
+                    slots: options.slots(),
                     pagemap_scan,
                 },
             ));
