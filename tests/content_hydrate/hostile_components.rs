@@ -47,6 +47,18 @@ fn function(locals: usize, body: &str, repeat: usize) -> Vec<u8> {
     .unwrap()
 }
 
+/// A function of loops that each take all the values of the one around them, for three bytes: 60 KB of it once
+/// took 24 GB to compile.
+fn carrying(values: usize, loops: usize) -> Vec<u8> {
+    let (params, takes) = ("i32 ".repeat(values), "local.get 0 ".repeat(values));
+    let (begin, end) = ("loop (type $t) ".repeat(loops), "end ".repeat(loops));
+    let function = format!("(func (type $t) {takes} {begin} unreachable {end})");
+    wat::parse_str(format!(
+        "(component (core module (type $t (func (param {params}))) {function}))"
+    ))
+    .unwrap()
+}
+
 /// Instance types that each hold the one before: within every bound of ours, and past an assertion of the validator.
 fn chained_types(length: usize) -> Vec<u8> {
     let mut types = vec![vec![0x42, 0x00]];
@@ -83,6 +95,7 @@ fn s_17_no_component_ends_the_process_or_fills_its_memory() {
             function(1_000, "block local.get 0 i32.wrap_i64 br_if 0 end ", 40_000),
         ),
         ("chained.wasm", chained_types(2_000)),
+        ("carried.wasm", carrying(250, 20_000)),
     ];
     for (name, bytes) in &tools {
         root.file(name, bytes);

@@ -51,7 +51,11 @@ impl Hydration {
     pub(super) fn host(&self) -> anyhow::Result<Host> {
         let mut builder = Host::builder();
         let policy = self.policy.policy_file()?;
-        if policy.is_none() && self.root.is_none() && !Path::new("os").is_dir() {
+        if policy.is_none()
+            && self.root.is_none()
+            && self.mounts.is_empty()
+            && !Path::new("os").is_dir()
+        {
             fail("there is no ./os here, so os:// is empty; --root DIR names another directory");
         }
         if let Some(root) = &self.root {

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -37,13 +37,40 @@ struct Shared {
     /// Made for the first tool: most hydrations have none.
     engine: OnceLock<Option<Engine>>,
     fetcher: Arc<Fetcher>,
-    permits: Arc<Permits>,
-    known: Mutex<BTreeMap<Digest, Arc<Known>>>,
+    known: Mutex<BTreeMap<Digest, Arc<Flight>>>,
 }
 
-/// The description of one component, and the lock under which it is found out once.
+/// All describers of the process share these: what they bound is the process's memory.
+static PERMITS: Permits = Permits::new(AT_ONCE);
+
+/// The asking of one component, which others who ask the same wait for.
 #[derive(Default)]
-struct Known(Mutex<Option<String>>);
+struct Flight {
+    outcome: Mutex<Option<Result<String, DescribeError>>>,
+    landed: Condvar,
+}
+
+impl Flight {
+    fn land(&self, outcome: Result<String, DescribeError>) {
+        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+        self.landed.notify_all();
+    }
+
+    /// What came of it, if that is known within `patience`.
+    fn wait(&self, patience: Duration) -> Option<Result<String, DescribeError>> {
+        let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self
+            .landed
+            .wait_timeout_while(outcome, patience, |outcome| outcome.is_none());
+        waited.unwrap_or_else(PoisonError::into_inner).0.clone()
+    }
+}
+
+/// Whether somebody asks this component already.
+enum Part {
+    Lead(Arc<Flight>),
+    Follow(Arc<Flight>),
+}
 
 impl ComponentDescriber {
     /// `fetcher` is never used: a tool is granted nothing.
@@ -52,7 +79,6 @@ impl ComponentDescriber {
         let shared = Shared {
             engine: OnceLock::new(),
             fetcher,
-            permits: Arc::new(Permits::new(AT_ONCE)),
             known: Mutex::default(),
         };
         Self {
@@ -60,16 +86,45 @@ impl ComponentDescriber {
         }
     }
 
-    fn known(&self, component: &[u8]) -> Arc<Known> {
-        let mut known = self
-            .shared
+    fn known(&self) -> MutexGuard<'_, BTreeMap<Digest, Arc<Flight>>> {
+        self.shared
             .known
             .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn part(&self, component: &Digest) -> Part {
+        let mut known = self.known();
+        if let Some(flight) = known.get(component) {
+            return Part::Follow(Arc::clone(flight));
+        }
         if known.len() >= KEPT {
             known.clear();
         }
-        Arc::clone(known.entry(Digest::of(component)).or_default())
+        let flight = Arc::<Flight>::default();
+        known.insert(component.clone(), Arc::clone(&flight));
+        Part::Lead(flight)
+    }
+
+    /// Asks, and tells who waits. DT-03: errors are never kept.
+    fn lead(
+        &self,
+        flight: &Arc<Flight>,
+        digest: &Digest,
+        ask: impl FnOnce() -> Result<String, DescribeError>,
+    ) -> Result<String, DescribeError> {
+        let outcome = ask();
+        if outcome.is_err() {
+            let mut known = self.known();
+            if known
+                .get(digest)
+                .is_some_and(|known| Arc::ptr_eq(known, flight))
+            {
+                known.remove(digest);
+            }
+        }
+        flight.land(outcome.clone());
+        outcome
     }
 
     /// On a thread of its own, because compiling cannot be interrupted: past `patience` nobody waits any more,
@@ -81,8 +136,7 @@ impl ComponentDescriber {
         patience: Duration,
     ) -> Result<String, DescribeError> {
         let started = Instant::now();
-        let permit = Permits::take(Arc::clone(&self.shared.permits), patience)
-            .ok_or(DescribeError::Timeout)?;
+        let permit = PERMITS.take(patience).ok_or(DescribeError::Timeout)?;
         let (answer, answered) = mpsc::sync_channel(1);
         let (this, component) = (self.clone(), component.to_vec());
         let work = move || {
@@ -112,7 +166,7 @@ impl ComponentDescriber {
             .as_ref()
             .ok_or_else(|| not_describable(&"no engine for tools"))?;
         let component = engine
-            .compiled(bytes, &Digest::of(bytes))
+            .compile(bytes)
             .map_err(|error| not_describable(&error))?;
         let describe = component
             .get_export_index(None, "describe")
@@ -148,19 +202,93 @@ impl DescribeComponent for ComponentDescriber {
         time: Duration,
         patience: Duration,
     ) -> Result<String, DescribeError> {
-        let known = self.known(component);
-        let mut known = known.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(description) = known.as_ref() {
-            return Ok(description.clone());
+        let digest = Digest::of(component);
+        let started = Instant::now();
+        let left = || patience.saturating_sub(started.elapsed());
+        loop {
+            match self.part(&digest) {
+                Part::Lead(flight) => {
+                    let ask = || self.describe_apart(component, time, left());
+                    return self.lead(&flight, &digest, ask);
+                }
+                Part::Follow(flight) => match flight.wait(left()) {
+                    // The other may have had less time than we have: ask ourselves.
+                    Some(Err(DescribeError::Timeout)) if !left().is_zero() => {}
+                    Some(outcome) => return outcome,
+                    None => return Err(DescribeError::Timeout),
+                },
+            }
         }
-        let description = self.describe_apart(component, time, patience)?;
-        // DT-03: errors are never kept.
-        *known = Some(description.clone());
-        Ok(description)
     }
 }
 
 fn not_describable(error: &dyn std::fmt::Display) -> DescribeError {
     tracing::debug!(%error, "a component tool cannot be described");
     DescribeError::NotDescribable
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A component whose `describe` runs this code, which leaves the address of a pointer and a length.
+    fn component(code: &str) -> Vec<u8> {
+        let text = format!(
+            r#"(component
+              (core module $m
+                (memory (export "memory") 1)
+                (data (i32.const 0) "\08\00\00\00\02\00\00\00{{}}")
+                (func (export "realloc") (param i32 i32 i32 i32) (result i32) unreachable)
+                (func (export "describe") (result i32) {code}))
+              (core instance $i (instantiate $m))
+              (func (export "describe") (result string)
+                (canon lift (core func $i "describe") (memory (core memory $i "memory"))
+                  (realloc (core func $i "realloc")))))"#
+        );
+        wat::parse_str(text).unwrap()
+    }
+
+    fn describer() -> ComponentDescriber {
+        ComponentDescriber::new(Arc::new(Fetcher::new(&[]).unwrap()))
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn td_14_what_describe_returns_is_kept_by_digest() {
+        let (describer, component) = (describer(), component("(i32.const 0)"));
+        for _ in 0..2 {
+            assert_eq!(describer.describe(&component, LONG, LONG), Ok("{}".into()));
+        }
+        assert_eq!(describer.known().len(), 1);
+        // Nobody is asked any more: there would be no time for it.
+        let none = Duration::ZERO;
+        assert_eq!(describer.describe(&component, none, none), Ok("{}".into()));
+    }
+
+    #[test]
+    fn dt_03_errors_are_never_kept() {
+        let (describer, component) = (describer(), component("(unreachable)"));
+        let answer = describer.describe(&component, LONG, LONG);
+        assert_eq!(answer, Err(DescribeError::NotDescribable));
+        assert!(describer.known().is_empty());
+    }
+
+    #[test]
+    fn who_waits_for_another_to_ask_keeps_the_own_deadline() {
+        let describer = describer();
+        let component = component("(loop $again (br $again)) (unreachable)");
+        let slow = Duration::from_secs(5);
+        thread::scope(|scope| {
+            let leader = scope.spawn(|| describer.describe(&component, slow, LONG));
+            while describer.known().is_empty() {
+                thread::yield_now();
+            }
+            let short = Duration::from_millis(50);
+            let follower = describer.describe(&component, short, short);
+            assert_eq!(follower, Err(DescribeError::Timeout));
+            assert!(!leader.is_finished(), "the other is still asking");
+            assert_eq!(leader.join().unwrap(), Err(DescribeError::Timeout));
+        });
+    }
 }

@@ -158,35 +158,34 @@ impl Engine {
         })
     }
 
-    /// A component whose imports are those that guests may have (TV-24).
+    /// A component from the cache, or compiled; in either case one whose imports guests may have (TV-24).
     fn compiled(&self, bytes: &[u8], digest: &Digest) -> Result<Component, EngineError> {
-        let component = self.compiled_as_it_is(bytes, digest)?;
-        setup::check_imports(&component, &self.inner.wasmtime)?;
-        Ok(component)
-    }
-
-    fn compiled_as_it_is(&self, bytes: &[u8], digest: &Digest) -> Result<Component, EngineError> {
-        let compile_error = |error: wasmtime::Error| EngineError::Compile(format!("{error:#}"));
-        let engine = &self.inner.wasmtime;
         let Some(cache) = &self.inner.cache else {
-            return Component::from_binary(engine, bytes).map_err(compile_error);
+            return self.compile(bytes);
         };
-        match cache.load(engine, digest) {
-            Ok(Some(component)) => return Ok(component),
+        match cache.load(&self.inner.wasmtime, digest) {
+            Ok(Some(component)) => {
+                setup::check_imports(&component, &self.inner.wasmtime)?;
+                return Ok(component);
+            }
             Ok(None) => {}
             Err(error) => {
                 tracing::warn!(%error, "the compiled-code cache is not used");
-                return Component::from_binary(engine, bytes).map_err(compile_error);
+                return self.compile(bytes);
             }
         }
-        let component = Component::from_binary(engine, bytes).map_err(compile_error)?;
-        let stored = component
-            .serialize()
-            .map_err(compile_error)
-            .map(|code| cache.store(digest, &code));
+        let component = self.compile(bytes)?;
+        let stored = component.serialize().map(|code| cache.store(digest, &code));
         if let Ok(Err(error)) = stored {
             tracing::warn!(%error, "compiled code is not kept");
         }
+        Ok(component)
+    }
+
+    fn compile(&self, bytes: &[u8]) -> Result<Component, EngineError> {
+        let component = Component::from_binary(&self.inner.wasmtime, bytes)
+            .map_err(|error| EngineError::Compile(format!("{error:#}")))?;
+        setup::check_imports(&component, &self.inner.wasmtime)?;
         Ok(component)
     }
 
@@ -203,21 +202,21 @@ impl Engine {
         budgets: &Budgets,
     ) -> Result<Answer, CallError> {
         within(Budget::RequestBytes, budgets.request_bytes, request.len())?;
-        let (result, answer) = self.enter(&skill.instance, call, budgets, |store, instance| {
+        let result = self.enter(&skill.instance, call, budgets, |store, instance| {
             let run = instance.get_typed_func::<(&[u8],), (Result<Vec<u8>, SkillError>,)>(
                 &mut *store,
                 skill.run,
             )?;
             let result = run.call(&mut *store, (request,))?.0;
-            let answer = Answer {
-                response: Vec::new(),
-                fuel: budgets.fuel.saturating_sub(store.get_fuel()?),
+            let fuel = budgets.fuel.saturating_sub(store.get_fuel()?);
+            Ok(result.map(|response| Answer {
+                response,
+                fuel,
                 memory_bytes: store.data().limiter.memory_bytes(),
                 used: store.data().call.meter.used(),
-            };
-            Ok((result, answer))
+            }))
         })?;
-        let response = result.map_err(|error| CallError::Skill {
+        let answer = result.map_err(|error| CallError::Skill {
             code: error.code,
             message: error.message,
             details: error.details,
@@ -225,9 +224,9 @@ impl Engine {
         within(
             Budget::ResponseBytes,
             budgets.response_bytes,
-            response.len(),
+            answer.response.len(),
         )?;
-        Ok(Answer { response, ..answer })
+        Ok(answer)
     }
 
     /// Calls `describe` in a fresh instance.
@@ -270,7 +269,7 @@ impl Engine {
     ) -> Result<R, CallError> {
         // Waiting in line counts against the call's own deadline.
         let patience = call.meter.remaining()?;
-        let Some(_slot) = Permits::take(&self.inner.slots, patience) else {
+        let Some(_slot) = self.inner.slots.take(patience) else {
             call.meter.remaining()?;
             return Err(CallError::Busy);
         };

@@ -9,50 +9,42 @@ pub(super) struct Permits {
 }
 
 /// A place at work, until it is dropped.
-pub(super) struct Permit<P: AsRef<Permits>>(P);
+pub(super) struct Permit<'a>(&'a Permits);
 
 impl Permits {
-    pub(super) fn new(count: u32) -> Self {
+    pub(super) const fn new(count: u32) -> Self {
         Self {
             free: Mutex::new(count),
             returned: Condvar::new(),
         }
     }
 
-    /// Takes a permit of `permits`, waiting for at most `patience`; none if there was none in time.
-    pub(super) fn take<P: AsRef<Self>>(permits: P, patience: Duration) -> Option<Permit<P>> {
+    /// Takes a permit, waiting for at most `patience`; none if there was none in time.
+    pub(super) fn take(&self, patience: Duration) -> Option<Permit<'_>> {
         let started = Instant::now();
-        let this = permits.as_ref();
-        let mut free = this.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(fewer) = free.checked_sub(1) {
                 *free = fewer;
                 break;
             }
             let left = patience.checked_sub(started.elapsed())?;
-            free = this
+            free = self
                 .returned
                 .wait_timeout(free, left)
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }
         drop(free);
-        Some(Permit(permits))
+        Some(Permit(self))
     }
 }
 
-impl AsRef<Self> for Permits {
-    fn as_ref(&self) -> &Self {
-        self
-    }
-}
-
-impl<P: AsRef<Permits>> Drop for Permit<P> {
+impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        let permits = self.0.as_ref();
-        let mut free = permits.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = self.0.free.lock().unwrap_or_else(PoisonError::into_inner);
         *free = free.saturating_add(1);
-        permits.returned.notify_one();
+        self.0.returned.notify_one();
     }
 }
 
@@ -66,19 +58,18 @@ mod tests {
     fn who_finds_no_permit_waits_for_one() {
         let permits = Permits::new(1);
         thread::scope(|scope| {
-            let held = Permits::take(&permits, Duration::ZERO).unwrap();
-            let waiting =
-                scope.spawn(|| Permits::take(&permits, Duration::from_secs(60)).is_some());
+            let held = permits.take(Duration::ZERO).unwrap();
+            let waiting = scope.spawn(|| permits.take(Duration::from_secs(60)).is_some());
             drop(held);
             assert!(waiting.join().unwrap());
         });
-        assert!(Permits::take(&permits, Duration::ZERO).is_some());
+        assert!(permits.take(Duration::ZERO).is_some());
     }
 
     #[test]
     fn patience_ends() {
         let permits = Permits::new(1);
-        let _held = Permits::take(&permits, Duration::ZERO).unwrap();
-        assert!(Permits::take(&permits, Duration::from_millis(20)).is_none());
+        let _held = permits.take(Duration::ZERO).unwrap();
+        assert!(permits.take(Duration::from_millis(20)).is_none());
     }
 }

@@ -6,24 +6,30 @@
 //! and in linear time, and what no ordinary component holds is refused. The bounds are on what costs the
 //! compiler memory, not on what a component may do.
 
-use wasmparser::{BinaryReaderError, FunctionBody, Operator, Parser, Payload, TypeSectionReader};
+use wasmparser::{
+    BinaryReaderError, BlockType, FunctionBody, Operator, Parser, Payload, TypeSectionReader,
+};
 
 /// Bytes of a component.
-pub(super) const MAX_BYTES: usize = 4 * 1024 * 1024;
+const MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Components and modules within a component, nested or side by side.
 const MAX_PARTS: usize = 64;
 /// Types within types; a bound from above, see [`nested_types`].
 const MAX_NESTED_TYPES: usize = 100;
-/// Functions of all modules.
+/// Function types of all modules.
+const MAX_TYPES: usize = 5_000;
+/// Functions of all modules, and those that components make of others.
 const MAX_FUNCTIONS: usize = 20_000;
 /// Parameters of a function.
 const MAX_PARAMETERS: usize = 256;
-/// Results of a function or a block.
+/// Results of a function or a block; a block may take as many values as a function has parameters.
 const MAX_RESULTS: usize = 16;
 /// Bytes of one function's code.
 const MAX_BODY: usize = 512 * 1024;
+/// Blocks and branches of one function.
+const MAX_JOINS: usize = 20_000;
 /// Points where control flow meets, times the values that may be alive there, over all functions: what the
-/// compiler's own tables grow with. An ordinary component of 1 MiB needs a quarter of this.
+/// compiler's own tables grow with; and the blocks that are open there. An ordinary component of 1 MiB needs a quarter.
 const MAX_JOINED_VALUES: usize = 8_000_000;
 
 /// Why a component is not compiled.
@@ -55,9 +61,10 @@ pub(super) fn vet(component: &[u8]) -> Result<(), Refused> {
 #[derive(Default)]
 struct Tally {
     parts: usize,
+    types: usize,
     functions: usize,
     joined_values: usize,
-    /// The modules that have begun and not ended, and for each component a placeholder.
+    /// The modules and components that have begun and not ended. Of a component nothing is noted here.
     open: Vec<Module>,
 }
 
@@ -87,10 +94,10 @@ impl Tally {
                 let bytes = component.get(section.range()).unwrap_or_default();
                 within("types within types", nested_types(bytes), MAX_NESTED_TYPES)?;
             }
+            Payload::ComponentCanonicalSection(section) => self.functions(section.count())?,
             Payload::TypeSection(section) => self.types(section)?,
             Payload::FunctionSection(section) => {
-                self.functions = self.functions.saturating_add(usize_of(section.count()));
-                within("functions", self.functions, MAX_FUNCTIONS)?;
+                self.functions(section.count())?;
                 let Some(module) = self.open.last_mut() else {
                     return Ok(());
                 };
@@ -105,7 +112,14 @@ impl Tally {
         Ok(())
     }
 
+    fn functions(&mut self, more: u32) -> Result<(), Refused> {
+        self.functions = self.functions.saturating_add(usize_of(more));
+        within("functions", self.functions, MAX_FUNCTIONS)
+    }
+
     fn types(&mut self, section: TypeSectionReader<'_>) -> Result<(), Refused> {
+        self.types = self.types.saturating_add(usize_of(section.count()));
+        within("function types", self.types, MAX_TYPES)?;
         for function in section.into_iter_err_on_gc_types() {
             let function = function?;
             within("parameters", function.params().len(), MAX_PARAMETERS)?;
@@ -134,22 +148,49 @@ impl Tally {
             values = values.saturating_add(usize_of(locals?.0));
         }
         let mut joins = 1_usize;
+        // What all blocks take from the stack, over and over from the same few bytes.
+        let mut taken = 0_usize;
+        // How deep each block and branch lies: what is open around it costs time each time.
+        let (mut depth, mut depths) = (0_usize, 0_usize);
         for operator in body.get_operators_reader()? {
-            joins = joins.saturating_add(match operator? {
+            let more = match operator? {
                 Operator::BrTable { targets } => usize_of(targets.len()).saturating_add(1),
-                Operator::Block { .. }
-                | Operator::Loop { .. }
-                | Operator::If { .. }
-                | Operator::Else
-                | Operator::Br { .. }
-                | Operator::BrIf { .. } => 1,
+                Operator::Block { blockty }
+                | Operator::Loop { blockty }
+                | Operator::If { blockty } => {
+                    depth = depth.saturating_add(1);
+                    taken = taken.saturating_add(self.taken_by(blockty));
+                    1
+                }
+                Operator::End => {
+                    depth = depth.saturating_sub(1);
+                    0
+                }
+                Operator::Else | Operator::Br { .. } | Operator::BrIf { .. } => 1,
                 _ => 0,
-            });
+            };
+            joins = joins.saturating_add(more);
+            depths = depths.saturating_add(more.saturating_mul(depth));
         }
+        within("branches of a function", joins, MAX_JOINS)?;
+        let values = values.saturating_add(taken);
         self.joined_values = self
             .joined_values
-            .saturating_add(joins.saturating_mul(values));
+            .saturating_add(joins.saturating_mul(values))
+            .saturating_add(depths);
         within("values at branches", self.joined_values, MAX_JOINED_VALUES)
+    }
+
+    /// The values that a block takes from the stack.
+    fn taken_by(&self, block: BlockType) -> usize {
+        let types = self.open.last().map(|module| &module.types);
+        match block {
+            BlockType::FuncType(index) => types
+                .and_then(|types| types.get(usize_of(index)))
+                .copied()
+                .unwrap_or_default(),
+            BlockType::Empty | BlockType::Type(_) => 0,
+        }
     }
 }
 
@@ -183,6 +224,8 @@ mod tests {
         let bytes = wat::parse_str(text).unwrap();
         vet(&bytes).expect_err("refused").to_string()
     }
+
+    const LOWERING: &str = r#"(component (import "i" (func $f))"#;
 
     fn many(item: &str, count: usize) -> String {
         item.repeat(count)
@@ -234,6 +277,27 @@ mod tests {
             ),
             (module(&many("(func)", 20_001)), "functions: at most 20000"),
             (
+                format!(
+                    "{LOWERING} {})",
+                    many("(core func (canon lower (func $f)))", 20_001)
+                ),
+                "functions: at most 20000",
+            ),
+            (
+                module(&many("(type (func))", 5_001)),
+                "function types: at most 5000",
+            ),
+            (
+                // Each loop takes all the values of the one around it, for three bytes.
+                module(&format!(
+                    "(type $t (func (param {}))) (func (type $t) {} unreachable {})",
+                    many("i32 ", 250),
+                    many("local.get 0 ", 250) + &many("loop (type $t) ", 200),
+                    many("end ", 200)
+                )),
+                "values at branches: at most 8000000",
+            ),
+            (
                 module(&format!("(func (param {}))", many("i32 ", 257))),
                 "parameters: at most 256",
             ),
@@ -252,6 +316,18 @@ mod tests {
                     many("block end ", 500)
                 )),
                 "values at branches: at most 8000000",
+            ),
+            (
+                module(&format!(
+                    "(func {} {})",
+                    many("loop i32.const 0 br_if 0 ", 4_000),
+                    many("end ", 4_000)
+                )),
+                "values at branches: at most 8000000",
+            ),
+            (
+                module(&format!("(func {})", many("block end ", 20_000))),
+                "branches of a function: at most 20000",
             ),
         ];
         for (text, reason) in cases {
