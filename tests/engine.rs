@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hydrant::capability::fetch::Fetcher;
-use hydrant::capability::{Budget, BudgetExceeded, Call};
+use hydrant::capability::{Budget, BudgetExceeded, Call, Journal};
 use hydrant::engine::{
     Answer, Budgets, CallError, ComponentDescriber, Engine, EngineError, EngineOptions, Skill,
 };
@@ -64,6 +64,7 @@ fn run_on(
     let call = Arc::new(Call {
         grant: Grant::nothing(),
         meter: budgets.meter_from(Instant::now()),
+        journal: Journal::default(),
         limits: Limits::default(),
         fetcher: Arc::clone(&fetcher),
         components: Arc::new(ComponentDescriber::new(fetcher)),

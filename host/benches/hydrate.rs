@@ -31,6 +31,11 @@ use hydrant::{Host, HydrateRequest};
 
 const AGENT: &str = "os://agents/pilot.md";
 
+fn describe(host: &Host) -> String {
+    let skill = host.describe("content.hydrate", None).unwrap();
+    skill.description.unwrap()
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let flag = |name: &str| arguments.iter().any(|argument| argument == name);
@@ -180,13 +185,13 @@ fn fresh_instance(_os: &Path, samples: usize) -> Measured {
     let host = Host::builder().build().unwrap();
     let bare = BareWasmtime::new();
     assert_eq!(
-        host.describe("content.hydrate").unwrap(),
+        describe(&host),
         bare.describe(),
         "both sides do the same work"
     );
     let (hydrant, floor) = alternate(
         samples * 4,
-        || drop(black_box(host.describe("content.hydrate").unwrap())),
+        || drop(black_box(describe(&host))),
         || drop(black_box(bare.describe())),
     );
     Measured {

@@ -1,8 +1,8 @@
 //! hydrant: a host for agent skills.
 //!
 //! An agent gets three verbs: **hydrate** (turn a compact Markdown file into rich context), **run** (execute a skill in
-//! a sandbox, under a policy) and **verify** (prove that every byte that runs was pinned). This library is what the
-//! `hydrant` program is made of, and what runtimes embed.
+//! a sandbox, under a policy, with a receipt) and **verify** (prove that every byte that runs was signed, pinned and
+//! unchanged). This library is what the `hydrant` program is made of, and what runtimes embed.
 //!
 //! Three rules hold everywhere: bytes that the user did not write are parsed only inside a WebAssembly component, while
 //! effects happen only in the host, behind a hostcall; grants only narrow; nothing unpinned runs.
@@ -18,12 +18,19 @@
 //! # }
 //! ```
 
+pub mod audit;
 pub mod capability;
+mod embedded;
 pub mod engine;
+pub mod home;
 mod host;
 mod jail;
+pub mod pins;
 pub mod policy;
 pub mod serve;
 pub mod trust;
 
-pub use host::{Format, Host, HostBuilder, HostError, HydrateRequest};
+pub use embedded::{embedded_pins, host_world_id, keys_digest};
+pub use host::{
+    Delivery, Failure, Format, Host, HostBuilder, HostError, HydrateRequest, PinnedSkillInfo, Run,
+};

@@ -97,7 +97,10 @@ impl OsRoot {
     /// The binary with these arguments, and `--policy` if there is one.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = isolated(&self.project(), &self.home());
-        command.args(arguments).env("XDG_CACHE_HOME", cache());
+        command
+            .args(arguments)
+            .env("XDG_CACHE_HOME", cache())
+            .env("HYDRANT_HOME", cache().join("home"));
         if self.path("../policy.json").exists() {
             command.args(["--policy", "policy.json"]);
         }
@@ -261,6 +264,7 @@ fn cache() -> &'static Path {
         isolated(empty.path(), empty.path())
             .args(["hydrate", "os://warm.md"])
             .env("XDG_CACHE_HOME", &cache)
+            .env("HYDRANT_HOME", cache.join("home"))
             .output()
             .unwrap();
         cache

@@ -75,8 +75,8 @@ impl BareWasmtime {
             .pagemap_scan(Enabled::Auto);
         config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
         let engine = Engine::new(&config).unwrap();
-        let bundle = hydrant::trust::pinned_bundle("content.hydrate").unwrap();
-        let component = Component::from_binary(&engine, &bundle.component).unwrap();
+        let bytes = include_bytes!("../../../skills/content.hydrate/0.1.0/skill.wasm");
+        let component = Component::from_binary(&engine, bytes).unwrap();
         let mut linker = Linker::new(&engine);
         wasmtime_wasi::p2::add_to_linker_sync(&mut linker).unwrap();
         linker.define_unknown_imports_as_traps(&component).unwrap();

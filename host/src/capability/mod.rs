@@ -6,8 +6,10 @@
 //! a [`Meter`] for what a call has left. It refuses to parse what it reads: bytes go to the guest as
 //! they are, and no real path of the host ever leaves in an answer (G-03).
 
+pub mod core_module;
 pub mod fetch;
 pub mod fs;
+mod journal;
 mod meter;
 mod parallel;
 pub mod process;
@@ -20,6 +22,7 @@ use std::time::Duration;
 
 use crate::policy::{Grant, Limits};
 
+pub use self::journal::{Entries, Journal};
 pub use self::meter::{Budget, BudgetExceeded, Meter, MeterBudgets, Used};
 
 /// What one component call may do and has left: made for the call, shared by its hostcalls, dropped with it.
@@ -30,6 +33,8 @@ pub struct Call {
     pub limits: Limits,
     /// What is left of the budgets.
     pub meter: Meter,
+    /// What was used and what was refused.
+    pub journal: Journal,
     /// The HTTP client of the process.
     pub fetcher: Arc<fetch::Fetcher>,
     /// Describes tools that are components (TD-14).

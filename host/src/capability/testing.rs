@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::fetch::Fetcher;
-use super::{Call, DescribeComponent, DescribeError, Meter, MeterBudgets};
+use super::{Call, DescribeComponent, DescribeError, Journal, Meter, MeterBudgets};
 use crate::policy::{Grant, Policy};
 use crate::trust::Capability;
 
@@ -87,6 +87,7 @@ pub(super) fn call(grant: Grant) -> Call {
     Call {
         grant,
         meter: meter(AMPLE),
+        journal: Journal::default(),
         limits: crate::policy::Limits::default(),
         fetcher: Arc::new(Fetcher::new(&[]).unwrap()),
         components: Arc::new(Describer),

@@ -2,50 +2,78 @@
 
 use anyhow::Context;
 use clap::Args;
-use hydrant::{Host, trust};
-use serde_json::Value;
+use hydrant::{Host, PinnedSkillInfo};
+use serde_json::{Value, json};
 
-use super::output::{Exit, Format, WithExit, print_line, skill_exit};
+use super::config::{PinOptions, PolicyOptions};
+use super::output::{Exit, Format, print_line, skill_error};
 
 /// Show what the pinned skills do, and the schemas of their requests and responses
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
   hydrant describe
-  hydrant describe content.hydrate --format json")]
+  hydrant describe content.hydrate --format json
+  hydrant describe content.hydrate@0.1.0 --root .
+
+Exit status: 0 done; 1 usage or other; 2 not the pinned bytes; 3 not trusted; 4 more imported than declared; 5 the
+skill failed.")]
 pub(super) struct Arguments {
-    /// One skill [default: all pinned skills]
+    /// One skill, ID or ID@VERSION [default: all pinned skills]
     id: Option<String>,
+
+    #[command(flatten)]
+    pins: PinOptions,
+
+    #[command(flatten)]
+    policy: PolicyOptions,
 
     /// [default: text on a terminal, else json]
     #[arg(long, value_enum)]
     format: Option<Format>,
 }
 
-pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
-    let host = Host::builder().build()?;
-    let lock = trust::embedded_lock()?;
-    let described = |id: &str| -> anyhow::Result<Value> {
-        let text = host.describe(id).map_err(|error| {
-            let exit = skill_exit(&error);
-            anyhow::Error::new(error).context(WithExit(exit))
-        })?;
-        let mut description: Value = serde_json::from_str(&text)
-            .with_context(|| format!("{id} does not describe itself in JSON"))?;
-        if let (Value::Object(members), Some(entry)) = (&mut description, lock.newest(id)) {
-            members.insert("version".into(), entry.version.clone().into());
-        }
-        Ok(description)
-    };
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let builder = arguments
+        .policy
+        .apply(arguments.pins.apply(Host::builder()))?;
+    let host = builder.without_mounts().build().map_err(skill_error)?;
     let result = match &arguments.id {
-        Some(id) => described(id)?,
-        None => Value::Array(lock.ids().map(described).collect::<anyhow::Result<_>>()?),
+        Some(skill) => {
+            let (id, version) = match skill.split_once('@') {
+                Some((id, version)) => (id, Some(version)),
+                None => (skill.as_str(), None),
+            };
+            described(&host.describe(id, version).map_err(skill_error)?)?
+        }
+        None => {
+            let skills = host.skills().map_err(skill_error)?;
+            Value::Array(
+                skills
+                    .iter()
+                    .map(described)
+                    .collect::<anyhow::Result<_>>()?,
+            )
+        }
     };
     match Format::or_default(arguments.format) {
         Format::Json => print_line(&result.to_string())?,
         Format::Text => print_line(&text(&result))?,
     }
     Ok(Exit::Done)
+}
+
+/// TK-43: what the skill says, with its version at the end.
+fn described(skill: &PinnedSkillInfo) -> anyhow::Result<Value> {
+    let Some(text) = &skill.description else {
+        return Ok(json!({ "name": skill.id, "version": skill.version }));
+    };
+    let mut description: Value = serde_json::from_str(text)
+        .with_context(|| format!("{} does not describe itself in JSON", skill.id))?;
+    if let Value::Object(members) = &mut description {
+        members.insert("version".into(), skill.version.clone().into());
+    }
+    Ok(description)
 }
 
 fn text(result: &Value) -> String {

@@ -2,7 +2,8 @@
 
 use clap::Args;
 use hydrant::engine::{self, Allocation, Engine, EngineOptions};
-use hydrant::trust;
+use hydrant::pins;
+use hydrant::trust::LockEntry;
 use serde::Serialize;
 
 use super::output::{Exit, Format, print_line};
@@ -104,29 +105,33 @@ fn engine() -> Vec<Finding> {
 }
 
 fn pinned_skills() -> Vec<Finding> {
-    let ids = match trust::embedded_lock() {
-        Ok(lock) => lock.ids().map(str::to_owned).collect::<Vec<_>>(),
+    let (root, anchor) = hydrant::embedded_pins();
+    let lock = match pins::open_lock(&root, &anchor) {
+        Ok(lock) => lock,
         Err(error) => return vec![finding("pins", State::Failed, error.to_string())],
     };
-    let check = |id: &String| match trust::pinned_bundle(id) {
-        Ok(bundle) => finding(
+    let check = |entry: &LockEntry| match lock.bundle(&root, entry) {
+        Ok(_) => finding(
             "pins",
             State::Ok,
-            format!("{id}@{} {}", bundle.manifest.version, bundle.artifact),
+            format!("{} {}", entry.skill(), entry.artifact),
         ),
-        Err(error) => finding("pins", State::Failed, error.to_string()),
+        Err(error) => {
+            let detail = format!("{}: {error}", entry.skill());
+            finding("pins", State::Failed, detail)
+        }
     };
-    ids.iter().map(check).collect()
+    lock.lock().skills.iter().map(check).collect()
 }
 
 fn cache() -> Vec<Finding> {
-    let Some(folder) = engine::default_cache_folder() else {
-        let detail =
-            "neither XDG_CACHE_HOME nor HOME is set: components are compiled in every process";
+    let Some(folders) = engine::default_cache_folders() else {
+        let detail = "there is no home folder, or no cache folder (HOME, HYDRANT_HOME, XDG_CACHE_HOME): \
+                      components are compiled in every process";
         return vec![finding("code-cache", State::Degraded, detail)];
     };
-    vec![match engine::check_cache_folder(&folder) {
-        Ok(()) => finding("code-cache", State::Ok, folder.display().to_string()),
+    vec![match engine::check_cache_folders(&folders) {
+        Ok(()) => finding("code-cache", State::Ok, folders.code.display().to_string()),
         Err(error) => finding("code-cache", State::Degraded, format!("not used: {error}")),
     }]
 }

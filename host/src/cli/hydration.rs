@@ -6,7 +6,7 @@ use clap::{Args, value_parser};
 use hydrant::policy::{CliMount, PolicyError};
 use hydrant::{Host, HydrateRequest};
 
-use super::config::PolicyOptions;
+use super::config::{AuditOptions, PolicyOptions};
 use super::output::fail;
 
 #[derive(Args)]
@@ -24,6 +24,9 @@ pub(super) struct Hydration {
 
     #[command(flatten)]
     policy: PolicyOptions,
+
+    #[command(flatten)]
+    audit: AuditOptions,
 
     /// Start no process, whatever the policy says: tools answer ERROR: EXECUTION_SKIPPED
     #[arg(long)]
@@ -67,7 +70,7 @@ impl Hydration {
         if let Some(policy) = policy {
             builder = builder.policy(policy);
         }
-        Ok(builder.build()?)
+        Ok(self.audit.apply(&self.policy, builder)?.build()?)
     }
 
     fn mounts(&self) -> Result<Vec<CliMount>, PolicyError> {

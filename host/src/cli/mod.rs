@@ -1,15 +1,24 @@
 //! The command line: one file for each subcommand. Nothing is decided here; what a command means is in
 //! the library.
 
+mod compat;
 mod config;
 mod describe;
 mod doctor;
 mod generate;
 mod hydrate;
 mod hydration;
+mod keys;
+mod lock;
 mod output;
+mod pins;
 mod policy;
+mod probe;
+mod run;
+mod skills;
 mod syscall;
+mod verify_pins;
+mod world;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -29,13 +38,18 @@ use self::output::{Exit, fail};
 )]
 #[command(after_long_help = "\
 Environment:
-  HYDRANT_HOME     the home folder [default: $HOME/.hydrant]; its hydrant.toml may name a `policy`
-  HYDRANT_POLICY   the policy file, where no --policy is given
-  HYDRANT_LOG      turns the debug log on, to stderr: a level or filter such as `debug` or `hydrant=trace`
-  XDG_CACHE_HOME   where compiled components are kept (`hydrant/` in it; else in $HOME/.cache)
+  HYDRANT_HOME          the home folder [default: $HOME/.hydrant]; its hydrant.toml may name a `policy` and an `audit` file
+  HYDRANT_POLICY        the policy file, where no --policy is given
+  HYDRANT_AUDIT         the audit record, where no --audit is given; `off` for none
+  HYDRANT_KEYS_DIGEST   the digest of the key ring that is trusted, where no --keys-digest is given
+  HYDRANT_SIGNING_KEYS  the directory of <signer>.key files, for `sign` and `lock`
+  HYDRANT_LOG           turns the debug log on, to stderr: a level or filter such as `debug` or `hydrant=trace`
+  MIN_SIGNERS           raises the number of signers that `verify` and `lock` ask for
+  XDG_CACHE_HOME        where compiled components are kept (`hydrant/` in it; else in $HOME/.cache)
 
-Exit status: 0 done; 1 error; 2 usage. `describe` and `policy`: 1 usage or other, 3 not the pinned bytes,
-4 denied by the policy, 5 the skill failed.")]
+Exit status: 0 done; 1 error; 2 usage. `run`, `skills`, `describe`, `verify`, `lock` and `policy`: 1 usage or other,
+2 not the pinned bytes, 3 a signature, key or signer, 4 a capability, 5 the skill failed. Commands of provenact
+(inspect, pack, sign, archive, install, export, verify-…, experimental-…, and `run` and `verify` with --bundle): 0 or 1.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -44,12 +58,21 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Hydrate(hydrate::Arguments),
-    Syscall(syscall::Arguments),
+    Run(run::Arguments),
+    Skills(skills::Arguments),
     Describe(describe::Arguments),
+    Verify(verify_pins::Arguments),
+    Lock(lock::Arguments),
     Policy(policy::Arguments),
+    Syscall(syscall::Arguments),
+    Keys(keys::Arguments),
+    /// Print the id of the contract between this program and its skills
+    World,
     Doctor(doctor::Arguments),
     Completions(generate::CompletionArguments),
     Man(generate::ManArguments),
+    #[command(flatten)]
+    Compatible(compat::Command),
 }
 
 /// Runs the program on these arguments, the first of which is its name.
@@ -57,15 +80,30 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     start_log();
     quieten_tools();
+    if let Some(exit) = compat::run(&arguments) {
+        return exit;
+    }
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, arguments.get(1)),
     };
     let result = match cli.command {
         Command::Hydrate(arguments) => hydrate::run(arguments),
-        Command::Syscall(arguments) => syscall::run(arguments),
-        Command::Describe(arguments) => describe::run(arguments),
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Skills(arguments) => skills::run(&arguments),
+        Command::Describe(arguments) => describe::run(&arguments),
+        Command::Verify(arguments) => {
+            probe::with_built_in(|built_in| verify_pins::run(&arguments, built_in))
+        }
+        Command::Lock(arguments) => {
+            probe::with_built_in(|built_in| lock::run(&arguments, built_in))
+        }
         Command::Policy(arguments) => policy::run(arguments),
+        Command::Syscall(arguments) => syscall::run(arguments),
+        Command::Keys(arguments) => keys::run(&arguments),
+        Command::World => world::run(),
+        // Their command lines are taken before, by their own grammar (TK-22).
+        Command::Compatible(command) => compat::execute(command).map(|()| Exit::Done),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Completions(arguments) => generate::completions(&arguments, &mut Cli::command()),
         Command::Man(arguments) => generate::man(&arguments, &Cli::command()),
@@ -90,7 +128,7 @@ fn usage(error: &clap::Error, command: Option<&OsString>) -> ExitCode {
         return Exit::Done.into();
     }
     match command.and_then(|name| name.to_str()) {
-        Some("describe" | "policy") => Exit::Error.into(),
+        Some("run" | "skills" | "describe" | "verify" | "lock" | "policy") => Exit::Error.into(),
         _ => Exit::Usage.into(),
     }
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use hydrant::HostError;
 use hydrant::engine::CallError;
+use hydrant::pins::Class;
 use hydrant::policy::PolicyError;
 
 /// The exit statuses (TX-03, CLI-04, EN-16).
@@ -14,6 +15,7 @@ pub(super) enum Exit {
     Done,
     Error,
     Usage,
+    Drift,
     Trust,
     Denied,
     SkillFailed,
@@ -24,7 +26,7 @@ impl From<Exit> for ExitCode {
         Self::from(match exit {
             Exit::Done => 0,
             Exit::Error => 1,
-            Exit::Usage => 2,
+            Exit::Usage | Exit::Drift => 2,
             Exit::Trust => 3,
             Exit::Denied => 4,
             Exit::SkillFailed => 5,
@@ -40,6 +42,7 @@ impl std::fmt::Display for WithExit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self.0 {
             Exit::Usage => "usage",
+            Exit::Drift => "the skill is not what was pinned",
             Exit::Trust => "the skill is not trusted",
             Exit::Denied => "denied",
             Exit::SkillFailed => "the skill failed",
@@ -62,14 +65,25 @@ pub(super) fn exit_of(error: &anyhow::Error) -> Exit {
     }
 }
 
-/// TX-03: the exit status of the commands about pinned skills.
-pub(super) fn skill_exit(error: &HostError) -> Exit {
-    match error {
-        HostError::Trust(_) => Exit::Trust,
+/// TX-03: an error of the commands about pinned skills, with its exit status.
+pub(super) fn skill_error(error: HostError) -> anyhow::Error {
+    let exit = match &error {
+        HostError::Pin(error) => match error.class() {
+            Some(Class::Drift) => Exit::Drift,
+            Some(Class::Trust) => Exit::Trust,
+            Some(Class::Policy) => Exit::Denied,
+            None => Exit::Error,
+        },
+        HostError::Untrusted(_) => Exit::Trust,
+        HostError::CapabilityDenied(_) => Exit::Denied,
         HostError::Call(CallError::Skill { .. } | CallError::Budget(_) | CallError::Trap(_)) => {
             Exit::SkillFailed
         }
         _ => Exit::Error,
+    };
+    match exit {
+        Exit::Error => error.into(),
+        exit => anyhow::Error::new(error).context(WithExit(exit)),
     }
 }
 

@@ -8,8 +8,8 @@ use hydrant::Host;
 use hydrant::policy::{self, CliMount, Explanation, Method, Question, VirtualPath};
 use url::Url;
 
-use super::config::PolicyOptions;
-use super::output::{Exit, Format, WithExit, print_line, skill_exit};
+use super::config::{LayerOptions, PolicyOptions};
+use super::output::{Exit, Format, print_line, skill_error};
 
 /// Ask the policy questions
 #[derive(Args)]
@@ -52,9 +52,16 @@ struct ExplainArguments {
     #[command(flatten)]
     policy: PolicyOptions,
 
+    #[command(flatten)]
+    layers: LayerOptions,
+
     /// Directory behind /os [default: ./os]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
+
+    /// Map a mount of the policy to a directory, as `run` does; may be given more than once
+    #[arg(long = "mount", value_name = "AT=DIR")]
+    mounts: Vec<String>,
 
     /// [default: text on a terminal, else json]
     #[arg(long, value_enum)]
@@ -81,20 +88,18 @@ struct AskedFor {
 pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     let Command::Explain(arguments) = arguments.command;
     let question = question(&arguments)?;
-    let mut builder = Host::builder();
-    if let Some(policy) = arguments.policy.policy_file()? {
-        builder = builder.policy(policy);
-    }
+    let mut builder = arguments.layers.apply(Host::builder());
+    builder = arguments.policy.apply(builder)?;
     if let Some(root) = &arguments.root {
         builder = builder.mount(CliMount::root(root));
+    }
+    for mount in &arguments.mounts {
+        builder = builder.mount(CliMount::of_policy(mount)?);
     }
     let grant = builder
         .build()
         .and_then(|host| host.grant_of(&arguments.skill))
-        .map_err(|error| {
-            let exit = skill_exit(&error);
-            anyhow::Error::new(error).context(WithExit(exit))
-        })?;
+        .map_err(skill_error)?;
     let explanation = policy::explain(&grant, &question);
     match Format::or_default(arguments.format) {
         Format::Text => print_line(&text(&explanation))?,

@@ -63,6 +63,7 @@ impl Budgets {
     pub fn describe_skill() -> Self {
         Self {
             fuel: 100_000_000,
+            hostcalls: 0,
             ..Self::describe_tool(Duration::from_secs(1))
         }
     }

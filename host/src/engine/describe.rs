@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use super::permits::Permits;
 use super::{Budgets, CallError, Engine, vetting};
 use crate::capability::fetch::Fetcher;
-use crate::capability::{Budget, Call, DescribeComponent, DescribeError};
+use crate::capability::{Budget, Call, DescribeComponent, DescribeError, Journal};
 use crate::policy::{Grant, Limits};
 use crate::trust::Digest;
 
@@ -180,6 +180,7 @@ impl ComponentDescriber {
         let call = Arc::new(Call {
             grant: Grant::nothing(),
             meter: budgets.meter_from(Instant::now()),
+            journal: Journal::default(),
             limits: Limits::default(),
             fetcher: Arc::clone(&self.shared.fetcher),
             components: Arc::new(self.clone()),

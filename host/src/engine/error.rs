@@ -45,6 +45,9 @@ pub enum CallError {
     /// A budget of the call is used up (G-06).
     #[error(transparent)]
     Budget(#[from] BudgetExceeded),
+    /// The component could not be instantiated: its start code trapped.
+    #[error("the component cannot be instantiated: {0}")]
+    Instantiation(String),
     /// The guest trapped.
     #[error("the component trapped: {0}")]
     Trap(String),
@@ -54,6 +57,14 @@ pub enum CallError {
 }
 
 impl CallError {
+    /// What went wrong before the first export could be called is no trap of the skill's own code.
+    pub(super) fn while_instantiating(self) -> Self {
+        match self {
+            Self::Trap(reason) => Self::Instantiation(reason),
+            other => other,
+        }
+    }
+
     /// Sorts what wasmtime reports.
     pub(super) fn of(error: &wasmtime::Error, fuel: u64) -> Self {
         if let Some(budget) = error.downcast_ref::<BudgetExceeded>() {

@@ -8,6 +8,7 @@
 mod bindings;
 mod budget;
 mod cache;
+mod core_module;
 mod describe;
 mod error;
 mod hostcalls;
@@ -31,10 +32,12 @@ use self::permits::Permits;
 use self::state::State;
 use self::ticker::Ticker;
 use crate::capability::{Budget, BudgetExceeded, Call, Used};
+use crate::pins::ProbeError;
 use crate::trust::{Capability, Digest};
 
 pub use self::budget::Budgets;
-pub use self::cache::CacheError;
+pub use self::cache::{CacheError, CodeCacheFolders};
+pub use self::core_module::{CoreBudgets, CoreEngine, CoreFailure, CoreOutcome};
 pub use self::describe::{ComponentDescriber, THREAD as DESCRIBE_THREAD};
 pub use self::error::{CallError, EngineError};
 pub use self::setup::{Allocation, EngineOptions};
@@ -87,7 +90,7 @@ impl Engine {
         let cache = options
             .cache
             .clone()
-            .map(|folder| CodeCache::new(folder, &wasmtime));
+            .map(|folders| CodeCache::new(folders, &wasmtime));
         Self::assemble(wasmtime, allocation, options.slots(), cache)
     }
 
@@ -138,8 +141,11 @@ impl Engine {
         capabilities: &[Capability],
     ) -> Result<Skill, EngineError> {
         let component = self.compiled(component, digest)?;
-        let imports = setup::host_imports(&component, &self.inner.wasmtime);
-        setup::check_declared(&imports, capabilities)?;
+        setup::check_declared(&component, &self.inner.wasmtime, capabilities)?;
+        self.link(&component)
+    }
+
+    fn link(&self, component: &Component) -> Result<Skill, EngineError> {
         let export = |name: &str| {
             component
                 .get_export_index(None, name)
@@ -149,7 +155,7 @@ impl Engine {
         let instance = self
             .inner
             .linker
-            .instantiate_pre(&component)
+            .instantiate_pre(component)
             .map_err(|error| EngineError::World(error.root_cause().to_string()))?;
         Ok(Skill {
             instance,
@@ -175,7 +181,7 @@ impl Engine {
             }
         }
         let component = self.compile(bytes)?;
-        let stored = component.serialize().map(|code| cache.store(digest, &code));
+        let stored = component.serialize().map(|code| cache.store(digest, code));
         if let Ok(Err(error)) = stored {
             tracing::warn!(%error, "compiled code is not kept");
         }
@@ -243,6 +249,30 @@ impl Engine {
         self.describe_instance(&skill.instance, skill.describe, call, budgets)
     }
 
+    /// Instantiates a component whatever its manifest declares, and calls its `describe` (TV-27, TV-28). The clock of
+    /// `call`, which is made once the component is compiled, does not count the compiler's time.
+    ///
+    /// # Errors
+    ///
+    /// [`ProbeError`] tells a component that cannot be instantiated from one that does not answer.
+    pub fn probe(
+        &self,
+        component: &[u8],
+        digest: &Digest,
+        call: impl FnOnce() -> Arc<Call>,
+        budgets: &Budgets,
+    ) -> Result<String, ProbeError> {
+        let linked = self
+            .compiled(component, digest)
+            .and_then(|component| self.link(&component))
+            .map_err(|error| ProbeError::DoesNotInstantiate(error.to_string()))?;
+        self.describe(&linked, call(), budgets)
+            .map_err(|error| match error {
+                CallError::Instantiation(reason) => ProbeError::DoesNotInstantiate(reason),
+                error => ProbeError::NoDescription(error.to_string()),
+            })
+    }
+
     fn describe_instance(
         &self,
         instance: &InstancePre<State>,
@@ -282,12 +312,14 @@ impl Engine {
             store.data().call.meter.remaining()?;
             Ok(UpdateDeadline::Continue(1))
         });
-        let result = store
-            .set_fuel(budgets.fuel)
-            .and_then(|()| instance.instantiate(&mut store))
-            .and_then(|instance| body(&mut store, &instance));
+        let failed = |error| CallError::of(&error, budgets.fuel);
+        store.set_fuel(budgets.fuel).map_err(failed)?;
+        let result = match instance.instantiate(&mut store) {
+            Ok(instance) => body(&mut store, &instance).map_err(failed),
+            Err(error) => Err(failed(error).while_instantiating()),
+        };
         log_output(&store);
-        result.map_err(|error| CallError::of(&error, budgets.fuel))
+        result
     }
 }
 
@@ -319,24 +351,27 @@ fn log_output(store: &Store<State>) {
     }
 }
 
-/// Where the compiled-code cache is: `hydrant/` in `$XDG_CACHE_HOME`, else in `$HOME/.cache`, else nowhere.
+/// Where compiled code is kept: `hydrant/` in `$XDG_CACHE_HOME`, else in `$HOME/.cache`, with the key in `state/`
+/// of `home`; nowhere if there is neither.
 #[must_use]
-pub fn default_cache_folder() -> Option<PathBuf> {
+pub fn default_cache_folders() -> Option<CodeCacheFolders> {
     let absolute = |name| {
         std::env::var_os(name)
             .map(PathBuf::from)
             .filter(|path| path.is_absolute())
     };
-    absolute("XDG_CACHE_HOME")
-        .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
-        .map(|cache| cache.join("hydrant"))
+    let code = absolute("XDG_CACHE_HOME")
+        .or_else(|| absolute("HOME").map(|home| home.join(".cache")))?
+        .join("hydrant");
+    let key = crate::home::folder()?.join("state");
+    Some(CodeCacheFolders { code, key })
 }
 
-/// Whether the cache in `folder` would be used.
+/// Whether the cache in `folders` would be used.
 ///
 /// # Errors
 ///
 /// [`CacheError`] says why not.
-pub fn check_cache_folder(folder: &std::path::Path) -> Result<(), CacheError> {
-    cache::check_folder(folder)
+pub fn check_cache_folders(folders: &CodeCacheFolders) -> Result<(), CacheError> {
+    cache::check(folders)
 }

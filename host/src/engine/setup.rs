@@ -1,19 +1,18 @@
 //! How wasmtime is set up: features, allocation strategy, the linker, and what a component may import.
 
-use std::path::PathBuf;
-
 use wasmtime::component::{Component, HasSelf, Linker};
 use wasmtime::{
     Config, Enabled, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig,
     RegallocAlgorithm,
 };
 
+use super::CodeCacheFolders;
 use super::bindings::Skill as World;
 use super::budget::{INSTANCES, MEMORIES, TABLES};
 use super::error::EngineError;
 use super::state::State;
 use super::wasi;
-use crate::trust::Capability;
+use crate::trust::{Capability, HostInterface};
 
 /// How an engine is set up.
 #[derive(Debug, Clone)]
@@ -21,7 +20,7 @@ pub struct EngineOptions {
     /// Instances at a time, 1 to 10,000; further calls wait. Each reserves 4 GiB of address space, which costs no memory.
     pub slots: u32,
     /// Where compiled code is kept between processes; none: nowhere.
-    pub cache: Option<PathBuf>,
+    pub cache: Option<CodeCacheFolders>,
 }
 
 impl Default for EngineOptions {
@@ -29,7 +28,7 @@ impl Default for EngineOptions {
     fn default() -> Self {
         Self {
             slots: 64,
-            cache: super::default_cache_folder(),
+            cache: super::default_cache_folders(),
         }
     }
 }
@@ -153,18 +152,11 @@ pub(super) fn linker(engine: &wasmtime::Engine) -> Result<Linker<State>, EngineE
     Ok(linker)
 }
 
-/// TC-10 to TC-13: the interfaces that grant something, and the capability kind that declares each.
-const DECLARED_BY: [(&str, &str); 4] = [
-    ("fs-read", "fs.read"),
-    ("fs-write", "fs.write"),
-    ("fetch", "net.http"),
-    ("process", "exec.safe"),
-];
-
 /// TV-24: what a component may import. WASI is provided inertly, in any 0.2 version.
 const WASI_PACKAGES: [&str; 5] = ["cli", "io", "clocks", "random", "filesystem"];
 
-/// Refuses a component that imports anything else. The linker alone would accept an empty instance of any name.
+/// Refuses a component that imports anything else. The linker alone would accept an empty instance of any name; of
+/// interfaces with functions it has only those of the contract.
 pub(super) fn check_imports(
     component: &Component,
     engine: &wasmtime::Engine,
@@ -174,10 +166,7 @@ pub(super) fn check_imports(
             return false;
         };
         match interface.split_once(':') {
-            Some(("hydrant", path)) => {
-                let known = |(known, _): &(&str, &str)| path.strip_prefix("host/") == Some(known);
-                version == "0.1.0" && (path == "host/types" || DECLARED_BY.iter().any(known))
-            }
+            Some(("hydrant", path)) => version == "0.1.0" && path.starts_with("host/"),
             Some(("wasi", path)) => {
                 let package = path.split('/').next().unwrap_or_default();
                 version.starts_with("0.2.") && WASI_PACKAGES.contains(&package)
@@ -197,29 +186,23 @@ pub(super) fn check_imports(
     }
 }
 
-/// The `hydrant:host` interfaces with functions that a component imports.
-pub(super) fn host_imports(component: &Component, engine: &wasmtime::Engine) -> Vec<String> {
-    component
-        .component_type()
-        .imports(engine)
-        .filter_map(|(name, _)| name.strip_prefix("hydrant:host/")?.split('@').next())
-        .filter(|interface| DECLARED_BY.iter().any(|(known, _)| known == interface))
-        .map(str::to_owned)
-        .collect()
-}
-
-/// TV-25: each imported interface has a capability of its kind in the manifest.
+/// TV-25, at every load: each imported interface that grants something has a capability of its kind in the manifest.
 pub(super) fn check_declared(
-    imports: &[String],
+    component: &Component,
+    engine: &wasmtime::Engine,
     capabilities: &[Capability],
 ) -> Result<(), EngineError> {
-    for (interface, kind) in DECLARED_BY {
-        let imported = imports.iter().any(|import| import == interface);
+    for interface in HostInterface::ALL {
+        let import = format!("hydrant:host/{}", interface.name());
+        let imported = component
+            .component_type()
+            .imports(engine)
+            .any(|(name, _)| name.split('@').next() == Some(&import));
+        let kind = interface.kind();
         let declared = capabilities
             .iter()
             .any(|capability| capability.kind == kind);
         if imported && !declared {
-            let import = format!("hydrant:host/{interface}");
             return Err(EngineError::Undeclared { import, kind });
         }
     }

@@ -10,16 +10,10 @@ use wasmparser::{
     BinaryReaderError, BlockType, FunctionBody, Operator, Parser, Payload, TypeSectionReader,
 };
 
-/// Bytes of a component.
-const MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Components and modules within a component, nested or side by side.
 const MAX_PARTS: usize = 64;
 /// Types within types; a bound from above, see [`nested_types`].
 const MAX_NESTED_TYPES: usize = 100;
-/// Function types of all modules.
-const MAX_TYPES: usize = 5_000;
-/// Functions of all modules, and those that components make of others.
-const MAX_FUNCTIONS: usize = 20_000;
 /// Parameters of a function.
 const MAX_PARAMETERS: usize = 256;
 /// Results of a function or a block; a block may take as many values as a function has parameters.
@@ -31,6 +25,34 @@ const MAX_JOINS: usize = 20_000;
 /// Points where control flow meets, times the values that may be alive there, over all functions: what the
 /// compiler's own tables grow with; and the blocks that are open there. An ordinary component of 1 MiB needs a quarter.
 const MAX_JOINED_VALUES: usize = 8_000_000;
+
+/// What may grow with the code as a whole. What a single function may cost is the same for all.
+struct Bounds {
+    /// Bytes of the component or module.
+    bytes: usize,
+    /// Function types of all modules.
+    types: usize,
+    /// Functions of all modules, and those that components make of others.
+    functions: usize,
+    /// As [`MAX_JOINED_VALUES`], over all functions.
+    joined_values: usize,
+}
+
+/// A tool that is a component.
+const TOOL: Bounds = Bounds {
+    bytes: 4 * 1024 * 1024,
+    types: 5_000,
+    functions: 20_000,
+    joined_values: MAX_JOINED_VALUES,
+};
+
+/// A core module: as large as bundles may hold one (TN-20), and as dense as a tool.
+const MODULE: Bounds = Bounds {
+    bytes: 16 * 1024 * 1024,
+    types: 20_000,
+    functions: 80_000,
+    joined_values: 4 * MAX_JOINED_VALUES,
+};
 
 /// Why a component is not compiled.
 #[derive(Debug, thiserror::Error)]
@@ -50,16 +72,25 @@ pub(super) enum Refused {
 
 /// Walks a component and refuses what would cost the compiler too much.
 pub(super) fn vet(component: &[u8]) -> Result<(), Refused> {
-    within("bytes", component.len(), MAX_BYTES)?;
-    let mut tally = Tally::default();
-    for payload in Parser::new(0).parse_all(component) {
-        tally.take(payload?, component)?;
+    vet_within(component, &TOOL)
+}
+
+/// As [`vet`], for a core module of a bundle.
+pub(super) fn vet_module(module: &[u8]) -> Result<(), Refused> {
+    vet_within(module, &MODULE)
+}
+
+fn vet_within(code: &[u8], bounds: &'static Bounds) -> Result<(), Refused> {
+    within("bytes", code.len(), bounds.bytes)?;
+    let mut tally = Tally::new(bounds);
+    for payload in Parser::new(0).parse_all(code) {
+        tally.take(payload?, code)?;
     }
     Ok(())
 }
 
-#[derive(Default)]
 struct Tally {
+    bounds: &'static Bounds,
     parts: usize,
     types: usize,
     functions: usize,
@@ -80,6 +111,17 @@ struct Module {
 }
 
 impl Tally {
+    fn new(bounds: &'static Bounds) -> Self {
+        Self {
+            bounds,
+            parts: 0,
+            types: 0,
+            functions: 0,
+            joined_values: 0,
+            open: Vec::new(),
+        }
+    }
+
     fn take(&mut self, payload: Payload<'_>, component: &[u8]) -> Result<(), Refused> {
         match payload {
             Payload::Version { .. } => {
@@ -114,12 +156,12 @@ impl Tally {
 
     fn functions(&mut self, more: u32) -> Result<(), Refused> {
         self.functions = self.functions.saturating_add(usize_of(more));
-        within("functions", self.functions, MAX_FUNCTIONS)
+        within("functions", self.functions, self.bounds.functions)
     }
 
     fn types(&mut self, section: TypeSectionReader<'_>) -> Result<(), Refused> {
         self.types = self.types.saturating_add(usize_of(section.count()));
-        within("function types", self.types, MAX_TYPES)?;
+        within("function types", self.types, self.bounds.types)?;
         for function in section.into_iter_err_on_gc_types() {
             let function = function?;
             within("parameters", function.params().len(), MAX_PARAMETERS)?;
@@ -174,11 +216,14 @@ impl Tally {
         }
         within("branches of a function", joins, MAX_JOINS)?;
         let values = values.saturating_add(taken);
-        self.joined_values = self
-            .joined_values
-            .saturating_add(joins.saturating_mul(values))
-            .saturating_add(depths);
-        within("values at branches", self.joined_values, MAX_JOINED_VALUES)
+        let joined = joins.saturating_mul(values).saturating_add(depths);
+        within("values at branches", joined, MAX_JOINED_VALUES)?;
+        self.joined_values = self.joined_values.saturating_add(joined);
+        within(
+            "values at branches",
+            self.joined_values,
+            self.bounds.joined_values,
+        )
     }
 
     /// The values that a block takes from the stack.
@@ -233,17 +278,17 @@ mod tests {
 
     #[test]
     fn an_ordinary_component_passes_with_room_to_spare() {
-        let bundle = crate::trust::pinned_bundle("content.hydrate").unwrap();
-        let mut tally = Tally::default();
-        for payload in Parser::new(0).parse_all(&bundle.component) {
-            tally.take(payload.unwrap(), &bundle.component).unwrap();
+        let component = std::fs::read("../skills/content.hydrate/0.1.0/skill.wasm").unwrap();
+        let mut tally = Tally::new(&TOOL);
+        for payload in Parser::new(0).parse_all(&component) {
+            tally.take(payload.unwrap(), &component).unwrap();
         }
         assert!(
             tally.joined_values < MAX_JOINED_VALUES / 3,
             "{}",
             tally.joined_values
         );
-        assert!(tally.functions < MAX_FUNCTIONS / 3, "{}", tally.functions);
+        assert!(tally.functions < TOOL.functions / 3, "{}", tally.functions);
     }
 
     #[test]
@@ -333,6 +378,22 @@ mod tests {
         for (text, reason) in cases {
             assert_eq!(refused(&text), reason);
         }
+    }
+
+    #[test]
+    fn tn_20_a_core_module_may_be_four_times_as_large_and_no_denser() {
+        let module = |inside: &str| wat::parse_str(format!("(module {inside})")).unwrap();
+        let functions = module(&many("(func)", 20_001));
+        assert!(vet(&functions).is_err());
+        assert!(vet_module(&functions).is_ok());
+        assert!(vet_module(&module(&many("(func)", 80_001))).is_err());
+        let dense = format!(
+            "(func (local {}) {})",
+            many("i64 ", 20_000),
+            many("block end ", 500)
+        );
+        let refused = vet_module(&module(&dense)).unwrap_err();
+        assert_eq!(refused.to_string(), "values at branches: at most 8000000");
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub enum PolicyError {
         source: io::Error,
     },
     /// The file is longer than 1,048,576 bytes (TP-01).
-    #[error("policy {file} exceeds maximum size ({size} bytes > {maximum} bytes)")]
+    #[error("policy exceeds maximum size ({size} bytes > {maximum} bytes): {file}")]
     TooLarge {
         /// The file as the operator named it.
         file: String,

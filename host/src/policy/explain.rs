@@ -12,6 +12,8 @@ use super::{Grant, Location, Method, VirtualPath};
 pub enum Question {
     /// Reading a virtual path.
     Path(VirtualPath),
+    /// Writing a virtual path.
+    Write(VirtualPath),
     /// Sending a request.
     Url {
         /// Its method.
@@ -37,7 +39,8 @@ pub struct Explanation {
     pub allowed: bool,
     /// What was asked, as `kind:value`.
     pub capability: String,
-    /// The rule that decided: file, line, its text, and what it says.
+    /// The rule that decided: file, line, its text, and what it says. Where several layers allow it, the policy's rule,
+    /// which names the lines of the others.
     pub decided_by: Rule,
     /// What would turn the answer around, as an instruction.
     pub would_change: String,
@@ -55,6 +58,10 @@ pub fn explain(grant: &Grant, question: &Question) -> Explanation {
             Ok(Location::Directory { .. }) => {
                 allowed(format!("fs.read:{path}"), grant.why_read(path))
             }
+            Err(denial) => denied(&denial),
+        },
+        Question::Write(path) => match grant.write(path) {
+            Ok(_) => allowed(format!("fs.write:{path}"), grant.why_write(path)),
             Err(denial) => denied(&denial),
         },
         Question::Url { method, url } => {

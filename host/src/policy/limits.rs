@@ -77,6 +77,17 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// Of each row the smaller value: limits only narrow (TP-42).
+    #[must_use]
+    pub fn at_most(mut self, mut bound: Self) -> Self {
+        for name in Self::NAMES {
+            if let (Some(limit), Some(bound)) = (self.named(name), bound.named(name)) {
+                *limit = (*limit).min(*bound);
+            }
+        }
+        self
+    }
+
     /// The names a policy may use, in the order of TP-34.
     pub(super) const NAMES: [&'static str; 13] = [
         "fuel",
@@ -128,5 +139,17 @@ mod tests {
             assert!(0 < default && default <= maximum, "{name}");
         }
         assert_eq!(defaults.named("fule"), None);
+    }
+
+    #[test]
+    fn tp_42_the_smaller_limit_of_each_row_holds() {
+        for name in Limits::NAMES {
+            let mut low = DEFAULTS;
+            *low.named(name).unwrap() = 1;
+            assert_eq!(DEFAULTS.at_most(low), low, "{name}");
+            assert_eq!(low.at_most(DEFAULTS), low, "{name}");
+            assert_ne!(low, DEFAULTS, "{name}");
+        }
+        assert_eq!(DEFAULTS.at_most(MAXIMA), DEFAULTS);
     }
 }

@@ -81,6 +81,12 @@ impl VirtualPath {
         Self("/os".to_owned())
     }
 
+    /// The directory at the top that this path is or lies in: `/os` of `/os/crew/pilot.md`; none for `/`.
+    pub(super) fn first_segment(&self) -> Option<Self> {
+        let first = self.segments().next()?;
+        Some(Self(format!("/{first}")))
+    }
+
     /// The path as text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -1,9 +1,13 @@
 //! Policies as an operator meets them: files on disk, directories that exist or do not, flags.
 
+use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
+use super::mount::Origins;
 use super::*;
 
 /// A directory with `os/`, `os/tools/`, `ours/` and whatever policies a test writes.
@@ -27,15 +31,41 @@ impl Scratch {
 
     /// The policy with this text, named `policy.yaml` in its messages.
     pub(super) fn policy(&self, text: &str) -> Result<Policy, PolicyError> {
-        let document = Document::parse("policy.yaml", text.as_bytes())?;
-        let (file, root) = ("policy.yaml", self.root.as_path());
+        self.layer("policy.yaml", text, None)
+    }
+
+    /// A policy, and above it the tenant and the run where they are not empty: `tenant.yaml`, `grant.yaml`.
+    pub(super) fn layers(
+        &self,
+        policy: &str,
+        tenant: &str,
+        run: &str,
+    ) -> Result<Layers, PolicyError> {
+        let policy = Arc::new(self.policy(policy)?);
+        let above = |file, text: &str| {
+            let text = Some(text).filter(|text| !text.is_empty());
+            text.map(|text| self.layer(file, text, Some(&policy)))
+                .transpose()
+        };
+        let (tenant, run) = (above("tenant.yaml", tenant)?, above("grant.yaml", run)?);
+        Layers::stack(Arc::clone(&policy), tenant, run)
+    }
+
+    fn layer(
+        &self,
+        file: &str,
+        text: &str,
+        policy: Option<&Policy>,
+    ) -> Result<Policy, PolicyError> {
+        let document = Document::parse(file, text.as_bytes())?;
+        let root = self.root.as_path();
         let origins = Origins {
             file,
             directory: root,
             working_directory: root,
             flags: &[],
         };
-        Policy::assemble(document, text.as_bytes(), origins)
+        Policy::assemble(document, text.as_bytes(), origins, policy)
     }
 }
 
@@ -105,15 +135,81 @@ fn cli_01_root_and_mount_flags_replace_the_default_mounts() {
             .unwrap_err()
             .is_usage()
     );
-    let data = CliMount {
-        at: path("/data"),
-        target: MountTarget::Directory("ours".into()),
-    };
+    let data = CliMount::of_policy("/data=ours").unwrap();
     assert!(
         Policy::built_in(&scratch.root, &[data])
             .unwrap_err()
             .is_usage()
     );
+}
+
+/// TP-22, TP-39
+#[test]
+fn tp_22_a_flag_of_run_fills_a_mount_of_the_default_policy_and_adds_none() {
+    let scratch = Scratch::new();
+    let built_in = |directory: &Path, flags: &[&str]| {
+        let flags: Vec<_> = flags
+            .iter()
+            .map(|flag| CliMount::of_policy(flag).unwrap())
+            .collect();
+        Policy::built_in(directory, &flags)
+    };
+    let policy = built_in(&scratch.root, &["/workspace=ours", "/os=os/tools"]).unwrap();
+    let mounts = &policy.mounts;
+    assert!(mounts.mounts_at(&path("/workspace"), &scratch.root.join("ours")));
+    assert!(mounts.mounts_at(&path("/os"), &scratch.root.join("os/tools")));
+    // Both stay read-only.
+    assert!(
+        mounts
+            .read_only_over(&scratch.root.join("ours/x"))
+            .is_some()
+    );
+    // `/os` is a mount of the default policy also where there is no ./os.
+    let ours = scratch.root.join("ours");
+    assert!(built_in(&ours, &["/os=../os"]).is_ok());
+    for refused in [
+        &["/data=ours"][..],
+        &["/os/lib=ours"],
+        &["/workspace=ours", "/workspace=os"],
+        &["/workspace=none"],
+    ] {
+        let error = built_in(&scratch.root, refused).unwrap_err();
+        assert!(error.is_usage(), "{error}");
+    }
+}
+
+#[test]
+fn tp_22_a_flag_of_run_fills_what_a_policy_file_leaves_to_it_and_nothing_else() {
+    let scratch = Scratch::new();
+    let file = scratch.root.join("policy.yaml");
+    let mounts = "host:\n  mounts:\n    - {at: /os, dir: os, mode: ro}\n    - {at: /workspace, dir: \"@cli\", mode: rw}\n";
+    fs::write(&file, format!("{HEAD}{mounts}")).unwrap();
+    let load = |flags: &[String]| {
+        let flags: Vec<_> = flags
+            .iter()
+            .map(|flag| CliMount::of_policy(flag).unwrap())
+            .collect();
+        Policy::load(&file, &flags)
+    };
+    let workspace = format!("/workspace={}", scratch.root.join("ours").display());
+    let policy = load(std::slice::from_ref(&workspace)).unwrap();
+    assert!(
+        policy
+            .mounts
+            .mounts_at(&path("/workspace"), &scratch.root.join("ours"))
+    );
+    let error = load(&[]).unwrap_err();
+    assert!(
+        !error.is_usage()
+            && error
+                .to_string()
+                .contains("must be given by --mount /workspace=DIR"),
+        "{error}"
+    );
+    for extra in ["/os=.", "/os/lib=.", "/data=."] {
+        let error = load(&[workspace.clone(), extra.to_owned()]).unwrap_err();
+        assert!(error.is_usage(), "{error}");
+    }
 }
 
 #[test]
@@ -148,6 +244,7 @@ fn tp_22_a_directory_with_a_link_or_without_existence_refuses_the_policy() {
         let text =
             format!("{HEAD}host:\n  mounts:\n    - {{at: /os, dir: {directory}, mode: ro}}\n");
         let message = scratch.policy(&text).unwrap_err().to_string();
+        // TP-22: the message names the path that a link leads to.
         let resolved = scratch.root.join(said);
         assert!(
             message.starts_with("policy constraint violation: the mount /os "),
@@ -199,7 +296,8 @@ fn tp_01_a_policy_has_at_most_1048576_bytes() {
     fs::write(&file, format!("{HEAD}#{}", " ".repeat(1_048_576))).unwrap();
     let message = Policy::load(&file, &[]).unwrap_err().to_string();
     assert!(
-        message.contains("exceeds maximum size (") && message.contains("bytes > 1048576 bytes)"),
+        message.starts_with("policy exceeds maximum size (1048")
+            && message.contains(" bytes > 1048576 bytes)"),
         "{message}"
     );
     fs::write(
@@ -216,6 +314,84 @@ fn tp_01_a_policy_has_at_most_1048576_bytes() {
         Policy::load(&scratch.root, &[]),
         Err(PolicyError::Unreadable { .. })
     ));
+}
+
+/// TV-30, TV-31, TP-22: what is only reviewed is not opened.
+#[test]
+fn tv_30_a_policy_can_be_reviewed_where_its_directories_are_not() {
+    let scratch = Scratch::new();
+    let file = scratch.root.join("policy.yaml");
+    let host = "host:\n  mounts:\n    - {at: /workspace, dir: \"@cli\", mode: rw}\n    - {at: /os, dir: none, mode: ro}\n  \
+                process: [{program: ls, args: [[]], cwd: [/os], writable: [/workspace]}]\n  \
+                discovery: {run: [/os], runners: {.sh: [sh]}}\n";
+    fs::write(&file, format!("{HEAD}{host}")).unwrap();
+    assert!(Policy::load(&file, &[]).is_err());
+    let text = format!("{HEAD}{host}");
+    let hash = Document::parse("", text.as_bytes()).unwrap().hash;
+    let policy = Policy::load_unmounted(&file).unwrap();
+    assert_eq!(policy.check_signers(&["a"], &["a"]), Ok(()));
+    assert_eq!(*policy.hash(), hash);
+    let everything =
+        [("fs.read", "/"), ("exec.safe", "*")].map(|(kind, value)| crate::trust::Capability {
+            kind: kind.to_owned(),
+            value: value.to_owned(),
+        });
+    let form = crate::trust::WasmForm::Component;
+    assert!(policy.denied_by_ceiling(&everything, form).is_empty());
+    let grant = Grant::new(policy, &everything);
+    assert!(grant.read(&path("/os/x")).is_err());
+    assert!(grant.program("ls", &[], &path("/os")).is_err());
+    // What is wrong with the document is still refused.
+    fs::write(&file, format!("{HEAD}host: {{mounts: [{{at: /x}}]}}\n")).unwrap();
+    assert!(Policy::load_unmounted(&file).is_err());
+}
+
+#[test]
+fn tp_01_only_a_regular_file_is_read_and_none_is_waited_for() {
+    let scratch = Scratch::new();
+    let fifo = scratch.root.join("fifo");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.unwrap().success());
+    for file in [
+        fifo.as_path(),
+        Path::new("/dev/null"),
+        Path::new("/dev/zero"),
+    ] {
+        let error = Policy::load(file, &[]).unwrap_err();
+        assert!(matches!(error, PolicyError::Unreadable { .. }), "{error}");
+    }
+    // A link to a policy is a policy.
+    fs::write(scratch.root.join("policy.yaml"), HEAD).unwrap();
+    symlink("policy.yaml", scratch.root.join("link.yaml")).unwrap();
+    assert!(Policy::load(&scratch.root.join("link.yaml"), &[]).is_ok());
+}
+
+/// TP-27: looked up once, so what is installed later is not started.
+#[test]
+fn tp_27_a_program_is_looked_up_when_the_policy_is_loaded() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let scratch = Scratch::new();
+    let file = scratch.root.join("tool");
+    let text = format!(
+        "{HEAD}host:\n  mounts: [{{at: /os, dir: os, mode: ro}}]\n  \
+         process: [{{program: {}, args: [[]], cwd: [/os]}}]\n",
+        file.display()
+    );
+    let before = scratch.policy(&text).unwrap();
+    fs::write(&file, "").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    let after = scratch.policy(&text).unwrap();
+    let start = |policy: Policy| {
+        let everything = crate::trust::Capability {
+            kind: "exec.safe".to_owned(),
+            value: "*".to_owned(),
+        };
+        // The name is the last component of the path.
+        Grant::new(policy, &[everything]).program("tool", &[], &path("/os"))
+    };
+    assert!(matches!(start(before), Err(ProgramDenial::NotFound)));
+    assert_eq!(start(after).unwrap().executable, file);
 }
 
 proptest! {

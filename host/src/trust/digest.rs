@@ -6,12 +6,14 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::escape::shown;
+
 /// The SHA-256 digest of some bytes; can only be built valid.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Digest(String);
 
-/// A string that is no digest.
+/// A string that is no digest, escaped and cut.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid digest format: {0}")]
 pub struct InvalidDigest(pub String);
@@ -24,6 +26,12 @@ impl Digest {
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(format!("{PREFIX}{:x}", Hex(&Sha256::digest(bytes))))
+    }
+
+    /// 64 zeros, which stand where no digest exists (TU-05); nothing has this digest.
+    #[must_use]
+    pub fn zero() -> Self {
+        Self(format!("{PREFIX}{}", "0".repeat(HEX_DIGITS)))
     }
 
     /// The 64 hex digits without the prefix, for file names.
@@ -40,7 +48,7 @@ impl Digest {
 }
 
 /// Bytes, shown as lower-case hex digits.
-struct Hex<'a>(&'a [u8]);
+pub(super) struct Hex<'a>(pub(super) &'a [u8]);
 
 impl fmt::LowerHex for Hex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -48,11 +56,26 @@ impl fmt::LowerHex for Hex<'_> {
     }
 }
 
+/// TB-01, TB-02: `digits` lower-case hex digits and nothing else.
+pub(super) fn is_lower_hex(text: &str, digits: usize) -> bool {
+    text.len() == digits
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 impl FromStr for Digest {
     type Err = InvalidDigest;
 
     fn from_str(text: &str) -> Result<Self, InvalidDigest> {
-        Self::try_from(text.to_owned())
+        let valid = text
+            .strip_prefix(PREFIX)
+            .is_some_and(|hex| is_lower_hex(hex, HEX_DIGITS));
+        if valid {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(InvalidDigest(shown(text)))
+        }
     }
 }
 
@@ -60,17 +83,7 @@ impl TryFrom<String> for Digest {
     type Error = InvalidDigest;
 
     fn try_from(text: String) -> Result<Self, InvalidDigest> {
-        let valid = text.strip_prefix(PREFIX).is_some_and(|hex| {
-            hex.len() == HEX_DIGITS
-                && hex
-                    .bytes()
-                    .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-        });
-        if valid {
-            Ok(Self(text))
-        } else {
-            Err(InvalidDigest(text.escape_default().to_string()))
-        }
+        text.parse()
     }
 }
 
@@ -97,25 +110,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_of_a_component_preamble_is_the_worked_value() {
-        let preamble = [0x00, 0x61, 0x73, 0x6d, 0x0d, 0x00, 0x01, 0x00];
-        let expected = "sha256:24eaf3439a60c96764c4f2c92a0a81b52bd4fe5d5b91f090184a0f6486b1bf29";
-        assert_eq!(Digest::of(&preamble).as_str(), expected);
+    fn tb_01_a_digest_string_has_71_characters_and_reads_back() {
+        let digest = Digest::of(b"abc");
+        let expected = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(digest.as_str(), expected);
+        assert_eq!(digest.as_str().len(), 71);
+        assert_eq!(format!("{PREFIX}{}", digest.hex()), expected);
+        assert_eq!(expected.parse::<Digest>().unwrap(), digest);
     }
 
     #[test]
     fn tb_01_anything_else_is_no_digest() {
         let good = Digest::of(b"x").to_string();
-        assert!(good.parse::<Digest>().is_ok());
         for bad in [
             "",
             "sha256:",
             &good.to_uppercase(),
             good.trim_end_matches(|c: char| c.is_ascii_hexdigit()),
             &format!("{good}0"),
+            &format!(" {good}"),
             &good.replace("sha256", "sha512"),
         ] {
-            assert!(bad.parse::<Digest>().is_err(), "{bad}");
+            let error = bad.parse::<Digest>().unwrap_err().to_string();
+            assert_eq!(error, format!("invalid digest format: {bad}"));
         }
+    }
+
+    #[test]
+    fn tb_01_a_hostile_value_is_escaped_and_cut() {
+        let error = format!("\u{1b}[2J{}", "x".repeat(9000)).parse::<Digest>();
+        let message = error.unwrap_err().to_string();
+        assert!(message.starts_with(r"invalid digest format: \u{1b}[2Jxx"));
+        assert!(message.len() < 250, "{message}");
+    }
+
+    #[test]
+    fn tu_05_the_digest_of_nothing_is_zeros() {
+        assert_eq!(Digest::zero().hex(), "0".repeat(64));
+        assert!(Digest::zero().as_str().parse::<Digest>().is_ok());
     }
 }

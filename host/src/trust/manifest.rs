@@ -1,11 +1,18 @@
 //! `manifest.json`: what a skill is and which capabilities it declares (TB-30 to TB-35).
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
-use super::Digest;
+use super::escape::shown;
+use super::profile;
+use super::{Digest, JsonError, ProfileError, canonical_digest, json};
+
+/// The one schema version besides none (TB-31).
+pub(super) const DRAFT: &str = "1.0.0-draft";
 
 /// One declared capability, such as `fs.read:/os`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Capability {
     /// `fs.read`, `fs.write`, `net.http` or `exec.safe` for a component.
@@ -14,73 +21,135 @@ pub struct Capability {
     pub value: String,
 }
 
+/// `kind:value`, not escaped.
+impl fmt::Display for Capability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.kind, self.value)
+    }
+}
+
 /// The declaration of a skill, members in written order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
+    /// Absent, or `1.0.0-draft` (TB-31); `null` reads as absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema_version: Option<String>,
     /// The skill's id.
     pub name: String,
-    /// Its SemVer version.
+    /// Its version.
     pub version: String,
-    /// The export that is called, `run`.
+    /// The export that is called: `run` for components.
     pub entrypoint: String,
     /// The digest of `skill.wasm`.
     pub artifact: Digest,
     /// The most that the skill may ever be granted.
     pub capabilities: Vec<Capability>,
-    /// Who signs.
+    /// Who may sign.
     pub signers: Vec<String>,
 }
 
-/// A manifest that cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[error("invalid manifest JSON: {0}")]
-pub struct ManifestError(#[from] serde_json::Error);
+/// Whether draft formats are accepted: `--allow-experimental`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Experimental {
+    /// The default.
+    Refused,
+    /// The caller asked for them.
+    Allowed,
+}
+
+/// Why a manifest is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ManifestError {
+    /// TB-30: not the JSON of a manifest.
+    #[error("invalid manifest JSON: {0}")]
+    Json(#[from] JsonError),
+    /// TB-31.
+    #[error("manifest schema_version {DRAFT} requires --allow-experimental")]
+    NeedsExperimental,
+    /// TB-31.
+    #[error("unsupported manifest schema version: {}", shown(.0))]
+    SchemaVersion(String),
+    /// TB-34: the value may not stand in another file.
+    #[error("invalid manifest {member}: {}", shown(.value))]
+    Name {
+        /// `name`, `version` or `signer`.
+        member: &'static str,
+        /// What stands there.
+        value: String,
+    },
+}
 
 impl Manifest {
-    /// Reads a manifest; unknown and duplicate members are refused (TB-30).
+    /// Reads a manifest (TB-30); the schema version is looked at by [`check_schema`](Self::check_schema).
     ///
     /// # Errors
     ///
-    /// [`ManifestError`] names line and column.
-    pub fn parse(json: &str) -> Result<Self, ManifestError> {
-        Ok(serde_json::from_str(json)?)
+    /// [`ManifestError::Json`] names line and column.
+    pub fn parse(bytes: &[u8]) -> Result<Self, ManifestError> {
+        Ok(json::parse(bytes)?)
     }
 
     /// `manifest_hash`: the digest of the manifest in canonical JSON (TB-33), which reformatting does not change.
     #[must_use]
     pub fn hash(&self) -> Digest {
-        // A struct of strings always serialises; an empty preimage would match no pin.
-        Digest::of(&serde_json_canonicalizer::to_vec(self).unwrap_or_default())
+        canonical_digest(self)
     }
+
+    /// The schema gate (TB-31).
+    ///
+    /// # Errors
+    ///
+    /// [`ManifestError::NeedsExperimental`] or [`ManifestError::SchemaVersion`].
+    pub fn check_schema(&self, experimental: Experimental) -> Result<(), ManifestError> {
+        match (self.schema_version.as_deref(), experimental) {
+            (None, _) | (Some(DRAFT), Experimental::Allowed) => Ok(()),
+            (Some(DRAFT), Experimental::Refused) => Err(ManifestError::NeedsExperimental),
+            (Some(other), _) => Err(ManifestError::SchemaVersion(other.to_owned())),
+        }
+    }
+
+    /// Whether name, version and signers may be put into other files (TB-34).
+    ///
+    /// # Errors
+    ///
+    /// [`ManifestError::Name`] names the member and the value.
+    pub fn check_names(&self) -> Result<(), ManifestError> {
+        let signers = self.signers.iter().map(|signer| ("signer", signer));
+        let named = [("name", &self.name), ("version", &self.version)];
+        for (member, value) in named.into_iter().chain(signers) {
+            if !is_name(value) {
+                return Err(ManifestError::Name {
+                    member,
+                    value: value.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The profile of pinned skills (TB-35), except for the forms of capability values, which are policy's.
+    ///
+    /// # Errors
+    ///
+    /// [`ProfileError`] names the first member that does not fit.
+    pub fn check_profile(
+        &self,
+        ring_names: &[&str],
+        min_signers: usize,
+    ) -> Result<(), ProfileError> {
+        profile::check(self, ring_names, min_signers)
+    }
+}
+
+/// TB-34: `^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`.
+pub(super) fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.len() <= 128
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const EXAMPLE: &str = r#"{
-      "name": "example.null", "version": "0.1.0", "entrypoint": "run",
-      "artifact": "sha256:24eaf3439a60c96764c4f2c92a0a81b52bd4fe5d5b91f090184a0f6486b1bf29",
-      "capabilities": [{"kind": "fs.read", "value": "/workspace"}],
-      "signers": ["example.a", "example.b"]
-    }"#;
-
-    #[test]
-    fn tb_33_the_hash_is_the_worked_value_however_the_file_is_laid_out() {
-        let expected = "sha256:714af0b1eef109c008f0daadd9611160e7cd918c636da2fa90e51108c6075467";
-        assert_eq!(Manifest::parse(EXAMPLE).unwrap().hash().as_str(), expected);
-        let compact = EXAMPLE.replace(['\n', ' '], "");
-        assert_eq!(Manifest::parse(&compact).unwrap().hash().as_str(), expected);
-    }
-
-    #[test]
-    fn tb_30_unknown_and_duplicate_members_are_refused() {
-        let unknown = EXAMPLE.replacen('{', r#"{"extra": 1,"#, 1);
-        let duplicate = EXAMPLE.replacen('{', r#"{"name": "other","#, 1);
-        for bad in [unknown, duplicate] {
-            let error = Manifest::parse(&bad).unwrap_err().to_string();
-            assert!(error.starts_with("invalid manifest JSON"), "{error}");
-        }
-    }
-}
+mod tests;

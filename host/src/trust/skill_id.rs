@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::escape::shown;
+
 /// `^[a-z0-9][a-z0-9._-]*$`, at most 128 bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -13,7 +15,8 @@ pub struct SkillId(String);
 /// A string that is no skill id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "invalid skill id {0:?}: lower-case letters, digits, `.`, `_` and `-`, beginning with a letter or digit"
+    "invalid skill id `{}`: lower-case letters, digits, `.`, `_` and `-`, beginning with a letter or digit, at most {MAX_BYTES} bytes",
+    shown(.0)
 )]
 pub struct InvalidSkillId(pub String);
 
@@ -60,5 +63,29 @@ impl From<SkillId> for String {
 impl fmt::Display for SkillId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tl_05_an_id_is_lower_case_and_begins_with_a_letter_or_digit() {
+        let longest = "a".repeat(128);
+        for good in ["a", "0", "content.hydrate", "a-b_c.d", &longest] {
+            assert_eq!(good.parse::<SkillId>().unwrap().as_str(), good);
+        }
+        let too_long = "a".repeat(129);
+        for bad in [
+            "", ".a", "-a", "A", "a b", "a/b", "..", "\u{e9}", "a\n", &too_long,
+        ] {
+            assert!(bad.parse::<SkillId>().is_err(), "{bad}");
+        }
+        let message = "a\n".parse::<SkillId>().unwrap_err().to_string();
+        assert!(
+            message.starts_with(r"invalid skill id `a\u{a}`: "),
+            "{message}"
+        );
     }
 }

@@ -104,13 +104,13 @@ impl Exchange<'_> {
 
     /// Asks the policy about this hop, before any name is resolved (TC-32).
     fn check(&self) -> Result<Reach, FetchError> {
-        self.call
-            .grant
-            .fetch(self.method, &self.url)
-            .map_err(|denial| {
-                tracing::debug!(%denial, "fetch denied");
-                self.denied()
-            })
+        let reach = self.call.grant.fetch(self.method, &self.url);
+        let reach = reach.map_err(|denial| {
+            self.call.journal.denied(&denial);
+            self.denied()
+        })?;
+        self.call.journal.used("net.http");
+        Ok(reach)
     }
 
     /// What a refusal is called on this hop.
@@ -134,7 +134,12 @@ impl Exchange<'_> {
             outcome => outcome,
         };
         outcome.map_err(|error| match failure(&error) {
-            FetchError::Denied => self.denied().into(),
+            // TC-33: the name leads to an address that nobody allowed.
+            FetchError::Denied => {
+                let capability = format!("net.http:{}", self.url);
+                self.call.journal.denied_capability(capability);
+                self.denied().into()
+            }
             error => error.into(),
         })
     }
@@ -259,7 +264,7 @@ fn is_safe(method: Method) -> bool {
     matches!(method, Method::Get | Method::Head)
 }
 
-fn is_unanswered(error: &ureq::Error) -> bool {
+pub(super) fn is_unanswered(error: &ureq::Error) -> bool {
     obstacle(error) == Some(Obstacle::Unanswered)
 }
 

@@ -10,6 +10,7 @@ mod client;
 mod connect;
 mod exchange;
 mod headers;
+mod once;
 mod resolve;
 mod target;
 #[cfg(test)]
@@ -24,6 +25,8 @@ use super::stop::settle;
 use super::{BudgetExceeded, Call, parallel};
 
 pub use self::client::{Fetcher, FetcherError};
+pub(super) use self::once::get_once;
+pub(super) use self::target::is_plain;
 
 pub use super::Overflow;
 pub use crate::policy::Method;

@@ -46,7 +46,8 @@ pub(super) fn next(base: &Url, location: &str) -> Result<Url, FetchError> {
     Ok(url)
 }
 
-fn is_plain(text: &str) -> bool {
+/// Whether a text is one that the parser of URLs takes as it stands.
+pub(in crate::capability) fn is_plain(text: &str) -> bool {
     text.len() <= MAX_URL_BYTES
         && !text
             .bytes()

@@ -14,11 +14,12 @@ mod tree;
 use std::time::Duration;
 
 use super::{BudgetExceeded, Call, parallel};
-use crate::policy::{Grant, Location, MountHandle, VirtualPath};
+use crate::policy::{Location, MountHandle, VirtualPath};
 
+pub(super) use self::contents::read as read_open_file;
 #[cfg(target_os = "linux")]
 pub(super) use self::open::descriptor_path;
-pub(super) use self::open::{Found, from_errno};
+pub(super) use self::open::{Found, file_beneath, from_errno};
 
 pub use super::Overflow;
 
@@ -147,7 +148,7 @@ pub fn read(
         .hostcalls(u64::try_from(requests.len()).unwrap_or(u64::MAX))?;
     let items: Vec<_> = requests
         .into_iter()
-        .map(|request| (locate(&call.grant, &request.path), request))
+        .map(|request| (locate(call, &request.path), request))
         .collect();
     let any_remote = items
         .iter()
@@ -180,7 +181,7 @@ pub fn read(
 pub fn tree(call: &Call, request: TreeRequest) -> Result<Result<Tree, FsError>, BudgetExceeded> {
     call.meter.hostcalls(1)?;
     call.meter.remaining()?;
-    let root = match locate(&call.grant, &request.root) {
+    let root = match locate(call, &request.root) {
         Err(error) => Err(error),
         Ok(Location::Https { .. }) => Err(FsError::FetchFailed),
         Ok(Location::Directory { mount, relative }) => {
@@ -204,17 +205,19 @@ pub(super) fn read_beneath(
     max_bytes: u32,
     overflow: Overflow,
 ) -> Result<Result<File, FsError>, BudgetExceeded> {
-    match open::file_beneath(mount.dir(), relative) {
+    match file_beneath(mount.dir(), relative) {
         Ok((file, length)) => contents::read(file, length, max_bytes.into(), overflow, &call.meter),
         Err(error) => Ok(Err(error)),
     }
 }
 
 /// Where a virtual path lies, by its text alone (TC-21).
-pub(super) fn locate(grant: &Grant, path: &str) -> Result<Location, FsError> {
+fn locate(call: &Call, path: &str) -> Result<Location, FsError> {
     let path = VirtualPath::parse(path).map_err(|_| FsError::InvalidPath)?;
-    grant.read(&path).map_err(|denial| {
-        tracing::debug!(%denial, "read denied");
+    let location = call.grant.read(&path).map_err(|denial| {
+        call.journal.denied(&denial);
         FsError::Denied
-    })
+    })?;
+    call.journal.used("fs.read");
+    Ok(location)
 }

@@ -128,7 +128,10 @@ impl Found {
 /// # Errors
 /// As [`Found::beneath`], and [`FsError::IsDirectory`].
 #[cfg(target_os = "linux")]
-pub(super) fn file_beneath(dir: &Dir, relative: &str) -> Result<(File, u64), FsError> {
+pub(in crate::capability) fn file_beneath(
+    dir: &Dir,
+    relative: &str,
+) -> Result<(File, u64), FsError> {
     for _ in 0..DISTURBED_TRIES {
         let found = Found::beneath(dir, relative)?;
         if !found.is_file() {
@@ -146,7 +149,10 @@ pub(super) fn file_beneath(dir: &Dir, relative: &str) -> Result<(File, u64), FsE
 
 /// Elsewhere what was looked up is open for reading already.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn file_beneath(dir: &Dir, relative: &str) -> Result<(File, u64), FsError> {
+pub(in crate::capability) fn file_beneath(
+    dir: &Dir,
+    relative: &str,
+) -> Result<(File, u64), FsError> {
     let found = Found::beneath(dir, relative)?;
     if !found.is_file() {
         return Err(FsError::IsDirectory);

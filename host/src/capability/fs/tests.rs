@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::capability::testing::{AMPLE, Server, Site, call, meter, respond};
 use crate::capability::{Budget, MeterBudgets};
+use crate::policy::Grant;
 
 fn one(call: &Call, path: &str, max_bytes: u32, overflow: Overflow) -> Result<File, FsError> {
     let request = ReadRequest {

@@ -27,7 +27,8 @@ pub(super) fn run(
     let leave = call
         .grant
         .program(&program.name, arguments, &directory)
-        .map_err(refused)?;
+        .map_err(|denial| refused(call, &denial))?;
+    call.journal.used("exec.safe");
     if leave.confinement == Confinement::Required {
         // TC-44: it never runs with less.
         return Err(ProcessError::Unconfined.into());
@@ -46,6 +47,7 @@ pub(super) fn run(
         environment: environment::of(scratch.real(), &leave.env),
         stderr: Stderr::Kept,
     };
+    call.journal.used("exec.unjailed");
     let ended = start.run(bounds.time, bounds.keep).map_err(|error| {
         tracing::debug!(%error, program = program.name, "a program could not be started");
         ProcessError::NotStartable
@@ -66,8 +68,10 @@ fn working_directory(_: &Found, mount: &MountHandle, relative: &str) -> PathBuf 
     mount.real().join(relative)
 }
 
-fn refused(denial: ProgramDenial) -> ProcessError {
-    tracing::debug!(%denial, "program denied");
+fn refused(call: &Call, denial: &ProgramDenial) -> ProcessError {
+    if let Some(denial) = denial.denial() {
+        call.journal.denied(denial);
+    }
     match denial {
         ProgramDenial::Program(_) => ProcessError::Denied,
         ProgramDenial::Arguments(_) => ProcessError::ArgumentsDenied,

@@ -66,6 +66,7 @@ pub(super) fn run(
             disguise.add(mount.real(), mount.at().as_str());
             let path = mount.real().join(&relative);
             Asked {
+                call,
                 path,
                 flag,
                 leave: &leave,
@@ -81,6 +82,7 @@ pub(super) fn run(
             disguise.add(kept.real(), "/scratch");
             // TD-04: without execute bit, so that only a runner can start it.
             Asked {
+                call,
                 path,
                 flag,
                 leave: &leave,
@@ -111,6 +113,10 @@ enum Leave {
 /// Whether the policy allows it at all, and where the tool lies; touches nothing (TD-02, TD-03).
 fn leave(call: &Call, tool: &Tool) -> Result<(Place, Leave), ProcessError> {
     let grant = &call.grant;
+    let denied = |denial: Denial| {
+        call.journal.denied(&denial);
+        ProcessError::Denied
+    };
     let (place, own, is_component) = if tool.path.starts_with('/') {
         let path = VirtualPath::parse(&tool.path).map_err(|_| ProcessError::Denied)?;
         let own = grant.tool(&path).map_err(denied)?;
@@ -132,7 +138,11 @@ fn leave(call: &Call, tool: &Tool) -> Result<(Place, Leave), ProcessError> {
         (false, false, Some(own)) => Ok(Leave::Start(own)),
         (false, _, _) => grant.remote_tools().map(Leave::Start),
     };
-    Ok((place, leave.map_err(denied)?))
+    let leave = leave.map_err(denied)?;
+    if let Leave::Start(_) = leave {
+        call.journal.used("exec.safe");
+    }
+    Ok((place, leave))
 }
 
 /// Whether the declaring document came over https: by its URL, or by the mount that it lies on (S-16).
@@ -144,11 +154,6 @@ fn is_declared_remotely(call: &Call, tool: &Tool) -> bool {
         .strip_prefix("os://")
         .and_then(|rest| VirtualPath::parse(&format!("/os/{rest}")).ok())
         .is_none_or(|path| call.grant.is_remote(&path))
-}
-
-fn denied(denial: Denial) -> ProcessError {
-    tracing::debug!(%denial, "tool denied");
-    ProcessError::Denied
 }
 
 /// TD-05: what a failed lookup is called.
@@ -219,6 +224,7 @@ fn describe(call: &Call, component: &[u8], bounds: Bounds) -> Result<Exit, Stop<
 
 /// A tool that was found, and how it is asked.
 struct Asked<'call> {
+    call: &'call Call,
     /// Its real path: `argv[0]`, as its own usage text shows it.
     path: PathBuf,
     flag: &'call str,
@@ -294,6 +300,7 @@ impl Asked<'_> {
             stderr: Stderr::Dropped,
         };
         let keep = self.bounds.keep.saturating_add(disguise.look_ahead());
+        self.call.journal.used("exec.unjailed");
         Ok(match start.run(self.bounds.time, keep) {
             Ok(ended) => Ok(exit_of(ended, &disguise, self.bounds.keep)),
             Err(error) => {

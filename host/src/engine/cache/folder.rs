@@ -142,6 +142,27 @@ impl Folder {
         })
     }
 
+    /// Writes the file `name` unless there is one, whole or not at all.
+    pub(super) fn write_new(&self, name: &str, bytes: &[u8]) -> Result<(), CacheError> {
+        let (unfinished, mut file) = self
+            .create_unfinished(name)
+            .map_err(|error| self.failed(name, error))?;
+        let written = file
+            .write_all(bytes)
+            .and_then(|()| file.sync_all())
+            .and_then(|()| Ok(rename_new(&self.handle, &unfinished, name)?));
+        let _ = unlinkat(&self.handle, &unfinished, AtFlags::empty());
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            written => written.map_err(|error| self.failed(name, error)),
+        }
+    }
+
+    /// The error of the file `name`.
+    pub(super) fn failed(&self, name: &str, source: impl Into<io::Error>) -> CacheError {
+        failed(&self.path.join(name), source)
+    }
+
     /// A new file that nobody else writes to, and its name.
     fn create_unfinished(&self, name: &str) -> io::Result<(String, File)> {
         let flags =
@@ -158,6 +179,18 @@ impl Folder {
         }
         Err(io::ErrorKind::AlreadyExists.into())
     }
+}
+
+/// Renames within a folder, onto a name that must be free.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn rename_new(folder: &File, from: &str, to: &str) -> rustix::io::Result<()> {
+    use rustix::fs::{RenameFlags, renameat_with};
+    renameat_with(folder, from, folder, to, RenameFlags::NOREPLACE)
+}
+
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+fn rename_new(folder: &File, from: &str, to: &str) -> rustix::io::Result<()> {
+    rustix::fs::linkat(folder, from, folder, to, AtFlags::empty())
 }
 
 /// Sorts what opening said: a link, or a file in place of a folder, is of the wrong type.

@@ -3,15 +3,16 @@
 //! A file is named by the digest of the component and by a hash over the compiler, its settings and
 //! this version of hydrant, so what was compiled differently is never found. Compiled code is trusted
 //! like the binary itself. Therefore the folder and the file must belong to the user who runs hydrant
-//! and be writable by nobody else; anything else is refused, said so, and the component is compiled
-//! anew. Files are written under another name and renamed, so no reader sees half of one.
+//! and be writable by nobody else, and the file must bear the seal of this machine for this component
+//! ([`seal`]); anything else is refused, said so, and the component is compiled anew. Files are written
+//! under another name and renamed, so no reader sees half of one.
 
 mod folder;
+mod seal;
 
-use std::fs::File;
 use std::hash::{Hash, Hasher};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use sha2::{Digest as _, Sha256};
 use wasmtime::Engine;
@@ -19,18 +20,29 @@ use wasmtime::component::Component;
 
 pub use self::folder::CacheError;
 use self::folder::Folder;
+use self::seal::Key;
 use crate::trust::Digest;
 
+/// Where compiled code is kept between processes, and the key it is sealed with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeCacheFolders {
+    /// The folder of compiled code, safe to delete.
+    pub code: PathBuf,
+    /// The folder of the key: `state/` of the home folder. Not a part of the cache, so that a cache that came
+    /// from elsewhere does not bring its own key.
+    pub key: PathBuf,
+}
+
 /// A folder of compiled code.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct CodeCache {
-    folder: PathBuf,
+    folders: CodeCacheFolders,
     compatibility: String,
 }
 
 impl CodeCache {
-    /// A cache in `folder` for the compiler that `engine` is set up with.
-    pub(super) fn new(folder: PathBuf, engine: &Engine) -> Self {
+    /// A cache in these folders for the compiler that `engine` is set up with.
+    pub(super) fn new(folders: CodeCacheFolders, engine: &Engine) -> Self {
         let mut hasher = Sha256Hasher(Sha256::new());
         env!("CARGO_PKG_VERSION").hash(&mut hasher);
         engine.precompile_compatibility_hash().hash(&mut hasher);
@@ -42,13 +54,14 @@ impl CodeCache {
             .map(|b| format!("{b:02x}"))
             .collect();
         Self {
-            folder,
+            folders,
             compatibility,
         }
     }
 
-    fn file_name(&self, component: &Digest) -> String {
-        format!("{}-{}.cwasm", component.hex(), self.compatibility)
+    fn file_name(&self, component: &Digest, key: &Key) -> String {
+        let (component, compatibility) = (component.hex(), &self.compatibility);
+        format!("{component}-{compatibility}-{}.cwasm", key.name())
     }
 
     /// The compiled component, if it is here and can be trusted.
@@ -57,62 +70,48 @@ impl CodeCache {
         engine: &Engine,
         component: &Digest,
     ) -> Result<Option<Component>, CacheError> {
-        let Some(folder) = Folder::open(&self.folder)? else {
+        let Some(folder) = Folder::open(&self.folders.code)? else {
             return Ok(None);
         };
-        let name = self.file_name(component);
-        let Some(file) = folder.read(&name)? else {
+        let key = Key::open(&self.folders.key)?;
+        let name = self.file_name(component, &key);
+        let Some(mut file) = folder.read(&name)? else {
             return Ok(None);
         };
-        match deserialize(engine, file) {
-            Ok(component) => Ok(Some(component)),
-            Err(error) => {
-                // A damaged file: compiled again and replaced.
-                let path = self.folder.join(name);
-                tracing::warn!(path = %path.display(), %error, "compiled code is not usable");
-                Ok(None)
-            }
-        }
+        let mut sealed = Vec::new();
+        file.read_to_end(&mut sealed)
+            .map_err(|error| folder.failed(&name, error))?;
+        let unusable = |error: &dyn std::fmt::Display| {
+            // Damaged, or not from here: compiled again and replaced.
+            let path = self.folders.code.join(&name);
+            tracing::warn!(path = %path.display(), %error, "compiled code is not usable");
+            None
+        };
+        let Some(code) = key.open_seal(component, &self.compatibility, &sealed) else {
+            return Ok(unusable(&"it does not bear the seal of this machine"));
+        };
+        Ok(deserialize(engine, code).map_or_else(|error| unusable(&error), Some))
     }
 
     /// Keeps compiled code for later processes.
-    pub(super) fn store(&self, component: &Digest, code: &[u8]) -> Result<(), CacheError> {
-        Folder::create(&self.folder)?.write(&self.file_name(component), code)
+    pub(super) fn store(&self, component: &Digest, mut code: Vec<u8>) -> Result<(), CacheError> {
+        let key = Key::open(&self.folders.key)?;
+        let seal = key.seal(component, &self.compatibility, &code);
+        code.extend(seal);
+        Folder::create(&self.folders.code)?.write(&self.file_name(component, &key), &code)
     }
 }
 
-/// Says whether a cache in `folder` would be used, for `doctor`.
-pub(super) fn check_folder(folder: &Path) -> Result<(), CacheError> {
-    Folder::open(folder).map(|_| ())
-}
-
-/// Maps the file that was checked, not whatever the path names by now.
-#[cfg(target_os = "linux")]
-#[allow(unsafe_code)] // One of the places that STYLE allows it: deserialising compiled code.
-fn deserialize(engine: &Engine, file: File) -> wasmtime::Result<Component> {
-    use std::os::fd::AsRawFd;
-
-    let opened = format!("/proc/self/fd/{}", file.as_raw_fd());
-    if !Path::new(&opened).exists() {
-        return deserialize_bytes(engine, file);
-    }
-    // SAFETY: the code was written by this program (the folder and the file belong to this user, nobody
-    // else can write them, both were checked on the open handle), for this component (the file has no other
-    // name), this compiler and these settings (both are part of the name, and wasmtime compares them again).
-    // Files are only ever replaced by rename, so the mapped bytes do not change.
-    unsafe { Component::deserialize_file(engine, opened) }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn deserialize(engine: &Engine, file: File) -> wasmtime::Result<Component> {
-    deserialize_bytes(engine, file)
+/// Says whether the cache in these folders would be used, for `doctor`.
+pub(super) fn check(folders: &CodeCacheFolders) -> Result<(), CacheError> {
+    Key::open(&folders.key)?;
+    Folder::open(&folders.code).map(|_| ())
 }
 
 #[allow(unsafe_code)] // One of the places that STYLE allows it: deserialising compiled code.
-fn deserialize_bytes(engine: &Engine, mut file: File) -> wasmtime::Result<Component> {
-    let mut code = Vec::new();
-    file.read_to_end(&mut code)?;
-    // SAFETY: as in `deserialize`; these bytes are a private copy.
+fn deserialize(engine: &Engine, code: &[u8]) -> wasmtime::Result<Component> {
+    // SAFETY: these bytes are a private copy, and the code was written by this program: it bears the seal of
+    // this machine for this component, this compiler and these settings, which wasmtime compares again.
     unsafe { Component::deserialize(engine, code) }
 }
 
@@ -133,6 +132,7 @@ impl Hasher for Sha256Hasher {
 mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
 
     use super::*;
 
@@ -140,7 +140,11 @@ mod tests {
         let mut config = wasmtime::Config::new();
         config.wasm_component_model(true);
         let engine = Engine::new(&config).unwrap();
-        let cache = CodeCache::new(folder.join("hydrant"), &engine);
+        let folders = CodeCacheFolders {
+            code: folder.join("hydrant"),
+            key: folder.join("state"),
+        };
+        let cache = CodeCache::new(folders, &engine);
         (engine, cache, Digest::of(COMPONENT))
     }
 
@@ -148,13 +152,14 @@ mod tests {
     const COMPONENT: &[u8] = &[0x00, 0x61, 0x73, 0x6d, 0x0d, 0x00, 0x01, 0x00];
 
     fn path(cache: &CodeCache, component: &Digest) -> PathBuf {
-        cache.folder.join(cache.file_name(component))
+        let key = Key::open(&cache.folders.key).unwrap();
+        cache.folders.code.join(cache.file_name(component, &key))
     }
 
     fn filled(folder: &Path) -> (Engine, CodeCache, Digest) {
         let (engine, cache, digest) = cache(folder);
         let code = engine.precompile_component(COMPONENT).unwrap();
-        cache.store(&digest, &code).unwrap();
+        cache.store(&digest, code.clone()).unwrap();
         (engine, cache, digest)
     }
 
@@ -176,7 +181,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (_, cache, digest) = filled(folder.path());
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode(&cache.folder), 0o700);
+        assert_eq!(mode(&cache.folders.code), 0o700);
         assert_eq!(mode(&path(&cache, &digest)), 0o600);
     }
 
@@ -184,7 +189,7 @@ mod tests {
     fn a_folder_or_file_that_others_can_write_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let (engine, cache, digest) = filled(folder.path());
-        for path in [cache.folder.clone(), path(&cache, &digest)] {
+        for path in [cache.folders.code.clone(), path(&cache, &digest)] {
             let before = fs::metadata(&path).unwrap().permissions();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
             let refused = cache.load(&engine, &digest);
@@ -218,6 +223,26 @@ mod tests {
     }
 
     #[test]
+    fn code_moved_to_the_name_of_another_component_is_not_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let (engine, cache, digest) = filled(folder.path());
+        let other = Digest::of(b"other");
+        fs::copy(path(&cache, &digest), path(&cache, &other)).unwrap();
+        assert!(cache.load(&engine, &other).unwrap().is_none());
+    }
+
+    #[test]
+    fn code_from_another_machine_is_not_used_under_any_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let (engine, cache, digest) = filled(folder.path());
+        let theirs = path(&cache, &digest);
+        fs::remove_file(folder.path().join("state/cache.key")).unwrap();
+        assert!(cache.load(&engine, &digest).unwrap().is_none());
+        fs::rename(theirs, path(&cache, &digest)).unwrap();
+        assert!(cache.load(&engine, &digest).unwrap().is_none());
+    }
+
+    #[test]
     fn threads_that_store_the_same_component_at_once_all_succeed() {
         let folder = tempfile::tempdir().unwrap();
         let (engine, cache, digest) = cache(folder.path());
@@ -227,7 +252,7 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     barrier.wait();
-                    cache.store(&digest, &code).unwrap();
+                    cache.store(&digest, code.clone()).unwrap();
                 });
             }
         });
@@ -239,7 +264,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (engine, cache, digest) = filled(folder.path());
         for damaged in [&b""[..], b"not machine code", &[0x7f; 70_000]] {
-            fs::write(path(&cache, &digest), damaged).unwrap();
+            // With our seal, so that it is the code itself that is looked at.
+            cache.store(&digest, damaged.to_vec()).unwrap();
             assert!(cache.load(&engine, &digest).unwrap().is_none());
         }
     }

@@ -18,13 +18,19 @@ use crate::policy::{Tools, VirtualPath};
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Host {
     pub(in crate::policy) mounts: Listed<MountRule>,
+    /// Whether the document has `mounts`, be it an empty list: in a tenant or run layer what it omits is then not
+    /// mounted (TP-41).
+    pub(in crate::policy) lists_mounts: bool,
     pub(in crate::policy) net: Listed<NetRule>,
     pub(in crate::policy) process: Listed<ProcessRule>,
     pub(in crate::policy) discovery: Discovery,
     pub(in crate::policy) confinement: Confinement,
     /// As written: absolute, or relative to the directory of the policy file.
     pub(in crate::policy) tls_roots: Vec<String>,
+    /// What the document omits is the default.
     pub(in crate::policy) limits: Limits,
+    /// The same limits, where what the document omits is the maximum: it restricts nothing (TP-42).
+    pub(in crate::policy) limits_at_most: Limits,
     pub(in crate::policy) tools: Tools,
 }
 
@@ -66,12 +72,14 @@ impl Host {
     pub(super) fn omitted(line: u64) -> Self {
         Self {
             mounts: Listed::omitted(line),
+            lists_mounts: false,
             net: Listed::omitted(line),
             process: Listed::omitted(line),
             discovery: Discovery::omitted(line),
             confinement: Confinement::Required,
             tls_roots: Vec::new(),
             limits: Limits::default(),
+            limits_at_most: MAXIMA,
             tools: Tools::Skip,
         }
     }
@@ -90,6 +98,7 @@ impl Host {
         let mut host = Self::omitted(field.line);
         if let Some(field) = members.get("mounts") {
             host.mounts = listed(field, MountRule::read)?;
+            host.lists_mounts = true;
             unique_mount_points(field, &host.mounts)?;
         }
         if let Some(field) = members.get("net") {
@@ -114,12 +123,27 @@ impl Host {
             host.tls_roots = files.into_iter().map(|(file, _)| file.to_owned()).collect();
         }
         if let Some(field) = members.get("limits") {
-            host.limits = limits(&field.members(&Limits::NAMES)?)?;
+            host.read_limits(&field.members(&Limits::NAMES)?)?;
         }
         if let Some(field) = members.get("tools") {
             host.tools = field.word(&[("describe", Tools::Describe), ("skip", Tools::Skip)])?;
         }
         Ok(host)
+    }
+
+    /// TP-34.
+    fn read_limits(&mut self, members: &Members<'_>) -> Result<(), PolicyError> {
+        let mut maxima = MAXIMA;
+        for name in Limits::NAMES {
+            let limits = (self.limits.named(name), self.limits_at_most.named(name));
+            if let (Some(field), (Some(limit), Some(at_most)), Some(maximum)) =
+                (members.get(name), limits, maxima.named(name))
+            {
+                *limit = field.positive(*maximum)?;
+                *at_most = *limit;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -226,17 +250,4 @@ pub(super) fn listed<T>(
         line: field.line,
         items,
     })
-}
-
-/// TP-34.
-fn limits(members: &Members<'_>) -> Result<Limits, PolicyError> {
-    let (mut limits, mut maxima) = (Limits::default(), MAXIMA);
-    for name in Limits::NAMES {
-        if let (Some(field), Some(limit), Some(maximum)) =
-            (members.get(name), limits.named(name), maxima.named(name))
-        {
-            *limit = field.positive(*maximum)?;
-        }
-    }
-    Ok(limits)
 }

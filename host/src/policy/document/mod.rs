@@ -3,19 +3,22 @@
 //! Every rule keeps the line it came from, because a decision is worth little without the line that made it. No file is
 //! opened and no program looked up here.
 
+mod ceiling;
 mod field;
+mod hash;
 mod host;
 mod nearest;
 mod process;
 
+pub(super) use ceiling::{Ceiling, is_environment_name};
+use ceiling::{environment_name, prefix};
 use field::Field;
 pub(super) use host::{Host, Mode, MountRule, MountSource, NetRule};
 pub(super) use process::ProcessRule;
 
-use super::VirtualPath;
 use super::error::PolicyError;
 use super::text::{self, Node};
-use super::url_prefix::UrlPrefix;
+use crate::trust::Digest;
 
 /// A value and the line it stands on.
 #[derive(Clone, Debug)]
@@ -46,15 +49,8 @@ pub(super) struct Document {
     pub(super) trusted_signers: Vec<String>,
     pub(super) ceiling: Ceiling,
     pub(super) host: Host,
-}
-
-/// What no grant ever exceeds. The parts for core modules are checked and not kept.
-#[derive(Clone, Debug)]
-pub(super) struct Ceiling {
-    /// `fs.read`: none for a value that covers nothing, because it has a dot segment (TC-01).
-    pub(super) read: Listed<Option<VirtualPath>>,
-    pub(super) net: Listed<UrlPrefix>,
-    pub(super) exec: Lined<bool>,
+    /// `policy_hash` (TP-43).
+    pub(super) hash: Digest,
 }
 
 impl Document {
@@ -85,6 +81,7 @@ impl Document {
             trusted_signers,
             ceiling,
             host,
+            hash: hash::policy_hash(&root),
         })
     }
 }
@@ -97,121 +94,6 @@ fn trusted_signers(field: &Field<'_>) -> Result<Vec<String>, PolicyError> {
         .into_iter()
         .map(|(name, _)| name.to_owned())
         .collect())
-}
-
-impl Ceiling {
-    /// TP-06 to TP-11.
-    fn read(field: &Field<'_>) -> Result<Self, PolicyError> {
-        let members =
-            field.members(&["fs", "net", "kv", "queue", "env", "exec", "time", "random"])?;
-        let mut read = Listed::omitted(field.line);
-        if let Some(fs) = members.get_unless_null("fs") {
-            read.line = fs.line;
-            let fs = fs.members(&["read", "write"])?;
-            if let Some(field) = fs.get_unless_null("read") {
-                read = directories(field)?;
-            }
-            if let Some(field) = fs.get_unless_null("write") {
-                directories(field)?;
-            }
-        }
-        let net = match members.get_unless_null("net") {
-            Some(field) => prefixes(field)?,
-            None => Listed::omitted(field.line),
-        };
-        for (member, verbs) in [("kv", ["read", "write"]), ("queue", ["publish", "consume"])] {
-            if let Some(field) = members.get_unless_null(member) {
-                let named = field.members(&verbs)?;
-                for list in verbs.iter().filter_map(|verb| named.get_unless_null(verb)) {
-                    names(list)?;
-                }
-            }
-        }
-        if let Some(field) = members.get_unless_null("env") {
-            for (name, item) in field.unique_texts()? {
-                environment_name(name, &item)?;
-            }
-        }
-        let mut exec = Lined {
-            line: field.line,
-            value: false,
-        };
-        for switch in ["exec", "time", "random"] {
-            if let Some(field) = members.get_unless_null(switch) {
-                let value = field.boolean()?;
-                if switch == "exec" {
-                    exec = Lined {
-                        line: field.line,
-                        value,
-                    };
-                }
-            }
-        }
-        Ok(Self { read, net, exec })
-    }
-}
-
-/// TP-07.
-fn directories(field: &Field<'_>) -> Result<Listed<Option<VirtualPath>>, PolicyError> {
-    let mut items = Vec::new();
-    for (text, item) in field.unique_texts()? {
-        if !text.starts_with('/') {
-            return Err(item.constraint(format!("must begin with `/`, not {text:?}")));
-        }
-        items.push(Lined {
-            line: item.line,
-            value: VirtualPath::normalise(text).ok(),
-        });
-    }
-    Ok(Listed {
-        line: field.line,
-        items,
-    })
-}
-
-/// TP-08.
-fn prefixes(field: &Field<'_>) -> Result<Listed<UrlPrefix>, PolicyError> {
-    let mut items = Vec::new();
-    for (text, item) in field.unique_texts()? {
-        items.push(Lined {
-            line: item.line,
-            value: prefix(text, &item)?,
-        });
-    }
-    Ok(Listed {
-        line: field.line,
-        items,
-    })
-}
-
-fn prefix(text: &str, field: &Field<'_>) -> Result<UrlPrefix, PolicyError> {
-    UrlPrefix::parse(text).map_err(|fault| field.constraint(format!("{fault}: {text:?}")))
-}
-
-/// TP-09.
-fn names(field: &Field<'_>) -> Result<(), PolicyError> {
-    for (text, item) in field.unique_texts()? {
-        if text.is_empty() {
-            return Err(item.constraint("must be a name or `*`, not empty"));
-        }
-    }
-    Ok(())
-}
-
-/// TP-10.
-fn environment_name(name: &str, field: &Field<'_>) -> Result<(), PolicyError> {
-    let upper = |character: char| character.is_ascii_uppercase() || character == '_';
-    let valid = name.starts_with(upper)
-        && name
-            .chars()
-            .all(|character| upper(character) || character.is_ascii_digit());
-    if valid {
-        Ok(())
-    } else {
-        Err(field.constraint(format!(
-            "must be named with capital letters, digits and `_`, not {name:?}"
-        )))
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
+mod kept;
+
 use proptest::prelude::*;
 
 use super::*;
-use crate::policy::DocumentFault;
+use crate::policy::{Confinement, DocumentFault, Limits, Tools, VirtualPath};
 
 /// A valid document; tests replace single lines of it.
 const VALID: &str = r#"version: 1
@@ -58,7 +60,7 @@ fn tp_20_every_member_is_read() {
     assert_eq!(host.limits.wall_ms, 60_000);
     assert_eq!(host.limits.fuel, 20_000_000_000);
     assert_eq!(host.tls_roots, ["ca.pem"]);
-    assert_eq!(host.tools, super::super::Tools::Describe);
+    assert_eq!(host.tools, Tools::Describe);
     assert_eq!(host.discovery.runners[".py"].value.arguments, ["-B"]);
     assert!(host.discovery.remote.value && host.process.items[0].value.network);
 }
@@ -94,6 +96,14 @@ fn tp_03_unknown_members_are_refused_with_line_and_suggestion() {
             "unknown member `volumes` at line 2 (policy.yaml:2)",
         ),
         (".py:", ".rb:", "unknown member `.rb` at line 18"),
+        ("kv: {read", "kv: {get", "unknown member `get`"),
+        ("fs: {read", "fs: {list: [], read", "unknown member `list`"),
+        ("time:", "clock:", "unknown member `clock`"),
+        (
+            "{process: unjailed}",
+            "{program: unjailed}",
+            "unknown member `program`",
+        ),
         (
             "  jail: {",
             "  jail: {\"a\\nb\": 1, ",
@@ -153,6 +163,8 @@ fn tp_07_to_tp_38_each_rule_is_a_constraint_violation_or_a_type_error() {
         ("[/workspace, /os]", "[workspace]", "must begin with `/`"),
         ("[/workspace, /os]", "[/os, /os]", "repeats \"/os\""),
         ("write: null", "write: [x]", "must begin with `/`"),
+        ("write: null", "write: [\"\"]", "must begin with `/`"),
+        ("write: null", "write: [/a, /a]", "repeats \"/a\""),
         // TP-08
         (
             "[\"https://docs.example/\"]",
@@ -164,9 +176,45 @@ fn tp_07_to_tp_38_each_rule_is_a_constraint_violation_or_a_type_error() {
             "[\"https://docs.example/?q\"]",
             "no query",
         ),
-        // TP-09, TP-10
+        (
+            "[\"https://docs.example/\"]",
+            "[\"https://docs.example/#f\"]",
+            "no fragment",
+        ),
+        (
+            "[\"https://docs.example/\"]",
+            "[\"https://docs.example/%41\"]",
+            "`%` escapes",
+        ),
+        (
+            "[\"https://docs.example/\"]",
+            "['https://docs.example\\\\x']",
+            "must not hold `\\`",
+        ),
+        (
+            "[\"https://docs.example/\"]",
+            "[\"https://docs.example/\", \"https://docs.example/\"]",
+            "repeats",
+        ),
+        // TP-09
         ("[\"*\"]", "[\"\"]", "must be a name or `*`"),
+        ("[\"*\"]", "[a, b, a]", "repeats \"a\""),
+        (
+            "kv: {read: [\"*\"]}",
+            "queue: {consume: [\"\"]}",
+            "must be a name or `*`",
+        ),
+        (
+            "kv: {read: [\"*\"]}",
+            "queue: {publish: [t, t]}",
+            "repeats \"t\"",
+        ),
+        // TP-10
         ("_X1", "x1", "capital letters"),
+        ("_X1", "1X", "capital letters"),
+        ("_X1", "A-B", "capital letters"),
+        ("_X1", "\"\"", "capital letters"),
+        ("_X1", "HOME", "repeats \"HOME\""),
         // TP-21
         ("at: /workspace", "at: /Workspace", "must be `/name`"),
         ("at: /workspace", "at: /workspace/x", "must be `/name`"),
@@ -271,6 +319,37 @@ fn tp_07_to_tp_38_each_rule_is_a_constraint_violation_or_a_type_error() {
         );
     }
     let shapes = [
+        // TP-05
+        ("[a, b]", "a", "policy.trusted_signers must be a list"),
+        ("[a, b]", "[1]", "must be a string; write it in quotes"),
+        ("[a, b]", "~", "policy.trusted_signers must be a list"),
+        // TP-07 to TP-11
+        (
+            "[/workspace, /os]",
+            "/os",
+            "policy.capability_ceiling.fs.read must be a list",
+        ),
+        (
+            "write: null",
+            "write: [~]",
+            "policy.capability_ceiling.fs.write[0] must be a string",
+        ),
+        ("env: [HOME, _X1]", "env: {HOME: a}", "must be a list"),
+        (
+            "kv: {read: [\"*\"]}",
+            "kv: [a]",
+            "policy.capability_ceiling.kv must be a mapping",
+        ),
+        (
+            "time: false",
+            "time: 0",
+            "policy.capability_ceiling.time must be true or false",
+        ),
+        (
+            "time: false",
+            "random: \"true\"",
+            "policy.capability_ceiling.random must be true or false",
+        ),
         (
             "exec: true",
             "exec: yes",
@@ -367,42 +446,4 @@ proptest! {
         let text = format!("{kept}{insert}{rest}");
         let _ = parse(&text);
     }
-}
-
-#[test]
-fn the_example_of_section_8_is_valid() {
-    let example = r#"version: 1
-trusted_signers: [hydrant.build, hydrant.release]
-capability_ceiling:                      # the original's grammar, unchanged
-  fs: {read: [/workspace, /os], write: [/workspace]}
-  net: ["https://docs.example.org/"]
-  exec: true
-host:                                    # hydrant only; omitted = components get nothing
-  mounts:
-    - {at: /workspace, dir: ".", mode: rw}
-    - {at: /os, dir: "./os", mode: ro}
-    - {at: /os/lib, url: "https://docs.example.org/guide/os/"}
-  net:
-    - {url: "https://docs.example.org/guide/", methods: [GET]}
-  process:
-    - program: git
-      args:
-        - ["--no-pager", "status", "--porcelain=v2", "--branch", "-z"]
-        - ["--no-pager", "diff", "--no-ext-diff", "..."]
-        - ["--no-pager", "rev-parse", "--verify", "--end-of-options", "*^{commit}"]
-      cwd: [/workspace]
-    - {program: cargo, args: [["test", "--offline", "..."]], cwd: [/workspace], env: {CARGO_TERM_COLOR: never}, writable: [/workspace/target]}
-  discovery: {run: [/os/tools], runners: {.py: [python3]}}
-  limits: {wall_ms: 60000}
-  tools: describe
-"#;
-    let document = parse(example).unwrap();
-    let lines: Vec<_> = document
-        .host
-        .process
-        .items
-        .iter()
-        .map(|rule| rule.line)
-        .collect();
-    assert_eq!(lines, [15, 21]);
 }

@@ -10,7 +10,10 @@ use crate::trust::Capability;
 /// The declared capabilities of the kinds a component can use; others allow nothing (TC-09).
 #[derive(Debug, Default)]
 pub(super) struct Declared {
-    directories: Vec<VirtualPath>,
+    /// `fs.read` (TC-10).
+    read: Vec<VirtualPath>,
+    /// `fs.write` (TC-11).
+    written: Vec<VirtualPath>,
     /// `net.http:*`: whatever the policy allows (TC-12).
     any_url: bool,
     prefixes: Vec<UrlPrefix>,
@@ -24,7 +27,8 @@ impl Declared {
         let mut declared = Self::default();
         for Capability { kind, value, .. } in capabilities {
             match (kind.as_str(), value.as_str()) {
-                ("fs.read", value) => declared.directories.extend(VirtualPath::normalise(value)),
+                ("fs.read", value) => declared.read.extend(VirtualPath::normalise(value)),
+                ("fs.write", value) => declared.written.extend(VirtualPath::normalise(value)),
                 ("net.http", "*") => declared.any_url = true,
                 ("net.http", value) => declared.prefixes.extend(UrlPrefix::parse(value)),
                 ("exec.safe", "*") => declared.any_program = true,
@@ -36,9 +40,11 @@ impl Declared {
     }
 
     pub(super) fn reads(&self, path: &VirtualPath) -> bool {
-        self.directories
-            .iter()
-            .any(|directory| path.starts_with(directory))
+        holds(&self.read, path)
+    }
+
+    pub(super) fn writes(&self, path: &VirtualPath) -> bool {
+        holds(&self.written, path)
     }
 
     pub(super) fn fetches(&self, url: &Url) -> bool {
@@ -62,7 +68,8 @@ impl Declared {
     pub(super) fn values(&self, kind: &str) -> Vec<&str> {
         let star = |any: bool| any.then_some("*").into_iter();
         match kind {
-            "fs.read" => self.directories.iter().map(VirtualPath::as_str).collect(),
+            "fs.read" => self.read.iter().map(VirtualPath::as_str).collect(),
+            "fs.write" => self.written.iter().map(VirtualPath::as_str).collect(),
             "net.http" => star(self.any_url)
                 .chain(self.prefixes.iter().map(UrlPrefix::as_str))
                 .collect(),
@@ -71,4 +78,10 @@ impl Declared {
                 .collect(),
         }
     }
+}
+
+fn holds(directories: &[VirtualPath], path: &VirtualPath) -> bool {
+    directories
+        .iter()
+        .any(|directory| path.starts_with(directory))
 }

@@ -1,4 +1,5 @@
-//! Requests: a declared URL, a prefix of the ceiling, and a rule of `host.net` with the method must allow it (TC-32).
+//! Requests: a declared URL and, in every layer, a prefix of the ceiling and a rule of `host.net` with the method must
+//! allow it (TC-32).
 //!
 //! The whole question is asked again for every redirect target.
 
@@ -28,22 +29,8 @@ impl Grant {
         if !factors.declared.fetches(url) {
             return Err(factors.undeclared(KIND, &without_credentials(url)));
         }
-        let policy = &factors.policy;
-        let net = &policy.document.ceiling.net;
-        if !net
-            .items
-            .iter()
-            .any(|prefix| prefix.value.matches(url, Escapes::Harmless))
-        {
-            let rule = policy.rule(net.line, "capability_ceiling.net does not cover it");
-            let remedy = policy.remedy(&format!(
-                "add \"{0}\" to capability_ceiling.net and {{url: \"{0}\", methods: [{method}]}} to host.net",
-                proposal(url)
-            ));
-            return Err(Denial::new(capability(), rule, remedy));
-        }
-        if policy.net_rule(method, url).is_none() {
-            return Err(policy.outside_net(method, url, capability()));
+        for layer in factors.layers.all() {
+            layer.allows_request(method, url, capability)?;
         }
         // TC-33: a prefix matches its own host only, so every layer names what the URL names.
         Ok(if names_its_address(url) {
@@ -55,18 +42,44 @@ impl Grant {
 
     /// The rule that allows the request, and what would forbid it. For a request that [`Grant::fetch`] allows.
     pub(in crate::policy) fn why_fetch(&self, method: Method, url: &Url) -> Option<(Rule, String)> {
-        let policy = &self.factors.as_ref()?.policy;
-        let found = policy.net_rule(method, url)?;
-        let prefix = found.value.prefix.as_str();
+        let factors = self.factors.as_ref()?;
+        let policy = factors.layers.policy();
+        let prefix = policy.net_rule(method, url)?.value.prefix.as_str();
         let reason = format!("host.net allows {method} at {prefix}");
         let remedy = policy.remedy(&format!(
             "take {method} out of the methods of {prefix} in host.net"
         ));
-        Some((policy.rule(found.line, reason), remedy))
+        let line = |layer: &Policy| Some(layer.net_rule(method, url)?.line);
+        Some((factors.agreed(line, reason)?, remedy))
     }
 }
 
 impl Policy {
+    fn allows_request(
+        &self,
+        method: Method,
+        url: &Url,
+        capability: impl Fn() -> String,
+    ) -> Result<(), Denial> {
+        let net = &self.document.ceiling.net;
+        if !net
+            .items
+            .iter()
+            .any(|prefix| prefix.value.matches(url, Escapes::Harmless))
+        {
+            let rule = self.rule(net.line, "capability_ceiling.net does not cover it");
+            let remedy = self.remedy(&format!(
+                "add \"{0}\" to capability_ceiling.net and {{url: \"{0}\", methods: [{method}]}} to host.net",
+                proposal(url)
+            ));
+            return Err(Denial::new(capability(), rule, remedy));
+        }
+        match self.net_rule(method, url) {
+            Some(_) => Ok(()),
+            None => Err(self.outside_net(method, url, capability())),
+        }
+    }
+
     fn net_rule(&self, method: Method, url: &Url) -> Option<&Lined<NetRule>> {
         self.net_rules(url)
             .find(|rule| rule.value.methods.contains(&method))

@@ -25,6 +25,15 @@ pub enum Location {
     },
 }
 
+/// Leave to write a path (TC-11). That no component of it is a link is for the write itself to ensure (TC-22).
+#[derive(Clone, Debug)]
+pub struct WriteLeave {
+    /// The mount; everything is opened beneath its handle.
+    pub mount: MountHandle,
+    /// The path below the mount, without a leading slash; `""` is the mount itself.
+    pub relative: String,
+}
+
 /// The method of an HTTP request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Method {

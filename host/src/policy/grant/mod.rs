@@ -1,7 +1,7 @@
-//! What one call may do: policy ∩ signed manifest ∩ run (TC, section 9).
+//! What one call may do: signed manifest ∩ policy ∩ tenant ∩ run (TC, section 9).
 //!
-//! Each question is answered by the first factor that refuses, in the order manifest, ceiling, rule; an operation
-//! happens only if every factor allows it. Nothing here touches the file system or the network, so what exists and what
+//! Each question is answered by the first factor that refuses, in the order manifest, ceilings, rules; an operation
+//! happens only if every factor and every layer allows it (TP-40). Nothing here touches the file system or the network, so what exists and what
 //! does not look alike outside the grant (TC-21).
 
 mod declared;
@@ -9,13 +9,19 @@ mod fetch;
 mod leave;
 mod process;
 mod read;
+mod rules;
+mod tool;
+mod write;
 
 use std::sync::Arc;
 
 use declared::Declared;
-pub use leave::{Confinement, Location, Method, ProgramLeave, Reach, Runner, ToolLeave};
+pub use leave::{
+    Confinement, Location, Method, ProgramLeave, Reach, Runner, ToolLeave, WriteLeave,
+};
 
-use super::{Denial, Policy, Rule};
+use super::mount::{Mapped, Mounted};
+use super::{Denial, Layers, Policy, Rule, VirtualPath};
 use crate::trust::Capability;
 
 /// What one call may do. Cheap to clone; can be narrowed, never widened.
@@ -30,16 +36,16 @@ pub struct Grant {
 /// The factors that are the same for every clone.
 #[derive(Debug)]
 struct Factors {
-    policy: Arc<Policy>,
+    layers: Layers,
     declared: Declared,
 }
 
 impl Grant {
-    /// What both the policy and the manifest's capabilities allow. A capability of an unknown kind or form allows
-    /// nothing (TC-09).
-    pub fn new(policy: Arc<Policy>, capabilities: &[Capability]) -> Self {
+    /// What both the layers (a policy alone is one, too) and the manifest's capabilities allow. A capability of an
+    /// unknown kind or form allows nothing (TC-09).
+    pub fn new(layers: impl Into<Layers>, capabilities: &[Capability]) -> Self {
         let factors = Factors {
-            policy,
+            layers: layers.into(),
             declared: Declared::new(capabilities),
         };
         Self {
@@ -100,6 +106,57 @@ impl Factors {
         };
         let remedy = format!("the skill must be signed with a manifest that declares {capability}");
         Denial::new(capability, Rule::of("the manifest", reason), remedy)
+    }
+
+    /// The mount that holds `path`, unless a layer leaves it out.
+    fn mount(&self, kind: &str, path: &VirtualPath) -> Result<&Mounted, Denial> {
+        let policy = self.layers.policy();
+        let mount = self.layers.mounts().holding(path);
+        let mount = mount.ok_or_else(|| policy.unmounted(kind, path))?;
+        match mount.mapped {
+            Mapped::Unlisted => {
+                let layer = self.layers.leaves_out(mount).unwrap_or(policy);
+                Err(layer.unlisted(kind, path, mount))
+            }
+            Mapped::Directory(_) | Mapped::Https(_) => Ok(mount),
+        }
+    }
+
+    /// The rule of the policy that allows something, and where the other layers agree; `line` finds the line of a layer.
+    fn agreed(&self, line: impl Fn(&Policy) -> Option<u64>, mut reason: String) -> Option<Rule> {
+        for layer in self.layers.narrowing() {
+            let line = line(layer)?;
+            reason.push_str(&format!("; {}:{line} agrees", layer.source()));
+        }
+        let policy = self.layers.policy();
+        Some(policy.rule(line(policy)?, reason))
+    }
+}
+
+impl Policy {
+    fn unmounted(&self, kind: &str, path: &VirtualPath) -> Denial {
+        let rule = self.rule(
+            self.document.host.mounts.line,
+            "no mount of host.mounts holds it",
+        );
+        let remedy = if path.starts_with(&VirtualPath::os()) {
+            "give --root DIR".to_owned()
+        } else {
+            let at = path.segments().next().unwrap_or("NAME");
+            let mode = if kind == "fs.write" { "rw" } else { "ro" };
+            self.remedy(&format!(
+                "add {{at: /{at}, dir: DIR, mode: {mode}}} to host.mounts"
+            ))
+        };
+        Denial::new(format!("{kind}:{path}"), rule, remedy)
+    }
+
+    /// TP-41: this layer has mounts, and not this one.
+    fn unlisted(&self, kind: &str, path: &VirtualPath, mount: &Mounted) -> Denial {
+        let reason = format!("host.mounts leaves out {}", mount.at);
+        let rule = self.rule(self.document.host.mounts.line, reason);
+        let remedy = self.remedy(&format!("list {} in host.mounts", mount.at));
+        Denial::new(format!("{kind}:{path}"), rule, remedy)
     }
 }
 

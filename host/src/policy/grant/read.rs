@@ -1,7 +1,7 @@
-//! Reading: a declared directory, the ceiling and a mount must hold the path (TC-01, TC-21, M-02).
+//! Reading: a declared directory, every ceiling and a mount must hold the path (TC-01, TC-21, M-02).
 
 use super::{Factors, Grant, Location};
-use crate::policy::document::Lined;
+use crate::policy::document::{Lined, Listed};
 use crate::policy::mount::{Mapped, Mounted};
 use crate::policy::{Denial, Policy, Rule, VirtualPath};
 
@@ -17,16 +17,15 @@ impl Grant {
         if !factors.declared.reads(path) {
             return Err(factors.undeclared(KIND, path.as_str()));
         }
-        let policy = &factors.policy;
-        if policy.ceiling_over(path).is_none() {
-            return Err(policy.outside_reading(path));
+        for layer in factors.layers.all() {
+            if layer.document.ceiling.read.over(path).is_none() {
+                return Err(layer.outside_reading(path));
+            }
         }
-        let mount = policy
-            .mounts
-            .holding(path)
-            .ok_or_else(|| policy.unmounted(path))?;
+        let mount = factors.mount(KIND, path)?;
         self.check_scheme(mount, path, factors)?;
-        mount.locate(path).ok_or_else(|| policy.unmounted(path))
+        let located = mount.locate(path);
+        located.ok_or_else(|| factors.layers.policy().unmounted(KIND, path))
     }
 
     /// Whether `path` lies on an https mount.
@@ -34,22 +33,23 @@ impl Grant {
         let mount = self
             .factors
             .as_ref()
-            .and_then(|factors| factors.policy.mounts.holding(path));
+            .and_then(|factors| factors.layers.mounts().holding(path));
         mount.is_some_and(|mount| matches!(mount.mapped, Mapped::Https(_)))
     }
 
     /// The rule that allows reading `path`, and what would forbid it. For a path that [`Grant::read`] allows.
     pub(in crate::policy) fn why_read(&self, path: &VirtualPath) -> Option<(Rule, String)> {
-        let policy = &self.factors.as_ref()?.policy;
-        let entry = policy.ceiling_over(path)?;
-        let value = entry.value.as_ref()?;
-        let at = &policy.mounts.holding(path)?.at;
+        let factors = self.factors.as_ref()?;
+        let entry = |layer: &Policy| Some(layer.document.ceiling.read.over(path)?.line);
+        let policy = factors.layers.policy();
+        let value = policy.document.ceiling.read.over(path)?.value.as_ref()?;
+        let at = &factors.layers.mounts().holding(path)?.at;
         let reason =
             format!("capability_ceiling.fs.read holds it with {value}, the mount {at} maps it");
         let remedy = policy.remedy(&format!(
             "take \"{value}\" out of capability_ceiling.fs.read"
         ));
-        Some((policy.rule(entry.line, reason), remedy))
+        Some((factors.agreed(entry, reason)?, remedy))
     }
 
     /// N-09: a base of plain http counts only by the development flag.
@@ -62,8 +62,11 @@ impl Grant {
         match &mount.mapped {
             Mapped::Https(base) if base.scheme() != "https" && !self.http_loopback => {
                 let reason = format!("the mount {} is plain http", mount.at);
-                let rule = match mount.line {
-                    Some(line) => factors.policy.rule(line, reason),
+                // Layers only repeat what the policy mounts.
+                let policy = factors.layers.policy();
+                let line = policy.mounts.at(&mount.at).and_then(|mount| mount.line);
+                let rule = match line {
+                    Some(line) => policy.rule(line, reason),
                     None => Rule::of("--mount", reason),
                 };
                 let remedy = "give --allow-http-loopback".to_owned();
@@ -74,10 +77,10 @@ impl Grant {
     }
 }
 
-impl Policy {
-    /// The entry of `capability_ceiling.fs.read` that holds `path`; of several the one that says most about it.
-    fn ceiling_over(&self, path: &VirtualPath) -> Option<&Lined<Option<VirtualPath>>> {
-        let entries = self.document.ceiling.read.items.iter();
+impl Listed<Option<VirtualPath>> {
+    /// The entry that holds `path`; of several the one that says most about it.
+    pub(super) fn over(&self, path: &VirtualPath) -> Option<&Lined<Option<VirtualPath>>> {
+        let entries = self.items.iter();
         entries
             .filter(|entry| {
                 entry
@@ -87,29 +90,15 @@ impl Policy {
             })
             .max_by_key(|entry| entry.value.as_ref().map(|value| value.as_str().len()))
     }
+}
 
+impl Policy {
     fn outside_reading(&self, path: &VirtualPath) -> Denial {
         let rule = self.rule(
             self.document.ceiling.read.line,
             "capability_ceiling.fs.read does not cover it",
         );
         let remedy = self.remedy(&format!("add \"{path}\" to capability_ceiling.fs.read"));
-        Denial::new(format!("{KIND}:{path}"), rule, remedy)
-    }
-
-    fn unmounted(&self, path: &VirtualPath) -> Denial {
-        let rule = self.rule(
-            self.document.host.mounts.line,
-            "no mount of host.mounts holds it",
-        );
-        let remedy = if path.starts_with(&VirtualPath::os()) {
-            "give --root DIR".to_owned()
-        } else {
-            let at = path.segments().next().unwrap_or("NAME");
-            self.remedy(&format!(
-                "add {{at: /{at}, dir: DIR, mode: ro}} to host.mounts"
-            ))
-        };
         Denial::new(format!("{KIND}:{path}"), rule, remedy)
     }
 }

@@ -1,4 +1,5 @@
 mod process;
+mod write;
 
 use proptest::prelude::*;
 

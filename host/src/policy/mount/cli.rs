@@ -1,4 +1,4 @@
-//! Mounts of the command line: `--root DIR` and `--mount PREFIX=TARGET` (M-01).
+//! Mounts of the command line: `--root DIR` and `--mount PREFIX=TARGET` (M-01), `--mount AT=DIR` of `run` (TP-22).
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,23 @@ use super::base::https_base;
 use super::is_mount_point;
 use crate::policy::{PolicyError, VirtualPath};
 
-/// A mount of the command line: `--mount PREFIX=TARGET`, `--root DIR`.
+/// A mount of the command line: `--mount PREFIX=TARGET`, `--root DIR`, `--mount AT=DIR`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CliMount {
     /// Where the target appears.
     pub at: VirtualPath,
     /// What appears there.
     pub target: MountTarget,
+    pub(super) role: Role,
+}
+
+/// What a flag may do to the mounts of a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Fill a mount with `dir: "@cli"`, or add one at or below `/os` (M-01).
+    FillOrAdd,
+    /// Fill a mount with `dir: "@cli"`, and nothing else (TP-22).
+    Fill,
 }
 
 /// What a mount of the command line maps to.
@@ -53,7 +63,45 @@ impl CliMount {
         Ok(Self {
             at,
             target: MountTarget::parse(target, allow_http_loopback).map_err(fault)?,
+            role: Role::FillOrAdd,
         })
+    }
+
+    /// Reads `--mount AT=DIR` of `run` (TP-22): the directory of a mount that the policy has with `dir: "@cli"`, or of
+    /// a mount of the default policy. It adds no mount.
+    ///
+    /// # Errors
+    /// [`PolicyError::Flag`] when the flag has not that form.
+    pub fn of_policy(flag: &str) -> Result<Self, PolicyError> {
+        let fault = |rule: &str| PolicyError::Flag {
+            flag: flag.to_owned(),
+            rule: rule.to_owned(),
+        };
+        let (at, directory) = flag
+            .split_once('=')
+            .ok_or_else(|| fault("write AT=DIR, for example /workspace=../project"))?;
+        let at = VirtualPath::parse(at)
+            .ok()
+            .filter(is_mount_point)
+            .ok_or_else(|| fault("AT must be a mount of the policy, such as /workspace"))?;
+        if has_scheme(directory) {
+            return Err(fault("the target must be a directory"));
+        }
+        let target = MountTarget::parse(directory, false).map_err(|rule| fault(&rule))?;
+        Ok(Self {
+            at,
+            target,
+            role: Role::Fill,
+        })
+    }
+
+    /// The directory that a mount of the default policy has without a flag.
+    pub(in crate::policy) fn by_default(at: VirtualPath, directory: PathBuf) -> Self {
+        Self {
+            at,
+            target: MountTarget::Directory(directory),
+            role: Role::Fill,
+        }
     }
 
     /// `--root DIR`: the mount `/`, at `/os`.
@@ -62,6 +110,7 @@ impl CliMount {
         Self {
             at: VirtualPath::os(),
             target,
+            role: Role::FillOrAdd,
         }
     }
 
@@ -150,6 +199,37 @@ mod tests {
             "/lib/=https://",
         ] {
             let error = CliMount::os_prefix(flag, true).unwrap_err();
+            assert!(error.is_usage(), "{flag}");
+        }
+    }
+
+    #[test]
+    fn tp_22_a_flag_of_run_names_a_mount_point_and_a_directory() {
+        for (flag, at, target) in [
+            ("/workspace=.", "/workspace", "."),
+            ("/os=/srv/os", "/os", "/srv/os"),
+            ("/os/lib=a=b", "/os/lib", "a=b"),
+            ("/data=./https:", "/data", "./https:"),
+        ] {
+            let mount = CliMount::of_policy(flag).unwrap();
+            assert_eq!(mount.at.as_str(), at);
+            assert_eq!(mount.target, MountTarget::Directory(PathBuf::from(target)));
+        }
+        for flag in [
+            "",
+            "=",
+            "/workspace",
+            "/workspace=",
+            "workspace=.",
+            "/=.",
+            "/workspace/=.",
+            "/workspace/x=.",
+            "/Workspace=.",
+            "/os/lib/=.",
+            "/os=https://cdn.example/",
+            "/os=http://127.0.0.1/",
+        ] {
+            let error = CliMount::of_policy(flag).unwrap_err();
             assert!(error.is_usage(), "{flag}");
         }
     }

@@ -5,6 +5,7 @@
 
 mod base;
 mod cli;
+mod narrow;
 mod open;
 mod table;
 

@@ -13,9 +13,9 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 
 /// Passing through a directory needs no leave to list it, where the system can say so.
 #[cfg(target_os = "linux")]
-const PASS: OFlags = OFlags::PATH;
+pub(super) const PASS: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
-const PASS: OFlags = OFlags::RDONLY;
+pub(super) const PASS: OFlags = OFlags::RDONLY;
 
 /// Why a directory cannot be mounted. For the operator: names real paths.
 #[derive(Debug, thiserror::Error)]

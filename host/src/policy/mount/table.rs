@@ -6,6 +6,7 @@ use std::sync::Arc;
 use url::Url;
 
 use super::base::below;
+use super::cli::Role;
 use super::open::open_directory;
 use super::{CliMount, MountHandle, MountTarget, MountedDirectory};
 use crate::policy::VirtualPath;
@@ -16,11 +17,11 @@ use crate::policy::grant::Location;
 /// All mounts, the longest mount point first.
 #[derive(Debug)]
 pub(in crate::policy) struct MountTable {
-    mounts: Vec<Mounted>,
+    pub(super) mounts: Vec<Mounted>,
 }
 
 /// One mount.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::policy) struct Mounted {
     pub(in crate::policy) at: VirtualPath,
     /// The line of the policy that maps it; none for a flag.
@@ -30,10 +31,12 @@ pub(in crate::policy) struct Mounted {
 }
 
 /// What a mount maps to.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::policy) enum Mapped {
     Directory(MountHandle),
     Https(Url),
+    /// Nothing, because a tenant or run layer does not list it (TP-41). It still hides what lies behind it.
+    Unlisted,
 }
 
 /// What the names of directories are relative to, and what the flags add.
@@ -79,7 +82,7 @@ impl MountTable {
                         origins.file, rule.line
                     ));
                 }
-                None if flag.at.starts_with(&VirtualPath::os()) => {
+                None if flag.role == Role::FillOrAdd && flag.at.starts_with(&VirtualPath::os()) => {
                     mounts.push(Mounted::from_flag(flag, None, Mode::ReadOnly, origins)?);
                 }
                 None => return fault("no mount of the policy is there with dir: \"@cli\""),
@@ -98,10 +101,23 @@ impl MountTable {
         self.mounts
             .iter()
             .find(|mount| match path.strip_prefix(&mount.at) {
-                Some("") => matches!(mount.mapped, Mapped::Directory(_)),
+                Some("") => !matches!(mount.mapped, Mapped::Https(_)),
                 Some(_) => true,
                 None => false,
             })
+    }
+
+    /// The mount at exactly this place.
+    pub(in crate::policy) fn at(&self, at: &VirtualPath) -> Option<&Mounted> {
+        self.mounts.iter().find(|mount| mount.at == *at)
+    }
+
+    /// A read-only mount whose directory holds a real path, if there is one (TP-24).
+    pub(in crate::policy) fn read_only_over(&self, real: &Path) -> Option<&Mounted> {
+        self.mounts
+            .iter()
+            .filter(|mount| mount.mode == Mode::ReadOnly)
+            .find(|mount| mount.directory_holds(real))
     }
 
     /// Whether exactly this real directory is mounted at exactly this place.
@@ -109,24 +125,21 @@ impl MountTable {
     pub(in crate::policy) fn mounts_at(&self, at: &VirtualPath, real: &Path) -> bool {
         self.mounts.iter().any(|mount| match &mount.mapped {
             Mapped::Directory(handle) => mount.at == *at && handle.real() == real,
-            Mapped::Https(_) => false,
+            Mapped::Https(_) | Mapped::Unlisted => false,
         })
     }
 
     /// The mounted directory that holds a real file, if one does (TP-27).
     pub(in crate::policy) fn containing(&self, file: &Path) -> Option<&Mounted> {
-        self.mounts.iter().find(|mount| match &mount.mapped {
-            Mapped::Directory(handle) => file.starts_with(handle.real()),
-            Mapped::Https(_) => false,
-        })
+        self.mounts.iter().find(|mount| mount.directory_holds(file))
     }
 }
 
 /// The flag that maps `at`, as the commands that know it take it (M-01, TP-22).
 fn command_line_form(at: &VirtualPath) -> String {
     match at.strip_prefix(&VirtualPath::os()) {
-        Some("") => "--root DIR".to_owned(),
-        Some(below) => format!("--mount /{below}/=TARGET"),
+        Some("") => "--root DIR, or by --mount /os=DIR of `run`".to_owned(),
+        Some(below) => format!("--mount /{below}/=TARGET, or by --mount {at}=DIR of `run`"),
         None => format!("--mount {at}=DIR"),
     }
 }
@@ -203,6 +216,20 @@ impl Mounted {
                 relative: relative.to_owned(),
             }),
             Mapped::Https(base) => below(base, relative).map(|url| Location::Https { url }),
+            Mapped::Unlisted => None,
+        }
+    }
+
+    /// Whether it is a directory with mode rw, not unmounted by a layer.
+    pub(in crate::policy) fn is_writable(&self) -> bool {
+        self.mode == Mode::ReadWrite && matches!(self.mapped, Mapped::Directory(_))
+    }
+
+    /// Whether the mount is a directory that is or holds the real path. By whole components; real paths have no links.
+    fn directory_holds(&self, real: &Path) -> bool {
+        match &self.mapped {
+            Mapped::Directory(handle) => real.starts_with(handle.real()),
+            Mapped::Https(_) | Mapped::Unlisted => false,
         }
     }
 }
@@ -220,177 +247,4 @@ impl Mapped {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::path::PathBuf;
-
-    fn path(text: &str) -> VirtualPath {
-        VirtualPath::parse(text).unwrap()
-    }
-
-    struct Scratch {
-        _directory: tempfile::TempDir,
-        root: PathBuf,
-    }
-
-    fn scratch() -> Scratch {
-        let directory = tempfile::tempdir().unwrap();
-        let root = directory.path().canonicalize().unwrap();
-        for name in ["os/lib", "ours"] {
-            std::fs::create_dir_all(root.join(name)).unwrap();
-        }
-        Scratch {
-            _directory: directory,
-            root,
-        }
-    }
-
-    fn open(
-        scratch: &Scratch,
-        rules: &[MountRule],
-        flags: &[CliMount],
-    ) -> Result<MountTable, PolicyError> {
-        let rules: Vec<_> = rules
-            .iter()
-            .map(|rule| Lined {
-                line: 7,
-                value: rule.clone(),
-            })
-            .collect();
-        let (root, file) = (scratch.root.as_path(), "policy.yaml");
-        MountTable::open(
-            &rules,
-            Origins {
-                file,
-                directory: root,
-                working_directory: root,
-                flags,
-            },
-        )
-    }
-
-    fn rule(at: &str, source: MountSource) -> MountRule {
-        MountRule {
-            at: path(at),
-            source,
-            mode: Mode::ReadOnly,
-        }
-    }
-
-    fn flag(flag: &str) -> CliMount {
-        CliMount::os_prefix(flag, false).unwrap()
-    }
-
-    #[test]
-    fn m_10_to_m_15_the_longest_prefix_by_whole_segments_wins() {
-        let scratch = scratch();
-        let flags = [
-            flag("/=./os"),
-            flag("/lib/=https://cdn.example/v3/"),
-            flag("/lib/ours/=ours"),
-        ];
-        let table = open(&scratch, &[], &flags).unwrap();
-        for (virtual_path, source) in [
-            ("/os/crew/pilot.md", "os:crew/pilot.md"),
-            (
-                "/os/lib/rope ladder.md",
-                "https://cdn.example/v3/rope%20ladder.md",
-            ),
-            ("/os/lib/ours/rope.md", "ours:rope.md"),
-            ("/os/library/rope.md", "os:library/rope.md"),
-            ("/os/lib/rope.md", "https://cdn.example/v3/rope.md"),
-            ("/os/lib", "os:lib"),
-            ("/os", "os:"),
-            ("/os/lib/ours", "ours:"),
-        ] {
-            let virtual_path = path(virtual_path);
-            let found = match table
-                .holding(&virtual_path)
-                .unwrap()
-                .locate(&virtual_path)
-                .unwrap()
-            {
-                Location::Https { url } => url.to_string(),
-                Location::Directory { mount, relative } => {
-                    let name = mount
-                        .real()
-                        .strip_prefix(&scratch.root)
-                        .unwrap()
-                        .to_str()
-                        .unwrap();
-                    format!("{name}:{relative}")
-                }
-            };
-            assert_eq!(found, source, "{virtual_path}");
-        }
-        assert!(table.holding(&path("/workspace/x")).is_none());
-        assert!(table.holding(&path("/osx")).is_none());
-        assert!(table.holding(&path("/")).is_none());
-    }
-
-    #[test]
-    fn m_01_what_the_policy_maps_no_flag_maps_again() {
-        let scratch = scratch();
-        let mapped = rule("/os", MountSource::Directory("os".to_owned()));
-        let error = open(&scratch, std::slice::from_ref(&mapped), &[flag("/=ours")]).unwrap_err();
-        assert!(
-            error.is_usage() && error.to_string().contains("policy.yaml:7 maps it already"),
-            "{error}"
-        );
-        assert!(
-            open(
-                &scratch,
-                std::slice::from_ref(&mapped),
-                &[flag("/lib/=ours")]
-            )
-            .is_ok()
-        );
-        let mapped = rule("/os", MountSource::CommandLine);
-        assert!(open(&scratch, std::slice::from_ref(&mapped), &[flag("/=ours")]).is_ok());
-        let error = open(&scratch, &[mapped], &[]).unwrap_err();
-        assert!(
-            error.to_string().contains("must be given by --root DIR"),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn tp_22_flags_fill_cli_mounts_and_add_below_os_only() {
-        let scratch = scratch();
-        let data = CliMount {
-            at: path("/data"),
-            target: MountTarget::Directory("ours".into()),
-        };
-        assert!(
-            open(&scratch, &[], std::slice::from_ref(&data))
-                .unwrap_err()
-                .is_usage()
-        );
-        assert!(
-            open(
-                &scratch,
-                &[rule("/data", MountSource::CommandLine)],
-                &[data]
-            )
-            .is_ok()
-        );
-        assert!(
-            open(&scratch, &[], &[flag("/a/=os"), flag("/a/=ours")])
-                .unwrap_err()
-                .is_usage()
-        );
-        assert!(
-            open(&scratch, &[], &[flag("/a/=none")])
-                .unwrap_err()
-                .is_usage()
-        );
-    }
-
-    #[test]
-    fn tp_27_a_file_inside_a_mount_is_found() {
-        let scratch = scratch();
-        let table = open(&scratch, &[], &[flag("/=os")]).unwrap();
-        assert!(table.containing(&scratch.root.join("os/lib/git")).is_some());
-        assert!(table.containing(&scratch.root.join("ours/git")).is_none());
-    }
-}
+mod tests;

@@ -1,0 +1,217 @@
+//! The audit lines of one call: as many refused operations as TU-08 allows, and exactly one final line (TU-06).
+//!
+//! The final line takes the call by value, so that there cannot be two.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::trust::Digest;
+
+use super::{
+    AuditError, AuditLog, AuditTarget, ContextId, Denial, Envelope, Execution, NoRandomness,
+    Reason, RequestId,
+};
+
+/// TU-08: lines of refused operations in one call.
+pub const MAX_DENIED_OPERATIONS: usize = 100;
+
+/// A call that is being recorded. Shared with the host calls of the guest by reference.
+#[derive(Debug)]
+pub struct AuditedCall {
+    request_id: RequestId,
+    context_id: Option<ContextId>,
+    log: Option<AuditLog>,
+    operations: Mutex<Operations>,
+}
+
+/// The refused operations so far, and the first that could not be written.
+#[derive(Debug, Default)]
+struct Operations {
+    written: usize,
+    failure: Option<AuditError>,
+}
+
+/// Why a call cannot be recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum CannotRecord {
+    /// There is no id for it.
+    #[error(transparent)]
+    Id(#[from] NoRandomness),
+    /// The log does not open.
+    #[error(transparent)]
+    Log(#[from] AuditError),
+}
+
+impl AuditedCall {
+    /// Opens the log and gives the call its id; before anything else of the call is done (TU-02).
+    ///
+    /// # Errors
+    /// [`CannotRecord`]: the call must not start.
+    pub fn begin(
+        target: &AuditTarget,
+        context_id: Option<ContextId>,
+    ) -> Result<Self, CannotRecord> {
+        Ok(Self {
+            request_id: RequestId::new()?,
+            context_id,
+            log: AuditLog::open(target)?,
+            operations: Mutex::default(),
+        })
+    }
+
+    /// The id that all lines of this call have.
+    #[must_use]
+    pub fn request_id(&self) -> RequestId {
+        self.request_id
+    }
+
+    /// TU-08: records one refused operation. The guest learns nothing of whether that worked;
+    /// [`AuditedCall::executed`] reports it.
+    pub fn operation_denied(&self, denial: &Denial, kind: &str, value: &str) {
+        let Some(log) = &self.log else { return };
+        let mut operations = self
+            .operations
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let reason = match operations.written {
+            0..MAX_DENIED_OPERATIONS => Reason::capability_denied(kind, value),
+            MAX_DENIED_OPERATIONS => Reason::CapabilityDeniedMore,
+            _ => return,
+        };
+        operations.written += 1;
+        let line = self.deny(denial.clone(), reason);
+        if let Err(error) = log.line(&line) {
+            operations.failure.get_or_insert(error);
+        }
+    }
+
+    /// TU-06: the final line of a call that was executed.
+    ///
+    /// # Errors
+    /// [`AuditError`]: this line, or one of a refused operation, could not be written; the command fails (TU-02).
+    pub fn executed(
+        self,
+        execution: &Execution,
+        receipt_hash: Option<&Digest>,
+    ) -> Result<(), AuditError> {
+        let context_id = self.context_id.clone();
+        let line = Envelope::allow(self.request_id, context_id, execution, receipt_hash);
+        self.finish(&line)
+    }
+
+    /// TU-06, TU-07: the final line of a call that was not executed.
+    ///
+    /// # Errors
+    /// [`AuditError`], as for [`AuditedCall::executed`].
+    pub fn denied(self, denial: Denial, reason: Reason) -> Result<(), AuditError> {
+        let line = self.deny(denial, reason);
+        self.finish(&line)
+    }
+
+    fn deny(&self, denial: Denial, reason: Reason) -> Envelope {
+        Envelope::deny(self.request_id, self.context_id.clone(), denial, reason)
+    }
+
+    fn finish(self, line: &Envelope) -> Result<(), AuditError> {
+        let Some(log) = &self.log else { return Ok(()) };
+        let written = log.line(line);
+        let operations = self
+            .operations
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        match operations.failure {
+            Some(error) => Err(error),
+            None => written,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use serde_json::Value;
+
+    use super::super::testing::worked;
+    use super::*;
+
+    fn begin(path: &Path) -> AuditedCall {
+        let context = Some("tenant".parse().unwrap());
+        AuditedCall::begin(&AuditTarget::Required(path.to_owned()), context).unwrap()
+    }
+
+    fn lines(path: &Path) -> Vec<Value> {
+        let text = fs::read_to_string(path).unwrap();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn tu_06_a_call_writes_one_final_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        let receipt = Digest::of(b"receipt");
+        begin(&path).executed(&worked(), Some(&receipt)).unwrap();
+        begin(&path)
+            .denied(Denial::default(), Reason::UntrustedSigner)
+            .unwrap();
+        let lines = lines(&path);
+        assert_eq!(lines.len(), 2);
+        assert_eq!(lines[0]["decision"], "allow");
+        assert_eq!(lines[0]["receipt_hash"], receipt.as_str());
+        assert_eq!(lines[1]["reason"], "untrusted_signer");
+        assert_eq!(lines[1]["context_id"], "tenant");
+        assert_ne!(lines[0]["request_id"], lines[1]["request_id"]);
+    }
+
+    #[test]
+    fn tu_08_refused_operations_have_the_id_of_their_call() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        let call = begin(&path);
+        let denial = Denial {
+            artifact: Some(worked().artifact),
+            ..Denial::default()
+        };
+        call.operation_denied(&denial, "fs.read", "/os/secret");
+        call.executed(&worked(), None).unwrap();
+        let lines = lines(&path);
+        assert_eq!(lines.len(), 2);
+        assert_eq!(lines[0]["decision"], "deny");
+        assert_eq!(lines[0]["reason"], "capability_denied:fs.read:/os/secret");
+        assert_eq!(lines[0]["tool_digest"], worked().artifact.as_str());
+        assert_eq!(lines[0]["request_id"], lines[1]["request_id"]);
+        assert_eq!(lines[1]["decision"], "allow");
+    }
+
+    #[test]
+    fn tu_08_after_100_refused_operations_one_line_says_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        let call = begin(&path);
+        for at in 0..250 {
+            call.operation_denied(&Denial::default(), "fs.read", &format!("/os/{at}"));
+        }
+        call.executed(&worked(), None).unwrap();
+        let lines = lines(&path);
+        assert_eq!(lines.len(), 102);
+        assert_eq!(lines[99]["reason"], "capability_denied:fs.read:/os/99");
+        assert_eq!(lines[100]["reason"], "capability_denied:more");
+        assert_eq!(lines[101]["decision"], "allow");
+    }
+
+    #[test]
+    fn tu_02_a_call_without_a_place_for_its_line_does_not_begin() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = AuditTarget::Required(folder.path().to_owned());
+        assert!(AuditedCall::begin(&target, None).is_err());
+    }
+
+    #[test]
+    fn tu_01_a_call_without_a_target_writes_nothing() {
+        let call = AuditedCall::begin(&AuditTarget::Off, None).unwrap();
+        call.operation_denied(&Denial::default(), "fs.read", "/os");
+        assert!(call.executed(&worked(), None).is_ok());
+    }
+}

@@ -1,0 +1,106 @@
+//! The data of one execution. Both receipt forms, the audit line and the library's result are made from it.
+
+use std::collections::BTreeSet;
+
+use crate::trust::Digest;
+
+use super::{Outcome, Timestamp};
+
+/// TR-14: which kind of guest ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RuntimeProfile {
+    /// A component of the host world.
+    ComponentV0,
+    /// A core module with the 14 imports of the original.
+    ProvenactCoreV0,
+}
+
+impl RuntimeProfile {
+    /// As receipts and audit lines write it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ComponentV0 => "component-v0",
+            Self::ProvenactCoreV0 => "provenact-core-v0",
+        }
+    }
+}
+
+/// What happened in one execution. Sets, because receipts and audit lines want them sorted and unique.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Execution {
+    /// `sha256` of `skill.wasm`.
+    pub artifact: Digest,
+    /// TB-33.
+    pub manifest_hash: Digest,
+    /// TP-43, with more layers TP-44.
+    pub policy_hash: Digest,
+    /// TR-11.
+    pub bundle_hash: Digest,
+    /// `sha256` of the request bytes (TR-02).
+    pub inputs_hash: Digest,
+    /// `sha256` of the response bytes (TR-02), for a failure as TR-15 says; see [`Execution::outputs_of`].
+    pub outputs_hash: Digest,
+    /// `kind:value` of every capability of the manifest (TR-13).
+    pub caps_requested: BTreeSet<String>,
+    /// `kind:value` of every capability that was granted.
+    pub caps_granted: BTreeSet<String>,
+    /// Kinds whose check passed at least once (TH-30); `exec.unjailed` for a child without a jail.
+    pub caps_used: BTreeSet<String>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Which kind of guest ran.
+    pub profile: RuntimeProfile,
+    /// When verification began.
+    pub started_at: Timestamp,
+    /// When the guest had ended.
+    pub finished_at: Timestamp,
+    /// Names in the bundle's `signatures.json`.
+    pub signer_ids: BTreeSet<String>,
+}
+
+impl Execution {
+    /// TR-02, TR-15: what `outputs_hash` is the digest of, given what the guest left.
+    ///
+    /// `answer` is the response of a success, the output of a core module that returned failure (TH-26), or the JCS
+    /// of the error object of a component. Every other failure has no output: what a guest wrote before it trapped
+    /// or ran out of fuel is no answer.
+    #[must_use]
+    pub fn outputs_of(outcome: &Outcome, answer: &[u8]) -> Digest {
+        use super::Code;
+        match outcome.code() {
+            Code::Ok | Code::NonzeroReturn | Code::SkillError => Digest::of(answer),
+            _ => Digest::of(b""),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Code;
+    use super::*;
+
+    #[test]
+    fn tr_15_only_answers_and_told_errors_have_an_output() {
+        for code in Code::ALL {
+            let outcome = match code {
+                Code::Ok => Outcome::success(),
+                code => Outcome::failure(code, "x"),
+            };
+            let expected = match code {
+                Code::Ok | Code::NonzeroReturn | Code::SkillError => Digest::of(b"left"),
+                _ => Digest::of(b""),
+            };
+            assert_eq!(Execution::outputs_of(&outcome, b"left"), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn tr_14_profiles_have_their_names() {
+        assert_eq!(RuntimeProfile::ComponentV0.as_str(), "component-v0");
+        assert_eq!(
+            RuntimeProfile::ProvenactCoreV0.as_str(),
+            "provenact-core-v0"
+        );
+    }
+}

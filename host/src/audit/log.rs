@@ -1,0 +1,202 @@
+//! The audit log: a file of lines, appended to (TU-01, TU-02).
+//!
+//! It is opened before anything runs, so that an execution that cannot be recorded is refused before it starts.
+//! Relies on the system for `O_APPEND`: a line is one write, so lines of processes that share a log never mix.
+//! Refuses everything that is not a regular file, and never follows a symlink at the end of the path.
+
+use std::ffi::OsStr;
+use std::fs::{DirBuilder, File};
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+
+use super::Envelope;
+
+/// Where audit lines go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AuditTarget {
+    /// Nowhere, because somebody said `off` or there is no target.
+    Off,
+    /// To this file; a call that cannot be recorded there is refused.
+    Required(PathBuf),
+    /// To this file if it can be written; else a warning and no line.
+    Default(PathBuf),
+}
+
+/// Where a target may be named, the first of which counts (TU-01).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TargetSources<'a> {
+    /// `--audit`.
+    pub flag: Option<&'a OsStr>,
+    /// `HYDRANT_AUDIT`.
+    pub variable: Option<&'a OsStr>,
+    /// `audit` of the configuration; own commands only.
+    pub configuration: Option<&'a OsStr>,
+    /// The home folder, for the default target; own commands only.
+    pub home: Option<&'a Path>,
+}
+
+/// The word that means no log.
+const OFF: &str = "off";
+
+impl AuditTarget {
+    /// TU-01. An empty variable counts as absent.
+    #[must_use]
+    pub fn of(sources: TargetSources<'_>) -> Self {
+        let named = [sources.flag, sources.variable, sources.configuration]
+            .into_iter()
+            .flatten()
+            .find(|name| !name.is_empty());
+        match (named, sources.home) {
+            (Some(name), _) if name == OFF => Self::Off,
+            (Some(name), _) => Self::Required(PathBuf::from(name)),
+            (None, Some(home)) => Self::Default(home.join("state").join("audit.jsonl")),
+            (None, None) => Self::Off,
+        }
+    }
+}
+
+/// Why a call cannot be recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    /// The file cannot be opened for appending.
+    #[error("the audit log {} cannot be opened: {source}", .path.escape_default())]
+    Open {
+        /// The file.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It is a pipe, a device, a directory or a socket.
+    #[error("the audit log {} is no regular file", .path.escape_default())]
+    NotAFile {
+        /// The file.
+        path: String,
+    },
+    /// A line cannot be written whole.
+    #[error("the audit log {} cannot be written: {source}", .path.escape_default())]
+    Write {
+        /// The file.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// An open audit log.
+#[derive(Debug)]
+pub struct AuditLog {
+    file: File,
+    path: PathBuf,
+    required: bool,
+}
+
+impl AuditLog {
+    /// Opens the log, creating the file, of a default target also its folders.
+    ///
+    /// There is none for [`AuditTarget::Off`], and none, after one warning, where a default target cannot be opened
+    /// (TU-02).
+    ///
+    /// # Errors
+    /// [`AuditError`] for a required target.
+    pub fn open(target: &AuditTarget) -> Result<Option<Self>, AuditError> {
+        match target {
+            AuditTarget::Off => Ok(None),
+            AuditTarget::Required(path) => Ok(Some(Self {
+                file: open(path)?,
+                path: path.clone(),
+                required: true,
+            })),
+            AuditTarget::Default(path) => match create_folder(path).and_then(|()| open(path)) {
+                Ok(file) => Ok(Some(Self {
+                    file,
+                    path: path.clone(),
+                    required: false,
+                })),
+                Err(error) => {
+                    tracing::warn!("this call is not recorded: {error}");
+                    Ok(None)
+                }
+            },
+        }
+    }
+
+    /// Appends one line, in one write.
+    ///
+    /// # Errors
+    /// [`AuditError::Write`] for a required target; for a default target there is one warning instead.
+    pub fn line(&self, envelope: &Envelope) -> Result<(), AuditError> {
+        let mut line = envelope.to_line().into_bytes();
+        line.push(b'\n');
+        match append(&self.file, &line) {
+            Ok(()) => Ok(()),
+            Err(source) => {
+                let error = AuditError::Write {
+                    path: self.path.display().to_string(),
+                    source,
+                };
+                if self.required {
+                    return Err(error);
+                }
+                tracing::warn!("this call is not recorded: {error}");
+                Ok(())
+            }
+        }
+    }
+}
+
+fn create_folder(path: &Path) -> Result<(), AuditError> {
+    let Some(folder) = path.parent() else {
+        return Ok(());
+    };
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .map_err(|source| AuditError::Open {
+            path: path.display().to_string(),
+            source,
+        })
+}
+
+fn open(path: &Path) -> Result<File, AuditError> {
+    // Non-blocking, so that a pipe that nobody reads does not hang the program before its type is known.
+    let flags = OFlags::WRONLY
+        | OFlags::APPEND
+        | OFlags::CREATE
+        | OFlags::NOFOLLOW
+        | OFlags::NONBLOCK
+        | OFlags::NOCTTY
+        | OFlags::CLOEXEC;
+    let failed = |source| AuditError::Open {
+        path: path.display().to_string(),
+        source,
+    };
+    let file = File::from(
+        openat(CWD, path, flags, Mode::RUSR | Mode::WUSR).map_err(|error| failed(error.into()))?,
+    );
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(AuditError::NotAFile {
+            path: path.display().to_string(),
+        });
+    }
+    Ok(file)
+}
+
+/// One write for the whole line; what a full disk cut off is an error, never finished by a second write that
+/// another process could come before.
+fn append(mut file: &File, line: &[u8]) -> io::Result<()> {
+    loop {
+        match file.write(line) {
+            Ok(written) if written == line.len() => return Ok(()),
+            Ok(_) => return Err(io::ErrorKind::WriteZero.into()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

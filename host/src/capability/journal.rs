@@ -1,0 +1,55 @@
+//! What a call did and was refused, for its receipt and its audit record.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::policy::Denial;
+
+/// Refused operations that are kept: those of TU-08, and one more that says there were more.
+const KEPT: usize = crate::audit::MAX_DENIED_OPERATIONS + 1;
+
+/// Filled by the effects of one call.
+#[derive(Debug, Default)]
+pub struct Journal {
+    entries: Mutex<Entries>,
+}
+
+/// What the journal of a call holds at its end.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Entries {
+    /// The kinds of capability that a check let pass, whether or not the operation then succeeded (TH-30).
+    pub used: BTreeSet<&'static str>,
+    /// What was refused, as `<kind>:<value>`, in order; at most 101 (TU-08).
+    pub denied: Vec<String>,
+}
+
+impl Journal {
+    /// Notes that a capability of this kind was used.
+    pub(crate) fn used(&self, kind: &'static str) {
+        self.entries().used.insert(kind);
+    }
+
+    /// Notes that an operation was refused.
+    pub(crate) fn denied(&self, denial: &Denial) {
+        tracing::debug!(%denial, "denied");
+        self.denied_capability(denial.capability().to_owned());
+    }
+
+    /// Notes that an operation was refused, in the form `<kind>:<value>`.
+    pub(crate) fn denied_capability(&self, capability: String) {
+        let mut entries = self.entries();
+        if entries.denied.len() < KEPT {
+            entries.denied.push(capability);
+        }
+    }
+
+    /// What was noted so far; the journal is empty afterwards.
+    #[must_use]
+    pub fn take(&self) -> Entries {
+        std::mem::take(&mut self.entries())
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,37 @@
+//! `pack`: a component and its manifest become a bundle without signatures (TK-03, TB-50).
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hydrant::trust::{self, limits, read_bounded_as};
+
+use super::experimental;
+use super::line::Line;
+
+/// Make a bundle of a component and its manifest
+#[derive(Args)]
+pub(in crate::cli) struct Arguments {
+    /// Directory of the bundle; made if it is missing
+    #[arg(long, value_name = "DIR")]
+    bundle: PathBuf,
+
+    /// The component
+    #[arg(long, value_name = "FILE")]
+    wasm: PathBuf,
+
+    /// Its manifest
+    #[arg(long, value_name = "FILE")]
+    manifest: PathBuf,
+
+    /// Accept the draft of the next manifest
+    #[arg(long)]
+    allow_experimental: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let wasm = read_bounded_as(&arguments.wasm, limits::MAX_WASM_BYTES, "skill.wasm")?;
+    let manifest = read_bounded_as(&arguments.manifest, limits::MAX_JSON_BYTES, "manifest.json")?;
+    let experimental = experimental(arguments.allow_experimental);
+    trust::pack(&arguments.bundle, &wasm, &manifest, experimental)?;
+    Line::ok("pack").given("bundle", &arguments.bundle).print()
+}

@@ -1,0 +1,86 @@
+//! `hydrant keys`: the digest that a key ring is known by (TK-44, TB-12), and keys for a team's own root.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use hydrant::pins::Root;
+use hydrant::trust::{Digest, SecretKey, limits, read_bounded_as, refuse_inside, signing_key_path};
+
+use super::output::{Exit, print_line};
+use super::pins::signing_keys;
+
+/// Work with keys and key rings
+#[derive(Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Digest(DigestArguments),
+    Generate(SignerArguments),
+    Public(SignerArguments),
+}
+
+/// Print the digest of a key ring, for --keys-digest
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  hydrant keys digest pins/public-keys.json")]
+struct DigestArguments {
+    /// The key ring
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+/// Make the key of a signer in $HYDRANT_SIGNING_KEYS, or print the public half of the one that is there
+///
+/// What is printed is the signer's entry of a key ring. The secret half is never printed.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  HYDRANT_SIGNING_KEYS=~/keys hydrant keys generate team.build
+  HYDRANT_SIGNING_KEYS=~/keys hydrant keys public team.build")]
+struct SignerArguments {
+    /// Name of the signer; the key is <SIGNER>.key
+    #[arg(value_name = "SIGNER")]
+    signer: String,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    match &arguments.command {
+        Command::Digest(DigestArguments { file }) => {
+            // Of the raw bytes: white space counts (TB-12).
+            let bytes = read_bounded_as(file, limits::MAX_JSON_BYTES, "public-keys.json")?;
+            print_line(Digest::of(&bytes).as_str())?;
+        }
+        Command::Generate(SignerArguments { signer }) => {
+            let key = SecretKey::generate(&key_file(signer)?)?;
+            print_entry(signer, &key)?;
+        }
+        Command::Public(SignerArguments { signer }) => {
+            let key = SecretKey::read(&key_file(signer)?)?;
+            print_entry(signer, &key)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn key_file(signer: &str) -> anyhow::Result<PathBuf> {
+    let directory = signing_keys().context(
+        "HYDRANT_SIGNING_KEYS names the directory of the <signer>.key files; it is not set",
+    )?;
+    // TB-16: not where a commit could take it.
+    let here = std::env::current_dir().context("the working directory cannot be read")?;
+    if let Some(root) = Root::find(&here) {
+        refuse_inside(&root, &directory)?;
+    }
+    Ok(signing_key_path(&directory, signer)?)
+}
+
+fn print_entry(signer: &str, key: &SecretKey) -> anyhow::Result<()> {
+    let entry = serde_json::json!({ signer: key.public().to_base64() });
+    print_line(&entry.to_string())
+}

@@ -1,0 +1,178 @@
+//! What `verify` and `lock` share: where the root is, whom it is held against, and how the report leaves (TX-04).
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+use hydrant::pins::report::{self, Report, Stream};
+use hydrant::pins::{Anchor, ComponentProbe, MinSigners, Root};
+use hydrant::trust::{Digest, write_replacing};
+
+use super::output::{Exit, print, print_line};
+
+/// Mode of a report file.
+const REPORT_FILE: u32 = 0o644;
+
+/// What this binary brings: no file of a root may say any of it.
+pub(super) struct BuiltIn<'a> {
+    /// TV-41: the digest of the ring that was compiled in.
+    pub(super) keys_digest: Digest,
+    /// TL-08: the host world id.
+    pub(super) world: String,
+    /// Starts components; asked only by commands that need it.
+    pub(super) probe: &'a dyn ComponentProbe,
+}
+
+/// Whom a root is held against, and where it is.
+#[derive(Args)]
+pub(super) struct RootOptions {
+    /// Directory with `pins` and `skills` [default: the nearest one above with pins/skills.lock.json]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+
+    /// Digest of the key ring to trust [default: $HYDRANT_KEYS_DIGEST, else the ring of this binary]
+    #[arg(long, value_name = "DIGEST")]
+    keys_digest: Option<String>,
+
+    /// Distinct keys that must have signed; 1 is for a root with one signer [default: 2, or $MIN_SIGNERS if that is more]
+    #[arg(long, value_name = "N")]
+    min_signers: Option<u32>,
+}
+
+/// Where the report goes, and as what.
+#[derive(Args)]
+pub(super) struct ReportOptions {
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    format: ReportFormat,
+
+    /// Write the report to this file, not to stdout
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+}
+
+/// `--format` of `verify` and `lock`: text unless asked for, on a terminal or not (TX-04).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ReportFormat {
+    /// For people
+    Text,
+    /// One JSON object
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// JUnit XML, for continuous integration
+    Junit,
+}
+
+impl From<ReportFormat> for report::Format {
+    fn from(format: ReportFormat) -> Self {
+        match format {
+            ReportFormat::Text => Self::Text,
+            ReportFormat::Json => Self::Json,
+            ReportFormat::Sarif => Self::Sarif,
+            ReportFormat::Junit => Self::Junit,
+        }
+    }
+}
+
+impl RootOptions {
+    /// TK-40: `--root`, else the nearest directory above with a lock.
+    pub(super) fn directory(&self) -> anyhow::Result<PathBuf> {
+        if let Some(root) = &self.root {
+            return Ok(root.clone());
+        }
+        let here = current_directory()?;
+        Root::find(&here).with_context(|| {
+            let here = here.to_string_lossy().escape_default().to_string();
+            format!("there is no pins/skills.lock.json in {here} or above; name a root with --root")
+        })
+    }
+
+    /// `--root`, else the working directory: a first lock is not looked for above (TW-01).
+    pub(super) fn new_directory(&self) -> anyhow::Result<PathBuf> {
+        self.root.clone().map_or_else(current_directory, Ok)
+    }
+
+    /// TV-40, TV-41.
+    pub(super) fn anchor(&self, built_in: &BuiltIn<'_>) -> anyhow::Result<Anchor> {
+        let environment = variable("HYDRANT_KEYS_DIGEST")?;
+        Ok(Anchor {
+            keys_digest: Anchor::keys_digest(
+                self.keys_digest.as_deref(),
+                environment.as_deref(),
+                &built_in.keys_digest,
+            )?,
+            world: built_in.world.clone(),
+            min_signers: MinSigners::from(self.min_signers, variable("MIN_SIGNERS")?.as_deref())?,
+        })
+    }
+
+    /// Where the anchor comes from, for whoever reads the output (TV-41).
+    pub(super) fn anchor_source(&self) -> &'static str {
+        if self.keys_digest.is_some() {
+            "--keys-digest"
+        } else if std::env::var_os("HYDRANT_KEYS_DIGEST").is_some() {
+            "HYDRANT_KEYS_DIGEST"
+        } else {
+            "binary"
+        }
+    }
+}
+
+impl ReportOptions {
+    /// Writes the report. With a document on stdout or in a file every line goes to stderr (TX-04).
+    pub(super) fn write(&self, report: &Report) -> anyhow::Result<Exit> {
+        let document = self.format != ReportFormat::Text || self.report.is_some();
+        for line in report.lines() {
+            if document || line.stream == Stream::Stderr {
+                message(&line.text);
+            } else {
+                print_line(&line.text)?;
+            }
+        }
+        let bytes = report.document(self.format.into());
+        match &self.report {
+            Some(file) => write_replacing(file, &bytes, REPORT_FILE)?,
+            None if document => print(&bytes)?,
+            None => {}
+        }
+        Ok(exit(report))
+    }
+}
+
+/// TX-02.
+pub(super) fn exit(report: &Report) -> Exit {
+    match report.exit_code() {
+        0 => Exit::Done,
+        2 => Exit::Drift,
+        3 => Exit::Trust,
+        4 => Exit::Denied,
+        _ => Exit::Error,
+    }
+}
+
+/// A variable of the environment; one that is no text is an error, never passed over.
+pub(super) fn variable(name: &str) -> anyhow::Result<Option<String>> {
+    match std::env::var(name) {
+        Ok(value) => Ok(Some(value)),
+        Err(std::env::VarError::NotPresent) => Ok(None),
+        Err(std::env::VarError::NotUnicode(_)) => bail!("{name} is not UTF-8"),
+    }
+}
+
+/// TB-16: `HYDRANT_SIGNING_KEYS`; empty counts as none.
+pub(super) fn signing_keys() -> Option<PathBuf> {
+    std::env::var_os("HYDRANT_SIGNING_KEYS")
+        .filter(|value| !value.is_empty())
+        .map(|value| Path::new(&value).to_owned())
+}
+
+fn current_directory() -> anyhow::Result<PathBuf> {
+    std::env::current_dir().context("the working directory cannot be read")
+}
+
+/// A line of TV-44 on stderr. Where even that fails there is nobody to tell.
+fn message(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}

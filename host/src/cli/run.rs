@@ -1,0 +1,161 @@
+//! `hydrant run ID`: a pinned skill, called once (TK-42). The form with `--bundle` is in [`super::compat`].
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use hydrant::audit::{ReceiptFormat, Slots};
+use hydrant::policy::CliMount;
+use hydrant::trust::limits::MAX_INPUT_BYTES;
+use hydrant::trust::{Experimental, read_bounded};
+use hydrant::{Host, Run};
+
+use super::config::{AuditOptions, LayerOptions, PinOptions, PolicyOptions};
+use super::output::{Exit, Format, print, print_line, skill_error};
+
+/// Run a pinned skill
+///
+/// The bundle is verified first: key ring, lock signature, digests, signatures, imports. Its response goes to stdout;
+/// an error of the skill goes to stderr as JSON. `hydrant run --bundle … --help` explains the other form, which runs a
+/// bundle that is not pinned.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  hydrant run content.hydrate '{\"uri\":\"os://agents/release-captain.md\"}' --mount /os=examples/os
+  hydrant run content.hydrate@0.1.0 @request.json --root . --receipt receipt.json
+
+Exit status: 0 done; 1 usage or other; 2 not the pinned bytes; 3 not trusted; 4 more imported than declared; 5 the
+skill failed.")]
+pub(super) struct Arguments {
+    /// ID or ID@VERSION [default version: the highest]
+    skill: String,
+
+    /// JSON, `-` for stdin, or @FILE
+    #[arg(default_value = "{}", hide_default_value = false)]
+    request: String,
+
+    #[command(flatten)]
+    pins: PinOptions,
+
+    #[command(flatten)]
+    policy: PolicyOptions,
+
+    #[command(flatten)]
+    layers: LayerOptions,
+
+    /// Map a mount of the policy to a directory; may be given more than once
+    #[arg(long = "mount", value_name = "AT=DIR")]
+    mounts: Vec<String>,
+
+    /// Write the response to FILE
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Write a receipt to FILE
+    #[arg(long, value_name = "FILE")]
+    receipt: Option<PathBuf>,
+
+    /// v0: of a run that succeeds; v1-draft: of a failed one too
+    #[arg(long, value_name = "v0|v1-draft", default_value = "v0")]
+    receipt_format: ReceiptFormat,
+
+    /// Accept the draft form of receipts
+    #[arg(long)]
+    allow_experimental: bool,
+
+    #[command(flatten)]
+    audit: AuditOptions,
+
+    /// [default: text on a terminal, else json]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let file = arguments.request.strip_prefix('@').map(Path::new);
+    let read: Vec<&Path> = file.into_iter().collect();
+    let mut slots = Slots::take(
+        arguments.output.as_deref(),
+        arguments.receipt.as_deref(),
+        &read,
+    )?;
+    let experimental = if arguments.allow_experimental {
+        Experimental::Allowed
+    } else {
+        Experimental::Refused
+    };
+    arguments.receipt_format.check(experimental)?;
+    let request = request(&arguments.request, file)?;
+    let host = host(arguments)?;
+    let run = host
+        .run_delivering(&arguments.skill, &request, &mut |run: &Run| {
+            if let Ok(response) = &run.result {
+                slots.write_output(response)?;
+            }
+            let receipt = run.receipt(arguments.receipt_format);
+            if let Some(receipt) = &receipt {
+                slots.write_receipt(&receipt.to_bytes())?;
+            }
+            Ok(receipt.map(|receipt| receipt.hash().clone()))
+        })
+        .map_err(skill_error)?;
+    slots.keep();
+    match run.result {
+        Ok(_) if arguments.output.is_some() => Ok(Exit::Done),
+        Ok(response) => {
+            respond(&response, Format::or_default(arguments.format))?;
+            Ok(Exit::Done)
+        }
+        Err(failure) => {
+            // The JSON alone, for programs. Where even that fails there is nobody to tell.
+            let _ = writeln!(io::stderr(), "{}", failure.to_json());
+            Ok(Exit::SkillFailed)
+        }
+    }
+}
+
+fn host(arguments: &Arguments) -> anyhow::Result<Host> {
+    let mut builder = arguments.pins.apply(Host::builder());
+    builder = arguments.policy.apply(builder)?;
+    builder = arguments.layers.apply(builder);
+    for mount in &arguments.mounts {
+        builder = builder.mount(CliMount::of_policy(mount)?);
+    }
+    builder = arguments.audit.apply(&arguments.policy, builder)?;
+    builder.build().map_err(skill_error)
+}
+
+fn request(text: &str, file: Option<&Path>) -> anyhow::Result<Vec<u8>> {
+    if let Some(file) = file {
+        return Ok(read_bounded(file, MAX_INPUT_BYTES)?);
+    }
+    if text != "-" {
+        return Ok(text.as_bytes().to_vec());
+    }
+    let mut bytes = Vec::new();
+    io::stdin()
+        .lock()
+        .take(MAX_INPUT_BYTES.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .context("standard input")?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_INPUT_BYTES {
+        bail!("the request on standard input is over {MAX_INPUT_BYTES} bytes");
+    }
+    Ok(bytes)
+}
+
+/// The response as it is, with a line end; as text it is laid out for reading.
+fn respond(response: &[u8], format: Format) -> anyhow::Result<()> {
+    match format {
+        Format::Text => {
+            if let Ok(value) = serde_json::from_slice::<serde_json::Value>(response) {
+                return print_line(&serde_json::to_string_pretty(&value)?);
+            }
+        }
+        Format::Json => {}
+    }
+    let mut line = response.to_vec();
+    line.push(b'\n');
+    print(&line)
+}

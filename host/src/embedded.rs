@@ -1,0 +1,68 @@
+//! The files compiled into this program by `build.rs`, by their paths relative to the workspace, sorted.
+//!
+//! Nothing in them is believed because it is here: bundles are verified against the signed lock like those of any
+//! other root. Two things are taken from here: the digest of the key ring, which is the anchor of that verification
+//! where nobody names another (TV-41), and the contract with the guests, whose id the lock names (TL-08).
+
+use std::sync::OnceLock;
+
+use crate::pins::{Anchor, MinSigners, RING, Root, world_id};
+use crate::trust::Digest;
+
+mod files {
+    include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+}
+
+/// The pins and bundles of this program, and what they are verified against: a ring with two signers or more.
+#[must_use]
+pub fn embedded_pins() -> (Root, Anchor) {
+    let anchor = Anchor {
+        keys_digest: keys_digest().clone(),
+        world: host_world_id().to_owned(),
+        min_signers: MinSigners::default(),
+    };
+    (Root::embedded(files::ROOT), anchor)
+}
+
+/// The digest of the key ring compiled into this program.
+#[must_use]
+pub fn keys_digest() -> &'static Digest {
+    static DIGEST: OnceLock<Digest> = OnceLock::new();
+    DIGEST.get_or_init(|| {
+        let ring = files::ROOT.iter().find(|(path, _)| *path == RING);
+        // Of a program built without a ring, no ring is the right one.
+        ring.map_or_else(Digest::zero, |(_, bytes)| Digest::of(bytes))
+    })
+}
+
+/// The id of the host world of this program: 40 hex digits (TK-45).
+#[must_use]
+pub fn host_world_id() -> &'static str {
+    static ID: OnceLock<String> = OnceLock::new();
+    ID.get_or_init(|| {
+        let files: Vec<(&str, &[u8])> = files::WIT
+            .iter()
+            .filter(|(path, _)| path.ends_with(".wit"))
+            .map(|(path, bytes)| (path.strip_prefix("wit/").unwrap_or(path), *bytes))
+            .collect();
+        world_id(&files)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// TL-08, TK-45: no file of the contract is left out.
+    #[test]
+    fn tl_08_the_whole_contract_is_compiled_in() {
+        let mut names: Vec<_> = std::fs::read_dir("../wit")
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        let embedded: Vec<_> = files::WIT.iter().map(|(path, _)| &path[4..]).collect();
+        assert_eq!(embedded, names);
+        assert_eq!(host_world_id().len(), 40);
+    }
+}

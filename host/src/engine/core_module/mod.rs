@@ -1,0 +1,268 @@
+//! Core modules: the older form of a skill, with the host ABI of section 10 of the specification.
+//!
+//! One run is one module, one instance and one call of its entrypoint, in an engine of its own: allocation on demand,
+//! the simplest compiler, and no compiled code that is kept. The module is vetted before it is compiled
+//! ([`super::vetting`]), and compiled on a thread of its own, because compiling cannot be interrupted. What the module
+//! may do is not decided here but in [`crate::capability::core_module`].
+
+mod failure;
+mod imports;
+mod limits;
+mod memory;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+
+use wasmparser::{Parser, Payload};
+use wasmtime::{ExternType, Instance, Linker, Module, Store, UpdateDeadline};
+
+use self::failure::reason;
+use self::state::State;
+use super::permits::Permits;
+use super::ticker::Ticker;
+use super::{EngineError, setup, vetting};
+use crate::capability::core_module::CoreCall;
+
+pub use self::failure::CoreFailure;
+pub use self::limits::CoreBudgets;
+
+/// Modules that are compiled at a time, in a process: each takes memory in proportion to its code.
+static COMPILING: Permits = Permits::new(2);
+/// The name of the threads that compile.
+const THREAD: &str = "hydrant-compile";
+/// Bytes of stack of a thread that compiles.
+const STACK: usize = 16 * 1024 * 1024;
+
+/// An engine for core modules. Make one for a process or for a run; it is cheap.
+pub struct CoreEngine {
+    wasmtime: wasmtime::Engine,
+    linker: Linker<State>,
+    // Dropped last: its thread ends once the engine above is gone.
+    ticker: Ticker,
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct CoreOutcome {
+    /// The output (TH-26), or why there is none.
+    pub result: Result<Vec<u8>, CoreFailure>,
+    /// The kinds whose check passed (TH-30).
+    pub caps_used: BTreeSet<String>,
+    /// What was refused, `<kind>:<value>`: at most one, since it ends the run (TH-21).
+    pub denied: Vec<String>,
+}
+
+/// What the entrypoint returns (TH-20).
+#[derive(Clone, Copy)]
+enum Returns {
+    Number,
+    Nothing,
+}
+
+impl CoreEngine {
+    /// Sets the engine up.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError`] where wasmtime cannot run at all.
+    pub fn new() -> Result<Self, EngineError> {
+        let (wasmtime, _) = setup::tool_engine()?;
+        let mut linker = Linker::new(&wasmtime);
+        imports::add_to_linker(&mut linker)
+            .map_err(|error| EngineError::Setup(format!("{error:#}")))?;
+        let ticker = Ticker::start(&wasmtime)?;
+        Ok(Self {
+            wasmtime,
+            linker,
+            ticker,
+        })
+    }
+
+    /// Runs the entrypoint of a module once. The clock of `call` counts from where its meter began.
+    #[must_use]
+    pub fn run(
+        &self,
+        wasm: &[u8],
+        entrypoint: &str,
+        input: &[u8],
+        call: &Arc<CoreCall>,
+        budgets: &CoreBudgets,
+    ) -> CoreOutcome {
+        let result = self.result(wasm, entrypoint, input, call, budgets);
+        let denied = match &result {
+            Err(CoreFailure::CapabilityDenied(denied)) => vec![denied.to_string()],
+            _ => Vec::new(),
+        };
+        CoreOutcome {
+            result,
+            caps_used: call.caps_used(),
+            denied,
+        }
+    }
+
+    fn result(
+        &self,
+        wasm: &[u8],
+        entrypoint: &str,
+        input: &[u8],
+        call: &Arc<CoreCall>,
+        budgets: &CoreBudgets,
+    ) -> Result<Vec<u8>, CoreFailure> {
+        if longer(input, budgets.input_bytes) {
+            let most = budgets.input_bytes;
+            let text = format!("the input is longer than {most} bytes");
+            return Err(CoreFailure::InstantiationFailed(text));
+        }
+        let module = self.compile(wasm, call)?;
+        let linked = self
+            .linker
+            .instantiate_pre(&module)
+            .map_err(|error| CoreFailure::of_instantiation(&error))?;
+        let mut store = Store::new(&self.wasmtime, State::new(Arc::clone(call), input, budgets));
+        store.limiter(|state| &mut state.limiter);
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_callback(|store| {
+            store.data().call.meter().remaining()?;
+            Ok(UpdateDeadline::Continue(1))
+        });
+        let _running = self.ticker.run();
+        let instance = store
+            .set_fuel(budgets.fuel)
+            .and_then(|()| linked.instantiate(&mut store))
+            .map_err(|error| {
+                // A trap is one of the module's code only if it has code that runs now.
+                if has_start(wasm) && error.is::<wasmtime::Trap>() {
+                    CoreFailure::of_run(&error, &store.data().limiter, budgets.memory_bytes)
+                } else {
+                    CoreFailure::of_instantiation(&error)
+                }
+            })?;
+        let returns = returns(&module, entrypoint)
+            .ok_or_else(|| CoreFailure::EntrypointNotFound(reason(entrypoint)))?;
+        let value =
+            call_entrypoint(&mut store, &instance, entrypoint, returns).map_err(|error| {
+                CoreFailure::of_run(&error, &store.data().limiter, budgets.memory_bytes)
+            })?;
+        let written = store.into_data().output;
+        outcome(value, written, writes_output(&module), budgets)
+    }
+
+    /// Vets and compiles. Past the time of the call nobody waits any more, and the thread keeps its permit until the
+    /// compiler is done.
+    fn compile(&self, wasm: &[u8], call: &CoreCall) -> Result<Module, CoreFailure> {
+        let left = || {
+            let remaining = call.meter().remaining();
+            remaining.map_err(|_| CoreFailure::Timeout)
+        };
+        let failed = |text: &str| CoreFailure::InstantiationFailed(reason(text));
+        let permit = COMPILING.take(left()?).ok_or(CoreFailure::Timeout)?;
+        let (answer, answered) = mpsc::sync_channel(1);
+        let (engine, wasm) = (self.wasmtime.clone(), wasm.to_vec());
+        let work = move || {
+            // The validator has assertions that a hostile module can fail: an answer like any other.
+            let module = catch_unwind(AssertUnwindSafe(|| vet_and_compile(&engine, &wasm)));
+            drop(permit);
+            // Nobody listens any more when the time is up.
+            let _ = answer.send(module);
+        };
+        thread::Builder::new()
+            .name(THREAD.into())
+            .stack_size(STACK)
+            .spawn(work)
+            .map_err(|error| failed(&error.to_string()))?;
+        match answered.recv_timeout(left()?) {
+            Ok(Ok(Ok(module))) => Ok(module),
+            Ok(Ok(Err(error))) => Err(failed(&error)),
+            Err(RecvTimeoutError::Timeout) => Err(CoreFailure::Timeout),
+            Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => {
+                Err(failed("the module cannot be compiled"))
+            }
+        }
+    }
+}
+
+fn vet_and_compile(engine: &wasmtime::Engine, wasm: &[u8]) -> Result<Module, String> {
+    vetting::vet_module(wasm).map_err(|refused| refused.to_string())?;
+    Module::from_binary(engine, wasm).map_err(|error| error.root_cause().to_string())
+}
+
+/// The type of the entrypoint, if there is one that can be called (TH-20).
+fn returns(module: &Module, entrypoint: &str) -> Option<Returns> {
+    let ExternType::Func(function) = module.get_export(entrypoint)? else {
+        return None;
+    };
+    let mut results = function.results();
+    if function.params().len() > 0 {
+        return None;
+    }
+    match (results.next(), results.next()) {
+        (None, _) => Some(Returns::Nothing),
+        (Some(result), None) if result.is_i32() => Some(Returns::Number),
+        _ => None,
+    }
+}
+
+fn call_entrypoint(
+    store: &mut Store<State>,
+    instance: &Instance,
+    name: &str,
+    returns: Returns,
+) -> wasmtime::Result<Option<i32>> {
+    match returns {
+        Returns::Number => {
+            let function = instance.get_typed_func::<(), i32>(&mut *store, name)?;
+            function.call(store, ()).map(Some)
+        }
+        Returns::Nothing => {
+            let function = instance.get_typed_func::<(), ()>(&mut *store, name)?;
+            function.call(store, ()).map(|()| None)
+        }
+    }
+}
+
+/// TH-26, TH-27.
+fn outcome(
+    value: Option<i32>,
+    written: Option<Vec<u8>>,
+    writes_output: bool,
+    budgets: &CoreBudgets,
+) -> Result<Vec<u8>, CoreFailure> {
+    let output = match (written, value) {
+        (Some(written), _) => written,
+        (None, Some(value)) => value.to_string().into_bytes(),
+        (None, None) => Vec::new(),
+    };
+    match value {
+        Some(value) if value < 0 || (writes_output && value != 0) => {
+            Err(CoreFailure::NonzeroReturn { value, output })
+        }
+        _ if longer(&output, budgets.output_bytes) => {
+            Err(CoreFailure::OutputTooLarge(budgets.output_bytes))
+        }
+        _ => Ok(output),
+    }
+}
+
+/// Whether the module has another way to answer than its return value.
+fn writes_output(module: &Module) -> bool {
+    module.imports().any(|import| {
+        imports::MODULES.contains(&import.module()) && import.name() == imports::OUTPUT
+    })
+}
+
+/// Whether code runs when the module is instantiated.
+fn has_start(wasm: &[u8]) -> bool {
+    Parser::new(0)
+        .parse_all(wasm)
+        .any(|payload| matches!(payload, Ok(Payload::StartSection { .. })))
+}
+
+fn longer(bytes: &[u8], most: u64) -> bool {
+    u64::try_from(bytes.len()).unwrap_or(u64::MAX) > most
+}

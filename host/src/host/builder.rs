@@ -1,0 +1,151 @@
+//! Makes a [`Host`].
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::pinned::PinnedSkills;
+use super::{Host, HostError};
+use crate::audit::{AuditTarget, ContextId};
+use crate::capability::fetch::Fetcher;
+use crate::embedded::embedded_pins;
+use crate::engine::{ComponentDescriber, Engine, EngineOptions};
+use crate::pins::Root;
+use crate::policy::{CliMount, LayerFiles, Layers, Policy};
+use crate::trust::Digest;
+
+/// Makes a [`Host`]. Whatever is not said is the narrowest that works.
+#[derive(Debug, Default)]
+pub struct HostBuilder {
+    policy: Option<PathBuf>,
+    tenant: Option<PathBuf>,
+    grant: Option<PathBuf>,
+    mounts: Vec<CliMount>,
+    unmounted: bool,
+    root: Option<PathBuf>,
+    keys_digest: Option<Digest>,
+    audit: Option<AuditTarget>,
+    context: Option<ContextId>,
+    home: Option<PathBuf>,
+    engine: EngineOptions,
+}
+
+impl HostBuilder {
+    /// The policy file. Default: reading `/workspace` (the working directory) and `/os` (`./os`), nothing else.
+    #[must_use]
+    pub fn policy(mut self, file: impl Into<PathBuf>) -> Self {
+        self.policy = Some(file.into());
+        self
+    }
+
+    /// The tenant's layer, which can only narrow the policy (TP-40). Default: none.
+    #[must_use]
+    pub fn tenant(mut self, file: impl Into<PathBuf>) -> Self {
+        self.tenant = Some(file.into());
+        self
+    }
+
+    /// The layer of this host's runs, which can only narrow policy and tenant (TP-40). Default: none.
+    #[must_use]
+    pub fn grant(mut self, file: impl Into<PathBuf>) -> Self {
+        self.grant = Some(file.into());
+        self
+    }
+
+    /// The directory behind `os://`, in place of `./os`.
+    #[must_use]
+    pub fn os_root(self, directory: impl AsRef<Path>) -> Self {
+        self.mount(CliMount::root(directory.as_ref()))
+    }
+
+    /// One more mount, as `--mount` adds it.
+    #[must_use]
+    pub fn mount(mut self, mount: CliMount) -> Self {
+        self.mounts.push(mount);
+        self
+    }
+
+    /// Opens no mount of the policy, so that one whose directories are elsewhere can be used: for a host that only
+    /// lists and describes skills. What it runs reads no file.
+    #[must_use]
+    pub fn without_mounts(mut self) -> Self {
+        self.unmounted = true;
+        self
+    }
+
+    /// The directory with `pins/` and `skills/`. Default: the skills compiled into this program.
+    #[must_use]
+    pub fn root(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.root = Some(directory.into());
+        self
+    }
+
+    /// The digest of the key ring that signs the pins (TV-41). Default: that of the ring compiled into this program.
+    #[must_use]
+    pub fn keys_digest(mut self, digest: Digest) -> Self {
+        self.keys_digest = Some(digest);
+        self
+    }
+
+    /// Where calls are recorded. Default: nowhere; the program records to `state/audit.jsonl` of the home folder.
+    #[must_use]
+    pub fn audit(mut self, target: AuditTarget) -> Self {
+        self.audit = Some(target);
+        self
+    }
+
+    /// The tenant's name, for the audit log (TU-04). Default: none.
+    #[must_use]
+    pub fn context(mut self, context: ContextId) -> Self {
+        self.context = Some(context);
+        self
+    }
+
+    /// The folder under which core modules keep keys and queues (TH-25). Default: none, and they keep nothing.
+    #[must_use]
+    pub fn home(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.home = Some(folder.into());
+        self
+    }
+
+    /// How the engine is set up. Default: 64 slots, compiled code kept in the user's cache folder.
+    #[must_use]
+    pub fn engine(mut self, options: EngineOptions) -> Self {
+        self.engine = options;
+        self
+    }
+
+    /// Reads the policy and its layers, opens the mounts and the root, and sets the engine up.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError`]: a policy, a mount or the root is refused, or WebAssembly cannot run here.
+    pub fn build(self) -> Result<Host, HostError> {
+        let files = LayerFiles {
+            policy: self.policy.as_deref(),
+            tenant: self.tenant.as_deref(),
+            run: self.grant.as_deref(),
+        };
+        let layers = match &self.policy {
+            Some(policy) if self.unmounted => Layers::from(Policy::load_unmounted(policy)?),
+            _ => Layers::load(files, &self.mounts)?,
+        };
+        let (mut root, mut anchor) = embedded_pins();
+        if let Some(directory) = &self.root {
+            root = Root::open(directory)?;
+        }
+        if let Some(digest) = self.keys_digest {
+            anchor.keys_digest = digest;
+        }
+        let fetcher = Arc::new(Fetcher::new(layers.tls_roots())?);
+        Ok(Host {
+            engine: Engine::new(&self.engine)?,
+            layers: Arc::new(layers),
+            components: Arc::new(ComponentDescriber::new(Arc::clone(&fetcher))),
+            fetcher,
+            pins: PinnedSkills::new(root, anchor),
+            audit: self.audit.unwrap_or(AuditTarget::Off),
+            context: self.context,
+            home: self.home,
+        })
+    }
+}

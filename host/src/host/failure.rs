@@ -1,0 +1,173 @@
+//! How an execution failed: one type for components and core modules, with the code that receipts carry.
+
+use std::fmt;
+
+use crate::audit::{Code, Outcome};
+use crate::capability::Budget;
+use crate::engine::{CallError, CoreFailure, EngineError};
+use crate::trust::escaped;
+
+/// An execution that began and has no answer.
+#[derive(Debug)]
+pub enum Failure {
+    /// A component.
+    Component(CallError),
+    /// A core module.
+    CoreModule(CoreFailure),
+    /// No component of the host world, or one that this machine cannot compile.
+    NotLoadable(EngineError),
+    /// A component whose manifest names another entrypoint than `run`.
+    NoEntrypoint(String),
+}
+
+/// The codes that a skill may end with: those of TS-12, and those of `content.hydrate` where a document has no other
+/// place for them. The list is closed, so that whoever calls a skill can handle every code.
+const SKILL_CODES: [&str; 17] = [
+    "invalid_request",
+    "denied",
+    "not_found",
+    "wrong_type",
+    "malformed",
+    "unsupported",
+    "too_large",
+    "conflict",
+    "timeout",
+    "network",
+    "process_failed",
+    "io",
+    "internal",
+    "budget_exceeded",
+    "fetch_failed",
+    "parse_error",
+    "unsupported_scheme",
+];
+
+impl Failure {
+    /// TS-04: another code than those of the list is reported as `internal`, with what it was in the details.
+    pub(super) fn of_component(error: CallError) -> Self {
+        match error {
+            CallError::Skill { code, message, .. } if !SKILL_CODES.contains(&code.as_str()) => {
+                Self::Component(CallError::Skill {
+                    details: Some(serde_json::json!({ "code": code }).to_string()),
+                    code: "internal".into(),
+                    message,
+                })
+            }
+            error => Self::Component(error),
+        }
+    }
+
+    /// How receipts and audit lines tell it (TR-16).
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Component(CallError::Skill { code, message, .. }) => {
+                Outcome::skill_error(code, message)
+            }
+            failure => Outcome::failure(failure.code(), &failure.to_string()),
+        }
+    }
+
+    /// The code of TR-16.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Component(error) => code_of(error),
+            Self::CoreModule(failure) => code_of_core_module(failure),
+            Self::NotLoadable(_) | Self::NoEntrypoint(_) => Code::InstantiationFailed,
+        }
+    }
+
+    /// The error as JSON: what the skill itself said, or the code of the limit or trap and a message.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        let mut error = serde_json::Map::new();
+        match self {
+            Self::Component(CallError::Skill {
+                code,
+                message,
+                details,
+            }) => {
+                error.insert("code".into(), code.as_str().into());
+                error.insert("message".into(), message.as_str().into());
+                // TS-04: the text of one JSON object; anything else is not passed on as if it were one.
+                let details = details
+                    .as_deref()
+                    .and_then(|text| crate::trust::parse_json(text.as_bytes()).ok());
+                if let Some(details @ serde_json::Value::Object(_)) = details {
+                    error.insert("details".into(), details);
+                }
+            }
+            failure => {
+                error.insert("code".into(), failure.code().as_str().into());
+                error.insert("message".into(), failure.to_string().into());
+            }
+        }
+        error.into()
+    }
+
+    /// TR-15: the bytes that `outputs_hash` is taken over; those of a success are the response itself.
+    pub(super) fn output(&self) -> Vec<u8> {
+        match self {
+            Self::Component(CallError::Skill { .. }) => {
+                crate::trust::canonical_json(&self.to_json())
+            }
+            Self::CoreModule(CoreFailure::NonzeroReturn { output, .. }) => output.clone(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// What the commands of provenact print after `command failed: ` (TK-25, TH-28, TH-29).
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CoreModule(failure) => failure.fmt(f),
+            Self::NotLoadable(error) => write!(f, "wasm instantiation failed: {error}"),
+            Self::NoEntrypoint(name) => write!(f, "entrypoint not found: {}", escaped(name)),
+            Self::Component(CallError::Skill { .. }) => {
+                write!(f, "skill failed: skill_error {}", self.to_json())
+            }
+            Self::Component(error) => match code_of(error) {
+                Code::FuelExhausted => f.write_str("wasm execution failed: fuel exhausted"),
+                Code::Timeout => f.write_str("wasm execution failed: deadline exceeded"),
+                Code::InstantiationFailed => write!(f, "wasm instantiation failed: {error}"),
+                _ => write!(f, "wasm execution failed: {error}"),
+            },
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+fn code_of(error: &CallError) -> Code {
+    match error {
+        CallError::Skill { .. } => Code::SkillError,
+        CallError::Instantiation(_) => Code::InstantiationFailed,
+        CallError::Trap(_) => Code::Trap,
+        CallError::Busy => Code::Timeout,
+        CallError::Budget(exceeded) => match exceeded.budget {
+            Budget::Fuel => Code::FuelExhausted,
+            Budget::WallClock => Code::Timeout,
+            Budget::Memory | Budget::Tables => Code::MemoryLimit,
+            Budget::ResponseBytes => Code::OutputTooLarge,
+            Budget::EgressBytes => Code::EgressLimit,
+            Budget::Hostcalls | Budget::ReadBytes | Budget::RequestBytes => Code::HostcallLimit,
+        },
+    }
+}
+
+fn code_of_core_module(failure: &CoreFailure) -> Code {
+    match failure {
+        CoreFailure::NonzeroReturn { .. } => Code::NonzeroReturn,
+        CoreFailure::Trap(_) => Code::Trap,
+        CoreFailure::FuelExhausted => Code::FuelExhausted,
+        CoreFailure::MemoryLimit(..) => Code::MemoryLimit,
+        CoreFailure::Timeout => Code::Timeout,
+        CoreFailure::CapabilityDenied(_) => Code::CapabilityDenied,
+        CoreFailure::InstantiationFailed(_) | CoreFailure::EntrypointNotFound(_) => {
+            Code::InstantiationFailed
+        }
+        CoreFailure::OutputTooLarge(_) => Code::OutputTooLarge,
+    }
+}

@@ -1,0 +1,92 @@
+//! Hydration: the pinned skill `content.hydrate`, with what the request and the flags of a run change.
+
+use serde::Serialize;
+
+use super::{Host, HostError, Run};
+use crate::engine::Budgets;
+use crate::host::run::Prepared;
+
+/// The skill behind [`Host::hydrate`].
+const HYDRATE: &str = "content.hydrate";
+/// L-04: bytes read in one hydration.
+const HYDRATE_READ_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The form of a hydrated document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// The payload of RFC 0020 v1.1.0, compact JSON.
+    #[default]
+    Json,
+    /// The document with its lists replaced by hydrated objects (the older RFC 0020, §3.4).
+    Link,
+    /// As `Link`, with mappings keyed by URI (RFC 0020 v2.0.0).
+    V2,
+}
+
+/// What to hydrate, and how.
+#[derive(Debug, Clone, Serialize)]
+pub struct HydrateRequest {
+    /// `os://…`, `https://…`, or a path relative to `os://`; not empty.
+    pub uri: String,
+    /// The form of the answer.
+    pub format: Format,
+    /// Levels of dependencies, 1 to 16.
+    pub depth: u8,
+    /// Add the SHA-256 digest of every resource.
+    pub checksums: bool,
+    /// Repair unquoted `: ` in `name` and `description` (Y-13).
+    pub lenient: bool,
+    /// Development only: allow `http://` to loopback (N-09).
+    pub allow_http_loopback: bool,
+    /// Start no process, whatever the policy says (EC-08).
+    #[serde(skip)]
+    pub no_exec: bool,
+}
+
+impl HydrateRequest {
+    /// A request with the defaults of the protocol: JSON, depth 1, nothing optional.
+    #[must_use]
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self {
+            uri: uri.into(),
+            format: Format::Json,
+            depth: 1,
+            checksums: false,
+            lenient: false,
+            allow_http_loopback: false,
+            no_exec: false,
+        }
+    }
+}
+
+impl Host {
+    /// Hydrates a resource: the payload without a final newline, or the document in link or v2 form.
+    ///
+    /// Problems of the resource and its dependencies are `ERROR: <CODE>` strings in the answer, not errors.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Call`]: a budget ran out, the request is not valid, or there is no document to link (LF-09).
+    /// [`HostError::Pin`]: the component is not the pinned one.
+    pub fn hydrate(&self, request: &HydrateRequest) -> Result<Vec<u8>, HostError> {
+        // A struct of strings, numbers and booleans always serialises.
+        let bytes = serde_json::to_vec(request).unwrap_or_default();
+        let prepare = |prepared: Prepared| {
+            let mut grant = prepared.grant;
+            if request.no_exec {
+                grant = grant.without_processes();
+            }
+            if request.allow_http_loopback {
+                grant = grant.with_http_loopback();
+            }
+            let budgets = Budgets {
+                read_bytes: HYDRATE_READ_BYTES,
+                ..prepared.budgets
+            };
+            Prepared { grant, budgets }
+        };
+        let run = self.run_pinned(HYDRATE, None, &bytes, prepare, &mut |_: &Run| Ok(None))?;
+        run.result.map_err(HostError::of_failure)
+    }
+}

@@ -1,0 +1,159 @@
+//! [`Host`]: what an embedding program holds, one for each policy.
+//!
+//! It ties the pinned bundles, the engine, a policy with its layers and the audit log together, and adds no rule of
+//! its own. Everything that runs goes through [`run`]: verified first, recorded at the end.
+
+mod builder;
+mod error;
+mod failure;
+mod hydrate;
+mod pinned;
+mod run;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::audit::{AuditTarget, ContextId};
+use crate::capability::fetch::Fetcher;
+use crate::capability::{Call, Journal};
+use crate::engine::{Budgets, ComponentDescriber, Engine};
+use crate::pins::{Anchor, ComponentProbe, ProbeError, Root};
+use crate::policy::{Grant, Layers, Tools};
+use crate::trust::{Capability, Digest};
+
+use self::pinned::PinnedSkills;
+
+pub use self::builder::HostBuilder;
+pub use self::error::HostError;
+pub use self::failure::Failure;
+pub use self::hydrate::{Format, HydrateRequest};
+pub use self::run::{Delivery, Run};
+
+/// Runs skills under one policy. Share it between threads; every call is independent.
+pub struct Host {
+    engine: Engine,
+    layers: Arc<Layers>,
+    fetcher: Arc<Fetcher>,
+    components: Arc<ComponentDescriber>,
+    pins: PinnedSkills,
+    audit: AuditTarget,
+    context: Option<ContextId>,
+    /// Where core modules keep keys and queues.
+    home: Option<PathBuf>,
+}
+
+/// A pinned skill, as its manifest and itself tell of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PinnedSkillInfo {
+    /// Its id.
+    pub id: String,
+    /// Its SemVer version.
+    pub version: String,
+    /// What it declares, sorted; the most it may ever do.
+    pub capabilities: Vec<Capability>,
+    /// What `describe` returned: JSON with name, description and schemas. None where the policy says `tools: skip`
+    /// (TP-35).
+    pub description: Option<String>,
+}
+
+impl Host {
+    /// Starts with the default policy, the embedded skills, no audit log, the user's cache folder and 64 instances
+    /// at a time.
+    #[must_use]
+    pub fn builder() -> HostBuilder {
+        HostBuilder::default()
+    }
+
+    /// What a pinned skill says of itself; without a version, the newest one.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Pin`] for a skill that is not pinned, [`HostError::Call`] for one that does not answer.
+    pub fn describe(&self, id: &str, version: Option<&str>) -> Result<PinnedSkillInfo, HostError> {
+        if self.layers.tools() == Tools::Skip {
+            let pinned = self.pins.verified(id, version)?;
+            return Ok(info(pinned.bundle.manifest(), None));
+        }
+        let skill = self.pins.load(id, version, &self.engine, &self.layers)?;
+        let budgets = Budgets::describe_skill();
+        let call = self.context(Grant::nothing(), &budgets);
+        let description = self.engine.describe(&skill.skill, call, &budgets)?;
+        Ok(info(skill.pinned.bundle.manifest(), Some(description)))
+    }
+
+    /// All pinned skills, sorted by id and version.
+    ///
+    /// # Errors
+    ///
+    /// As [`describe`](Self::describe), for the first skill that fails.
+    pub fn skills(&self) -> Result<Vec<PinnedSkillInfo>, HostError> {
+        self.pins
+            .entries()?
+            .iter()
+            .map(|(id, version)| self.describe(id, Some(version)))
+            .collect()
+    }
+
+    /// What a pinned skill may do under this host's policy.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Pin`] for a skill that is not pinned.
+    pub fn grant_of(&self, id: &str) -> Result<Grant, HostError> {
+        let pinned = self.pins.verified(id, None)?;
+        let capabilities = &pinned.bundle.manifest().capabilities;
+        Ok(Grant::new(Arc::clone(&self.layers), capabilities))
+    }
+
+    /// The engine, for `doctor` and benchmarks.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The root of the pins.
+    #[must_use]
+    pub fn root(&self) -> &Root {
+        self.pins.root()
+    }
+
+    /// What the pins are verified against.
+    #[must_use]
+    pub fn anchor(&self) -> &Anchor {
+        self.pins.anchor()
+    }
+
+    fn context(&self, grant: Grant, budgets: &Budgets) -> Arc<Call> {
+        Arc::new(Call {
+            grant,
+            meter: budgets.meter_from(Instant::now()),
+            journal: Journal::default(),
+            limits: self.layers.limits(),
+            fetcher: Arc::clone(&self.fetcher),
+            components: Arc::<ComponentDescriber>::clone(&self.components),
+        })
+    }
+}
+
+fn info(manifest: &crate::trust::Manifest, description: Option<String>) -> PinnedSkillInfo {
+    PinnedSkillInfo {
+        id: manifest.name.clone(),
+        version: manifest.version.clone(),
+        capabilities: manifest.capabilities.clone(),
+        description,
+    }
+}
+
+/// TV-27, TV-28: without any capability, under the budgets of TN-30, of which a single hostcall is too much.
+impl ComponentProbe for Host {
+    fn instantiate_and_describe(
+        &self,
+        component: &[u8],
+        artifact: &Digest,
+    ) -> Result<String, ProbeError> {
+        let budgets = Budgets::describe_skill();
+        let call = || self.context(Grant::nothing(), &budgets);
+        self.engine.probe(component, artifact, call, &budgets)
+    }
+}

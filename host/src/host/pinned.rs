@@ -1,0 +1,107 @@
+//! The pinned skills of a host: each verified before its first use, and again when a file of it has changed.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::HostError;
+use crate::engine::{Engine, Skill};
+use crate::pins::{self, Anchor, PinnedBundle, Root};
+use crate::policy::{Grant, Layers};
+use crate::trust::WasmForm;
+
+/// A root of pins, and what was loaded from it.
+pub(super) struct PinnedSkills {
+    root: Root,
+    anchor: Anchor,
+    /// By id and the version that was asked for, if one was.
+    loaded: Mutex<BTreeMap<(String, Option<String>), Arc<PinnedSkill>>>,
+}
+
+/// A skill that was verified, compiled and granted what it may do.
+pub(super) struct PinnedSkill {
+    pub(super) pinned: PinnedBundle,
+    /// Its manifest ∩ the layers.
+    pub(super) grant: Grant,
+    pub(super) skill: Skill,
+}
+
+impl PinnedSkills {
+    pub(super) fn new(root: Root, anchor: Anchor) -> Self {
+        Self {
+            root,
+            anchor,
+            loaded: Mutex::default(),
+        }
+    }
+
+    pub(super) fn root(&self) -> &Root {
+        &self.root
+    }
+
+    pub(super) fn anchor(&self) -> &Anchor {
+        &self.anchor
+    }
+
+    /// Id and version of every entry of the verified lock.
+    pub(super) fn entries(&self) -> Result<Vec<(String, String)>, HostError> {
+        let lock = pins::open_lock(&self.root, &self.anchor)?;
+        let entries = lock.lock().skills.iter();
+        Ok(entries
+            .map(|entry| (entry.id.clone(), entry.version.clone()))
+            .collect())
+    }
+
+    /// The bundle as it is now, verified (TK-42). Nothing is compiled.
+    pub(super) fn verified(
+        &self,
+        id: &str,
+        version: Option<&str>,
+    ) -> Result<PinnedBundle, HostError> {
+        Ok(pins::verify_entry(&self.root, &self.anchor, id, version)?)
+    }
+
+    /// The skill, ready to be called. A file that changed since it was loaded is noticed here: all is verified anew.
+    pub(super) fn load(
+        &self,
+        id: &str,
+        version: Option<&str>,
+        engine: &Engine,
+        layers: &Arc<Layers>,
+    ) -> Result<Arc<PinnedSkill>, HostError> {
+        let key = (id.to_owned(), version.map(str::to_owned));
+        let known = self.loaded().get(&key).cloned();
+        if let Some(known) = known
+            && pins::stamp(&self.root, &known.pinned.entry) == known.pinned.stamp
+        {
+            return Ok(known);
+        }
+        let pinned = self.verified(id, version)?;
+        let bundle = &pinned.bundle;
+        let manifest = bundle.manifest();
+        let skill = engine.load(bundle.wasm(), bundle.artifact(), &manifest.capabilities)?;
+        let loaded = Arc::new(PinnedSkill {
+            grant: Grant::new(Arc::clone(layers), &manifest.capabilities),
+            skill,
+            pinned,
+        });
+        self.loaded().insert(key, Arc::clone(&loaded));
+        Ok(loaded)
+    }
+
+    fn loaded(&self) -> MutexGuard<'_, BTreeMap<(String, Option<String>), Arc<PinnedSkill>>> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// TC-14: the first declared capability that a layer's ceiling denies.
+pub(super) fn check_ceilings(
+    layers: &Layers,
+    bundle: &crate::trust::Bundle,
+    form: WasmForm,
+) -> Result<(), HostError> {
+    let denied = layers.denied(&bundle.manifest().capabilities, form);
+    match denied.into_iter().next() {
+        Some(capability) => Err(HostError::CapabilityDenied(capability)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,381 @@
+//! One run: verified, allowed, executed, delivered, recorded - in this order, whatever is run.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::pinned::check_ceilings;
+use super::{Failure, Host, HostError};
+use crate::audit::{
+    AuditedCall, Denial, Execution, Outcome, Reason, Receipt, ReceiptFormat, RuntimeProfile,
+    Timestamp,
+};
+use crate::capability::Entries;
+use crate::capability::core_module::{CoreCall, StateDirectories};
+use crate::engine::{Budgets, CoreBudgets, CoreEngine, CoreOutcome};
+use crate::policy::Grant;
+use crate::trust::{Bundle, Capability, Digest, VerifiedBundle, WasmForm};
+
+/// What came of one execution.
+#[derive(Debug)]
+pub struct Run {
+    /// The response, or how the skill failed.
+    pub result: Result<Vec<u8>, Failure>,
+    /// What receipts and the audit line are made of.
+    pub execution: Execution,
+}
+
+/// What happens with a run before it is recorded, such as writing files (TR-05); answers the hash of the receipt, if
+/// one was made. Where it fails, or the record cannot be written, the caller takes back what it did.
+pub type Delivery<'a> =
+    &'a mut dyn FnMut(&Run) -> Result<Option<Digest>, Box<dyn Error + Send + Sync>>;
+
+/// How a pinned skill is about to be called.
+pub(super) struct Prepared {
+    pub(super) grant: Grant,
+    pub(super) budgets: Budgets,
+}
+
+impl Run {
+    /// The receipt of this run; none in the v0 form for a run that failed (TR-01).
+    #[must_use]
+    pub fn receipt(&self, format: ReceiptFormat) -> Option<Receipt> {
+        Receipt::of(&self.execution, format)
+    }
+}
+
+impl Host {
+    /// Runs a pinned skill, `id` or `id@version`, with a request in JSON. What the policy does not allow of its
+    /// capabilities is answered `denied` when it is used (TC-15).
+    ///
+    /// # Errors
+    ///
+    /// [`HostError`] when nothing was executed or the record of it cannot be written. A skill that fails is a [`Run`].
+    pub fn run(&self, skill: &str, request: &[u8]) -> Result<Run, HostError> {
+        self.run_delivering(skill, request, &mut |_| Ok(None))
+    }
+
+    /// As [`run`](Self::run), with something to do before the run is recorded.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run), and [`HostError::Delivery`].
+    pub fn run_delivering(
+        &self,
+        skill: &str,
+        request: &[u8],
+        deliver: Delivery<'_>,
+    ) -> Result<Run, HostError> {
+        let (id, version) = match skill.split_once('@') {
+            Some((id, version)) => (id, Some(version)),
+            None => (skill, None),
+        };
+        self.run_pinned(id, version, request, |prepared| prepared, deliver)
+    }
+
+    pub(super) fn run_pinned(
+        &self,
+        id: &str,
+        version: Option<&str>,
+        request: &[u8],
+        prepare: impl FnOnce(Prepared) -> Prepared,
+        deliver: Delivery<'_>,
+    ) -> Result<Run, HostError> {
+        let started = Timestamp::now();
+        let call = self.begin()?;
+        let skill = match self.pins.load(id, version, &self.engine, &self.layers) {
+            Ok(skill) => skill,
+            Err(error) => return Err(self.refuse(call, None, request, error)),
+        };
+        let bundle = &skill.pinned.bundle;
+        if let Err(error) = self.check_signers(bundle) {
+            return Err(self.refuse(call, Some(bundle), request, error));
+        }
+        let Prepared { grant, budgets } = prepare(Prepared {
+            grant: skill.grant.clone(),
+            budgets: Budgets::of(&self.layers.limits()),
+        });
+        let context = self.context(grant, &budgets);
+        let result = self
+            .engine
+            .run(&skill.skill, request, Arc::clone(&context), &budgets);
+        let result = result
+            .map(|answer| answer.response)
+            .map_err(Failure::of_component);
+        let capabilities = &bundle.manifest().capabilities;
+        let ended = Ended {
+            granted: self.layers.granted(capabilities, WasmForm::Component),
+            bundle,
+            profile: RuntimeProfile::ComponentV0,
+            journal: context.journal.take().into(),
+            started,
+        };
+        self.record(call, request, result, ended, deliver)
+    }
+
+    /// Runs a bundle that the caller verified, with all of the capabilities that it declares or not at all (TC-14).
+    /// A component takes a request in JSON, a core module whatever it likes.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run); [`HostError::CapabilityDenied`] and [`HostError::Untrusted`] before anything is executed.
+    pub fn run_bundle(&self, bundle: &VerifiedBundle, request: &[u8]) -> Result<Run, HostError> {
+        let call = self.begin()?;
+        self.run_bundle_delivering(bundle, request, call, &mut |_| Ok(None))
+    }
+
+    /// As [`run_bundle`](Self::run_bundle), recorded as `call`, with something to do before it is recorded.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_bundle`](Self::run_bundle), and [`HostError::Delivery`].
+    pub fn run_bundle_delivering(
+        &self,
+        bundle: &VerifiedBundle,
+        request: &[u8],
+        call: AuditedCall,
+        deliver: Delivery<'_>,
+    ) -> Result<Run, HostError> {
+        let started = Timestamp::now();
+        let (manifest, form) = (bundle.manifest(), bundle.form());
+        // TK-23: signers first, then ceilings.
+        let allowed = self
+            .check_signers(bundle)
+            .and_then(|()| check_ceilings(&self.layers, bundle, form));
+        if let Err(error) = allowed {
+            return Err(self.refuse(call, Some(bundle), request, error));
+        }
+        let (result, journal, profile) = match form {
+            WasmForm::CoreModule => {
+                let (result, journal) = self.core_module(bundle, request);
+                (result, journal, RuntimeProfile::ProvenactCoreV0)
+            }
+            WasmForm::Component | WasmForm::Other => {
+                let (result, journal) = self.component(bundle, request);
+                (result, journal, RuntimeProfile::ComponentV0)
+            }
+        };
+        let ended = Ended {
+            granted: manifest.capabilities.clone(),
+            bundle,
+            profile,
+            journal,
+            started,
+        };
+        self.record(call, request, result, ended, deliver)
+    }
+
+    /// TP-12
+    fn check_signers(&self, bundle: &Bundle) -> Result<(), HostError> {
+        let declared = &bundle.manifest().signers;
+        Ok(self
+            .layers
+            .check_signers(declared, &bundle.signatures().signers())?)
+    }
+
+    fn component(&self, bundle: &Bundle, request: &[u8]) -> (Result<Vec<u8>, Failure>, Journaled) {
+        let manifest = bundle.manifest();
+        if manifest.entrypoint != "run" {
+            let failure = Failure::NoEntrypoint(manifest.entrypoint.clone());
+            return (Err(failure), Journaled::default());
+        }
+        let capabilities = &manifest.capabilities;
+        let skill = match self
+            .engine
+            .load(bundle.wasm(), bundle.artifact(), capabilities)
+        {
+            Ok(skill) => skill,
+            Err(error) => return (Err(Failure::NotLoadable(error)), Journaled::default()),
+        };
+        let budgets = Budgets::of(&self.layers.limits());
+        let context = self.context(Grant::new(Arc::clone(&self.layers), capabilities), &budgets);
+        let result = self
+            .engine
+            .run(&skill, request, Arc::clone(&context), &budgets);
+        let result = result
+            .map(|answer| answer.response)
+            .map_err(Failure::of_component);
+        (result, context.journal.take().into())
+    }
+
+    fn core_module(
+        &self,
+        bundle: &Bundle,
+        request: &[u8],
+    ) -> (Result<Vec<u8>, Failure>, Journaled) {
+        let manifest = bundle.manifest();
+        let engine = match CoreEngine::new() {
+            Ok(engine) => engine,
+            Err(error) => return (Err(Failure::NotLoadable(error)), Journaled::default()),
+        };
+        let budgets = CoreBudgets::default().at_most(&self.layers.limits_at_most());
+        let call = Arc::new(CoreCall::new(
+            &manifest.capabilities,
+            StateDirectories::from_environment(self.home.as_deref()),
+            Arc::clone(&self.fetcher),
+            budgets.meter_from(Instant::now()),
+        ));
+        let CoreOutcome {
+            result,
+            caps_used,
+            denied,
+        } = engine.run(
+            bundle.wasm(),
+            &manifest.entrypoint,
+            request,
+            &call,
+            &budgets,
+        );
+        let journal = Journaled {
+            used: caps_used,
+            denied,
+        };
+        (result.map_err(Failure::CoreModule), journal)
+    }
+
+    /// Opens the audit log and gives a call its id, before anything else of the call is done (TU-02).
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Audit`]: the call must not start.
+    pub fn begin(&self) -> Result<AuditedCall, HostError> {
+        Ok(AuditedCall::begin(&self.audit, self.context.clone())?)
+    }
+
+    /// Records that nothing was executed. Where even that fails, that is the error, as an unrecorded denial is one too.
+    fn refuse(
+        &self,
+        call: AuditedCall,
+        bundle: Option<&Bundle>,
+        request: &[u8],
+        error: HostError,
+    ) -> HostError {
+        let Some(reason) = reason(&error) else {
+            return error;
+        };
+        let mut denial = bundle.map(Denial::of_bundle).unwrap_or_default();
+        denial.policy_hash = Some(self.layers.hash());
+        denial.input_hash = Some(Digest::of(request));
+        match call.denied(denial, reason) {
+            Ok(()) => error,
+            Err(unrecorded) => unrecorded.into(),
+        }
+    }
+
+    fn record(
+        &self,
+        call: AuditedCall,
+        request: &[u8],
+        result: Result<Vec<u8>, Failure>,
+        ended: Ended<'_>,
+        deliver: Delivery<'_>,
+    ) -> Result<Run, HostError> {
+        let bundle = ended.bundle;
+        let (outcome, outputs_hash) = match &result {
+            Ok(response) => (Outcome::success(), Digest::of(response)),
+            Err(failure) => {
+                let outcome = failure.outcome();
+                let outputs_hash = Execution::outputs_of(&outcome, &failure.output());
+                (outcome, outputs_hash)
+            }
+        };
+        let names =
+            |capabilities: &[Capability]| capabilities.iter().map(ToString::to_string).collect();
+        let execution = Execution {
+            artifact: bundle.artifact().clone(),
+            manifest_hash: bundle.manifest_hash().clone(),
+            policy_hash: self.layers.hash(),
+            bundle_hash: bundle.bundle_hash(),
+            inputs_hash: Digest::of(request),
+            outputs_hash,
+            caps_requested: names(&bundle.manifest().capabilities),
+            caps_granted: names(&ended.granted),
+            caps_used: ended.journal.used,
+            outcome,
+            profile: ended.profile,
+            started_at: ended.started,
+            finished_at: Timestamp::now(),
+            signer_ids: signers(bundle),
+        };
+        let denied = ended.journal.denied;
+        let denial = Denial {
+            policy_hash: Some(execution.policy_hash.clone()),
+            ..Denial::of_bundle(bundle)
+        };
+        for capability in &denied {
+            let (kind, value) = capability.split_once(':').unwrap_or((capability, ""));
+            call.operation_denied(&denial, kind, value);
+        }
+        let run = Run { result, execution };
+        let delivered = deliver(&run);
+        // TU-06: what was executed is recorded, also where its delivery failed.
+        let receipt_hash = delivered.as_ref().ok().and_then(Option::as_ref);
+        call.executed(&run.execution, receipt_hash)?;
+        delivered.map_err(HostError::Delivery)?;
+        Ok(run)
+    }
+}
+
+/// What a guest used and was refused.
+#[derive(Default)]
+struct Journaled {
+    used: BTreeSet<String>,
+    denied: Vec<String>,
+}
+
+impl From<Entries> for Journaled {
+    fn from(entries: Entries) -> Self {
+        Self {
+            used: entries.used.into_iter().map(str::to_owned).collect(),
+            denied: entries.denied,
+        }
+    }
+}
+
+/// What is known of a run when the guest has ended.
+struct Ended<'a> {
+    bundle: &'a Bundle,
+    granted: Vec<Capability>,
+    profile: RuntimeProfile,
+    journal: Journaled,
+    started: Timestamp,
+}
+
+fn signers(bundle: &Bundle) -> BTreeSet<String> {
+    let entries = bundle.signatures().signatures.iter();
+    entries.map(|entry| entry.signer.clone()).collect()
+}
+
+impl Denial {
+    /// What the audit line of a denied run tells of its bundle.
+    #[must_use]
+    pub fn of_bundle(bundle: &Bundle) -> Self {
+        let capabilities = bundle.manifest().capabilities.iter();
+        Self {
+            artifact: Some(bundle.artifact().clone()),
+            signer_ids: Some(signers(bundle)),
+            caps_requested: Some(capabilities.map(ToString::to_string).collect()),
+            ..Self::default()
+        }
+    }
+}
+
+/// TU-07: what the audit log calls it; none for what is no denial but a wrong command.
+fn reason(error: &HostError) -> Option<Reason> {
+    Some(match error {
+        HostError::Pin(error) => Reason::PinFailed {
+            row: error.row()?.to_string(),
+        },
+        HostError::Untrusted(_) => Reason::UntrustedSigner,
+        HostError::CapabilityDenied(capability) => {
+            Reason::capability_denied(&capability.kind, &capability.value)
+        }
+        HostError::Policy(_) => Reason::PolicyInvalid,
+        // A verified component that this machine cannot load is what TV-27 asks about.
+        HostError::Engine(_) => Reason::PinFailed {
+            row: "TV-27".into(),
+        },
+        _ => return None,
+    })
+}

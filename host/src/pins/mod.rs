@@ -1,0 +1,234 @@
+//! Pins: whether every byte below a root is what its signers pinned (`hydrant verify`, section 5).
+//!
+//! A root is verified against what the caller brings: the digest of the ring, the world of this host, the number of
+//! signers. Nothing that is read from the root decides about itself. Relies on `trust` for formats and signatures, on
+//! `policy` for the forms of capabilities, and on a [`ComponentProbe`] for the two rows that run a component. Reads
+//! files below the root only, each once, and writes nothing.
+
+mod anchor;
+mod baseline;
+mod bundle_checks;
+mod bundle_files;
+mod component_checks;
+mod description;
+mod finding;
+mod folder;
+mod lock_checks;
+mod pinned;
+mod rebuilt;
+pub mod report;
+mod root;
+pub mod sign;
+mod stamp;
+mod tree;
+pub mod update;
+mod widening;
+mod world;
+
+use std::collections::BTreeMap;
+
+pub use anchor::{Anchor, MinSigners, MinSignersError};
+pub use baseline::{Baseline, BaselineError};
+use bundle_checks::{Depth, Subject, check_bundle};
+pub use description::{DescriptionFault, check as check_description};
+pub use finding::{Class, Finding, Findings, Row};
+pub use folder::{FileFault, Folder, Member, MemberKind, Reason};
+pub use pinned::{PinError, PinnedBundle, PinnedLock, open_lock, verify_entry};
+pub use root::{EmbeddedFiles, LOCK, LOCK_SIGNATURE, PINS, RING, Root, RootError, SKILLS};
+pub use stamp::{Stamp, stamp};
+pub use world::world_id;
+
+use crate::policy::Policy;
+use crate::trust::{Capability, Digest, KeyRing, Lock, LockEntry, WasmForm};
+
+/// What instantiates a component with nothing and asks it to describe itself (TV-27, TV-28).
+pub trait ComponentProbe {
+    /// `artifact` is the digest of `component`. Answers what `describe` returned, within TN-30.
+    ///
+    /// # Errors
+    /// [`ProbeError`] says which of the two failed.
+    fn instantiate_and_describe(
+        &self,
+        component: &[u8],
+        artifact: &Digest,
+    ) -> Result<String, ProbeError>;
+}
+
+/// Why a component did not describe itself.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProbeError {
+    /// TV-27
+    #[error("does not instantiate: {0}")]
+    DoesNotInstantiate(String),
+    /// TV-28: a trap, a limit, a host call.
+    #[error("no description: {0}")]
+    NoDescription(String),
+}
+
+/// What is asked besides the rows that are always asked (TV-43).
+#[derive(Default, Clone, Copy)]
+pub struct Options<'a> {
+    /// TV-30, TV-31
+    pub policy: Option<&'a Policy>,
+    /// TV-32, TV-33
+    pub baseline: Option<&'a Baseline>,
+    /// TV-34
+    pub rebuilt: Option<&'a Root>,
+}
+
+/// What came of a verification.
+#[derive(Debug, Clone)]
+pub struct Verification {
+    /// What is wrong, sorted, and which rows were asked.
+    pub findings: Findings,
+    /// Of the lock file, if it could be read.
+    pub lock_digest: Option<Digest>,
+    /// Of the ring file, if it could be read.
+    pub keys_digest: Option<Digest>,
+    /// `id@version` of every entry, in the order of the lock; empty if the lock is not to be believed.
+    pub entries: Vec<String>,
+    /// TV-40: how many signers were asked for.
+    pub min_signers: MinSigners,
+}
+
+/// Verifies all of a root (TV-01 to TV-34).
+#[must_use]
+pub fn verify(
+    root: &Root,
+    anchor: &Anchor,
+    options: &Options<'_>,
+    probe: &dyn ComponentProbe,
+) -> Verification {
+    let mut verification = Verification {
+        findings: Findings::default(),
+        lock_digest: None,
+        keys_digest: None,
+        entries: Vec::new(),
+        min_signers: anchor.min_signers,
+    };
+    // TV-01 to TV-05 stop: nothing in such a lock may be believed.
+    if let Some((lock, ring)) = believe(root, anchor, &mut verification) {
+        verification.entries = lock.skills.iter().map(escaped_skill).collect();
+        let findings = &mut verification.findings;
+        lock_checks::check_world(&lock, &anchor.world, findings);
+        verify_entries(root, anchor, (&lock, &ring), options, probe, findings);
+        tree::check(root, &lock, findings);
+        tree::check_texts(root, &lock, findings);
+        if let Some(rebuilt) = options.rebuilt {
+            rebuilt::check(rebuilt, &lock, findings);
+        }
+    }
+    verification.findings.sort();
+    verification
+}
+
+fn escaped_skill(entry: &LockEntry) -> String {
+    crate::trust::escaped(&entry.skill())
+}
+
+/// TV-01 to TV-06.
+fn believe(
+    root: &Root,
+    anchor: &Anchor,
+    verification: &mut Verification,
+) -> Option<(Lock, KeyRing)> {
+    let minimum = anchor.min_signers.count();
+    let findings = &mut verification.findings;
+    let lock = lock_checks::read_lock(root, findings)?;
+    let digest = Digest::of(&lock);
+    verification.lock_digest = Some(digest.clone());
+    let ring = lock_checks::read_ring(root, findings)?;
+    verification.keys_digest = Some(Digest::of(&ring));
+    let ring = lock_checks::check_ring(&ring, &anchor.keys_digest, minimum, findings)?;
+    lock_checks::check_signatures(root, &digest, &ring, minimum, findings)?;
+    let lock = lock_checks::check_document(&lock, findings)?;
+    Some((lock, ring))
+}
+
+/// TV-07 to TV-33 of every entry; one bundle is in memory at a time.
+fn verify_entries(
+    root: &Root,
+    anchor: &Anchor,
+    (lock, ring): (&Lock, &KeyRing),
+    options: &Options<'_>,
+    probe: &dyn ComponentProbe,
+    findings: &mut Findings,
+) {
+    let mut capabilities = BTreeMap::new();
+    for entry in &lock.skills {
+        let checked = check_bundle(
+            root,
+            ring,
+            anchor.min_signers.count(),
+            Subject::pinned(entry),
+            Depth::Full(probe),
+            findings,
+        );
+        let Some(manifest) = checked.manifest else {
+            continue;
+        };
+        let declared = Declared {
+            entry,
+            capabilities: &manifest.capabilities,
+            signers: &manifest.signers,
+        };
+        if let Some(policy) = options.policy {
+            let signed = checked.signers.as_deref();
+            check_policy(policy, &declared, signed, findings);
+        }
+        capabilities.insert(entry.skill(), manifest.capabilities);
+    }
+    if let Some(baseline) = options.baseline {
+        findings.evaluate(Row::TV_33, None);
+        for skill in lock.skills.iter().map(LockEntry::skill) {
+            findings.evaluate(Row::TV_33, Some(&skill));
+            if capabilities.contains_key(&skill) {
+                findings.evaluate(Row::TV_32, Some(&skill));
+            }
+        }
+        let of = |entry: &LockEntry| capabilities.get(&entry.skill()).cloned();
+        for finding in baseline.check(lock, ring, &of) {
+            findings.report(finding);
+        }
+    }
+}
+
+/// What a manifest says that a policy decides about.
+struct Declared<'a> {
+    entry: &'a LockEntry,
+    capabilities: &'a [Capability],
+    signers: &'a [String],
+}
+
+/// TV-30, TV-31
+fn check_policy(
+    policy: &Policy,
+    declared: &Declared<'_>,
+    signed: Option<&[String]>,
+    findings: &mut Findings,
+) {
+    let skill = declared.entry.skill();
+    let manifest = format!("{}/manifest.json", declared.entry.bundle_dir);
+    let mut report = |row, message: String| {
+        let finding = Finding::new(row, message).of(Some(&skill)).at(&manifest);
+        findings.report(finding);
+    };
+    // Without readable signatures TV-11 or TV-12 has said so.
+    let trusted = signed.map(|signed| policy.check_signers(declared.signers, signed));
+    if let Some(Err(error)) = &trusted {
+        report(Row::TV_30, error.to_string());
+    }
+    // TV-23 refuses everything but components.
+    for denied in policy.denied_by_ceiling(declared.capabilities, WasmForm::Component) {
+        report(Row::TV_31, format!("capability denied: {denied}"));
+    }
+    if trusted.is_some() {
+        findings.evaluate(Row::TV_30, Some(&skill));
+    }
+    findings.evaluate(Row::TV_31, Some(&skill));
+}
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;

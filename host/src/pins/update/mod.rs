@@ -1,0 +1,384 @@
+//! `hydrant lock --update` and `--check`: the lock that the bundles on disk give (TW-01 to TW-08, TW-10, TW-11).
+//!
+//! An update first decides everything and then writes. As long as anything is wrong (the present lock is not signed, a
+//! bundle fails a check, a capability is wider, a signer is another one, a key is not the ring's) nothing at all is
+//! written. Where nothing changes, nothing is written either: running it twice is running it once.
+
+mod rebuild;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub(super) use write::write_signatures;
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use super::baseline;
+use super::finding::{Class, Finding, Findings, Row};
+use super::lock_checks::{check_document, check_ring, check_signatures, read_lock, read_ring};
+use super::report::{Command, Report};
+use super::root::{LOCK, Root, RootError};
+use super::sign::signed_by_all;
+use super::widening::{
+    Declared, Gate, SignerChange, change_lines, differences, key_changes, signer_changes,
+    signer_findings, widening_findings,
+};
+use super::{Anchor, ComponentProbe};
+use crate::trust::{Digest, FileError, KeyError, KeyRing, Lock, LockSignatures, refuse_inside};
+use rebuild::Rebuilt;
+
+/// TW-08.
+const TW_08: Row = Row::new("TW-08", Class::Drift);
+
+/// What there is before an update.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Present {
+    /// A lock, which is verified first.
+    Locked,
+    /// No lock yet: `--init`.
+    Nothing,
+}
+
+/// Whether a gate was opened on the command line; one never opens the other (TW-05).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It is refused.
+    Refused,
+    /// Its flag was given.
+    Allowed,
+}
+
+/// What an update is asked to do.
+pub struct Update<'a> {
+    /// What the present ring must be, how many must sign, and the world to pin.
+    pub anchor: &'a Anchor,
+    /// Starts components (TV-27, TV-28).
+    pub probe: &'a dyn ComponentProbe,
+    /// Whether there is a lock.
+    pub present: Present,
+    /// `--old-keys`, already held against `--old-keys-digest`: the ring that signed the present lock.
+    pub old_ring: Option<&'a KeyRing>,
+    /// `--allow-widen`.
+    pub widening: Change,
+    /// `--allow-signer-change`.
+    pub signer_change: Change,
+    /// `HYDRANT_SIGNING_KEYS`.
+    pub signing_keys: Option<&'a Path>,
+    /// The time that a changed lock says (TL-07).
+    pub now: SystemTime,
+}
+
+/// Why a lock command could not do its work; its exit status is 1 (TX-02).
+#[derive(Debug, thiserror::Error)]
+pub enum UpdateError {
+    /// The root.
+    #[error(transparent)]
+    Root(#[from] RootError),
+    /// TW-01: nothing to start from.
+    #[error("{LOCK} does not exist; the first lock of a root is made with --init")]
+    NoLock,
+    /// TW-01: `--init` would pass over what is pinned.
+    #[error("{LOCK} exists; --init is only for a root without a lock")]
+    LockExists,
+    /// TB-16, TB-10: a directory or file of signing keys.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// A file that could not be written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// `SOURCE_DATE_EPOCH` is no time.
+    #[error("SOURCE_DATE_EPOCH must be seconds since 1970 before the year 10000, not {:?}", .0.escape_default().to_string())]
+    Epoch(String),
+}
+
+/// The last second that TL-07 can write.
+const LAST_SECOND: u64 = 253_402_300_799;
+
+/// TL-07: what the clock says, or `SOURCE_DATE_EPOCH`.
+///
+/// # Errors
+/// [`UpdateError::Epoch`] when the variable is no such number.
+pub fn now(source_date_epoch: Option<&str>) -> Result<SystemTime, UpdateError> {
+    let Some(text) = source_date_epoch else {
+        return Ok(SystemTime::now());
+    };
+    text.parse()
+        .ok()
+        .filter(|seconds| *seconds <= LAST_SECOND)
+        .and_then(|seconds| SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)))
+        .ok_or_else(|| UpdateError::Epoch(text.to_owned()))
+}
+
+/// The lock as it was, and what its manifests declared.
+#[derive(Default)]
+struct Before {
+    /// The file's bytes and what they say; none with `--init`.
+    lock: Option<(Vec<u8>, Lock)>,
+    signatures: LockSignatures,
+    declared: Vec<Declared>,
+}
+
+impl Before {
+    fn lock_digest(&self) -> Option<Digest> {
+        self.lock.as_ref().map(|(bytes, _)| Digest::of(bytes))
+    }
+}
+
+/// `lock --update`: pins every bundle on disk, or says why not and writes nothing.
+///
+/// # Errors
+/// [`UpdateError`]; what is wrong with the root is no error but a finding of the report.
+pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateError> {
+    refuse_keys_inside(directory, update.signing_keys)?;
+    let exists = directory.join(LOCK).symlink_metadata().is_ok();
+    match (update.present, exists) {
+        (Present::Locked, false) => return Err(UpdateError::NoLock),
+        (Present::Nothing, true) => return Err(UpdateError::LockExists),
+        _ => {}
+    }
+    let root = Root::open(directory)?;
+    let mut findings = Findings::default();
+    let minimum = update.anchor.min_signers.count();
+    let keys = read_ring(&root, &mut findings);
+    let keys_digest = keys.as_ref().map(|bytes| Digest::of(bytes));
+    let refused = |findings| {
+        let mut report = Report::new(Command::LockUpdate, findings);
+        report.keys_digest.clone_from(&keys_digest);
+        report
+    };
+    let ring = keys.and_then(|bytes| verified_ring(&bytes, update.anchor, &mut findings));
+    let Some(ring) = ring else {
+        return Ok(refused(findings));
+    };
+    let before = match update.present {
+        Present::Nothing => Some(Before::default()),
+        Present::Locked => {
+            let old_ring = update.old_ring.unwrap_or(&ring);
+            verified(directory, &root, old_ring, minimum, &mut findings)
+        }
+    };
+    let Some(before) = before else {
+        let mut report = refused(findings);
+        // TW-11
+        let advice = "the present lock does not verify: sign it with `lock --sign`, or restore it";
+        report.notes.push(advice.to_owned());
+        return Ok(report);
+    };
+    let old_lock = before.lock.as_ref().map(|(_, lock)| lock);
+    let rebuilt = rebuild::rebuild(&root, &ring, update.anchor, update.probe, &mut findings);
+    if !findings.is_empty() {
+        // What cannot be pinned would look as if it were to be unpinned.
+        let mut report = refused(findings);
+        report.entries = rebuilt.entries;
+        report.lock_digest = before.lock_digest();
+        return Ok(report);
+    }
+    let rebuilt = rebuilt.dated(old_lock, update.now);
+    let differences = differences(&before.declared, &rebuilt.declared);
+    findings.evaluate(Gate::Update.widening_row(), None);
+    findings.evaluate(Gate::Update.signer_row(), None);
+    if update.widening == Change::Refused {
+        report_all(&mut findings, widening_findings(&differences, Gate::Update));
+    }
+    let changes = all_signer_changes(&before, &rebuilt, update.old_ring, &ring);
+    if update.signer_change == Change::Refused {
+        report_all(&mut findings, signer_findings(&changes, Gate::Update));
+    }
+    let copies = write::ring_copies(&root, &ring, &rebuilt.lock, &mut findings);
+    let bytes = rebuilt.lock.to_bytes();
+    rebuild::check_form(&rebuilt.lock, &bytes, &mut findings);
+    let digest = Digest::of(&bytes);
+    let mut signatures = before.signatures.clone();
+    // An unchanged lock keeps the signatures it has; they are gone from a changed one.
+    signatures.retain_valid(&digest, &ring);
+    if let (Some(keys), true) = (update.signing_keys, findings.is_empty()) {
+        signed_by_all(&mut signatures, keys, &ring, &digest, &mut findings)?;
+    }
+    let written = findings.is_empty();
+    if written {
+        write::write(directory, &ring, &copies, &bytes, &signatures)?;
+    }
+    let mut report = refused(findings);
+    report.entries = rebuilt.entries;
+    report.notes = change_lines(&differences);
+    report.notes.extend(signer_lines(&changes));
+    report.notes.extend(added_keys(update.old_ring, &ring));
+    // TX-05: the digest of the lock that is on disk now.
+    report.lock_digest = if written {
+        Some(digest.clone())
+    } else {
+        before.lock_digest()
+    };
+    let count = rebuilt.lock.skills.len();
+    let signed = signatures.entries().len();
+    report.summary.push(format!(
+        "OK lock count={count} digest={digest} signatures={signed}"
+    ));
+    if signed == 0 {
+        report.summary.push(format!("UNSIGNED lock={digest}"));
+    }
+    Ok(report)
+}
+
+/// `lock --check`: whether the lock on disk is the one the bundles give (TW-08). Writes nothing.
+///
+/// Signatures over the lock are not asked: that is the work of `verify`.
+///
+/// # Errors
+/// [`UpdateError`]; what is wrong with the root is no error but a finding of the report.
+pub fn check(
+    directory: &Path,
+    anchor: &Anchor,
+    probe: &dyn ComponentProbe,
+) -> Result<Report, UpdateError> {
+    let root = Root::open(directory)?;
+    let mut findings = Findings::default();
+    let keys = read_ring(&root, &mut findings);
+    let keys_digest = keys.as_ref().map(|bytes| Digest::of(bytes));
+    let ring = keys.and_then(|bytes| verified_ring(&bytes, anchor, &mut findings));
+    let Some(ring) = ring else {
+        let mut report = Report::new(Command::LockCheck, findings);
+        report.keys_digest = keys_digest;
+        return Ok(report);
+    };
+    let present = read_lock(&root, &mut findings);
+    let lock = present
+        .as_ref()
+        .and_then(|bytes| check_document(bytes, &mut findings));
+    let mut notes = Vec::new();
+    let mut entries = Vec::new();
+    let digest = present.as_ref().map(|bytes| Digest::of(bytes));
+    if let (Some(bytes), Some(lock), Some(digest)) = (&present, &lock, &digest) {
+        let sound = findings.is_empty();
+        let mut rebuilt = rebuild::rebuild(&root, &ring, anchor, probe, &mut findings);
+        entries = rebuilt.entries;
+        // TL-07: the time is that of the last change, which no tree tells. TX-04: and no clock is asked.
+        rebuilt.lock.generated_at.clone_from(&lock.generated_at);
+        // A lock without a bundle that failed says nothing.
+        if sound && findings.is_empty() {
+            findings.evaluate(TW_08, None);
+            let expected = rebuilt.lock.to_bytes();
+            if expected != **bytes {
+                findings.report(not_the_lock(&expected, bytes, digest));
+                notes = change_lines(&differences(&undeclared(lock), &undeclared(&rebuilt.lock)));
+            }
+        }
+    }
+    let mut report = Report::new(Command::LockCheck, findings);
+    report.keys_digest = keys_digest;
+    report.lock_digest.clone_from(&digest);
+    report.entries = entries;
+    report.notes = notes;
+    if let Some(digest) = digest {
+        report
+            .summary
+            .push(format!("OK lock-check digest={digest}"));
+    }
+    Ok(report)
+}
+
+/// TW-08.
+fn not_the_lock(expected: &[u8], present: &[u8], digest: &Digest) -> Finding {
+    let line = first_other_line(expected, present);
+    let message = format!("the lock is not what the bundles on disk give, first at line {line}");
+    let finding = Finding::new(TW_08, message).at(LOCK);
+    finding.because(Digest::of(expected), digest)
+}
+
+/// The entries alone: their capabilities are the matter of an update.
+fn undeclared(lock: &Lock) -> Vec<Declared> {
+    let entries = lock.skills.iter();
+    entries.map(|entry| Declared::of(entry, None)).collect()
+}
+
+/// TB-16.
+pub(super) fn refuse_keys_inside(root: &Path, keys: Option<&Path>) -> Result<(), KeyError> {
+    keys.map_or(Ok(()), |keys| refuse_inside(root, keys))
+}
+
+/// TV-02, TV-03.
+pub(super) fn verified_ring(
+    bytes: &[u8],
+    anchor: &Anchor,
+    findings: &mut Findings,
+) -> Option<KeyRing> {
+    let minimum = anchor.min_signers.count();
+    check_ring(bytes, &anchor.keys_digest, minimum, findings)
+}
+
+/// TW-01, TW-11: the present lock, only if it verifies (TV-01, TV-04 to TV-06).
+fn verified(
+    directory: &Path,
+    root: &Root,
+    ring: &KeyRing,
+    minimum: usize,
+    findings: &mut Findings,
+) -> Option<Before> {
+    let bytes = read_lock(root, findings)?;
+    let signatures = check_signatures(root, &Digest::of(&bytes), ring, minimum, findings)?;
+    let lock = check_document(&bytes, findings)?;
+    findings.is_empty().then(|| Before {
+        declared: baseline::declared(directory, &lock),
+        lock: Some((bytes.into_owned(), lock)),
+        signatures,
+    })
+}
+
+fn report_all(findings: &mut Findings, new: Vec<Finding>) {
+    for finding in new {
+        findings.report(finding);
+    }
+}
+
+/// TW-04: of the entries, and after a change of the ring also of the keys that signed the old lock.
+fn all_signer_changes(
+    before: &Before,
+    rebuilt: &Rebuilt,
+    old_ring: Option<&KeyRing>,
+    ring: &KeyRing,
+) -> Vec<SignerChange> {
+    let mut changes = signer_changes(&before.declared, &rebuilt.declared);
+    if let Some(old_ring) = old_ring {
+        let pinned = before.declared.iter().flat_map(|entry| &entry.signers);
+        let of_lock = before.signatures.entries().iter();
+        let of_lock = of_lock.map(|entry| &entry.signer);
+        let signers = pinned.chain(of_lock).map(String::as_str);
+        changes.extend(key_changes(signers, old_ring, ring));
+    }
+    changes
+}
+
+fn signer_lines(changes: &[SignerChange]) -> Vec<String> {
+    let line = |change: &SignerChange| match change {
+        SignerChange::Signers {
+            skill,
+            before,
+            after,
+        } => format!(
+            "  {skill} signers {} -> {}",
+            before.join(","),
+            after.join(",")
+        ),
+        SignerChange::Key { signer, after, .. } => match after {
+            Some(key) => format!("rekeyed {signer} {key}"),
+            None => format!("unkeyed {signer}"),
+        },
+    };
+    changes.iter().map(line).collect()
+}
+
+/// A name that is new in the ring changes nobody's signature, so TW-04 lets it pass; it is shown all the same.
+fn added_keys(old: Option<&KeyRing>, new: &KeyRing) -> Vec<String> {
+    let Some(old) = old else {
+        return Vec::new();
+    };
+    let added = new.names().filter(|name| old.get(name).is_none());
+    added.map(|name| format!("keyed {name}")).collect()
+}
+
+/// Counted from 1.
+fn first_other_line(one: &[u8], other: &[u8]) -> usize {
+    let same = one.iter().zip(other).take_while(|(a, b)| a == b);
+    same.filter(|(byte, _)| **byte == b'\n').count() + 1
+}

@@ -1,0 +1,168 @@
+//! The section `capability_ceiling`: what no grant ever exceeds, in the grammar of the original (TP-06 to TP-11).
+
+use std::collections::BTreeMap;
+
+use super::field::Field;
+use super::{Lined, Listed};
+use crate::policy::VirtualPath;
+use crate::policy::error::PolicyError;
+use crate::policy::url_prefix::UrlPrefix;
+
+/// What no grant ever exceeds. An omitted or `null` member denies (TP-06).
+#[derive(Clone, Debug)]
+pub(in crate::policy) struct Ceiling {
+    /// `fs.read`: none for a value that covers nothing, because it has a dot segment (TC-01).
+    pub(in crate::policy) read: Listed<Option<VirtualPath>>,
+    /// `fs.write`, in the same form.
+    pub(in crate::policy) write: Listed<Option<VirtualPath>>,
+    pub(in crate::policy) net: Listed<UrlPrefix>,
+    /// Exact names or `*`, by capability kind: `kv.read`, `queue.publish` (TC-08). For core modules.
+    pub(in crate::policy) names: BTreeMap<&'static str, Vec<String>>,
+    /// For core modules.
+    pub(in crate::policy) env: Vec<String>,
+    pub(in crate::policy) exec: Lined<bool>,
+    /// For core modules.
+    pub(in crate::policy) time: bool,
+    /// For core modules.
+    pub(in crate::policy) random: bool,
+}
+
+/// The members with lists of names, and the capability kind of each list (TP-09).
+const NAMED: [(&str, [(&str, &str); 2]); 2] = [
+    ("kv", [("read", "kv.read"), ("write", "kv.write")]),
+    (
+        "queue",
+        [("publish", "queue.publish"), ("consume", "queue.consume")],
+    ),
+];
+
+impl Ceiling {
+    pub(super) fn read(field: &Field<'_>) -> Result<Self, PolicyError> {
+        let members =
+            field.members(&["fs", "net", "kv", "queue", "env", "exec", "time", "random"])?;
+        let mut read = Listed::omitted(field.line);
+        let mut write = Listed::omitted(field.line);
+        if let Some(fs) = members.get_unless_null("fs") {
+            (read.line, write.line) = (fs.line, fs.line);
+            let fs = fs.members(&["read", "write"])?;
+            if let Some(field) = fs.get_unless_null("read") {
+                read = directories(field)?;
+            }
+            if let Some(field) = fs.get_unless_null("write") {
+                write = directories(field)?;
+            }
+        }
+        let net = match members.get_unless_null("net") {
+            Some(field) => prefixes(field)?,
+            None => Listed::omitted(field.line),
+        };
+        let mut names = BTreeMap::new();
+        for (member, lists) in NAMED {
+            if let Some(field) = members.get_unless_null(member) {
+                let named = field.members(&lists.map(|(verb, _)| verb))?;
+                for (verb, kind) in lists {
+                    if let Some(list) = named.get_unless_null(verb) {
+                        names.insert(kind, exact_names(list)?);
+                    }
+                }
+            }
+        }
+        let mut env = Vec::new();
+        if let Some(field) = members.get_unless_null("env") {
+            for (name, item) in field.unique_texts()? {
+                environment_name(name, &item)?;
+                env.push(name.to_owned());
+            }
+        }
+        // TP-11
+        let switch = |name| match members.get_unless_null(name) {
+            Some(field) => Ok(Lined {
+                line: field.line,
+                value: field.boolean()?,
+            }),
+            None => Ok(Lined {
+                line: field.line,
+                value: false,
+            }),
+        };
+        Ok(Self {
+            read,
+            write,
+            net,
+            names,
+            env,
+            exec: switch("exec")?,
+            time: switch("time")?.value,
+            random: switch("random")?.value,
+        })
+    }
+}
+
+/// TP-07.
+fn directories(field: &Field<'_>) -> Result<Listed<Option<VirtualPath>>, PolicyError> {
+    let mut items = Vec::new();
+    for (text, item) in field.unique_texts()? {
+        if !text.starts_with('/') {
+            return Err(item.constraint(format!("must begin with `/`, not {text:?}")));
+        }
+        items.push(Lined {
+            line: item.line,
+            value: VirtualPath::normalise(text).ok(),
+        });
+    }
+    Ok(Listed {
+        line: field.line,
+        items,
+    })
+}
+
+/// TP-08.
+fn prefixes(field: &Field<'_>) -> Result<Listed<UrlPrefix>, PolicyError> {
+    let mut items = Vec::new();
+    for (text, item) in field.unique_texts()? {
+        items.push(Lined {
+            line: item.line,
+            value: prefix(text, &item)?,
+        });
+    }
+    Ok(Listed {
+        line: field.line,
+        items,
+    })
+}
+
+pub(super) fn prefix(text: &str, field: &Field<'_>) -> Result<UrlPrefix, PolicyError> {
+    UrlPrefix::parse(text).map_err(|fault| field.constraint(format!("{fault}: {text:?}")))
+}
+
+/// TP-09.
+fn exact_names(field: &Field<'_>) -> Result<Vec<String>, PolicyError> {
+    let mut names = Vec::new();
+    for (text, item) in field.unique_texts()? {
+        if text.is_empty() {
+            return Err(item.constraint("must be a name or `*`, not empty"));
+        }
+        names.push(text.to_owned());
+    }
+    Ok(names)
+}
+
+/// TP-10.
+pub(super) fn environment_name(name: &str, field: &Field<'_>) -> Result<(), PolicyError> {
+    if is_environment_name(name) {
+        Ok(())
+    } else {
+        Err(field.constraint(format!(
+            "must be named with capital letters, digits and `_`, not {name:?}"
+        )))
+    }
+}
+
+/// Whether a text is the name of a variable, `^[A-Z_][A-Z0-9_]*$` (TP-10).
+pub(in crate::policy) fn is_environment_name(name: &str) -> bool {
+    let upper = |character: char| character.is_ascii_uppercase() || character == '_';
+    name.starts_with(upper)
+        && name
+            .chars()
+            .all(|character| upper(character) || character.is_ascii_digit())
+}

@@ -1,0 +1,127 @@
+//! Tools: a directory of `host.discovery` in every layer (TP-36, TC-40).
+
+use std::collections::BTreeMap;
+
+use super::process::KIND;
+use super::{Confinement, Factors, Grant, Location, ToolLeave};
+use crate::policy::document::Lined;
+use crate::policy::{Denial, Layers, Policy, Rule, VirtualPath};
+
+impl Grant {
+    /// Whether a tool at `path` may be asked for its description (TD-02). A name that ends in `.wasm` is described in the
+    /// sandbox and never started: it takes leave to be read instead. Every other tool takes both.
+    ///
+    /// # Errors
+    /// The denial, the same whether or not the tool exists.
+    pub fn tool(&self, path: &VirtualPath) -> Result<ToolLeave, Denial> {
+        if path.file_name().is_some_and(|name| name.ends_with(".wasm")) {
+            let _: Location = self.read(path)?;
+            return Ok(ToolLeave {
+                runners: BTreeMap::new(),
+                env: BTreeMap::new(),
+                confinement: Confinement::Required,
+            });
+        }
+        let factors = self.tool_processes(path.as_str())?;
+        for layer in factors.layers.all() {
+            layer.run_holds(path)?;
+        }
+        let _: Location = self.read(path)?;
+        Ok(factors.layers.tool_leave())
+    }
+
+    /// Whether tools that are not local may be started (TD-03): https tools, tools on https mounts, and tools that remote
+    /// documents declare.
+    ///
+    /// # Errors
+    /// The denial.
+    pub fn remote_tools(&self) -> Result<ToolLeave, Denial> {
+        let factors = self.tool_processes("remote tools")?;
+        factors.layers.remote_is_allowed()?;
+        Ok(factors.layers.tool_leave())
+    }
+
+    /// Whether tools that are not local may be described when their name ends in `.wasm`: nothing is started, so only
+    /// `discovery.remote` counts.
+    ///
+    /// # Errors
+    /// The denial.
+    pub fn remote_components(&self) -> Result<(), Denial> {
+        let factors = self.factors(|| format!("{KIND}:remote tools"))?;
+        factors.layers.remote_is_allowed()
+    }
+
+    /// The directory of `host.discovery.run` that lets a tool be described, and what would forbid it.
+    pub(in crate::policy) fn why_tool(&self, path: &VirtualPath) -> Option<(Rule, String)> {
+        let factors = self.factors.as_ref()?;
+        let policy = factors.layers.policy();
+        let held = &policy.directory_of(path)?.value;
+        let reason = format!("host.discovery.run holds {held}");
+        let remedy = policy.remedy(&format!("take \"{held}\" out of host.discovery.run"));
+        let line = |layer: &Policy| Some(layer.directory_of(path)?.line);
+        Some((factors.agreed(line, reason)?, remedy))
+    }
+
+    fn tool_processes(&self, what: &str) -> Result<&Factors, Denial> {
+        let factors = self.processes(what)?;
+        if !factors.declared.starts_tools() {
+            return Err(factors.undeclared(KIND, "*"));
+        }
+        for layer in factors.layers.all() {
+            layer.exec_is_allowed(what, "add the tool's directory to host.discovery.run")?;
+        }
+        Ok(factors)
+    }
+}
+
+impl Layers {
+    fn remote_is_allowed(&self) -> Result<(), Denial> {
+        self.all().try_for_each(Policy::remote_is_allowed)
+    }
+
+    /// The policy layer supplies the environment; a runner counts where every layer has the very same.
+    fn tool_leave(&self) -> ToolLeave {
+        let policy = self.policy();
+        let mut runners = policy.runners.clone();
+        for layer in self.narrowing() {
+            runners.retain(|ending, runner| layer.runners.get(ending) == Some(runner));
+        }
+        ToolLeave {
+            runners,
+            env: policy.document.host.discovery.env.clone(),
+            confinement: self.confinement(),
+        }
+    }
+}
+
+impl Policy {
+    /// The directory of `host.discovery.run` that holds `path`.
+    fn directory_of(&self, path: &VirtualPath) -> Option<&Lined<VirtualPath>> {
+        let mut run = self.document.host.discovery.run.items.iter();
+        run.find(|directory| path.starts_with(&directory.value))
+    }
+
+    fn run_holds(&self, path: &VirtualPath) -> Result<(), Denial> {
+        if self.directory_of(path).is_some() {
+            return Ok(());
+        }
+        let directory = path
+            .as_str()
+            .rsplit_once('/')
+            .map_or("/os", |(parent, _)| parent);
+        let line = self.document.host.discovery.run.line;
+        let rule = self.rule(line, "host.discovery.run does not hold it");
+        let remedy = self.remedy(&format!("add \"{directory}\" to host.discovery.run"));
+        Err(Denial::new(format!("{KIND}:{path}"), rule, remedy))
+    }
+
+    fn remote_is_allowed(&self) -> Result<(), Denial> {
+        let remote = &self.document.host.discovery.remote;
+        if remote.value {
+            return Ok(());
+        }
+        let rule = self.rule(remote.line, "host.discovery.remote is not true");
+        let remedy = self.remedy("set host.discovery.remote to true");
+        Err(Denial::new(format!("{KIND}:remote tools"), rule, remedy))
+    }
+}

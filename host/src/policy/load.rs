@@ -1,0 +1,261 @@
+//! From a policy file to a [`Policy`]: read, parsed, its mounts opened, its programs looked up.
+//!
+//! Whatever is wrong with any of it refuses the whole policy.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode as Permissions, OFlags};
+
+use super::document::{Document, Mode, MountSource};
+use super::error::{MAXIMUM_DOCUMENT_BYTES, Place, PolicyError};
+use super::mount::{CliMount, MountTable, Origins};
+use super::{DEFAULT_SOURCE, Policy, ProgramRule, Runner, VirtualPath};
+
+/// The text of the default policy (TP-39).
+const DEFAULT: &str = include_str!("default.yaml");
+/// Characters of a line that an explanation shows; a policy in JSON may be one long line.
+const SHOWN_OF_A_LINE: usize = 200;
+
+impl Policy {
+    /// Reads `--policy FILE`; `cli` are the `--mount` and `--root` flags, relative to the working directory.
+    ///
+    /// # Errors
+    /// Why the whole policy is refused; [`PolicyError::is_usage`] tells a wrong flag from a wrong policy.
+    pub fn load(file: &Path, cli: &[CliMount]) -> Result<Self, PolicyError> {
+        Self::load_file(file, cli, None)
+    }
+
+    /// Reads a policy for its signers, its ceiling and its hash only: no mount is opened and no program looked up, so it
+    /// can be read where there are no such directories. A [`Grant`](super::Grant) under it has neither files nor programs.
+    ///
+    /// # Errors
+    /// Why the document is refused.
+    pub fn load_unmounted(file: &Path) -> Result<Self, PolicyError> {
+        let source = file.display().to_string();
+        let bytes = read_bounded(file, &source)?;
+        let mut document = Document::parse(&source, &bytes)?;
+        document.host.mounts.items.clear();
+        document.host.process.items.clear();
+        document.host.discovery.runners.clear();
+        let nowhere = Path::new("/");
+        let origins = Origins {
+            file: &source,
+            directory: nowhere,
+            working_directory: nowhere,
+            flags: &[],
+        };
+        Self::assemble(document, &bytes, origins, None)
+    }
+
+    /// Reads `--tenant FILE` or `--grant FILE`, a layer that narrows `policy` (TP-40). Of the flags it takes those that
+    /// its own mounts ask for with `dir: "@cli"`.
+    pub(super) fn load_layer(
+        file: &Path,
+        cli: &[CliMount],
+        policy: &Self,
+    ) -> Result<Self, PolicyError> {
+        Self::load_file(file, cli, Some(policy))
+    }
+
+    fn load_file(
+        file: &Path,
+        cli: &[CliMount],
+        policy: Option<&Self>,
+    ) -> Result<Self, PolicyError> {
+        let source = file.display().to_string();
+        let unreadable = |error| PolicyError::Unreadable {
+            file: source.clone(),
+            source: error,
+        };
+        let bytes = read_bounded(file, &source)?;
+        let parent = file
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
+        let directory = fs::canonicalize(parent.unwrap_or(Path::new("."))).map_err(unreadable)?;
+        let working_directory = fs::canonicalize(".").map_err(unreadable)?;
+        let document = Document::parse(&source, &bytes)?;
+        let flags = match policy {
+            None => cli.to_vec(),
+            Some(_) => document.asked_of(cli),
+        };
+        let origins = Origins {
+            file: &source,
+            directory: &directory,
+            working_directory: &working_directory,
+            flags: &flags,
+        };
+        Self::assemble(document, &bytes, origins, policy)
+    }
+
+    /// The default policy (TP-39): `/workspace` is the working directory and, if it exists, `/os` is `./os`, both read
+    /// only, unless a flag maps them elsewhere.
+    ///
+    /// # Errors
+    /// When a directory cannot be mounted, or a flag maps what it may not.
+    pub fn built_in(working_directory: &Path, cli: &[CliMount]) -> Result<Self, PolicyError> {
+        let source = DEFAULT_SOURCE;
+        let directory =
+            fs::canonicalize(working_directory).map_err(|error| PolicyError::Unreadable {
+                file: source.to_owned(),
+                source: error,
+            })?;
+        let mut document = Document::parse(source, DEFAULT.as_bytes())?;
+        let mut flags = cli.to_vec();
+        for rule in &document.host.mounts.items {
+            let at = &rule.value.at;
+            let target = if *at == VirtualPath::os() {
+                directory.join("os")
+            } else {
+                directory.clone()
+            };
+            if !cli.iter().any(|flag| flag.at == *at) && target.is_dir() {
+                flags.push(CliMount::by_default(at.clone(), target));
+            }
+        }
+        document
+            .host
+            .mounts
+            .items
+            .retain(|rule| flags.iter().any(|flag| flag.at == rule.value.at));
+        let origins = Origins {
+            file: source,
+            directory: &directory,
+            working_directory: &directory,
+            flags: &flags,
+        };
+        Self::assemble(document, DEFAULT.as_bytes(), origins, None)
+    }
+
+    /// Opens the mounts, looks the programs up, and checks the rules that need both. A layer above `policy` has the
+    /// policy's mounts as well.
+    pub(super) fn assemble(
+        document: Document,
+        text: &[u8],
+        origins: Origins<'_>,
+        policy: Option<&Self>,
+    ) -> Result<Self, PolicyError> {
+        let mounts = MountTable::open(&document.host.mounts.items, origins)?;
+        let below = policy.map(|policy| &policy.mounts);
+        let mounts_of_the_call = match below {
+            Some(below) if !document.host.lists_mounts => below,
+            _ => &mounts,
+        };
+        let constraint = |line, member: &str, rule| PolicyError::Constraint {
+            place: Place {
+                file: origins.file.to_owned(),
+                line,
+            },
+            member: member.to_owned(),
+            rule,
+        };
+        // TP-27: a program that a mount holds could be exchanged by whoever writes there.
+        let outside_mounts = |line, name: &str, executable: Option<&PathBuf>| match executable
+            .and_then(|file| mounts.containing(file).or_else(|| below?.containing(file)))
+        {
+            Some(mount) => Err(constraint(
+                line,
+                &format!("the program {name}"),
+                format!("must not lie inside the mount {}", mount.at),
+            )),
+            None => Ok(()),
+        };
+        let mut programs = Vec::new();
+        for lined in &document.host.process.items {
+            let rule = &lined.value;
+            let executable = rule.program.look_up();
+            outside_mounts(lined.line, rule.program.name(), executable.as_ref())?;
+            for directory in &rule.writable {
+                if mounts_of_the_call
+                    .holding(directory)
+                    .is_none_or(|mount| mount.mode != Mode::ReadWrite)
+                {
+                    let rule =
+                        format!("must lie in a mount with mode: rw, which {directory} does not");
+                    return Err(constraint(
+                        lined.line,
+                        "policy.host.process: writable",
+                        rule,
+                    ));
+                }
+            }
+            programs.push(ProgramRule {
+                line: lined.line,
+                rule: rule.clone(),
+                executable,
+            });
+        }
+        let mut runners = BTreeMap::new();
+        for (ending, lined) in &document.host.discovery.runners {
+            let executable = lined.value.program.look_up();
+            outside_mounts(lined.line, lined.value.program.name(), executable.as_ref())?;
+            let runner = Runner {
+                executable,
+                arguments: lined.value.arguments.clone(),
+            };
+            runners.insert(ending.clone(), runner);
+        }
+        Ok(Self {
+            source: origins.file.to_owned(),
+            lines: String::from_utf8_lossy(text)
+                .lines()
+                .map(|line| line.trim().chars().take(SHOWN_OF_A_LINE).collect())
+                .collect(),
+            tls_roots: document
+                .host
+                .tls_roots
+                .iter()
+                .map(|file| origins.directory.join(file))
+                .collect(),
+            document,
+            mounts,
+            programs,
+            runners,
+        })
+    }
+}
+
+impl Document {
+    /// The flags that this document asks for with `dir: "@cli"`.
+    fn asked_of(&self, cli: &[CliMount]) -> Vec<CliMount> {
+        let asks_for = |flag: &&CliMount| {
+            self.host.mounts.items.iter().any(|rule| {
+                rule.value.at == flag.at && rule.value.source == MountSource::CommandLine
+            })
+        };
+        cli.iter().filter(asks_for).cloned().collect()
+    }
+}
+
+/// TP-01: at most 1,048,576 bytes, and no more than that is ever read. Of regular files only: opening a FIFO would wait
+/// for its other end.
+fn read_bounded(file: &Path, source: &str) -> Result<Vec<u8>, PolicyError> {
+    let unreadable = |error| PolicyError::Unreadable {
+        file: source.to_owned(),
+        source: error,
+    };
+    let mut bytes = Vec::new();
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(file, flags, Permissions::empty())
+        .map_err(|error| unreadable(error.into()))?;
+    let opened = fs::File::from(opened);
+    if !opened.metadata().map_err(unreadable)?.is_file() {
+        return Err(unreadable(io::Error::other("it is not a regular file")));
+    }
+    opened
+        .take(MAXIMUM_DOCUMENT_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    if size > MAXIMUM_DOCUMENT_BYTES {
+        let size = fs::metadata(file).map_or(size, |metadata| metadata.len().max(size));
+        return Err(PolicyError::TooLarge {
+            file: source.to_owned(),
+            size,
+            maximum: MAXIMUM_DOCUMENT_BYTES,
+        });
+    }
+    Ok(bytes)
+}

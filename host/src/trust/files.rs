@@ -1,0 +1,197 @@
+//! Files that come from outside, read within bounds and written without surprises (TB-17, TB-28).
+//!
+//! Nothing here blocks: a FIFO is opened without waiting for its writer and then refused, as is everything
+//! else that is no regular file. Nothing is written through a symbolic link in the last component.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, Mode, OFlags};
+
+use super::digest::Hex;
+use super::escape::{escaped, shown_path};
+
+/// Read and write for the owner, nothing for others (TB-28).
+const PRIVATE: u32 = 0o600;
+
+/// Why a file could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The operating system says so.
+    #[error("{}: {source}", shown_path(.path))]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A directory, a FIFO, a socket or a device.
+    #[error("{}: not a regular file", shown_path(.path))]
+    NotRegular {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// TB-17.
+    #[error("{} exceeds maximum size ({bytes} bytes > {maximum} bytes): {}", escaped(.name), shown_path(.path))]
+    TooLarge {
+        /// The file by the name its format gives it.
+        name: String,
+        /// Its path.
+        path: PathBuf,
+        /// Its size, or as much of it as was read.
+        bytes: u64,
+        /// The limit.
+        maximum: u64,
+    },
+    /// TB-28: a link could lead anywhere.
+    #[error("refusing to write through symlink: {}", shown_path(.path))]
+    Symlink {
+        /// The link.
+        path: PathBuf,
+    },
+}
+
+impl FileError {
+    /// Whether nothing has that name.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+    }
+}
+
+/// All bytes of a regular file; a symbolic link to one is followed.
+///
+/// # Errors
+///
+/// [`FileError`]: unreadable, no regular file, or longer than `maximum` bytes.
+pub fn read_bounded(path: &Path, maximum: u64) -> Result<Vec<u8>, FileError> {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    read_bounded_as(path, maximum, &name.to_string_lossy())
+}
+
+/// [`read_bounded`], whose error calls the file `name` however the caller's file is called.
+///
+/// # Errors
+///
+/// As [`read_bounded`].
+pub fn read_bounded_as(path: &Path, maximum: u64, name: &str) -> Result<Vec<u8>, FileError> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = open(path, flags)?;
+    let too_large = |bytes| FileError::TooLarge {
+        name: name.to_owned(),
+        path: path.to_owned(),
+        bytes,
+        maximum,
+    };
+    let size = file.metadata().map_err(|source| io(path, source))?.len();
+    if size > maximum {
+        return Err(too_large(size));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+    // The file may grow while it is read.
+    file.take(maximum.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(|source| io(path, source))?;
+    match u64::try_from(bytes.len()) {
+        Ok(length) if length <= maximum => Ok(bytes),
+        length => Err(too_large(length.unwrap_or(u64::MAX))),
+    }
+}
+
+/// Writes a file of mode 0600; an existing regular file gets the new content and that mode (TB-28).
+///
+/// # Errors
+///
+/// [`FileError`]: a symbolic link or no regular file has that name, or the operating system refuses.
+pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    // Not `O_TRUNC`: what is no regular file keeps its content.
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let mut file = open(path, flags | OFlags::NOCTTY | OFlags::CLOEXEC)?;
+    let mut write = || -> std::io::Result<()> {
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(PRIVATE))?;
+        file.set_len(0)?;
+        file.write_all(bytes)
+    };
+    write().map_err(|source| io(path, source))
+}
+
+/// Replaces a file in one step: a reader sees the old bytes or the new ones, also after a crash.
+///
+/// # Errors
+///
+/// [`FileError`]: a symbolic link has that name, or the operating system refuses; the old file then stays.
+pub fn write_replacing(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
+    if std::fs::symlink_metadata(path).is_ok_and(|old| old.file_type().is_symlink()) {
+        return Err(FileError::Symlink {
+            path: path.to_owned(),
+        });
+    }
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let temporary = directory.join(temporary_name(path)?);
+    let replace = || -> std::io::Result<()> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+        let private = Mode::from_raw_mode(PRIVATE);
+        let mut file = File::from(rustix::fs::open(
+            &temporary,
+            flags | OFlags::CLOEXEC,
+            private,
+        )?);
+        file.write_all(bytes)?;
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+        file.sync_all()?;
+        std::fs::rename(&temporary, path)?;
+        File::open(directory)?.sync_all()
+    };
+    replace().map_err(|source| {
+        // Already renamed or never made: then there is nothing to remove.
+        let _ = std::fs::remove_file(&temporary);
+        io(path, source)
+    })
+}
+
+/// `.<name>.<16 hex digits>.tmp`
+fn temporary_name(path: &Path) -> Result<std::ffi::OsString, FileError> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random).map_err(|error| io(path, std::io::Error::other(error)))?;
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{:x}.tmp", Hex(&random)));
+    Ok(name)
+}
+
+/// Opens a regular file; type and content belong to the same handle.
+fn open(path: &Path, flags: OFlags) -> Result<File, FileError> {
+    let opened = rustix::fs::open(path, flags, Mode::from_raw_mode(PRIVATE));
+    let file = File::from(opened.map_err(|errno| match errno {
+        rustix::io::Errno::LOOP if flags.contains(OFlags::NOFOLLOW) => FileError::Symlink {
+            path: path.to_owned(),
+        },
+        // A directory, a FIFO without a reader, or a socket, opened for writing.
+        rustix::io::Errno::ISDIR | rustix::io::Errno::NXIO => FileError::NotRegular {
+            path: path.to_owned(),
+        },
+        errno => io(path, errno.into()),
+    })?);
+    let status = rustix::fs::fstat(&file).map_err(|errno| io(path, errno.into()))?;
+    if FileType::from_raw_mode(status.st_mode).is_file() {
+        Ok(file)
+    } else {
+        Err(FileError::NotRegular {
+            path: path.to_owned(),
+        })
+    }
+}
+
+fn io(path: &Path, source: std::io::Error) -> FileError {
+    FileError::Io {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests;

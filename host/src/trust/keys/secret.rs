@@ -1,0 +1,134 @@
+//! Secret keys and where they lie (TB-10, TB-16).
+
+use std::fmt;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ed25519_dalek::{Signer as _, SigningKey};
+use zeroize::Zeroizing;
+
+use super::{KeyError, PublicKey};
+use crate::trust::limits::MAX_SECRET_KEY_BYTES;
+use crate::trust::manifest::is_name;
+use crate::trust::{FileError, files};
+
+/// A signing key. It is wiped when dropped and prints as its public half only.
+#[derive(Clone)]
+pub struct SecretKey(SigningKey);
+
+impl SecretKey {
+    /// The key in a file's bytes: base64 of the 32-byte seed, white space around it ignored (TB-10).
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError`], which never repeats the bytes.
+    pub fn parse(bytes: &[u8]) -> Result<Self, KeyError> {
+        let text = std::str::from_utf8(bytes).map_err(|_| KeyError::SecretBase64)?;
+        let decoded = Zeroizing::new(
+            STANDARD
+                .decode(text.trim())
+                .map_err(|_| KeyError::SecretBase64)?,
+        );
+        let seed: &[u8; 32] = decoded
+            .as_slice()
+            .try_into()
+            .map_err(|_| KeyError::SecretLength)?;
+        Ok(Self(SigningKey::from_bytes(seed)))
+    }
+
+    /// Reads a key file of at most 16384 bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError`]: unreadable, too large, or no key.
+    pub fn read(path: &Path) -> Result<Self, KeyError> {
+        let bytes = files::read_bounded_as(path, MAX_SECRET_KEY_BYTES, "secret-key")?;
+        Self::parse(&Zeroizing::new(bytes))
+    }
+
+    /// Makes a key and writes it to `path`, for its owner alone (0600). A key that is there is never replaced.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Exists`], [`KeyError::Unwritable`], or that the system has no randomness.
+    pub fn generate(path: &Path) -> Result<Self, KeyError> {
+        let unwritable = |source: io::Error| KeyError::Unwritable {
+            path: path.to_owned(),
+            source,
+        };
+        let mut seed = Zeroizing::new([0_u8; 32]);
+        getrandom::fill(seed.as_mut_slice())
+            .map_err(|error| unwritable(io::Error::other(error.to_string())))?;
+        let text = Zeroizing::new(STANDARD.encode(seed.as_slice()));
+        let mut new = OpenOptions::new();
+        // `create_new` follows no link either.
+        let mut file = match new.write(true).create_new(true).mode(0o600).open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(KeyError::Exists(path.to_owned()));
+            }
+            Err(error) => return Err(unwritable(error)),
+        };
+        file.write_all(text.as_bytes())
+            .and_then(|()| file.sync_all())
+            .map_err(unwritable)?;
+        Ok(Self(SigningKey::from_bytes(&seed)))
+    }
+
+    /// The key that verifies what this one signs.
+    #[must_use]
+    pub fn public(&self) -> PublicKey {
+        // A multiple of the base point by a clamped scalar is never of small order.
+        PublicKey(self.0.verifying_key())
+    }
+
+    /// The base64 of the 64-byte signature over `message`; the same every time (TB-42).
+    #[must_use]
+    pub fn sign(&self, message: &[u8]) -> String {
+        STANDARD.encode(self.0.sign(message).to_bytes())
+    }
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SecretKey of {:?}", self.public())
+    }
+}
+
+/// `<directory>/<signer>.key` (TB-16, TK-26).
+///
+/// # Errors
+///
+/// [`KeyError::SignerName`] for a name that TB-34 does not allow in another file.
+pub fn signing_key_path(directory: &Path, signer: &str) -> Result<PathBuf, KeyError> {
+    if is_name(signer) {
+        Ok(directory.join(format!("{signer}.key")))
+    } else {
+        Err(KeyError::SignerName(signer.to_owned()))
+    }
+}
+
+/// Refuses a directory of secret keys that lies inside `root`, symbolic links resolved (TB-16).
+///
+/// # Errors
+///
+/// [`KeyError::InsideRoot`], or [`KeyError::File`] if one of both cannot be resolved.
+pub fn refuse_inside(root: &Path, directory: &Path) -> Result<(), KeyError> {
+    let resolve = |path: &Path| {
+        path.canonicalize()
+            .map_err(|source: io::Error| FileError::Io {
+                path: path.to_owned(),
+                source,
+            })
+    };
+    let (root, directory) = (resolve(root)?, resolve(directory)?);
+    if directory.starts_with(&root) {
+        Err(KeyError::InsideRoot { directory, root })
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,20 @@
+#!/usr/bin/env python3
+"""Lists the skills of guest/, one a line: id, version, crate, and the manifest without its artifact, tab-separated."""
+
+import json
+import subprocess
+
+metadata = subprocess.run(
+    ["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked"],
+    check=True, capture_output=True, text=True,
+)
+for package in sorted(json.loads(metadata.stdout)["packages"], key=lambda package: package["name"]):
+    skill = (package["metadata"] or {}).get("skill")
+    if skill is None:
+        continue
+    capabilities = [dict(zip(("kind", "value"), text.split(":", 1))) for text in sorted(skill["capabilities"])]
+    manifest = {
+        "name": skill["id"], "version": skill["version"], "entrypoint": "run",
+        "capabilities": capabilities, "signers": ["hydrant.build", "hydrant.release"],
+    }
+    print(skill["id"], skill["version"], package["name"], json.dumps(manifest), sep="\t")

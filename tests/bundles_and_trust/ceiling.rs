@@ -1,0 +1,257 @@
+//! The static evaluation of declared capabilities against a ceiling (TC-01 to TC-09, TC-14, TC-31), as
+//! `run --bundle` decides it before anything is executed, and documents that the host members refuse.
+
+use serde_json::{Value, json};
+
+use crate::execution::Execution;
+use crate::guests;
+
+/// Whether a core module that declares this runs under this ceiling; if not, the message is checked.
+fn allows(kind: &str, value: &str, ceiling: &Value) -> bool {
+    let wasm = guests::bare("(result i32) (i32.const 0)");
+    let execution = Execution::new(&wasm, &[(kind, value)], ceiling);
+    let run = execution.run(&[]);
+    if run.status != 0 {
+        run.assert_failed(&format!("capability denied: {kind}:{value}"));
+        assert!(!execution.folder.exists("receipt.json"));
+    }
+    run.status == 0
+}
+
+fn check(rows: &[(&str, &str, Value, bool)]) {
+    for (kind, value, ceiling, expected) in rows {
+        assert_eq!(
+            allows(kind, value, ceiling),
+            *expected,
+            "{kind}:{value} in {ceiling}"
+        );
+    }
+}
+
+#[test]
+fn tc_01_directories_are_compared_by_segments() {
+    let tmp = json!({"fs": {"read": ["/tmp"]}});
+    let slashes = json!({"fs": {"read": ["//tmp//a/"]}});
+    let write = json!({"fs": {"write": ["/tmp"]}});
+    check(&[
+        ("fs.read", "/tmp", tmp.clone(), true),
+        ("fs.read", "/tmp/", tmp.clone(), true),
+        ("fs.read", "/tmp//a", tmp.clone(), true),
+        ("fs.read", "/tmp2", tmp.clone(), false),
+        ("fs.read", "/", tmp.clone(), false),
+        ("fs.read", "/tmp/../etc", tmp.clone(), false),
+        ("fs.read", "/tmp/./a", tmp.clone(), false),
+        ("fs.read", "tmp", tmp.clone(), false),
+        ("fs.read", "", tmp.clone(), false),
+        ("fs.read", "/tmp/a/b", slashes, true),
+        (
+            "fs.read",
+            "/any/where",
+            json!({"fs": {"read": ["/"]}}),
+            true,
+        ),
+        ("fs.write", "/tmp", tmp, false),
+        ("fs.read", "/tmp", write.clone(), false),
+        ("fs.write", "/tmp/a", write, true),
+        ("fs.read", "/tmp", json!({}), false),
+        ("fs.read", "/tmp", json!({"fs": null}), false),
+    ]);
+}
+
+/// TC-02, TC-03, TC-31
+#[test]
+fn tc_31_url_prefixes() {
+    let net = json!({"net": ["https://docs.example.org/guide"]});
+    let port = json!({"net": ["https://docs.example.org:8443/"]});
+    check(&[
+        (
+            "net.http",
+            "https://docs.example.org/guide",
+            net.clone(),
+            true,
+        ),
+        (
+            "net.http",
+            "https://DOCS.example.org:443/guide/",
+            net.clone(),
+            true,
+        ),
+        (
+            "net.http",
+            "https://docs.example.org/guide/a",
+            net.clone(),
+            true,
+        ),
+        (
+            "net.http",
+            "https://docs.example.org/guide?q=1",
+            net.clone(),
+            true,
+        ),
+        (
+            "net.http",
+            "https://docs.example.org/guide2",
+            net.clone(),
+            false,
+        ),
+        ("net.http", "https://docs.example.org/", net.clone(), false),
+        (
+            "net.http",
+            "http://docs.example.org/guide",
+            net.clone(),
+            false,
+        ),
+        (
+            "net.http",
+            "https://docs.example.org:8443/guide",
+            net.clone(),
+            false,
+        ),
+        (
+            "net.http",
+            "https://user@docs.example.org/guide",
+            net.clone(),
+            false,
+        ),
+        ("net.http", "https://evil.org/guide", net.clone(), false),
+        (
+            "net.http",
+            "https://docs.example.org.evil.org/guide",
+            net.clone(),
+            false,
+        ),
+        (
+            "net.http",
+            "https://docs.example.org/guide#f",
+            net.clone(),
+            false,
+        ),
+        (
+            "net.http",
+            "https://docs.example.org/guide/%2e%2e/x",
+            net.clone(),
+            false,
+        ),
+        (
+            "net.http",
+            "https://docs.example.org/guide\\x",
+            net.clone(),
+            false,
+        ),
+        ("net.http", "not a url", net.clone(), false),
+        ("net.http", "*", net, false),
+        ("net.http", "https://docs.example.org:8443/x", port, true),
+        (
+            "net.http",
+            "https://docs.example.org/",
+            json!({"net": []}),
+            false,
+        ),
+    ]);
+}
+
+/// TC-04 to TC-09
+#[test]
+fn tc_09_the_other_kinds() {
+    check(&[
+        ("env", "HOME", json!({"env": ["HOME"]}), true),
+        ("env", "HOME2", json!({"env": ["HOME"]}), false),
+        ("env", "home", json!({"env": ["HOME"]}), false),
+        ("exec", "true", json!({"exec": true}), true),
+        ("exec", "yes", json!({"exec": true}), false),
+        ("exec", "true", json!({"exec": false}), false),
+        ("exec.safe", "git", json!({"exec": true}), true),
+        ("exec.safe", "", json!({"exec": true}), false),
+        ("exec.safe", "git", json!({}), false),
+        ("time.now", "x", json!({"time": true}), true),
+        ("time.now", "", json!({"time": true}), false),
+        ("random.bytes", "x", json!({"random": true}), true),
+        ("random.bytes", "x", json!({"time": true}), false),
+        ("kv.read", "a", json!({"kv": {"read": ["a"]}}), true),
+        ("kv.read", "ab", json!({"kv": {"read": ["a"]}}), false),
+        ("kv.read", "any", json!({"kv": {"read": ["*"]}}), true),
+        ("kv.write", "a", json!({"kv": {"read": ["a"]}}), false),
+        (
+            "queue.publish",
+            "t",
+            json!({"queue": {"publish": ["t"]}}),
+            true,
+        ),
+        (
+            "queue.consume",
+            "t",
+            json!({"queue": {"publish": ["t"]}}),
+            false,
+        ),
+        ("fs.list", "/", json!({"fs": {"read": ["/"]}}), false),
+        ("no.such.kind", "x", json!({"exec": true}), false),
+    ]);
+}
+
+/// TC-14: the first of several stops the run just as well.
+#[test]
+fn tc_14_any_denied_capability_stops_the_run() {
+    let wasm = guests::bare("(result i32) (i32.const 0)");
+    let capabilities = [("time.now", "true"), ("random.bytes", "true")];
+    let execution = Execution::new(&wasm, &capabilities, &json!({"time": true}));
+    execution
+        .run(&[])
+        .assert_failed("capability denied: random.bytes:true");
+}
+
+/// TP-11, TP-21, TP-24, TP-28 to TP-38, TN-21: host members that are refused.
+#[test]
+fn tp_34_host_members_are_checked_when_the_policy_is_loaded() {
+    let mount = |at: &str, mode: &str| json!({"mounts": [{"at": at, "dir": "data", "mode": mode}]});
+    let process = |member: &str, value: Value| {
+        let mut rule = json!({"program": "git", "args": [["status"]], "cwd": ["/workspace"]});
+        rule[member] = value;
+        json!({"process": [rule], "mounts": [{"at": "/workspace", "dir": "data", "mode": "ro"}]})
+    };
+    #[rustfmt::skip]
+    let rows = [
+        ("TP-21", mount("workspace", "ro")), ("TP-21", mount("/Workspace", "ro")),
+        ("TP-21", mount("/a/b", "ro")), ("TP-21", mount("/", "ro")), ("TP-21", mount("/a", "wo")),
+        ("TP-21", json!({"mounts": [{"at": "/a", "dir": "data"}]})),
+        ("TP-21", json!({"mounts": [
+            {"at": "/a", "dir": "data", "mode": "ro"}, {"at": "/a", "dir": "data", "mode": "ro"}]})),
+        ("TP-21", json!({"mounts": [{"at": "/a", "url": "https://docs.example.org/"}]})),
+        ("TP-28", process("args", json!([]))), ("TP-28", process("args", json!("status"))),
+        ("TP-29", process("cwd", json!([]))),
+        ("TP-30", process("env", json!({"lower": "x"}))), ("TP-31", process("network", json!("yes"))),
+        ("TP-32", process("writable", json!(["/workspace"]))),
+        ("TP-34", json!({"limits": {"wall_ms": 0}})), ("TP-34", json!({"limits": {"wall_ms": -1}})),
+        ("TP-34", json!({"limits": {"wall_ms": 660_001}})), ("TP-34", json!({"limits": {"hostcalls": 5_000_001}})),
+        ("TP-34", json!({"limits": {"unknown": 1}})),
+        ("TP-35", json!({"tools": "maybe"})),
+        ("TP-36", json!({"discovery": {"run": ["/workspace"]}})),
+        ("TP-36", json!({"discovery": {"runners": {".exe": ["wine"]}}})),
+        ("TP-37", json!({"jail": {"process": "none"}})),
+        ("TP-38", json!({"tls_roots": ["missing.pem"]})),
+    ];
+    let execution = Execution::plain(&guests::echo("demo.echo"));
+    execution.folder.write("data/x", "");
+    let ceiling = json!({"exec": true, "fs": {"read": ["/"], "write": ["/"]}});
+    let policy = |host: &Value, ceiling: &Value| {
+        execution.policy(&json!({
+            "version": 1, "trusted_signers": ["team.build"], "capability_ceiling": ceiling, "host": host,
+        }));
+        execution.run(&[])
+    };
+    for (row, host) in rows {
+        let run = policy(&host, &ceiling);
+        assert_eq!(run.status, 1, "{row} {host}: {run:?}");
+        assert!(!execution.folder.exists("receipt.json"), "{row}");
+    }
+    let good = policy(&mount("/workspace", "rw"), &ceiling);
+    assert_eq!(good.status, 0, "{good:?}");
+    for flag in ["exec", "time", "random"] {
+        assert_eq!(
+            policy(&json!({}), &json!({ flag: "true" })).status,
+            1,
+            "TP-11 {flag}"
+        );
+    }
+    let run = json!({"discovery": {"run": ["/os"]}});
+    policy(&run, &json!({})).assert_failed("policy constraint violation: ");
+}
