@@ -2,7 +2,7 @@
 # Builds every component from guest/: each crate with a [package.metadata.skill] table.
 #
 #   scripts/build_skills.sh           build into target/skills/<id>-<version>.wasm
-#   scripts/build_skills.sh --check   build into a fresh folder and compare with the lock; exits 2 on any difference
+#   scripts/build_skills.sh --check   build into a fresh folder and compare with the lock, both ways; exits 2 on any difference
 #
 # Writes nothing below skills/ or pins/: that is what scripts/release_skills.sh is for.
 # Reproducible: pinned toolchain, locked dependencies, one codegen unit, no debug info, paths remapped,
@@ -48,17 +48,18 @@ done
 BUILT=$built python3 - <<'EOP'
 import hashlib, json, os, pathlib, sys
 
-built, count, failed = pathlib.Path(os.environ["BUILT"]), 0, False
-for entry in json.loads(pathlib.Path("pins/skills.lock.json").read_text())["skills"]:
-    name, expected = f"{entry['id']}-{entry['version']}.wasm", entry["artifact"]
-    file = built / name
-    # A version that is no longer built stays pinned by its bytes; what is built must be what is pinned.
-    actual = "sha256:" + hashlib.sha256(file.read_bytes()).hexdigest() if file.exists() else "nothing"
-    count += 1
-    if actual != expected:
-        print(f"error: {entry['id']}@{entry['version']}: the lock pins {expected}, the sources build to {actual}", file=sys.stderr)
-        failed = True
-if failed:
+def digest(file):
+    return "sha256:" + hashlib.sha256(file.read_bytes()).hexdigest()
+
+skills = json.loads(pathlib.Path("pins/skills.lock.json").read_text())["skills"]
+pinned = {f"{skill['id']}-{skill['version']}": skill["artifact"] for skill in skills}
+built = {file.stem: digest(file) for file in pathlib.Path(os.environ["BUILT"]).glob("*.wasm")}
+# Both ways: a pinned version that no source builds any more differs as well, and so does a built one that is not pinned.
+differing = [name for name in sorted(pinned.keys() | built.keys()) if pinned.get(name) != built.get(name)]
+for name in differing:
+    expected, actual = pinned.get(name, "nothing"), built.get(name, "nothing")
+    print(f"error: {name}: the lock pins {expected}, the sources build to {actual}", file=sys.stderr)
+if differing:
     sys.exit(2)
-print(f"OK build-check count={count}")
+print(f"OK build-check count={len(pinned)}")
 EOP

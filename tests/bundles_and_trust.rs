@@ -22,6 +22,8 @@ mod execution;
 mod guests;
 #[path = "bundles_and_trust/hostcalls.rs"]
 mod hostcalls;
+#[path = "bundles_and_trust/key_making.rs"]
+mod key_making;
 #[path = "bundles_and_trust/keys.rs"]
 mod keys;
 #[path = "bundles_and_trust/loopback.rs"]
@@ -91,6 +93,8 @@ mod registry;
 mod reports;
 #[path = "bundles_and_trust/run_bundle.rs"]
 mod run_bundle;
+#[path = "bundles_and_trust/run_paths.rs"]
+mod run_paths;
 #[path = "bundles_and_trust/run_pinned.rs"]
 mod run_pinned;
 #[path = "bundles_and_trust/store.rs"]

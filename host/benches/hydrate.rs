@@ -77,10 +77,11 @@ fn main() -> ExitCode {
 
 type Measure = fn(&Path, usize) -> Measured;
 
-const OPERATIONS: [(&str, Measure); 4] = [
+const OPERATIONS: [(&str, Measure); 5] = [
     ("hydrate 10 local skills, in process", in_process),
     ("fresh instance and call (bare wasmtime)", fresh_instance),
     ("hydrate 10 local skills, whole process", whole_process),
+    ("verify all pins, whole process", verify_pins),
     ("hydrate 100 skills over HTTP, 20 ms each", over_http),
 ];
 
@@ -202,11 +203,25 @@ fn fresh_instance(_os: &Path, samples: usize) -> Measured {
 }
 
 fn whole_process(os: &Path, samples: usize) -> Measured {
-    let cache = tempfile::tempdir().unwrap();
+    let root = os.to_str().unwrap();
+    let arguments = ["hydrate", AGENT, "--root", root];
+    processes(&arguments, samples, Duration::from_millis(15))
+}
+
+fn verify_pins(_os: &Path, samples: usize) -> Measured {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let arguments = ["verify", "--root", root];
+    processes(&arguments, samples, Duration::from_millis(60))
+}
+
+/// The program with these arguments, beside a process that does nothing. The first run, which compiles, is not counted.
+fn processes(arguments: &[&str], samples: usize, target: Duration) -> Measured {
+    let home = tempfile::tempdir().unwrap();
     let spawn = |program: &str, arguments: &[&str]| {
         let status = Command::new(program)
             .args(arguments)
-            .env("XDG_CACHE_HOME", cache.path())
+            .env("XDG_CACHE_HOME", home.path())
+            .env("HYDRANT_HOME", home.path().join("home"))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .status()
@@ -214,17 +229,15 @@ fn whole_process(os: &Path, samples: usize) -> Measured {
         assert!(status.success());
     };
     let hydrant = env!("CARGO_BIN_EXE_hydrant");
-    let root = os.to_str().unwrap();
     let (hydrant, floor) = alternate(
         samples.min(100),
-        || spawn(hydrant, &["hydrate", AGENT, "--root", root]),
+        || spawn(hydrant, arguments),
         || spawn("/bin/true", &[]),
     );
-    let target = Target::Time(Duration::from_millis(15));
     Measured {
         hydrant,
         floor,
-        target,
+        target: Target::Time(target),
     }
 }
 

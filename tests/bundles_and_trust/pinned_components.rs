@@ -154,7 +154,7 @@ fn tv_31_with_a_policy_signers_and_capabilities_are_held_against_it() {
         "no trusted signer declared in manifest.signers",
     );
     let closed = verify(policy("team.build", json!({})));
-    closed.assert(4, "TV-31", at, "kind=fs.read value=/workspace");
+    closed.assert(4, "TV-31", at, "fs.read:/workspace");
     let neither = verify(policy("somebody", json!({})));
     assert_eq!(neither.run.status, 3, "TX-02: 3 before 4");
     root.folder.write("policy.json", "{}");

@@ -58,6 +58,17 @@ impl AuditTarget {
     }
 }
 
+impl AuditTarget {
+    /// The file, if there is one.
+    #[must_use]
+    pub fn into_path(self) -> Option<PathBuf> {
+        match self {
+            Self::Off => None,
+            Self::Required(path) | Self::Default(path) => Some(path),
+        }
+    }
+}
+
 /// Why a call cannot be recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {

@@ -82,7 +82,8 @@ impl SlotError {
 }
 
 impl Slots {
-    /// Takes the paths: looks at both and compares them with the files in `read`, then removes what is there.
+    /// Takes the paths: looks at both and compares them with the files in `read`, those that the run reads or appends
+    /// to, then removes what is there.
     ///
     /// # Errors
     /// [`SlotError`]; then nothing was removed, unless it is the removal itself that failed.
@@ -95,6 +96,14 @@ impl Slots {
         let mut found = Vec::new();
         for (what, path) in wanted {
             let Some(path) = path else { continue };
+            // By name too: a file that is only about to be written, such as the audit log.
+            if let Some(other) = read.iter().find(|other| same_path(path, other)) {
+                return Err(SlotError::SameFile {
+                    what,
+                    path: path.display().to_string(),
+                    other: other.display().to_string(),
+                });
+            }
             if let Some(metadata) = look(path)? {
                 check(what, path, &metadata, read)?;
                 found.push(path);

@@ -5,18 +5,16 @@
 //! Flags go before `HYDRANT_*` variables, these before the file. Two keys are read so far: `policy` and `audit`.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
 use hydrant::audit::{AuditTarget, ContextId, TargetSources};
-use hydrant::trust::Digest;
+use hydrant::trust::{Digest, limits, read_bounded};
 use hydrant::{HostBuilder, home};
 use serde::Deserialize;
 
-/// Bytes of a configuration file.
-const MAX_BYTES: u64 = 1024 * 1024;
+use super::pins::variable;
 
 /// The options that say under which policy a command works.
 #[derive(Args)]
@@ -49,8 +47,9 @@ pub(super) struct PinOptions {
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
 
-    /// Digest of the key ring of the pins [default: of the ring compiled into this program]
-    #[arg(long, value_name = "DIGEST", env = "HYDRANT_KEYS_DIGEST")]
+    /// Digest of the key ring of the pins [default: with --root $HYDRANT_KEYS_DIGEST, else of the ring compiled into
+    /// this program]
+    #[arg(long, value_name = "DIGEST")]
     keys_digest: Option<Digest>,
 }
 
@@ -95,15 +94,36 @@ impl PolicyOptions {
         })
     }
 
+    /// The configuration file, which need not be there.
+    fn config_file(&self) -> Option<PathBuf> {
+        let file = || home::folder().map(|home| home.join("hydrant.toml"));
+        self.config.clone().or_else(file)
+    }
+
+    /// The files that are read for the policy.
+    pub(super) fn files_read(&self) -> anyhow::Result<Vec<PathBuf>> {
+        Ok(self
+            .policy_file()?
+            .into_iter()
+            .chain(self.config_file())
+            .collect())
+    }
+
     fn config(&self) -> anyhow::Result<Config> {
-        let file = match &self.config {
-            Some(file) => file.clone(),
-            None => match home::folder().map(|home| home.join("hydrant.toml")) {
-                Some(file) if file.exists() => file,
-                _ => return Ok(Config::default()),
-            },
+        let Some(file) = self.config_file() else {
+            return Ok(Config::default());
         };
-        let config = read(&file).with_context(|| format!("configuration {}", file.display()))?;
+        let bytes = match read_bounded(&file, limits::MAX_JSON_BYTES) {
+            // Only where nobody named it.
+            Err(error) if error.is_missing() && self.config.is_none() => {
+                return Ok(Config::default());
+            }
+            bytes => bytes,
+        };
+        let config = bytes
+            .map_err(anyhow::Error::new)
+            .and_then(|bytes| Ok(toml::from_slice::<Config>(&bytes)?))
+            .with_context(|| format!("configuration {}", file.display()))?;
         Ok(Config {
             folder: file.parent().unwrap_or(Path::new("")).to_owned(),
             ..config
@@ -112,6 +132,11 @@ impl PolicyOptions {
 }
 
 impl LayerOptions {
+    /// The files of the layers.
+    pub(super) fn files_read(&self) -> impl Iterator<Item = PathBuf> {
+        self.tenant.iter().chain(&self.grant).cloned()
+    }
+
     pub(super) fn apply(&self, mut builder: HostBuilder) -> HostBuilder {
         if let Some(tenant) = &self.tenant {
             builder = builder.tenant(tenant);
@@ -124,51 +149,62 @@ impl LayerOptions {
 }
 
 impl PinOptions {
-    pub(super) fn apply(&self, mut builder: HostBuilder) -> HostBuilder {
+    pub(super) fn apply(&self, mut builder: HostBuilder) -> anyhow::Result<HostBuilder> {
+        let mut digest = self.keys_digest.clone();
         if let Some(root) = &self.root {
             builder = builder.root(root);
+            // TV-41; the ring of the skills in this program is the one in this program, whatever a team's is.
+            if digest.is_none() {
+                let named = variable("HYDRANT_KEYS_DIGEST")?;
+                let named = named.map(|text| text.parse()).transpose();
+                digest = named.context("HYDRANT_KEYS_DIGEST")?;
+            }
         }
-        if let Some(digest) = &self.keys_digest {
-            builder = builder.keys_digest(digest.clone());
-        }
-        builder
+        Ok(match digest {
+            Some(digest) => builder.keys_digest(digest),
+            None => builder,
+        })
+    }
+
+    /// The directory with pins/ and skills/, if one was named.
+    pub(super) fn root(&self) -> Option<&Path> {
+        self.root.as_deref()
     }
 }
 
 impl AuditOptions {
-    /// TU-01: the flag, the variable, the configuration, the home folder.
-    pub(super) fn apply(
-        &self,
-        policy: &PolicyOptions,
-        mut builder: HostBuilder,
-    ) -> anyhow::Result<HostBuilder> {
-        let configured = match &self.audit {
+    /// TU-01: the flag, the variable, the configuration, the home folder. An empty one counts as absent.
+    pub(super) fn target(&self, policy: &PolicyOptions) -> anyhow::Result<AuditTarget> {
+        let named = self.audit.as_deref().filter(|named| !named.is_empty());
+        let configured = match named {
             Some(_) => None,
             None => {
                 let config = policy.config()?;
                 config.audit.map(|audit| match audit.to_str() {
-                    Some("off") => audit,
+                    Some("off" | "") => audit,
                     _ => config.folder.join(audit),
                 })
             }
         };
         let home = home::folder();
-        let target = AuditTarget::of(TargetSources {
-            flag: self.audit.as_deref(),
-            variable: None, // The flag's own default.
+        Ok(AuditTarget::of(TargetSources {
+            // The command line fills the flag from the variable.
+            flag: named,
+            variable: None,
             configuration: configured.as_deref().map(Path::as_os_str),
             home: home.as_deref(),
-        });
+        }))
+    }
+
+    pub(super) fn apply(
+        &self,
+        policy: &PolicyOptions,
+        mut builder: HostBuilder,
+    ) -> anyhow::Result<HostBuilder> {
+        let target = self.target(policy)?;
         if let Some(context) = &self.context {
             builder = builder.context(context.clone());
         }
         Ok(builder.audit(target))
     }
-}
-
-fn read(file: &Path) -> anyhow::Result<Config> {
-    if fs::metadata(file)?.len() > MAX_BYTES {
-        bail!("over {MAX_BYTES} bytes");
-    }
-    Ok(toml::from_str(&fs::read_to_string(file)?)?)
 }

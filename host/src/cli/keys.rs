@@ -1,5 +1,6 @@
 //! `hydrant keys`: the digest that a key ring is known by (TK-44, TB-12), and keys for a team's own root.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::Context;
@@ -21,7 +22,7 @@ pub(super) struct Arguments {
 enum Command {
     Digest(DigestArguments),
     Generate(SignerArguments),
-    Public(SignerArguments),
+    Public(SignersArguments),
 }
 
 /// Print the digest of a key ring, for --keys-digest
@@ -35,18 +36,28 @@ struct DigestArguments {
     file: PathBuf,
 }
 
-/// Make the key of a signer in $HYDRANT_SIGNING_KEYS, or print the public half of the one that is there
+/// Make the key of a signer in $HYDRANT_SIGNING_KEYS, and print its public half
 ///
-/// What is printed is the signer's entry of a key ring. The secret half is never printed.
+/// A key that is there is never replaced. The secret half is never printed.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
-  HYDRANT_SIGNING_KEYS=~/keys hydrant keys generate team.build
-  HYDRANT_SIGNING_KEYS=~/keys hydrant keys public team.build")]
+  HYDRANT_SIGNING_KEYS=~/keys hydrant keys generate team.build")]
 struct SignerArguments {
     /// Name of the signer; the key is <SIGNER>.key
     #[arg(value_name = "SIGNER")]
     signer: String,
+}
+
+/// Print a key ring of the public halves of keys in $HYDRANT_SIGNING_KEYS
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  HYDRANT_SIGNING_KEYS=~/keys hydrant keys public team.build team.release > pins/public-keys.json")]
+struct SignersArguments {
+    /// Names of the signers; the keys are <SIGNER>.key
+    #[arg(value_name = "SIGNER", required = true)]
+    signers: Vec<String>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -58,11 +69,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
         Command::Generate(SignerArguments { signer }) => {
             let key = SecretKey::generate(&key_file(signer)?)?;
-            print_entry(signer, &key)?;
+            print_ring(&BTreeMap::from([(signer, key)]))?;
         }
-        Command::Public(SignerArguments { signer }) => {
-            let key = SecretKey::read(&key_file(signer)?)?;
-            print_entry(signer, &key)?;
+        Command::Public(SignersArguments { signers }) => {
+            let mut keys = BTreeMap::new();
+            for signer in signers {
+                keys.insert(signer, SecretKey::read(&key_file(signer)?)?);
+            }
+            print_ring(&keys)?;
         }
     }
     Ok(Exit::Done)
@@ -80,7 +94,11 @@ fn key_file(signer: &str) -> anyhow::Result<PathBuf> {
     Ok(signing_key_path(&directory, signer)?)
 }
 
-fn print_entry(signer: &str, key: &SecretKey) -> anyhow::Result<()> {
-    let entry = serde_json::json!({ signer: key.public().to_base64() });
-    print_line(&entry.to_string())
+/// In the form of pins/public-keys.json (TB-14).
+fn print_ring(keys: &BTreeMap<&String, SecretKey>) -> anyhow::Result<()> {
+    let public = keys
+        .iter()
+        .map(|(signer, key)| (*signer, key.public().to_base64()));
+    let ring: BTreeMap<&String, String> = public.collect();
+    print_line(&serde_json::to_string_pretty(&ring)?)
 }

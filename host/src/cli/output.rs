@@ -42,8 +42,8 @@ impl std::fmt::Display for WithExit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self.0 {
             Exit::Usage => "usage",
-            Exit::Drift => "the skill is not what was pinned",
-            Exit::Trust => "the skill is not trusted",
+            Exit::Drift => "not what was pinned",
+            Exit::Trust => "not trusted",
             Exit::Denied => "denied",
             Exit::SkillFailed => "the skill failed",
             Exit::Done | Exit::Error => "error",

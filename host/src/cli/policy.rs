@@ -31,7 +31,7 @@ Examples:
   hydrant policy explain --skill content.hydrate --url https://docs.example.org/a.md --policy policy.yaml
   hydrant policy explain --skill content.hydrate --policy policy.yaml --program git status
 
-Exit status: 0 allowed, 4 denied, 1 usage or other, 3 the skill is not pinned.")]
+Exit status: 0 allowed, 4 denied, 1 usage or other, 2 not the pinned bytes, 3 not trusted.")]
 struct ExplainArguments {
     /// The pinned skill
     #[arg(long, value_name = "ID")]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use hydrant::audit::{ReceiptFormat, Slots};
+use hydrant::pins::{PINS, SKILLS};
 use hydrant::policy::CliMount;
 use hydrant::trust::limits::MAX_INPUT_BYTES;
 use hydrant::trust::{Experimental, read_bounded};
@@ -74,7 +75,8 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let file = arguments.request.strip_prefix('@').map(Path::new);
-    let read: Vec<&Path> = file.into_iter().collect();
+    let read = files_read(arguments, file)?;
+    let read: Vec<&Path> = read.iter().map(PathBuf::as_path).collect();
     let mut slots = Slots::take(
         arguments.output.as_deref(),
         arguments.receipt.as_deref(),
@@ -115,8 +117,46 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
 }
 
+/// TR-04: the files that neither output nor receipt may replace. Below a root that is all of `pins` and `skills`.
+fn files_read(arguments: &Arguments, request: Option<&Path>) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = arguments.policy.files_read()?;
+    files.extend(arguments.layers.files_read());
+    files.extend(request.map(Path::to_owned));
+    files.extend(arguments.audit.target(&arguments.policy)?.into_path());
+    if let Some(root) = arguments.pins.root() {
+        for path in arguments.output.iter().chain(&arguments.receipt) {
+            refuse_in_root(path, root)?;
+        }
+    }
+    Ok(files)
+}
+
+fn refuse_in_root(path: &Path, root: &Path) -> anyhow::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    // A folder that is not there yet is made later; it can be resolved as far as it is there.
+    let Some(folder) = folder
+        .ancestors()
+        .find_map(|folder| folder.canonicalize().ok())
+    else {
+        return Ok(());
+    };
+    for below in [PINS, SKILLS] {
+        let kept = root.join(below).canonicalize();
+        if kept.is_ok_and(|kept| folder.starts_with(kept)) {
+            bail!(
+                "refusing to write {}: it lies in the pinned root",
+                path.display()
+            );
+        }
+    }
+    Ok(())
+}
+
 fn host(arguments: &Arguments) -> anyhow::Result<Host> {
-    let mut builder = arguments.pins.apply(Host::builder());
+    let mut builder = arguments.pins.apply(Host::builder())?;
     builder = arguments.policy.apply(builder)?;
     builder = arguments.layers.apply(builder);
     for mount in &arguments.mounts {

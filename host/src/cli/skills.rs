@@ -28,7 +28,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let builder = arguments
         .policy
-        .apply(arguments.pins.apply(Host::builder()))?;
+        .apply(arguments.pins.apply(Host::builder())?)?;
     let host = builder.without_mounts().build().map_err(skill_error)?;
     let skills = host.skills().map_err(skill_error)?;
     match Format::or_default(arguments.format) {

@@ -56,6 +56,17 @@ pub enum CallError {
     Busy,
 }
 
+/// Why a component that nobody vouched for has not described itself.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeFailure {
+    /// It is no component of the host world, or its start code trapped.
+    #[error("{0}")]
+    Instantiation(String),
+    /// It started, and its `describe` did not answer.
+    #[error(transparent)]
+    Description(CallError),
+}
+
 impl CallError {
     /// What went wrong before the first export could be called is no trap of the skill's own code.
     pub(super) fn while_instantiating(self) -> Self {

@@ -32,14 +32,13 @@ use self::permits::Permits;
 use self::state::State;
 use self::ticker::Ticker;
 use crate::capability::{Budget, BudgetExceeded, Call, Used};
-use crate::pins::ProbeError;
 use crate::trust::{Capability, Digest};
 
 pub use self::budget::Budgets;
 pub use self::cache::{CacheError, CodeCacheFolders};
 pub use self::core_module::{CoreBudgets, CoreEngine, CoreFailure, CoreOutcome};
 pub use self::describe::{ComponentDescriber, THREAD as DESCRIBE_THREAD};
-pub use self::error::{CallError, EngineError};
+pub use self::error::{CallError, EngineError, ProbeFailure};
 pub use self::setup::{Allocation, EngineOptions};
 
 /// A set-up WebAssembly engine. Cheap to clone; all clones share the pool and the cache.
@@ -254,22 +253,22 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`ProbeError`] tells a component that cannot be instantiated from one that does not answer.
+    /// [`ProbeFailure`] tells a component that cannot be instantiated from one that does not answer.
     pub fn probe(
         &self,
         component: &[u8],
         digest: &Digest,
         call: impl FnOnce() -> Arc<Call>,
         budgets: &Budgets,
-    ) -> Result<String, ProbeError> {
+    ) -> Result<String, ProbeFailure> {
         let linked = self
             .compiled(component, digest)
             .and_then(|component| self.link(&component))
-            .map_err(|error| ProbeError::DoesNotInstantiate(error.to_string()))?;
+            .map_err(|error| ProbeFailure::Instantiation(error.to_string()))?;
         self.describe(&linked, call(), budgets)
             .map_err(|error| match error {
-                CallError::Instantiation(reason) => ProbeError::DoesNotInstantiate(reason),
-                error => ProbeError::NoDescription(error.to_string()),
+                CallError::Instantiation(reason) => ProbeFailure::Instantiation(reason),
+                error => ProbeFailure::Description(error),
             })
     }
 

@@ -10,7 +10,7 @@ use crate::capability::fetch::Fetcher;
 use crate::embedded::embedded_pins;
 use crate::engine::{ComponentDescriber, Engine, EngineOptions};
 use crate::pins::Root;
-use crate::policy::{CliMount, LayerFiles, Layers, Policy};
+use crate::policy::{CliMount, LayerFiles, Layers};
 use crate::trust::Digest;
 
 /// Makes a [`Host`]. Whatever is not said is the narrowest that works.
@@ -64,8 +64,8 @@ impl HostBuilder {
         self
     }
 
-    /// Opens no mount of the policy, so that one whose directories are elsewhere can be used: for a host that only
-    /// lists and describes skills. What it runs reads no file.
+    /// Opens no mount of any layer, so that a policy whose directories are elsewhere can be used: for a host that only
+    /// lists and describes skills. What it runs reads no file and starts nothing.
     #[must_use]
     pub fn without_mounts(mut self) -> Self {
         self.unmounted = true;
@@ -125,9 +125,10 @@ impl HostBuilder {
             tenant: self.tenant.as_deref(),
             run: self.grant.as_deref(),
         };
-        let layers = match &self.policy {
-            Some(policy) if self.unmounted => Layers::from(Policy::load_unmounted(policy)?),
-            _ => Layers::load(files, &self.mounts)?,
+        let layers = if self.unmounted {
+            Layers::load_unmounted(files)?
+        } else {
+            Layers::load(files, &self.mounts)?
         };
         let (mut root, mut anchor) = embedded_pins();
         if let Some(directory) = &self.root {

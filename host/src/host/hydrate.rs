@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
+use super::run::Prepared;
 use super::{Host, HostError, Run};
-use crate::engine::Budgets;
-use crate::host::run::Prepared;
+use crate::audit::AuditTarget;
+use crate::engine::{Budgets, CallError};
 
 /// The skill behind [`Host::hydrate`].
 const HYDRATE: &str = "content.hydrate";
@@ -70,8 +71,8 @@ impl Host {
     /// [`HostError::Call`]: a budget ran out, the request is not valid, or there is no document to link (LF-09).
     /// [`HostError::Pin`]: the component is not the pinned one.
     pub fn hydrate(&self, request: &HydrateRequest) -> Result<Vec<u8>, HostError> {
-        // A struct of strings, numbers and booleans always serialises.
-        let bytes = serde_json::to_vec(request).unwrap_or_default();
+        let bytes = serde_json::to_vec(request)
+            .map_err(|error| HostError::Call(CallError::Trap(error.to_string())))?;
         let prepare = |prepared: Prepared| {
             let mut grant = prepared.grant;
             if request.no_exec {
@@ -86,7 +87,12 @@ impl Host {
             };
             Prepared { grant, budgets }
         };
-        let run = self.run_pinned(HYDRATE, None, &bytes, prepare, &mut |_: &Run| Ok(None))?;
-        run.result.map_err(HostError::of_failure)
+        let result = if self.audit == AuditTarget::Off {
+            self.answer_unrecorded(HYDRATE, &bytes, prepare)?
+        } else {
+            self.run_pinned(HYDRATE, None, &bytes, prepare, &mut |_: &Run| Ok(None))?
+                .result
+        };
+        result.map_err(HostError::of_failure)
     }
 }

@@ -1,7 +1,8 @@
 //! [`Host`]: what an embedding program holds, one for each policy.
 //!
 //! It ties the pinned bundles, the engine, a policy with its layers and the audit log together, and adds no rule of
-//! its own. Everything that runs goes through [`run`]: verified first, recorded at the end.
+//! its own. Every call of a skill goes through [`run`]: verified first, recorded at the end. Describing one, which is
+//! done without any capability, is not recorded.
 
 mod builder;
 mod error;
@@ -17,7 +18,7 @@ use std::time::Instant;
 use crate::audit::{AuditTarget, ContextId};
 use crate::capability::fetch::Fetcher;
 use crate::capability::{Call, Journal};
-use crate::engine::{Budgets, ComponentDescriber, Engine};
+use crate::engine::{Budgets, ComponentDescriber, Engine, ProbeFailure};
 use crate::pins::{Anchor, ComponentProbe, ProbeError, Root};
 use crate::policy::{Grant, Layers, Tools};
 use crate::trust::{Capability, Digest};
@@ -106,6 +107,12 @@ impl Host {
         Ok(Grant::new(Arc::clone(&self.layers), capabilities))
     }
 
+    /// `policy_hash` of this host's calls: of the policy, or of all layers (TP-43, TP-44).
+    #[must_use]
+    pub fn policy_hash(&self) -> Digest {
+        self.layers.hash()
+    }
+
     /// The engine, for `doctor` and benchmarks.
     #[must_use]
     pub fn engine(&self) -> &Engine {
@@ -154,6 +161,11 @@ impl ComponentProbe for Host {
     ) -> Result<String, ProbeError> {
         let budgets = Budgets::describe_skill();
         let call = || self.context(Grant::nothing(), &budgets);
-        self.engine.probe(component, artifact, call, &budgets)
+        self.engine
+            .probe(component, artifact, call, &budgets)
+            .map_err(|failure| match failure {
+                ProbeFailure::Instantiation(reason) => ProbeError::DoesNotInstantiate(reason),
+                ProbeFailure::Description(error) => ProbeError::NoDescription(error.to_string()),
+            })
     }
 }

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::pinned::check_ceilings;
+use super::pinned::{PinnedSkill, check_ceilings};
 use super::{Failure, Host, HostError};
 use crate::audit::{
     AuditedCall, Denial, Execution, Outcome, Reason, Receipt, ReceiptFormat, RuntimeProfile,
@@ -13,7 +13,7 @@ use crate::audit::{
 };
 use crate::capability::Entries;
 use crate::capability::core_module::{CoreCall, StateDirectories};
-use crate::engine::{Budgets, CoreBudgets, CoreEngine, CoreOutcome};
+use crate::engine::{Budgets, CoreBudgets, CoreEngine, CoreOutcome, EngineError, Skill};
 use crate::policy::Grant;
 use crate::trust::{Bundle, Capability, Digest, VerifiedBundle, WasmForm};
 
@@ -92,26 +92,59 @@ impl Host {
         if let Err(error) = self.check_signers(bundle) {
             return Err(self.refuse(call, Some(bundle), request, error));
         }
-        let Prepared { grant, budgets } = prepare(Prepared {
-            grant: skill.grant.clone(),
-            budgets: Budgets::of(&self.layers.limits()),
-        });
-        let context = self.context(grant, &budgets);
-        let result = self
-            .engine
-            .run(&skill.skill, request, Arc::clone(&context), &budgets);
-        let result = result
-            .map(|answer| answer.response)
-            .map_err(Failure::of_component);
+        let (result, journal) = self.call(&skill, request, prepare);
         let capabilities = &bundle.manifest().capabilities;
         let ended = Ended {
             granted: self.layers.granted(capabilities, WasmForm::Component),
             bundle,
             profile: RuntimeProfile::ComponentV0,
-            journal: context.journal.take().into(),
+            journal,
             started,
         };
         self.record(call, request, result, ended, deliver)
+    }
+
+    /// The response of a pinned skill where no record of the call is kept and nobody wants one.
+    pub(super) fn answer_unrecorded(
+        &self,
+        id: &str,
+        request: &[u8],
+        prepare: impl FnOnce(Prepared) -> Prepared,
+    ) -> Result<Result<Vec<u8>, Failure>, HostError> {
+        let skill = self.pins.load(id, None, &self.engine, &self.layers)?;
+        self.check_signers(&skill.pinned.bundle)?;
+        Ok(self.call(&skill, request, prepare).0)
+    }
+
+    /// TC-15: with the capabilities that the policy leaves of the declared ones.
+    fn call(
+        &self,
+        skill: &PinnedSkill,
+        request: &[u8],
+        prepare: impl FnOnce(Prepared) -> Prepared,
+    ) -> (Result<Vec<u8>, Failure>, Journaled) {
+        let Prepared { grant, budgets } = prepare(Prepared {
+            grant: skill.grant.clone(),
+            budgets: Budgets::of(&self.layers.limits()),
+        });
+        self.call_with(&skill.skill, request, grant, &budgets)
+    }
+
+    fn call_with(
+        &self,
+        skill: &Skill,
+        request: &[u8],
+        grant: Grant,
+        budgets: &Budgets,
+    ) -> (Result<Vec<u8>, Failure>, Journaled) {
+        let context = self.context(grant, budgets);
+        let result = self
+            .engine
+            .run(skill, request, Arc::clone(&context), budgets);
+        let result = result
+            .map(|answer| answer.response)
+            .map_err(Failure::of_component);
+        (result, context.journal.take().into())
     }
 
     /// Runs a bundle that the caller verified, with all of the capabilities that it declares or not at all (TC-14).
@@ -188,15 +221,9 @@ impl Host {
             Ok(skill) => skill,
             Err(error) => return (Err(Failure::NotLoadable(error)), Journaled::default()),
         };
+        let grant = Grant::new(Arc::clone(&self.layers), capabilities);
         let budgets = Budgets::of(&self.layers.limits());
-        let context = self.context(Grant::new(Arc::clone(&self.layers), capabilities), &budgets);
-        let result = self
-            .engine
-            .run(&skill, request, Arc::clone(&context), &budgets);
-        let result = result
-            .map(|answer| answer.response)
-            .map_err(Failure::of_component);
-        (result, context.journal.take().into())
+        self.call_with(&skill, request, grant, &budgets)
     }
 
     fn core_module(
@@ -238,7 +265,7 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// [`HostError::Audit`]: the call must not start.
+    /// [`HostError::CannotRecord`]: the call must not start.
     pub fn begin(&self) -> Result<AuditedCall, HostError> {
         Ok(AuditedCall::begin(&self.audit, self.context.clone())?)
     }
@@ -372,9 +399,12 @@ fn reason(error: &HostError) -> Option<Reason> {
             Reason::capability_denied(&capability.kind, &capability.value)
         }
         HostError::Policy(_) => Reason::PolicyInvalid,
-        // A verified component that this machine cannot load is what TV-27 asks about.
-        HostError::Engine(_) => Reason::PinFailed {
-            row: "TV-27".into(),
+        HostError::Engine(error) => Reason::PinFailed {
+            row: match error {
+                EngineError::Undeclared { .. } => "TV-25".into(),
+                // A verified component that this machine cannot load.
+                _ => "TV-27".into(),
+            },
         },
         _ => return None,
     })

@@ -79,6 +79,19 @@ impl Layers {
         Self::over(policy, files.tenant, files.run, cli)
     }
 
+    /// The same without any mount, program or TLS root: for who only lists skills. What runs under it reads no file.
+    ///
+    /// # Errors
+    /// Why a document is refused.
+    pub fn load_unmounted(files: LayerFiles<'_>) -> Result<Self, PolicyError> {
+        let policy = match files.policy {
+            Some(file) => Policy::load_unmounted(file)?,
+            None => Policy::built_in_unmounted()?,
+        };
+        let load = |file: Option<&Path>| file.map(Policy::load_unmounted).transpose();
+        Self::stack(Arc::new(policy), load(files.tenant)?, load(files.run)?)
+    }
+
     /// The same over a policy that is loaded already.
     ///
     /// # Errors

@@ -36,18 +36,37 @@ impl Policy {
     pub fn load_unmounted(file: &Path) -> Result<Self, PolicyError> {
         let source = file.display().to_string();
         let bytes = read_bounded(file, &source)?;
-        let mut document = Document::parse(&source, &bytes)?;
+        let document = Document::parse(&source, &bytes)?;
+        Self::of_document_alone(&source, document, &bytes)
+    }
+
+    /// The default policy, for its signers, its ceiling and its hash only.
+    ///
+    /// # Errors
+    /// None; the default policy is a part of this program.
+    pub(super) fn built_in_unmounted() -> Result<Self, PolicyError> {
+        let document = Document::parse(DEFAULT_SOURCE, DEFAULT.as_bytes())?;
+        Self::of_document_alone(DEFAULT_SOURCE, document, DEFAULT.as_bytes())
+    }
+
+    fn of_document_alone(
+        source: &str,
+        mut document: Document,
+        bytes: &[u8],
+    ) -> Result<Self, PolicyError> {
         document.host.mounts.items.clear();
+        document.host.lists_mounts = false;
         document.host.process.items.clear();
         document.host.discovery.runners.clear();
+        document.host.tls_roots.clear();
         let nowhere = Path::new("/");
         let origins = Origins {
-            file: &source,
+            file: source,
             directory: nowhere,
             working_directory: nowhere,
             flags: &[],
         };
-        Self::assemble(document, &bytes, origins, None)
+        Self::assemble(document, bytes, origins, None)
     }
 
     /// Reads `--tenant FILE` or `--grant FILE`, a layer that narrows `policy` (TP-40). Of the flags it takes those that

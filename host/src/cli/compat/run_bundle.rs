@@ -126,7 +126,10 @@ fn run_observed(arguments: &Arguments, observation: &mut Observation) -> anyhow:
     let input = match read_bounded_as(&arguments.input, limits::MAX_INPUT_BYTES, "input") {
         Ok(input) => input,
         Err(error) => {
-            let denial = Denial::of_bundle(&bundle);
+            let denial = Denial {
+                policy_hash: Some(host.policy_hash()),
+                ..Denial::of_bundle(&bundle)
+            };
             call.denied(denial, Reason::VerificationFailed(Step::Read))?;
             return Err(error.into());
         }
@@ -194,8 +197,10 @@ fn prepare(
         let reason = Reason::VerificationFailed(Step::Cosign);
         (error, denial.clone(), reason)
     })?;
-    let host = host(arguments).map_err(|error| (error.into(), denial, Reason::PolicyInvalid))?;
-    Ok((bundle, host))
+    match host(arguments) {
+        Ok(host) => Ok((bundle, host)),
+        Err(error) => Err((error.into(), denial, Reason::PolicyInvalid)),
+    }
 }
 
 fn host(arguments: &Arguments) -> Result<Host, HostError> {
@@ -237,8 +242,9 @@ impl Arguments {
     fn files_read(&self) -> Vec<PathBuf> {
         let flags = [&self.keys, &self.policy, &self.input];
         let flags = flags.into_iter().chain(&self.tenant).chain(&self.grant);
+        let audit = self.audit_target().into_path();
         let bundle = BUNDLE_FILES.iter().map(|name| self.bundle.join(name));
-        flags.cloned().chain(bundle).collect()
+        flags.cloned().chain(bundle).chain(audit).collect()
     }
 
     /// TU-01: compatible commands have no default target.
