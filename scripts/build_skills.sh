@@ -2,7 +2,7 @@
 # Builds every component from guest/: each crate with a [package.metadata.skill] table.
 #
 #   scripts/build_skills.sh           build into target/skills/<id>-<version>.wasm
-#   scripts/build_skills.sh --check   build into a fresh folder and compare with the lock, both ways; exits 2 on any difference
+#   scripts/build_skills.sh --check   build into a fresh folder, compare with the lock both ways; exits 2 on any difference
 #
 # Writes nothing below skills/ or pins/: that is what scripts/release_skills.sh is for.
 # Reproducible: pinned toolchain, locked dependencies, one codegen unit, no debug info, paths remapped,

@@ -63,6 +63,8 @@ mod formats;
 mod golden;
 #[path = "bundles_and_trust/hostile_archives.rs"]
 mod hostile_archives;
+#[path = "bundles_and_trust/hostile_code.rs"]
+mod hostile_code;
 #[path = "bundles_and_trust/layers.rs"]
 mod layers;
 #[path = "bundles_and_trust/listing.rs"]

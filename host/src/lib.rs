@@ -4,8 +4,9 @@
 //! a sandbox, under a policy, with a receipt) and **verify** (prove that every byte that runs was signed, pinned and
 //! unchanged). This library is what the `hydrant` program is made of, and what runtimes embed.
 //!
-//! Three rules hold everywhere: bytes that the user did not write are parsed only inside a WebAssembly component, while
-//! effects happen only in the host, behind a hostcall; grants only narrow; nothing unpinned runs.
+//! Three rules hold everywhere: documents that the user did not write are parsed only inside a WebAssembly component, while
+//! effects happen only in the host, behind a hostcall; grants only narrow; nothing unpinned runs. The host itself reads
+//! manifests, signatures, locks, archives and policies, and nothing else, each within limits and by a strict grammar.
 //!
 //! ```no_run
 //! use hydrant::{Host, HydrateRequest};

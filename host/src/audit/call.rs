@@ -2,8 +2,6 @@
 //!
 //! The final line takes the call by value, so that there cannot be two.
 
-use std::sync::{Mutex, PoisonError};
-
 use crate::trust::Digest;
 
 use super::{
@@ -14,20 +12,16 @@ use super::{
 /// TU-08: lines of refused operations in one call.
 pub const MAX_DENIED_OPERATIONS: usize = 100;
 
-/// A call that is being recorded. Shared with the host calls of the guest by reference.
+/// A call that is being recorded.
 #[derive(Debug)]
 pub struct AuditedCall {
     request_id: RequestId,
     context_id: Option<ContextId>,
     log: Option<AuditLog>,
-    operations: Mutex<Operations>,
-}
-
-/// The refused operations so far, and the first that could not be written.
-#[derive(Debug, Default)]
-struct Operations {
-    written: usize,
-    failure: Option<AuditError>,
+    /// Refused operations so far.
+    denied: usize,
+    /// Why the first of them that could not be written was not.
+    unwritten: Option<AuditError>,
 }
 
 /// Why a call cannot be recorded.
@@ -54,33 +48,24 @@ impl AuditedCall {
             request_id: RequestId::new()?,
             context_id,
             log: AuditLog::open(target)?,
-            operations: Mutex::default(),
+            denied: 0,
+            unwritten: None,
         })
     }
 
-    /// The id that all lines of this call have.
-    #[must_use]
-    pub fn request_id(&self) -> RequestId {
-        self.request_id
-    }
-
-    /// TU-08: records one refused operation. The guest learns nothing of whether that worked;
-    /// [`AuditedCall::executed`] reports it.
-    pub fn operation_denied(&self, denial: &Denial, kind: &str, value: &str) {
+    /// TU-08: records one refused operation; what comes after [`MAX_DENIED_OPERATIONS`] is recorded as `more`. The
+    /// journal of a call keeps one more than that, so there is one such line. Whether it could be written,
+    /// [`AuditedCall::executed`] reports.
+    pub fn operation_denied(&mut self, denial: &Denial, kind: &str, value: &str) {
         let Some(log) = &self.log else { return };
-        let mut operations = self
-            .operations
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let reason = match operations.written {
-            0..MAX_DENIED_OPERATIONS => Reason::capability_denied(kind, value),
-            MAX_DENIED_OPERATIONS => Reason::CapabilityDeniedMore,
-            _ => return,
+        let reason = if self.denied < MAX_DENIED_OPERATIONS {
+            Reason::capability_denied(kind, value)
+        } else {
+            Reason::CapabilityDeniedMore
         };
-        operations.written += 1;
-        let line = self.deny(denial.clone(), reason);
-        if let Err(error) = log.line(&line) {
-            operations.failure.get_or_insert(error);
+        self.denied += 1;
+        if let Err(error) = log.line(&self.deny(denial.clone(), reason)) {
+            self.unwritten.get_or_insert(error);
         }
     }
 
@@ -114,14 +99,7 @@ impl AuditedCall {
     fn finish(self, line: &Envelope) -> Result<(), AuditError> {
         let Some(log) = &self.log else { return Ok(()) };
         let written = log.line(line);
-        let operations = self
-            .operations
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        match operations.failure {
-            Some(error) => Err(error),
-            None => written,
-        }
+        self.unwritten.map_or(written, Err)
     }
 }
 
@@ -169,7 +147,7 @@ mod tests {
     fn tu_08_refused_operations_have_the_id_of_their_call() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit.jsonl");
-        let call = begin(&path);
+        let mut call = begin(&path);
         let denial = Denial {
             artifact: Some(worked().artifact),
             ..Denial::default()
@@ -189,8 +167,9 @@ mod tests {
     fn tu_08_after_100_refused_operations_one_line_says_more() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit.jsonl");
-        let call = begin(&path);
-        for at in 0..250 {
+        let mut call = begin(&path);
+        // As many as the journal keeps.
+        for at in 0..=MAX_DENIED_OPERATIONS {
             call.operation_denied(&Denial::default(), "fs.read", &format!("/os/{at}"));
         }
         call.executed(&worked(), None).unwrap();
@@ -210,7 +189,7 @@ mod tests {
 
     #[test]
     fn tu_01_a_call_without_a_target_writes_nothing() {
-        let call = AuditedCall::begin(&AuditTarget::Off, None).unwrap();
+        let mut call = AuditedCall::begin(&AuditTarget::Off, None).unwrap();
         call.operation_denied(&Denial::default(), "fs.read", "/os");
         assert!(call.executed(&worked(), None).is_ok());
     }

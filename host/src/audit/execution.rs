@@ -39,7 +39,7 @@ pub struct Execution {
     pub bundle_hash: Digest,
     /// `sha256` of the request bytes (TR-02).
     pub inputs_hash: Digest,
-    /// `sha256` of the response bytes (TR-02), for a failure as TR-15 says; see [`Execution::outputs_of`].
+    /// `sha256` of the response bytes (TR-02), for a failure as TR-15 says.
     pub outputs_hash: Digest,
     /// `kind:value` of every capability of the manifest (TR-13).
     pub caps_requested: BTreeSet<String>,
@@ -59,41 +59,9 @@ pub struct Execution {
     pub signer_ids: BTreeSet<String>,
 }
 
-impl Execution {
-    /// TR-02, TR-15: what `outputs_hash` is the digest of, given what the guest left.
-    ///
-    /// `answer` is the response of a success, the output of a core module that returned failure (TH-26), or the JCS
-    /// of the error object of a component. Every other failure has no output: what a guest wrote before it trapped
-    /// or ran out of fuel is no answer.
-    #[must_use]
-    pub fn outputs_of(outcome: &Outcome, answer: &[u8]) -> Digest {
-        use super::Code;
-        match outcome.code() {
-            Code::Ok | Code::NonzeroReturn | Code::SkillError => Digest::of(answer),
-            _ => Digest::of(b""),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::Code;
     use super::*;
-
-    #[test]
-    fn tr_15_only_answers_and_told_errors_have_an_output() {
-        for code in Code::ALL {
-            let outcome = match code {
-                Code::Ok => Outcome::success(),
-                code => Outcome::failure(code, "x"),
-            };
-            let expected = match code {
-                Code::Ok | Code::NonzeroReturn | Code::SkillError => Digest::of(b"left"),
-                _ => Digest::of(b""),
-            };
-            assert_eq!(Execution::outputs_of(&outcome, b"left"), expected, "{code}");
-        }
-    }
 
     #[test]
     fn tr_14_profiles_have_their_names() {

@@ -11,6 +11,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::retry_on_intr;
 
 use super::Envelope;
 
@@ -185,9 +186,8 @@ fn open(path: &Path) -> Result<File, AuditError> {
         path: path.display().to_string(),
         source,
     };
-    let file = File::from(
-        openat(CWD, path, flags, Mode::RUSR | Mode::WUSR).map_err(|error| failed(error.into()))?,
-    );
+    let opened = retry_on_intr(|| openat(CWD, path, flags, Mode::RUSR | Mode::WUSR));
+    let file = File::from(opened.map_err(|error| failed(error.into()))?);
     if !file.metadata().map_err(failed)?.is_file() {
         return Err(AuditError::NotAFile {
             path: path.display().to_string(),

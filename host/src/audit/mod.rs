@@ -31,7 +31,7 @@ pub use receipt::{
     ResultV1, RuntimeV1, UnknownReceiptFormat,
 };
 pub use request_id::{NoRandomness, RequestId};
-pub use slots::{SlotError, Slots};
+pub use slots::{SlotError, Slots, check_log};
 pub use timestamp::Timestamp;
 pub use verify::verify_receipt;
 

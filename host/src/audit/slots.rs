@@ -81,6 +81,29 @@ impl SlotError {
     }
 }
 
+/// Refuses an audit log that is one of the files that a run reads: a line in it would change what is read.
+///
+/// # Errors
+/// [`SlotError::SameFile`].
+pub fn check_log(log: &Path, read: &[&Path]) -> Result<(), SlotError> {
+    let own = fs::metadata(log).ok();
+    let same = |other: &&&Path| {
+        let number = |metadata: Metadata| (metadata.dev(), metadata.ino());
+        same_path(log, other)
+            || own.clone().is_some_and(|own| {
+                fs::metadata(other).is_ok_and(|other| number(other) == number(own))
+            })
+    };
+    match read.iter().find(same) {
+        Some(other) => Err(SlotError::SameFile {
+            what: "the audit log",
+            path: log.display().to_string(),
+            other: other.display().to_string(),
+        }),
+        None => Ok(()),
+    }
+}
+
 impl Slots {
     /// Takes the paths: looks at both and compares them with the files in `read`, those that the run reads or appends
     /// to, then removes what is there.

@@ -196,6 +196,11 @@ impl AuditOptions {
         }))
     }
 
+    /// TU-04: the tenant's name.
+    pub(super) fn context(&self) -> Option<ContextId> {
+        self.context.clone()
+    }
+
     pub(super) fn apply(
         &self,
         policy: &PolicyOptions,

@@ -88,8 +88,10 @@ fn key_file(signer: &str) -> anyhow::Result<PathBuf> {
     )?;
     // TB-16: not where a commit could take it.
     let here = std::env::current_dir().context("the working directory cannot be read")?;
-    if let Some(root) = Root::find(&here) {
-        refuse_inside(&root, &directory)?;
+    for place in [directory.canonicalize().ok(), Some(here)].iter().flatten() {
+        if let Some(root) = Root::find(place) {
+            refuse_inside(&root, &directory)?;
+        }
     }
     Ok(signing_key_path(&directory, signer)?)
 }

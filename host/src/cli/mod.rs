@@ -41,7 +41,8 @@ Environment:
   HYDRANT_HOME          the home folder [default: $HOME/.hydrant]; its hydrant.toml may name a `policy` and an `audit` file
   HYDRANT_POLICY        the policy file, where no --policy is given
   HYDRANT_AUDIT         the audit record, where no --audit is given; `off` for none
-  HYDRANT_KEYS_DIGEST   the digest of the key ring that is trusted, where no --keys-digest is given
+  HYDRANT_KEYS_DIGEST   the digest of the key ring that is trusted, where no --keys-digest is given; `run`, `skills` and
+                        `describe` ask for it with --root only
   HYDRANT_SIGNING_KEYS  the directory of <signer>.key files, for `sign` and `lock`
   HYDRANT_LOG           turns the debug log on, to stderr: a level or filter such as `debug` or `hydrant=trace`
   MIN_SIGNERS           raises the number of signers that `verify` and `lock` ask for

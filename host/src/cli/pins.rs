@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use hydrant::pins::report::{self, Report, Stream};
-use hydrant::pins::{Anchor, ComponentProbe, MinSigners, Root};
+use hydrant::pins::{Anchor, ComponentProbe, MinSigners, PINS, Root, SKILLS};
 use hydrant::trust::{Digest, write_replacing};
 
 use super::output::{Exit, print, print_line};
@@ -123,6 +123,12 @@ impl RootOptions {
 impl ReportOptions {
     /// Writes the report. With a document on stdout or in a file every line goes to stderr (TX-04).
     pub(super) fn write(&self, report: &Report) -> anyhow::Result<Exit> {
+        if let Some(file) = &self.report {
+            let place = std::path::absolute(file).context("--report")?;
+            if let Some(root) = Root::find(&place) {
+                refuse_in_root(file, &root)?;
+            }
+        }
         let document = self.format != ReportFormat::Text || self.report.is_some();
         for line in report.lines() {
             if document || line.stream == Stream::Stderr {
@@ -166,6 +172,31 @@ pub(super) fn signing_keys() -> Option<PathBuf> {
     std::env::var_os("HYDRANT_SIGNING_KEYS")
         .filter(|value| !value.is_empty())
         .map(|value| Path::new(&value).to_owned())
+}
+
+/// Refuses to write where what is verified lies: nothing there may change but by `lock`, `pack` and `sign`.
+pub(super) fn refuse_in_root(path: &Path, root: &Path) -> anyhow::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    // A folder that is not there yet is made later; it can be resolved as far as it is there.
+    let Some(folder) = folder
+        .ancestors()
+        .find_map(|folder| folder.canonicalize().ok())
+    else {
+        return Ok(());
+    };
+    for below in [PINS, SKILLS] {
+        let kept = root.join(below).canonicalize();
+        if kept.is_ok_and(|kept| folder.starts_with(kept)) {
+            bail!(
+                "refusing to write {}: it lies in the pinned root",
+                path.display()
+            );
+        }
+    }
+    Ok(())
 }
 
 fn current_directory() -> anyhow::Result<PathBuf> {

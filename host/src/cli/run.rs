@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use hydrant::audit::{ReceiptFormat, Slots};
-use hydrant::pins::{PINS, SKILLS};
+use hydrant::audit::{AuditedCall, Denial, Reason, ReceiptFormat, Slots, check_log};
 use hydrant::policy::CliMount;
 use hydrant::trust::limits::MAX_INPUT_BYTES;
 use hydrant::trust::{Experimental, read_bounded};
-use hydrant::{Host, Run};
+use hydrant::{Host, HostBuilder, HostError, Run};
 
 use super::config::{AuditOptions, LayerOptions, PinOptions, PolicyOptions};
 use super::output::{Exit, Format, print, print_line, skill_error};
+use super::pins::refuse_in_root;
 
 /// Run a pinned skill
 ///
@@ -76,7 +76,16 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let file = arguments.request.strip_prefix('@').map(Path::new);
     let read = files_read(arguments, file)?;
-    let read: Vec<&Path> = read.iter().map(PathBuf::as_path).collect();
+    let mut read: Vec<&Path> = read.iter().map(PathBuf::as_path).collect();
+    let target = arguments.audit.target(&arguments.policy)?;
+    let log = target.clone().into_path();
+    if let Some(log) = &log {
+        if let Some(root) = arguments.pins.root() {
+            refuse_in_root(log, root)?;
+        }
+        check_log(log, &read)?;
+        read.push(log);
+    }
     let mut slots = Slots::take(
         arguments.output.as_deref(),
         arguments.receipt.as_deref(),
@@ -89,7 +98,17 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     arguments.receipt_format.check(experimental)?;
     let request = request(&arguments.request, file)?;
-    let host = host(arguments)?;
+    let host = match host(arguments)?.build() {
+        Ok(host) => host,
+        Err(error) => {
+            // TU-06, TU-07
+            if let HostError::Policy(_) = error {
+                let call = AuditedCall::begin(&target, arguments.audit.context())?;
+                call.denied(Denial::default(), Reason::PolicyInvalid)?;
+            }
+            return Err(skill_error(error));
+        }
+    };
     let run = host
         .run_delivering(&arguments.skill, &request, &mut |run: &Run| {
             if let Ok(response) = &run.result {
@@ -102,14 +121,17 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             Ok(receipt.map(|receipt| receipt.hash().clone()))
         })
         .map_err(skill_error)?;
-    slots.keep();
     match run.result {
-        Ok(_) if arguments.output.is_some() => Ok(Exit::Done),
         Ok(response) => {
-            respond(&response, Format::or_default(arguments.format))?;
+            if arguments.output.is_none() {
+                // TR-05: where nobody can be told, nothing was done.
+                respond(&response, Format::or_default(arguments.format))?;
+            }
+            slots.keep();
             Ok(Exit::Done)
         }
         Err(failure) => {
+            slots.keep();
             // The JSON alone, for programs. Where even that fails there is nobody to tell.
             let _ = writeln!(io::stderr(), "{}", failure.to_json());
             Ok(Exit::SkillFailed)
@@ -122,7 +144,6 @@ fn files_read(arguments: &Arguments, request: Option<&Path>) -> anyhow::Result<V
     let mut files = arguments.policy.files_read()?;
     files.extend(arguments.layers.files_read());
     files.extend(request.map(Path::to_owned));
-    files.extend(arguments.audit.target(&arguments.policy)?.into_path());
     if let Some(root) = arguments.pins.root() {
         for path in arguments.output.iter().chain(&arguments.receipt) {
             refuse_in_root(path, root)?;
@@ -131,39 +152,14 @@ fn files_read(arguments: &Arguments, request: Option<&Path>) -> anyhow::Result<V
     Ok(files)
 }
 
-fn refuse_in_root(path: &Path, root: &Path) -> anyhow::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    // A folder that is not there yet is made later; it can be resolved as far as it is there.
-    let Some(folder) = folder
-        .ancestors()
-        .find_map(|folder| folder.canonicalize().ok())
-    else {
-        return Ok(());
-    };
-    for below in [PINS, SKILLS] {
-        let kept = root.join(below).canonicalize();
-        if kept.is_ok_and(|kept| folder.starts_with(kept)) {
-            bail!(
-                "refusing to write {}: it lies in the pinned root",
-                path.display()
-            );
-        }
-    }
-    Ok(())
-}
-
-fn host(arguments: &Arguments) -> anyhow::Result<Host> {
+fn host(arguments: &Arguments) -> anyhow::Result<HostBuilder> {
     let mut builder = arguments.pins.apply(Host::builder())?;
     builder = arguments.policy.apply(builder)?;
     builder = arguments.layers.apply(builder);
     for mount in &arguments.mounts {
         builder = builder.mount(CliMount::of_policy(mount)?);
     }
-    builder = arguments.audit.apply(&arguments.policy, builder)?;
-    builder.build().map_err(skill_error)
+    arguments.audit.apply(&arguments.policy, builder)
 }
 
 fn request(text: &str, file: Option<&Path>) -> anyhow::Result<Vec<u8>> {

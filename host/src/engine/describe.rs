@@ -166,7 +166,7 @@ impl ComponentDescriber {
             .as_ref()
             .ok_or_else(|| not_describable(&"no engine for tools"))?;
         let component = engine
-            .compile(bytes)
+            .compile_vetted(bytes)
             .map_err(|error| not_describable(&error))?;
         let describe = component
             .get_export_index(None, "describe")

@@ -13,6 +13,9 @@ pub enum EngineError {
     /// The bytes are no component, or one that this machine cannot compile.
     #[error("not a WebAssembly component: {0}")]
     Compile(String),
+    /// Compiling takes longer than the call has time.
+    #[error("compiling the component takes longer than there is time for")]
+    CompileTimeout,
     /// It imports something that guests do not get (TV-24), or does not export what a skill exports.
     #[error("the component does not fit the world hydrant:host/skill: {0}")]
     World(String),

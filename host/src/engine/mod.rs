@@ -5,6 +5,7 @@
 //! between calls. This folder is the only one that knows wasmtime. It decides nothing about
 //! capabilities: hostcalls go to [`crate::capability`].
 
+mod apart;
 mod bindings;
 mod budget;
 mod cache;
@@ -21,11 +22,12 @@ mod wasi;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use wasmtime::component::{Component, ComponentExportIndex, Instance, InstancePre, Linker};
 use wasmtime::{Store, UpdateDeadline};
 
+use self::apart::NotCompiled;
 use self::bindings::hydrant::host::types::SkillError;
 use self::cache::CodeCache;
 use self::permits::Permits;
@@ -40,6 +42,9 @@ pub use self::core_module::{CoreBudgets, CoreEngine, CoreFailure, CoreOutcome};
 pub use self::describe::{ComponentDescriber, THREAD as DESCRIBE_THREAD};
 pub use self::error::{CallError, EngineError, ProbeFailure};
 pub use self::setup::{Allocation, EngineOptions};
+
+/// How long a caller without a deadline waits for the compiler.
+const COMPILE_PATIENCE: Duration = Duration::from_secs(600);
 
 /// A set-up WebAssembly engine. Cheap to clone; all clones share the pool and the cache.
 #[derive(Clone)]
@@ -139,7 +144,22 @@ impl Engine {
         digest: &Digest,
         capabilities: &[Capability],
     ) -> Result<Skill, EngineError> {
-        let component = self.compiled(component, digest)?;
+        self.load_within(component, digest, capabilities, COMPILE_PATIENCE)
+    }
+
+    /// As [`load`](Self::load), within the time that a call has left.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load), and [`EngineError::CompileTimeout`].
+    pub fn load_within(
+        &self,
+        component: &[u8],
+        digest: &Digest,
+        capabilities: &[Capability],
+        patience: Duration,
+    ) -> Result<Skill, EngineError> {
+        let component = self.compiled(component, digest, patience)?;
         setup::check_declared(&component, &self.inner.wasmtime, capabilities)?;
         self.link(&component)
     }
@@ -164,9 +184,14 @@ impl Engine {
     }
 
     /// A component from the cache, or compiled; in either case one whose imports guests may have (TV-24).
-    fn compiled(&self, bytes: &[u8], digest: &Digest) -> Result<Component, EngineError> {
+    fn compiled(
+        &self,
+        bytes: &[u8],
+        digest: &Digest,
+        patience: Duration,
+    ) -> Result<Component, EngineError> {
         let Some(cache) = &self.inner.cache else {
-            return self.compile(bytes);
+            return self.compile(bytes, patience);
         };
         match cache.load(&self.inner.wasmtime, digest) {
             Ok(Some(component)) => {
@@ -176,10 +201,10 @@ impl Engine {
             Ok(None) => {}
             Err(error) => {
                 tracing::warn!(%error, "the compiled-code cache is not used");
-                return self.compile(bytes);
+                return self.compile(bytes, patience);
             }
         }
-        let component = self.compile(bytes)?;
+        let component = self.compile(bytes, patience)?;
         let stored = component.serialize().map(|code| cache.store(digest, code));
         if let Ok(Err(error)) = stored {
             tracing::warn!(%error, "compiled code is not kept");
@@ -187,7 +212,23 @@ impl Engine {
         Ok(component)
     }
 
-    fn compile(&self, bytes: &[u8]) -> Result<Component, EngineError> {
+    /// Vets and compiles: a signature says who made a component, not what it costs to compile it.
+    fn compile(&self, bytes: &[u8], patience: Duration) -> Result<Component, EngineError> {
+        let (engine, bytes) = (self.inner.wasmtime.clone(), bytes.to_vec());
+        let work = move || {
+            vetting::vet_bundle(&bytes).map_err(|refused| refused.to_string())?;
+            Component::from_binary(&engine, &bytes).map_err(|error| format!("{error:#}"))
+        };
+        let component = apart::compile(patience, work).map_err(|error| match error {
+            NotCompiled::Timeout => EngineError::CompileTimeout,
+            NotCompiled::Failed(reason) => EngineError::Compile(reason),
+        })?;
+        setup::check_imports(&component, &self.inner.wasmtime)?;
+        Ok(component)
+    }
+
+    /// Compiles on this thread what was vetted before.
+    fn compile_vetted(&self, bytes: &[u8]) -> Result<Component, EngineError> {
         let component = Component::from_binary(&self.inner.wasmtime, bytes)
             .map_err(|error| EngineError::Compile(format!("{error:#}")))?;
         setup::check_imports(&component, &self.inner.wasmtime)?;
@@ -262,7 +303,7 @@ impl Engine {
         budgets: &Budgets,
     ) -> Result<String, ProbeFailure> {
         let linked = self
-            .compiled(component, digest)
+            .compiled(component, digest, COMPILE_PATIENCE)
             .and_then(|component| self.link(&component))
             .map_err(|error| ProbeFailure::Instantiation(error.to_string()))?;
         self.describe(&linked, call(), budgets)

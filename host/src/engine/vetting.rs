@@ -1,7 +1,7 @@
-//! What a component of unknown origin may consist of before the compiler sees it (S-17).
+//! What code may consist of before the compiler sees it (S-17, TN-22).
 //!
-//! A tool that is a component is untrusted down to its last byte, and a compiler is no sandbox: nested types
-//! make it recurse, and a few kilobytes of branches over many locals make it allocate gigabytes, neither of
+//! A tool that is a component is untrusted down to its last byte, and of a bundle a signature says no more than who
+//! made it. A compiler is no sandbox: nested types make it recurse, and a few kilobytes of branches over many locals make it allocate gigabytes, neither of
 //! which a budget of the guest can stop. So the bytes are walked first, section by section, without recursion
 //! and in linear time, and what no ordinary component holds is refused. The bounds are on what costs the
 //! compiler memory, not on what a component may do.
@@ -46,8 +46,8 @@ const TOOL: Bounds = Bounds {
     joined_values: MAX_JOINED_VALUES,
 };
 
-/// A core module: as large as bundles may hold one (TN-20), and as dense as a tool.
-const MODULE: Bounds = Bounds {
+/// A component or core module of a bundle: as large as bundles may hold one (TN-20), and as dense as a tool.
+const BUNDLE: Bounds = Bounds {
     bytes: 16 * 1024 * 1024,
     types: 20_000,
     functions: 80_000,
@@ -75,9 +75,9 @@ pub(super) fn vet(component: &[u8]) -> Result<(), Refused> {
     vet_within(component, &TOOL)
 }
 
-/// As [`vet`], for a core module of a bundle.
-pub(super) fn vet_module(module: &[u8]) -> Result<(), Refused> {
-    vet_within(module, &MODULE)
+/// As [`vet`], for a component or core module of a bundle.
+pub(super) fn vet_bundle(module: &[u8]) -> Result<(), Refused> {
+    vet_within(module, &BUNDLE)
 }
 
 fn vet_within(code: &[u8], bounds: &'static Bounds) -> Result<(), Refused> {
@@ -385,14 +385,14 @@ mod tests {
         let module = |inside: &str| wat::parse_str(format!("(module {inside})")).unwrap();
         let functions = module(&many("(func)", 20_001));
         assert!(vet(&functions).is_err());
-        assert!(vet_module(&functions).is_ok());
-        assert!(vet_module(&module(&many("(func)", 80_001))).is_err());
+        assert!(vet_bundle(&functions).is_ok());
+        assert!(vet_bundle(&module(&many("(func)", 80_001))).is_err());
         let dense = format!(
             "(func (local {}) {})",
             many("i64 ", 20_000),
             many("block end ", 500)
         );
-        let refused = vet_module(&module(&dense)).unwrap_err();
+        let refused = vet_bundle(&module(&dense)).unwrap_err();
         assert_eq!(refused.to_string(), "values at branches: at most 8000000");
     }
 

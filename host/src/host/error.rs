@@ -6,7 +6,7 @@ use crate::capability::fetch::FetcherError;
 use crate::engine::{CallError, EngineError};
 use crate::pins::{PinError, RootError};
 use crate::policy::{PolicyError, UntrustedSigner};
-use crate::trust::Capability;
+use crate::trust::{Capability, escaped};
 
 /// Nothing was executed, or (for [`HostError::Call`], [`HostError::Audit`] and [`HostError::Delivery`]) there is no
 /// answer although something was. How a skill itself failed is a [`Failure`](super::Failure) of its [`Run`](super::Run).
@@ -25,7 +25,7 @@ pub enum HostError {
     #[error(transparent)]
     Untrusted(#[from] UntrustedSigner),
     /// A declared capability is above a ceiling, and the run wants all or nothing (TC-14).
-    #[error("capability denied: {0}")]
+    #[error("capability denied: {}", escaped(&.0.to_string()))]
     CapabilityDenied(Capability),
     /// The engine or the component cannot be set up.
     #[error(transparent)]

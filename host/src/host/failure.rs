@@ -64,6 +64,14 @@ impl Failure {
             Self::Component(CallError::Skill { code, message, .. }) => {
                 Outcome::skill_error(code, message)
             }
+            // TR-16: no host paths, which are what core modules ask for, and no output; stderr has both (TH-21, TH-28).
+            Self::CoreModule(CoreFailure::CapabilityDenied(denied)) => {
+                let message = format!("capability denied: {}", denied.kind);
+                Outcome::failure(Code::CapabilityDenied, &message)
+            }
+            Self::CoreModule(CoreFailure::NonzeroReturn { value, .. }) => {
+                Outcome::failure(Code::NonzeroReturn, &format!("it returned {value}"))
+            }
             failure => Outcome::failure(failure.code(), &failure.to_string()),
         }
     }
@@ -74,6 +82,7 @@ impl Failure {
         match self {
             Self::Component(error) => code_of(error),
             Self::CoreModule(failure) => code_of_core_module(failure),
+            Self::NotLoadable(EngineError::CompileTimeout) => Code::Timeout,
             Self::NotLoadable(_) | Self::NoEntrypoint(_) => Code::InstantiationFailed,
         }
     }
@@ -123,6 +132,9 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::CoreModule(failure) => failure.fmt(f),
+            Self::NotLoadable(EngineError::CompileTimeout) => {
+                f.write_str("wasm execution failed: deadline exceeded")
+            }
             Self::NotLoadable(error) => write!(f, "wasm instantiation failed: {error}"),
             Self::NoEntrypoint(name) => write!(f, "entrypoint not found: {}", escaped(name)),
             Self::Component(CallError::Skill { .. }) => {

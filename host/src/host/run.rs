@@ -292,7 +292,7 @@ impl Host {
 
     fn record(
         &self,
-        call: AuditedCall,
+        mut call: AuditedCall,
         request: &[u8],
         result: Result<Vec<u8>, Failure>,
         ended: Ended<'_>,
@@ -301,11 +301,7 @@ impl Host {
         let bundle = ended.bundle;
         let (outcome, outputs_hash) = match &result {
             Ok(response) => (Outcome::success(), Digest::of(response)),
-            Err(failure) => {
-                let outcome = failure.outcome();
-                let outputs_hash = Execution::outputs_of(&outcome, &failure.output());
-                (outcome, outputs_hash)
-            }
+            Err(failure) => (failure.outcome(), Digest::of(&failure.output())),
         };
         let names =
             |capabilities: &[Capability]| capabilities.iter().map(ToString::to_string).collect();

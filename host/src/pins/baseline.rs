@@ -106,17 +106,22 @@ fn committed(root: &Path, path: &str) -> Option<Vec<u8>> {
     whole.filter(|_| succeeded)
 }
 
-/// The first `git` of an absolute directory of `PATH` that does not lie in the root, which may have brought its own.
+/// The first `git` of an absolute directory of `PATH` that does not lie in the root, nor in the work tree around it:
+/// either may have brought its own.
 fn git(root: &Path) -> Option<PathBuf> {
     first_program(OsStr::new("git"), &std::env::var_os("PATH")?, root)
 }
 
 fn first_program(name: &OsStr, search: &OsStr, root: &Path) -> Option<PathBuf> {
     let root = root.canonicalize().ok()?;
+    let work_tree = root
+        .ancestors()
+        .find(|folder| folder.join(".git").symlink_metadata().is_ok());
+    let brought = work_tree.unwrap_or(&root);
     std::env::split_paths(search)
         .filter(|directory| directory.is_absolute())
         .filter_map(|directory| directory.join(name).canonicalize().ok())
-        .find(|program| program.is_file() && !program.starts_with(&root))
+        .find(|program| program.is_file() && !program.starts_with(brought) && !program.starts_with(&root))
 }
 
 /// A root as it was, as the operator states it (TV-46): its lock and its ring, without any check of signatures.

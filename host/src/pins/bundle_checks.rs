@@ -166,7 +166,6 @@ impl Check<'_> {
                 wasm,
                 manifest,
                 signatures: Some(signatures),
-                bundle_meta: None,
             }),
             _ => None,
         };

@@ -3,24 +3,11 @@
 use std::borrow::Cow;
 
 use super::RING;
-use super::bundle_checks::{BUNDLE_META, Check, MANIFEST, Parsed, SIGNATURES, WASM};
+use super::bundle_checks::{BUNDLE_META, Check, Parsed};
 use super::finding::{Finding, Row};
 use super::folder::{Folder, MemberKind, Reason};
 use crate::trust::limits::MAX_JSON_BYTES;
-use crate::trust::{BundleMeta, Digest};
-
-/// TB-25: opaque files that a bundle may hold.
-const PASSENGERS: [&str; 2] = ["sbom.spdx.json", "sigstore.bundle.json"];
-/// Everything that a bundle may hold (TB-20 to TB-25).
-pub(super) const KNOWN_FILES: [&str; 7] = [
-    WASM,
-    MANIFEST,
-    SIGNATURES,
-    BUNDLE_META,
-    "public-keys.json",
-    "sbom.spdx.json",
-    "sigstore.bundle.json",
-];
+use crate::trust::{BUNDLE_FILES, BundleMeta, Digest, PASSENGERS};
 
 impl Check<'_> {
     /// TV-11: reads a file that must be there.
@@ -111,7 +98,7 @@ impl Check<'_> {
         };
         for member in members {
             // A known name that is no regular file was reported by the row that wanted to read it.
-            if !KNOWN_FILES.contains(&member.name.as_str()) {
+            if !BUNDLE_FILES.contains(&member.name.as_str()) {
                 let path = folder.path_of(&member.name);
                 let what = match member.kind {
                     MemberKind::Directory => "extra file (a directory)",

@@ -15,7 +15,7 @@ const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// What is wrong with a description (TV-28).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DescriptionFault {
+pub(super) enum DescriptionFault {
     /// TN-30.
     #[error("exceeds maximum size ({0} bytes > {MAX_BYTES} bytes)")]
     TooLarge(usize),
@@ -53,7 +53,7 @@ pub enum DescriptionFault {
 ///
 /// # Errors
 /// The first rule of TS-07 that it breaks.
-pub fn check(text: &str, id: &str) -> Result<(), DescriptionFault> {
+pub(super) fn check(text: &str, id: &str) -> Result<(), DescriptionFault> {
     if text.len() > MAX_BYTES {
         return Err(DescriptionFault::TooLarge(text.len()));
     }

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use super::root::EmbeddedFiles;
 use super::stamp::FileStamp;
@@ -17,7 +17,7 @@ const MAX_MEMBERS: usize = 100_000;
 
 /// An opened directory of a root.
 #[derive(Debug)]
-pub struct Folder {
+pub(super) struct Folder {
     path: String,
     handle: Handle,
 }
@@ -30,16 +30,16 @@ enum Handle {
 
 /// What a directory holds.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Member {
+pub(super) struct Member {
     /// Its name; what is not UTF-8 in it is replaced.
-    pub name: String,
+    pub(super) name: String,
     /// What it is.
-    pub kind: MemberKind,
+    pub(super) kind: MemberKind,
 }
 
 /// What a member of a directory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MemberKind {
+pub(super) enum MemberKind {
     /// A regular file.
     File,
     /// A directory.
@@ -51,16 +51,16 @@ pub enum MemberKind {
 /// A file or directory of a root that is not what it must be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{} {reason}", escaped(path))]
-pub struct FileFault {
+pub(super) struct FileFault {
     /// Relative to the root.
-    pub path: String,
+    pub(super) path: String,
     /// What is wrong with it.
-    pub reason: Reason,
+    pub(super) reason: Reason,
 }
 
 /// What is wrong with a file or directory.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Reason {
+pub(super) enum Reason {
     /// There is nothing of that name.
     #[error("does not exist")]
     Missing,
@@ -111,13 +111,13 @@ impl Folder {
 
     /// Relative to the root.
     #[must_use]
-    pub fn path(&self) -> &str {
+    pub(super) fn path(&self) -> &str {
         &self.path
     }
 
     /// The path of a member, relative to the root.
     #[must_use]
-    pub fn path_of(&self, name: &str) -> String {
+    pub(super) fn path_of(&self, name: &str) -> String {
         if self.path.is_empty() {
             name.to_owned()
         } else {
@@ -129,7 +129,7 @@ impl Folder {
     ///
     /// # Errors
     /// [`FileFault`]: missing, no directory, a link, or no plain name.
-    pub fn folder(&self, name: &str) -> Result<Self, FileFault> {
+    pub(super) fn folder(&self, name: &str) -> Result<Self, FileFault> {
         let path = self.path_of(name);
         let handle = match &self.handle {
             _ if !is_plain(name) => return Err(fault(path, Reason::NotPlain)),
@@ -142,7 +142,7 @@ impl Folder {
             }
             Handle::Directory(parent) => {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                match openat(parent, name, flags, Mode::empty()) {
+                match retry_on_intr(|| openat(parent, name, flags, Mode::empty())) {
                     Ok(handle) => Handle::Directory(handle),
                     Err(error) => return Err(fault(path, why_no_directory(parent, name, error))),
                 }
@@ -155,7 +155,7 @@ impl Folder {
     ///
     /// # Errors
     /// [`FileFault`]: missing, no regular file, a link, no plain name, larger than `maximum` bytes, unreadable.
-    pub fn read(&self, name: &str, maximum: u64) -> Result<Cow<'static, [u8]>, FileFault> {
+    pub(super) fn read(&self, name: &str, maximum: u64) -> Result<Cow<'static, [u8]>, FileFault> {
         let failed = |reason| fault(self.path_of(name), reason);
         match self.open(name, maximum)? {
             Opened::Embedded(bytes) => Ok(Cow::Borrowed(bytes)),
@@ -175,7 +175,7 @@ impl Folder {
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub fn check(&self, name: &str, maximum: u64) -> Result<(), FileFault> {
+    pub(super) fn check(&self, name: &str, maximum: u64) -> Result<(), FileFault> {
         self.open(name, maximum).map(drop)
     }
 
@@ -199,7 +199,7 @@ impl Folder {
                     | OFlags::NONBLOCK
                     | OFlags::NOCTTY
                     | OFlags::CLOEXEC;
-                let file = openat(parent, name, flags, Mode::empty())
+                let file = retry_on_intr(|| openat(parent, name, flags, Mode::empty()))
                     .map_err(|error| failed(why_no_file(parent, name, error)))?;
                 let stat = fstat(&file).map_err(|error| failed(Reason::Io(error.to_string())))?;
                 if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
@@ -217,7 +217,7 @@ impl Folder {
     ///
     /// # Errors
     /// [`FileFault`] when it cannot be listed or holds too many names.
-    pub fn members(&self) -> Result<Vec<Member>, FileFault> {
+    pub(super) fn members(&self) -> Result<Vec<Member>, FileFault> {
         let mut members = match &self.handle {
             Handle::Embedded(files) => embedded_members(files, &self.path),
             Handle::Directory(directory) => {

@@ -2,8 +2,11 @@
 //!
 //! A root is verified against what the caller brings: the digest of the ring, the world of this host, the number of
 //! signers. Nothing that is read from the root decides about itself. Relies on `trust` for formats and signatures, on
-//! `policy` for the forms of capabilities, and on a [`ComponentProbe`] for the two rows that run a component. Reads
-//! files below the root only, each once, and writes nothing.
+//! `policy` for the forms of capabilities, and on a [`ComponentProbe`] for the two rows that run a component.
+//!
+//! To verify reads files below the root, each once, and writes nothing; what it is compared with may lie elsewhere: a
+//! rebuilt root, and a [`Baseline`], for which git may be started. [`update`] and [`sign`](mod@sign) write, once
+//! everything is decided: the copies of the ring, the lock and its signatures.
 
 mod anchor;
 mod baseline;
@@ -14,6 +17,7 @@ mod description;
 mod finding;
 mod folder;
 mod lock_checks;
+mod opened;
 mod pinned;
 mod rebuilt;
 pub mod report;
@@ -30,11 +34,12 @@ use std::collections::BTreeMap;
 pub use anchor::{Anchor, MinSigners, MinSignersError};
 pub use baseline::{Baseline, BaselineError};
 use bundle_checks::{Depth, Subject, check_bundle};
-pub use description::{DescriptionFault, check as check_description};
 pub use finding::{Class, Finding, Findings, Row};
-pub use folder::{FileFault, Folder, Member, MemberKind, Reason};
 pub use pinned::{PinError, PinnedBundle, PinnedLock, open_lock, verify_entry};
-pub use root::{EmbeddedFiles, LOCK, LOCK_SIGNATURE, PINS, RING, Root, RootError, SKILLS};
+pub(crate) use root::RING;
+#[cfg(test)]
+use root::{LOCK, LOCK_SIGNATURE};
+pub use root::{PINS, Root, RootError, SKILLS};
 pub use stamp::{Stamp, stamp};
 pub use world::world_id;
 

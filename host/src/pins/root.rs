@@ -8,23 +8,24 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
+use rustix::io::retry_on_intr;
 
 use super::folder::{FileFault, Folder, Reason};
 use crate::trust::escaped;
 
 /// Files by their path below the root, `/` between the segments.
-pub type EmbeddedFiles = &'static [(&'static str, &'static [u8])];
+pub(crate) type EmbeddedFiles = &'static [(&'static str, &'static [u8])];
 
 /// The directory of the ring, the lock and its signature.
 pub const PINS: &str = "pins";
 /// The directory of the bundles.
 pub const SKILLS: &str = "skills";
 /// The lock.
-pub const LOCK: &str = "pins/skills.lock.json";
+pub(super) const LOCK: &str = "pins/skills.lock.json";
 /// The signatures over the lock.
-pub const LOCK_SIGNATURE: &str = "pins/skills.lock.json.sig";
+pub(super) const LOCK_SIGNATURE: &str = "pins/skills.lock.json.sig";
 /// The ring.
-pub const RING: &str = "pins/public-keys.json";
+pub(crate) const RING: &str = "pins/public-keys.json";
 
 /// A tree with `pins/` and `skills/`.
 #[derive(Debug)]
@@ -49,7 +50,7 @@ impl Root {
     /// [`RootError`] when it is no directory that can be opened.
     pub fn open(directory: &Path) -> Result<Self, RootError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        rustix::fs::open(directory, flags, Mode::empty())
+        retry_on_intr(|| rustix::fs::open(directory, flags, Mode::empty()))
             .map(|handle| Self {
                 top: Folder::opened(handle),
             })
@@ -61,7 +62,7 @@ impl Root {
 
     /// The files compiled into a binary.
     #[must_use]
-    pub const fn embedded(files: EmbeddedFiles) -> Self {
+    pub(crate) const fn embedded(files: EmbeddedFiles) -> Self {
         Self {
             top: Folder::embedded(files),
         }
@@ -84,7 +85,7 @@ impl Root {
     ///
     /// # Errors
     /// [`FileFault`]: missing, no directory, through a link, or no plain relative path.
-    pub fn folder(&self, path: &str) -> Result<Folder, FileFault> {
+    pub(super) fn folder(&self, path: &str) -> Result<Folder, FileFault> {
         let (first, rest) = path.split_once('/').unwrap_or((path, ""));
         let mut folder = self.top.folder(first)?;
         for name in rest.split('/').filter(|_| path.contains('/')) {
@@ -97,7 +98,7 @@ impl Root {
     ///
     /// # Errors
     /// [`FileFault`]: missing, no regular file, through a link, larger than `maximum` bytes, unreadable.
-    pub fn read(&self, path: &str, maximum: u64) -> Result<Cow<'static, [u8]>, FileFault> {
+    pub(super) fn read(&self, path: &str, maximum: u64) -> Result<Cow<'static, [u8]>, FileFault> {
         let (folder, name) = path.rsplit_once('/').ok_or_else(|| FileFault {
             path: path.to_owned(),
             reason: Reason::NotPlain,

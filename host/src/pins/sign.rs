@@ -7,12 +7,16 @@ use std::path::Path;
 
 use super::Anchor;
 use super::finding::{Class, Finding, Findings, Row};
-use super::lock_checks::{check_document, read_lock, read_ring};
+use super::folder::Reason;
+use super::lock_checks::{check_document, read_lock};
+use super::opened::Opened;
 use super::report::{Command, Report};
 use super::root::{LOCK_SIGNATURE, RING, Root};
-use super::update::{UpdateError, refuse_keys_inside, verified_ring, write_signatures};
+use super::update::{UpdateError, write_signatures};
 use crate::trust::limits::MAX_LOCK_SIGNATURE_BYTES;
-use crate::trust::{Digest, KeyError, KeyRing, LockSignatures, SecretKey, signing_key_path};
+use crate::trust::{
+    Digest, KeyError, KeyRing, LockSignatures, SecretKey, refuse_inside, signing_key_path,
+};
 
 /// A key that is not the ring's, during an update.
 const TW_07: Row = Row::new("TW-07", Class::Trust);
@@ -29,43 +33,42 @@ pub fn sign(
     signer: &str,
     signing_keys: &Path,
 ) -> Result<Report, UpdateError> {
-    refuse_keys_inside(directory, Some(signing_keys))?;
-    let root = Root::open(directory)?;
-    let mut findings = Findings::default();
-    let keys = read_ring(&root, &mut findings);
-    let keys_digest = keys.as_ref().map(|bytes| Digest::of(bytes));
-    let ring = keys.and_then(|bytes| verified_ring(&bytes, anchor, &mut findings));
-    let Some(ring) = ring else {
-        let mut report = Report::new(Command::LockSign, findings);
-        report.keys_digest = keys_digest;
-        return Ok(report);
+    refuse_inside(directory, signing_keys)?;
+    let mut opened = match Opened::open(directory, anchor, Command::LockSign)? {
+        Ok(opened) => opened,
+        Err(refused) => return Ok(refused),
     };
-    let lock = read_lock(&root, &mut findings);
+    let Opened {
+        root,
+        ring,
+        findings,
+        ..
+    } = &mut opened;
+    let lock = read_lock(root, findings);
     // What `verify` could not read is not signed.
     let document = lock
         .as_ref()
-        .and_then(|bytes| check_document(bytes, &mut findings));
+        .and_then(|bytes| check_document(bytes, findings));
     let digest = lock.as_ref().map(|bytes| Digest::of(bytes));
     let mut signed = None;
     if let (Some(digest), Some(_), true) = (&digest, &document, findings.is_empty()) {
-        let mut signatures = root
-            .read(LOCK_SIGNATURE, MAX_LOCK_SIGNATURE_BYTES)
-            .ok()
-            .and_then(|bytes| LockSignatures::parse(&bytes).ok())
-            .unwrap_or_default();
-        signatures.retain_valid(digest, &ring);
         findings.evaluate(TW_08, None);
-        match ring_key(signer, signing_keys, &ring, TW_08)? {
-            Err(finding) => findings.report(finding),
-            Ok(key) => {
+        let signatures = present_signatures(root);
+        match (signatures, ring_key(signer, signing_keys, ring, TW_08)?) {
+            (Ok(mut signatures), Ok(key)) => {
+                signatures.retain_valid(digest, ring);
                 signatures.sign(signer, &key, digest);
                 write_signatures(directory, &signatures)?;
                 signed = Some(signatures.entries().len());
             }
+            (signatures, key) => {
+                for finding in [signatures.err(), key.err()].into_iter().flatten() {
+                    findings.report(finding);
+                }
+            }
         }
     }
-    let mut report = Report::new(Command::LockSign, findings);
-    report.keys_digest = keys_digest;
+    let mut report = opened.report();
     if let (Some(digest), Some(signed)) = (&digest, signed) {
         report.summary.push(format!(
             "OK lock-sign signer={signer} digest={digest} signatures={signed}"
@@ -73,6 +76,16 @@ pub fn sign(
     }
     report.lock_digest = digest;
     Ok(report)
+}
+
+/// The signatures there are; a file in another form has none. One that cannot be read may have some, and is not
+/// replaced.
+fn present_signatures(root: &Root) -> Result<LockSignatures, Finding> {
+    match root.read(LOCK_SIGNATURE, MAX_LOCK_SIGNATURE_BYTES) {
+        Ok(bytes) => Ok(LockSignatures::parse(&bytes).unwrap_or_default()),
+        Err(fault) if fault.reason == Reason::Missing => Ok(LockSignatures::default()),
+        Err(fault) => Err(Finding::new(TW_08, &fault).at(&fault.path)),
+    }
 }
 
 /// TW-07: signs with every signer of the ring whose key file exists.

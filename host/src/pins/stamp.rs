@@ -1,13 +1,13 @@
 //! Noticing that a pinned file changed, without reading it again.
 //!
-//! A stamp is taken *before* the files are read, so a change while they are read shows in the next stamp too. It is
-//! a reason to verify again, never a reason not to: a stamp proves nothing about bytes.
+//! A stamp is taken *before* the files are read, so a change while they are read shows in the next stamp too. It
+//! proves nothing about bytes and lets no new byte in: another stamp is a reason to read and verify again, and as long
+//! as it is equal, the bytes that were verified stay in use.
 
 use rustix::fs::Stat;
 
-use super::bundle_files::KNOWN_FILES;
 use super::root::{LOCK, LOCK_SIGNATURE, PINS, RING, Root};
-use crate::trust::LockEntry;
+use crate::trust::{BUNDLE_FILES, LockEntry};
 
 /// What the file system says of the lock, its signature, the ring, a bundle's directory and the files in it. Equal
 /// stamps of one root mean that nothing was written in between; an embedded root has one stamp for ever.
@@ -50,7 +50,7 @@ pub(super) fn stamp_of_pins(root: &Root) -> Stamp {
 /// The part of the stamp that belongs to one bundle. Its directory shows when a file is added.
 pub(super) fn stamp_of_bundle(root: &Root, bundle_dir: &str) -> Stamp {
     let mut names = vec!["."];
-    names.extend(KNOWN_FILES);
+    names.extend(BUNDLE_FILES);
     stamp_of(root, bundle_dir, &names)
 }
 

@@ -223,7 +223,7 @@ impl Scratch {
 
     pub(super) fn sign_lock(&self, signers: &[&str]) {
         let digest = Digest::of(&self.read(LOCK));
-        let mut signatures = LockSignatures::none();
+        let mut signatures = LockSignatures::default();
         for signer in signers {
             signatures.sign(signer, &key(signer), &digest);
         }

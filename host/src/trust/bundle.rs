@@ -18,6 +18,20 @@ use super::{
     Signatures, SignaturesError, canonical_digest, files, verify_entry,
 };
 
+/// Everything that a bundle may hold (TB-20 to TB-25).
+pub const BUNDLE_FILES: [&str; 7] = [
+    "skill.wasm",
+    "manifest.json",
+    "signatures.json",
+    "bundle-meta.json",
+    "public-keys.json",
+    "sbom.spdx.json",
+    "sigstore.bundle.json",
+];
+
+/// TB-25: those that are opaque.
+pub(crate) const PASSENGERS: [&str; 2] = ["sbom.spdx.json", "sigstore.bundle.json"];
+
 /// The files of a bundle that are looked into; nothing is checked yet.
 #[derive(Debug, Clone)]
 pub struct BundleFiles {
@@ -27,8 +41,6 @@ pub struct BundleFiles {
     pub manifest: Cow<'static, [u8]>,
     /// `signatures.json`, which archives and installs may lack (TB-22).
     pub signatures: Option<Cow<'static, [u8]>>,
-    /// `bundle-meta.json`
-    pub bundle_meta: Option<Cow<'static, [u8]>>,
 }
 
 impl BundleFiles {
@@ -41,16 +53,18 @@ impl BundleFiles {
     pub fn read(directory: &Path) -> Result<Self, BundleError> {
         let read = |name, maximum| files::read_bounded_as(&directory.join(name), maximum, name);
         let optional = |name| match read(name, MAX_JSON_BYTES) {
-            Ok(bytes) => Ok(Some(Cow::from(bytes))),
+            Ok(bytes) => Ok(Some(bytes)),
             Err(error) if error.is_missing() => Ok(None),
             Err(error) => Err(error),
         };
-        Ok(Self {
+        let files = Self {
             wasm: read("skill.wasm", MAX_WASM_BYTES)?.into(),
             manifest: read("manifest.json", MAX_JSON_BYTES)?.into(),
-            signatures: optional("signatures.json")?,
-            bundle_meta: optional("bundle-meta.json")?,
-        })
+            signatures: optional("signatures.json")?.map(Cow::from),
+        };
+        // TB-20: of no use here, but a bundle with one that cannot be read is none.
+        optional("bundle-meta.json")?;
+        Ok(files)
     }
 }
 
@@ -203,7 +217,6 @@ pub struct Bundle {
     manifest: Manifest,
     manifest_hash: Digest,
     signatures: Signatures,
-    meta: Option<Cow<'static, [u8]>>,
 }
 
 /// What `bundle_hash` is over (TR-11).
@@ -242,7 +255,6 @@ impl Bundle {
             manifest_hash: signatures.manifest_hash.clone(),
             manifest,
             signatures,
-            meta: files.bundle_meta,
         })
     }
 
@@ -274,12 +286,6 @@ impl Bundle {
     #[must_use]
     pub fn wasm(&self) -> &[u8] {
         &self.wasm
-    }
-
-    /// `bundle-meta.json`, unchecked.
-    #[must_use]
-    pub fn meta(&self) -> Option<&[u8]> {
-        self.meta.as_deref()
     }
 
     /// What `skill.wasm` announces itself as.

@@ -135,12 +135,15 @@ impl Reader {
         match payload {
             Payload::Version { .. } => self.open = self.open.saturating_add(1),
             Payload::End(_) => self.open = self.open.saturating_sub(1),
+            // Of inner components too: whoever compiles the whole reads them all.
+            Payload::ComponentTypeSection(ref section)
+                if may_nest(component.get(section.range()).unwrap_or_default())
+                    > MAX_NESTED_TYPES =>
+            {
+                return Err(NotAComponent::NestedTypes);
+            }
             _ if self.open != 1 => {}
             Payload::ComponentTypeSection(section) => {
-                let bytes = component.get(section.range()).unwrap_or_default();
-                if may_nest(bytes) > MAX_NESTED_TYPES {
-                    return Err(NotAComponent::NestedTypes);
-                }
                 for declared in section {
                     self.types.push(has_no_functions(&declared?));
                 }

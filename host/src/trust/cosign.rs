@@ -8,11 +8,20 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::escape::escaped;
 
 /// Bytes of what cosign says on stderr that are looked at.
 const MAX_STDERR: u64 = 65_536;
+/// How long cosign may take, registries included.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// How often it is asked whether it has ended.
+const POLL: Duration = Duration::from_millis(10);
+/// How long what it said on stderr is waited for once it has ended.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Characters of it that an error repeats.
 const MAX_REASON: usize = 1024;
 
@@ -62,6 +71,9 @@ pub enum CosignError {
     /// The program cannot be started.
     #[error("cosign verify invocation failed: {0}")]
     Start(std::io::Error),
+    /// It took too long.
+    #[error("cosign verify failed for {}: no answer within {} s", escaped(.0), PATIENCE.as_secs())]
+    Timeout(String),
     /// It says no.
     #[error("cosign verify failed for {}{}", escaped(.oci_ref), reason(.stderr))]
     Refused {
@@ -131,7 +143,7 @@ impl CosignEnvironment {
 }
 
 impl CosignCheck {
-    /// Runs `cosign verify` and waits for it; it has deadlines of its own.
+    /// Runs `cosign verify`, for at most two minutes.
     ///
     /// # Errors
     /// [`CosignError`]: there is no cosign, or it does not accept the image.
@@ -153,25 +165,48 @@ impl CosignCheck {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(CosignError::Start)?;
-        let stderr = child.stderr.take().map(read_start).unwrap_or_default();
-        if child.wait().map_err(CosignError::Start)?.success() {
-            return Ok(());
+        let said = child.stderr.take().map(listen);
+        let deadline = Instant::now() + PATIENCE;
+        // Its exit decides, not the end of its stderr, which a child of its own may hold open.
+        let status = loop {
+            if let Some(status) = child.try_wait().map_err(CosignError::Start)? {
+                break Some(status);
+            }
+            if Instant::now() >= deadline {
+                let _ = child.kill();
+                let _ = child.wait();
+                break None;
+            }
+            thread::sleep(POLL);
+        };
+        match status {
+            Some(status) if status.success() => Ok(()),
+            None => Err(CosignError::Timeout(self.oci_ref.clone())),
+            Some(_) => {
+                let said = said.and_then(|said| said.recv_timeout(LAST_WORDS).ok());
+                let stderr = said.unwrap_or_default();
+                Err(CosignError::Refused {
+                    oci_ref: self.oci_ref.clone(),
+                    stderr: String::from_utf8_lossy(&stderr).trim().to_owned(),
+                })
+            }
         }
-        Err(CosignError::Refused {
-            oci_ref: self.oci_ref.clone(),
-            stderr: String::from_utf8_lossy(&stderr).trim().to_owned(),
-        })
     }
 }
 
-/// The first bytes; the rest is read as well, so that the program does not wait for a reader.
-fn read_start(mut stream: impl Read) -> Vec<u8> {
-    let mut start = Vec::new();
-    let read = stream.by_ref().take(MAX_STDERR).read_to_end(&mut start);
-    if read.is_ok() {
-        let _ = std::io::copy(&mut stream, &mut std::io::sink());
-    }
-    start
+/// The first bytes of a stream; the rest is read as well, so that the program does not wait for a reader.
+fn listen(mut stream: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
+    let (tell, told) = mpsc::sync_channel(1);
+    thread::spawn(move || {
+        let mut start = Vec::new();
+        let read = stream.by_ref().take(MAX_STDERR).read_to_end(&mut start);
+        // Nobody listens where cosign agreed.
+        let _ = tell.send(start);
+        if read.is_ok() {
+            let _ = std::io::copy(&mut stream, &mut std::io::sink());
+        }
+    });
+    told
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::{Errno, retry_on_intr};
 
 use super::digest::Hex;
 use super::escape::{escaped, shown_path};
@@ -76,8 +77,7 @@ pub fn read_bounded(path: &Path, maximum: u64) -> Result<Vec<u8>, FileError> {
 ///
 /// As [`read_bounded`].
 pub fn read_bounded_as(path: &Path, maximum: u64, name: &str) -> Result<Vec<u8>, FileError> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = open(path, flags)?;
+    let file = open(path)?;
     let too_large = |bytes| FileError::TooLarge {
         name: name.to_owned(),
         path: path.to_owned(),
@@ -99,33 +99,26 @@ pub fn read_bounded_as(path: &Path, maximum: u64, name: &str) -> Result<Vec<u8>,
     }
 }
 
-/// Writes a file of mode 0600; an existing regular file gets the new content and that mode (TB-28).
-///
-/// # Errors
-///
-/// [`FileError`]: a symbolic link or no regular file has that name, or the operating system refuses.
-pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    // Not `O_TRUNC`: what is no regular file keeps its content.
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let mut file = open(path, flags | OFlags::NOCTTY | OFlags::CLOEXEC)?;
-    let mut write = || -> std::io::Result<()> {
-        rustix::fs::fchmod(&file, Mode::from_raw_mode(PRIVATE))?;
-        file.set_len(0)?;
-        file.write_all(bytes)
-    };
-    write().map_err(|source| io(path, source))
-}
-
 /// Replaces a file in one step: a reader sees the old bytes or the new ones, also after a crash.
 ///
 /// # Errors
 ///
-/// [`FileError`]: a symbolic link has that name, or the operating system refuses; the old file then stays.
+/// [`FileError`]: a symbolic link or no regular file has that name, or the operating system refuses. The old file
+/// then stays, unless what failed is the last step, which makes its directory remember the new one.
 pub fn write_replacing(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
-    if std::fs::symlink_metadata(path).is_ok_and(|old| old.file_type().is_symlink()) {
-        return Err(FileError::Symlink {
-            path: path.to_owned(),
-        });
+    let old = std::fs::symlink_metadata(path).map(|old| old.file_type());
+    match old {
+        Ok(old) if old.is_symlink() => {
+            return Err(FileError::Symlink {
+                path: path.to_owned(),
+            });
+        }
+        Ok(old) if !old.is_file() => {
+            return Err(FileError::NotRegular {
+                path: path.to_owned(),
+            });
+        }
+        _ => {}
     }
     let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -135,11 +128,9 @@ pub fn write_replacing(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileE
     let replace = || -> std::io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
         let private = Mode::from_raw_mode(PRIVATE);
-        let mut file = File::from(rustix::fs::open(
-            &temporary,
-            flags | OFlags::CLOEXEC,
-            private,
-        )?);
+        let opened =
+            retry_on_intr(|| rustix::fs::open(&temporary, flags | OFlags::CLOEXEC, private))?;
+        let mut file = File::from(opened);
         file.write_all(bytes)?;
         rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
         file.sync_all()?;
@@ -163,15 +154,13 @@ fn temporary_name(path: &Path) -> Result<std::ffi::OsString, FileError> {
     Ok(name)
 }
 
-/// Opens a regular file; type and content belong to the same handle.
-fn open(path: &Path, flags: OFlags) -> Result<File, FileError> {
-    let opened = rustix::fs::open(path, flags, Mode::from_raw_mode(PRIVATE));
+/// Opens a regular file for reading; type and content belong to the same handle.
+fn open(path: &Path) -> Result<File, FileError> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let opened = retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()));
     let file = File::from(opened.map_err(|errno| match errno {
-        rustix::io::Errno::LOOP if flags.contains(OFlags::NOFOLLOW) => FileError::Symlink {
-            path: path.to_owned(),
-        },
-        // A directory, a FIFO without a reader, or a socket, opened for writing.
-        rustix::io::Errno::ISDIR | rustix::io::Errno::NXIO => FileError::NotRegular {
+        // A socket.
+        Errno::NXIO => FileError::NotRegular {
             path: path.to_owned(),
         },
         errno => io(path, errno.into()),

@@ -230,7 +230,6 @@ fn check(
         wasm: Cow::Owned(package.wasm().to_vec()),
         manifest: Cow::Owned(package.manifest().to_vec()),
         signatures: Some(Cow::Owned(signatures.to_vec())),
-        bundle_meta: None,
     };
     let bundle = Bundle::open(files, options.experimental)?;
     if let Some((file, digest)) = keys {

@@ -5,12 +5,10 @@
 //! text is walked once, lexically, before it is parsed: duplicate names and nesting are refused there, and
 //! everything else is serde_json's.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::escape::shown;
 
@@ -74,12 +72,11 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, JsonError> {
     if text.starts_with('\u{feff}') {
         return Err(JsonError::ByteOrderMark);
     }
-    let nesting = check_names_and_nesting(bytes)?;
-    let parsed = if nesting < MAX_NESTING {
-        serde_json::from_str(text)
-    } else {
-        parse_deepest(text)
-    };
+    check_names_and_nesting(bytes)?;
+    // serde_json stops one level before TB-17 does; how deep it is was checked above.
+    let mut reader = serde_json::Deserializer::from_str(text);
+    reader.disable_recursion_limit();
+    let parsed = T::deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
     parsed.map_err(|error| invalid(&error, error.line(), error.column()))
 }
 
@@ -88,23 +85,6 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, JsonError> {
 pub fn pretty<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     // Fails only for maps whose keys are no strings, which no type of this crate has.
     serde_json::to_vec_pretty(value).unwrap_or_default()
-}
-
-/// serde_json stops at the 128th level and TB-17 after it, so the outermost level is taken apart here.
-fn parse_deepest<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
-    let inner = |raw: Box<RawValue>| serde_json::from_str::<Value>(raw.get());
-    let value = if text.trim_start().starts_with('{') {
-        let members: BTreeMap<String, Box<RawValue>> = serde_json::from_str(text)?;
-        let members = members
-            .into_iter()
-            .map(|(name, raw)| Ok((name, inner(raw)?)))
-            .collect::<serde_json::Result<_>>()?;
-        Value::Object(members)
-    } else {
-        let items: Vec<Box<RawValue>> = serde_json::from_str(text)?;
-        Value::Array(items.into_iter().map(inner).collect::<Result<_, _>>()?)
-    };
-    serde_json::from_value(value)
 }
 
 /// Refuses duplicate names and deep nesting; what is no JSON passes unless a string is broken, and the

@@ -51,7 +51,6 @@ impl VerifiedBundle {
             wasm: package.wasm().to_vec().into(),
             manifest: package.manifest().to_vec().into(),
             signatures: own(PackageFile::Signatures),
-            bundle_meta: None,
         };
         Ok(Bundle::open(files, Experimental::Refused)?.verify(keys)?)
     }

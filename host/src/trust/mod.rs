@@ -1,8 +1,9 @@
 //! What is trusted, and why: digests, canonical JSON, keys, signatures, manifests, bundles, archives and the lock.
 //!
-//! Knows the formats and nothing of policy or of the engine. Refuses every file that is not exactly what
-//! its format says, and every bundle whose parts do not name each other; only a [`VerifiedBundle`] has a
-//! signature of a key the caller chose.
+//! Knows the formats and nothing of the engine, and never asks a policy. Refuses every file that is not exactly
+//! what its format says, and every bundle whose parts do not name each other; only a [`VerifiedBundle`] has a
+//! signature of a key the caller chose. Three places do more than read and write files: [`export`] writes a policy
+//! document, [`source`] makes HTTP requests, and the check by cosign starts that program.
 
 pub mod archive;
 mod bundle;
@@ -21,6 +22,7 @@ mod keys;
 pub mod limits;
 mod load;
 mod lock;
+mod lock_file;
 mod manifest;
 mod manifest_v1;
 mod packing;
@@ -28,20 +30,20 @@ mod profile;
 mod registry;
 mod signature;
 mod signatures;
-mod skill_id;
 pub mod source;
 pub mod store;
 #[cfg(test)]
 mod vectors;
 
-pub use bundle::{Bundle, BundleError, BundleFiles, Step, VerifiedBundle, WasmForm};
+pub(crate) use bundle::PASSENGERS;
+pub use bundle::{BUNDLE_FILES, Bundle, BundleError, BundleFiles, Step, VerifiedBundle, WasmForm};
 pub use bundle_meta::{BundleMeta, BundleMetaError};
 pub use canonical::{canonical_digest, canonical_json};
 pub use component::{HostInterface, Imports, NotAComponent, imports};
 pub use cosign::{CosignCheck, CosignEnvironment, CosignError};
 pub use digest::{Digest, InvalidDigest};
 pub use escape::escaped;
-pub use files::{FileError, read_bounded, read_bounded_as, write_private, write_replacing};
+pub use files::{FileError, read_bounded, read_bounded_as, write_replacing};
 pub use inspect::inspect;
 pub use json::{JsonError, parse as parse_json, pretty as pretty_json};
 pub use keys::{KeyError, KeyRing, PublicKey, SecretKey, refuse_inside, signing_key_path};
@@ -50,6 +52,7 @@ pub use lock::{
     Lock, LockEntry, LockError, LockFault, LockSignatureError, LockSignatures, SubstratePin,
     compare_versions,
 };
+pub(crate) use lock_file::LockFile;
 pub use manifest::{Capability, Experimental, Manifest, ManifestError};
 pub use manifest_v1::{
     CompatibilityV1, EntryPointV1, ManifestV1, ManifestV1Error, WasiEntryPointV1,
@@ -59,4 +62,3 @@ pub use profile::ProfileError;
 pub use registry::{RegistryError, verify_registry_entry};
 pub use signature::{SignatureEntry, SignatureError, verify_entry};
 pub use signatures::{Signatures, SignaturesError};
-pub use skill_id::{InvalidSkillId, SkillId};

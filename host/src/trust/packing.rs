@@ -11,6 +11,9 @@ use super::{
     SignatureEntry, Signatures, SignaturesError, files, json,
 };
 
+/// TB-28.
+const FILE_MODE: u32 = 0o600;
+
 /// Why a bundle is not made or signed.
 #[derive(Debug, thiserror::Error)]
 pub enum PackError {
@@ -79,7 +82,8 @@ pub fn pack(
         directory: directory.to_owned(),
         source,
     })?;
-    let write = |name, bytes: &[u8]| files::write_private(&directory.join(name), bytes);
+    let write =
+        |name, bytes: &[u8]| files::write_replacing(&directory.join(name), bytes, FILE_MODE);
     write("skill.wasm", wasm)?;
     write("manifest.json", &json::pretty(&manifest))?;
     write("signatures.json", &json::pretty(&signatures))?;
@@ -113,7 +117,7 @@ pub fn sign(
         algorithm: ALGORITHM.to_owned(),
         signature: key.sign(signatures.manifest_hash.as_str().as_bytes()),
     });
-    files::write_private(&path, &json::pretty(&signatures))?;
+    files::write_replacing(&path, &json::pretty(&signatures), FILE_MODE)?;
     Ok(signatures.signatures.len())
 }
 

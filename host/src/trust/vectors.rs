@@ -69,7 +69,6 @@ pub(crate) fn files() -> BundleFiles {
         wasm: WASM.to_vec().into(),
         manifest: MANIFEST.as_bytes().into(),
         signatures: Some(signatures_json().into_bytes().into()),
-        bundle_meta: None,
     }
 }
 

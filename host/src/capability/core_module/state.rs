@@ -16,7 +16,7 @@ use base64::engine::general_purpose::STANDARD;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::lock::Lock;
+use super::lock;
 use super::replace::replace;
 use super::{CoreCall, CoreKind, Ended};
 use crate::capability::fs::read_open_file;
@@ -153,12 +153,10 @@ impl CoreCall {
         let Some(directory) = directory else {
             return Ok(None);
         };
-        let Some(lock) = Lock::take(&directory, file, &self.meter)? else {
+        let Some(_lock) = lock::take(&directory, file, &self.meter)? else {
             return Ok(None);
         };
-        let answer = work(&directory);
-        drop(lock);
-        Ok(answer?)
+        Ok(work(&directory)?)
     }
 }
 

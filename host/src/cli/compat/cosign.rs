@@ -1,5 +1,6 @@
 //! The cosign flags, which `verify --bundle` and `run --bundle` share (TK-20).
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use anyhow::Context;
@@ -63,9 +64,11 @@ impl Flags {
     }
 }
 
-fn required<T: Clone>(flag: &str, value: &Option<T>) -> anyhow::Result<T> {
+fn required<T: Clone + AsRef<OsStr>>(flag: &str, value: &Option<T>) -> anyhow::Result<T> {
+    // An empty one is what an unset variable leaves of a flag.
     value
         .clone()
+        .filter(|value| !value.as_ref().is_empty())
         .with_context(|| format!("{flag} is required when cosign verification is configured"))
 }
 
@@ -112,6 +115,19 @@ mod tests {
         assert_eq!(missing(&flags), text("--cosign-cert-identity"));
         flags.cosign_cert_identity = all().cosign_cert_identity;
         assert_eq!(missing(&flags), text("--cosign-cert-oidc-issuer"));
+    }
+
+    #[test]
+    fn tk_20_an_empty_value_is_a_missing_one() {
+        let flags = Flags {
+            cosign_cert_identity: Some(String::new()),
+            ..all()
+        };
+        let error = flags.check().unwrap_err().to_string();
+        assert!(
+            error.starts_with("--cosign-cert-identity is required"),
+            "{error}"
+        );
     }
 
     #[test]

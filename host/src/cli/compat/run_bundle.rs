@@ -10,28 +10,18 @@ use anyhow::anyhow;
 use clap::Args;
 use hydrant::audit::{
     AuditTarget, AuditedCall, ContextId, Denial, Event, Observation, Reason, ReceiptFormat, Slots,
-    TargetSources,
+    TargetSources, check_log,
 };
 use hydrant::policy::CliMount;
 use hydrant::trust::{
-    Bundle, BundleError, BundleFiles, Digest, Step, VerifiedBundle, limits, read_bounded_as,
+    BUNDLE_FILES, Bundle, BundleError, BundleFiles, Digest, Step, VerifiedBundle, limits,
+    read_bounded_as,
 };
 use hydrant::{Host, HostError, Run, home};
 
 use super::super::output::print;
 use super::line::Line;
 use super::{cosign, experimental, observed};
-
-/// The files of a bundle (TB-20 to TB-25).
-const BUNDLE_FILES: [&str; 7] = [
-    "skill.wasm",
-    "manifest.json",
-    "signatures.json",
-    "bundle-meta.json",
-    "public-keys.json",
-    "sbom.spdx.json",
-    "sigstore.bundle.json",
-];
 
 /// Run one bundle that is verified against a key ring
 #[derive(Args)]
@@ -109,7 +99,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn run_observed(arguments: &Arguments, observation: &mut Observation) -> anyhow::Result<()> {
     // TR-04: before anything that can fail, so that no earlier receipt survives.
     let read = arguments.files_read();
-    let read: Vec<&Path> = read.iter().map(PathBuf::as_path).collect();
+    let mut read: Vec<&Path> = read.iter().map(PathBuf::as_path).collect();
+    let log = arguments.audit_target().into_path();
+    if let Some(log) = &log {
+        check_log(log, &read)?;
+        read.push(log);
+    }
     let mut slots = Slots::take(arguments.output.as_deref(), Some(&arguments.receipt), &read)?;
     let format: ReceiptFormat = arguments.receipt_format.parse()?;
     format.check(experimental(arguments.allow_experimental))?;
@@ -181,7 +176,11 @@ fn prepare(
     let files = BundleFiles::read(&arguments.bundle).map_err(refused)?;
     let bundle =
         Bundle::open(files, experimental(arguments.allow_experimental)).map_err(refused)?;
-    let denial = Denial::of_bundle(&bundle);
+    // Nobody vouches yet for what the bundle says of itself.
+    let denial = Denial {
+        artifact: Some(bundle.artifact().clone()),
+        ..Denial::default()
+    };
     let ring = read_bounded_as(&arguments.keys, limits::MAX_JSON_BYTES, "public-keys.json");
     let ring = ring.map_err(|error| {
         let reason = Reason::VerificationFailed(Step::Read);
@@ -199,7 +198,11 @@ fn prepare(
     })?;
     match host(arguments) {
         Ok(host) => Ok((bundle, host)),
-        Err(error) => Err((error.into(), denial, Reason::PolicyInvalid)),
+        Err(error) => Err((
+            error.into(),
+            Denial::of_bundle(&bundle),
+            Reason::PolicyInvalid,
+        )),
     }
 }
 
@@ -242,9 +245,8 @@ impl Arguments {
     fn files_read(&self) -> Vec<PathBuf> {
         let flags = [&self.keys, &self.policy, &self.input];
         let flags = flags.into_iter().chain(&self.tenant).chain(&self.grant);
-        let audit = self.audit_target().into_path();
         let bundle = BUNDLE_FILES.iter().map(|name| self.bundle.join(name));
-        flags.cloned().chain(bundle).chain(audit).collect()
+        flags.cloned().chain(bundle).collect()
     }
 
     /// TU-01: compatible commands have no default target.

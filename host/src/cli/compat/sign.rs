@@ -51,7 +51,17 @@ fn key_file(arguments: &Arguments) -> anyhow::Result<PathBuf> {
         let reason = "neither --secret-key nor HYDRANT_SIGNING_KEYS names a secret key";
         return Err(Usage::new(reason, Compatible::command(), &["sign"]).into());
     };
-    if let Some(root) = Root::find(&std::env::current_dir()?) {
+    // The root of the bundle, of the working directory, and any that the keys themselves lie in.
+    let places = [
+        arguments.bundle.canonicalize().ok(),
+        directory.canonicalize().ok(),
+        Some(std::env::current_dir()?),
+    ];
+    for root in places
+        .iter()
+        .flatten()
+        .filter_map(|place| Root::find(place))
+    {
         refuse_inside(&root, &directory)?;
     }
     Ok(signing_key_path(&directory, &arguments.signer)?)

@@ -14,30 +14,20 @@ mod state;
 mod tests;
 
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
 
 use wasmparser::{Parser, Payload};
 use wasmtime::{ExternType, Instance, Linker, Module, Store, UpdateDeadline};
 
 use self::failure::reason;
 use self::state::State;
-use super::permits::Permits;
+use super::apart::{self, NotCompiled};
 use super::ticker::Ticker;
 use super::{EngineError, setup, vetting};
 use crate::capability::core_module::CoreCall;
 
 pub use self::failure::CoreFailure;
 pub use self::limits::CoreBudgets;
-
-/// Modules that are compiled at a time, in a process: each takes memory in proportion to its code.
-static COMPILING: Permits = Permits::new(2);
-/// The name of the threads that compile.
-const THREAD: &str = "hydrant-compile";
-/// Bytes of stack of a thread that compiles.
-const STACK: usize = 16 * 1024 * 1024;
 
 /// An engine for core modules. Make one for a process or for a run; it is cheap.
 pub struct CoreEngine {
@@ -153,42 +143,22 @@ impl CoreEngine {
         outcome(value, written, writes_output(&module), budgets)
     }
 
-    /// Vets and compiles. Past the time of the call nobody waits any more, and the thread keeps its permit until the
-    /// compiler is done.
+    /// Vets and compiles, within the time of the call.
     fn compile(&self, wasm: &[u8], call: &CoreCall) -> Result<Module, CoreFailure> {
-        let left = || {
-            let remaining = call.meter().remaining();
-            remaining.map_err(|_| CoreFailure::Timeout)
-        };
-        let failed = |text: &str| CoreFailure::InstantiationFailed(reason(text));
-        let permit = COMPILING.take(left()?).ok_or(CoreFailure::Timeout)?;
-        let (answer, answered) = mpsc::sync_channel(1);
+        let remaining = call.meter().remaining();
+        let patience = remaining.map_err(|_| CoreFailure::Timeout)?;
         let (engine, wasm) = (self.wasmtime.clone(), wasm.to_vec());
-        let work = move || {
-            // The validator has assertions that a hostile module can fail: an answer like any other.
-            let module = catch_unwind(AssertUnwindSafe(|| vet_and_compile(&engine, &wasm)));
-            drop(permit);
-            // Nobody listens any more when the time is up.
-            let _ = answer.send(module);
-        };
-        thread::Builder::new()
-            .name(THREAD.into())
-            .stack_size(STACK)
-            .spawn(work)
-            .map_err(|error| failed(&error.to_string()))?;
-        match answered.recv_timeout(left()?) {
-            Ok(Ok(Ok(module))) => Ok(module),
-            Ok(Ok(Err(error))) => Err(failed(&error)),
-            Err(RecvTimeoutError::Timeout) => Err(CoreFailure::Timeout),
-            Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => {
-                Err(failed("the module cannot be compiled"))
+        apart::compile(patience, move || vet_and_compile(&engine, &wasm)).map_err(|error| {
+            match error {
+                NotCompiled::Timeout => CoreFailure::Timeout,
+                NotCompiled::Failed(text) => CoreFailure::InstantiationFailed(reason(&text)),
             }
-        }
+        })
     }
 }
 
 fn vet_and_compile(engine: &wasmtime::Engine, wasm: &[u8]) -> Result<Module, String> {
-    vetting::vet_module(wasm).map_err(|refused| refused.to_string())?;
+    vetting::vet_bundle(wasm).map_err(|refused| refused.to_string())?;
     Module::from_binary(engine, wasm).map_err(|error| error.root_cause().to_string())
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use super::*;
-use crate::pins::{Member, MemberKind};
+use crate::pins::folder::{Member, MemberKind};
 
 const FILES: EmbeddedFiles = &[
     ("pins/public-keys.json", b"{}"),

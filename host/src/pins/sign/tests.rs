@@ -69,6 +69,28 @@ fn tw_08_signatures_over_another_lock_and_a_broken_file_are_not_kept() {
 }
 
 #[test]
+fn tw_08_signatures_that_cannot_be_read_are_not_replaced() {
+    let scratch = Scratch::new();
+    let keys = keys();
+    scratch.remove(LOCK_SIGNATURE);
+    std::os::unix::fs::symlink("elsewhere", scratch.path(LOCK_SIGNATURE)).unwrap();
+    let report = signed(&scratch, ONE, &keys).unwrap();
+    assert_eq!(report.exit_code(), 3);
+    let expected = format!("error: lock TW-08 {LOCK_SIGNATURE} is a symbolic link");
+    assert!(
+        lines(&report)[0].starts_with(&expected),
+        "{:?}",
+        lines(&report)
+    );
+
+    fs::remove_file(scratch.path(LOCK_SIGNATURE)).unwrap();
+    let many = vec![b' '; 65_537];
+    scratch.write(LOCK_SIGNATURE, &many);
+    assert_eq!(signed(&scratch, ONE, &keys).unwrap().exit_code(), 3);
+    assert_eq!(scratch.read(LOCK_SIGNATURE), many);
+}
+
+#[test]
 fn tw_08_a_key_that_is_not_the_rings_does_not_sign() {
     let scratch = Scratch::new();
     let keys = keys();

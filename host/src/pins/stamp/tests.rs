@@ -14,7 +14,7 @@ fn tk_42_a_change_of_any_pinned_file_changes_the_stamp() {
     let now = || stamp(&root, &entry);
     assert_eq!(now(), now());
     let files = [LOCK, LOCK_SIGNATURE, RING].map(str::to_owned);
-    let of_bundle = KNOWN_FILES.map(|name| format!("{}/{name}", entry.bundle_dir));
+    let of_bundle = BUNDLE_FILES.map(|name| format!("{}/{name}", entry.bundle_dir));
     for path in files.iter().chain(&of_bundle) {
         let before = now();
         // One more byte; those that were not there appear.

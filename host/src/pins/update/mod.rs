@@ -16,7 +16,8 @@ use std::time::{Duration, SystemTime};
 
 use super::baseline;
 use super::finding::{Class, Finding, Findings, Row};
-use super::lock_checks::{check_document, check_ring, check_signatures, read_lock, read_ring};
+use super::lock_checks::{check_document, check_signatures, read_lock};
+use super::opened::Opened;
 use super::report::{Command, Report};
 use super::root::{LOCK, Root, RootError};
 use super::sign::signed_by_all;
@@ -130,46 +131,46 @@ impl Before {
 /// # Errors
 /// [`UpdateError`]; what is wrong with the root is no error but a finding of the report.
 pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateError> {
-    refuse_keys_inside(directory, update.signing_keys)?;
+    // TB-16.
+    if let Some(keys) = update.signing_keys {
+        refuse_inside(directory, keys)?;
+    }
     let exists = directory.join(LOCK).symlink_metadata().is_ok();
     match (update.present, exists) {
         (Present::Locked, false) => return Err(UpdateError::NoLock),
         (Present::Nothing, true) => return Err(UpdateError::LockExists),
         _ => {}
     }
-    let root = Root::open(directory)?;
-    let mut findings = Findings::default();
-    let minimum = update.anchor.min_signers.count();
-    let keys = read_ring(&root, &mut findings);
-    let keys_digest = keys.as_ref().map(|bytes| Digest::of(bytes));
-    let refused = |findings| {
-        let mut report = Report::new(Command::LockUpdate, findings);
-        report.keys_digest.clone_from(&keys_digest);
-        report
+    let mut opened = match Opened::open(directory, update.anchor, Command::LockUpdate)? {
+        Ok(opened) => opened,
+        Err(refused) => return Ok(refused),
     };
-    let ring = keys.and_then(|bytes| verified_ring(&bytes, update.anchor, &mut findings));
-    let Some(ring) = ring else {
-        return Ok(refused(findings));
-    };
+    let Opened {
+        root,
+        ring,
+        findings,
+        ..
+    } = &mut opened;
     let before = match update.present {
         Present::Nothing => Some(Before::default()),
         Present::Locked => {
-            let old_ring = update.old_ring.unwrap_or(&ring);
-            verified(directory, &root, old_ring, minimum, &mut findings)
+            let old_ring = update.old_ring.unwrap_or(ring);
+            let minimum = update.anchor.min_signers.count();
+            verified(directory, root, old_ring, minimum, findings)
         }
     };
     let Some(before) = before else {
-        let mut report = refused(findings);
+        let mut report = opened.report();
         // TW-11
         let advice = "the present lock does not verify: sign it with `lock --sign`, or restore it";
         report.notes.push(advice.to_owned());
         return Ok(report);
     };
     let old_lock = before.lock.as_ref().map(|(_, lock)| lock);
-    let rebuilt = rebuild::rebuild(&root, &ring, update.anchor, update.probe, &mut findings);
+    let rebuilt = rebuild::rebuild(root, ring, update.anchor, update.probe, findings);
     if !findings.is_empty() {
         // What cannot be pinned would look as if it were to be unpinned.
-        let mut report = refused(findings);
+        let mut report = opened.report();
         report.entries = rebuilt.entries;
         report.lock_digest = before.lock_digest();
         return Ok(report);
@@ -179,31 +180,32 @@ pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateErr
     findings.evaluate(Gate::Update.widening_row(), None);
     findings.evaluate(Gate::Update.signer_row(), None);
     if update.widening == Change::Refused {
-        report_all(&mut findings, widening_findings(&differences, Gate::Update));
+        report_all(findings, widening_findings(&differences, Gate::Update));
     }
-    let changes = all_signer_changes(&before, &rebuilt, update.old_ring, &ring);
+    let changes = all_signer_changes(&before, &rebuilt, update.old_ring, ring);
     if update.signer_change == Change::Refused {
-        report_all(&mut findings, signer_findings(&changes, Gate::Update));
+        report_all(findings, signer_findings(&changes, Gate::Update));
     }
-    let copies = write::ring_copies(&root, &ring, &rebuilt.lock, &mut findings);
+    let copies = write::ring_copies(root, ring, &rebuilt.lock, findings);
     let bytes = rebuilt.lock.to_bytes();
-    rebuild::check_form(&rebuilt.lock, &bytes, &mut findings);
+    rebuild::check_form(&rebuilt.lock, &bytes, findings);
     let digest = Digest::of(&bytes);
     let mut signatures = before.signatures.clone();
     // An unchanged lock keeps the signatures it has; they are gone from a changed one.
-    signatures.retain_valid(&digest, &ring);
+    signatures.retain_valid(&digest, ring);
     if let (Some(keys), true) = (update.signing_keys, findings.is_empty()) {
-        signed_by_all(&mut signatures, keys, &ring, &digest, &mut findings)?;
+        signed_by_all(&mut signatures, keys, ring, &digest, findings)?;
     }
     let written = findings.is_empty();
     if written {
-        write::write(directory, &ring, &copies, &bytes, &signatures)?;
+        write::write(directory, ring, &copies, &bytes, &signatures)?;
     }
-    let mut report = refused(findings);
+    let mut notes = change_lines(&differences);
+    notes.extend(signer_lines(&changes));
+    notes.extend(added_keys(update.old_ring, ring));
+    let mut report = opened.report();
     report.entries = rebuilt.entries;
-    report.notes = change_lines(&differences);
-    report.notes.extend(signer_lines(&changes));
-    report.notes.extend(added_keys(update.old_ring, &ring));
+    report.notes = notes;
     // TX-05: the digest of the lock that is on disk now.
     report.lock_digest = if written {
         Some(digest.clone())
@@ -232,26 +234,26 @@ pub fn check(
     anchor: &Anchor,
     probe: &dyn ComponentProbe,
 ) -> Result<Report, UpdateError> {
-    let root = Root::open(directory)?;
-    let mut findings = Findings::default();
-    let keys = read_ring(&root, &mut findings);
-    let keys_digest = keys.as_ref().map(|bytes| Digest::of(bytes));
-    let ring = keys.and_then(|bytes| verified_ring(&bytes, anchor, &mut findings));
-    let Some(ring) = ring else {
-        let mut report = Report::new(Command::LockCheck, findings);
-        report.keys_digest = keys_digest;
-        return Ok(report);
+    let mut opened = match Opened::open(directory, anchor, Command::LockCheck)? {
+        Ok(opened) => opened,
+        Err(refused) => return Ok(refused),
     };
-    let present = read_lock(&root, &mut findings);
+    let Opened {
+        root,
+        ring,
+        findings,
+        ..
+    } = &mut opened;
+    let present = read_lock(root, findings);
     let lock = present
         .as_ref()
-        .and_then(|bytes| check_document(bytes, &mut findings));
+        .and_then(|bytes| check_document(bytes, findings));
     let mut notes = Vec::new();
     let mut entries = Vec::new();
     let digest = present.as_ref().map(|bytes| Digest::of(bytes));
     if let (Some(bytes), Some(lock), Some(digest)) = (&present, &lock, &digest) {
         let sound = findings.is_empty();
-        let mut rebuilt = rebuild::rebuild(&root, &ring, anchor, probe, &mut findings);
+        let mut rebuilt = rebuild::rebuild(root, ring, anchor, probe, findings);
         entries = rebuilt.entries;
         // TL-07: the time is that of the last change, which no tree tells. TX-04: and no clock is asked.
         rebuilt.lock.generated_at.clone_from(&lock.generated_at);
@@ -265,8 +267,7 @@ pub fn check(
             }
         }
     }
-    let mut report = Report::new(Command::LockCheck, findings);
-    report.keys_digest = keys_digest;
+    let mut report = opened.report();
     report.lock_digest.clone_from(&digest);
     report.entries = entries;
     report.notes = notes;
@@ -290,21 +291,6 @@ fn not_the_lock(expected: &[u8], present: &[u8], digest: &Digest) -> Finding {
 fn undeclared(lock: &Lock) -> Vec<Declared> {
     let entries = lock.skills.iter();
     entries.map(|entry| Declared::of(entry, None)).collect()
-}
-
-/// TB-16.
-pub(super) fn refuse_keys_inside(root: &Path, keys: Option<&Path>) -> Result<(), KeyError> {
-    keys.map_or(Ok(()), |keys| refuse_inside(root, keys))
-}
-
-/// TV-02, TV-03.
-pub(super) fn verified_ring(
-    bytes: &[u8],
-    anchor: &Anchor,
-    findings: &mut Findings,
-) -> Option<KeyRing> {
-    let minimum = anchor.min_signers.count();
-    check_ring(bytes, &anchor.keys_digest, minimum, findings)
 }
 
 /// TW-01, TW-11: the present lock, only if it verifies (TV-01, TV-04 to TV-06).

@@ -6,7 +6,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::Value;
 
 use super::envelope::{Dialect, NAMELESS, Request};
 use super::failure::Failure;
@@ -23,7 +23,7 @@ pub(super) struct Answer {
 impl Answer {
     /// A response; `payload` is JSON text.
     pub(super) fn of(request: &Request, payload: &str) -> Self {
-        let Ok(body) = serde_json::from_str::<&RawValue>(payload) else {
+        let Ok(body) = serde_json::from_str::<Value>(payload) else {
             let failure = Failure::Internal("the component answered what is no JSON".into());
             return Self::failed(request.dialect, Some(request), &failure);
         };

@@ -66,7 +66,7 @@ impl Request {
 
 /// Reads one line. JSON nests at most 128 deep (G-02).
 pub(super) fn read(line: &[u8]) -> Received {
-    let members = match serde_json::from_slice(line) {
+    let members = match serde_json::from_slice::<Value>(line) {
         Ok(Value::Object(members)) => members,
         Ok(_) => return Received::NotAnObject("not a JSON object".into()),
         Err(error) => return Received::NotAnObject(format!("not JSON: {error}")),

@@ -8,7 +8,6 @@ fn refusal(manifest: &str, signatures: &str, wasm: &[u8]) -> (Step, String) {
         wasm: wasm.to_vec().into(),
         manifest: manifest.as_bytes().to_vec().into(),
         signatures: Some(signatures.as_bytes().to_vec().into()),
-        bundle_meta: None,
     };
     let verified = Bundle::open(files, Experimental::Refused)
         .and_then(|bundle| bundle.verify_with(vectors::ring_json().as_bytes(), KEYS_DIGEST));
@@ -38,7 +37,6 @@ fn tb_51_the_worked_example_verifies() {
     assert_eq!(verified.manifest_hash().as_str(), vectors::MANIFEST_HASH);
     assert_eq!(verified.wasm(), vectors::WASM);
     assert_eq!(verified.form(), WasmForm::Component);
-    assert_eq!(verified.meta(), None);
     assert_eq!(verified.manifest().name, "example.null");
     assert_eq!(verified.signatures().signers(), ["example.a", "example.b"]);
 }
@@ -302,13 +300,11 @@ fn tb_26_a_directory_is_read_and_what_does_not_belong_to_it_is_ignored() {
     std::fs::write(directory.path().join("provenance.json"), "{").unwrap();
     std::fs::create_dir(directory.path().join("more")).unwrap();
     let files = BundleFiles::read(directory.path()).unwrap();
-    assert!(files.bundle_meta.is_none());
     assert!(Bundle::open(files, Experimental::Refused).is_ok());
     std::fs::write(directory.path().join("bundle-meta.json"), "{}").unwrap();
     std::fs::remove_file(directory.path().join("signatures.json")).unwrap();
     let files = BundleFiles::read(directory.path()).unwrap();
     assert!(files.signatures.is_none());
-    assert_eq!(files.bundle_meta.as_deref(), Some(&b"{}"[..]));
 }
 
 /// TB-20, TB-21

@@ -192,3 +192,28 @@ fn tv_24_names_are_shown_escaped() {
     bytes[at + 1] = b'\n';
     assert_eq!(imports(&bytes).unwrap().other, [r"a\u{a}c"]);
 }
+
+/// TV-23: an inner component is compiled with the outer one.
+#[test]
+fn tv_23_types_that_nest_within_an_inner_component_are_refused_too() {
+    let length = |mut length: usize| {
+        let mut bytes = Vec::new();
+        while length > 127 {
+            bytes.push(u8::try_from(length & 127).unwrap() | 128);
+            length >>= 7;
+        }
+        bytes.push(u8::try_from(length).unwrap());
+        bytes
+    };
+    let section = |id: u8, content: &[u8]| [&[id][..], &length(content.len()), content].concat();
+    let preamble = crate::trust::vectors::WASM;
+    let nested = [
+        &[0x01][..],
+        &[0x41, 0x01, 0x01].repeat(5_000),
+        &[0x41, 0x00],
+    ]
+    .concat();
+    let inner = [&preamble[..], &section(7, &nested)].concat();
+    let outer = [&preamble[..], &section(4, &inner)].concat();
+    assert_eq!(imports(&outer), Err(NotAComponent::NestedTypes));
+}

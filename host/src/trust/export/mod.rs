@@ -77,6 +77,9 @@ pub enum ExportError {
     /// A file of the store cannot be read, or one of the export cannot be written.
     #[error(transparent)]
     File(#[from] FileError),
+    /// What is in the store is not what was installed.
+    #[error("the skill in {} is not what was installed; install it again", shown_path(.0))]
+    Changed(PathBuf),
     /// TA-42: the stored manifest is none, or holds a name that may not stand in another file.
     #[error("{} in {}", .source, shown_path(.path))]
     Manifest {
@@ -212,10 +215,18 @@ impl Skill {
         let manifest = Manifest::parse(&read(PackageFile::Manifest)?).map_err(refused)?;
         // TA-42: the store may have been changed since the installation.
         manifest.check_names().map_err(refused)?;
+        let wasm = read(PackageFile::Wasm)?;
+        let actual = Digest::of(&wasm);
+        if manifest.artifact != actual
+            || (&manifest.name, &manifest.version)
+                != (&entry.manifest_name, &entry.manifest_version)
+        {
+            return Err(ExportError::Changed(store.to_owned()));
+        }
         Ok(Self {
             digest: entry.skill.clone(),
             store: entry.store.clone(),
-            form: WasmForm::of(&read(PackageFile::Wasm)?),
+            form: WasmForm::of(&wasm),
             manifest,
         })
     }

@@ -1,3 +1,5 @@
+use serde_json::Value;
+
 use super::*;
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -229,5 +231,18 @@ proptest! {
     #[test]
     fn tb_17_no_bytes_break_the_reader(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = parse::<Value>(&bytes);
+    }
+}
+
+/// TB-17: a member of a magic name is a member like any other, and its text is not parsed a second time.
+#[test]
+fn tb_17_no_member_name_is_magic() {
+    for name in [
+        "$serde_json::private::RawValue",
+        "$serde_json::private::Number",
+    ] {
+        let text = format!(r#"{{"{name}":"{{\"a\":1,\"a\":2}}"}}"#);
+        let value: Value = parse(text.as_bytes()).unwrap();
+        assert!(value.get(name).is_some_and(Value::is_string), "{value}");
     }
 }

@@ -57,12 +57,6 @@ pub enum LockSignatureError {
 }
 
 impl LockSignatures {
-    /// No signature yet.
-    #[must_use]
-    pub fn none() -> Self {
-        Self::default()
-    }
-
     /// TL-10: reads a signature file; its form is checked, its signatures are not.
     ///
     /// # Errors

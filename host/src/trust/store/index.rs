@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::index_lock::IndexLock;
+use super::index_lock::locked;
 use super::{FILE_MODE, Installation, SCHEMA_VERSION, StoreError};
 use crate::trust::escape::shown;
 use crate::trust::limits::MAX_JSON_BYTES;
@@ -91,16 +91,17 @@ impl Index {
 
 /// Puts an entry into the index of `home`, which others may be changing at the same time (TA-34).
 pub(super) fn add(home: &Path, entry: IndexEntry) -> Result<(), StoreError> {
-    let _lock = IndexLock::acquire(home.join("index.json.lock"))?;
-    let mut index = Index::read(home)?.unwrap_or_default();
-    index.upsert(entry);
-    let text = pretty_json(&index);
-    let fits = u64::try_from(text.len()).is_ok_and(|bytes| bytes <= MAX_JSON_BYTES);
-    if !fits {
-        return Err(StoreError::IndexFull {
-            bytes: text.len(),
-            maximum: MAX_JSON_BYTES,
-        });
-    }
-    Ok(write_replacing(&home.join(INDEX), &text, FILE_MODE)?)
+    locked(home, || {
+        let mut index = Index::read(home)?.unwrap_or_default();
+        index.upsert(entry);
+        let text = pretty_json(&index);
+        let fits = u64::try_from(text.len()).is_ok_and(|bytes| bytes <= MAX_JSON_BYTES);
+        if !fits {
+            return Err(StoreError::IndexFull {
+                bytes: text.len(),
+                maximum: MAX_JSON_BYTES,
+            });
+        }
+        Ok(write_replacing(&home.join(INDEX), &text, FILE_MODE)?)
+    })
 }

@@ -3,6 +3,7 @@
 use super::*;
 use std::io::{Read, Write as _};
 use std::net::TcpListener;
+use std::thread;
 
 /// sha256 of `abc`.
 const ABC: &[u8] = b"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";

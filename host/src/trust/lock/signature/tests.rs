@@ -46,7 +46,7 @@ fn tl_11_the_message_is_87_bytes_with_its_domain() {
 #[test]
 fn tl_11_the_worked_signatures_verify_and_come_out_of_signing() {
     both().verify(&lock(), &ring(), 2).unwrap();
-    let mut signatures = LockSignatures::none();
+    let mut signatures = LockSignatures::default();
     signatures.sign("example.b", &secret('B'), &lock());
     signatures.sign("example.a", &secret('A'), &lock());
     assert_eq!(signatures.entries(), both().entries());
@@ -162,7 +162,11 @@ fn tv_04_every_entry_must_verify_not_only_enough_of_them() {
 #[test]
 fn tf_12_too_few_signers_are_refused() {
     let one = of(&[entry("example.a", SIGNATURE_A)]);
-    for (signatures, minimum) in [(LockSignatures::none(), 1), (one.clone(), 2), (both(), 3)] {
+    for (signatures, minimum) in [
+        (LockSignatures::default(), 1),
+        (one.clone(), 2),
+        (both(), 3),
+    ] {
         let error = signatures.verify(&lock(), &ring(), minimum).unwrap_err();
         assert!(
             matches!(error, LockSignatureError::TooFew { minimum: said, .. } if said == minimum),
