@@ -2,11 +2,11 @@
   {
     "signer": "hydrant.build",
     "algorithm": "ed25519",
-    "signature": "Vdb+PBlmYNJM/rHDZZqCQQHxMQ8Pbz5gBtXiPz6sqTOKfFmeu5U5CQooZeADZagEiAPxxPUM38hHzwdMmMX0Ag=="
+    "signature": "vr/HhPqIh9uY13W/AOhrMOHHTuwXkUyEiH1pqv2RJ5IqZkguSTPLPK7LSolX2QvySJimGJSztyCgwjf4cRlxAg=="
   },
   {
     "signer": "hydrant.release",
     "algorithm": "ed25519",
-    "signature": "ZKzvxIv2dMdQh7bHE+qWM+pAlrRmYfez1QTGat8KcMPgaOuJ1ETNATF0jM8u3r4Cu+CZ5w2gSpdo5LGqrbJYCQ=="
+    "signature": "5yISRXW/5MNP/ulLgnI75p9LHyBSF90SjBqp7IBGGtFK24VAfWJUT9G30waML2LRl4UvYcdG664O4xaPEcB/CA=="
   }
 ]
