@@ -5,6 +5,8 @@
 //!
 //! The bundle here is hydrant's own `content.hydrate`; any bundle that your key ring signs works alike.
 
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
 use std::error::Error;
 use std::path::Path;
 
@@ -19,8 +21,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let work = std::env::temp_dir().join(format!("hydrant-embedding-{}", std::process::id()));
     std::fs::create_dir(&work)?;
     let result = demonstrate(&workspace, &work);
-    std::fs::remove_dir_all(&work)?;
-    result
+    let removed = std::fs::remove_dir_all(&work);
+    result.and(removed.map_err(Into::into))
 }
 
 fn demonstrate(workspace: &Path, work: &Path) -> Result<(), Box<dyn Error>> {

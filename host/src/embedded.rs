@@ -61,7 +61,10 @@ mod tests {
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         names.sort();
-        let embedded: Vec<_> = files::WIT.iter().map(|(path, _)| &path[4..]).collect();
+        let embedded: Vec<_> = files::WIT
+            .iter()
+            .map(|(path, _)| path.strip_prefix("wit/").unwrap())
+            .collect();
         assert_eq!(embedded, names);
         assert_eq!(host_world_id().len(), 40);
     }

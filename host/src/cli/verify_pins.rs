@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &Arguments, built_in: &BuiltIn<'_>) -> anyhow::Resu
     let anchor = arguments.root.anchor(built_in)?;
     let root = Root::open(&arguments.root.directory()?)?;
     let policy = arguments.policy.as_deref();
-    let policy = policy.map(|file| Policy::load_unmounted(file)).transpose();
+    let policy = policy.map(Policy::load_unmounted).transpose();
     // TX-02: a policy that cannot be read is 1 here, whatever kind of error it is elsewhere.
     let policy = policy.map_err(|error| anyhow!("{error}"))?;
     let baseline = arguments.baseline.as_deref().map(Baseline::open);

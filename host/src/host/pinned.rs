@@ -13,9 +13,11 @@ use crate::trust::WasmForm;
 pub(super) struct PinnedSkills {
     root: Root,
     anchor: Anchor,
-    /// By id and the version that was asked for, if one was.
-    loaded: Mutex<BTreeMap<(String, Option<String>), Arc<PinnedSkill>>>,
+    loaded: Mutex<Loaded>,
 }
+
+/// By id and the version that was asked for, if one was.
+type Loaded = BTreeMap<(String, Option<String>), Arc<PinnedSkill>>;
 
 /// A skill that was verified, compiled and granted what it may do.
 pub(super) struct PinnedSkill {
@@ -88,7 +90,7 @@ impl PinnedSkills {
         Ok(loaded)
     }
 
-    fn loaded(&self) -> MutexGuard<'_, BTreeMap<(String, Option<String>), Arc<PinnedSkill>>> {
+    fn loaded(&self) -> MutexGuard<'_, Loaded> {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -121,7 +121,9 @@ fn first_program(name: &OsStr, search: &OsStr, root: &Path) -> Option<PathBuf> {
     std::env::split_paths(search)
         .filter(|directory| directory.is_absolute())
         .filter_map(|directory| directory.join(name).canonicalize().ok())
-        .find(|program| program.is_file() && !program.starts_with(brought) && !program.starts_with(&root))
+        .find(|program| {
+            program.is_file() && !program.starts_with(brought) && !program.starts_with(&root)
+        })
 }
 
 /// A root as it was, as the operator states it (TV-46): its lock and its ring, without any check of signatures.

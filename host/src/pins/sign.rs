@@ -62,7 +62,8 @@ pub fn sign(
                 signed = Some(signatures.entries().len());
             }
             (signatures, key) => {
-                for finding in [signatures.err(), key.err()].into_iter().flatten() {
+                let unreadable = signatures.err().map(|finding| *finding);
+                for finding in [unreadable, key.err()].into_iter().flatten() {
                     findings.report(finding);
                 }
             }
@@ -80,11 +81,11 @@ pub fn sign(
 
 /// The signatures there are; a file in another form has none. One that cannot be read may have some, and is not
 /// replaced.
-fn present_signatures(root: &Root) -> Result<LockSignatures, Finding> {
+fn present_signatures(root: &Root) -> Result<LockSignatures, Box<Finding>> {
     match root.read(LOCK_SIGNATURE, MAX_LOCK_SIGNATURE_BYTES) {
         Ok(bytes) => Ok(LockSignatures::parse(&bytes).unwrap_or_default()),
         Err(fault) if fault.reason == Reason::Missing => Ok(LockSignatures::default()),
-        Err(fault) => Err(Finding::new(TW_08, &fault).at(&fault.path)),
+        Err(fault) => Err(Box::new(Finding::new(TW_08, &fault).at(&fault.path))),
     }
 }
 

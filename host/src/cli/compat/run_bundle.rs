@@ -113,9 +113,9 @@ fn run_observed(arguments: &Arguments, observation: &mut Observation) -> anyhow:
     let started = Instant::now();
     let (bundle, host) = match prepare(arguments) {
         Ok(prepared) => prepared,
-        Err((error, denial, reason)) => {
-            call.denied(denial, reason)?;
-            return Err(error);
+        Err(refused) => {
+            call.denied(refused.denial, refused.reason)?;
+            return Err(refused.error);
         }
     };
     let input = match read_bounded_as(&arguments.input, limits::MAX_INPUT_BYTES, "input") {
@@ -165,44 +165,53 @@ fn run_observed(arguments: &Arguments, observation: &mut Observation) -> anyhow:
     Ok(())
 }
 
-/// TK-23: the bundle first, then the policy. An error comes with what the audit line says of it.
-fn prepare(
-    arguments: &Arguments,
-) -> Result<(VerifiedBundle, Host), (anyhow::Error, Denial, Reason)> {
-    let refused = |error: BundleError| {
-        let reason = Reason::VerificationFailed(error.step());
-        (error.into(), arguments.denial(), reason)
+/// Why nothing was executed, and what the audit line says of it.
+struct Refused {
+    error: anyhow::Error,
+    denial: Denial,
+    reason: Reason,
+}
+
+/// TK-23: the bundle first, then the policy.
+fn prepare(arguments: &Arguments) -> Result<(VerifiedBundle, Host), Box<Refused>> {
+    let refused = |error: anyhow::Error, denial, reason| {
+        Box::new(Refused {
+            error,
+            denial,
+            reason,
+        })
     };
-    let files = BundleFiles::read(&arguments.bundle).map_err(refused)?;
+    let unopened = |error: BundleError| {
+        let reason = Reason::VerificationFailed(error.step());
+        refused(error.into(), arguments.denial(), reason)
+    };
+    let files = BundleFiles::read(&arguments.bundle).map_err(unopened)?;
     let bundle =
-        Bundle::open(files, experimental(arguments.allow_experimental)).map_err(refused)?;
+        Bundle::open(files, experimental(arguments.allow_experimental)).map_err(unopened)?;
     // Nobody vouches yet for what the bundle says of itself.
     let denial = Denial {
         artifact: Some(bundle.artifact().clone()),
         ..Denial::default()
     };
-    let ring = read_bounded_as(&arguments.keys, limits::MAX_JSON_BYTES, "public-keys.json");
-    let ring = ring.map_err(|error| {
-        let reason = Reason::VerificationFailed(Step::Read);
-        (error.into(), denial.clone(), reason)
-    })?;
+    let unverified = |error, step| refused(error, denial.clone(), Reason::VerificationFailed(step));
+    let ring = read_bounded_as(&arguments.keys, limits::MAX_JSON_BYTES, "public-keys.json")
+        .map_err(|error| unverified(error.into(), Step::Read))?;
     let bundle = bundle
         .verify_with(&ring, &arguments.keys_digest)
         .map_err(|error| {
-            let reason = Reason::VerificationFailed(error.step());
-            (error.into(), denial.clone(), reason)
+            let step = error.step();
+            unverified(error.into(), step)
         })?;
-    arguments.cosign.verify().map_err(|error| {
-        let reason = Reason::VerificationFailed(Step::Cosign);
-        (error, denial.clone(), reason)
-    })?;
+    arguments
+        .cosign
+        .verify()
+        .map_err(|error| unverified(error, Step::Cosign))?;
     match host(arguments) {
         Ok(host) => Ok((bundle, host)),
-        Err(error) => Err((
-            error.into(),
-            Denial::of_bundle(&bundle),
-            Reason::PolicyInvalid,
-        )),
+        Err(error) => {
+            let denial = Denial::of_bundle(&bundle);
+            Err(refused(error.into(), denial, Reason::PolicyInvalid))
+        }
     }
 }
 

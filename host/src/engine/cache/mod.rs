@@ -159,7 +159,7 @@ mod tests {
     fn filled(folder: &Path) -> (Engine, CodeCache, Digest) {
         let (engine, cache, digest) = cache(folder);
         let code = engine.precompile_component(COMPONENT).unwrap();
-        cache.store(&digest, code.clone()).unwrap();
+        cache.store(&digest, code).unwrap();
         (engine, cache, digest)
     }
 
