@@ -90,7 +90,7 @@ impl Bundle {
         text(&self.manifest["version"])
     }
 
-    /// TL-05
+    /// TB-27, TL-05
     pub(crate) fn directory(&self) -> String {
         format!("skills/{}/{}", self.name(), self.version())
     }

@@ -197,3 +197,18 @@ fn tl_09_the_script_verifies_the_pins() {
     assert_eq!(run.status, 0, "{run:?}");
     assert!(run.stdout.contains("OK verify-pins count="), "{run:?}");
 }
+
+/// TB-60, TB-61, TV-34: that takes a toolchain and minutes, so CI does it; this holds CI to it.
+#[test]
+fn tb_61_ci_rebuilds_the_components_verifies_the_pins_and_fuzzes_the_readers() {
+    let ci = std::fs::read_to_string(repository().join(".ci/run")).unwrap();
+    for step in [
+        "scripts/build_skills.sh --check",
+        "scripts/verify_pins.sh",
+        "scripts/fuzz.sh",
+        "scripts/test.sh",
+    ] {
+        let called = ci.lines().any(|line| line.trim().starts_with(step));
+        assert!(called, "{step}");
+    }
+}
