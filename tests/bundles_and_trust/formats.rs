@@ -13,15 +13,7 @@ fn with_ring(ring: impl AsRef<[u8]>) -> Run {
     Bundle::example().write(&folder.path("b"));
     folder.write("keys.json", &ring);
     let digest = digest(&ring);
-    folder.run(&[
-        "verify",
-        "--bundle",
-        "b",
-        "--keys",
-        "keys.json",
-        "--keys-digest",
-        &digest,
-    ])
+    folder.verify_bundle("b", "keys.json", &digest)
 }
 
 /// `verify` of the example with other bytes for one file.
@@ -32,15 +24,7 @@ fn with_file(name: &str, bytes: impl AsRef<[u8]>) -> Run {
     folder.write(&format!("b/{name}"), bytes);
     folder.write("keys.json", &example.ring);
     let digest = digest(&example.ring);
-    folder.run(&[
-        "verify",
-        "--bundle",
-        "b",
-        "--keys",
-        "keys.json",
-        "--keys-digest",
-        &digest,
-    ])
+    folder.verify_bundle("b", "keys.json", &digest)
 }
 
 #[test]
@@ -110,15 +94,7 @@ fn tb_12_white_space_of_a_ring_counts() {
     example.write(&folder.path("b"));
     folder.write("keys.json", [example.ring.as_slice(), b"\n"].concat());
     let digest = digest(&example.ring);
-    let run = folder.run(&[
-        "verify",
-        "--bundle",
-        "b",
-        "--keys",
-        "keys.json",
-        "--keys-digest",
-        &digest,
-    ]);
+    let run = folder.verify_bundle("b", "keys.json", &digest);
     run.assert_failed("public keys digest mismatch");
 }
 
@@ -176,15 +152,7 @@ fn tb_17_a_fifo_is_not_waited_for() {
         .status();
     assert!(made.unwrap().success());
     let digest = digest(&example.ring);
-    let run = folder.run(&[
-        "verify",
-        "--bundle",
-        "b",
-        "--keys",
-        "keys.json",
-        "--keys-digest",
-        &digest,
-    ]);
+    let run = folder.verify_bundle("b", "keys.json", &digest);
     run.assert_failed("manifest.json");
 }
 

@@ -100,6 +100,19 @@ impl Folder {
         Run::of(&mut self.command(arguments))
     }
 
+    /// `verify --bundle` with this ring file and digest.
+    pub(crate) fn verify_bundle(&self, bundle: &str, keys: &str, digest: &str) -> Run {
+        self.run(&[
+            "verify",
+            "--bundle",
+            bundle,
+            "--keys",
+            keys,
+            "--keys-digest",
+            digest,
+        ])
+    }
+
     /// A run that must succeed.
     pub(crate) fn ok(&self, arguments: &[&str]) -> Run {
         let run = self.run(arguments);
