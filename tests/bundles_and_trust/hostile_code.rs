@@ -153,3 +153,29 @@ fn tx_04_a_report_replaces_only_files_outside_the_root() {
     ]);
     assert_eq!(run.status, 1, "{run:?}");
 }
+
+/// TN-04, TN-22: the compiler's time counts too. This component takes far longer to compile than the run may take, and
+/// far less to answer.
+#[test]
+fn tn_22_compiling_a_bundle_takes_of_its_time() {
+    let pinned = crate::program::repository().join("skills/content.hydrate/0.1.0/skill.wasm");
+    let mut wasm = std::fs::read(pinned).unwrap();
+    // A custom section of its own time: nobody has compiled these bytes before.
+    let now = std::time::SystemTime::now();
+    let now = now
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap()
+        .as_nanos();
+    let content = [b"\x03now".as_slice(), &now.to_le_bytes()].concat();
+    wasm.extend([&[0][..], &leb128(content.len()), &content].concat());
+    let capabilities = [("exec.safe", "*"), ("fs.read", "/os"), ("net.http", "*")];
+    let ceiling = json!({"fs": {"read": ["/os"]}, "net": ["https://a.example/"], "exec": true});
+    let execution = Execution::new(&wasm, &capabilities, &ceiling);
+    execution.policy(&json!({
+        "version": 1, "trusted_signers": ["team.build"], "capability_ceiling": ceiling,
+        "host": {"limits": {"wall_ms": 50}},
+    }));
+    let draft = ["--receipt-format", "v1-draft", "--allow-experimental"];
+    execution.run(&draft).assert_failed("deadline exceeded");
+    assert_eq!(execution.receipt()["result"]["code"], "timeout");
+}
