@@ -81,7 +81,7 @@ impl Failure {
     pub fn code(&self) -> Code {
         match self {
             Self::Component(error) => code_of(error),
-            Self::CoreModule(failure) => code_of_core_module(failure),
+            Self::CoreModule(failure) => failure.code(),
             Self::NotLoadable(EngineError::CompileTimeout) => Code::Timeout,
             Self::NotLoadable(_) | Self::NoEntrypoint(_) => Code::InstantiationFailed,
         }
@@ -166,20 +166,5 @@ fn code_of(error: &CallError) -> Code {
             Budget::EgressBytes => Code::EgressLimit,
             Budget::Hostcalls | Budget::ReadBytes | Budget::RequestBytes => Code::HostcallLimit,
         },
-    }
-}
-
-fn code_of_core_module(failure: &CoreFailure) -> Code {
-    match failure {
-        CoreFailure::NonzeroReturn { .. } => Code::NonzeroReturn,
-        CoreFailure::Trap(_) => Code::Trap,
-        CoreFailure::FuelExhausted => Code::FuelExhausted,
-        CoreFailure::MemoryLimit(..) => Code::MemoryLimit,
-        CoreFailure::Timeout => Code::Timeout,
-        CoreFailure::CapabilityDenied(_) => Code::CapabilityDenied,
-        CoreFailure::InstantiationFailed(_) | CoreFailure::EntrypointNotFound(_) => {
-            Code::InstantiationFailed
-        }
-        CoreFailure::OutputTooLarge(_) => Code::OutputTooLarge,
     }
 }

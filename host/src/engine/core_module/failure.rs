@@ -3,6 +3,7 @@
 use wasmtime::Trap;
 
 use super::limits::Limiter;
+use crate::audit::Code;
 use crate::capability::BudgetExceeded;
 use crate::capability::core_module::{Denied, Ended};
 use crate::trust::escaped;
@@ -52,16 +53,16 @@ pub enum CoreFailure {
 impl CoreFailure {
     /// The code of receipts and of the audit log (TR-16).
     #[must_use]
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> Code {
         match self {
-            Self::NonzeroReturn { .. } => "nonzero_return",
-            Self::Trap(_) => "trap",
-            Self::FuelExhausted => "fuel_exhausted",
-            Self::MemoryLimit(..) => "memory_limit",
-            Self::Timeout => "timeout",
-            Self::CapabilityDenied(_) => "capability_denied",
-            Self::InstantiationFailed(_) | Self::EntrypointNotFound(_) => "instantiation_failed",
-            Self::OutputTooLarge(_) => "output_too_large",
+            Self::NonzeroReturn { .. } => Code::NonzeroReturn,
+            Self::Trap(_) => Code::Trap,
+            Self::FuelExhausted => Code::FuelExhausted,
+            Self::MemoryLimit(..) => Code::MemoryLimit,
+            Self::Timeout => Code::Timeout,
+            Self::CapabilityDenied(_) => Code::CapabilityDenied,
+            Self::InstantiationFailed(_) | Self::EntrypointNotFound(_) => Code::InstantiationFailed,
+            Self::OutputTooLarge(_) => Code::OutputTooLarge,
         }
     }
 

@@ -289,7 +289,10 @@ fn th_30_what_was_used_before_a_denial_is_still_told() {
     let body = "(drop (call $time_now_unix))
                 (drop (call $random_fill (i32.const 0) (i32.const 1))) (i32.const 0)";
     let outcome = site.run(&site.module("", NO_TEXTS, body));
-    assert_eq!(outcome.result.unwrap_err().code(), "capability_denied");
+    assert_eq!(
+        outcome.result.unwrap_err().code().as_str(),
+        "capability_denied"
+    );
     assert_eq!(outcome.caps_used, BTreeSet::from(["time.now".to_owned()]));
     assert_eq!(outcome.denied, ["random.bytes:*"]);
     let outcome = site.run(&site.module("", NO_TEXTS, "(i32.const 0)"));

@@ -42,7 +42,7 @@ fn th_20_nothing_but_the_14_functions_can_be_imported() {
         let text = failure.to_string();
         assert!(text.starts_with("wasm instantiation failed: "), "{text}");
         assert!(!text.contains('\n') && text.len() < 1000, "{text}");
-        assert_eq!(failure.code(), "instantiation_failed");
+        assert_eq!(failure.code().as_str(), "instantiation_failed");
     }
 }
 
@@ -128,7 +128,7 @@ fn th_28_a_failure_shows_the_beginning_of_the_output_escaped() {
     );
     let long = failed(&[b'x'; 5000]);
     assert_eq!(long.to_string().matches('x').count(), 1024);
-    assert_eq!(long.code(), "nonzero_return");
+    assert_eq!(long.code().as_str(), "nonzero_return");
 }
 
 /// TR-16
@@ -157,7 +157,7 @@ fn th_29_a_trap_is_told_by_its_kind_without_frames_and_addresses() {
         for leak in ["0x", "secret_name", "backtrace", "\n", "/"] {
             assert!(!text.contains(leak), "{leak} {text}");
         }
-        assert_eq!(failure.code(), "trap");
+        assert_eq!(failure.code().as_str(), "trap");
     }
 }
 
@@ -175,10 +175,10 @@ fn th_29_code_that_runs_at_the_start_counts_as_execution() {
         ("(loop $l (br $l))", "fuel_exhausted"),
         ("(drop (call $time))", "capability_denied"),
     ] {
-        assert_eq!(failure(&site, &start(body)).code(), code, "{body}");
+        assert_eq!(failure(&site, &start(body)).code().as_str(), code, "{body}");
     }
     assert!(site.run(&start("")).result.is_ok());
     // Data that does not fit is no code.
     let data = "(module (memory 1) (data (i32.const 65536) \"x\") (func (export \"run\")))";
-    assert_eq!(failure(&site, data).code(), "instantiation_failed");
+    assert_eq!(failure(&site, data).code().as_str(), "instantiation_failed");
 }
