@@ -68,6 +68,8 @@ fn run_on(
         limits: Limits::default(),
         fetcher: Arc::clone(&fetcher),
         components: Arc::new(ComponentDescriber::new(fetcher)),
+        journals: None,
+        protected: Arc::default(),
     });
     engine.run(skill, request, call, budgets)
 }

@@ -1,9 +1,7 @@
 //! Hydration against its floors, side by side in one run: the same work by the guest's own code compiled
 //! natively, by bare wasmtime on the same bytes, and by a process that does nothing.
 //!
-//! `cargo bench --bench hydrate` prints one table; `-- --check` also exits with 1 when a target is missed,
-//! `-- --quick` takes a tenth of the samples. Samples of both sides alternate and medians are compared, so
-//! that a machine that is busy for a moment slows both.
+//! `cargo bench --bench hydrate` prints one table; the arguments are explained in `harness`.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,17 +13,19 @@
 
 #[path = "hydrate/floor.rs"]
 mod floor;
+#[path = "harness/mod.rs"]
+mod harness;
 #[path = "hydrate/server.rs"]
 mod server;
 
 use std::fmt::Write as _;
 use std::fs;
 use std::hint::black_box;
-use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use floor::{BareWasmtime, native_hydrate};
+use harness::{Measured, Target, alternate};
 use hydrant::policy::CliMount;
 use hydrant::{Host, HydrateRequest};
 
@@ -37,132 +37,18 @@ fn describe(host: &Host) -> String {
 }
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let flag = |name: &str| arguments.iter().any(|argument| argument == name);
-    let wanted = |operation: &str| {
-        let mut words = arguments
-            .iter()
-            .filter(|argument| !argument.starts_with('-'))
-            .peekable();
-        words.peek().is_none() || words.any(|word| operation.contains(word.as_str()))
-    };
-    let samples = if flag("--quick") { 50 } else { 500 };
-    let os = tempfile::tempdir().unwrap();
-    write_os_root(os.path(), 10);
-
-    println!(
-        "{:<44} {:>10} {:>10} {:>7}  {:<12} met",
-        "operation", "hydrant", "floor", "ratio", "target"
-    );
-    let mut all_met = true;
-    for (operation, measure) in OPERATIONS {
-        if wanted(operation) {
-            let measured = measure(os.path(), samples);
-            println!(
-                "{}",
-                Row {
-                    operation,
-                    measured: &measured
-                }
-            );
-            all_met &= measured.met();
-        }
-    }
-    if flag("--check") && !all_met {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    }
+    harness::run(&[
+        ("hydrate 10 local skills, in process", in_process),
+        ("fresh instance and call (bare wasmtime)", fresh_instance),
+        ("hydrate 10 local skills, whole process", whole_process),
+        ("verify all pins, whole process", verify_pins),
+        ("hydrate 100 skills over HTTP, 20 ms each", over_http),
+    ])
 }
 
-type Measure = fn(&Path, usize) -> Measured;
-
-const OPERATIONS: [(&str, Measure); 5] = [
-    ("hydrate 10 local skills, in process", in_process),
-    ("fresh instance and call (bare wasmtime)", fresh_instance),
-    ("hydrate 10 local skills, whole process", whole_process),
-    ("verify all pins, whole process", verify_pins),
-    ("hydrate 100 skills over HTTP, 20 ms each", over_http),
-];
-
-struct Measured {
-    hydrant: Duration,
-    floor: Duration,
-    target: Target,
-}
-
-enum Target {
-    Ratio(f64),
-    Time(Duration),
-}
-
-impl Measured {
-    fn ratio(&self) -> f64 {
-        self.hydrant.as_secs_f64() / self.floor.as_secs_f64()
-    }
-
-    fn met(&self) -> bool {
-        match self.target {
-            Target::Ratio(most) => self.ratio() <= most,
-            Target::Time(most) => self.hydrant <= most,
-        }
-    }
-}
-
-struct Row<'a> {
-    operation: &'static str,
-    measured: &'a Measured,
-}
-
-impl std::fmt::Display for Row<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Measured {
-            hydrant,
-            floor,
-            target,
-        } = self.measured;
-        let target = match target {
-            Target::Ratio(most) => format!("<= {most} x"),
-            Target::Time(most) => format!("<= {most:?}"),
-        };
-        let met = if self.measured.met() { "yes" } else { "NO" };
-        let (hydrant, floor) = (format!("{hydrant:.1?}"), format!("{floor:.1?}"));
-        let (operation, ratio) = (self.operation, self.measured.ratio());
-        write!(
-            f,
-            "{operation:<44} {hydrant:>10} {floor:>10} {ratio:>7.2}  {target:<12} {met}"
-        )
-    }
-}
-
-/// Medians of alternating samples, after a tenth of them to warm up.
-fn alternate(
-    samples: usize,
-    mut one: impl FnMut(),
-    mut other: impl FnMut(),
-) -> (Duration, Duration) {
-    let time = |work: &mut dyn FnMut()| {
-        let start = Instant::now();
-        work();
-        start.elapsed()
-    };
-    let (mut ones, mut others) = (Vec::new(), Vec::new());
-    for sample in 0..samples + samples / 10 {
-        let (first, second) = (time(&mut one), time(&mut other));
-        if sample >= samples / 10 {
-            ones.push(first);
-            others.push(second);
-        }
-    }
-    (median(ones), median(others))
-}
-
-fn median(mut samples: Vec<Duration>) -> Duration {
-    samples.sort_unstable();
-    samples[samples.len() / 2]
-}
-
-fn in_process(os: &Path, samples: usize) -> Measured {
+fn in_process(samples: usize) -> Measured {
+    let os = os_root(10);
+    let os = os.path();
     let host = Host::builder().os_root(os).build().unwrap();
     let request = HydrateRequest::new(AGENT);
     assert_eq!(
@@ -182,7 +68,7 @@ fn in_process(os: &Path, samples: usize) -> Measured {
     }
 }
 
-fn fresh_instance(_os: &Path, samples: usize) -> Measured {
+fn fresh_instance(samples: usize) -> Measured {
     let host = Host::builder().build().unwrap();
     let bare = BareWasmtime::new();
     assert_eq!(
@@ -202,13 +88,14 @@ fn fresh_instance(_os: &Path, samples: usize) -> Measured {
     }
 }
 
-fn whole_process(os: &Path, samples: usize) -> Measured {
-    let root = os.to_str().unwrap();
+fn whole_process(samples: usize) -> Measured {
+    let os = os_root(10);
+    let root = os.path().to_str().unwrap();
     let arguments = ["hydrate", AGENT, "--root", root];
     processes(&arguments, samples, Duration::from_millis(15))
 }
 
-fn verify_pins(_os: &Path, samples: usize) -> Measured {
+fn verify_pins(samples: usize) -> Measured {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let arguments = ["verify", "--root", root];
     processes(&arguments, samples, Duration::from_millis(60))
@@ -241,7 +128,7 @@ fn processes(arguments: &[&str], samples: usize, target: Duration) -> Measured {
     }
 }
 
-fn over_http(_os: &Path, samples: usize) -> Measured {
+fn over_http(samples: usize) -> Measured {
     let delay = Duration::from_millis(20);
     let server = server::SlowServer::start(delay);
     let os = tempfile::tempdir().unwrap();
@@ -288,7 +175,9 @@ fn over_http(_os: &Path, samples: usize) -> Measured {
     }
 }
 
-fn write_os_root(os: &Path, skills: usize) {
+fn os_root(skills: usize) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let os = directory.path();
     fs::create_dir_all(os.join("agents")).unwrap();
     fs::create_dir_all(os.join("skills")).unwrap();
     let mut agent = String::from("---\nname: Pilot\nskills:\n");
@@ -303,4 +192,5 @@ fn write_os_root(os: &Path, skills: usize) {
         fs::write(os.join(format!("skills/skill-{skill}.md")), text).unwrap();
     }
     fs::write(os.join("agents/pilot.md"), agent + "---\nFly the plane.\n").unwrap();
+    directory
 }

@@ -35,3 +35,4 @@ pub use embedded::{embedded_pins, host_world_id, keys_digest};
 pub use host::{
     Delivery, Failure, Format, Host, HostBuilder, HostError, HydrateRequest, PinnedSkillInfo, Run,
 };
+pub use jail::survive_file_size_limit;

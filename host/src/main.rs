@@ -5,5 +5,7 @@ mod cli;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // Where that cannot be had, a limit on files ends the program as it always would.
+    let _ = hydrant::survive_file_size_limit();
     cli::run(std::env::args_os())
 }

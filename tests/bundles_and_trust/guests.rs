@@ -152,13 +152,16 @@ pub(crate) fn failing(name: &str, code: &str, message: &str) -> Vec<u8> {
 const FS_READ: &str = r#"
   (import "hydrant:host/fs-read@0.1.0" (instance $fs
     (type $e (enum "denied" "not-found" "is-directory" "not-directory" "special" "leaves-mount"
-      "not-accessible" "too-large" "invalid-path" "fetch-failed" "conflict" "io"))
+      "not-accessible" "too-large" "invalid-path" "fetch-failed" "conflict" "symlink" "io"))
     (export "fs-error" (type $fs-error (eq $e)))
     (type $o (enum "refuse" "cut"))
     (export "overflow" (type $overflow (eq $o)))
-    (type $r (record (field "path" string) (field "max-bytes" u32) (field "overflow" $overflow)))
+    (type $l (enum "follow" "refuse"))
+    (export "symlinks" (type $symlinks (eq $l)))
+    (type $r (record (field "path" string) (field "max-bytes" u32) (field "overflow" $overflow)
+      (field "symlinks" $symlinks)))
     (export "read-request" (type $read-request (eq $r)))
-    (type $f (record (field "bytes" (list u8)) (field "truncated" bool)))
+    (type $f (record (field "bytes" (list u8)) (field "truncated" bool) (field "executable" bool)))
     (export "file" (type $file (eq $f)))
     (export "read" (func (param "requests" (list $read-request)) (result (list (result $file (error $fs-error))))))))
   (core func $read (canon lower (func $fs "read") (memory (core memory $memory "memory"))

@@ -24,20 +24,23 @@ const FETCH: &str = r#"
     (type $q (record (field "method" $method) (field "url" string)
       (field "headers" (list (tuple string string))) (field "body" (option (list u8)))
       (field "encodings" $encodings) (field "max-bytes" u32) (field "overflow" $overflow)
-      (field "timeout-ms" u32) (field "max-redirects" u8)))
+      (field "timeout-ms" u32) (field "max-redirects" u8) (field "body-types" (list string))))
     (export "http-request" (type $request (eq $q)))
     (type $s (record (field "status" u16) (field "url" string)
-      (field "headers" (list (tuple string string))) (field "body" (list u8)) (field "truncated" bool)))
+      (field "headers" (list (tuple string string))) (field "body" (list u8)) (field "truncated" bool)
+      (field "unread" bool)))
     (export "http-response" (type $response (eq $s)))
+    (type $a (record (field "reason" $fetch-error) (field "url" string)))
+    (export "fetch-failure" (type $failure (eq $a)))
     (export "send" (func (param "requests" (list $request))
-      (result (list (result $response (error $fetch-error))))))))
+      (result (list (result $response (error $failure))))))))
   (core func $call (canon lower (func $fetch "send") (memory (core memory $memory "memory"))
     (realloc (core func $memory "realloc"))))"#;
 
 const PROCESS: &str = r#"
   (import "hydrant:host/process@0.1.0" (instance $process
     (type $e (enum "denied" "arguments-denied" "directory-denied" "unconfined" "not-found"
-      "not-permitted" "fetch-failed" "not-startable" "no-directory" "invalid-request"))
+      "not-permitted" "fetch-failed" "not-startable" "no-directory" "not-directory" "invalid-request"))
     (export "process-error" (type $process-error (eq $e)))
     (type $p (record (field "name" string) (field "directory" string)))
     (export "program" (type $program (eq $p)))
@@ -61,7 +64,7 @@ const PROCESS: &str = r#"
 /// A request of this method (the number of its case) to this URL, following up to five redirects.
 pub(crate) fn fetching(method: u8, url: &str) -> Vec<u8> {
     let data = format!(
-        "\\{method:02x}\\00\\00\\00{url}{nothing}{nothing}\\00\\00\\00\\00{identity}{most}{refuse}{wait}\\05\\00\\00\\00",
+        "\\{method:02x}\\00\\00\\00{url}{nothing}{nothing}\\00\\00\\00\\00{identity}{most}{refuse}{wait}\\05\\00\\00\\00{nothing}",
         url = pair(2048, url.len()),
         // No headers; no body, whose bytes are then not looked at.
         nothing = pair(0, 0),

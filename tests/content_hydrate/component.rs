@@ -71,13 +71,16 @@ pub(crate) fn reading() -> Vec<u8> {
         r#"(component
           (import "hydrant:host/fs-read@0.1.0" (instance $fs
             (type $error (enum "denied" "not-found" "is-directory" "not-directory" "special" "leaves-mount"
-              "not-accessible" "too-large" "invalid-path" "fetch-failed" "conflict" "io"))
+              "not-accessible" "too-large" "invalid-path" "fetch-failed" "conflict" "symlink" "io"))
             (export "fs-error" (type $fs-error (eq $error)))
             (type $overflow (enum "refuse" "cut"))
             (export "overflow" (type $overflow-name (eq $overflow)))
-            (type $request (record (field "path" string) (field "max-bytes" u32) (field "overflow" $overflow-name)))
+            (type $links (enum "follow" "refuse"))
+            (export "symlinks" (type $links-name (eq $links)))
+            (type $request (record (field "path" string) (field "max-bytes" u32) (field "overflow" $overflow-name)
+              (field "symlinks" $links-name)))
             (export "read-request" (type $read-request (eq $request)))
-            (type $content (record (field "bytes" (list u8)) (field "truncated" bool)))
+            (type $content (record (field "bytes" (list u8)) (field "truncated" bool) (field "executable" bool)))
             (export "file" (type $file (eq $content)))
             (export "read" (func (param "requests" (list $read-request))
               (result (list (result $file (error $fs-error))))))))

@@ -58,6 +58,7 @@ impl Effects for Host {
                 path: request.path.clone(),
                 max_bytes: request.max_bytes,
                 overflow: fs_read::Overflow::Refuse,
+                symlinks: fs_read::Symlinks::Follow,
             })
             .collect();
         fs_read::read(&requests)
@@ -82,6 +83,7 @@ impl Effects for Host {
                 overflow: fetch::Overflow::Refuse,
                 timeout_ms: request.timeout_ms,
                 max_redirects: request.max_redirects,
+                body_types: Vec::new(),
             })
             .collect();
         fetch::send(&requests)
@@ -91,7 +93,7 @@ impl Effects for Host {
                     status: response.status,
                     body: response.body,
                 }),
-                Err(error) => Err(fetch_error(error)),
+                Err(failure) => Err(fetch_error(failure.reason)),
             })
             .collect()
     }
@@ -140,6 +142,7 @@ fn fs_error(error: fs_read::FsError) -> FsError {
         fs_read::FsError::InvalidPath => FsError::InvalidPath,
         fs_read::FsError::FetchFailed => FsError::FetchFailed,
         fs_read::FsError::Conflict => FsError::Conflict,
+        fs_read::FsError::Symlink => FsError::Symlink,
         fs_read::FsError::Io => FsError::Io,
     }
 }
@@ -170,7 +173,9 @@ fn process_error(error: process::ProcessError) -> ProcessError {
         process::ProcessError::NotPermitted => ProcessError::NotPermitted,
         process::ProcessError::FetchFailed => ProcessError::FetchFailed,
         process::ProcessError::NotStartable => ProcessError::NotStartable,
-        process::ProcessError::NoDirectory => ProcessError::NoDirectory,
+        process::ProcessError::NoDirectory | process::ProcessError::NotDirectory => {
+            ProcessError::NoDirectory
+        }
         process::ProcessError::InvalidRequest => ProcessError::InvalidRequest,
     }
 }

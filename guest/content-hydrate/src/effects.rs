@@ -55,6 +55,8 @@ pub enum FsError {
     FetchFailed,
     /// Only of changes; never of reads.
     Conflict,
+    /// Only where links are refused, which no hydration asks for.
+    Symlink,
     /// Any other failure.
     Io,
 }

@@ -41,6 +41,15 @@ impl SkillError {
         self
     }
 
+    /// The same error with another message, bounded like that of [`SkillError::new`].
+    #[must_use]
+    pub fn because(self, message: &str) -> Self {
+        Self {
+            details: self.details,
+            ..Self::new(self.code, message)
+        }
+    }
+
     /// The `snake_case` code.
     #[must_use]
     pub fn code(&self) -> &'static str {

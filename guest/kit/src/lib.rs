@@ -5,9 +5,16 @@
 //! linear in its input, and never recurses as deep as the input says. It has no effects: reading,
 //! fetching and executing are hostcalls, which belong to each component.
 
+pub mod charset;
+pub mod cut;
 pub mod error;
 pub mod front_matter;
+pub mod host;
 pub mod json;
+pub mod media;
+pub mod members;
+pub mod path;
+pub mod process;
 pub mod request;
 pub mod text;
 pub mod yaml;

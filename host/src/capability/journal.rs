@@ -21,12 +21,19 @@ pub struct Entries {
     pub used: BTreeSet<&'static str>,
     /// What was refused, as `<kind>:<value>`, in order; at most 101 (TU-08).
     pub denied: Vec<String>,
+    /// Files were changed, whatever became of the call then.
+    pub files_changed: bool,
 }
 
 impl Journal {
     /// Notes that a capability of this kind was used.
     pub(crate) fn used(&self, kind: &'static str) {
         self.entries().used.insert(kind);
+    }
+
+    /// Notes that files were changed.
+    pub(crate) fn files_changed(&self) {
+        self.entries().files_changed = true;
     }
 
     /// Notes that an operation was refused.

@@ -17,6 +17,7 @@ mod stop;
 #[cfg(test)]
 mod testing;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,6 +40,11 @@ pub struct Call {
     pub fetcher: Arc<fetch::Fetcher>,
     /// Describes tools that are components (TD-14).
     pub components: Arc<dyn DescribeComponent>,
+    /// Where changes of files are journalled; without it only one file can be changed at a time.
+    pub journals: Option<fs::Journals>,
+    /// Real paths at and below which nothing is changed, whatever mount shows them: the home folder, and the files
+    /// that say what is allowed.
+    pub protected: Arc<[PathBuf]>,
 }
 
 /// Asks a component for its description. The engine implements it; this folder knows no WebAssembly.

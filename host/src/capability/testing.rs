@@ -76,9 +76,39 @@ impl Site {
         Grant::new(Arc::new(policy), &everything)
     }
 
+    /// A call that may write below `/workspace`, journalled in `state/changes`; `mounts` are added, and may be
+    /// written below as far as they are `rw`.
+    pub(super) fn writer(&self, mounts: &str) -> Call {
+        writer_at(&self.root, mounts)
+    }
+
     /// A call that may read and nothing else.
     pub(super) fn call(&self) -> Call {
         call(self.grant(&[], ""))
+    }
+}
+
+/// [`Site::writer`] of a site that somebody else made.
+pub(super) fn writer_at(root: &Path, mounts: &str) -> Call {
+    let text = format!(
+        "version: 1\n\
+             trusted_signers: [a]\n\
+             capability_ceiling: {{fs: {{read: [/], write: [/]}}}}\n\
+             host:\n  \
+               mounts:\n  \
+               - {{at: /os, dir: ./os, mode: ro}}\n  \
+               - {{at: /workspace, dir: ./work, mode: rw}}\n{mounts}"
+    );
+    let file = root.join("policy.yaml");
+    std::fs::write(&file, text).unwrap();
+    let policy = Policy::load(&file, &[]).unwrap();
+    let everything = ["fs.read", "fs.write"].map(|kind| Capability {
+        kind: kind.to_owned(),
+        value: "/".to_owned(),
+    });
+    Call {
+        journals: Some(super::fs::Journals::new(root.join("state/changes"))),
+        ..call(Grant::new(Arc::new(policy), &everything))
     }
 }
 
@@ -91,6 +121,8 @@ pub(super) fn call(grant: Grant) -> Call {
         limits: crate::policy::Limits::default(),
         fetcher: Arc::new(Fetcher::new(&[]).unwrap()),
         components: Arc::new(Describer),
+        journals: None,
+        protected: Arc::default(),
     }
 }
 

@@ -9,6 +9,7 @@ mod generate;
 mod hydrate;
 mod hydration;
 mod keys;
+mod layout;
 mod lock;
 mod output;
 mod pins;

@@ -9,10 +9,11 @@ use hydrant::audit::{AuditedCall, Denial, Reason, ReceiptFormat, Slots, check_lo
 use hydrant::policy::CliMount;
 use hydrant::trust::limits::MAX_INPUT_BYTES;
 use hydrant::trust::{Experimental, read_bounded};
-use hydrant::{Host, HostBuilder, HostError, Run};
+use hydrant::{Host, HostBuilder, HostError, Run, home};
 
 use super::config::{AuditOptions, LayerOptions, PinOptions, PolicyOptions};
-use super::output::{Exit, Format, print, print_line, skill_error};
+use super::layout::laid_out;
+use super::output::{Exit, Format, print, skill_error};
 use super::pins::refuse_in_root;
 
 /// Run a pinned skill
@@ -159,6 +160,9 @@ fn host(arguments: &Arguments) -> anyhow::Result<HostBuilder> {
     for mount in &arguments.mounts {
         builder = builder.mount(CliMount::of_policy(mount)?);
     }
+    if let Some(home) = home::folder() {
+        builder = builder.home(home);
+    }
     arguments.audit.apply(&arguments.policy, builder)
 }
 
@@ -186,7 +190,7 @@ fn respond(response: &[u8], format: Format) -> anyhow::Result<()> {
     match format {
         Format::Text => {
             if let Ok(value) = serde_json::from_slice::<serde_json::Value>(response) {
-                return print_line(&serde_json::to_string_pretty(&value)?);
+                return print(laid_out(&value).as_bytes());
             }
         }
         Format::Json => {}

@@ -35,11 +35,11 @@ pub struct Budgets {
 
 /// TN-05: bytes of a request.
 const REQUEST_BYTES: u64 = 16 * 1024 * 1024;
-/// What a call may read in all where nothing says less: the work limit of a search (TS-80).
-const READ_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+/// What a call may read in all where nothing says less: a search at its work limit (TS-80), with the ignore files.
+const READ_BYTES: u64 = (2 * 1024 + 256) * 1024 * 1024;
 
-/// What an ordinary guest may hand over in one hostcall: a few of the largest files.
-const HOSTCALL_BYTES: usize = 64 * 1024 * 1024;
+/// What an ordinary guest may hand over in one hostcall: all that one `apply` may hold, 64 MiB of content and paths.
+const HOSTCALL_BYTES: usize = 80 * 1024 * 1024;
 
 impl Budgets {
     /// The budgets of an ordinary call under the limits of a policy (TN-01 to TN-12).

@@ -184,6 +184,8 @@ impl ComponentDescriber {
             limits: Limits::default(),
             fetcher: Arc::clone(&self.shared.fetcher),
             components: Arc::new(self.clone()),
+            journals: None,
+            protected: Arc::default(),
         });
         engine
             .describe_instance(&instance, describe, call, &budgets)

@@ -24,8 +24,9 @@ macro_rules! same_names {
 
 same_names!(FsError => fs_read::FsError {
     Denied, NotFound, IsDirectory, NotDirectory, Special, LeavesMount, NotAccessible, TooLarge,
-    InvalidPath, FetchFailed, Conflict, Io,
+    InvalidPath, FetchFailed, Conflict, Symlink, Io,
 });
+same_names!(fs_read::Symlinks => fs::Symlinks { Follow, Refuse });
 same_names!(fs_read::Overflow => fs::Overflow { Refuse, Cut });
 same_names!(fs::EntryKind => fs_read::EntryKind { File, Directory, Symlink, Other });
 same_names!(FetchError => wit_fetch::FetchError {
@@ -37,7 +38,7 @@ same_names!(wit_fetch::Encodings => fetch::Encodings { Identity, Gzip });
 same_names!(wit_fetch::Method => fetch::Method { Get, Head, Post, Put, Patch, Delete });
 same_names!(ProcessError => wit_process::ProcessError {
     Denied, ArgumentsDenied, DirectoryDenied, Unconfined, NotFound, NotPermitted, FetchFailed,
-    NotStartable, NoDirectory, InvalidRequest,
+    NotStartable, NoDirectory, NotDirectory, InvalidRequest,
 });
 
 impl types::Host for State {}
@@ -53,13 +54,18 @@ impl fs_read::Host for State {
                 path: request.path,
                 max_bytes: request.max_bytes,
                 overflow: request.overflow.into(),
+                symlinks: request.symlinks.into(),
             })
             .collect();
         let files = fs::read(&self.call, requests)?;
         Ok(files
             .into_iter()
             .map(|file| match file {
-                Ok(fs::File { bytes, truncated }) => Ok(fs_read::File { bytes, truncated }),
+                Ok(file) => Ok(fs_read::File {
+                    bytes: file.bytes,
+                    truncated: file.truncated,
+                    executable: file.executable,
+                }),
                 Err(error) => Err(error.into()),
             })
             .collect())
@@ -67,40 +73,63 @@ impl fs_read::Host for State {
 
     fn tree(
         &mut self,
-        request: fs_read::TreeRequest,
-    ) -> wasmtime::Result<Result<fs_read::Listing, fs_read::FsError>> {
-        let request = fs::TreeRequest {
-            root: request.root,
-            max_entries: request.max_entries,
-            max_depth: request.max_depth,
-            include_hidden: request.include_hidden,
-        };
+        requests: Vec<fs_read::TreeRequest>,
+    ) -> wasmtime::Result<Vec<Result<fs_read::Listing, fs_read::FsError>>> {
+        let requests = requests
+            .into_iter()
+            .map(|request| fs::TreeRequest {
+                root: request.root,
+                max_entries: request.max_entries,
+                max_depth: request.max_depth,
+                include_hidden: request.include_hidden,
+            })
+            .collect();
         let entry = |entry: fs::Entry| fs_read::Entry {
             path: entry.path,
             kind: entry.kind.into(),
             bytes: entry.bytes,
             error: entry.error.map(Into::into),
         };
-        Ok(match fs::tree(&self.call, request)? {
-            Ok(tree) => Ok(fs_read::Listing {
-                entries: tree.entries.into_iter().map(entry).collect(),
-                truncated: tree.truncated,
-            }),
-            Err(error) => Err(error.into()),
-        })
+        let trees = fs::tree(&self.call, requests)?;
+        Ok(trees
+            .into_iter()
+            .map(|tree| match tree {
+                Ok(tree) => Ok(fs_read::Listing {
+                    entries: tree.entries.into_iter().map(entry).collect(),
+                    truncated: tree.truncated,
+                }),
+                Err(error) => Err(error.into()),
+            })
+            .collect())
     }
 }
 
 impl fs_write::Host for State {
-    /// No grant holds `fs.write` yet: no pinned skill declares it (TC-16).
     fn apply(
         &mut self,
         changes: Vec<fs_write::Change>,
-    ) -> wasmtime::Result<Result<(), fs_write::FsError>> {
-        self.call
-            .meter
-            .hostcalls(u64::try_from(changes.len()).unwrap_or(u64::MAX))?;
-        Ok(Err(fs_write::FsError::Denied))
+    ) -> wasmtime::Result<Result<(), fs_write::Failure>> {
+        let mut translated = Vec::with_capacity(changes.len());
+        for (position, given) in changes.into_iter().enumerate() {
+            match change(given) {
+                Some(change) => translated.push(change),
+                None => {
+                    return Ok(Err(fs_write::Failure {
+                        change: u32::try_from(position).unwrap_or(u32::MAX),
+                        reason: FsError::Conflict.into(),
+                    }));
+                }
+            }
+        }
+        let any = !translated.is_empty();
+        let applied = fs::apply(&self.call, translated)?;
+        if any && applied.is_ok() {
+            self.call.journal.files_changed();
+        }
+        Ok(applied.map_err(|failure| fs_write::Failure {
+            change: failure.change,
+            reason: failure.reason.into(),
+        }))
     }
 }
 
@@ -108,7 +137,7 @@ impl wit_fetch::Host for State {
     fn send(
         &mut self,
         requests: Vec<wit_fetch::HttpRequest>,
-    ) -> wasmtime::Result<Vec<Result<wit_fetch::HttpResponse, wit_fetch::FetchError>>> {
+    ) -> wasmtime::Result<Vec<Result<wit_fetch::HttpResponse, wit_fetch::FetchFailure>>> {
         let requests = requests
             .into_iter()
             .map(|request| fetch::HttpRequest {
@@ -121,6 +150,7 @@ impl wit_fetch::Host for State {
                 overflow: request.overflow.into(),
                 timeout_ms: request.timeout_ms,
                 max_redirects: request.max_redirects,
+                body_types: request.body_types,
             })
             .collect();
         let responses = fetch::send(&self.call, requests)?;
@@ -133,8 +163,12 @@ impl wit_fetch::Host for State {
                     headers: response.headers,
                     body: response.body,
                     truncated: response.truncated,
+                    unread: response.unread,
                 }),
-                Err(error) => Err(error.into()),
+                Err(failure) => Err(wit_fetch::FetchFailure {
+                    reason: failure.reason.into(),
+                    url: failure.url,
+                }),
             })
             .collect())
     }
@@ -155,6 +189,22 @@ impl wit_process::Host for State {
             })
             .collect())
     }
+}
+
+/// None for a digest that is none: no file has it.
+fn change(change: fs_write::Change) -> Option<fs::Change> {
+    let expected = match change.expected {
+        fs_write::Expected::Absent => fs::Expected::Absent,
+        fs_write::Expected::Sha256(digest) => fs::Expected::Sha256(digest.try_into().ok()?),
+    };
+    Some(fs::Change {
+        path: change.path,
+        expected,
+        content: change.content.map(|content| fs::Content {
+            bytes: content.bytes,
+            executable: content.executable,
+        }),
+    })
 }
 
 fn command(command: wit_process::Command) -> process::Command {

@@ -100,7 +100,8 @@ impl HostBuilder {
         self
     }
 
-    /// The folder under which core modules keep keys and queues (TH-25). Default: none, and they keep nothing.
+    /// The folder whose `state` holds the journals of changes of files, and under which core modules keep keys and
+    /// queues (TH-25). Default: none: a call changes one file at a time, and core modules keep nothing.
     #[must_use]
     pub fn home(mut self, folder: impl Into<PathBuf>) -> Self {
         self.home = Some(folder.into());
@@ -138,6 +139,8 @@ impl HostBuilder {
             anchor.keys_digest = digest;
         }
         let fetcher = Arc::new(Fetcher::new(layers.tls_roots())?);
+        let own = [&self.home, &self.policy, &self.tenant, &self.grant];
+        let protected: Vec<PathBuf> = own.into_iter().flatten().map(real).collect();
         Ok(Host {
             engine: Engine::new(&self.engine)?,
             layers: Arc::new(layers),
@@ -146,7 +149,15 @@ impl HostBuilder {
             pins: PinnedSkills::new(root, anchor),
             audit: self.audit.unwrap_or(AuditTarget::Off),
             context: self.context,
+            protected: protected.into(),
             home: self.home,
         })
     }
+}
+
+/// Where `path` really is; one that is not there yet stays as it is named.
+fn real(path: &PathBuf) -> PathBuf {
+    std::fs::canonicalize(path)
+        .or_else(|_| std::path::absolute(path))
+        .unwrap_or_else(|_| path.clone())
 }

@@ -12,6 +12,8 @@ use crate::trust::escaped;
 pub enum Failure {
     /// A component.
     Component(CallError),
+    /// A component that was stopped, by a limit or a trap, after it had changed files: those changes stay.
+    AfterChanges(CallError),
     /// A core module.
     CoreModule(CoreFailure),
     /// No component of the host world, or one that this machine cannot compile.
@@ -57,6 +59,17 @@ impl Failure {
         }
     }
 
+    /// The same failure of a call that had changed files. A skill that ends with an error of its own knows that, and
+    /// says so itself.
+    pub(super) fn after_changes(self) -> Self {
+        match self {
+            Self::Component(error) if !matches!(error, CallError::Skill { .. }) => {
+                Self::AfterChanges(error)
+            }
+            failure => failure,
+        }
+    }
+
     /// How receipts and audit lines tell it (TR-16).
     #[must_use]
     pub fn outcome(&self) -> Outcome {
@@ -80,7 +93,7 @@ impl Failure {
     #[must_use]
     pub fn code(&self) -> Code {
         match self {
-            Self::Component(error) => code_of(error),
+            Self::Component(error) | Self::AfterChanges(error) => code_of(error),
             Self::CoreModule(failure) => failure.code(),
             Self::NotLoadable(EngineError::CompileTimeout) => Code::Timeout,
             Self::NotLoadable(_) | Self::NoEntrypoint(_) => Code::InstantiationFailed,
@@ -110,6 +123,10 @@ impl Failure {
             failure => {
                 error.insert("code".into(), failure.code().as_str().into());
                 error.insert("message".into(), failure.to_string().into());
+                if let Self::AfterChanges(_) = failure {
+                    let details = serde_json::json!({ "files_changed": true });
+                    error.insert("details".into(), details);
+                }
             }
         }
         error.into()
@@ -140,13 +157,21 @@ impl fmt::Display for Failure {
             Self::Component(CallError::Skill { .. }) => {
                 write!(f, "skill failed: skill_error {}", self.to_json())
             }
-            Self::Component(error) => match code_of(error) {
-                Code::FuelExhausted => f.write_str("wasm execution failed: fuel exhausted"),
-                Code::Timeout => f.write_str("wasm execution failed: deadline exceeded"),
-                Code::InstantiationFailed => write!(f, "wasm instantiation failed: {error}"),
-                _ => write!(f, "wasm execution failed: {error}"),
-            },
+            Self::Component(error) => write_stopped(f, error),
+            Self::AfterChanges(error) => {
+                write_stopped(f, error)?;
+                f.write_str("; the files that it had changed stay changed")
+            }
         }
+    }
+}
+
+fn write_stopped(f: &mut fmt::Formatter<'_>, error: &CallError) -> fmt::Result {
+    match code_of(error) {
+        Code::FuelExhausted => f.write_str("wasm execution failed: fuel exhausted"),
+        Code::Timeout => f.write_str("wasm execution failed: deadline exceeded"),
+        Code::InstantiationFailed => write!(f, "wasm instantiation failed: {error}"),
+        _ => write!(f, "wasm execution failed: {error}"),
     }
 }
 

@@ -17,6 +17,7 @@ use std::time::Instant;
 
 use crate::audit::{AuditTarget, ContextId};
 use crate::capability::fetch::Fetcher;
+use crate::capability::fs::Journals;
 use crate::capability::{Call, Journal};
 use crate::engine::{Budgets, ComponentDescriber, Engine, ProbeFailure};
 use crate::pins::{Anchor, ComponentProbe, ProbeError, Root};
@@ -40,8 +41,10 @@ pub struct Host {
     pins: PinnedSkills,
     audit: AuditTarget,
     context: Option<ContextId>,
-    /// Where core modules keep keys and queues.
+    /// Where core modules keep keys and queues, and changes of files are journalled.
     home: Option<PathBuf>,
+    /// What no skill changes.
+    protected: Arc<[PathBuf]>,
 }
 
 /// A pinned skill, as its manifest and itself tell of it.
@@ -139,6 +142,11 @@ impl Host {
             limits: self.layers.limits(),
             fetcher: Arc::clone(&self.fetcher),
             components: Arc::<ComponentDescriber>::clone(&self.components),
+            journals: self
+                .home
+                .as_ref()
+                .map(|home| Journals::new(home.join("state/changes"))),
+            protected: Arc::clone(&self.protected),
         })
     }
 }

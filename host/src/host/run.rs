@@ -11,9 +11,9 @@ use crate::audit::{
     AuditedCall, Denial, Execution, Outcome, Reason, Receipt, ReceiptFormat, RuntimeProfile,
     Timestamp,
 };
-use crate::capability::Entries;
 use crate::capability::core_module::{CoreCall, StateDirectories};
-use crate::engine::{Budgets, CoreBudgets, CoreEngine, CoreOutcome, EngineError, Skill};
+use crate::capability::{Entries, fs};
+use crate::engine::{Budgets, CallError, CoreBudgets, CoreEngine, CoreOutcome, EngineError, Skill};
 use crate::policy::Grant;
 use crate::trust::{Bundle, Capability, Digest, VerifiedBundle, WasmForm};
 
@@ -138,13 +138,23 @@ impl Host {
         budgets: &Budgets,
     ) -> (Result<Vec<u8>, Failure>, Journaled) {
         let context = self.context(grant, budgets);
-        let result = self
-            .engine
-            .run(skill, request, Arc::clone(&context), budgets);
-        let result = result
-            .map(|answer| answer.response)
-            .map_err(Failure::of_component);
-        (result, context.journal.take().into())
+        // What a killed host left half done is finished before anything is read.
+        let result = fs::recover(&context)
+            .map_err(CallError::Budget)
+            .and_then(|()| {
+                self.engine
+                    .run(skill, request, Arc::clone(&context), budgets)
+            });
+        let entries = context.journal.take();
+        let result = result.map(|answer| answer.response).map_err(|error| {
+            let failure = Failure::of_component(error);
+            if entries.files_changed {
+                failure.after_changes()
+            } else {
+                failure
+            }
+        });
+        (result, entries.into())
     }
 
     /// Runs a bundle that the caller verified, with all of the capabilities that it declares or not at all (TC-14).

@@ -6,6 +6,8 @@
 
 mod session;
 
+pub use session::survive_file_size_limit;
+
 #[cfg(test)]
 pub(crate) use session::ignore_sigchld;
 pub(crate) use session::{own_session, require_exit_statuses};

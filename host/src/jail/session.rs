@@ -31,6 +31,20 @@ pub(crate) fn require_exit_statuses() -> io::Result<()> {
     Ok(())
 }
 
+/// Makes a file that grows over the limit of this process an error of the write instead of the end of the process, so
+/// that what was begun can be undone and recorded. For a program's `main`: it holds for the whole process.
+///
+/// # Errors
+/// What the system says.
+#[allow(unsafe_code)] // One of the places that STYLE allows it: there is no safe call that sets a disposition.
+pub fn survive_file_size_limit() -> io::Result<()> {
+    // SAFETY: no handler is installed, and nothing else of this process relies on the disposition.
+    match unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) } {
+        libc::SIG_ERR => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
 /// Makes the child that `command` starts the leader of a new session and process group, without a controlling
 /// terminal, with umask 022, and with none of the descriptors that this process itself inherited. The child dies
 /// with the thread that started it (Linux), so that none outlives a host that is killed.
@@ -43,7 +57,13 @@ pub(crate) fn own_session(command: &mut Command) {
     }
 }
 
+#[allow(unsafe_code)] // As above.
 fn prepare() -> io::Result<()> {
+    // SAFETY: `signal` is async-signal-safe, and installs no handler here. What this process ignores, a child would
+    // ignore too.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_DFL);
+    }
     rustix::process::setsid()?;
     rustix::process::umask(rustix::fs::Mode::WGRP | rustix::fs::Mode::WOTH);
     #[cfg(target_os = "linux")]

@@ -30,6 +30,9 @@ const MAX_IDLE_PER_HOST: usize = 10;
 /// How long a connection waits: shorter than servers commonly do, so that few are closed under us.
 const MAX_IDLE_AGE: Duration = Duration::from_secs(4);
 
+/// The time for one connection, TLS included (TS-118). A request of less time has that.
+const CONNECT_TIME: Duration = Duration::from_secs(5);
+
 /// The HTTP client of the process: TLS roots, connections, addresses.
 #[derive(Debug)]
 pub struct Fetcher {
@@ -114,6 +117,7 @@ fn config() -> Config {
         .max_redirects_will_error(false)
         .user_agent(concat!("hydrant/", env!("CARGO_PKG_VERSION")))
         .accept(AutoHeaderValue::None)
+        .timeout_connect(Some(CONNECT_TIME))
         .accept_encoding(AutoHeaderValue::None)
         .max_response_header_size(MAX_HEADER_BYTES)
         .max_idle_connections(MAX_IDLE)

@@ -7,14 +7,15 @@ use std::time::{Duration, Instant};
 
 use ureq::Body;
 use ureq::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, LOCATION};
+use ureq::http::response::Parts;
 use ureq::http::{HeaderMap, Request, Response, StatusCode};
 use url::Url;
 
 use super::body::{self, Coding};
 use super::connect::Obstacle;
 use super::{
-    Encodings, FetchError, HttpRequest, HttpResponse, MAX_BODY_BYTES, MAX_REDIRECTS,
-    MAX_TIMEOUT_MS, Method, headers, target,
+    Encodings, FetchError, FetchFailure, HttpRequest, HttpResponse, MAX_BODY_BYTES, MAX_REDIRECTS,
+    MAX_TIMEOUT_MS, Method, headers, media, target,
 };
 use crate::capability::Call;
 use crate::capability::stop::Stop;
@@ -23,21 +24,16 @@ use crate::policy::Reach;
 /// Sends `request`, follows its redirects and reads the final body.
 ///
 /// # Errors
-/// See [`FetchError`]; and the budgets of egress, bytes read and time.
+/// See [`FetchError`], with the URL of the hop; and the budgets of egress, bytes read and time.
 pub(super) fn exchange(
     call: &Call,
     request: &HttpRequest,
-) -> Result<HttpResponse, Stop<FetchError>> {
-    let url = target::first(&request.url)?;
-    headers::check(&request.headers)?;
-    let may_have_body = !matches!(request.method, Method::Get | Method::Head);
-    if request.body.is_some() && !may_have_body {
-        // RFC 9110, 9.3.1: such a body means nothing, but servers disagree where the next request begins.
-        return Err(FetchError::InvalidRequest.into());
-    }
+) -> Result<HttpResponse, Stop<FetchFailure>> {
+    let url = target::first(&request.url).map_err(|reason| failed(reason, &request.url))?;
+    check(request).map_err(|reason| failed(reason, url.as_str()))?;
     let asked = u64::from(request.timeout_ms.clamp(1, MAX_TIMEOUT_MS));
     let time = Duration::from_millis(asked.min(call.limits.http_ms)).min(call.meter.remaining()?);
-    Exchange {
+    let mut exchange = Exchange {
         call,
         request,
         deadline: Deadline {
@@ -48,16 +44,37 @@ pub(super) fn exchange(
         body: request.body.as_deref(),
         url,
         hops: 0,
-    }
-    .run()
-    .map_err(|stop| match stop {
-        // Where the call's own time was up, that is what ends it.
-        Stop::Item(FetchError::Timeout) => call
-            .meter
-            .remaining()
-            .map_or_else(Stop::Call, |_| Stop::Item(FetchError::Timeout)),
-        other => other,
+    };
+    let outcome = exchange.run();
+    outcome.map_err(|stop| match stop {
+        Stop::Item(reason) => {
+            if reason == FetchError::Timeout {
+                // Where the call's own time was up, that is what ends it.
+                if let Err(exceeded) = call.meter.remaining() {
+                    return Stop::Call(exceeded);
+                }
+            }
+            failed(reason, exchange.url.as_str())
+        }
+        Stop::Call(exceeded) => Stop::Call(exceeded),
     })
+}
+
+fn failed(reason: FetchError, url: &str) -> Stop<FetchFailure> {
+    let url = url.to_owned();
+    Stop::Item(FetchFailure { reason, url })
+}
+
+/// What is wrong with a request before any policy is asked.
+fn check(request: &HttpRequest) -> Result<(), FetchError> {
+    headers::check(&request.headers)?;
+    media::check(&request.body_types)?;
+    let may_have_body = !matches!(request.method, Method::Get | Method::Head);
+    if request.body.is_some() && !may_have_body {
+        // RFC 9110, 9.3.1: such a body means nothing, but servers disagree where the next request begins.
+        return Err(FetchError::InvalidRequest);
+    }
+    Ok(())
 }
 
 #[derive(Clone, Copy)]
@@ -87,7 +104,7 @@ struct Exchange<'call> {
 }
 
 impl Exchange<'_> {
-    fn run(mut self) -> Result<HttpResponse, Stop<FetchError>> {
+    fn run(&mut self) -> Result<HttpResponse, Stop<FetchError>> {
         loop {
             let reach = self.check()?;
             let response = self.send(reach)?;
@@ -206,7 +223,11 @@ impl Exchange<'_> {
             // None, or several that might disagree.
             _ => return Err(FetchError::Redirects),
         };
-        self.url = target::next(&self.url, location)?;
+        let next = target::next(&self.url, location)?;
+        let allowed = target::check(&self.url, &next);
+        // Before the question what to send there: a refusal is about the target.
+        self.url = next;
+        allowed?;
         let becomes_get = match response.status() {
             StatusCode::SEE_OTHER => self.method != Method::Head,
             StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => self.method == Method::Post,
@@ -219,9 +240,25 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// Reads the body of the final response.
-    fn answer(self, response: Response<Body>) -> Result<HttpResponse, Stop<FetchError>> {
+    /// Reads the body of the final response, if it is wanted.
+    fn answer(&self, response: Response<Body>) -> Result<HttpResponse, Stop<FetchError>> {
         let (parts, body) = response.into_parts();
+        let has_body = parts
+            .headers
+            .get(CONTENT_LENGTH)
+            .is_none_or(|length| length != "0")
+            && self.method != Method::Head
+            && !matches!(
+                parts.status,
+                StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED
+            );
+        if has_body && !media::is_wanted(&self.request.body_types, &parts.headers) {
+            // Dropped with its connection, which cannot be used again before its end was read.
+            return Ok(HttpResponse {
+                unread: true,
+                ..self.response(&parts, Coding::Identity, Vec::new())
+            });
+        }
         let coding = Coding::of(&parts.headers, self.request.encodings)?;
         let most =
             u64::from(self.request.max_bytes.min(MAX_BODY_BYTES)).min(self.call.limits.http_bytes);
@@ -233,12 +270,20 @@ impl Exchange<'_> {
             &self.call.meter,
         )?;
         Ok(HttpResponse {
+            truncated,
+            ..self.response(&parts, coding, body)
+        })
+    }
+
+    fn response(&self, parts: &Parts, coding: Coding, body: Vec<u8>) -> HttpResponse {
+        HttpResponse {
             status: parts.status.as_u16(),
-            url: self.url.into(),
+            url: self.url.as_str().to_owned(),
             headers: shown(&parts.headers, coding),
             body,
-            truncated,
-        })
+            truncated: false,
+            unread: false,
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod client;
 mod connect;
 mod exchange;
 mod headers;
+mod media;
 mod once;
 mod resolve;
 mod target;
@@ -117,6 +118,9 @@ pub struct HttpRequest {
     pub timeout_ms: u32,
     /// Redirects that are followed, 0 to 5.
     pub max_redirects: u8,
+    /// Media types of a body that is wanted, in lower case: `type/subtype`, `type/*` or `*/*+suffix`; at most
+    /// 32. A body of another well-formed type is not read. Without any, every body is wanted.
+    pub body_types: Vec<String>,
 }
 
 /// The final answer to a request.
@@ -132,6 +136,19 @@ pub struct HttpResponse {
     pub body: Vec<u8>,
     /// The body has at least one byte more.
     pub truncated: bool,
+    /// The body was left where it is, because its type is none of [`HttpRequest::body_types`].
+    pub unread: bool,
+}
+
+/// Why there is no response, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{url}: {reason}")]
+pub struct FetchFailure {
+    /// What went wrong.
+    pub reason: FetchError,
+    /// The URL of the hop that failed, serialised, without its fragment: the request's, or the target of a
+    /// redirect. What is no URL stands here as it was given.
+    pub url: String,
 }
 
 /// Sends requests; each answer stands alone, in the order asked. Any final status is a response.
@@ -141,7 +158,7 @@ pub struct HttpResponse {
 pub fn send(
     call: &Call,
     requests: Vec<HttpRequest>,
-) -> Result<Vec<Result<HttpResponse, FetchError>>, BudgetExceeded> {
+) -> Result<Vec<Result<HttpResponse, FetchFailure>>, BudgetExceeded> {
     call.meter
         .hostcalls(u64::try_from(requests.len()).unwrap_or(u64::MAX))?;
     parallel::map(requests, parallel::AT_ONCE, Duration::ZERO, |request| {
@@ -169,6 +186,8 @@ pub(super) fn resource(
         overflow,
         timeout_ms: RESOURCE_TIMEOUT_MS,
         max_redirects: MAX_REDIRECTS,
+        body_types: Vec::new(),
     };
-    settle(exchange(call, &request))
+    let outcome = settle(exchange(call, &request))?;
+    Ok(outcome.map_err(|failure| failure.reason))
 }

@@ -43,10 +43,15 @@ fn get(url: impl Into<String>) -> HttpRequest {
         overflow: Overflow::Refuse,
         timeout_ms: 5000,
         max_redirects: 5,
+        body_types: Vec::new(),
     }
 }
 
 fn one(call: &Call, request: HttpRequest) -> Result<HttpResponse, FetchError> {
+    answer(call, request).map_err(|failure| failure.reason)
+}
+
+fn answer(call: &Call, request: HttpRequest) -> Result<HttpResponse, FetchFailure> {
     send(call, vec![request]).unwrap().remove(0)
 }
 

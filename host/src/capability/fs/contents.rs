@@ -6,11 +6,20 @@
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 
-use super::{File as Contents, FsError, Overflow};
+use super::{FsError, Overflow};
 use crate::capability::{BudgetExceeded, Meter};
 
 /// Bytes that are charged and read at a time beyond the length that the system told.
 const STEP: u64 = 64 * 1024;
+
+/// What was read of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::capability) struct Contents {
+    /// Its first bytes, or all of them.
+    pub(in crate::capability) bytes: Vec<u8>,
+    /// The file holds at least one byte after `bytes`.
+    pub(in crate::capability) truncated: bool,
+}
 
 /// Reads at most `max_bytes` of `file`, which had `length` bytes when it was found; every byte is charged before
 /// it is read.

@@ -2,17 +2,21 @@
 //!
 //! The policy decides on the virtual path alone, before the file system is touched (TC-21); what is
 //! opened afterwards is resolved by the kernel beneath the directory of the mount (TC-20). A path on an
-//! https mount is a fetch (M-05). Writing is not here.
+//! https mount is a fetch (M-05). Writing has a folder of its own, `write`.
 
 mod contents;
+mod names;
 mod open;
 mod remote;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod walk;
+mod write;
 
 use std::time::Duration;
 
+use self::open::OpenFile;
 use super::{BudgetExceeded, Call, parallel};
 use crate::policy::{Location, MountHandle, VirtualPath};
 
@@ -20,6 +24,10 @@ pub(super) use self::contents::read as read_open_file;
 #[cfg(target_os = "linux")]
 pub(super) use self::open::descriptor_path;
 pub(super) use self::open::{Found, file_beneath, from_errno};
+pub use self::write::{
+    Change, Content, Expected, Failure, Journals, MAX_CHANGES, MAX_CONTENT_BYTES, MAX_DIRECTORIES,
+    apply, recover,
+};
 
 pub use super::Overflow;
 
@@ -62,9 +70,21 @@ pub enum FsError {
     /// The file no longer is what the change expects.
     #[error("not as expected")]
     Conflict,
+    /// A symbolic link on the way, or at its end, where none may be: [`Symlinks::Refuse`], and every write.
+    #[error("a symbolic link")]
+    Symlink,
     /// Any other failure of the device below.
     #[error("input or output failed")]
     Io,
+}
+
+/// What happens to symbolic links on the way to a file and at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Symlinks {
+    /// They are followed as long as they stay below the mount (TC-22).
+    Follow,
+    /// The answer is [`FsError::Symlink`].
+    Refuse,
 }
 
 /// One file to read.
@@ -76,6 +96,8 @@ pub struct ReadRequest {
     pub max_bytes: u32,
     /// What happens to a longer file.
     pub overflow: Overflow,
+    /// What happens to symbolic links. Behind an https mount there are none.
+    pub symlinks: Symlinks,
 }
 
 /// A file as read.
@@ -85,6 +107,8 @@ pub struct File {
     pub bytes: Vec<u8>,
     /// The file holds at least one byte after `bytes`.
     pub truncated: bool,
+    /// Its owner may execute it; never behind an https mount.
+    pub executable: bool,
 }
 
 /// One directory to list.
@@ -166,35 +190,43 @@ pub fn read(
             Err(error) => Ok(Err(error)),
             Ok(Location::Https { url }) => remote::read(call, &url, max_bytes, request.overflow),
             Ok(Location::Directory { mount, relative }) => {
-                read_beneath(call, &mount, &relative, max_bytes, request.overflow)
+                let opened = OpenFile::beneath(mount.dir(), &relative, request.symlinks);
+                read_opened(call, opened, max_bytes, request.overflow)
             }
         }
     })
 }
 
-/// Lists a directory. Symbolic links are listed and never followed (TS-33).
+/// Lists directories; each answer stands alone, in the order asked. Symbolic links are listed and never followed (TS-33).
 ///
 /// A directory behind an https mount cannot be listed: [`FsError::FetchFailed`].
 ///
 /// # Errors
-/// [`BudgetExceeded`] ends the call: hostcalls (one), or the deadline.
-pub fn tree(call: &Call, request: TreeRequest) -> Result<Result<Tree, FsError>, BudgetExceeded> {
-    call.meter.hostcalls(1)?;
-    call.meter.remaining()?;
-    let root = match locate(call, &request.root) {
-        Err(error) => Err(error),
-        Ok(Location::Https { .. }) => Err(FsError::FetchFailed),
-        Ok(Location::Directory { mount, relative }) => {
-            Found::beneath(mount.dir(), &relative).and_then(Found::into_directory)
+/// [`BudgetExceeded`] ends the call: hostcalls (one for each item), or the deadline.
+pub fn tree(
+    call: &Call,
+    requests: Vec<TreeRequest>,
+) -> Result<Vec<Result<Tree, FsError>>, BudgetExceeded> {
+    call.meter
+        .hostcalls(u64::try_from(requests.len()).unwrap_or(u64::MAX))?;
+    let alone = parallel::FILES_ALONE;
+    parallel::map(requests, parallel::AT_ONCE, alone, |request| {
+        call.meter.remaining()?;
+        let root = match locate(call, &request.root) {
+            Err(error) => Err(error),
+            Ok(Location::Https { .. }) => Err(FsError::FetchFailed),
+            Ok(Location::Directory { mount, relative }) => {
+                open::directory_beneath(mount.dir(), &relative)
+            }
+        };
+        match root {
+            Err(error) => Ok(Err(error)),
+            Ok(root) => tree::list(root, &request, &call.meter),
         }
-    };
-    match root {
-        Err(error) => Ok(Err(error)),
-        Ok(root) => tree::list(root, &request, &call.meter),
-    }
+    })
 }
 
-/// Reads one file beneath a mount.
+/// Reads one file beneath a mount; links that stay below it are followed.
 ///
 /// # Errors
 /// As [`read`] for one item.
@@ -205,10 +237,30 @@ pub(super) fn read_beneath(
     max_bytes: u32,
     overflow: Overflow,
 ) -> Result<Result<File, FsError>, BudgetExceeded> {
-    match file_beneath(mount.dir(), relative) {
-        Ok((file, length)) => contents::read(file, length, max_bytes.into(), overflow, &call.meter),
-        Err(error) => Ok(Err(error)),
-    }
+    let opened = OpenFile::beneath(mount.dir(), relative, Symlinks::Follow);
+    read_opened(call, opened, max_bytes, overflow)
+}
+
+fn read_opened(
+    call: &Call,
+    opened: Result<OpenFile, FsError>,
+    max_bytes: u32,
+    overflow: Overflow,
+) -> Result<Result<File, FsError>, BudgetExceeded> {
+    let OpenFile {
+        file,
+        length,
+        executable,
+    } = match opened {
+        Ok(opened) => opened,
+        Err(error) => return Ok(Err(error)),
+    };
+    let contents = contents::read(file, length, max_bytes.into(), overflow, &call.meter)?;
+    Ok(contents.map(|contents| File {
+        bytes: contents.bytes,
+        truncated: contents.truncated,
+        executable,
+    }))
 }
 
 /// Where a virtual path lies, by its text alone (TC-21).

@@ -16,7 +16,7 @@ use cap_std::fs::Dir;
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::FsError;
+use super::{FsError, Symlinks, walk};
 
 /// Times a lookup is tried again that a concurrent rename disturbed.
 #[cfg(target_os = "linux")]
@@ -44,8 +44,11 @@ impl Found {
     /// Everything of [`FsError`] that a lookup can end with; [`FsError::Special`] for what is neither a
     /// file nor a directory.
     pub(in crate::capability) fn beneath(dir: &Dir, relative: &str) -> Result<Found, FsError> {
-        let relative = if relative.is_empty() { "." } else { relative };
-        let reference = refer(dir, relative)?;
+        Found::with(dir, relative, Symlinks::Follow)
+    }
+
+    fn with(dir: &Dir, relative: &str, symlinks: Symlinks) -> Result<Found, FsError> {
+        let reference = refer(dir, relative, symlinks)?;
         let stat = rustix::fs::fstat(&reference).map_err(from_errno)?;
         let kind = match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Kind::File,
@@ -127,48 +130,95 @@ impl Found {
 ///
 /// # Errors
 /// As [`Found::beneath`], and [`FsError::IsDirectory`].
-#[cfg(target_os = "linux")]
 pub(in crate::capability) fn file_beneath(
     dir: &Dir,
     relative: &str,
 ) -> Result<(File, u64), FsError> {
-    for _ in 0..DISTURBED_TRIES {
-        let found = Found::beneath(dir, relative)?;
+    let opened = OpenFile::beneath(dir, relative, Symlinks::Follow)?;
+    Ok((opened.file, opened.length))
+}
+
+/// A regular file that is open for reading.
+#[derive(Debug)]
+pub(super) struct OpenFile {
+    pub(super) file: File,
+    /// Bytes, when it was opened.
+    pub(super) length: u64,
+    /// Its owner may execute it.
+    pub(super) executable: bool,
+}
+
+impl OpenFile {
+    /// Opens a file beneath `dir`, to be read from its beginning.
+    ///
+    /// # Errors
+    /// As [`Found::beneath`], [`FsError::IsDirectory`], and [`FsError::Symlink`] under [`Symlinks::Refuse`].
+    #[cfg(target_os = "linux")]
+    pub(super) fn beneath(
+        dir: &Dir,
+        relative: &str,
+        symlinks: Symlinks,
+    ) -> Result<OpenFile, FsError> {
+        for _ in 0..DISTURBED_TRIES {
+            let found = Found::with(dir, relative, symlinks)?;
+            if !found.is_file() {
+                return Err(FsError::IsDirectory);
+            }
+            let file = resolve(dir, relative, READ, symlinks)?;
+            let stat = rustix::fs::fstat(&file).map_err(from_errno)?;
+            // Another file has the name by now: look again. What was opened did not block, and is not read.
+            if (stat.st_dev, stat.st_ino) == (found.stat.st_dev, found.stat.st_ino) {
+                return Ok(OpenFile::new(file, &stat));
+            }
+        }
+        Err(FsError::Io)
+    }
+
+    /// Elsewhere what was looked up is open for reading already.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn beneath(
+        dir: &Dir,
+        relative: &str,
+        symlinks: Symlinks,
+    ) -> Result<OpenFile, FsError> {
+        let found = Found::with(dir, relative, symlinks)?;
         if !found.is_file() {
             return Err(FsError::IsDirectory);
         }
-        let file = resolve(dir, relative, READ)?;
-        let stat = rustix::fs::fstat(&file).map_err(from_errno)?;
-        // Another file has the name by now: look again. What was opened did not block, and is not read.
-        if (stat.st_dev, stat.st_ino) == (found.stat.st_dev, found.stat.st_ino) {
-            return Ok((File::from(file), stat.st_size.try_into().unwrap_or(0)));
+        Ok(OpenFile::new(found.reference, &found.stat))
+    }
+
+    fn new(file: OwnedFd, stat: &Stat) -> OpenFile {
+        OpenFile {
+            file: File::from(file),
+            length: stat.st_size.try_into().unwrap_or(0),
+            executable: stat.st_mode & 0o100 != 0,
         }
     }
-    Err(FsError::Io)
 }
 
-/// Elsewhere what was looked up is open for reading already.
-#[cfg(not(target_os = "linux"))]
-pub(in crate::capability) fn file_beneath(
-    dir: &Dir,
-    relative: &str,
-) -> Result<(File, u64), FsError> {
-    let found = Found::beneath(dir, relative)?;
-    if !found.is_file() {
-        return Err(FsError::IsDirectory);
+/// A directory beneath `dir`, to be listed. Links that stay beneath it are followed.
+///
+/// # Errors
+/// As [`Found::beneath`], and [`FsError::NotDirectory`].
+pub(super) fn directory_beneath(dir: &Dir, relative: &str) -> Result<OwnedFd, FsError> {
+    // What is no directory is not opened by this, so one lookup is enough for what is one.
+    #[cfg(target_os = "linux")]
+    if let Ok(directory) = resolve(dir, relative, READ | OFlags::DIRECTORY, Symlinks::Follow) {
+        return Ok(directory);
     }
-    let length = found.stat.st_size.try_into().unwrap_or(0);
-    Ok((File::from(found.reference), length))
+    // Why it is none takes a closer look.
+    Found::beneath(dir, relative)?.into_directory()
 }
 
 /// How files are opened: no terminal becomes ours, and nothing blocks.
-const READ: OFlags = OFlags::RDONLY
+pub(super) const READ: OFlags = OFlags::RDONLY
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
 
 #[cfg(target_os = "linux")]
-fn open_again(reference: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub(super) fn open_again(reference: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
     match rustix::fs::open(descriptor_path(reference), READ | flags, Mode::empty()) {
         // What a descriptor names is always there: it is `/proc` that is missing.
         Err(Errno::NOENT) => Err(Errno::IO),
@@ -185,28 +235,34 @@ pub(in crate::capability) fn descriptor_path(descriptor: impl AsFd) -> String {
 
 /// The reference to a name beneath `dir`.
 #[cfg(target_os = "linux")]
-fn refer(dir: &Dir, relative: &str) -> Result<OwnedFd, FsError> {
-    resolve(dir, relative, OFlags::PATH | OFlags::CLOEXEC)
+fn refer(dir: &Dir, relative: &str, symlinks: Symlinks) -> Result<OwnedFd, FsError> {
+    resolve(dir, relative, OFlags::PATH | OFlags::CLOEXEC, symlinks)
 }
 
-/// Opens a name beneath `dir` in one operation of the kernel.
+/// Opens a name beneath `dir` in one operation of the kernel; `""` is the directory itself.
 #[cfg(target_os = "linux")]
-fn resolve(dir: &Dir, relative: &str, flags: OFlags) -> Result<OwnedFd, FsError> {
+pub(super) fn resolve(
+    dir: impl AsFd,
+    relative: &str,
+    flags: OFlags,
+    symlinks: Symlinks,
+) -> Result<OwnedFd, FsError> {
     use rustix::fs::ResolveFlags;
 
+    let dir = dir.as_fd();
+    let name = if relative.is_empty() { "." } else { relative };
+    let links = match symlinks {
+        Symlinks::Follow => ResolveFlags::empty(),
+        Symlinks::Refuse => ResolveFlags::NO_SYMLINKS,
+    };
+    let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | links;
     for _ in 0..DISTURBED_TRIES {
-        let found = rustix::fs::openat2(
-            dir,
-            relative,
-            flags,
-            Mode::empty(),
-            ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS,
-        );
-        match found {
+        match rustix::fs::openat2(dir, name, flags, Mode::empty(), beneath) {
             // A rename elsewhere disturbed the walk across a `..`; see openat2(2).
             Err(Errno::AGAIN | Errno::INTR) => {}
             // A kernel before 5.6, or a filter that does not know the call.
-            Err(Errno::NOSYS | Errno::PERM) => return walk(dir, relative, flags),
+            Err(Errno::NOSYS | Errno::PERM) => return walk::open(dir, relative, flags, symlinks),
+            Err(Errno::LOOP) if symlinks == Symlinks::Refuse => return Err(FsError::Symlink),
             other => return other.map_err(from_errno),
         }
     }
@@ -215,19 +271,19 @@ fn resolve(dir: &Dir, relative: &str, flags: OFlags) -> Result<OwnedFd, FsError>
 
 /// Where `O_PATH` does not exist, what is looked up is opened at once, without blocking (TC-23).
 #[cfg(not(target_os = "linux"))]
-fn refer(dir: &Dir, relative: &str) -> Result<OwnedFd, FsError> {
-    walk(dir, relative, READ)
+fn refer(dir: &Dir, relative: &str, symlinks: Symlinks) -> Result<OwnedFd, FsError> {
+    walk::open(dir.as_fd(), relative, READ, symlinks)
 }
 
-/// The component-wise walk of cap-std, which follows no link on its own (TC-20).
-fn walk(dir: &Dir, relative: &str, flags: OFlags) -> Result<OwnedFd, FsError> {
-    use cap_std::fs::{OpenOptions, OpenOptionsExt};
-
-    let mut options = OpenOptions::new();
-    options.read(true);
-    options.custom_flags(flags.bits().cast_signed());
-    let file = dir.open_with(relative, &options).map_err(from_io)?;
-    Ok(OwnedFd::from(file.into_std()))
+/// Elsewhere the path is walked (TC-20).
+#[cfg(not(target_os = "linux"))]
+pub(super) fn resolve(
+    dir: impl AsFd,
+    relative: &str,
+    flags: OFlags,
+    symlinks: Symlinks,
+) -> Result<OwnedFd, FsError> {
+    walk::open(dir.as_fd(), relative, flags, symlinks)
 }
 
 /// What a failed lookup means (TC-22, H-15).
@@ -274,20 +330,5 @@ mod tests {
         }
         let outside = io::Error::new(io::ErrorKind::PermissionDenied, "outside");
         assert_eq!(from_io(outside), FsError::LeavesMount);
-    }
-
-    #[test]
-    fn tc_20_the_walk_for_old_kernels_contains_links_as_well() {
-        let directory = tempfile::tempdir().unwrap();
-        std::os::unix::fs::symlink("/etc", directory.path().join("absolute")).unwrap();
-        std::os::unix::fs::symlink("..", directory.path().join("parent")).unwrap();
-        std::fs::write(directory.path().join("file"), "x").unwrap();
-        std::os::unix::fs::symlink("file", directory.path().join("stays")).unwrap();
-        let dir = Dir::open_ambient_dir(directory.path(), cap_std::ambient_authority()).unwrap();
-        let look = |relative| walk(&dir, relative, READ).map(drop);
-        assert_eq!(look("absolute/passwd"), Err(FsError::LeavesMount));
-        assert_eq!(look("parent/x"), Err(FsError::LeavesMount));
-        assert_eq!(look("none"), Err(FsError::NotFound));
-        assert_eq!(look("stays"), Ok(()));
     }
 }

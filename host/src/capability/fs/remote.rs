@@ -23,6 +23,7 @@ pub(super) fn read(
         Ok(response) if (200..300).contains(&response.status) => Ok(File {
             bytes: response.body,
             truncated: response.truncated,
+            executable: false,
         }),
         Ok(_) => Err(FsError::FetchFailed),
         Err(FetchError::Denied) => Err(FsError::Denied),

@@ -16,6 +16,7 @@ fn one(call: &Call, path: &str, max_bytes: u32, overflow: Overflow) -> Result<Fi
         path: path.to_owned(),
         max_bytes,
         overflow,
+        symlinks: Symlinks::Follow,
     };
     read(call, vec![request]).unwrap().remove(0)
 }
@@ -28,6 +29,7 @@ fn whole(bytes: &[u8]) -> Result<File, FsError> {
     Ok(File {
         bytes: bytes.to_vec(),
         truncated: false,
+        executable: false,
     })
 }
 
@@ -226,6 +228,55 @@ fn s_04_a_link_that_is_swapped_in_while_reading_never_leaves_the_mount() {
 }
 
 #[test]
+fn where_links_are_refused_one_in_any_component_is_told() {
+    let site = Site::new();
+    let os = site.os();
+    fs::create_dir_all(os.join("a/b")).unwrap();
+    fs::write(os.join("a/b/file"), "x").unwrap();
+    symlink("a", os.join("link")).unwrap();
+    symlink("a/b/file", os.join("last")).unwrap();
+    symlink("/etc/passwd", os.join("absolute")).unwrap();
+    symlink("nowhere", os.join("dangling")).unwrap();
+    let call = site.call();
+    let ask = |path: &str| ReadRequest {
+        path: format!("/os/{path}"),
+        max_bytes: 10,
+        overflow: Overflow::Refuse,
+        symlinks: Symlinks::Refuse,
+    };
+    for (path, answer) in [
+        ("a/b/file", whole(b"x")),
+        ("a/b/none", Err(FsError::NotFound)),
+        ("a/b", Err(FsError::IsDirectory)),
+        ("link/b/file", Err(FsError::Symlink)),
+        ("link/none", Err(FsError::Symlink)),
+        ("none/link", Err(FsError::NotFound)),
+        ("last", Err(FsError::Symlink)),
+        ("last/x", Err(FsError::Symlink)),
+        ("absolute", Err(FsError::Symlink)),
+        ("dangling", Err(FsError::Symlink)),
+    ] {
+        assert_eq!(read(&call, vec![ask(path)]).unwrap(), [answer], "{path}");
+    }
+}
+
+#[test]
+fn a_file_is_executable_if_its_owner_may_execute_it() {
+    let site = Site::new();
+    let call = site.call();
+    let path = site.os().join("f");
+    fs::write(&path, "x").unwrap();
+    for (mode, executable) in [(0o644, false), (0o655, false), (0o744, true), (0o755, true)] {
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(
+            refuse(&call, "/os/f").unwrap().executable,
+            executable,
+            "{mode:o}"
+        );
+    }
+}
+
+#[test]
 fn a_file_that_the_system_refuses_is_not_accessible() {
     if is_root() {
         return;
@@ -247,6 +298,7 @@ fn g_06_exceeded_budgets_end_the_call_and_say_how() {
         path: "/os/f".to_owned(),
         max_bytes: 1024,
         overflow: Overflow::Refuse,
+        symlinks: Symlinks::Follow,
     };
     let with = |budgets| {
         let mut call = site.call();
@@ -288,6 +340,7 @@ fn g_02_a_list_is_answered_in_the_order_asked_and_each_answer_stands_alone() {
                 path: format!("/os/{number}"),
                 max_bytes: 10,
                 overflow: Overflow::Refuse,
+                symlinks: Symlinks::Follow,
             }
         })
         .collect();
@@ -354,5 +407,8 @@ fn m_05_an_https_mount_is_read_by_a_fetch_that_the_allowlist_must_allow() {
         max_depth: 1,
         include_hidden: false,
     };
-    assert_eq!(tree(&call, request).unwrap(), Err(FsError::FetchFailed));
+    assert_eq!(
+        tree(&call, vec![request]).unwrap(),
+        [Err(FsError::FetchFailed)]
+    );
 }

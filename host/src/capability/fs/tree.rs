@@ -4,13 +4,15 @@
 //! sorted, and no more of them than can still be listed, so that a directory with a million names costs
 //! no more memory than the answer. Symbolic links are listed and never followed (TS-33).
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::ffi::{CStr, CString};
+use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::names::Buffer;
 use super::{Entry, EntryKind, FsError, Tree, TreeRequest, from_errno};
 use crate::capability::{BudgetExceeded, Meter};
 
@@ -51,6 +53,7 @@ pub(super) fn list(
         levels: Vec::new(),
         entries: Vec::new(),
         truncated: false,
+        buffer: Buffer::default(),
     };
     if let Err(error) = listing.enter(root, String::new())? {
         return Ok(Err(error));
@@ -64,7 +67,7 @@ pub(super) fn list(
             listing.truncated = true;
             break;
         }
-        listing.visit(&name)?;
+        listing.visit(name)?;
     }
     Ok(Ok(Tree {
         entries: listing.entries,
@@ -72,13 +75,16 @@ pub(super) fn list(
     }))
 }
 
+/// A name, and its kind as far as the directory tells.
+type Name = (CString, FileType);
+
 /// A directory that is being listed.
 struct Level {
     directory: OwnedFd,
     /// Relative to the root; empty, or ending in `/`.
     prefix: String,
     /// What is still to be listed, in order.
-    names: VecDeque<CString>,
+    names: VecDeque<Name>,
 }
 
 struct Listing<'call> {
@@ -91,53 +97,58 @@ struct Listing<'call> {
     levels: Vec<Level>,
     entries: Vec<Entry>,
     truncated: bool,
+    buffer: Buffer,
 }
 
 impl Listing<'_> {
     /// Lists one name of the innermost level, and enters it if it is a directory.
-    fn visit(&mut self, name: &CStr) -> Result<(), BudgetExceeded> {
-        let Some(level) = self.levels.last() else {
+    fn visit(&mut self, (name, kind): Name) -> Result<(), BudgetExceeded> {
+        let Some(Level {
+            directory, prefix, ..
+        }) = self.levels.last()
+        else {
             return Ok(());
         };
         // TS-37: what vanished meanwhile is skipped.
-        let Ok(stat) = rustix::fs::statat(&level.directory, name, AtFlags::SYMLINK_NOFOLLOW) else {
+        let Ok((kind, bytes)) = examine(directory, &name, kind) else {
             return Ok(());
-        };
-        let path = format!("{}{}", level.prefix, name.to_string_lossy());
-        let (kind, bytes) = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => (EntryKind::File, u64::try_from(stat.st_size).ok()),
-            FileType::Directory => (EntryKind::Directory, None),
-            FileType::Symlink => (EntryKind::Symlink, None),
-            _ => (EntryKind::Other, None),
         };
         // TS-35: `.git` is listed and not entered.
-        let opened = (kind == EntryKind::Directory && name.to_bytes() != b".git")
-            .then(|| rustix::fs::openat(&level.directory, name, ENTER, Mode::empty()));
-        if let Some(Err(Errno::NOENT)) = opened {
+        let may_enter = kind == EntryKind::Directory && name.to_bytes() != b".git";
+        let entered = may_enter && self.levels.len() < self.depth && self.left > 1;
+        // TS-36: whether something is left out here, a look inside tells, unless it is known already.
+        let opened = (entered || (may_enter && !self.truncated))
+            .then(|| rustix::fs::openat(directory, &name, ENTER, Mode::empty()));
+        let refusal = match &opened {
+            Some(Ok(_)) => None,
+            Some(Err(errno)) => Some(*errno),
+            None if may_enter => refusal(directory, &name),
+            None => None,
+        };
+        if refusal == Some(Errno::NOENT) {
             return Ok(());
         }
+        let path = joined(prefix, name);
         let at = self.entries.len();
-        let prefix = format!("{path}/");
+        let prefix = entered.then(|| format!("{path}/"));
         self.left = self.left.saturating_sub(1);
         self.path_bytes_left = self.path_bytes_left.saturating_sub(path.len());
         self.entries.push(Entry {
             path,
             kind,
             bytes,
-            error: None,
+            error: refusal.map(unreadable),
         });
-        let error = match opened {
-            None => None,
-            Some(Err(errno)) => Some(unreadable(errno)),
-            Some(Ok(directory)) if self.levels.len() >= self.depth || self.left == 0 => {
-                // TS-36: whether something is left out here, a look inside tells.
-                if let Ok((names, more)) = self.names(&directory, 0)? {
-                    self.truncated |= more || !names.is_empty();
-                }
-                None
-            }
-            Some(Ok(directory)) => self.enter(directory, prefix)?.err(),
+        let Some(Ok(directory)) = opened else {
+            return Ok(());
         };
+        let Some(prefix) = prefix else {
+            if let Ok((names, more)) = self.names(&directory, 0)? {
+                self.truncated |= more || !names.is_empty();
+            }
+            return Ok(());
+        };
+        let error = self.enter(directory, prefix)?.err();
         if let Some(entry) = self.entries.get_mut(at) {
             entry.error = error;
         }
@@ -174,43 +185,91 @@ impl Listing<'_> {
 
     /// The first `most` visible names by their bytes, and whether there are more (TS-32, TS-35).
     fn names(
-        &self,
+        &mut self,
         directory: &OwnedFd,
         most: usize,
-    ) -> Result<Result<(VecDeque<CString>, bool), Errno>, BudgetExceeded> {
-        let mut names = BTreeSet::new();
+    ) -> Result<Result<(VecDeque<Name>, bool), Errno>, BudgetExceeded> {
+        let mut names: Vec<Name> = Vec::new();
         let mut more = false;
-        let mut stream = match Dir::read_from(directory) {
-            Ok(stream) => stream,
-            Err(errno) => return Ok(Err(errno)),
-        };
         let mut seen = 0_usize;
-        while let Some(entry) = stream.read() {
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(errno) => return Ok(Err(errno)),
-            };
+        let (include_hidden, meter) = (self.include_hidden, self.meter);
+        let read = self.buffer.read(directory, |name, kind| {
             seen = seen.wrapping_add(1);
-            if seen.is_multiple_of(NAMES_BETWEEN_LOOKS) {
-                self.meter.remaining()?;
+            if seen.is_multiple_of(NAMES_BETWEEN_LOOKS)
+                && let Err(exceeded) = meter.remaining()
+            {
+                return ControlFlow::Break(Some(exceeded));
             }
-            let name = entry.file_name();
-            let hidden = name.to_bytes().starts_with(b".");
-            let itself = matches!(name.to_bytes(), b"." | b"..");
-            if itself || (hidden && !self.include_hidden) {
-                continue;
+            if !include_hidden && name.to_bytes().starts_with(b".") {
+                return ControlFlow::Continue(());
             }
-            names.insert(name.to_owned());
-            if names.len() > most {
-                names.pop_last();
+            if most == 0 {
                 more = true;
-                if most == 0 {
-                    break;
-                }
+                return ControlFlow::Break(None);
             }
+            names.push((name.to_owned(), kind));
+            // Twice as many are held before the last are dropped, so that dropping them costs little for each.
+            if names.len() >= most.saturating_mul(2).max(NAMES_BETWEEN_LOOKS) {
+                keep_first(&mut names, most);
+                more = true;
+            }
+            ControlFlow::Continue(())
+        });
+        match read {
+            Err(errno) => return Ok(Err(errno)),
+            Ok(Some(Some(exceeded))) => return Err(exceeded),
+            Ok(Some(None) | None) => {}
         }
-        Ok(Ok((names.into_iter().collect(), more)))
+        more |= names.len() > most;
+        keep_first(&mut names, most);
+        Ok(Ok((names.into(), more)))
     }
+}
+
+/// Sorts by the bytes of the names and keeps the first `most`.
+fn keep_first(names: &mut Vec<Name>, most: usize) {
+    names.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    names.truncate(most);
+}
+
+/// What a name is, and the length of a file. Only where the directory did not tell enough, the system is asked.
+fn examine(
+    directory: &OwnedFd,
+    name: &CStr,
+    kind: FileType,
+) -> Result<(EntryKind, Option<u64>), Errno> {
+    match kind {
+        FileType::Directory => return Ok((EntryKind::Directory, None)),
+        FileType::Symlink => return Ok((EntryKind::Symlink, None)),
+        FileType::RegularFile | FileType::Unknown => {}
+        _ => return Ok((EntryKind::Other, None)),
+    }
+    let stat = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => (EntryKind::File, u64::try_from(stat.st_size).ok()),
+        FileType::Directory => (EntryKind::Directory, None),
+        FileType::Symlink => (EntryKind::Symlink, None),
+        _ => (EntryKind::Other, None),
+    })
+}
+
+/// Why a directory that is not entered could not be (TS-37); it is not opened for that.
+fn refusal(directory: &OwnedFd, name: &CStr) -> Option<Errno> {
+    let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
+    match rustix::fs::accessat(directory, name, Access::READ_OK, flags) {
+        Err(errno @ (Errno::ACCESS | Errno::NOENT)) => Some(errno),
+        _ => None,
+    }
+}
+
+/// `prefix` and the name; without a prefix the name is not copied.
+fn joined(prefix: &str, name: CString) -> String {
+    if prefix.is_empty() {
+        let lossy =
+            |name: std::ffi::IntoStringError| name.into_cstring().to_string_lossy().into_owned();
+        return name.into_string().unwrap_or_else(lossy);
+    }
+    format!("{prefix}{}", name.to_string_lossy())
 }
 
 /// TS-37 knows two reasons: not accessible, and the rest.
@@ -237,7 +296,10 @@ mod tests {
             max_depth: depth,
             include_hidden: hidden,
         };
-        tree(&site.call(), request).unwrap().unwrap()
+        tree(&site.call(), vec![request])
+            .unwrap()
+            .remove(0)
+            .unwrap()
     }
 
     fn paths(tree: &Tree) -> Vec<&str> {
@@ -358,6 +420,62 @@ mod tests {
     }
 
     #[test]
+    fn ts_37_a_directory_at_the_lowest_level_that_cannot_be_read_is_listed_with_an_error() {
+        if rustix::process::geteuid().is_root() {
+            return;
+        }
+        let site = site();
+        let locked = site.os().join("a-b");
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0o0)).unwrap();
+        // Before it, one tells that something is left out; then none is opened any more.
+        let tree = listed(&site, "/os", 100, 1, false);
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(paths(&tree), ["a", "a-b", "b.md", "link", "root"]);
+        assert!(tree.truncated);
+        let errors: Vec<_> = tree.entries.iter().map(|entry| entry.error).collect();
+        assert_eq!(
+            errors,
+            [None, Some(FsError::NotAccessible), None, None, None]
+        );
+    }
+
+    #[test]
+    fn g_02_lists_are_answered_in_the_order_asked_and_each_answer_stands_alone() {
+        let site = Site::new();
+        let requests: Vec<_> = (0..300)
+            .map(|number| {
+                if number % 7 != 0 {
+                    fs::create_dir_all(site.os().join(format!("{number}/d{number}"))).unwrap();
+                }
+                TreeRequest {
+                    root: format!("/os/{number}"),
+                    max_entries: 10,
+                    max_depth: 1,
+                    include_hidden: false,
+                }
+            })
+            .collect();
+        let call = site.call();
+        for (number, answer) in tree(&call, requests).unwrap().into_iter().enumerate() {
+            match number % 7 {
+                0 => assert_eq!(answer, Err(FsError::NotFound)),
+                _ => assert_eq!(paths(&answer.unwrap()), [format!("d{number}")]),
+            }
+        }
+        assert_eq!(call.meter.used().hostcalls, 300);
+    }
+
+    #[test]
+    fn a_name_that_is_not_utf_8_is_shown_as_such() {
+        use std::os::unix::ffi::OsStrExt;
+        let site = Site::new();
+        let name = std::ffi::OsStr::from_bytes(b"a\xff");
+        fs::create_dir_all(site.os().join(name).join(name)).unwrap();
+        let tree = listed(&site, "/os", 10, 2, false);
+        assert_eq!(paths(&tree), ["a\u{fffd}", "a\u{fffd}/a\u{fffd}"]);
+    }
+
+    #[test]
     fn ts_38_a_root_that_is_missing_or_no_directory_is_an_error() {
         let site = site();
         for (root, error) in [
@@ -372,7 +490,8 @@ mod tests {
                 max_depth: 1,
                 include_hidden: false,
             };
-            assert_eq!(tree(&site.call(), request).unwrap(), Err(error), "{root}");
+            let answer = tree(&site.call(), vec![request]).unwrap();
+            assert_eq!(answer, [Err(error)], "{root}");
         }
     }
 

@@ -6,10 +6,13 @@
 //! the caps of this folder, and not what a child reads, writes or connects to (TP-37, PE-07). Nor does it
 //! hold that nothing stays behind: a descendant that leaves the process group runs on, and a scratch
 //! directory that a child moves away is emptied, but stays where it was moved to.
+//!
+//! A child whose program name is `git` gets a guard of its own, whatever the policy says (module `git`).
 
 mod child;
 mod environment;
 mod executable;
+mod git;
 mod output;
 mod program;
 mod scratch;
@@ -67,9 +70,12 @@ pub enum ProcessError {
     /// It could not be started, or (a component) not be described.
     #[error("could not be started")]
     NotStartable,
-    /// `directory` does not exist or is no directory.
+    /// `directory` does not exist.
     #[error("no such directory")]
     NoDirectory,
+    /// `directory` is no directory.
+    #[error("not a directory")]
+    NotDirectory,
     /// An argument holds a NUL, or the command is over 256 arguments or 131,072 bytes.
     #[error("not a valid request")]
     InvalidRequest,

@@ -70,6 +70,11 @@ impl Stream {
         }
     }
 
+    /// Whether nothing was written so far.
+    pub(super) fn is_empty(&self) -> bool {
+        self.kept.is_empty() && !self.more
+    }
+
     /// What was kept, and whether there was more.
     pub(super) fn into_kept(self) -> (Vec<u8>, bool) {
         (self.kept, self.more)

@@ -425,7 +425,7 @@ fn tc_40_programs_run_as_the_policy_says_and_refusals_are_told_apart() {
         ),
         (
             program("ls", &["-A"], "/workspace/below/file"),
-            ProcessError::NoDirectory,
+            ProcessError::NotDirectory,
         ),
         (
             program("ls", &["-A"], "workspace"),

@@ -186,3 +186,76 @@ fn tn_12_egress_counts_requests_and_bodies() {
     assert_eq!(exceeded.budget, Budget::EgressBytes);
     assert_eq!(server.asked().len(), 1);
 }
+
+#[test]
+fn ts_115_a_body_of_another_type_is_not_read() {
+    let server = Server::start(|line, stream| match line.split(' ').nth(1).unwrap() {
+        "/endless" => {
+            let head = b"HTTP/1.1 404 Not Found\r\ncontent-type: image/png\r\n\r\n";
+            let _ = stream.write_all(head);
+            while stream.write_all(&[b'x'; 4096]).is_ok() {}
+        }
+        "/coded" => {
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: image/png\r\ncontent-encoding: br";
+            respond(stream, head, b"x");
+        }
+        "/text" => respond(
+            stream,
+            "HTTP/1.1 200 OK\r\nContent-Type: Text/HTML; a=b",
+            b"x",
+        ),
+        "/odd" => respond(stream, "HTTP/1.1 200 OK\r\ncontent-type: image", b"x"),
+        "/none" => respond(stream, "HTTP/1.1 200 OK", b"x"),
+        "/empty" => respond(stream, "HTTP/1.1 200 OK\r\ncontent-type: image/png", b""),
+        _ => {
+            let head = b"HTTP/1.1 304 Not Modified\r\ncontent-type: image/png\r\n\r\n";
+            let _ = stream.write_all(head);
+        }
+    });
+    let call = call_to(&[server.url("/")]);
+    let with = |path: &str| {
+        let mut request = get(server.url(path));
+        request.body_types = vec!["text/*".to_owned(), "*/*+json".to_owned()];
+        one(&call, request)
+            .map(|response| (response.body, response.unread))
+            .unwrap()
+    };
+    assert_eq!(with("/endless"), (Vec::new(), true));
+    assert_eq!(with("/coded"), (Vec::new(), true));
+    assert_eq!(call.meter.used().read_bytes, 0);
+    for path in ["/text", "/odd", "/none"] {
+        assert_eq!(with(path), (b"x".to_vec(), false), "{path}");
+    }
+    // TS-113: where there is no body, none was left.
+    for path in ["/empty", "/unchanged"] {
+        assert_eq!(with(path), (Vec::new(), false), "{path}");
+    }
+    let mut request = get(server.url("/text"));
+    request.body_types = vec!["*/*".to_owned()];
+    assert_eq!(one(&call, request), Err(FetchError::InvalidRequest));
+}
+
+#[test]
+fn ts_115_a_connection_with_an_unread_body_is_not_used_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let server = thread::spawn(move || {
+        for _ in 0..2 {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut buffer = [0; 4096];
+            assert!(std::io::Read::read(&mut stream, &mut buffer).unwrap() > 0);
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: image/png\r\ncontent-length: 44\r\n\r\n";
+            // A body that looks like the answer to a next request.
+            let body = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nlies!";
+            let _ = stream.write_all(format!("{head}{body}").as_bytes());
+        }
+    });
+    let call = call_to(std::slice::from_ref(&url));
+    for _ in 0..2 {
+        let mut request = get(&url);
+        request.body_types = vec!["text/*".to_owned()];
+        let response = one(&call, request).unwrap();
+        assert!(response.unread && response.body.is_empty());
+    }
+    server.join().unwrap();
+}

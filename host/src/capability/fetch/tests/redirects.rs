@@ -91,3 +91,57 @@ fn a_redirected_post_becomes_a_get_where_the_status_says_so() {
         assert_eq!(last.ends_with("body"), method == "POST");
     }
 }
+
+#[test]
+fn ts_112_a_failure_names_the_hop_that_failed() {
+    let free = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let closed = format!("http://{free}/x");
+    let target = closed.clone();
+    let server = Server::start(move |line, stream| {
+        let location = match line.split(' ').nth(1).unwrap() {
+            "/metadata" => "http://169.254.169.254/a%20b?c#d",
+            "/file" => "file:///etc/passwd#x",
+            "/closed" => target.as_str(),
+            "/odd" => "http://",
+            "/hop" => "odd",
+            path => panic!("{path}"),
+        };
+        respond(
+            stream,
+            &format!("HTTP/1.1 302 Found\r\nLocation: {location}"),
+            b"",
+        );
+    });
+    let call = call_to(&[server.url("/"), closed.clone()]);
+    let failure = |url: String| {
+        let failure = answer(&call, get(url)).unwrap_err();
+        (failure.reason, failure.url)
+    };
+    for (path, reason, url) in [
+        (
+            "/metadata#e",
+            FetchError::RedirectDenied,
+            "http://169.254.169.254/a%20b?c".to_owned(),
+        ),
+        (
+            "/file",
+            FetchError::RedirectDenied,
+            "file:///etc/passwd".to_owned(),
+        ),
+        ("/closed", FetchError::Connect, closed),
+        ("/odd#e", FetchError::Redirects, server.url("/odd")),
+        ("/hop", FetchError::Redirects, server.url("/odd")),
+    ] {
+        assert_eq!(failure(server.url(path)), (reason, url), "{path}");
+    }
+    let elsewhere = "HTTP://Elsewhere.Example:80/a#b".to_owned();
+    assert_eq!(
+        failure(elsewhere),
+        (FetchError::Denied, "http://elsewhere.example/a".to_owned())
+    );
+    let none = "no url".to_owned();
+    assert_eq!(failure(none.clone()), (FetchError::InvalidRequest, none));
+}

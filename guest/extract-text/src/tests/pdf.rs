@@ -1,0 +1,196 @@
+use serde_json::json;
+
+use super::writer::{page, pages, pdf, stream};
+use super::{COLUMNS, ENCRYPTED, LINEAR, OBJECT_STREAMS, REPORT, call, error};
+
+fn text(file: &[u8]) -> String {
+    super::text("application/pdf", file)
+}
+
+#[test]
+fn ts_138_places_become_spaces_and_lines() {
+    for (content, expected) in [
+        ("BT /F 10 Tf (a) Tj (b) Tj ET", "ab"),
+        ("BT /F 10 Tf (a) Tj 0 -12 Td (b) Tj ET", "a\nb"),
+        (
+            "BT /F 10 Tf 12 TL (a) Tj T* (b) Tj (c) ' 0 0 (d) \" ET",
+            "a\nb\nc\nd",
+        ),
+        ("BT /F 10 Tf [(a) -20 (b) -600 (c) 30 (d)] TJ ET", "ab cd"),
+        (
+            "BT /F 10 Tf 1 0 0 1 9 700 Tm (a) Tj 1 0 0 1 50 700 Tm (b) Tj ET",
+            "a b",
+        ),
+        (
+            "q 2 0 0 2 0 0 cm BT /F 5 Tf (a) Tj ET Q BT /F 10 Tf 5.6 0 Td (b) Tj ET",
+            "ab",
+        ),
+        ("BT /F 10 Tf (x) Tj 6 Tf 4 Ts (2) Tj ET", "x"),
+        ("BT /F 10 Tf (x) Tj /F 6 Tf 4 Ts (2) Tj ET", "x2"),
+        (
+            "BT /F 10 Tf (\\101\\(\\)\\\n(x)) Tj <4a4B4> Tj ET",
+            "A()(x)JK@",
+        ),
+        ("BT /F 10 Tf (\\200\\223\\255\\240q) Tj ET", "€“- q"),
+        ("BT /F 10 Tf 3 Tc (ab) Tj ET", "a b"),
+        ("BI /W 1 /H 1 ID (x) Tj EI \nBT /F 1 Tf (a) Tj ET", "a"),
+        ("BT (a) Tj /Missing 10 Tf (a) Tj", ""),
+        (
+            "0 1 -1 0 0 0 cm BT /F 10 Tf (a) Tj 0 -12 Td (b) Tj ET",
+            "a\nb",
+        ),
+    ] {
+        assert_eq!(text(&page(content)), expected, "{content}");
+    }
+}
+
+#[test]
+fn ts_138_pages_stand_apart_by_an_empty_line() {
+    let show = |what: &str| format!("BT /F 10 Tf 0 700 Td ({what}) Tj ET");
+    let (one, three) = (show("one"), show("three"));
+    let objects = pages(&[&one, "", &three], "", &[]);
+    let response = call("application/pdf", &pdf(&objects, ""), None).unwrap();
+    assert_eq!(response["text"], "one\n\nthree");
+    assert_eq!(
+        response["hints"],
+        json!({"title": null, "sections": [], "pages": 3})
+    );
+}
+
+#[test]
+fn ts_138_fonts_say_what_their_codes_are() {
+    let fonts = [
+        "<</Type/Font/Subtype/Type1/BaseFont/X/Encoding<</Differences[65/fi/uni20AC/f_f_l/Omega/a.alt/zzz]>>>>".to_owned(),
+        "<</Type/Font/Subtype/Type0/BaseFont/Y/Encoding/Identity-H/ToUnicode 8 0 R/DescendantFonts[<</DW 500/W[1[600 600]3 9 700]>>]>>".to_owned(),
+        stream("", "1 begincodespacerange <0000> <FFFF> endcodespacerange 1 beginbfchar <0001> <00480069> endbfchar 2 beginbfrange <0010> <0020> <0041> <0030> <0031> [<D83DDE00> <FB00>] endbfrange"),
+        "<</Type/Font/Subtype/Type1/BaseFont/Symbol>>".to_owned(),
+        "<</Type/Font/Subtype/Type0/BaseFont/Z/Encoding/UniJIS-UTF16-H>>".to_owned(),
+        "<</Type/Font/Subtype/Type0/BaseFont/Z/Encoding/90ms-RKSJ-H>>".to_owned(),
+        "<</Type/Font/Subtype/Type0/BaseFont/Z/Encoding/Identity-H>>".to_owned(),
+        "<</Type/Font/Subtype/Type1/BaseFont/T/Encoding/MacRomanEncoding>>".to_owned(),
+        "<</Type/Font/Subtype/Type1/BaseFont/T>>".to_owned(),
+    ];
+    let show = |font: u32, string: &str| {
+        let content = format!("BT /X{font} 10 Tf {string} Tj ET");
+        let resources = "/Font<</X6 6 0 R/X7 7 0 R/X9 9 0 R/X10 10 0 R/X11 11 0 R/X12 12 0 R/X13 13 0 R/X14 14 0 R>>";
+        let objects = pages(&[&content], "", &fonts);
+        let objects: Vec<String> = objects
+            .into_iter()
+            .map(|object| object.replace("/Font<</F 3 0 R>>", resources))
+            .collect();
+        text(&pdf(&objects, ""))
+    };
+    assert_eq!(show(6, "(ABCDEFGa)"), "fi€fflΩaGa");
+    assert_eq!(show(7, "<0001001000110030003100FF>"), "HiAB😀ff");
+    assert_eq!(show(9, "(ab\\345)"), "αβ∑");
+    assert_eq!(show(10, "<65E5672C>"), "日本");
+    assert_eq!(show(11, "<93FA967B41>"), "日本A");
+    // Neither a map nor a known encoding: nobody knows what the codes say.
+    assert_eq!(show(12, "<00010002>"), "");
+    assert_eq!(show(13, "(\\216\\312x)"), "é x");
+    assert_eq!(show(14, "(`\\256')"), "‘fi’");
+}
+
+#[test]
+fn ts_138_forms_are_drawn_where_they_are_used() {
+    let form = stream(
+        "/Type/XObject/Subtype/Form/Matrix[1 0 0 1 0 -20]/Resources<</Font<</G 3 0 R>>/XObject<</Me 6 0 R>>>>",
+        "BT /G 10 Tf (inside) Tj ET /Me Do",
+    );
+    let content = "BT /F 10 Tf (before) Tj ET /A Do";
+    let objects = pages(&[content], "/XObject<</A 6 0 R>>", &[form]);
+    // A form that draws itself ends at the bound.
+    let lines = text(&pdf(&objects, ""));
+    assert!(lines.starts_with("before\ninside\ninside"), "{lines}");
+    assert_eq!(lines.lines().count(), 13);
+}
+
+#[test]
+fn ts_138_title_of_information_else_of_metadata() {
+    let title = |information: &str, metadata: &str| {
+        let more = [stream("/Type/Metadata/Subtype/XML", metadata)];
+        let mut objects = pages(&[""], "", &more);
+        objects[0] = "<</Type/Catalog/Pages 2 0 R/Metadata 6 0 R>>".to_owned();
+        let trailer = format!("/Info<</Title {information}>>");
+        call("application/pdf", &pdf(&objects, &trailer), None).unwrap()["hints"]["title"].clone()
+    };
+    assert_eq!(title("(A \\204 b)", ""), "A — b");
+    assert_eq!(title("<FEFF00E9>", ""), "é");
+    assert_eq!(title("<EFBBBFC3A9>", ""), "é");
+    let xmp = "<x xmlns:dc='http://purl.org/dc/elements/1.1/'><dc:creator>no</dc:creator><dc:title><rdf:Alt><rdf:li xml:lang='x-default'>M &amp; &#233;</rdf:li><rdf:li>second</rdf:li></rdf:Alt></dc:title></x>";
+    assert_eq!(title("( )", xmp), "M & é");
+    assert_eq!(title("( )", "<dc:title><a>"), json!(null));
+    assert_eq!(
+        title(
+            "7",
+            "<!DOCTYPE x [<!ENTITY a 'b'>]><dc:title>&a;</dc:title>"
+        ),
+        json!(null)
+    );
+}
+
+#[test]
+fn ts_138_outline_entries_are_sections() {
+    let more = [
+        // 8: the outline; 9 leads to 10 and down to 11, 10 to 12 and back to 9.
+        "<</First 9 0 R>>",
+        "<</Title(One)/Dest[4 0 R/Fit]/First 11 0 R/Next 10 0 R>>",
+        "<</Title<FEFF00E9>/A<</S/GoTo/D(named)>>/Next 12 0 R>>",
+        "<</Title(Deep)/Dest/old>>",
+        "<</Title(Nowhere)/A<</S/URI/URI(http://a)>>/Next 9 0 R>>",
+        "<</Kids[14 0 R 13 0 R]>>",
+        "<</Names[(named)<</D[6 0 R/XYZ 0 0 0]>>]>>",
+    ]
+    .map(str::to_owned);
+    let mut objects = pages(
+        &["BT /F 10 Tf (one) Tj ET", "BT /F 10 Tf (two) Tj ET"],
+        "",
+        &more,
+    );
+    objects[0] =
+        "<</Type/Catalog/Pages 2 0 R/Outlines 8 0 R/Dests<</old[6 0 R]>>/Names<</Dests 13 0 R>>>>"
+            .to_owned();
+    let response = call("application/pdf", &pdf(&objects, ""), None).unwrap();
+    assert_eq!(
+        response["hints"]["sections"],
+        json!([
+            {"level": 1, "title": "One", "start": 0, "page": 1},
+            {"level": 2, "title": "Deep", "start": 5, "page": 2},
+            {"level": 1, "title": "é", "start": 5, "page": 2},
+        ])
+    );
+    let cut = call("application/pdf", &pdf(&objects, ""), Some(5)).unwrap();
+    assert_eq!(cut["hints"]["sections"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn ts_138_documents_of_other_writers() {
+    let response = call("application/pdf", REPORT, None).unwrap();
+    let report = response["text"].as_str().unwrap();
+    assert!(report.starts_with(
+        "Arrivals\nThe harbour master keeps one log for every ship that enters. It names the ship"
+    ));
+    assert!(report.contains("\nBerths\nShip Berth Hour\nAnna 3 07:30\nBertha 12 08:15\n\nDepartures — café\nWind: 5 kn. “All is well”, she said."));
+    assert!(report.ends_with("line one\nline two"));
+    assert_eq!(response["hints"]["title"], "Harbour log");
+    let second = report.find("Departures").unwrap();
+    assert_eq!(
+        response["hints"]["sections"][2],
+        json!({"level": 1, "title": "Departures — café", "start": second, "page": 2})
+    );
+    for same in [OBJECT_STREAMS, LINEAR] {
+        assert_eq!(call("application/pdf", same, None).unwrap(), response);
+    }
+    let columns = call("application/pdf", COLUMNS, None).unwrap();
+    assert!(
+        columns["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("left cell right cell\nThe harbour")
+    );
+    assert_eq!(columns["hints"]["sections"][2]["level"], 2);
+    assert_eq!(
+        error("application/pdf", ENCRYPTED),
+        ("unsupported", "encrypted".to_owned())
+    );
+}

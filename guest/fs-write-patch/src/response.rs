@@ -1,0 +1,121 @@
+//! The response (TS-42).
+
+use kit::SkillError;
+use kit::path::Path;
+use serde::Serialize;
+
+use crate::outcome::Outcome;
+
+/// Rejects of a response.
+const MAX_REJECTS: usize = 100;
+
+/// What happens to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Action {
+    Modified,
+    Created,
+    Deleted,
+    Renamed,
+    Copied,
+    Mode,
+}
+
+/// Why a hunk or a section is rejected (TS-54).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Reason {
+    ContextMismatch,
+    Ambiguous,
+    TargetMissing,
+    TargetExists,
+    NotRegular,
+    NotEmpty,
+    BinaryPatch,
+    Mode,
+}
+
+#[derive(Debug, Serialize)]
+struct Reject {
+    file: String,
+    /// From 1; 0 stands for the whole file.
+    hunk: u32,
+    reason: Reason,
+    message: String,
+}
+
+/// The first hundred rejects, in the order of the diff.
+#[derive(Debug, Default)]
+pub(crate) struct Rejects {
+    first: Vec<Reject>,
+    truncated: bool,
+}
+
+impl Rejects {
+    pub(crate) fn add(&mut self, path: &Path, hunk: u32, reason: Reason, message: &str) {
+        if self.first.len() == MAX_REJECTS {
+            self.truncated = true;
+            return;
+        }
+        self.first.push(Reject {
+            file: path.shown().to_owned(),
+            hunk,
+            reason,
+            message: message.to_owned(),
+        });
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_empty()
+    }
+
+    /// Whether there were more than are kept.
+    pub(crate) fn truncated(&self) -> bool {
+        self.truncated
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Written<'a> {
+    path: &'a str,
+    action: Action,
+    hunks: usize,
+}
+
+/// What the call answers.
+#[derive(Debug, Serialize)]
+pub(crate) struct Response<'a> {
+    applied: bool,
+    files_changed: usize,
+    hunks_applied: usize,
+    rejects: Vec<Reject>,
+    files: Vec<Written<'a>>,
+    rejects_truncated: bool,
+}
+
+impl<'a> Response<'a> {
+    /// `applied`: the outcomes were written and not only computed.
+    pub(crate) fn new(applied: bool, outcomes: &'a [Outcome<'_>], rejects: Rejects) -> Self {
+        let files: Vec<_> = outcomes
+            .iter()
+            .map(|outcome| Written {
+                path: outcome.target.path.shown(),
+                action: outcome.action,
+                hunks: outcome.hunks(),
+            })
+            .collect();
+        Self {
+            applied,
+            files_changed: files.len(),
+            hunks_applied: files.iter().map(|file| file.hunks).sum(),
+            rejects: rejects.first,
+            files,
+            rejects_truncated: rejects.truncated,
+        }
+    }
+
+    pub(crate) fn to_json(&self) -> Result<Vec<u8>, SkillError> {
+        serde_json::to_vec(self)
+            .map_err(|error| SkillError::new("internal", &format!("the response: {error}")))
+    }
+}

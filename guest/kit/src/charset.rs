@@ -1,0 +1,209 @@
+//! In which encoding a text from elsewhere is, and reading it (TS-116, TS-132).
+//!
+//! What the bytes begin with decides before what is said about them, and what the sender says before what the
+//! text says of itself. Encodings and their labels are those of the WHATWG Encoding Standard. Reading replaces
+//! what is malformed by U+FFFD and never fails.
+
+mod declared;
+
+use std::borrow::Cow;
+
+use encoding_rs::{CoderResult, Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use serde_json::json;
+
+use crate::SkillError;
+
+/// Bytes of the longest sequence of any encoding, less one: what a cut may leave of it.
+const MAX_INCOMPLETE: usize = 3;
+
+/// Where a text may name its own encoding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hint {
+    /// In a `<meta>` within the first 1,024 bytes, as HTML does.
+    Html,
+    /// In an XML declaration.
+    Xml,
+    /// Nowhere.
+    None,
+}
+
+/// Whether the bytes at hand are all there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// They are.
+    Whole,
+    /// They were cut, perhaps within a character: an incomplete last one is left out (TS-08, TS-117).
+    Cut,
+}
+
+/// An encoding, and the length of the byte order mark that names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Charset {
+    encoding: &'static Encoding,
+    bom: usize,
+}
+
+/// A text that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decoded<'a> {
+    /// Without the byte order mark; borrowed where the bytes are the text.
+    pub text: Cow<'a, str>,
+    /// The bytes that text and byte order mark stand for: all of them, unless an incomplete character was left out.
+    pub bytes: usize,
+}
+
+impl Charset {
+    /// The encoding of `bytes`: by their byte order mark, else by `parameter` (the label that came with them),
+    /// else by what they say of themselves where `hint` looks, else UTF-8 if they are, else windows-1252.
+    ///
+    /// A declaration inside the text whose label nobody knows says nothing, as in the HTML Standard.
+    ///
+    /// # Errors
+    /// `unsupported`, with the label as `charset` in its details, when `parameter` is unknown, and for the
+    /// encodings that the standard knows and does not read.
+    pub fn detect(
+        bytes: &[u8],
+        end: End,
+        parameter: Option<&str>,
+        hint: Hint,
+    ) -> Result<Self, SkillError> {
+        if let Some((encoding, bom)) = Encoding::for_bom(bytes) {
+            return Ok(Self { encoding, bom });
+        }
+        let declared = match (parameter, hint) {
+            (Some(label), _) => {
+                let known = Encoding::for_label(label.as_bytes());
+                Some(known.ok_or_else(|| unsupported(label))?)
+            }
+            (None, Hint::Html) => declared::by_meta(bytes).or_else(|| declared::by_xml(bytes)),
+            (None, Hint::Xml) => declared::by_xml(bytes),
+            (None, Hint::None) => None,
+        };
+        let encoding = match declared {
+            Some(encoding) if encoding == REPLACEMENT => {
+                return Err(unsupported(parameter.unwrap_or(encoding.name())));
+            }
+            Some(encoding) => encoding,
+            None if is_utf8(bytes, end) => UTF_8,
+            None => WINDOWS_1252,
+        };
+        Ok(Self { encoding, bom: 0 })
+    }
+
+    /// The encoding.
+    #[must_use]
+    pub fn encoding(self) -> &'static Encoding {
+        self.encoding
+    }
+
+    /// Bytes of the byte order mark: 0, 2 or 3.
+    #[must_use]
+    pub fn bom(self) -> usize {
+        self.bom
+    }
+
+    /// Reads the bytes this was detected from.
+    #[must_use]
+    pub fn decode(self, bytes: &[u8], end: End) -> Decoded<'_> {
+        let content = bytes.get(self.bom..).unwrap_or_default();
+        let content = match end {
+            End::Whole => content,
+            End::Cut => self.complete(content),
+        };
+        let (text, _) = self.encoding.decode_without_bom_handling(content);
+        Decoded {
+            text,
+            bytes: self.bom.saturating_add(content.len()),
+        }
+    }
+
+    /// What is left of `content` without an incomplete last character.
+    fn complete(self, content: &[u8]) -> &[u8] {
+        let incomplete = if self.encoding == UTF_8 {
+            incomplete_utf8(content)
+        } else if self.encoding == UTF_16LE {
+            incomplete_utf16(content, u16::from_le_bytes)
+        } else if self.encoding == UTF_16BE {
+            incomplete_utf16(content, u16::from_be_bytes)
+        } else if self.encoding.is_single_byte() {
+            0
+        } else {
+            incomplete_sequence(self.encoding, content)
+        };
+        let kept = content.len().saturating_sub(incomplete);
+        content.get(..kept).unwrap_or(content)
+    }
+}
+
+fn unsupported(label: &str) -> SkillError {
+    SkillError::new(
+        "unsupported",
+        &format!("the charset {label} cannot be read"),
+    )
+    .with_details(json!({ "charset": label }).to_string())
+}
+
+/// Whether `bytes` are UTF-8, but for a last character that the cut may have split.
+#[must_use]
+pub fn is_utf8(bytes: &[u8], end: End) -> bool {
+    match std::str::from_utf8(bytes) {
+        Ok(_) => true,
+        Err(error) => end == End::Cut && error.error_len().is_none(),
+    }
+}
+
+/// Bytes at the end that begin a character of UTF-8 and do not finish it.
+fn incomplete_utf8(bytes: &[u8]) -> usize {
+    let begins_incomplete = |&length: &usize| {
+        let tail = bytes
+            .len()
+            .checked_sub(length)
+            .and_then(|at| bytes.get(at..));
+        tail.and_then(|tail| std::str::from_utf8(tail).err())
+            .is_some_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+    };
+    (1..=MAX_INCOMPLETE).find(begins_incomplete).unwrap_or(0)
+}
+
+/// Bytes at the end that are half a code unit or the first half of a pair.
+fn incomplete_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> usize {
+    let (units, odd) = bytes.as_chunks::<2>();
+    match units.last() {
+        Some(&last) if (0xD800..0xDC00).contains(&unit(last)) => odd.len().saturating_add(2),
+        _ => odd.len(),
+    }
+}
+
+/// Bytes at the end that only begin a sequence of a legacy encoding of several bytes.
+///
+/// Its decoders tell by what they answer: a beginning that is read as all there is becomes U+FFFD, and as what
+/// may go on becomes nothing yet.
+fn incomplete_sequence(encoding: &'static Encoding, bytes: &[u8]) -> usize {
+    let begun = length_of_text(encoding, bytes, End::Cut);
+    (0..=MAX_INCOMPLETE)
+        .find(|&left_out| {
+            let kept = bytes.len().saturating_sub(left_out);
+            let kept = bytes.get(..kept).unwrap_or_default();
+            length_of_text(encoding, kept, End::Whole) == begun
+        })
+        .unwrap_or(0)
+}
+
+/// Bytes of UTF-8 that `bytes` are read as, of which nothing is kept.
+fn length_of_text(encoding: &'static Encoding, mut bytes: &[u8], end: End) -> usize {
+    let mut decoder = encoding.new_decoder_without_bom_handling();
+    let mut text = [0; 4_096];
+    let mut length = 0_usize;
+    loop {
+        let last = end == End::Whole;
+        let (result, read, written, _) = decoder.decode_to_utf8(bytes, &mut text, last);
+        length = length.saturating_add(written);
+        bytes = bytes.get(read..).unwrap_or_default();
+        if result == CoderResult::InputEmpty {
+            return length;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

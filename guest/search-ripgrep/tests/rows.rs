@@ -1,0 +1,445 @@
+//! The rows of `search.ripgrep`, seen from outside (TS-71 to TS-80).
+
+#![allow(
+    missing_docs,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::as_conversions,
+    clippy::string_slice,
+    clippy::unreachable,
+    unreachable_pub,
+    reason = "tests"
+)]
+
+mod support;
+
+use std::os::unix::fs::symlink;
+
+use kit::host::fs_read::FsError;
+use serde_json::{Value, json};
+
+use support::Disk;
+
+fn search(disk: &mut Disk, request: Value) -> Value {
+    disk.search(&request.to_string()).unwrap()
+}
+
+fn files(disk: &mut Disk, request: Value) -> Vec<String> {
+    disk.files(&request.to_string())
+}
+
+fn code(disk: &mut Disk, request: Value) -> &'static str {
+    disk.search(&request.to_string()).unwrap_err().code()
+}
+
+#[test]
+fn ts_73_ts_74_one_entry_for_each_matching_line() {
+    let mut disk = Disk::with(&[(
+        "src/lib.rs",
+        "one\r\ntwo\r\n  Todo todo\r\nfour\r\nfive\r\nsix todo",
+    )]);
+    let request = json!({"pattern": "TODO", "glob": ["*.rs"]}).to_string();
+    let response = search_ripgrep::run(&mut disk, request.as_bytes()).unwrap();
+    let expected = concat!(
+        r#"{"matches":[{"file":"src/lib.rs","line":3,"column":3,"match":"Todo","#,
+        r#""context_before":"one\ntwo","context_after":"four\nfive","text":"  Todo todo"},"#,
+        r#"{"file":"src/lib.rs","line":6,"column":5,"match":"todo","#,
+        r#""context_before":"four\nfive","context_after":"","text":"six todo"}],"#,
+        r#""truncated":false,"files_searched":1,"files_skipped":{"binary":0,"too_large":0,"unreadable":0}}"#,
+    );
+    assert_eq!(String::from_utf8(response).unwrap(), expected);
+    let response = search(
+        &mut disk,
+        json!({"pattern": "todo", "context_lines": 0, "case_sensitive": true}),
+    );
+    assert_eq!(response["matches"][0]["column"], 8);
+    assert_eq!(response["matches"][0]["context_before"], "");
+}
+
+#[test]
+fn ts_73_lines_are_cut_between_characters() {
+    let long = "é".repeat(1_000);
+    let mut disk = Disk::with(&[("a", &format!("x{long}\n{long}y\nx{long}"))]);
+    let response = search(&mut disk, json!({"pattern": "é+y"}));
+    let found = &response["matches"][0];
+    assert_eq!(
+        (found["line"].as_u64(), found["column"].as_u64()),
+        (Some(2), Some(1))
+    );
+    for (member, expected) in [
+        ("match", "é".repeat(512)),
+        ("text", "é".repeat(512)),
+        ("context_before", format!("x{}", "é".repeat(511))),
+        ("context_after", format!("x{}", "é".repeat(511))),
+    ] {
+        assert_eq!(found[member], expected, "{member}");
+    }
+}
+
+#[test]
+fn ts_79_what_is_not_utf_8_is_matched_as_bytes() {
+    let mut disk = Disk::new();
+    disk.write("a", b"\xFF\xE9 x\n");
+    let response = search(&mut disk, json!({"pattern": "x"}));
+    assert_eq!(response["matches"][0]["column"], 4);
+    assert_eq!(response["matches"][0]["text"], "\u{FFFD}\u{FFFD} x");
+    let response = search(&mut disk, json!({"pattern": r"(?-u:\xE9) "}));
+    assert_eq!(response["matches"][0]["column"], 2);
+}
+
+#[test]
+fn ts_76_which_ignore_file_decides() {
+    let mut disk = Disk::with(&[
+        (".gitignore", "*.log\n/only-here\nbuild/\n"),
+        (".ignore", "!b.log\n"),
+        (".rgignore", "a.log\n"),
+        (".git/info/exclude", "excluded\n!never.log\n"),
+        ("a.log", "x"),
+        ("b.log", "x"),
+        ("c.log", "x"),
+        ("never.log", "x"),
+        ("excluded", "x"),
+        ("only-here", "x"),
+        ("s/.gitignore", "!c.log\n!a.log\n!excluded\n"),
+        ("s/a.log", "x"),
+        ("s/c.log", "x"),
+        ("s/only-here", "x"),
+        ("s/excluded", "x"),
+        ("s/build/f", "x"),
+        ("build/.gitignore", "!*"),
+        ("build/f", "x"),
+        ("vendor/.git/info/exclude", "f\n"),
+        ("vendor/f", "x"),
+        ("vendor/d.log", "x"),
+    ]);
+    let expected = ["b.log", "s/c.log", "s/excluded", "s/only-here"];
+    assert_eq!(files(&mut disk, json!({"pattern": "x"})), expected);
+    let below = json!({"pattern": "x", "paths": ["s"]});
+    assert_eq!(files(&mut disk, below), expected[1..]);
+    assert!(
+        !disk
+            .listed
+            .iter()
+            .any(|path| path.contains("build") || path.contains("/.git"))
+    );
+    let all = json!({"pattern": "x", "use_ignore": false});
+    assert_eq!(files(&mut disk, all).len(), 14);
+}
+
+#[test]
+fn ts_77_hidden_names_and_git() {
+    let mut disk = Disk::with(&[
+        (".env", "x"),
+        (".github/w", "x"),
+        (".git/config", "x"),
+        ("sub/.git", "x"),
+        ("sub/a", "x"),
+    ]);
+    assert_eq!(files(&mut disk, json!({"pattern": "x"})), ["sub/a"]);
+    let hidden = json!({"pattern": "x", "include_hidden": true});
+    assert_eq!(files(&mut disk, hidden), [".env", ".github/w", "sub/a"]);
+    for (path, found) in [
+        (".github", vec![".github/w"]),
+        (".git", vec![]),
+        (".git/config", vec![".git/config"]),
+        (".env", vec![".env"]),
+    ] {
+        assert_eq!(
+            files(&mut disk, json!({"pattern": "x", "paths": [path]})),
+            found
+        );
+    }
+}
+
+#[test]
+fn ts_77_a_file_named_in_paths_is_always_searched() {
+    let mut disk = Disk::with(&[
+        (".gitignore", "a\nd/\n"),
+        ("a", "x"),
+        ("d/b", "x"),
+        ("c", "x"),
+    ]);
+    let request = json!({"pattern": "x", "paths": ["."], "glob": ["c"]});
+    assert_eq!(files(&mut disk, request), ["c"]);
+    let request = json!({"pattern": "x", "paths": ["d/b", ".", "a"], "glob": ["c"]});
+    assert_eq!(files(&mut disk, request), ["a", "c", "d/b"]);
+}
+
+#[test]
+fn ts_78_what_cannot_be_searched_is_counted() {
+    let mut disk = Disk::with(&[("a", "x"), ("locked", "x"), ("dir/f", "x"), ("empty", "")]);
+    disk.write("binary", b"x\n\0");
+    disk.write("utf-16", b"\xFF\xFEx\0");
+    disk.write("large", &vec![b'x'; (16 << 20) + 1]);
+    disk.write("largest", &vec![b'\n'; 16 << 20]);
+    disk.failing
+        .insert("/workspace/locked".into(), FsError::NotAccessible);
+    disk.failing
+        .insert("/workspace/dir".into(), FsError::NotAccessible);
+    symlink("a", disk.root().join("link")).unwrap();
+    let expected = json!({"binary": 2, "too_large": 1, "unreadable": 2});
+    let response = search(&mut disk, json!({"pattern": "x"}));
+    assert_eq!(response["files_skipped"], expected);
+    assert_eq!(response["files_searched"], 3);
+    assert_eq!(response["matches"].as_array().unwrap().len(), 1);
+    let named = json!({"pattern": "x", "paths": ["large", "locked", "binary", "a"]});
+    let expected = json!({"binary": 1, "too_large": 1, "unreadable": 1});
+    let response = search(&mut disk, named);
+    assert_eq!(response["files_skipped"], expected);
+    assert_eq!(response["files_searched"], 1);
+}
+
+#[test]
+fn ts_78_links_are_followed_only_when_they_are_named() {
+    let mut disk = Disk::with(&[("d/a", "x"), ("d/e/b", "x"), (".gitignore", "b\n")]);
+    symlink("d", disk.root().join("link")).unwrap();
+    symlink("d/a", disk.root().join("file-link")).unwrap();
+    assert_eq!(files(&mut disk, json!({"pattern": "x"})), ["d/a"]);
+    let named = json!({"pattern": "x", "paths": ["link", "file-link"]});
+    assert_eq!(files(&mut disk, named), ["file-link", "link/a"]);
+}
+
+#[test]
+fn ts_78_a_file_that_grew_since_it_was_listed_is_read_whole() {
+    struct Growing(Disk);
+    impl kit::host::ReadFiles for Growing {
+        fn read(
+            &mut self,
+            requests: &[kit::host::fs_read::ReadRequest],
+        ) -> Vec<Result<kit::host::fs_read::File, FsError>> {
+            self.0.read(requests)
+        }
+        fn tree(
+            &mut self,
+            requests: &[kit::host::fs_read::TreeRequest],
+        ) -> Vec<Result<kit::host::fs_read::Listing, FsError>> {
+            let answers = self.0.tree(requests);
+            self.0.write("a", b"now longer x");
+            answers
+        }
+    }
+    let mut host = Growing(Disk::with(&[("a", "x")]));
+    let response = search_ripgrep::run(&mut host, br#"{"pattern":"longer x"}"#).unwrap();
+    let response: Value = serde_json::from_slice(&response).unwrap();
+    assert_eq!(response["matches"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn ts_79_segment_by_segment_and_each_file_once() {
+    let names = [
+        "B", "a/z", "a/b/c", "a/b-/c", "a-b", "a.c", "c/d/e/f", "c/d/g",
+    ];
+    let mut disk = Disk::new();
+    for name in names {
+        disk.write(name, b"x\nx\n");
+    }
+    let order = [
+        "B", "a/b/c", "a/b-/c", "a/z", "a-b", "a.c", "c/d/e/f", "c/d/g",
+    ];
+    for paths in [
+        json!(["."]),
+        json!(["a", ".", "a", "./a/../a"]),
+        json!(["c/d/e/f", "c", ".", "a/b/c", "c/d/e"]),
+        json!(["c/d/g", "c", "a", "B", "a.c", "a-b", "a/b"]),
+    ] {
+        let response = search(&mut disk, json!({"pattern": "x", "paths": paths}));
+        let found: Vec<_> = response["matches"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|entry| {
+                (
+                    entry["file"].as_str().unwrap(),
+                    entry["line"].as_u64().unwrap(),
+                )
+            })
+            .collect();
+        let expected: Vec<_> = order
+            .iter()
+            .flat_map(|file| [(*file, 1), (*file, 2)])
+            .collect();
+        assert_eq!(found, expected, "{paths}");
+        assert_eq!(response["files_searched"], 8);
+    }
+}
+
+#[test]
+fn ts_79_a_named_directory_below_one_that_is_skipped_keeps_its_place() {
+    let mut disk = Disk::with(&[
+        (".gitignore", "/b/\n"),
+        ("a", "x"),
+        ("b/c/d", "x"),
+        ("b/e", "x"),
+        ("c", "x"),
+    ]);
+    let request = json!({"pattern": "x", "paths": [".", "b/c"]});
+    assert_eq!(files(&mut disk, request), ["a", "b/c/d", "c"]);
+}
+
+#[test]
+fn ts_06_paths_keep_the_form_of_the_request() {
+    let mut disk = Disk::with(&[("a/b", "x"), ("c", "x")]);
+    let request = json!({"pattern": "x", "paths": ["/workspace/a", "c"]});
+    assert_eq!(files(&mut disk, request), ["/workspace/a/b", "c"]);
+}
+
+#[test]
+fn ts_79_one_more_match_decides_whether_the_answer_is_truncated() {
+    let mut disk = Disk::new();
+    for file in 0..500 {
+        disk.write(&format!("{:02}/{file:03}", file / 10), b"x\ny\n");
+    }
+    for (most, truncated) in [(1, true), (499, true), (500, false), (501, false)] {
+        disk.hostcalls = 0;
+        disk.read.clear();
+        disk.listed.clear();
+        let response = search(&mut disk, json!({"pattern": "x", "max_matches": most}));
+        assert_eq!(response["truncated"], truncated, "{most}");
+        assert_eq!(response["matches"].as_array().unwrap().len(), most.min(500));
+        // What was looked at, whatever else was read.
+        assert_eq!(response["files_searched"], (most + 1).min(500));
+        if most == 1 {
+            assert!(
+                disk.read.len() < 50 && disk.listed.len() < 40 && disk.hostcalls < 8,
+                "{disk:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn ts_80_paths_that_cannot_be_searched_end_the_call() {
+    let mut disk = Disk::with(&[("a", "x")]);
+    disk.failing
+        .insert("/workspace/remote".into(), FsError::FetchFailed);
+    disk.failing
+        .insert("/workspace/out".into(), FsError::LeavesMount);
+    for (path, expected) in [
+        ("none", "not_found"),
+        ("a/b", "not_found"),
+        ("/etc/passwd", "denied"),
+        ("../x", "denied"),
+        ("out", "denied"),
+        ("remote", "network"),
+    ] {
+        assert_eq!(
+            code(&mut disk, json!({"pattern": "x", "paths": ["a", path]})),
+            expected,
+            "{path}"
+        );
+    }
+    let error = disk
+        .search(r#"{"pattern":"x","paths":["/etc"]}"#)
+        .unwrap_err();
+    assert_eq!(error.details(), Some(r#"{"capability":"fs.read:/etc"}"#));
+}
+
+#[test]
+fn the_answer_is_bounded_in_bytes() {
+    let mut disk = Disk::new();
+    // Each byte takes six in JSON.
+    disk.write("a", &[vec![1; 1_023], vec![b'\n']].concat().repeat(10_000));
+    let request = json!({"pattern": ".", "max_matches": 10_000, "context_lines": 10}).to_string();
+    let response = search_ripgrep::run(&mut disk, request.as_bytes()).unwrap();
+    assert!(
+        response.len() < 9 << 20 && response.len() > 7 << 20,
+        "{}",
+        response.len()
+    );
+    let response: Value = serde_json::from_slice(&response).unwrap();
+    assert_eq!(response["truncated"], true);
+}
+
+#[test]
+fn hostile_ignore_files_are_bounded() {
+    let mut disk = Disk::with(&[("a", "x"), ("b", "x")]);
+    let nested = format!(
+        "b\n{}a{}\n[\n\\\n{}\n",
+        "{".repeat(100_000),
+        "}".repeat(100_000),
+        "{a,".repeat(20)
+    );
+    disk.write(".gitignore", nested.as_bytes());
+    assert_eq!(files(&mut disk, json!({"pattern": "x"})), ["a"]);
+    disk.write(".gitignore", b"a\n\xFF\nb\r\n");
+    assert!(files(&mut disk, json!({"pattern": "x"})).is_empty());
+    disk.write(".gitignore", "\u{feff}b".as_bytes());
+    assert_eq!(files(&mut disk, json!({"pattern": "x"})), ["a"]);
+    disk.write(".gitignore", &vec![b'\n'; (256 << 10) + 1]);
+    let error = disk.search(r#"{"pattern":"x"}"#).unwrap_err();
+    assert_eq!(
+        (error.code(), error.details()),
+        ("too_large", Some(r#"{"path":".gitignore"}"#))
+    );
+    assert_eq!(
+        files(&mut disk, json!({"pattern": "x", "use_ignore": false})),
+        ["a", "b"]
+    );
+}
+
+/// TS-76, TS-80
+#[test]
+fn ts_76_globs_that_are_slow_are_bounded_and_plain_ones_are_not() {
+    let lines = |count: usize, line: fn(usize) -> String| (0..count).map(line).collect::<String>();
+    let slow = |at: usize| format!("*a*{at}*b\n");
+    let plain =
+        |at: usize| format!("name{at}/\n/dist{at}\n*.log{at}\nx/y{at}\n**/z{at}\n# *a*\n\n");
+    let too_large = |disk: &mut Disk| disk.search(r#"{"pattern":"x"}"#).unwrap_err();
+    let mut disk = Disk::with(&[("a", "x"), ("b", "x"), ("c.log999", "x")]);
+    disk.write(".gitignore", lines(4_000, plain).as_bytes());
+    assert_eq!(files(&mut disk, json!({"pattern": "x"})), ["a", "b"]);
+    disk.write(".gitignore", lines(512, slow).as_bytes());
+    assert_eq!(
+        files(&mut disk, json!({"pattern": "x"})),
+        ["a", "b", "c.log999"]
+    );
+    for count in [513, 2_000, 20_000] {
+        disk.write(".gitignore", lines(count, slow).as_bytes());
+        let error = too_large(&mut disk);
+        assert_eq!(error.code(), "too_large");
+        assert_eq!(error.details(), Some(r#"{"path":".gitignore"}"#));
+        assert!(error.message().contains("`use_ignore` false"));
+    }
+    disk.write(".gitignore", b"");
+    for at in 0..5 {
+        disk.write(&format!("s{at}/.gitignore"), lines(500, slow).as_bytes());
+    }
+    let error = too_large(&mut disk);
+    assert_eq!(error.details(), Some(r#"{"path":"s4/.gitignore"}"#));
+    let all = json!({"pattern": "x", "use_ignore": false});
+    assert_eq!(files(&mut disk, all).len(), 3);
+}
+
+/// TS-76: globs are compiled in sets, and the last that matches still decides.
+#[test]
+fn ts_76_the_last_of_many_globs_decides() {
+    let fill: String = (0..100).map(|at| format!("?{at}?\n")).collect();
+    let mut disk = Disk::with(&[("a.x", "x"), ("b.x", "x"), ("c.x", "x"), ("d", "x")]);
+    let ignore = format!("a.?\n!b*x\n{fill}*.x\n!a.x\n{fill}![ab].x\na.?/\n{fill}b.?\n");
+    disk.write(".gitignore", ignore.as_bytes());
+    assert_eq!(files(&mut disk, json!({"pattern": "x"})), ["a.x", "d"]);
+}
+
+#[test]
+fn a_directory_of_many_names_is_listed_alone() {
+    let mut disk = Disk::new();
+    for file in 0..3_000 {
+        disk.write(&format!("s/big/{file:04}"), b"");
+    }
+    for directory in 0..100 {
+        disk.write(&format!("s/{directory:03}/f"), b"x");
+    }
+    disk.write("s/z", b"x");
+    let response = search(&mut disk, json!({"pattern": "x"}));
+    assert_eq!(response["files_searched"], 3_101);
+    assert_eq!(response["matches"].as_array().unwrap().len(), 101);
+    assert_eq!(response["truncated"], false);
+}
+
+#[test]
+fn ts_07_the_description_is_one_line_of_json() {
+    let description: Value = serde_json::from_str(search_ripgrep::describe()).unwrap();
+    assert_eq!(description["name"], "search.ripgrep");
+    assert_eq!(description["input_schema"]["additionalProperties"], false);
+    assert!(!search_ripgrep::describe().contains('\n'));
+}

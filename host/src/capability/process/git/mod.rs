@@ -1,0 +1,169 @@
+//! The git guard: a hostile repository makes no child start anything (TS-81 to TS-86).
+//!
+//! It holds for every child whose program name is `git`, whichever rule of the policy allowed it, and no policy turns
+//! it off. In this order:
+//!
+//! 1. **Arguments** ([`arguments`]). Only commands that read, and of these no option that writes a file, reads one
+//!    outside the repository, enters a submodule or starts a program. So an alias, an external command, a hook of a
+//!    command that writes, an editor, a merge tool, a credential helper and a transport have nobody to start them.
+//!    Which of the commands and options that are left a component may use is the policy author's business.
+//! 2. **Environment** ([`environment`]). No configuration but the repository's, no transport, no editor, no pager; fixed
+//!    values for what the repository could configure. A rule's `env` adds no variable whose name begins with `GIT_`:
+//!    some of them start programs (`GIT_EXTERNAL_DIFF`), others leave the mounts (`GIT_DIR`), and what one does
+//!    changes with git's version.
+//! 3. **Place** ([`repository`]). Git directory, common directory and top level lie inside the mount of the working
+//!    directory. Where there is no repository, what git says of that is the answer, and the command is not started:
+//!    `git diff` would compare any two files there.
+//! 4. **Drivers** ([`drivers`]). Filters, textconv programs, diff and merge drivers have names that the repository
+//!    chooses; those that it configures are listed, and each is emptied.
+//!
+//! The guard's own commands are started like the command itself and share its deadline; they make no hostcall of their
+//! own. None of them starts a program or looks at an object.
+//!
+//! It does not hold against somebody who changes the repository between these steps and the command. That a child
+//! executes git and nothing else (TS-84), and that it cannot read alternates outside the mounts, follow links out of
+//! them or write to a repository, is for the jail to enforce (TC-43).
+
+mod arguments;
+mod drivers;
+mod environment;
+mod repository;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::child::{Ended, Start};
+use super::output::Stream;
+use super::{Bounds, Ending, ProcessError};
+use crate::policy::MountHandle;
+
+pub(super) use self::arguments::Checked;
+use self::repository::{Looked, Repository};
+
+/// The program that is guarded.
+pub(super) const PROGRAM: &str = "git";
+
+/// Links from the index that git is told of to the real one. Git follows at most five to find out what it would have
+/// to replace.
+const INDEX_LINKS: u32 = 8;
+
+/// A command about to be guarded.
+pub(super) struct Guarded<'call> {
+    /// The child as the policy allows it.
+    pub(super) start: Start,
+    /// What of its arguments is the command.
+    pub(super) checked: Checked,
+    /// The mount that holds the working directory.
+    pub(super) mount: &'call MountHandle,
+    /// The child's private directory.
+    pub(super) scratch: &'call Path,
+}
+
+impl Guarded<'_> {
+    /// Runs the command, or answers for it where there is no repository.
+    ///
+    /// # Errors
+    /// [`ProcessError::DirectoryDenied`] when the repository lies outside of the mount or cannot be made harmless;
+    /// [`ProcessError::ArgumentsDenied`] when `git diff` would compare files outside of it;
+    /// [`ProcessError::NotStartable`].
+    pub(super) fn run(mut self, bounds: Bounds) -> Result<Ended, ProcessError> {
+        let clock = Clock {
+            started: Instant::now(),
+            time: bounds.time,
+        };
+        environment::guard(&mut self.start.environment, self.mount.real());
+        let repository = match self.look(clock)? {
+            Looked::Repository(repository) => repository,
+            Looked::Answer(ended) => return Ok(ended),
+        };
+        if self.checked.leaves(&self.start.arguments, repository.depth) {
+            return Err(ProcessError::ArgumentsDenied);
+        }
+        if repository.has_linked_index().map_err(not_startable)? {
+            return Err(ProcessError::DirectoryDenied);
+        }
+        let drivers = match self.list_drivers(clock)? {
+            Some(drivers) => drivers,
+            None => return late(clock),
+        };
+        environment::configure(&mut self.start.environment, &drivers);
+        if self.checked.refreshes_the_index() {
+            let index = only_read(&repository, self.scratch).map_err(not_startable)?;
+            self.start
+                .environment
+                .insert("GIT_INDEX_FILE".into(), index);
+        }
+        self.checked.complete(&mut self.start.arguments);
+        match clock.left() {
+            Some(left) => self.start.run(left, bounds.keep).map_err(not_startable),
+            None => late(clock),
+        }
+    }
+
+    /// Runs a command of the guard's own, in the same place; none if its time is up.
+    fn ask(
+        &self,
+        arguments: &[&str],
+        clock: Clock,
+        keep: usize,
+    ) -> Result<Option<Ended>, ProcessError> {
+        let Some(left) = clock.left() else {
+            return Ok(None);
+        };
+        let arguments = arguments.iter().map(OsString::from).collect();
+        let ended = self
+            .start
+            .with_arguments(arguments)
+            .run(left, keep)
+            .map_err(not_startable)?;
+        Ok((ended.ending != Ending::TimedOut).then_some(ended))
+    }
+}
+
+/// The time of the command and of all that the guard asks before.
+#[derive(Debug, Clone, Copy)]
+struct Clock {
+    started: Instant,
+    time: Duration,
+}
+
+impl Clock {
+    fn left(self) -> Option<Duration> {
+        self.time
+            .checked_sub(self.started.elapsed())
+            .filter(|left| !left.is_zero())
+    }
+}
+
+/// The answer when the time is up before the command has begun.
+fn late(clock: Clock) -> Result<Ended, ProcessError> {
+    let nothing = || Stream::new(None, 0).map_err(not_startable);
+    Ok(Ended {
+        ending: Ending::TimedOut,
+        stdout: nothing()?,
+        stderr: nothing()?,
+        took: clock.started.elapsed(),
+    })
+}
+
+fn not_startable(error: io::Error) -> ProcessError {
+    tracing::debug!(%error, "git could not be started");
+    ProcessError::NotStartable
+}
+
+/// A name in `scratch` that git reads the index by and does not find its way back from: what it would write to the
+/// index, which no setting forbids to `git diff`, replaces a link (TS-86).
+fn only_read(repository: &Repository, scratch: &Path) -> io::Result<OsString> {
+    let mut to = repository.git_directory.join("index");
+    for number in 0..INDEX_LINKS {
+        let link = scratch.join(format!("index-{number}"));
+        symlink(&to, &link)?;
+        to = link;
+    }
+    Ok(to.into())
+}

@@ -1,0 +1,152 @@
+//! Where a repository lies (TS-85).
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use super::{Clock, Ended, Ending, Guarded, ProcessError, late};
+
+/// Bytes of an answer: four paths.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// What the names of the parts of a split index begin with.
+const SHARED_INDEX: &[u8] = b"sharedindex.";
+
+/// One line each, the last one only where there is a work tree.
+const WHERE: [&str; 7] = [
+    "--no-pager",
+    "rev-parse",
+    "--path-format=absolute",
+    "--absolute-git-dir",
+    "--git-common-dir",
+    "--show-prefix",
+    "--show-toplevel",
+];
+
+/// What the guard found.
+pub(super) enum Looked {
+    /// A repository inside the mount.
+    Repository(Repository),
+    /// Git says that there is none, or nothing in time.
+    Answer(Ended),
+}
+
+/// A repository that lies inside the mount.
+#[derive(Debug)]
+pub(super) struct Repository {
+    /// Where `HEAD` and `index` are.
+    pub(super) git_directory: PathBuf,
+    /// Directories from its top level down to the working directory.
+    pub(super) depth: usize,
+}
+
+impl Repository {
+    /// Whether a part of a split index is a link: git sets the times of what it points to whenever it reads it (TS-86).
+    pub(super) fn has_linked_index(&self) -> io::Result<bool> {
+        for entry in self.git_directory.read_dir()? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let shared = name.as_encoded_bytes().starts_with(SHARED_INDEX);
+            if shared && entry.file_type()?.is_symlink() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Guarded<'_> {
+    /// Looks for the repository of the working directory.
+    ///
+    /// # Errors
+    /// [`ProcessError::DirectoryDenied`] when a part of it lies outside of the mount, or where it lies is not said in
+    /// one line each.
+    pub(super) fn look(&self, clock: Clock) -> Result<Looked, ProcessError> {
+        let Some(ended) = self.ask(&WHERE, clock, MAX_BYTES)? else {
+            return Ok(Looked::Answer(late(clock)?));
+        };
+        let lines = match ended.ending {
+            Ending::Exited(0) => 4,
+            // Bare, or inside the git directory; git stops at the last question.
+            Ending::Exited(_) if !ended.stdout.is_empty() => 3,
+            Ending::Exited(_) => return Ok(Looked::Answer(ended)),
+            Ending::Signaled(_) | Ending::TimedOut => return Err(ProcessError::NotStartable),
+        };
+        let (written, more) = ended.stdout.into_kept();
+        let found = if more {
+            None
+        } else {
+            found(&written, lines, self.mount.real())
+        };
+        found
+            .map(Looked::Repository)
+            .ok_or(ProcessError::DirectoryDenied)
+    }
+}
+
+/// Reads exactly so many `lines`; none if there are others, or a directory lies outside of `mount`.
+///
+/// A path with a line feed in it makes a line more, so that the number of lines tells it.
+fn found(written: &[u8], lines: usize, mount: &Path) -> Option<Repository> {
+    let parts: Vec<&[u8]> = written
+        .strip_suffix(b"\n")?
+        .split(|byte| *byte == b'\n')
+        .collect();
+    let (git_directory, common, prefix, top) = match (lines, parts.as_slice()) {
+        (4, [git_directory, common, prefix, top]) => (git_directory, common, prefix, Some(top)),
+        (3, [git_directory, common, prefix]) => (git_directory, common, prefix, None),
+        _ => return None,
+    };
+    let inside = |path: &[u8]| {
+        // Without links, as the mount is.
+        let real = PathBuf::from(OsString::from_vec(path.to_owned()))
+            .canonicalize()
+            .ok()?;
+        real.starts_with(mount).then_some(real)
+    };
+    inside(common)?;
+    if let Some(top) = top {
+        inside(top)?;
+    }
+    let segments = prefix.split(|byte| *byte == b'/');
+    Some(Repository {
+        git_directory: inside(git_directory)?,
+        depth: segments.filter(|segment| !segment.is_empty()).count(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ts_85_each_directory_lies_inside_and_has_one_line() {
+        let directory = tempfile::tempdir().unwrap();
+        let mount = directory.path().canonicalize().unwrap();
+        let inner = mount.join("a\nb");
+        std::fs::create_dir(&inner).unwrap();
+        let (at, inner) = (mount.display(), inner.display());
+        let depth = |written: String, lines| {
+            found(written.as_bytes(), lines, &mount).map(|repository| repository.depth)
+        };
+        assert_eq!(depth(format!("{at}\n{at}\n\n{at}\n"), 4), Some(0));
+        assert_eq!(depth(format!("{at}\n{at}\nd/e/\n{at}\n"), 4), Some(2));
+        assert_eq!(depth(format!("{at}\n{at}\n\n"), 3), Some(0));
+        for (written, lines) in [
+            (format!("{at}\n{at}\n\n/\n"), 4),
+            (format!("/\n{at}\n\n{at}\n"), 4),
+            (format!("{at}\n/\n\n{at}\n"), 4),
+            (format!("{at}\n/\n\n"), 3),
+            (format!("{at}/..\n{at}\n\n"), 3),
+            (format!("{at}/none\n{at}\n\n"), 3),
+            (format!("{inner}\n{at}\n\n{at}\n"), 4),
+            (format!("{inner}\n{at}\n"), 3),
+            (format!("{at}\n{at}\n\n{at}"), 4),
+            (format!("{at}\n{at}\n"), 3),
+            (String::new(), 3),
+        ] {
+            assert_eq!(depth(written.clone(), lines), None, "{written:?}");
+        }
+    }
+}
