@@ -29,17 +29,17 @@ rustup target list --installed 2>/dev/null | grep -qx wasm32-wasip2 || rustup ta
 # 4 MiB to begin with: an ordinary call then never grows its memory, which would cost it two system calls.
 # Pages that are not touched cost nothing.
 flags="-Clink-arg=--initial-memory=4194304"
-# Vectors, which every runtime of components has, and more inlining: fuel and deadline are checked at each call.
-flags+=" -Ctarget-feature=+simd128 -Cllvm-args=-inline-threshold=600"
+# Vectors, which every runtime of components has.
+flags+=" -Ctarget-feature=+simd128"
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
 flags+=" --remap-path-prefix=$root=/hydrant --remap-path-prefix=$cargo_home=/cargo"
 flags+=" --remap-path-prefix=$(rustc --print sysroot)=/rust"
 
 mkdir -p "$built"
-scripts/list_skills.py | while IFS=$'\t' read -r id version crate _; do
+scripts/list_skills.py | while IFS=$'\t' read -r id version crate threshold _; do
   # Kept out of the environment of other builds: these flags concern the components alone.
   CARGO_TARGET_DIR=$target \
-  CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS="$flags" \
+  CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS="$flags -Cllvm-args=-inline-threshold=$threshold" \
     cargo build --quiet --locked --package "$crate" --profile skill --target wasm32-wasip2
   cp "$target/wasm32-wasip2/skill/${crate//-/_}.wasm" "$built/$id-$version.wasm"
 done

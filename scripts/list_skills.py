@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Lists the skills of guest/, one a line: id, version, crate, and the manifest without its artifact, tab-separated."""
+"""Lists the skills of guest/, one a line, tab-separated: id, version, crate, the compiler's inline threshold, and the
+manifest without its artifact."""
 
 import json
 import subprocess
@@ -17,4 +18,6 @@ for package in sorted(json.loads(metadata.stdout)["packages"], key=lambda packag
         "name": skill["id"], "version": skill["version"], "entrypoint": "run",
         "capabilities": capabilities, "signers": ["hydrant.build", "hydrant.release"],
     }
-    print(skill["id"], skill["version"], package["name"], json.dumps(manifest), sep="\t")
+    # More inlining than usual pays, because fuel and deadline are checked at each call, but it costs size.
+    threshold = skill.get("inline_threshold", 600)
+    print(skill["id"], skill["version"], package["name"], threshold, json.dumps(manifest), sep="\t")
