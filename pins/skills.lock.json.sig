@@ -2,11 +2,11 @@
   {
     "signer": "hydrant.build",
     "algorithm": "ed25519",
-    "signature": "vr/HhPqIh9uY13W/AOhrMOHHTuwXkUyEiH1pqv2RJ5IqZkguSTPLPK7LSolX2QvySJimGJSztyCgwjf4cRlxAg=="
+    "signature": "jV8LIjLhG2gD17KfttQbrXPyl63mQZUr7eOGlxjZ6TG72IfLd2ewROu/q2pbbHDQuf1O+T3xrlfUD3asb9WSCA=="
   },
   {
     "signer": "hydrant.release",
     "algorithm": "ed25519",
-    "signature": "5yISRXW/5MNP/ulLgnI75p9LHyBSF90SjBqp7IBGGtFK24VAfWJUT9G30waML2LRl4UvYcdG664O4xaPEcB/CA=="
+    "signature": "95MNm/VjVhXq6hpRiBzygDbiwWi80qTb/FoYcB0MymvfByJS8XiTiCWeeUd2hByMERd44xSjS3JCxumrWOYiBg=="
   }
 ]

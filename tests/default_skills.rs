@@ -7,6 +7,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    clippy::panic_in_result_fn,
+    clippy::type_complexity,
     clippy::indexing_slicing,
     clippy::string_slice,
     clippy::as_conversions,

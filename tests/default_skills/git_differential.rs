@@ -152,7 +152,7 @@ fn status(repository: &Repository) -> Value {
     let mut renames = BTreeSet::new();
     let mut entries = listed.split('\0').filter(|entry| !entry.is_empty());
     while let Some(entry) = entries.next() {
-        let (codes, path) = (entry[..2].as_bytes(), entry[3..].to_owned());
+        let (codes, path) = (&entry.as_bytes()[..2], entry[3..].to_owned());
         if codes == b"??" {
             untracked.insert(path);
             continue;

@@ -459,7 +459,7 @@ fn ts_47_tc_20_a_directory_becomes_a_link_meanwhile() {
                     }
                     // Between the two there is no directory.
                     Ok(answer) => {
-                        assert_eq!(answer["rejects"][0]["reason"], "target_missing", "{answer}")
+                        assert_eq!(answer["rejects"][0]["reason"], "target_missing", "{answer}");
                     }
                     Err(error) => {
                         denied += 1;

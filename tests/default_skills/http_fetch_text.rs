@@ -176,7 +176,7 @@ fn ts_112_redirects_out_of_the_grant_are_never_connected_to() {
         _ => Answer::Body(b"x".into()),
     });
     let desk = Desk::fetching(&[server.url("/in/")]);
-    for (path, target) in [("/in/out", target.clone()), ("/in/up", server.url("/x"))] {
+    for (path, target) in [("/in/out", target), ("/in/up", server.url("/x"))] {
         let details = desk.error(ID, &json!({"url": server.url(path)}), "denied");
         assert_eq!(details["redirect_to"], json!(target), "{details}");
     }

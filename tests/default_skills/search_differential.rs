@@ -299,7 +299,7 @@ fn case(desk: &Desk, seeded: &mut Seeded) -> Case {
         .filter(|path| desk.path(path).is_dir())
         .collect();
     Case {
-        pattern: *seeded.pick(&patterns),
+        pattern: seeded.pick(&patterns),
         case_sensitive: seeded.one_in(2),
         hidden: seeded.one_in(3),
         ignore: !seeded.one_in(4),

@@ -72,9 +72,9 @@ pub(crate) fn source_tree() -> TempDir {
 pub(crate) fn workspace() -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     let text = "A line of a text with some words.\n";
-    let text = text.repeat(64 * 1024 / text.len() + 1);
+    let text: String = text.chars().cycle().take(64 * 1024).collect();
     let file = directory.path().join("text.txt");
-    fs::write(&file, &text[..64 * 1024]).unwrap();
+    fs::write(&file, text).unwrap();
     fs::write(directory.path().join("small.txt"), "before\n").unwrap();
     git(directory.path(), &["init", "--quiet"]);
     git(directory.path(), &["add", "."]);
