@@ -298,8 +298,9 @@ fn case(desk: &Desk, seeded: &mut Seeded) -> Case {
         .into_iter()
         .filter(|path| desk.path(path).is_dir())
         .collect();
+    let pattern = *seeded.pick(&patterns);
     Case {
-        pattern: seeded.pick(&patterns),
+        pattern,
         case_sensitive: seeded.one_in(2),
         hidden: seeded.one_in(3),
         ignore: !seeded.one_in(4),
