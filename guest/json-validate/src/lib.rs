@@ -1,8 +1,8 @@
 //! The component `json.validate`: checks JSON against a JSON Schema.
 //!
-//! The instance is read into a compact table over its own text ([`document`]), which costs 16 bytes a value however
+//! The instance is read into a compact table over its own text (`document`), which costs 16 bytes a value however
 //! the text looks, keeps numbers as they are written, and bounds what the errors of a call may hold. The keywords are
-//! those of the crate `jsonschema`, which sees the table through its representation trait ([`node`]). Nothing is
+//! those of the crate `jsonschema`, which sees the table through its representation trait (`node`). Nothing is
 //! fetched: a reference out of the schema is an error (TS-123). No effects. Same request, same bytes.
 
 mod chains;
