@@ -10,8 +10,8 @@
 mod folder;
 mod seal;
 
+use std::fs::File;
 use std::hash::{Hash, Hasher};
-use std::io::Read;
 use std::path::PathBuf;
 
 use sha2::{Digest as _, Sha256};
@@ -78,19 +78,19 @@ impl CodeCache {
         let Some(mut file) = folder.read(&name)? else {
             return Ok(None);
         };
-        let mut sealed = Vec::new();
-        file.read_to_end(&mut sealed)
-            .map_err(|error| folder.failed(&name, error))?;
         let unusable = |error: &dyn std::fmt::Display| {
             // Damaged, or not from here: compiled again and replaced.
             let path = self.folders.code.join(&name);
             tracing::warn!(path = %path.display(), %error, "compiled code is not usable");
             None
         };
-        let Some(code) = key.open_seal(component, &self.compatibility, &sealed) else {
+        let sealed = key
+            .has_sealed(component, &self.compatibility, &mut file)
+            .map_err(|error| folder.failed(&name, error))?;
+        if !sealed {
             return Ok(unusable(&"it does not bear the seal of this machine"));
-        };
-        Ok(deserialize(engine, code).map_or_else(|error| unusable(&error), Some))
+        }
+        Ok(deserialize(engine, &mut file).map_or_else(|error| unusable(&error), Some))
     }
 
     /// Keeps compiled code for later processes.
@@ -108,11 +108,30 @@ pub(super) fn check(folders: &CodeCacheFolders) -> Result<(), CacheError> {
     Folder::open(&folders.code).map(|_| ())
 }
 
+/// Maps the file instead of copying it: most of a component's code is not touched by a call.
+#[cfg(target_os = "linux")]
 #[allow(unsafe_code)] // One of the places that STYLE allows it: deserialising compiled code.
-fn deserialize(engine: &Engine, code: &[u8]) -> wasmtime::Result<Component> {
-    // SAFETY: these bytes are a private copy, and the code was written by this program: it bears the seal of
-    // this machine for this component, this compiler and these settings, which wasmtime compares again.
-    unsafe { Component::deserialize(engine, code) }
+fn deserialize(engine: &Engine, file: &mut File) -> wasmtime::Result<Component> {
+    use std::os::fd::AsRawFd;
+
+    // The very file that was checked, whatever its name stands for by now.
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    // SAFETY: the code was written by this program: it bears the seal of this machine for this component, this
+    // compiler and these settings, which wasmtime compares again. The file is not changed while it is mapped: hydrant
+    // replaces such files and never writes to one, nobody else may write to it, and no mount leads to it.
+    unsafe { Component::deserialize_file(engine, path) }
+}
+
+#[cfg(not(target_os = "linux"))]
+#[allow(unsafe_code)] // As above.
+fn deserialize(engine: &Engine, file: &mut File) -> wasmtime::Result<Component> {
+    use std::io::{Read, Seek};
+
+    let mut sealed = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut sealed)?;
+    // SAFETY: as above, but that these bytes are a private copy.
+    unsafe { Component::deserialize(engine, sealed) }
 }
 
 /// Feeds what `Hash` hashes into SHA-256, whose result does not depend on the build of the program.

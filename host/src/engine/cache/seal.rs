@@ -6,7 +6,7 @@
 //! with a keyed hash over the component's digest, the compiler's settings and the code. The key is made on
 //! this machine, in `state/` of the home folder, and never leaves it. Code that is not sealed with it is compiled anew.
 
-use std::io::Read;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::folder::{CacheError, Folder};
@@ -16,6 +16,9 @@ use crate::trust::Digest;
 const NAME: &str = "cache.key";
 /// Bytes of a seal, and of a key.
 pub(super) const BYTES: usize = 32;
+const SEAL_LENGTH: u64 = 32;
+/// Bytes that are read at a time.
+const BUFFER: usize = 256 * 1024;
 
 /// What compiled code is sealed with.
 #[derive(Clone)]
@@ -30,10 +33,10 @@ impl Key {
         }
         let mut key = [0; BYTES];
         getrandom::fill(&mut key)
-            .map_err(|error| folder.failed(NAME, std::io::Error::other(error.to_string())))?;
+            .map_err(|error| folder.failed(NAME, io::Error::other(error.to_string())))?;
         // Of two processes that make one at the same time the first wins, and both use that one.
         folder.write_new(NAME, &key)?;
-        Self::read(&folder)?.ok_or_else(|| folder.failed(NAME, std::io::ErrorKind::NotFound))
+        Self::read(&folder)?.ok_or_else(|| folder.failed(NAME, io::ErrorKind::NotFound))
     }
 
     fn read(folder: &Folder) -> Result<Option<Self>, CacheError> {
@@ -54,26 +57,46 @@ impl Key {
 
     /// The seal of `code`, compiled from `component` with the settings that `compatibility` stands for.
     pub(super) fn seal(&self, component: &Digest, compatibility: &str, code: &[u8]) -> [u8; BYTES] {
-        let mut hasher = blake3::Hasher::new_keyed(&self.0);
-        // Both are of one length each, so no other pair gives the same bytes.
-        hasher.update(component.as_str().as_bytes());
-        hasher.update(compatibility.as_bytes());
+        let mut hasher = self.hasher(component, compatibility);
         hasher.update(code);
         *hasher.finalize().as_bytes()
     }
 
-    /// The code of a sealed file, if the seal is ours and this component's.
-    pub(super) fn open_seal<'a>(
+    /// Whether a file, read from its beginning, ends with the seal of what comes before, ours and this component's.
+    pub(super) fn has_sealed(
         &self,
         component: &Digest,
         compatibility: &str,
-        file: &'a [u8],
-    ) -> Option<&'a [u8]> {
-        let (code, seal) = file.split_at_checked(file.len().checked_sub(BYTES)?)?;
-        let seal = blake3::Hash::from_slice(seal).ok()?;
+        file: &mut (impl Read + Seek),
+    ) -> io::Result<bool> {
+        let bytes = file.seek(SeekFrom::End(0))?;
+        let Some(code) = bytes.checked_sub(SEAL_LENGTH) else {
+            return Ok(false);
+        };
+        file.rewind()?;
+        let mut hasher = self.hasher(component, compatibility);
+        let mut buffer = vec![0; BUFFER];
+        let mut reader = file.by_ref().take(code);
+        loop {
+            match reader.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => hasher.update(buffer.get(..count).unwrap_or_default()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+        }
+        let mut seal = [0; BYTES];
+        file.read_exact(&mut seal)?;
         // `Hash` is compared in constant time.
-        (seal == blake3::Hash::from_bytes(self.seal(component, compatibility, code)))
-            .then_some(code)
+        Ok(hasher.finalize() == blake3::Hash::from_bytes(seal))
+    }
+
+    fn hasher(&self, component: &Digest, compatibility: &str) -> blake3::Hasher {
+        let mut hasher = blake3::Hasher::new_keyed(&self.0);
+        // Both are of one length each, so no other pair gives the same bytes.
+        hasher.update(component.as_str().as_bytes());
+        hasher.update(compatibility.as_bytes());
+        hasher
     }
 }
 
@@ -88,17 +111,21 @@ mod tests {
         let (ours, other) = (Digest::of(b"ours"), Digest::of(b"other"));
         let mut file = b"code".to_vec();
         file.extend(key.seal(&ours, "a", b"code"));
-        assert_eq!(key.open_seal(&ours, "a", &file), Some(&b"code"[..]));
-        assert_eq!(key.open_seal(&other, "a", &file), None);
-        assert_eq!(key.open_seal(&ours, "b", &file), None);
+        let sealed = |key: &Key, component: &Digest, compatibility: &str, file: &[u8]| {
+            key.has_sealed(component, compatibility, &mut io::Cursor::new(file))
+                .unwrap()
+        };
+        assert!(sealed(&key, &ours, "a", &file));
+        assert!(!sealed(&key, &other, "a", &file));
+        assert!(!sealed(&key, &ours, "b", &file));
         let foreign = Key::open(&folder.path().join("elsewhere")).unwrap();
-        assert_eq!(foreign.open_seal(&ours, "a", &file), None);
+        assert!(!sealed(&foreign, &ours, "a", &file));
         for position in 0..file.len() {
             let mut changed = file.clone();
             changed[position] ^= 1;
-            assert_eq!(key.open_seal(&ours, "a", &changed), None, "{position}");
+            assert!(!sealed(&key, &ours, "a", &changed), "{position}");
         }
-        assert_eq!(key.open_seal(&ours, "a", b"short"), None);
+        assert!(!sealed(&key, &ours, "a", b"short"));
     }
 
     #[test]
