@@ -2,11 +2,11 @@
   {
     "signer": "hydrant.build",
     "algorithm": "ed25519",
-    "signature": "jV8LIjLhG2gD17KfttQbrXPyl63mQZUr7eOGlxjZ6TG72IfLd2ewROu/q2pbbHDQuf1O+T3xrlfUD3asb9WSCA=="
+    "signature": "vdFGyfx7Aokb0Zz/5MimTCaj4mCnRX7E5ozhK4bduXHWqqcdvlxD1LHbGKkwP9V2HTRS6/IFgoFsPla3dBWfDg=="
   },
   {
     "signer": "hydrant.release",
     "algorithm": "ed25519",
-    "signature": "95MNm/VjVhXq6hpRiBzygDbiwWi80qTb/FoYcB0MymvfByJS8XiTiCWeeUd2hByMERd44xSjS3JCxumrWOYiBg=="
+    "signature": "gnJPRlmN6DJZxL2kHvOoo+dLVFdv3Bl1ckM0PU9DtTyaaXson0ecnSsC7hicWrHBFh0sPDRMH7q/N9FZyzhxAw=="
   }
 ]

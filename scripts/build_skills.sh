@@ -36,12 +36,12 @@ flags+=" --remap-path-prefix=$root=/hydrant --remap-path-prefix=$cargo_home=/car
 flags+=" --remap-path-prefix=$(rustc --print sysroot)=/rust"
 
 mkdir -p "$built"
-scripts/list_skills.py | while IFS=$'\t' read -r id version crate threshold _; do
+scripts/list_skills.py | while IFS=$'\t' read -r id version crate profile threshold _; do
   # Kept out of the environment of other builds: these flags concern the components alone.
   CARGO_TARGET_DIR=$target \
   CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS="$flags -Cllvm-args=-inline-threshold=$threshold" \
-    cargo build --quiet --locked --package "$crate" --profile skill --target wasm32-wasip2
-  cp "$target/wasm32-wasip2/skill/${crate//-/_}.wasm" "$built/$id-$version.wasm"
+    cargo build --quiet --locked --package "$crate" --profile "$profile" --target wasm32-wasip2
+  cp "$target/wasm32-wasip2/$profile/${crate//-/_}.wasm" "$built/$id-$version.wasm"
 done
 
 [ "$mode" = check ] || exit 0

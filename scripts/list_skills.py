@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Lists the skills of guest/, one a line, tab-separated: id, version, crate, the compiler's inline threshold, and the
-manifest without its artifact."""
+"""Lists the skills of guest/, one a line, tab-separated: id, version, crate, profile, the compiler's inline threshold, and
+the manifest without its artifact."""
 
 import json
 import subprocess
@@ -20,4 +20,5 @@ for package in sorted(json.loads(metadata.stdout)["packages"], key=lambda packag
     }
     # More inlining than usual pays, because fuel and deadline are checked at each call, but it costs size.
     threshold = skill.get("inline_threshold", 600)
-    print(skill["id"], skill["version"], package["name"], threshold, json.dumps(manifest), sep="\t")
+    profile = skill.get("profile", "skill")
+    print(skill["id"], skill["version"], package["name"], profile, threshold, json.dumps(manifest), sep="\t")

@@ -15,7 +15,7 @@ hydrant=${CARGO_TARGET_DIR:-target}/release/hydrant
 scripts/build_skills.sh
 built=${CARGO_TARGET_DIR:-target}/skills
 
-scripts/list_skills.py | while IFS=$'\t' read -r id version _ _ manifest; do
+scripts/list_skills.py | while IFS=$'\t' read -r id version _ _ _ manifest; do
   component=$built/$id-$version.wasm
   MANIFEST=$manifest python3 - "$component" "$built/$id-$version.json" <<'EOP'
 import hashlib, json, os, pathlib, sys

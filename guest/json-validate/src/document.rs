@@ -157,6 +157,16 @@ impl Document {
         self.entries.iter().copied().enumerate()
     }
 
+    /// Bytes of the longest string or name, as it is written.
+    pub(crate) fn longest_text(&self) -> usize {
+        self.entries
+            .iter()
+            .filter(|entry| matches!(entry.kind(), Kind::String | Kind::Name))
+            .map(|entry| self.source(*entry).len())
+            .max()
+            .unwrap_or(0)
+    }
+
     /// Containers in one another at most.
     pub(crate) fn depth(&self) -> usize {
         let mut ends = Vec::new();

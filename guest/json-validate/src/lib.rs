@@ -25,6 +25,7 @@ use document::Document;
 use finding::{Finding, Findings};
 use kit::SkillError;
 use kit::host::Host;
+use pattern::StepLimit;
 use reader::Refusal;
 use request::Request;
 use schema::{Outcome, Schema};
@@ -60,9 +61,12 @@ struct Response {
 /// limit: TS-124, TS-128).
 pub fn run(request: &[u8]) -> Result<Vec<u8>, SkillError> {
     let request = Request::parse(request)?;
-    let schema = Schema::new(&request.schema, request.assert_formats)?;
+    let document = Document::read(request.json);
+    let longest = document.as_ref().map_or(0, Document::longest_text);
+    let limit = StepLimit::for_texts_of(longest);
+    let schema = Schema::new(&request.schema, request.assert_formats, &limit)?;
     let draft = schema.draft().name();
-    let response = match Document::read(request.json) {
+    let response = match document {
         Ok(document) => answer(schema.check(&document, request.max_errors)?, draft),
         Err(Refusal::Syntax(what)) => Response {
             valid: false,

@@ -18,8 +18,14 @@ use crate::document::{Document, Kind};
 use crate::finding;
 use crate::node::{Table, TableNode};
 
-/// Steps back of one match at most. Each may look at all of the text: more would use up the fuel on a text of 50 KB.
-const STEPS: usize = 100_000;
+/// Steps back of one match, on short texts.
+const STEPS: usize = 1_000_000;
+
+/// Steps back of one match, on the longest texts.
+const LEAST_STEPS: usize = 100;
+
+/// Bytes that the steps of one match may look at: each may look at all of the text.
+const WORK: usize = 500_000_000;
 
 /// Bytes of a compiled expression, and of the tables it makes while it runs.
 const SIZE: usize = 4 * 1024 * 1024;
@@ -33,24 +39,35 @@ pub(crate) fn linear() -> PatternOptions<jsonschema::Regex> {
 }
 
 /// The engine that knows look-around and back-references.
-pub(crate) fn stepping() -> PatternOptions<jsonschema::FancyRegex> {
+pub(crate) fn stepping(limit: &StepLimit) -> PatternOptions<jsonschema::FancyRegex> {
     PatternOptions::fancy_regex()
-        .backtrack_limit(STEPS)
+        .backtrack_limit(limit.steps)
         .size_limit(SIZE)
         .dfa_size_limit(TABLES)
 }
 
-/// Set when a match reached its step limit: what the call found then says nothing.
-#[derive(Clone, Default)]
-pub(crate) struct StepLimit(Arc<AtomicBool>);
+/// How many steps a match may take back, and whether one took them all: what the call found then says nothing.
+#[derive(Clone)]
+pub(crate) struct StepLimit {
+    steps: usize,
+    reached: Arc<AtomicBool>,
+}
 
 impl StepLimit {
+    /// The limit for matches with texts of so many bytes at most.
+    pub(crate) fn for_texts_of(longest: usize) -> Self {
+        Self {
+            steps: (WORK / longest.max(1)).clamp(LEAST_STEPS, STEPS),
+            reached: Arc::default(),
+        }
+    }
+
     pub(crate) fn is_reached(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.reached.load(Ordering::Relaxed)
     }
 
     fn reach(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.reached.store(true, Ordering::Relaxed);
     }
 }
 
@@ -59,14 +76,14 @@ struct Matcher(Validator);
 
 impl Matcher {
     /// Nothing when it cannot be compiled.
-    fn new(pattern: &str) -> Option<Self> {
+    fn new(pattern: &str, limit: &StepLimit) -> Option<Self> {
         let schema = json!({ "pattern": pattern });
         let options = jsonschema::options().with_draft(Draft::Draft7).offline();
         options
             .clone()
             .with_pattern_options(linear())
             .build(&schema)
-            .or_else(|_| options.with_pattern_options(stepping()).build(&schema))
+            .or_else(|_| options.with_pattern_options(stepping(limit)).build(&schema))
             .ok()
             .map(Self)
     }
@@ -125,7 +142,7 @@ pub(crate) fn keyword<'a>(
     limit: &StepLimit,
 ) -> Result<Box<dyn for<'i> Keyword<'i, Table>>, ValidationError<'a>> {
     let source = pattern.as_str().unwrap_or_default().to_owned();
-    let matcher = Matcher::new(&source)
+    let matcher = Matcher::new(&source, limit)
         .ok_or_else(|| ValidationError::custom("is not a regular expression that can be run"))?;
     Ok(Box::new(Pattern {
         source,
@@ -139,7 +156,7 @@ pub(crate) struct NamePatterns(Vec<Matcher>);
 
 impl NamePatterns {
     /// Every name in an object that is called `patternProperties`, whether it is the keyword or not.
-    pub(crate) fn of(schema: &Value) -> Self {
+    pub(crate) fn of(schema: &Value, limit: &StepLimit) -> Self {
         let mut patterns = BTreeSet::new();
         let mut pending = vec![schema];
         while let Some(value) = pending.pop() {
@@ -154,7 +171,10 @@ impl NamePatterns {
                 _ => {}
             }
         }
-        Self(patterns.into_iter().filter_map(Matcher::new).collect())
+        let matchers = patterns
+            .into_iter()
+            .filter_map(|pattern| Matcher::new(pattern, limit));
+        Self(matchers.collect())
     }
 
     /// Matches each name of an instance with each expression, for the step limit alone.

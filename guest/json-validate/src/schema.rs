@@ -114,16 +114,20 @@ pub(crate) struct Schema {
 impl Schema {
     /// # Errors
     /// `unsupported` (draft, reference), `invalid_request` (not a schema).
-    pub(crate) fn new(schema: &Value, assert_formats: bool) -> Result<Self, SkillError> {
+    pub(crate) fn new(
+        schema: &Value,
+        assert_formats: bool,
+        limit: &StepLimit,
+    ) -> Result<Self, SkillError> {
         let dialect = Dialect::of(schema)?;
         if !dialect.accepts(schema) {
             return Err(not_a_schema(&metaschema_errors(dialect, schema)?));
         }
         let chains = Chains::of(schema)?;
         let options = options(dialect, assert_formats);
-        let (validator, stepping) = match compile(schema, options.clone()) {
+        let (validator, stepping) = match compile(schema, options.clone(), limit) {
             Err(error) if refers_to_metaschema(&error) => match metaschemas::registry() {
-                Some(registry) => compile(schema, options.with_registry(registry)),
+                Some(registry) => compile(schema, options.with_registry(registry), limit),
                 None => Err(error),
             },
             compiled => compiled,
@@ -171,25 +175,33 @@ impl Schema {
 /// A validator, and what it needs when its patterns do not run in linear time.
 type Compiled = (Validator<Table>, Option<(NamePatterns, StepLimit)>);
 
-fn compile(schema: &Value, options: Options) -> Result<Compiled, ValidationError<'static>> {
+fn compile(
+    schema: &Value,
+    options: Options,
+    limit: &StepLimit,
+) -> Result<Compiled, ValidationError<'static>> {
     let linear = options.clone().with_pattern_options(pattern::linear());
     match linear.build(schema) {
         Ok(validator) => Ok((validator, None)),
         Err(error) if matches!(error.kind(), ValidationErrorKind::Referencing(_)) => Err(error),
-        Err(_) => stepping(schema, options),
+        Err(_) => stepping(schema, options, limit),
     }
 }
 
-fn stepping(schema: &Value, options: Options) -> Result<Compiled, ValidationError<'static>> {
-    let limit = StepLimit::default();
+fn stepping(
+    schema: &Value,
+    options: Options,
+    limit: &StepLimit,
+) -> Result<Compiled, ValidationError<'static>> {
     let of_keyword = limit.clone();
     let validator = options
-        .with_pattern_options(pattern::stepping())
+        .with_pattern_options(pattern::stepping(limit))
         .with_keyword("pattern", move |_, pattern, _| {
             pattern::keyword(pattern, &of_keyword)
         })
         .build(schema)?;
-    Ok((validator, Some((NamePatterns::of(schema), limit))))
+    let names = NamePatterns::of(schema, limit);
+    Ok((validator, Some((names, limit.clone()))))
 }
 
 fn check(
