@@ -64,6 +64,8 @@ mod http_fetch_text;
 mod json_validate;
 #[path = "default_skills/kills.rs"]
 mod kills;
+#[path = "default_skills/own_files.rs"]
+mod own_files;
 #[path = "default_skills/patch_differential.rs"]
 mod patch_differential;
 #[path = "default_skills/search_differential.rs"]

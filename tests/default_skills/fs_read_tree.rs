@@ -94,6 +94,7 @@ fn ts_33_kinds_and_links_that_are_not_followed() {
     }
 }
 
+/// TS-34
 #[test]
 fn ts_34_ts_36_depth_counts_from_the_root() {
     let desk = Desk::reading();

@@ -177,6 +177,7 @@ diff --git a/x b/x\nold mode 100644\nnew mode 100755\n";
     assert_eq!(program::mode(&desk.path("n")), 0o644);
 }
 
+/// TS-43
 #[test]
 fn ts_43_a_dry_run_tells_and_writes_nothing() {
     let desk = Desk::writing();

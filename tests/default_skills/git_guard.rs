@@ -363,6 +363,30 @@ fn ts_81_a_rule_for_git_is_guarded_as_well() {
     }
 }
 
+/// TS-81: git under another name is git.
+#[test]
+fn ts_81_git_under_another_name_is_guarded() {
+    let repository = Repository::with(&[("a", "1\n")]);
+    let desk = &repository.desk;
+    fs::create_dir_all(desk.beside("tools")).unwrap();
+    let git = ["/usr/local/bin/git", "/usr/bin/git"]
+        .into_iter()
+        .find(|git| std::path::Path::new(git).exists())
+        .unwrap();
+    std::os::unix::fs::symlink(git, desk.beside("tools/vcs")).unwrap();
+    let program = desk.beside("tools/vcs");
+    desk.rules(
+        &json!([{"program": program, "args": [["..."]], "cwd": ["/workspace"]}]),
+        &json!({}),
+    );
+    let refused = json!({"argv": ["vcs", "-c", "alias.x=!touch fired", "x"]});
+    let details = desk.error("shell.exec_safe", &refused, "denied");
+    assert_eq!(details["capability"], "exec.safe:vcs");
+    assert!(!desk.exists("fired"));
+    let allowed = desk.ok("shell.exec_safe", &json!({"argv": ["vcs", "status"]}));
+    assert_eq!(allowed["exit_code"], 0, "{allowed}");
+}
+
 /// A program of this name sees what git would see.
 #[test]
 fn ts_82_the_environment_of_git() {

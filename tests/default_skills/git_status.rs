@@ -78,6 +78,7 @@ fn ts_92_branches_heads_and_what_is_unborn() {
     assert_eq!(actual, json!(["HEAD", id, true, false]));
 }
 
+/// TS-93
 #[test]
 fn ts_93_upstreams() {
     let repository = Repository::with(&[("a", "1\n")]);

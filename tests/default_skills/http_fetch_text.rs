@@ -254,6 +254,7 @@ fn ts_113_every_final_status_is_a_response() {
     }
 }
 
+/// TS-114
 #[test]
 fn ts_114_the_media_type() {
     for (header, mime) in [

@@ -399,7 +399,7 @@ fn ts_127_formats_and_numbers() {
 /// TS-128: what takes other engines years takes no time here, or is refused.
 #[test]
 fn ts_128_ts_12_explosive_patterns() {
-    let text = |length| json!(format!("{}!", "a".repeat(length))).to_string();
+    let text = json!(format!("{}!", "a".repeat(50_000))).to_string();
     let desk = Desk::bare();
     for pattern in [
         "^(a+)+$",
@@ -411,10 +411,6 @@ fn ts_128_ts_12_explosive_patterns() {
         "^(a+)+\\1$",
     ] {
         let started = std::time::Instant::now();
-        // A step of an expression with look-around or back-references may look at the whole text: on a long one the
-        // fuel ends first, which is a limit of this version.
-        let stepping = pattern.contains("(?") || pattern.contains("\\1");
-        let text = text(if stepping { 2_000 } else { 50_000 });
         let answer = desk.ask(
             ID,
             &request(&text, &json!({ "pattern": pattern }), &json!({})),
@@ -432,7 +428,7 @@ fn ts_128_ts_12_explosive_patterns() {
         }
     }
     assert!(
-        !valid(&text(50_000), &json!({"pattern": "^(a+)+$"}))
+        !valid(&text, &json!({"pattern": "^(a+)+$"}))
             && valid("\"aaa\"", &json!({"pattern": "^(a+)+$"}))
     );
 }

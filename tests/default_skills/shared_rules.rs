@@ -417,6 +417,7 @@ fn ts_07_the_input_schema_has_the_bounds() {
     }
 }
 
+/// TS-10
 #[test]
 fn ts_10_every_call_is_audited_also_one_that_fails() {
     let desk = Desk::reading();
@@ -511,7 +512,7 @@ fn ts_11_ts_14_writing_needs_its_own_grant() {
     assert_eq!(desk.read("f"), b"x\n");
 }
 
-/// TS-13 to TS-18: no skill declares more than its row.
+/// TS-13, TS-14, TS-15, TS-16, TS-17, TS-18: no skill declares more than its row.
 #[test]
 fn ts_13_ts_18_capabilities_of_the_manifests() {
     let rows: [(&str, &[&str]); 10] = [

@@ -160,6 +160,7 @@ fn ts_62_a_missing_program_is_not_found() {
     desk.error(ID, &json!({"argv": ["tool"]}), "not_found");
 }
 
+/// TS-63
 #[test]
 fn ts_63_environment_directory_and_standard_input() {
     let desk = Desk::bare();
@@ -244,6 +245,7 @@ fn ts_64_a_program_that_ran_is_a_response() {
     }
 }
 
+/// TS-65
 #[test]
 fn ts_65_ts_12_the_smallest_time_limit_ends_it() {
     let desk = probing();

@@ -42,8 +42,8 @@ pub struct Call {
     pub components: Arc<dyn DescribeComponent>,
     /// Where changes of files are journalled; without it only one file can be changed at a time.
     pub journals: Option<fs::Journals>,
-    /// Real paths at and below which nothing is changed, whatever mount shows them: the home folder, and the files
-    /// that say what is allowed.
+    /// Real paths at and below which nothing is changed, whatever mount shows them: the home folder, the files
+    /// that say what is allowed, the audit log, and compiled code.
     pub protected: Arc<[PathBuf]>,
 }
 

@@ -109,27 +109,13 @@ impl fs_write::Host for State {
         &mut self,
         changes: Vec<fs_write::Change>,
     ) -> wasmtime::Result<Result<(), fs_write::Failure>> {
-        let mut translated = Vec::with_capacity(changes.len());
-        for (position, given) in changes.into_iter().enumerate() {
-            match change(given) {
-                Some(change) => translated.push(change),
-                None => {
-                    return Ok(Err(fs_write::Failure {
-                        change: u32::try_from(position).unwrap_or(u32::MAX),
-                        reason: FsError::Conflict.into(),
-                    }));
-                }
-            }
-        }
-        let any = !translated.is_empty();
-        let applied = fs::apply(&self.call, translated)?;
-        if any && applied.is_ok() {
-            self.call.journal.files_changed();
-        }
-        Ok(applied.map_err(|failure| fs_write::Failure {
-            change: failure.change,
-            reason: failure.reason.into(),
-        }))
+        let changes = changes.into_iter().map(change).collect();
+        Ok(
+            fs::apply(&self.call, changes)?.map_err(|failure| fs_write::Failure {
+                change: failure.change,
+                reason: failure.reason.into(),
+            }),
+        )
     }
 }
 
@@ -191,20 +177,21 @@ impl wit_process::Host for State {
     }
 }
 
-/// None for a digest that is none: no file has it.
-fn change(change: fs_write::Change) -> Option<fs::Change> {
+fn change(change: fs_write::Change) -> fs::Change {
     let expected = match change.expected {
         fs_write::Expected::Absent => fs::Expected::Absent,
-        fs_write::Expected::Sha256(digest) => fs::Expected::Sha256(digest.try_into().ok()?),
+        fs_write::Expected::Sha256(digest) => digest
+            .try_into()
+            .map_or(fs::Expected::Impossible, fs::Expected::Sha256),
     };
-    Some(fs::Change {
+    fs::Change {
         path: change.path,
         expected,
         content: change.content.map(|content| fs::Content {
             bytes: content.bytes,
             executable: content.executable,
         }),
-    })
+    }
 }
 
 fn command(command: wit_process::Command) -> process::Command {

@@ -121,6 +121,7 @@ impl HostBuilder {
     ///
     /// [`HostError`]: a policy, a mount or the root is refused, or WebAssembly cannot run here.
     pub fn build(self) -> Result<Host, HostError> {
+        let protected: Vec<PathBuf> = self.own_files().map(real).collect();
         let files = LayerFiles {
             policy: self.policy.as_deref(),
             tenant: self.tenant.as_deref(),
@@ -139,8 +140,6 @@ impl HostBuilder {
             anchor.keys_digest = digest;
         }
         let fetcher = Arc::new(Fetcher::new(layers.tls_roots())?);
-        let own = [&self.home, &self.policy, &self.tenant, &self.grant];
-        let protected: Vec<PathBuf> = own.into_iter().flatten().map(real).collect();
         Ok(Host {
             engine: Engine::new(&self.engine)?,
             layers: Arc::new(layers),
@@ -153,11 +152,31 @@ impl HostBuilder {
             home: self.home,
         })
     }
+
+    /// What no call writes, whatever is mounted.
+    fn own_files(&self) -> impl Iterator<Item = &PathBuf> {
+        let audit = match &self.audit {
+            Some(AuditTarget::Required(file) | AuditTarget::Default(file)) => Some(file),
+            Some(AuditTarget::Off) | None => None,
+        };
+        let code = self.engine.cache.as_ref().map(|folders| &folders.code);
+        let named = [&self.home, &self.policy, &self.tenant, &self.grant];
+        named
+            .into_iter()
+            .filter_map(Option::as_ref)
+            .chain(audit)
+            .chain(code)
+    }
 }
 
-/// Where `path` really is; one that is not there yet stays as it is named.
+/// Where `path` really is. Of one that is not there yet, as the home folder before it is first needed, the directories
+/// that are there count, so that no link on the way hides it.
 fn real(path: &PathBuf) -> PathBuf {
-    std::fs::canonicalize(path)
-        .or_else(|_| std::path::absolute(path))
-        .unwrap_or_else(|_| path.clone())
+    let named = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    for there in named.ancestors() {
+        if let (Ok(real), Ok(rest)) = (there.canonicalize(), named.strip_prefix(there)) {
+            return real.join(rest);
+        }
+    }
+    named
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 #[test]
 fn ts_92_branches_unborn_named_and_detached() {
     let mut site = Site::new();
-    let unborn = site.status("{}");
+    let unborn = site.answer("{}");
     assert_eq!(
         (
             &unborn["branch"],
@@ -19,13 +19,13 @@ fn ts_92_branches_unborn_named_and_detached() {
     site.commit();
     let head = site.git(&["rev-parse", "HEAD"]);
     site.git(&["checkout", "-q", "-b", "feature/x"]);
-    let named = site.status("{}");
+    let named = site.answer("{}");
     assert_eq!(
         (&named["branch"], &named["unborn"], &named["head"]),
         (&json!("feature/x"), &json!(false), &json!(head))
     );
     site.git(&["checkout", "-q", "--detach"]);
-    let detached = site.status("{}");
+    let detached = site.answer("{}");
     assert_eq!(
         (
             &detached["branch"],
@@ -40,7 +40,7 @@ fn ts_92_branches_unborn_named_and_detached() {
 fn ts_93_upstreams_ahead_behind_and_gone() {
     let mut site = Site::new();
     site.commit();
-    let alone = site.status("{}");
+    let alone = site.answer("{}");
     assert_eq!(
         (
             &alone["upstream"],
@@ -61,7 +61,7 @@ fn ts_93_upstreams_ahead_behind_and_gone() {
     site.write("b", "1");
     site.commit();
     site.git(&["checkout", "-q", "main"]);
-    let ahead = site.status("{}");
+    let ahead = site.answer("{}");
     assert_eq!(
         (
             &ahead["upstream"],
@@ -72,7 +72,7 @@ fn ts_93_upstreams_ahead_behind_and_gone() {
         (&json!("base"), &json!(2), &json!(1), &json!(false))
     );
     site.git(&["branch", "-q", "-D", "base"]);
-    let gone = site.status("{}");
+    let gone = site.answer("{}");
     assert_eq!(
         (
             &gone["upstream"],
@@ -105,7 +105,7 @@ fn ts_94_ts_95_staged_unstaged_untracked_and_renamed() {
     std::os::unix::fs::symlink("both", site.path("typed")).unwrap();
     site.write("u/ntracked\nfile", "x");
     site.write("ignored", "x");
-    let status = site.status("{}");
+    let status = site.answer("{}");
     assert_eq!(
         status["staged"],
         json!(["both", "dir/new", "new → name", "staged"])
@@ -122,7 +122,7 @@ fn ts_94_ts_95_staged_unstaged_untracked_and_renamed() {
         (&json!([]), &json!(false))
     );
     // TS-97: the same from a directory below.
-    assert_eq!(site.status(r#"{"path":"dir"}"#), status);
+    assert_eq!(site.answer(r#"{"path":"dir"}"#), status);
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn ts_95_a_rename_in_the_work_tree_is_not_staged() {
     site.commit();
     std::fs::rename(site.path("old"), site.path("new")).unwrap();
     site.git(&["add", "-N", "new"]);
-    let status = site.status("{}");
+    let status = site.answer("{}");
     assert_eq!(
         status["renames"],
         json!([{ "from": "old", "to": "new", "staged": false }])
@@ -160,7 +160,7 @@ fn ts_96_unmerged_paths_stand_only_in_conflicted() {
     std::fs::remove_file(site.path("deleted")).unwrap();
     site.commit();
     site.try_git(&["merge", "-q", "other"]);
-    let status = site.status("{}");
+    let status = site.answer("{}");
     let conflicted = json!([
         { "path": "added", "code": "AA" },
         { "path": "both", "code": "UU" },
@@ -178,13 +178,13 @@ fn ts_97_arrays_are_sorted_by_bytes_and_each_is_cut() {
     for name in ["b", "a/z", "a-", "é", "Z"] {
         site.write(name, "x");
     }
-    let all = site.status("{}");
+    let all = site.answer("{}");
     assert_eq!(all["untracked"], json!(["Z", "a-", "a/z", "b", "é"]));
     assert_eq!(all["truncated"], false);
-    let cut = site.status(r#"{"max_entries":4}"#);
+    let cut = site.answer(r#"{"max_entries":4}"#);
     assert_eq!(cut["untracked"], json!(["Z", "a-", "a/z", "b"]));
     assert_eq!(cut["truncated"], true);
-    assert_eq!(site.status(r#"{"max_entries":5}"#), all);
+    assert_eq!(site.answer(r#"{"max_entries":5}"#), all);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Requests, and commands that did not run.
 
 use super::*;
+use kit::host::process::Target;
 use serde_json::json;
 
 #[test]

@@ -10,11 +10,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Once;
 use std::time::{Duration, Instant};
@@ -85,7 +84,6 @@ impl Start {
     pub(super) fn run(&self, time: Duration, keep: usize) -> io::Result<Ended> {
         jail::require_exit_statuses().inspect_err(warn_once)?;
         let started = Instant::now();
-        require_format(&self.executable)?;
         let mut command = Command::new(&self.executable);
         jail::own_session(&mut command);
         let mut child = command
@@ -134,28 +132,6 @@ impl Start {
             took: started.elapsed(),
         })
     }
-}
-
-/// TC-41: the C library hands a file that the kernel does not know to a shell. So only what the kernel knows is
-/// started: an ELF file, or a script that names its interpreter. What cannot be read no shell could read either.
-#[cfg(target_os = "linux")]
-fn require_format(executable: &Path) -> io::Result<()> {
-    let mut beginning = [0; 4];
-    let Ok(read) = File::open(executable).and_then(|mut file| file.read(&mut beginning)) else {
-        return Ok(());
-    };
-    let beginning = beginning.get(..read).unwrap_or_default();
-    if beginning == b"\x7fELF" || beginning.starts_with(b"#!") {
-        Ok(())
-    } else {
-        Err(io::Error::from_raw_os_error(libc::ENOEXEC))
-    }
-}
-
-/// Elsewhere there are formats that are not known here.
-#[cfg(not(target_os = "linux"))]
-fn require_format(_: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::child::{Start, Stderr};
 use super::output::Disguise;
 use super::scratch::Scratch;
-use super::{Bounds, Exit, ProcessError, Program, environment, exit_of, git};
+use super::{Bounds, Exit, ProcessError, Program, environment, executable, exit_of, git};
 use crate::capability::Call;
 use crate::capability::fs::{Found, FsError};
 use crate::capability::stop::Stop;
@@ -28,8 +28,8 @@ pub(super) fn run(
         .grant
         .program(&program.name, arguments, &directory)
         .map_err(|denial| refused(call, &denial))?;
-    let guarded =
-        guarded(&program.name, &leave.executable, arguments).map_err(|error| noted(call, error))?;
+    let guarded = guarded(&program.name, &leave.executable, arguments)
+        .map_err(|error| noted(call, program, error))?;
     call.journal.used("exec.safe");
     if leave.confinement == Confinement::Required {
         // TC-44: it never runs with less.
@@ -38,6 +38,9 @@ pub(super) fn run(
     let found = Found::beneath(leave.mount.dir(), &leave.relative).map_err(missing)?;
     if found.is_file() {
         return Err(ProcessError::NotDirectory.into());
+    }
+    if !executable::is_known(&leave.executable) {
+        return Err(ProcessError::NotStartable.into());
     }
     let scratch = Scratch::create().map_err(|_| ProcessError::NotStartable)?;
     let start = Start {
@@ -58,7 +61,7 @@ pub(super) fn run(
             scratch: scratch.real(),
         }
         .run(bounds)
-        .map_err(|error| noted(call, error))?,
+        .map_err(|error| noted(call, program, error))?,
         None => start.run(bounds.time, bounds.keep).map_err(|error| {
             tracing::debug!(%error, program = program.name, "a program could not be started");
             ProcessError::NotStartable
@@ -86,13 +89,13 @@ fn guarded(
 }
 
 /// Notes what the git guard refuses: the policy allowed it, so that no other denial stands in the journal.
-fn noted(call: &Call, error: ProcessError) -> ProcessError {
+fn noted(call: &Call, program: &Program, error: ProcessError) -> ProcessError {
     if matches!(
         error,
         ProcessError::ArgumentsDenied | ProcessError::DirectoryDenied
     ) {
         call.journal
-            .denied_capability(format!("exec.safe:{}", git::PROGRAM));
+            .denied_capability(format!("exec.safe:{}", program.name));
     }
     error
 }

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use url::Url;
 
 use super::child::{Start, Stderr};
-use super::executable::{Format, format_of};
+use super::executable::{Format, format_of, is_known};
 use super::output::Disguise;
 use super::scratch::Scratch;
 use super::{Bounds, Ending, Exit, ProcessError, Tool, environment, exit_of};
@@ -272,6 +272,7 @@ impl Asked<'_> {
         let executable = runner
             .executable
             .clone()
+            .filter(|executable| is_known(executable))
             .ok_or(ProcessError::NotStartable)?;
         let mut arguments: Vec<OsString> = runner.arguments.iter().map(OsString::from).collect();
         arguments.push(self.path.clone().into());

@@ -51,6 +51,17 @@ impl Grant {
         Ok(WriteLeave { mount, relative })
     }
 
+    /// Whether there is anything that may be written.
+    pub fn writes(&self) -> bool {
+        self.factors.as_ref().is_some_and(|factors| {
+            !factors.declared.values(KIND).is_empty()
+                && factors
+                    .layers
+                    .all()
+                    .all(|layer| !layer.document.ceiling.write.items.is_empty())
+        })
+    }
+
     /// The rule that allows writing `path`, and what would forbid it. For a path that [`Grant::write`] allows.
     pub(in crate::policy) fn why_write(&self, path: &VirtualPath) -> Option<(Rule, String)> {
         let factors = self.factors.as_ref()?;

@@ -52,6 +52,8 @@ pub enum Expected {
     Absent,
     /// A regular file of at most [`super::MAX_FILE_BYTES`] whose bytes have this SHA-256 digest.
     Sha256([u8; 32]),
+    /// What no file can have: a digest of another length. Such a change is refused with [`FsError::Conflict`].
+    Impossible,
 }
 
 /// What a file is to hold.
@@ -111,8 +113,14 @@ fn apply_by_steps(
     call.meter
         .hostcalls(u64::try_from(changes.len()).unwrap_or(u64::MAX))?;
     call.meter.remaining()?;
+    let any = !changes.is_empty();
     match plan_and_run(call, changes, steps) {
-        Ok(()) => Ok(Ok(())),
+        Ok(()) => {
+            if any {
+                call.journal.files_changed();
+            }
+            Ok(Ok(()))
+        }
         Err(Ended::Call(exceeded)) => Err(exceeded),
         Err(Ended::Change(change, reason)) => Ok(Err(Failure {
             change: u32::try_from(change).unwrap_or(u32::MAX),
@@ -143,9 +151,9 @@ fn lock(journals: &Journals, call: &Call) -> Result<Locked, Ended> {
         .map_err(|reason| Ended::Change(0, reason))
 }
 
-/// Finishes or undoes what a host that was killed left behind, whatever mounts it worked on. Cheap where there is
-/// nothing: to be called before a call with leave to write reads its first file. Never fails: what cannot be finished
-/// now stays journalled, and is told by `tracing`.
+/// Finishes or undoes what a host that was killed left behind, whatever mounts it worked on, if the call may write at
+/// all: one that may only read changes nothing, not even this. Cheap where there is nothing: to be called before a call
+/// reads its first file. Never fails: what cannot be finished now stays journalled, and is told by `tracing`.
 ///
 /// # Errors
 /// [`BudgetExceeded`]: another host was at work until the deadline.
@@ -153,7 +161,7 @@ pub fn recover(call: &Call) -> Result<(), BudgetExceeded> {
     let Some(journals) = &call.journals else {
         return Ok(());
     };
-    if !journals.any() {
+    if !call.grant.writes() || !journals.any() {
         return Ok(());
     }
     match journals.lock(&call.meter)? {

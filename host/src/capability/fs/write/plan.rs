@@ -95,6 +95,7 @@ impl Plan {
             expected: match change.expected {
                 Expected::Absent => None,
                 Expected::Sha256(digest) => Some(digest),
+                Expected::Impossible => return Err(FsError::Conflict),
             },
             new: change
                 .content
