@@ -131,8 +131,8 @@ fn read_text(samples: usize) -> Measured {
         .build()
         .unwrap();
     let request = json!({"path": "text.txt"}).to_string();
-    let read = || host.run("fs.read_text", request.as_bytes()).unwrap();
-    let answer: Value = serde_json::from_slice(&read().result.unwrap()).unwrap();
+    let read = || host.answer("fs.read_text", request.as_bytes()).unwrap();
+    let answer: Value = serde_json::from_slice(&read().unwrap()).unwrap();
     assert_eq!(
         answer["text"].as_str().unwrap().as_bytes(),
         fs::read(&file).unwrap()

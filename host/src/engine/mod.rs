@@ -70,6 +70,9 @@ pub struct Skill {
     run: ComponentExportIndex,
 }
 
+/// Compiled code that was found, or not, in the cache; none where there is no cache.
+pub(crate) struct Cached(Option<Result<Option<Component>, CacheError>>);
+
 /// What a call returned, and what it used.
 #[derive(Debug)]
 pub struct Answer {
@@ -159,7 +162,31 @@ impl Engine {
         capabilities: &[Capability],
         patience: Duration,
     ) -> Result<Skill, EngineError> {
-        let component = self.compiled(component, digest, patience)?;
+        let component = self.compiled(self.cached(digest), component, digest, patience)?;
+        setup::check_declared(&component, &self.inner.wasmtime, capabilities)?;
+        self.link(&component)
+    }
+
+    /// Looks for compiled code, which may be done while the component itself is still being verified: nothing of it is
+    /// used before [`load_cached`](Self::load_cached). Nothing where there is no cache, or it cannot be used.
+    pub(crate) fn cached(&self, digest: &Digest) -> Cached {
+        let cache = self.inner.cache.as_ref();
+        Cached(cache.map(|cache| cache.load(&self.inner.wasmtime, digest)))
+    }
+
+    /// As [`load`](Self::load), with what [`cached`](Self::cached) found for this very digest.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load).
+    pub(crate) fn load_cached(
+        &self,
+        cached: Cached,
+        component: &[u8],
+        digest: &Digest,
+        capabilities: &[Capability],
+    ) -> Result<Skill, EngineError> {
+        let component = self.compiled(cached, component, digest, COMPILE_PATIENCE)?;
         setup::check_declared(&component, &self.inner.wasmtime, capabilities)?;
         self.link(&component)
     }
@@ -186,14 +213,15 @@ impl Engine {
     /// A component from the cache, or compiled; in either case one whose imports guests may have (TV-24).
     fn compiled(
         &self,
+        cached: Cached,
         bytes: &[u8],
         digest: &Digest,
         patience: Duration,
     ) -> Result<Component, EngineError> {
-        let Some(cache) = &self.inner.cache else {
+        let (Some(cache), Some(found)) = (&self.inner.cache, cached.0) else {
             return self.compile(bytes, patience);
         };
-        match cache.load(&self.inner.wasmtime, digest) {
+        match found {
             Ok(Some(component)) => {
                 setup::check_imports(&component, &self.inner.wasmtime)?;
                 return Ok(component);
@@ -303,7 +331,7 @@ impl Engine {
         budgets: &Budgets,
     ) -> Result<String, ProbeFailure> {
         let linked = self
-            .compiled(component, digest, COMPILE_PATIENCE)
+            .compiled(self.cached(digest), component, digest, COMPILE_PATIENCE)
             .and_then(|component| self.link(&component))
             .map_err(|error| ProbeFailure::Instantiation(error.to_string()))?;
         self.describe(&linked, call(), budgets)

@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use super::run::Prepared;
-use super::{Host, HostError, Run};
-use crate::audit::AuditTarget;
+use super::{Host, HostError};
 use crate::engine::{Budgets, CallError};
 
 /// The skill behind [`Host::hydrate`].
@@ -87,12 +86,7 @@ impl Host {
             };
             Prepared { grant, budgets }
         };
-        let result = if self.audit == AuditTarget::Off {
-            self.answer_unrecorded(HYDRATE, &bytes, prepare)?
-        } else {
-            self.run_pinned(HYDRATE, None, &bytes, prepare, &mut |_: &Run| Ok(None))?
-                .result
-        };
-        result.map_err(HostError::of_failure)
+        self.answer_pinned(HYDRATE, None, &bytes, prepare)?
+            .map_err(HostError::of_failure)
     }
 }

@@ -77,12 +77,24 @@ impl PinnedSkills {
         {
             return Ok(known);
         }
-        let pinned = self.verified(id, version)?;
-        let bundle = &pinned.bundle;
-        let manifest = bundle.manifest();
-        let skill = engine.load(bundle.wasm(), bundle.artifact(), &manifest.capabilities)?;
+        let lock = pins::open_lock(&self.root, &self.anchor)?;
+        let entry = lock.entry(id, version)?;
+        // The lock says whose compiled code will be needed: it is read while the bundle is verified.
+        let (pinned, cached) = std::thread::scope(|scope| {
+            let look = || engine.cached(&entry.artifact);
+            let cached = std::thread::Builder::new().spawn_scoped(scope, look).ok();
+            let pinned = lock.bundle(&self.root, entry);
+            (pinned, cached.and_then(|thread| thread.join().ok()))
+        });
+        let pinned = pinned?;
+        let (bundle, capabilities) = (&pinned.bundle, &pinned.bundle.manifest().capabilities);
+        let (wasm, artifact) = (bundle.wasm(), bundle.artifact());
+        let skill = match cached.filter(|_| *artifact == entry.artifact) {
+            Some(cached) => engine.load_cached(cached, wasm, artifact, capabilities),
+            None => engine.load(wasm, artifact, capabilities),
+        }?;
         let loaded = Arc::new(PinnedSkill {
-            grant: Grant::new(Arc::clone(layers), &manifest.capabilities),
+            grant: Grant::new(Arc::clone(layers), capabilities),
             skill,
             pinned,
         });

@@ -8,8 +8,8 @@ use std::time::Instant;
 use super::pinned::{PinnedSkill, check_ceilings};
 use super::{Failure, Host, HostError};
 use crate::audit::{
-    AuditedCall, Denial, Execution, Outcome, Reason, Receipt, ReceiptFormat, RuntimeProfile,
-    Timestamp,
+    AuditTarget, AuditedCall, Denial, Execution, Outcome, Reason, Receipt, ReceiptFormat,
+    RuntimeProfile, Timestamp,
 };
 use crate::capability::core_module::{CoreCall, StateDirectories};
 use crate::capability::{Entries, fs};
@@ -35,6 +35,14 @@ pub type Delivery<'a> =
 pub(super) struct Prepared {
     pub(super) grant: Grant,
     pub(super) budgets: Budgets,
+}
+
+/// `id` or `id@version`.
+fn parts(skill: &str) -> (&str, Option<&str>) {
+    match skill.split_once('@') {
+        Some((id, version)) => (id, Some(version)),
+        None => (skill, None),
+    }
 }
 
 impl Run {
@@ -67,10 +75,7 @@ impl Host {
         request: &[u8],
         deliver: Delivery<'_>,
     ) -> Result<Run, HostError> {
-        let (id, version) = match skill.split_once('@') {
-            Some((id, version)) => (id, Some(version)),
-            None => (skill, None),
-        };
+        let (id, version) = parts(skill);
         self.run_pinned(id, version, request, |prepared| prepared, deliver)
     }
 
@@ -104,14 +109,33 @@ impl Host {
         self.record(call, request, result, ended, deliver)
     }
 
-    /// The response of a pinned skill where no record of the call is kept and nobody wants one.
-    pub(super) fn answer_unrecorded(
+    /// Runs a pinned skill, `id` or `id@version`, for its response alone. It is recorded where there is an audit log;
+    /// where there is none, the digests that a receipt needs are not computed.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run). A skill that fails is a [`Failure`].
+    pub fn answer(
+        &self,
+        skill: &str,
+        request: &[u8],
+    ) -> Result<Result<Vec<u8>, Failure>, HostError> {
+        let (id, version) = parts(skill);
+        self.answer_pinned(id, version, request, |prepared| prepared)
+    }
+
+    pub(super) fn answer_pinned(
         &self,
         id: &str,
+        version: Option<&str>,
         request: &[u8],
         prepare: impl FnOnce(Prepared) -> Prepared,
     ) -> Result<Result<Vec<u8>, Failure>, HostError> {
-        let skill = self.pins.load(id, None, &self.engine, &self.layers)?;
+        if self.audit != AuditTarget::Off {
+            let run = self.run_pinned(id, version, request, prepare, &mut |_| Ok(None))?;
+            return Ok(run.result);
+        }
+        let skill = self.pins.load(id, version, &self.engine, &self.layers)?;
         self.check_signers(&skill.pinned.bundle)?;
         Ok(self.call(&skill, request, prepare).0)
     }
