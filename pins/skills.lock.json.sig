@@ -2,11 +2,11 @@
   {
     "signer": "hydrant.build",
     "algorithm": "ed25519",
-    "signature": "vdFGyfx7Aokb0Zz/5MimTCaj4mCnRX7E5ozhK4bduXHWqqcdvlxD1LHbGKkwP9V2HTRS6/IFgoFsPla3dBWfDg=="
+    "signature": "naxCVCeeljOkKgsY5nvHXzct0kopozRGQztiKFxj7NaRYpQPsKm1xwIE3wLfYV0y/AKcIMI5kM6kk84l70G0Bw=="
   },
   {
     "signer": "hydrant.release",
     "algorithm": "ed25519",
-    "signature": "gnJPRlmN6DJZxL2kHvOoo+dLVFdv3Bl1ckM0PU9DtTyaaXson0ecnSsC7hicWrHBFh0sPDRMH7q/N9FZyzhxAw=="
+    "signature": "pHHa9U8pBhogHKVzrGprpHP+VdUZ5+tz6zb7L0JE5Y06YoSGya5hvnvJuOkmMWbsl8eROF51Tdf1IlMMAP+yBA=="
   }
 ]

@@ -85,12 +85,16 @@ fn holds_nul(bytes: &[u8]) -> bool {
 }
 
 fn utf8(bytes: &[u8], end: End) -> Result<Decoded<'_>, Utf8Error> {
-    let text = match std::str::from_utf8(bytes) {
-        Err(error) if end == End::Cut && error.error_len().is_none() => {
-            std::str::from_utf8(bytes.get(..error.valid_up_to()).unwrap_or_default())
-        }
-        outcome => outcome,
-    }?;
+    let text = match simdutf8::basic::from_utf8(bytes) {
+        Ok(text) => text,
+        // Only where it is wrong is it asked where.
+        Err(_) => match std::str::from_utf8(bytes) {
+            Err(error) if end == End::Cut && error.error_len().is_none() => {
+                std::str::from_utf8(bytes.get(..error.valid_up_to()).unwrap_or_default())?
+            }
+            outcome => outcome?,
+        },
+    };
     Ok(Decoded {
         text: Cow::Borrowed(text),
         bytes: text.len(),

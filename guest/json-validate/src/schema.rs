@@ -120,9 +120,6 @@ impl Schema {
         limit: &StepLimit,
     ) -> Result<Self, SkillError> {
         let dialect = Dialect::of(schema)?;
-        if !dialect.accepts(schema) {
-            return Err(not_a_schema(&metaschema_errors(dialect, schema)?));
-        }
         let chains = Chains::of(schema)?;
         let options = options(dialect, assert_formats);
         let (validator, stepping) = match compile(schema, options.clone(), limit) {
@@ -132,7 +129,7 @@ impl Schema {
             },
             compiled => compiled,
         }
-        .map_err(|error| build_error(&error))?;
+        .map_err(|error| refused(dialect, schema, &error))?;
         Ok(Self {
             dialect,
             validator,
@@ -267,6 +264,18 @@ fn metaschema_errors(dialect: Dialect, schema: &Value) -> Result<Vec<Finding>, S
     match check(&validator, &document, SCHEMA_ERRORS)? {
         Outcome::Valid => Err(internal("the metaschema accepts and refuses the schema")),
         Outcome::Invalid(findings) => Ok(findings.list),
+    }
+}
+
+/// Why a schema cannot be used. The crate checks it against its metaschema, and tells the first error; only where it
+/// refuses, all of them are collected, because a metaschema takes most of the time of a small call.
+fn refused(dialect: Dialect, schema: &Value, error: &ValidationError<'_>) -> SkillError {
+    if dialect.accepts(schema) {
+        return build_error(error);
+    }
+    match metaschema_errors(dialect, schema) {
+        Ok(errors) => not_a_schema(&errors),
+        Err(error) => error,
     }
 }
 

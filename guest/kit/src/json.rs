@@ -3,47 +3,70 @@
 //! J-02 is the escaping of RFC 8785 (JSON Canonicalization Scheme), which is also valid inside a YAML 1.2
 //! double-quoted scalar (LF-03).
 
+/// Bytes that are looked at together: one vector.
+const BLOCK: usize = 16;
+
 /// Appends `text` as a JSON string, quotes included.
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
-    out.reserve(text.len().saturating_add(2));
+    // Room for the escapes of an ordinary text.
+    out.reserve(
+        text.len()
+            .saturating_add(text.len() / 16)
+            .saturating_add(BLOCK),
+    );
     out.push(b'"');
     let mut rest = text.as_bytes();
-    loop {
-        let (plain, tail) = rest.split_at(plain_prefix(rest));
-        out.extend_from_slice(plain);
-        let Some((byte, tail)) = tail.split_first() else {
-            break;
+    // Most of an answer is content, and most of it is plain. A block is appended before it is known to be: of a whole
+    // one the length is known, so that it takes no call.
+    while let Some((block, behind)) = rest.split_first_chunk::<BLOCK>() {
+        out.extend_from_slice(block);
+        let plain = plain_prefix(block);
+        rest = match block.get(plain) {
+            None => behind,
+            Some(byte) => {
+                out.truncate(out.len().saturating_sub(BLOCK).saturating_add(plain));
+                write_escape(out, *byte);
+                rest.get(plain.saturating_add(1)..).unwrap_or_default()
+            }
         };
-        write_escape(out, *byte);
-        rest = tail;
+    }
+    for byte in rest {
+        if needs_escape(*byte) {
+            write_escape(out, *byte);
+        } else {
+            out.push(*byte);
+        }
     }
     out.push(b'"');
 }
 
-/// How many bytes at the beginning need no escape.
-///
-/// Most of an answer is content, and most of it is plain: it is looked at eight bytes at a time.
-fn plain_prefix(bytes: &[u8]) -> usize {
-    let (words, _) = bytes.as_chunks::<8>();
-    let plain_words = words
-        .iter()
-        .take_while(|word| !holds_escape(u64::from_ne_bytes(**word)))
-        .count();
-    let plain = plain_words.saturating_mul(8);
-    let rest = bytes.get(plain..).unwrap_or_default();
-    let more = rest.iter().position(|byte| needs_escape(*byte));
-    plain.saturating_add(more.unwrap_or(rest.len()))
+/// How many bytes at the beginning of a block need no escape.
+fn plain_prefix(block: &[u8; BLOCK]) -> usize {
+    // 16 where there is none.
+    usize::try_from((escapes(block) | 1 << BLOCK).trailing_zeros()).unwrap_or(BLOCK)
 }
 
-/// Whether any of eight bytes needs an escape: is below 0x20, or zero once `"` or `\` is taken from it.
-fn holds_escape(word: u64) -> bool {
-    const ONES: u64 = u64::MAX / 255;
-    const HIGH: u64 = ONES * 0x80;
-    let any_below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word & HIGH;
-    let found = any_below(word, 0x20)
-        | any_below(word ^ (ONES * 0x22), 1)
-        | any_below(word ^ (ONES * 0x5C), 1);
-    found != 0
+/// A bit for each byte of a block that needs an escape.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+fn escapes(block: &[u8; BLOCK]) -> u32 {
+    use core::arch::wasm32::{u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, u64x2, v128_or};
+
+    let both = u128::from_le_bytes(*block);
+    let [low, high] = [both, both >> 64].map(|half| u64::try_from(half & u128::from(u64::MAX)));
+    let bytes = u64x2(low.unwrap_or_default(), high.unwrap_or_default());
+    let control = u8x16_lt(bytes, u8x16_splat(0x20));
+    let quote = u8x16_eq(bytes, u8x16_splat(b'"'));
+    let backslash = u8x16_eq(bytes, u8x16_splat(b'\\'));
+    u32::from(u8x16_bitmask(v128_or(control, v128_or(quote, backslash))))
+}
+
+/// The same without vectors.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+fn escapes(block: &[u8; BLOCK]) -> u32 {
+    block
+        .iter()
+        .rev()
+        .fold(0, |bits, byte| bits << 1 | u32::from(needs_escape(*byte)))
 }
 
 fn needs_escape(byte: u8) -> bool {
@@ -114,10 +137,10 @@ mod tests {
     }
 
     #[test]
-    fn j_02_an_escape_is_seen_at_every_place_of_a_word() {
+    fn j_02_an_escape_is_seen_at_every_place_of_a_block() {
         for byte in 0..=0x7F_u8 {
-            for place in 0..24 {
-                let mut text = "é234567890123456789012345".to_owned();
+            for place in 0..40 {
+                let mut text = "é23456789012345678901234567890123456789012".to_owned();
                 text.insert(text.floor_char_boundary(place), char::from(byte));
                 let back: String = serde_json::from_str(&written(&text)).unwrap();
                 assert_eq!(back, text, "{byte:#x} at {place}");
