@@ -1,0 +1,34 @@
+//! Sockets of the network (K-335, K-343, K-344, K-348, TP-31), without any and with the relay.
+
+use crate::escape::Control::{Outside, Root};
+use crate::escape::escapes;
+
+escapes! {
+    tp_31_a_tcp_listener_of_the_host_is_not_reached: "tcp_connect {tcp}" in Plain, "EPERM", Outside;
+    tp_31_nor_without_blocking: "tcp_connect_without_blocking {port}" in Plain, "EPERM", Outside;
+    tp_31_nor_by_a_fast_open: "tcp_fast_open {port}" in Plain, "EPERM", Outside;
+    tp_31_a_udp_socket_of_the_host_is_not_reached: "udp_send {udp}" in Plain, "EPERM", Outside;
+    tp_31_no_name_is_resolved: "dns_query {udp}" in Plain, "EPERM", Outside;
+    tp_31_no_port_is_bound: "tcp_bind 0" in Plain, "EPERM", Outside;
+    tp_31_no_udp_port_is_bound: "udp_bind 0" in Plain, "EPERM", Outside;
+    k_343_loopback_is_not_there: "own_loopback" in Plain, "EPERM", Outside;
+    k_348_there_is_no_icmp_socket: "socket 2 2 1" in Plain, "EPERM", Outside;
+    k_348_there_is_no_raw_socket: "socket 2 3 1" in Plain, "EPERM", Root;
+    k_348_there_is_no_raw_socket_of_version_6: "socket 10 3 58" in Plain, "EPERM", Root;
+    k_335_there_is_no_packet_socket: "socket 17 3 768" in Plain, "EPERM", Root;
+    k_335_there_is_no_netlink_socket: "netlink_list" in Plain, "EPERM", Outside;
+    k_335_there_is_no_vsock: "vsock_connect" in Plain, "EPERM", Outside;
+    k_335_there_is_no_socket_of_the_kernels_ciphers: "socket 38 5 0" in Plain, "EPERM", Outside;
+    k_335_there_is_no_can_socket: "socket 29 3 1" in Plain, "EPERM", Outside;
+    k_335_there_is_no_multipath_socket: "socket 2 1 262" in Plain, "EPERM", Outside;
+    k_344_beside_the_relay_no_listener_is_reached: "tcp_connect {tcp}" in Relay, "EACCES|ECONNREFUSED", Outside;
+    k_344_nor_without_blocking: "tcp_connect_without_blocking {port}" in Relay, "EACCES|ECONNREFUSED", Outside;
+    k_344_nor_by_a_fast_open: "tcp_fast_open {port}" in Relay, "EACCES|ECONNREFUSED|EPIPE", Outside;
+    k_344_beside_the_relay_there_is_no_udp: "udp_send {udp}" in Relay, "EPERM", Outside;
+    k_344_beside_the_relay_no_name_is_resolved: "dns_query {udp}" in Relay, "EPERM", Outside;
+    k_344_beside_the_relay_no_port_is_bound: "tcp_bind 0" in Relay, "EACCES", Outside;
+    k_344_beside_the_relay_there_is_no_multipath_socket: "socket 2 1 262" in Relay, "EPERM", Outside;
+    k_344_beside_the_relay_there_is_no_raw_socket: "socket 2 3 1" in Relay, "EPERM", Root;
+    k_344_beside_the_relay_there_is_no_netlink_socket: "netlink_list" in Relay, "EPERM", Outside;
+    k_344_beside_the_relay_there_is_no_unix_socket: "path_stream {stream_in_mount}" in Relay, "EPERM", Outside;
+}

@@ -1,0 +1,71 @@
+//! From init's child to the program: everything is given up here, in the order of K-328.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+
+use super::{filter, landlock, limits, privileges, system, unless_removed};
+use crate::bytes::Bytes;
+use crate::order::{Answer, Order};
+use crate::outcome::{InStep, Refused, Step};
+use crate::weakening::Removed;
+
+/// Does not return if the program has been executed.
+pub(super) fn become_program(order: &Order, streams: [Option<OwnedFd>; 3]) -> Answer {
+    match prepare(order, streams) {
+        Ok((program, arguments, environment)) => {
+            let error = system::execute(&program, &arguments, &environment);
+            Answer::NotExecutable {
+                errno: error.raw_os_error().unwrap_or(libc::EINVAL),
+            }
+        }
+        Err(refused) => Answer::Refused(refused),
+    }
+}
+
+type Execution = (CString, Vec<CString>, Vec<CString>);
+
+fn prepare(order: &Order, streams: [Option<OwnedFd>; 3]) -> Result<Execution, Refused> {
+    let program = CString::new(order.program.as_path().as_os_str().as_bytes())
+        .step(Step::Exec, "the program's path")?;
+    let arguments = strings(&order.arguments).step(Step::Exec, "the arguments")?;
+    let environment = strings(&order.environment).step(Step::Exec, "the environment")?;
+    // A group of its own: signals to a group reach its members in outer pid namespaces, too, and the launcher is there.
+    rustix::process::setsid().step(Step::Exec, "make a session")?;
+    connect(streams).step(Step::Exec, "connect the standard streams")?;
+    rustix::process::chdir(order.directory.as_path())
+        .step(Step::Exec, format_args!("enter {}", order.directory))?;
+    system::reset_signals().step(Step::Exec, "reset signals")?;
+    unless_removed(order, Removed::Descriptors, || {
+        system::close_from(3, system::Closing::AtExec).step(Step::Exec, "close descriptors")
+    })?;
+    unless_removed(order, Removed::Privileges, privileges::drop_all)?;
+    unless_removed(order, Removed::Landlock, || landlock::restrict(order))?;
+    unless_removed(order, Removed::Rlimits, || limits::set(order))?;
+    unless_removed(order, Removed::Seccomp, || filter::install(order))?;
+    Ok((program, arguments, environment))
+}
+
+/// The null device that is used for a stream that nobody gave is the jail's own (see `Streams`).
+fn connect(streams: [Option<OwnedFd>; 3]) -> io::Result<()> {
+    let [stdin, stdout, stderr] = streams;
+    let given = |stream: Option<OwnedFd>, flags| match stream {
+        Some(stream) => Ok(stream),
+        None => rustix::fs::open("/dev/null", flags | OFlags::CLOEXEC, Mode::empty()),
+    };
+    // The socket to the parent is replaced here.
+    dup2_stdin(given(stdin, OFlags::RDONLY)?)?;
+    dup2_stdout(given(stdout, OFlags::WRONLY)?)?;
+    dup2_stderr(given(stderr, OFlags::WRONLY)?)?;
+    Ok(())
+}
+
+fn strings(list: &[Bytes]) -> Result<Vec<CString>, std::ffi::NulError> {
+    list.iter()
+        .map(|bytes| CString::new(bytes.as_slice()))
+        .collect()
+}

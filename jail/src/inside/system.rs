@@ -1,0 +1,227 @@
+//! System calls for which there is no safe interface: the only unsafe code of the jail.
+//!
+//! All of it runs in the launcher's image, which has one thread, so that `fork` copies everything that runs and no
+//! lock is held by anybody else.
+#![allow(unsafe_code)] // One of the places that STYLE allows it.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_long};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::mount::MountAttrFlags;
+use rustix::process::Pid;
+use rustix::thread::UnshareFlags;
+
+/// Signals that exist, but for the real-time ones.
+const SIGNALS: std::ops::Range<c_int> = 1..65;
+
+fn check(result: c_long) -> io::Result<c_long> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+/// `None` in the child.
+pub(super) fn fork() -> io::Result<Option<Pid>> {
+    // SAFETY: the process has one thread (see above), so that the child may do whatever the parent could.
+    let child = check(c_long::from(unsafe { libc::fork() }))?;
+    Ok(c_int::try_from(child).ok().and_then(Pid::from_raw))
+}
+
+/// New namespaces for this process.
+pub(super) fn unshare(namespaces: UnshareFlags) -> io::Result<()> {
+    // SAFETY: no thread can be left with another descriptor table, as there is no other thread.
+    Ok(unsafe { rustix::thread::unshare_unsafe(namespaces) }?)
+}
+
+/// What [`close_from`] does.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Closing {
+    /// Closes.
+    Now,
+    /// Marks to be closed by `execve`.
+    AtExec,
+}
+
+/// Closes all descriptors from `first` on. With [`Closing::Now`] only where none of them has an owner yet.
+pub(super) fn close_from(first: u32, closing: Closing) -> io::Result<()> {
+    let flags = match closing {
+        Closing::Now => 0,
+        Closing::AtExec => libc::CLOSE_RANGE_CLOEXEC,
+    };
+    // SAFETY: three numbers. Nothing owns a descriptor above 2 when this is called with `Now`, as the first thing that
+    // the launcher does.
+    check(unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, flags) }).map(drop)
+}
+
+/// How far [`restrict_mount`] goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// This mount.
+    Itself,
+    /// This mount and all below it.
+    AllBelow,
+}
+
+/// Adds attributes to a mount. It never takes one away, so that those which the host has locked stay.
+pub(super) fn restrict_mount(
+    mount: impl AsFd,
+    reach: Reach,
+    attributes: MountAttrFlags,
+) -> io::Result<()> {
+    let recursive = if reach == Reach::AllBelow {
+        libc::AT_RECURSIVE
+    } else {
+        0
+    };
+    let change = libc::mount_attr {
+        attr_set: u64::from(attributes.bits()),
+        attr_clr: 0,
+        propagation: 0,
+        userns_fd: 0,
+    };
+    // SAFETY: the path is a C string, and `change` is valid for the size that is given.
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            mount.as_fd().as_raw_fd(),
+            c"".as_ptr(),
+            libc::AT_EMPTY_PATH | recursive,
+            &raw const change,
+            size_of::<libc::mount_attr>(),
+        )
+    })
+    .map(drop)
+}
+
+/// The ABI of Landlock that the kernel has, 0 for none.
+pub(super) fn landlock_abi() -> i32 {
+    const VERSION: u32 = 1;
+    // SAFETY: without attributes and with this flag the call only answers a number.
+    let abi = unsafe {
+        libc::syscall(
+            libc::SYS_landlock_create_ruleset,
+            std::ptr::null::<u8>(),
+            0_usize,
+            VERSION,
+        )
+    };
+    i32::try_from(abi).unwrap_or(0).max(0)
+}
+
+/// Sets the loopback interface of this network namespace up.
+pub(super) fn loopback_up(socket: impl AsFd) -> io::Result<()> {
+    // SAFETY: `ifreq` is a C struct of numbers and unions of numbers and pointers, for which all zeros are valid.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
+        *to = c_char::try_from(*from).map_err(io::Error::other)?;
+    }
+    request.ifr_ifru.ifru_flags =
+        libc::c_short::try_from(libc::IFF_UP | libc::IFF_RUNNING).map_err(io::Error::other)?;
+    // SAFETY: the request is the struct that this number asks for, and it lives through the call.
+    check(c_long::from(unsafe {
+        libc::ioctl(
+            socket.as_fd().as_raw_fd(),
+            libc::SIOCSIFFLAGS,
+            &raw const request,
+        )
+    }))
+    .map(drop)
+}
+
+/// A descriptor that is readable when a child has ended; blocks `SIGCHLD` for it.
+pub(super) fn child_descriptor() -> io::Result<OwnedFd> {
+    // SAFETY: the set is initialized by `sigemptyset` before anything reads it, and outlives the calls; a descriptor
+    // that `signalfd` answers is new and has no other owner.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, libc::SIGCHLD);
+        check(c_long::from(libc::sigprocmask(
+            libc::SIG_BLOCK,
+            &raw const set,
+            std::ptr::null_mut(),
+        )))?;
+        let descriptor = libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
+        check(c_long::from(descriptor))?;
+        Ok(OwnedFd::from_raw_fd(descriptor))
+    }
+}
+
+/// No signal is ignored, handled or blocked any more: neither what this image needed (`SIGPIPE`, `SIGCHLD`) nor what
+/// the host had inherited goes to the program.
+pub(super) fn reset_signals() -> io::Result<()> {
+    // SAFETY: the default dispositions need no handler. The set is initialized by `sigemptyset`.
+    unsafe {
+        for signal in SIGNALS {
+            // Fails for those that cannot be changed (KILL, STOP, and two of the C library), which cannot be ignored.
+            libc::signal(signal, libc::SIG_DFL);
+        }
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        check(c_long::from(libc::sigprocmask(
+            libc::SIG_SETMASK,
+            &raw const set,
+            std::ptr::null_mut(),
+        )))
+        .map(drop)
+    }
+}
+
+/// Sends `KILL` to all processes of this pid namespace. Only for its process 1: for any other, in a namespace that is
+/// not the jail's own, "all" would be those of the host.
+pub(super) fn kill_all() -> io::Result<()> {
+    if rustix::process::getpid() != Pid::INIT {
+        return Err(io::Error::other("not process 1 of a pid namespace"));
+    }
+    // SAFETY: two numbers.
+    check(c_long::from(unsafe { libc::kill(-1, libc::SIGKILL) })).map(drop)
+}
+
+/// Processor time of all children that have been waited for, and the largest memory in bytes that one had.
+pub(super) fn children_usage() -> (Duration, u64) {
+    // SAFETY: `rusage` is a C struct of numbers; the call fills it and cannot fail with these arguments.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage);
+        usage
+    };
+    let time = |time: libc::timeval| {
+        Duration::from_secs(u64::try_from(time.tv_sec).unwrap_or(0)).saturating_add(
+            Duration::from_micros(u64::try_from(time.tv_usec).unwrap_or(0)),
+        )
+    };
+    let kibibytes = u64::try_from(usage.ru_maxrss).unwrap_or(0);
+    (
+        time(usage.ru_utime).saturating_add(time(usage.ru_stime)),
+        kibibytes.saturating_mul(1024),
+    )
+}
+
+/// The error number that a system call answers to six zeros, 0 for success. For probes inside a jail.
+pub(super) fn answer_to_zeros(call: c_long) -> c_int {
+    // SAFETY: only numbers for which zeros name no memory to write to and start nothing: see the caller's list.
+    match check(unsafe {
+        libc::syscall(call, 0_usize, 0_usize, 0_usize, 0_usize, 0_usize, 0_usize)
+    }) {
+        Ok(_) => 0,
+        Err(error) => error.raw_os_error().unwrap_or(0),
+    }
+}
+
+/// Becomes the program, or answers why not.
+pub(super) fn execute(program: &CStr, arguments: &[CString], environment: &[CString]) -> io::Error {
+    let pointers = |list: &[CString]| {
+        list.iter()
+            .map(|item| item.as_ptr())
+            .chain([std::ptr::null()])
+            .collect::<Vec<*const c_char>>()
+    };
+    let (arguments, environment) = (pointers(arguments), pointers(environment));
+    // SAFETY: C strings and lists of them that end with null, all alive through the call.
+    unsafe { libc::execve(program.as_ptr(), arguments.as_ptr(), environment.as_ptr()) };
+    io::Error::last_os_error()
+}

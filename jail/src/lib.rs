@@ -1,0 +1,56 @@
+//! The process jail (K-328 to K-349): a program that can do only what its plan names.
+//!
+//! A jail is three processes. The *launcher* is a fresh image of this binary; it makes the namespaces and waits. Its
+//! child *init* is process 1 of the jail: it builds the root, starts the program, keeps the wall clock, collects what
+//! the program leaves behind, kills everything at the end and reports. Its child becomes the *program*: it gives up
+//! all privileges, then enters Landlock, the resource limits and the system call filter, then executes.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `plan`, `path`, `outcome` | what goes in, what comes out |
+//! | `launcher`, `jailed`, `sample` | the parent's side |
+//! | `order`, `bytes`, `wire` | what the two sides say to each other |
+//! | `inside` | everything that runs in the launcher's image |
+//! | `layers` | the self-test |
+//! | `unsupported` | other systems than Linux: always refused |
+//!
+//! Every layer is required: what cannot be made is [`Refused`] before anything is executed, and there is no weaker
+//! form to fall back to (K-342).
+
+mod bytes;
+mod outcome;
+mod path;
+mod plan;
+
+#[cfg(target_os = "linux")]
+mod inside;
+#[cfg(target_os = "linux")]
+mod jailed;
+#[cfg(target_os = "linux")]
+mod launcher;
+#[cfg(target_os = "linux")]
+mod layers;
+#[cfg(target_os = "linux")]
+mod order;
+#[cfg(target_os = "linux")]
+mod sample;
+#[cfg(not(target_os = "linux"))]
+mod unsupported;
+#[cfg(target_os = "linux")]
+mod weakening;
+#[cfg(target_os = "linux")]
+mod wire;
+
+pub use outcome::{Ended, Error, How, Layer, LayerState, Refused, StartError, Step, Usage};
+pub use path::{InsidePath, NotInside};
+pub use plan::{
+    Access, EGRESS_PORT, EGRESS_SOCKET, File, Limits, Link, Mount, Network, Plan, Program, Scratch,
+    Socket, Streams,
+};
+
+#[cfg(not(target_os = "linux"))]
+pub use unsupported::{Jailed, Launcher, enter_if_asked, layers};
+#[cfg(all(target_os = "linux", feature = "jail-weakening"))]
+pub use weakening::Removed;
+#[cfg(target_os = "linux")]
+pub use {inside::enter_if_asked, jailed::Jailed, launcher::Launcher, layers::layers};

@@ -1,0 +1,186 @@
+//! The plan as it goes to the launcher: JSON, with descriptors by their index among those that are sent along.
+
+use std::os::fd::OwnedFd;
+
+use serde::{Deserialize, Serialize};
+
+use super::bytes::Bytes;
+use super::outcome::{How, Refused, Step, Usage};
+use super::path::InsidePath;
+use super::plan::{Access, EGRESS_SOCKET, Limits, Network, Plan, Program, Scratch, Streams};
+
+/// Parent to launcher.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Order {
+    pub(super) program: InsidePath,
+    pub(super) arguments: Vec<Bytes>,
+    /// Each as `NAME=value`.
+    pub(super) environment: Vec<Bytes>,
+    pub(super) directory: InsidePath,
+    pub(super) mounts: Vec<MountOrder>,
+    pub(super) system: bool,
+    pub(super) scratch: Vec<Scratch>,
+    pub(super) files: Vec<FileOrder>,
+    pub(super) links: Vec<LinkOrder>,
+    pub(super) execute: Vec<InsidePath>,
+    /// The relay's socket is among `sockets`.
+    pub(super) relay: bool,
+    pub(super) sockets: Vec<SocketOrder>,
+    /// Whether the program may make Unix sockets of its own to connect to those of the plan.
+    pub(super) unix_sockets: bool,
+    pub(super) limits: Limits,
+    pub(super) landlock_min_abi: u8,
+    pub(super) streams: [Option<usize>; 3],
+    #[cfg(feature = "jail-weakening")]
+    pub(super) without: Vec<super::weakening::Removed>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct MountOrder {
+    pub(super) source: usize,
+    pub(super) at: InsidePath,
+    pub(super) access: Access,
+    pub(super) executable: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct FileOrder {
+    pub(super) at: InsidePath,
+    pub(super) bytes: Bytes,
+    pub(super) mode: u32,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct LinkOrder {
+    pub(super) at: InsidePath,
+    pub(super) to: Bytes,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SocketOrder {
+    pub(super) source: usize,
+    pub(super) at: InsidePath,
+}
+
+/// Launcher, init or program (before `execve`) to parent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Answer {
+    Refused(Refused),
+    NotExecutable { errno: i32 },
+    Started,
+    Ended { how: How, usage: Usage },
+}
+
+impl Order {
+    /// Takes the descriptors out of a plan.
+    pub(super) fn new(plan: Plan, streams: Streams) -> Result<(Self, Vec<OwnedFd>), Refused> {
+        let mut descriptors = Vec::new();
+        let mut index = |descriptor: OwnedFd| {
+            descriptors.push(descriptor);
+            descriptors.len().saturating_sub(1)
+        };
+        let mut mounts: Vec<_> = plan
+            .mounts
+            .into_iter()
+            .map(|mount| MountOrder {
+                source: index(mount.source),
+                at: mount.at,
+                access: mount.access,
+                executable: mount.executable,
+            })
+            .collect();
+        let program = match plan.program {
+            Program::Path(path) => path,
+            Program::Descriptor { file, at } => {
+                mounts.push(MountOrder {
+                    source: index(file),
+                    at: at.clone(),
+                    access: Access::ReadOnly,
+                    executable: true,
+                });
+                at
+            }
+        };
+        let unix_sockets = !plan.sockets.is_empty();
+        let mut sockets: Vec<_> = plan
+            .sockets
+            .into_iter()
+            .map(|socket| SocketOrder {
+                source: index(socket.source),
+                at: socket.at,
+            })
+            .collect();
+        let relay = match plan.network {
+            Network::None => false,
+            Network::Relay { socket } => {
+                let at = InsidePath::new(EGRESS_SOCKET)
+                    .map_err(|error| Refused::new(Step::Protocol, error))?;
+                sockets.push(SocketOrder {
+                    source: index(socket),
+                    at,
+                });
+                true
+            }
+        };
+        let streams =
+            [streams.stdin, streams.stdout, streams.stderr].map(|stream| stream.map(&mut index));
+        let environment = plan.environment.iter().map(|(name, value)| {
+            let mut pair = name.clone();
+            pair.push("=");
+            pair.push(value);
+            Bytes::from(pair.as_os_str())
+        });
+        let order = Self {
+            program,
+            arguments: plan
+                .arguments
+                .iter()
+                .map(|argument| Bytes::from(argument.as_os_str()))
+                .collect(),
+            environment: environment.collect(),
+            directory: plan.directory,
+            mounts,
+            system: plan.system,
+            scratch: plan.scratch,
+            files: plan
+                .files
+                .into_iter()
+                .map(|file| FileOrder {
+                    at: file.at,
+                    bytes: file.bytes.into(),
+                    mode: file.mode,
+                })
+                .collect(),
+            links: plan
+                .links
+                .iter()
+                .map(|link| LinkOrder {
+                    at: link.at.clone(),
+                    to: link.to.as_os_str().into(),
+                })
+                .collect(),
+            execute: plan.execute,
+            relay,
+            sockets,
+            unix_sockets,
+            limits: plan.limits,
+            landlock_min_abi: plan.landlock_min_abi,
+            streams,
+            #[cfg(feature = "jail-weakening")]
+            without: plan.without,
+        };
+        Ok((order, descriptors))
+    }
+
+    /// Whether a layer is there: always, but for the tests that show what it is there for.
+    #[cfg(not(feature = "jail-weakening"))]
+    pub(super) const fn keeps(&self, _: super::weakening::Removed) -> bool {
+        true
+    }
+
+    #[cfg(feature = "jail-weakening")]
+    pub(super) fn keeps(&self, layer: super::weakening::Removed) -> bool {
+        !self.without.contains(&layer)
+    }
+}

@@ -1,0 +1,177 @@
+//! What a jailed program may do. Whatever a plan does not name is not there.
+
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::path::InsidePath;
+
+/// The program, and all that it can see, write, start and use.
+#[derive(Debug)]
+pub struct Plan {
+    /// What is executed.
+    pub program: Program,
+    /// `argv`, with `argv[0]`.
+    pub arguments: Vec<OsString>,
+    /// The whole environment (K-333): nothing is inherited.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Working directory.
+    pub directory: InsidePath,
+    /// Files and directories of the host.
+    pub mounts: Vec<Mount>,
+    /// `/usr`, `/bin`, `/sbin`, `/lib*`, `/opt`, `/nix` read-only as on the host, and the small `/etc` of K-330. With
+    /// hydrant's user: where that is root, files in them that only root may read are readable.
+    pub system: bool,
+    /// Empty directories in memory, gone afterwards.
+    pub scratch: Vec<Scratch>,
+    /// Files that the host writes before the program starts.
+    pub files: Vec<File>,
+    /// Symbolic links that the host makes before the program starts.
+    pub links: Vec<Link>,
+    /// What may be executed: files, or directories with all below them; the program always may. Paths that do not
+    /// exist allow nothing. Of `/usr` nothing else but libraries can be mapped for execution either; an executable that
+    /// lies among these (`/usr/lib/git-core`) the loader could start. Empty: the system directories (if `system`), and
+    /// what is `executable` below.
+    pub execute: Vec<InsidePath>,
+    /// The network.
+    pub network: Network,
+    /// Unix sockets of the host. Without any the program can make no Unix socket at all, but for connected pairs. With
+    /// one it can also connect to sockets that lie in `mounts`, for which kernels know no rule before Landlock ABI 9.
+    pub sockets: Vec<Socket>,
+    /// Limits.
+    pub limits: Limits,
+    /// The least ABI of Landlock with which the program is started (K-334).
+    pub landlock_min_abi: u8,
+    /// Layers that are left away, to show in tests what each one is there for.
+    #[cfg(feature = "jail-weakening")]
+    pub without: Vec<super::weakening::Removed>,
+}
+
+/// What is executed.
+#[derive(Debug)]
+pub enum Program {
+    /// A path inside.
+    Path(InsidePath),
+    /// This very file (PE-08), which is mounted at `at`.
+    Descriptor {
+        /// The file; opened with `O_PATH` or for reading.
+        file: OwnedFd,
+        /// Where the program finds itself.
+        at: InsidePath,
+    },
+}
+
+/// Whether a mount can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// Only read.
+    ReadOnly,
+    /// Read and written.
+    ReadWrite,
+}
+
+/// A file or directory of the host, with whatever is mounted below it.
+#[derive(Debug)]
+pub struct Mount {
+    /// What is mounted, opened by the host with `O_PATH`: exactly this file or directory, or nothing.
+    pub source: OwnedFd,
+    /// Where. Inside another mount of the host the mount point must exist: nothing is created in the host's files.
+    pub at: InsidePath,
+    /// Whether it can be written.
+    pub access: Access,
+    /// Whether files of it can be executed, or mapped for execution, at all.
+    pub executable: bool,
+}
+
+/// An empty directory in memory.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Scratch {
+    /// Where.
+    pub at: InsidePath,
+    /// Size limit. It does not count as memory of the jail.
+    pub bytes: u64,
+    /// Limit for the number of files.
+    pub inodes: u64,
+    /// Whether files of it can be executed (`go run` builds its program there).
+    pub executable: bool,
+}
+
+/// A file that the host writes. Read-only, unless it lies in a scratch directory.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// Where.
+    pub at: InsidePath,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+    /// Permission bits.
+    pub mode: u32,
+}
+
+/// A symbolic link.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// Where.
+    pub at: InsidePath,
+    /// Its text.
+    pub to: PathBuf,
+}
+
+/// A Unix socket of the host, for connecting to.
+#[derive(Debug)]
+pub struct Socket {
+    /// The socket's file, opened with `O_PATH`.
+    pub source: OwnedFd,
+    /// Where.
+    pub at: InsidePath,
+}
+
+/// The network of the jail.
+#[derive(Debug)]
+pub enum Network {
+    /// None, not even loopback (K-343).
+    None,
+    /// A loopback on which [`EGRESS_PORT`] leads to the host's proxy and nowhere else (K-344).
+    Relay {
+        /// The proxy's Unix socket, opened with `O_PATH`.
+        socket: OwnedFd,
+    },
+}
+
+/// Port of 127.0.0.1 where the relay to the host's proxy listens (K-344).
+pub const EGRESS_PORT: u16 = 3128;
+
+/// Where the proxy's socket is mounted (K-344).
+pub const EGRESS_SOCKET: &str = "/run/egress.sock";
+
+/// Limits of a jail; `None` is no limit (K-350).
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Limits {
+    /// Time from the start of the program to the end of everything.
+    pub wall: Option<Duration>,
+    /// Processor time of each process.
+    pub cpu_seconds: Option<u64>,
+    /// Memory of all processes together (sampled), and data of each one.
+    pub memory_bytes: Option<u64>,
+    /// Processes and threads together.
+    pub processes: Option<u64>,
+    /// Size of each file that is written.
+    pub file_bytes: Option<u64>,
+    /// Open descriptors of each process.
+    pub open_files: Option<u64>,
+}
+
+/// The program's standard streams. `None` is the null device *of the jail*: a descriptor of the host's would let a
+/// program that runs as the owner of that device change its mode (`fchmod`) for everybody.
+#[derive(Debug, Default)]
+pub struct Streams {
+    /// Descriptor 0. A pipe, socket or terminal; of a regular file the program could change the mode.
+    pub stdin: Option<OwnedFd>,
+    /// Descriptor 1, as above.
+    pub stdout: Option<OwnedFd>,
+    /// Descriptor 2, as above.
+    pub stderr: Option<OwnedFd>,
+}

@@ -1,0 +1,85 @@
+//! Systems without a jail: the interface is there, and everything is refused (K-342).
+
+use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
+
+use super::outcome::{Ended, Error, Layer, LayerState, Refused, StartError, Step};
+use super::plan::{Plan, Streams};
+
+const REASON: &str = "processes are jailed on Linux only";
+
+/// There is no launcher.
+pub fn enter_if_asked() {}
+
+/// Starts nothing.
+#[derive(Clone, Debug)]
+pub struct Launcher;
+
+impl Launcher {
+    /// As on Linux.
+    pub fn this_binary() -> Self {
+        Self
+    }
+
+    /// As on Linux.
+    pub fn at(_: impl Into<PathBuf>) -> Self {
+        Self
+    }
+
+    /// Refuses.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn start(&self, _: Plan, _: Streams) -> Result<Jailed, StartError> {
+        Err(Refused::new(Step::Platform, REASON).into())
+    }
+}
+
+/// A running jail, of which there is none.
+#[derive(Debug)]
+pub enum Jailed {}
+
+impl Jailed {
+    /// As on Linux.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        match *self {}
+    }
+
+    /// As on Linux.
+    ///
+    /// # Errors
+    /// None.
+    pub fn sample(&mut self) -> Result<(), Error> {
+        match *self {}
+    }
+
+    /// As on Linux.
+    pub fn kill(&mut self) {
+        match *self {}
+    }
+
+    /// As on Linux.
+    ///
+    /// # Errors
+    /// None.
+    pub fn wait(self) -> Result<Ended, Error> {
+        match self {}
+    }
+
+    /// As on Linux.
+    ///
+    /// # Errors
+    /// None.
+    pub fn end(self) -> Result<Ended, Error> {
+        match self {}
+    }
+}
+
+/// One layer that is missing, and why.
+pub fn layers(_: &Launcher, _: &[PathBuf]) -> Vec<Layer> {
+    vec![Layer {
+        name: Step::Platform.name().to_owned(),
+        state: LayerState::Missing,
+        detail: REASON.to_owned(),
+    }]
+}
