@@ -60,6 +60,8 @@ mod git_status;
 mod hostile;
 #[path = "default_skills/http_fetch_text.rs"]
 mod http_fetch_text;
+#[path = "default_skills/jailed.rs"]
+mod jailed;
 #[path = "default_skills/json_validate.rs"]
 mod json_validate;
 #[path = "default_skills/kills.rs"]

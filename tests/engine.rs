@@ -70,6 +70,7 @@ fn run_on(
         components: Arc::new(ComponentDescriber::new(fetcher)),
         journals: None,
         protected: Arc::default(),
+        jail: None,
     });
     engine.run(skill, request, call, budgets)
 }

@@ -25,7 +25,7 @@ mod embedded;
 pub mod engine;
 pub mod home;
 mod host;
-mod jail;
+pub mod jail;
 pub mod pins;
 pub mod policy;
 pub mod serve;
@@ -35,4 +35,3 @@ pub use embedded::{embedded_pins, host_world_id, keys_digest};
 pub use host::{
     Delivery, Failure, Format, Host, HostBuilder, HostError, HydrateRequest, PinnedSkillInfo, Run,
 };
-pub use jail::survive_file_size_limit;

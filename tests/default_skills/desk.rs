@@ -116,9 +116,24 @@ impl Desk {
         self.policy(&ceiling, &host);
     }
 
-    /// `git` with any arguments.
+    /// `git` with any arguments, in the jail.
     pub(crate) fn git() -> Self {
-        Self::running(&json!([{"program": "git", "args": [["..."]], "cwd": ["/workspace"]}]))
+        let desk = Self::bare();
+        let ceiling = json!({"fs": {"read": ["/workspace", "/os"]}, "exec": true});
+        desk.policy(
+            &ceiling,
+            &json!({"mounts": desk.mounts("rw"), "process": Self::any_git()}),
+        );
+        desk
+    }
+
+    /// `git` with any arguments, without a jail: the git guard stands alone.
+    pub(crate) fn unjailed_git() -> Self {
+        Self::running(&Self::any_git())
+    }
+
+    fn any_git() -> Value {
+        json!([{"program": "git", "args": [["..."]], "cwd": ["/workspace"]}])
     }
 
     /// GET below these URLs.

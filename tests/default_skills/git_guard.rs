@@ -19,7 +19,7 @@ struct Hostile {
 
 impl Hostile {
     fn new() -> Self {
-        let repository = Repository::with(&[("a.txt", "1\n"), ("b.txt", "1\n")]);
+        let repository = Repository::unjailed(&[("a.txt", "1\n"), ("b.txt", "1\n")]);
         repository.desk.write("a.txt", "2\n");
         repository.commit("second");
         repository.desk.write("b.txt", "2\n");
@@ -366,7 +366,7 @@ fn ts_81_a_rule_for_git_is_guarded_as_well() {
 /// TS-81: git under another name is git.
 #[test]
 fn ts_81_git_under_another_name_is_guarded() {
-    let repository = Repository::with(&[("a", "1\n")]);
+    let repository = Repository::unjailed(&[("a", "1\n")]);
     let desk = &repository.desk;
     fs::create_dir_all(desk.beside("tools")).unwrap();
     let git = ["/usr/local/bin/git", "/usr/bin/git"]
@@ -390,7 +390,7 @@ fn ts_81_git_under_another_name_is_guarded() {
 /// A program of this name sees what git would see.
 #[test]
 fn ts_82_the_environment_of_git() {
-    let repository = Repository::with(&[("a", "1\n")]);
+    let repository = Repository::unjailed(&[("a", "1\n")]);
     let desk = &repository.desk;
     let script = "#!/bin/sh\ncase \" $* \" in *' status '*) env ;; *) exec git \"$@\" ;; esac\n";
     let git = desk.script("git", script);
@@ -456,7 +456,7 @@ fn ts_82_the_environment_of_git() {
 /// Nothing of the caller's environment reaches git.
 #[test]
 fn ts_82_the_callers_variables_do_not_reach_git() {
-    let repository = Repository::with(&[("a", "1\n")]);
+    let repository = Repository::unjailed(&[("a", "1\n")]);
     let mut command = repository.desk.command("git.status");
     command
         .env("GIT_DIR", "/nowhere")
@@ -473,7 +473,7 @@ fn ts_82_the_callers_variables_do_not_reach_git() {
 /// TS-83: the conversion that is built in goes on; a driver that is switched off passes the bytes through.
 #[test]
 fn ts_83_line_ends_are_still_converted() {
-    let repository = Repository::with(&[
+    let repository = Repository::unjailed(&[
         ("a.txt", "1\n2\n"),
         (".gitattributes", "*.txt text eol=crlf filter=off\n"),
     ]);
@@ -492,7 +492,7 @@ fn ts_83_line_ends_are_still_converted() {
 
 #[test]
 fn ts_85_a_repository_that_leads_out_of_the_mounts() {
-    let elsewhere = Repository::with(&[("secret", "1\n")]);
+    let elsewhere = Repository::unjailed(&[("secret", "1\n")]);
     let outside = elsewhere.desk.path("");
     let outside = outside.to_str().unwrap().trim_end_matches('/').to_owned();
     let denied = |repository: &Repository, what: &str| {
@@ -508,7 +508,7 @@ fn ts_85_a_repository_that_leads_out_of_the_mounts() {
             );
         }
     };
-    let fresh = || Repository::with(&[("a", "1\n")]);
+    let fresh = || Repository::unjailed(&[("a", "1\n")]);
     let without = || {
         let repository = fresh();
         fs::remove_dir_all(repository.desk.path(".git")).unwrap();
@@ -543,7 +543,7 @@ fn ts_85_a_repository_that_leads_out_of_the_mounts() {
 /// A work tree whose repository lies elsewhere in the mount is none of these.
 #[test]
 fn ts_85_work_trees_inside_the_mount() {
-    let repository = Repository::with(&[("a", "1\n")]);
+    let repository = Repository::unjailed(&[("a", "1\n")]);
     repository.git(&["worktree", "add", "-q", "-b", "side", "tree"]);
     repository.desk.write("tree/new", "");
     let answer = repository.desk.ok("git.status", &json!({"path": "tree"}));
@@ -579,7 +579,7 @@ fn ts_86_nothing_below_git_is_written() {
 /// Nor does anything else appear, in the work tree or beside it.
 #[test]
 fn ts_86_values_of_requests_are_no_options() {
-    let repository = Repository::with(&[("--output=out/f", "1\n"), ("-x/f", "1\n")]);
+    let repository = Repository::unjailed(&[("--output=out/f", "1\n"), ("-x/f", "1\n")]);
     let answer = repository
         .desk
         .ok("git.status", &json!({"path": "--output=out"}));

@@ -14,14 +14,27 @@ pub(crate) struct Repository {
 impl Repository {
     /// An empty one on the branch `main`.
     pub(crate) fn new() -> Self {
-        let repository = Self { desk: Desk::git() };
+        Self::on(Desk::git())
+    }
+
+    fn on(desk: Desk) -> Self {
+        let repository = Self { desk };
         repository.git(&["init", "-q", "-b", "main"]);
         repository
     }
 
     /// With these files in its first commit.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
-        let repository = Self::new();
+        Self::new().and(files)
+    }
+
+    /// The same on a desk where git runs without a jail, so that what it starts would be seen.
+    pub(crate) fn unjailed(files: &[(&str, &str)]) -> Self {
+        Self::on(Desk::unjailed_git()).and(files)
+    }
+
+    fn and(self, files: &[(&str, &str)]) -> Self {
+        let repository = self;
         for (path, content) in files {
             repository.desk.write(path, content);
         }

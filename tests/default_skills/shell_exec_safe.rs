@@ -382,25 +382,3 @@ fn ts_68_ts_12_a_program_that_cannot_start() {
     );
     desk.error(ID, &json!({"argv": ["broken"]}), "process_failed");
 }
-
-/// TC-44: as long as there is no jail, only `jail: {process: unjailed}` lets a program start.
-#[test]
-fn ts_68_ts_12_without_confinement_it_is_unsupported() {
-    let desk = Desk::bare();
-    let probe = desk.script("probe", PROBE);
-    let host = json!({
-        "mounts": desk.mounts("rw"),
-        "process": [{"program": probe, "args": [["..."]], "cwd": ["/workspace"]}],
-    });
-    desk.policy(
-        &json!({"fs": {"read": ["/workspace"], "write": ["/workspace"]}, "exec": true}),
-        &host,
-    );
-    let request = json!({"argv": ["probe", "exit", "0"]});
-    desk.refused(
-        ID,
-        &request,
-        "unsupported",
-        &json!({"reason": "confinement"}),
-    );
-}

@@ -7,6 +7,8 @@
 //! they are, and no real path of the host ever leaves in an answer (G-03).
 
 pub mod core_module;
+#[cfg(target_os = "linux")]
+pub mod egress;
 pub mod fetch;
 pub mod fs;
 mod journal;
@@ -21,6 +23,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::jail::Launcher;
 use crate::policy::{Grant, Limits};
 
 pub use self::journal::{Entries, Journal};
@@ -45,6 +48,8 @@ pub struct Call {
     /// Real paths at and below which nothing is changed, whatever mount shows them: the home folder, the files
     /// that say what is allowed, the audit log, and compiled code.
     pub protected: Arc<[PathBuf]>,
+    /// What makes jails; without it no child starts that must be confined.
+    pub jail: Option<Launcher>,
 }
 
 /// Asks a component for its description. The engine implements it; this folder knows no WebAssembly.

@@ -123,6 +123,7 @@ pub(super) fn call(grant: Grant) -> Call {
         components: Arc::new(Describer),
         journals: None,
         protected: Arc::default(),
+        jail: None,
     }
 }
 

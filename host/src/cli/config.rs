@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 use hydrant::audit::{AuditTarget, ContextId, TargetSources};
+use hydrant::jail::Launcher;
 use hydrant::trust::{Digest, limits, read_bounded};
-use hydrant::{HostBuilder, home};
+use hydrant::{Host, HostBuilder, home};
 use serde::Deserialize;
 
 use super::pins::variable;
@@ -88,6 +89,10 @@ impl PolicyOptions {
 
     /// The same, for a host.
     pub(super) fn apply(&self, builder: HostBuilder) -> anyhow::Result<HostBuilder> {
+        let builder = match &self.config {
+            Some(config) => builder.own_file(config),
+            None => builder,
+        };
         Ok(match self.policy_file()? {
             Some(policy) => builder.policy(policy),
             None => builder,
@@ -129,6 +134,11 @@ impl PolicyOptions {
             ..config
         })
     }
+}
+
+/// A host that may start processes, in the jail: `main` has seen to it that this program can make one.
+pub(super) fn host() -> HostBuilder {
+    Host::builder().jail(Launcher::this_binary())
 }
 
 impl LayerOptions {

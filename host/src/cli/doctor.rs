@@ -2,6 +2,7 @@
 
 use clap::Args;
 use hydrant::engine::{self, Allocation, Engine, EngineOptions};
+use hydrant::jail::{self, Launcher, LayerState};
 use hydrant::pins;
 use hydrant::trust::LockEntry;
 use serde::Serialize;
@@ -20,7 +21,7 @@ pub(super) struct Arguments {
 
 #[derive(Serialize)]
 struct Finding {
-    layer: &'static str,
+    layer: String,
     state: State,
     detail: String,
 }
@@ -63,9 +64,9 @@ fn text(findings: &[Finding]) -> String {
     findings.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn finding(layer: &'static str, state: State, detail: impl Into<String>) -> Finding {
+fn finding(layer: impl Into<String>, state: State, detail: impl Into<String>) -> Finding {
     Finding {
-        layer,
+        layer: layer.into(),
         state,
         detail: detail.into(),
     }
@@ -136,7 +137,16 @@ fn cache() -> Vec<Finding> {
     }]
 }
 
+/// K-347: each layer, by probes in real jails.
 fn processes() -> Vec<Finding> {
-    let detail = "no process jail in this version: tools answer EXECUTION_SKIPPED unless the policy says `process: unjailed`";
-    vec![finding("processes", State::Degraded, detail)]
+    let hidden: Vec<_> = hydrant::home::folder().into_iter().collect();
+    let layers = jail::layers(&Launcher::this_binary(), &hidden);
+    let found = layers.into_iter().map(|layer| {
+        let state = match layer.state {
+            LayerState::Ok => State::Ok,
+            LayerState::Missing | LayerState::Failed => State::Failed,
+        };
+        finding(format!("jail-{}", layer.name), state, layer.detail)
+    });
+    found.collect()
 }

@@ -6,7 +6,7 @@ use clap::{Args, value_parser};
 use hydrant::policy::{CliMount, PolicyError};
 use hydrant::{Host, HydrateRequest};
 
-use super::config::{AuditOptions, PolicyOptions};
+use super::config::{self, AuditOptions, PolicyOptions};
 use super::output::fail;
 
 #[derive(Args)]
@@ -52,7 +52,7 @@ pub(super) struct Hydration {
 impl Hydration {
     /// The host under these options.
     pub(super) fn host(&self) -> anyhow::Result<Host> {
-        let mut builder = Host::builder();
+        let mut builder = config::host();
         let policy = self.policy.policy_file()?;
         if policy.is_none()
             && self.root.is_none()

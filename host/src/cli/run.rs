@@ -9,9 +9,9 @@ use hydrant::audit::{AuditedCall, Denial, Reason, ReceiptFormat, Slots, check_lo
 use hydrant::policy::CliMount;
 use hydrant::trust::limits::MAX_INPUT_BYTES;
 use hydrant::trust::{Experimental, read_bounded};
-use hydrant::{Host, HostBuilder, HostError, Run, home};
+use hydrant::{HostBuilder, HostError, Run, home};
 
-use super::config::{AuditOptions, LayerOptions, PinOptions, PolicyOptions};
+use super::config::{self, AuditOptions, LayerOptions, PinOptions, PolicyOptions};
 use super::layout::laid_out;
 use super::output::{Exit, Format, print, skill_error};
 use super::pins::refuse_in_root;
@@ -154,7 +154,7 @@ fn files_read(arguments: &Arguments, request: Option<&Path>) -> anyhow::Result<V
 }
 
 fn host(arguments: &Arguments) -> anyhow::Result<HostBuilder> {
-    let mut builder = arguments.pins.apply(Host::builder())?;
+    let mut builder = arguments.pins.apply(config::host())?;
     builder = arguments.policy.apply(builder)?;
     builder = arguments.layers.apply(builder);
     for mount in &arguments.mounts {

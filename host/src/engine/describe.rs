@@ -186,6 +186,7 @@ impl ComponentDescriber {
             components: Arc::new(self.clone()),
             journals: None,
             protected: Arc::default(),
+            jail: None,
         });
         engine
             .describe_instance(&instance, describe, call, &budgets)

@@ -9,6 +9,7 @@ use crate::audit::{AuditTarget, ContextId};
 use crate::capability::fetch::Fetcher;
 use crate::embedded::embedded_pins;
 use crate::engine::{ComponentDescriber, Engine, EngineOptions};
+use crate::jail::Launcher;
 use crate::pins::Root;
 use crate::policy::{CliMount, LayerFiles, Layers};
 use crate::trust::Digest;
@@ -26,6 +27,8 @@ pub struct HostBuilder {
     audit: Option<AuditTarget>,
     context: Option<ContextId>,
     home: Option<PathBuf>,
+    own: Vec<PathBuf>,
+    jail: Option<Launcher>,
     engine: EngineOptions,
 }
 
@@ -108,6 +111,23 @@ impl HostBuilder {
         self
     }
 
+    /// A further file that no call may write, such as the configuration of the program that builds this host. The
+    /// policies, the home folder, the audit log and compiled code are so anyway.
+    #[must_use]
+    pub fn own_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.own.push(file.into());
+        self
+    }
+
+    /// What starts processes in the jail. A program that calls [`jail::enter_if_asked`](crate::jail::enter_if_asked) as
+    /// the first thing of its `main` gives [`Launcher::this_binary`]; others name a `hydrant` program. Default: none, so
+    /// that no process starts that the policy wants confined.
+    #[must_use]
+    pub fn jail(mut self, launcher: Launcher) -> Self {
+        self.jail = Some(launcher);
+        self
+    }
+
     /// How the engine is set up. Default: 64 slots, compiled code kept in the user's cache folder.
     #[must_use]
     pub fn engine(mut self, options: EngineOptions) -> Self {
@@ -121,7 +141,7 @@ impl HostBuilder {
     ///
     /// [`HostError`]: a policy, a mount or the root is refused, or WebAssembly cannot run here.
     pub fn build(self) -> Result<Host, HostError> {
-        let protected: Vec<PathBuf> = self.own_files().map(real).collect();
+        let protected: Vec<PathBuf> = self.own_files().flat_map(places).collect();
         let files = LayerFiles {
             policy: self.policy.as_deref(),
             tenant: self.tenant.as_deref(),
@@ -149,6 +169,7 @@ impl HostBuilder {
             audit: self.audit.unwrap_or(AuditTarget::Off),
             context: self.context,
             protected: protected.into(),
+            jail: self.jail,
             home: self.home,
         })
     }
@@ -164,9 +185,33 @@ impl HostBuilder {
         named
             .into_iter()
             .filter_map(Option::as_ref)
+            .chain(&self.own)
             .chain(audit)
             .chain(code)
     }
+}
+
+/// Where `path` really is, and where each link on the way there is: who can replace a link, can replace what it leads to.
+fn places(path: &PathBuf) -> Vec<PathBuf> {
+    let mut places = vec![real(path)];
+    let mut pending: Vec<PathBuf> = std::path::absolute(path).into_iter().collect();
+    while let Some(path) = pending.pop() {
+        for link in path.ancestors().filter(|there| there.is_symlink()) {
+            let parent = link.parent().and_then(|parent| parent.canonicalize().ok());
+            let (Some(parent), Some(name)) = (parent, link.file_name()) else {
+                continue;
+            };
+            let place = parent.join(name);
+            if places.contains(&place) {
+                continue;
+            }
+            if let (Ok(target), Ok(rest)) = (link.read_link(), path.strip_prefix(link)) {
+                pending.push(parent.join(target).join(rest));
+            }
+            places.push(place);
+        }
+    }
+    places
 }
 
 /// Where `path` really is. Of one that is not there yet, as the home folder before it is first needed, the directories

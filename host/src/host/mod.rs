@@ -20,6 +20,7 @@ use crate::capability::fetch::Fetcher;
 use crate::capability::fs::Journals;
 use crate::capability::{Call, Journal};
 use crate::engine::{Budgets, ComponentDescriber, Engine, ProbeFailure};
+use crate::jail::Launcher;
 use crate::pins::{Anchor, ComponentProbe, ProbeError, Root};
 use crate::policy::{Grant, Layers, Tools};
 use crate::trust::{Capability, Digest};
@@ -45,6 +46,7 @@ pub struct Host {
     home: Option<PathBuf>,
     /// What no skill changes.
     protected: Arc<[PathBuf]>,
+    jail: Option<Launcher>,
 }
 
 /// A pinned skill, as its manifest and itself tell of it.
@@ -147,6 +149,7 @@ impl Host {
                 .as_ref()
                 .map(|home| Journals::new(home.join("state/changes"))),
             protected: Arc::clone(&self.protected),
+            jail: self.jail.clone(),
         })
     }
 }

@@ -1,11 +1,9 @@
-//! What a child process gets before it executes anything.
-//!
-//! For now a session of its own, no inherited descriptor, and a parent that learns how it ended; the
-//! confinement of files, network and system calls is not built yet, which is why
-//! [`crate::capability::process`] starts nothing unless the policy says `process: unjailed`.
+//! Confining child processes: the jail, which is a crate of its own ([`hydrant_jail`]), and what children get that run
+//! outside of it because the policy says `process: unjailed`.
 
 mod session;
 
+pub use hydrant_jail::*;
 pub use session::survive_file_size_limit;
 
 #[cfg(test)]

@@ -74,10 +74,7 @@ pub fn explain(grant: &Grant, question: &Question) -> Explanation {
         }
         Question::Tool(path) => match (grant.tool(path), is_component(path)) {
             (Ok(_), true) => allowed(format!("fs.read:{path}"), grant.why_read(path)),
-            (Ok(_), false) => match grant.unconfined(path.as_str()) {
-                None => allowed(format!("exec.safe:{path}"), grant.why_tool(path)),
-                Some(denial) => denied(&denial),
-            },
+            (Ok(_), false) => allowed(format!("exec.safe:{path}"), grant.why_tool(path)),
             (Err(denial), _) => denied(&denial),
         },
         Question::Program { argv, directory } => {
@@ -86,10 +83,7 @@ pub fn explain(grant: &Grant, question: &Question) -> Explanation {
             let why = || grant.why_program(name, arguments, directory);
             let capability = format!("exec.safe:{name}");
             match grant.program(name, arguments, directory) {
-                Ok(_) => match grant.unconfined(name) {
-                    None => allowed(capability, why()),
-                    Some(denial) => denied(&denial),
-                },
+                Ok(_) => allowed(capability, why()),
                 Err(ProgramDenial::NotFound) => Explanation {
                     allowed: false,
                     would_change: format!("install {name} in /usr/local/bin, /usr/bin or /bin"),
@@ -273,20 +267,6 @@ host:
             explanation.would_change,
             "add \"/os/other\" to host.discovery.run"
         );
-    }
-
-    #[test]
-    fn tc_44_what_cannot_be_confined_is_explained_as_denied() {
-        let jailed = POLICY.replace("  jail: {process: unjailed}\n", "");
-        let tool = Question::Tool(VirtualPath::parse("/os/tools/a.sh").unwrap());
-        for question in [tool, starting(&["ls", "-l"])] {
-            let explanation = ask(Scratch::new().policy(&jailed).unwrap(), &question);
-            assert!(!explanation.allowed);
-            assert_eq!(
-                explanation.would_change,
-                "say `jail: {process: unjailed}` below host"
-            );
-        }
     }
 
     #[test]

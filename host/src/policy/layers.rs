@@ -245,16 +245,13 @@ impl Layers {
             .is_some_and(Mounted::is_writable)
     }
 
-    /// The first layer that wants children confined; none if every layer lets them run outside the jail (TP-37).
-    pub(super) fn confining(&self) -> Option<&Policy> {
-        self.all()
-            .find(|layer| layer.document.host.confinement == Confinement::Required)
-    }
-
+    /// Children are confined unless every layer lets them run outside the jail (TP-37).
     pub(super) fn confinement(&self) -> Confinement {
-        match self.confining() {
-            Some(_) => Confinement::Required,
-            None => Confinement::Unjailed,
+        let confines = |layer: &Policy| layer.document.host.confinement == Confinement::Required;
+        if self.all().any(confines) {
+            Confinement::Required
+        } else {
+            Confinement::Unjailed
         }
     }
 }

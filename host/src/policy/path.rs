@@ -77,7 +77,7 @@ impl VirtualPath {
     }
 
     /// `/os`, where every `os://` URI lies.
-    pub(super) fn os() -> Self {
+    pub fn os() -> Self {
         Self("/os".to_owned())
     }
 

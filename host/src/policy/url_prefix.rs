@@ -57,6 +57,12 @@ impl UrlPrefix {
         self.url.as_str()
     }
 
+    /// `host:port` of a prefix that covers all of a host, and whether it is plain http.
+    pub(super) fn whole_host(&self) -> Option<(String, bool)> {
+        let (host, port) = (self.url.host_str()?, self.url.port_or_known_default()?);
+        (self.url.path() == "/").then(|| (format!("{host}:{port}"), self.scheme() == "http"))
+    }
+
     pub(super) fn scheme(&self) -> &str {
         self.url.scheme()
     }

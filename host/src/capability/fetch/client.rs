@@ -4,6 +4,7 @@
 //! that no connection ever serves a request whose reach it was not made for (N-06, N-07).
 
 use std::fs;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +15,9 @@ use rustls::{ClientConfig, RootCertStore};
 use ureq::Agent;
 use ureq::config::{AutoHeaderValue, Config};
 
+use super::FetchError;
 use super::connect::SecureConnector;
+use super::exchange::failure;
 use super::resolve::{CheckedResolver, Lookup, SystemLookup};
 use crate::policy::Reach;
 
@@ -38,6 +41,7 @@ const CONNECT_TIME: Duration = Duration::from_secs(5);
 pub struct Fetcher {
     public: Agent,
     named: Agent,
+    lookup: Arc<dyn Lookup>,
 }
 
 /// Why there is no HTTP client.
@@ -72,7 +76,7 @@ impl Fetcher {
     }
 
     /// A client with another way to look names up.
-    pub(super) fn with_lookup(
+    pub(in crate::capability) fn with_lookup(
         tls_roots: &[PathBuf],
         lookup: Arc<dyn Lookup>,
     ) -> Result<Fetcher, FetcherError> {
@@ -96,7 +100,29 @@ impl Fetcher {
         Ok(Fetcher {
             public: agent(Reach::Public),
             named: agent(Reach::Named),
+            lookup,
         })
+    }
+
+    /// The addresses that a connection to `host` may go to, for a connection that somebody else makes: looked up once,
+    /// and each of them checked (K-315, K-316). One at least.
+    ///
+    /// # Errors
+    /// [`FetchError::Denied`] for an address that `reach` does not hold; [`FetchError::Dns`] and
+    /// [`FetchError::Timeout`] where there is none within the given time.
+    pub(in crate::capability) fn addresses(
+        &self,
+        host: &str,
+        reach: Reach,
+        within: Duration,
+    ) -> Result<Vec<IpAddr>, FetchError> {
+        let resolver = CheckedResolver {
+            reach,
+            lookup: Arc::clone(&self.lookup),
+        };
+        resolver
+            .addresses(host, within)
+            .map_err(|error| failure(&error))
     }
 
     /// The client whose connections have this reach.

@@ -27,6 +27,8 @@ use super::{BudgetExceeded, Call, parallel};
 
 pub use self::client::{Fetcher, FetcherError};
 pub(super) use self::once::get_once;
+#[cfg(test)]
+pub(super) use self::resolve::Lookup;
 pub(super) use self::target::is_plain;
 
 pub use super::Overflow;

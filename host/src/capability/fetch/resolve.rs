@@ -28,7 +28,7 @@ const MAX_LOOKUPS: usize = 64;
 const MAX_ADDRESSES: usize = 16;
 
 /// Looks a name up. The system does; tests have their own.
-pub(super) trait Lookup: fmt::Debug + Send + Sync {
+pub(in crate::capability) trait Lookup: fmt::Debug + Send + Sync {
     /// All addresses of `host`, a name and never a literal address, within the given time.
     ///
     /// # Errors
@@ -46,27 +46,36 @@ pub(super) struct CheckedResolver {
 }
 
 impl CheckedResolver {
-    /// The addresses of `host`, each of them checked.
-    fn addresses(&self, host: &str, within: Duration) -> Result<Vec<IpAddr>, ureq::Error> {
+    /// The addresses of `host`, each of them checked: one at least, and at most [`MAX_ADDRESSES`].
+    pub(super) fn addresses(
+        &self,
+        host: &str,
+        within: Duration,
+    ) -> Result<Vec<IpAddr>, ureq::Error> {
         let literal = host
             .strip_prefix('[')
             .and_then(|host| host.strip_suffix(']'))
             .unwrap_or(host)
             .parse::<IpAddr>();
-        let (addresses, allowed): (Vec<IpAddr>, fn(IpAddr) -> bool) = match (literal, self.reach) {
-            // The policy names this very address (TC-33).
-            (Ok(address), Reach::Named) => (vec![address], |_| true),
-            (Ok(address), Reach::Public) => (vec![address], is_public),
-            (Err(_), Reach::Public) => (self.lookup.lookup(host, within)?, is_public),
-            (Err(_), Reach::Named) if host.eq_ignore_ascii_case("localhost") => {
-                (self.lookup.lookup(host, within)?, is_loopback)
-            }
-            (Err(_), Reach::Named) => return Err(Obstacle::AddressRefused.into()),
-        };
+        let (mut addresses, allowed): (Vec<IpAddr>, fn(IpAddr) -> bool) =
+            match (literal, self.reach) {
+                // The policy names this very address (TC-33).
+                (Ok(address), Reach::Named) => (vec![address], |_| true),
+                (Ok(address), Reach::Public) => (vec![address], is_public),
+                (Err(_), Reach::Public) => (self.lookup.lookup(host, within)?, is_public),
+                (Err(_), Reach::Named) if host.eq_ignore_ascii_case("localhost") => {
+                    (self.lookup.lookup(host, within)?, is_loopback)
+                }
+                (Err(_), Reach::Named) => return Err(Obstacle::AddressRefused.into()),
+            };
         // K-315: one refused address among several refuses the host.
         if !addresses.iter().copied().all(allowed) {
             return Err(Obstacle::AddressRefused.into());
         }
+        if addresses.is_empty() {
+            return Err(ureq::Error::HostNotFound);
+        }
+        addresses.truncate(MAX_ADDRESSES);
         Ok(addresses)
     }
 }
@@ -85,11 +94,8 @@ impl Resolver for CheckedResolver {
             (None, _) => 80,
         };
         let addresses = self.addresses(host, *timeout.after)?;
-        if addresses.is_empty() {
-            return Err(ureq::Error::HostNotFound);
-        }
         let mut resolved = self.empty();
-        for address in addresses.into_iter().take(MAX_ADDRESSES) {
+        for address in addresses {
             resolved.push(SocketAddr::new(address, port));
         }
         Ok(resolved)

@@ -5,7 +5,8 @@
 //! nothing is killed and no ending is made up: that is an error. Its output is read while it runs and never
 //! waited for afterwards, so that a descendant that keeps a pipe open delays nothing (PE-05, TS-67).
 //!
-//! A descendant that leaves the group (`setsid`) survives: to hold it is the jail's part. To adopt such
+//! That is for children outside of a jail; those in one ([`super::confined`]) end with it. A descendant outside that
+//! leaves the group (`setsid`) survives. To adopt such
 //! orphans (`PR_SET_CHILD_SUBREAPER`) would change the whole process, which may not be ours alone.
 
 use std::collections::BTreeMap;
@@ -15,15 +16,16 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Once;
+use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use rustix::time::Timespec;
 
-use super::Ending;
+use super::confined::Confined;
 use super::output::Stream;
+use super::{Ending, ProcessError};
 use crate::jail;
 
 /// How long a killed child may take to be gone before it is left to the system.
@@ -42,8 +44,8 @@ pub(super) enum Stderr {
 }
 
 /// A child to be.
-#[derive(Debug, Clone)]
-pub(super) struct Start {
+#[derive(Clone)]
+pub(super) struct Start<'call> {
     /// The file to execute: absolute, never looked up in a `PATH`.
     pub(super) executable: PathBuf,
     /// `argv[0]`.
@@ -56,6 +58,29 @@ pub(super) struct Start {
     pub(super) environment: BTreeMap<OsString, OsString>,
     /// What happens to standard error.
     pub(super) stderr: Stderr,
+    /// The jail it runs in, whose paths these are then; none: outside of any, because the policy says so (TP-37).
+    pub(super) confined: Option<Arc<Confined<'call>>>,
+}
+
+/// Why a child did not run to an end that is known.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NotStarted {
+    /// It has to be confined, and cannot be: nothing ran (TC-44).
+    #[error("it cannot be confined")]
+    Unconfined,
+    /// What the system says. Nothing ran, or somebody else took the exit status of a child that ended in time.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+impl From<NotStarted> for ProcessError {
+    fn from(error: NotStarted) -> Self {
+        tracing::debug!(%error, "a process could not be started");
+        match error {
+            NotStarted::Unconfined => Self::Unconfined,
+            NotStarted::System(_) => Self::NotStartable,
+        }
+    }
 }
 
 /// A child that has been.
@@ -67,9 +92,9 @@ pub(super) struct Ended {
     pub(super) took: Duration,
 }
 
-impl Start {
+impl Start<'_> {
     /// The same child with other arguments.
-    pub(super) fn with_arguments(&self, arguments: Vec<OsString>) -> Start {
+    pub(super) fn with_arguments(&self, arguments: Vec<OsString>) -> Self {
         Start {
             arguments,
             ..self.clone()
@@ -79,9 +104,15 @@ impl Start {
     /// Runs the child to its end, for at most `time`, and keeps the first `keep` bytes of each stream.
     ///
     /// # Errors
-    /// What the system says when the child cannot be started, and nothing ran then; or that somebody else took
-    /// the exit status of a child that ended in time.
-    pub(super) fn run(&self, time: Duration, keep: usize) -> io::Result<Ended> {
+    /// [`NotStarted`]
+    pub(super) fn run(&self, time: Duration, keep: usize) -> Result<Ended, NotStarted> {
+        match &self.confined {
+            Some(confined) => confined.run(self, time, keep),
+            None => Ok(self.run_unjailed(time, keep)?),
+        }
+    }
+
+    fn run_unjailed(&self, time: Duration, keep: usize) -> io::Result<Ended> {
         jail::require_exit_statuses().inspect_err(warn_once)?;
         let started = Instant::now();
         let mut command = Command::new(&self.executable);

@@ -1,15 +1,17 @@
 //! `process`: programs that the policy names, and tools that documents declare, without a shell.
 //!
-//! There is no jail yet. Where the policy asks for one, which is the default, nothing starts and nothing
-//! is touched: `unconfined`. Only a policy that says `jail: {process: unjailed}` starts children; what
-//! holds for them then is the argument list, the environment, the scratch directory, the deadline and
-//! the caps of this folder, and not what a child reads, writes or connects to (TP-37, PE-07). Nor does it
-//! hold that nothing stays behind: a descendant that leaves the process group runs on, and a scratch
-//! directory that a child moves away is emptied, but stays where it was moved to.
+//! A child runs in the jail ([`confined`]): it sees the mounts and the system, writes to memory and to what its rule
+//! names, has no network, and ends with everything that it started. Where the machine can make no jail nothing starts:
+//! `unconfined`. Only a policy that says `jail: {process: unjailed}` starts children outside of it. What holds for them
+//! then is the argument list, the environment, the scratch directory, the deadline and the caps of this folder, and not
+//! what a child reads, writes or connects to (TP-37, PE-07). Nor does it hold that nothing stays behind: a descendant
+//! that leaves the process group runs on, and a scratch directory that a child moves away is emptied, but stays where it
+//! was moved to.
 //!
 //! A child whose program name is `git` gets a guard of its own, whatever the policy says (module `git`).
 
 mod child;
+mod confined;
 mod environment;
 mod executable;
 mod git;
@@ -25,6 +27,8 @@ use std::time::Duration;
 
 use self::child::Ended;
 use self::output::Disguise;
+#[cfg(target_os = "linux")]
+pub(super) use self::scratch::Scratch;
 use super::stop::{Stop, settle};
 use super::{BudgetExceeded, Call, parallel};
 
@@ -193,7 +197,10 @@ fn run_one(call: &Call, command: &Command) -> Result<Exit, Stop<ProcessError>> {
     let exit = match &command.target {
         Target::Program(program) => program::run(call, program, &command.arguments, bounds),
         Target::Tool(tool) => tool::run(call, tool, &command.arguments, bounds),
-    }?;
+    };
+    // What a child reached over the network counts for the call (TN-12).
+    call.meter.egress(0)?;
+    let exit = exit?;
     if exit.ending == Ending::TimedOut {
         // Where the call's own time was up, that is what ends it (TN-22).
         call.meter.remaining()?;

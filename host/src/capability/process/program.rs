@@ -2,15 +2,17 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::child::{Start, Stderr};
+use super::child::{Ended, Start, Stderr};
+use super::confined::{self, Confined, TEMPORARY};
 use super::output::Disguise;
 use super::scratch::Scratch;
 use super::{Bounds, Exit, ProcessError, Program, environment, executable, exit_of, git};
 use crate::capability::Call;
 use crate::capability::fs::{Found, FsError};
 use crate::capability::stop::Stop;
-use crate::policy::{Confinement, MountHandle, ProgramDenial, VirtualPath};
+use crate::policy::{Confinement, MountHandle, ProgramDenial, ProgramLeave, VirtualPath};
 
 /// Runs `program` with `arguments`.
 ///
@@ -31,7 +33,7 @@ pub(super) fn run(
     let guarded = guarded(&program.name, &leave.executable, arguments)
         .map_err(|error| noted(call, program, error))?;
     call.journal.used("exec.safe");
-    if leave.confinement == Confinement::Required {
+    if leave.confinement == Confinement::Required && call.jail.is_none() {
         // TC-44: it never runs with less.
         return Err(ProcessError::Unconfined.into());
     }
@@ -42,33 +44,103 @@ pub(super) fn run(
     if !executable::is_known(&leave.executable) {
         return Err(ProcessError::NotStartable.into());
     }
+    let arguments = arguments.iter().map(OsString::from).collect();
+    let ended = match leave.confinement {
+        Confinement::Required => jailed(call, program, arguments, &leave, &found, guarded, bounds),
+        Confinement::Unjailed => {
+            call.journal.used("exec.unjailed");
+            unjailed(program, arguments, &leave, &found, guarded, bounds)
+        }
+    };
+    let ended = ended.map_err(|error| noted(call, program, error))?;
+    // What a program prints is data, byte for byte: a diff may well hold a path. Nothing is replaced.
+    Ok(exit_of(ended, &Disguise::default(), bounds.keep))
+}
+
+/// Inside, its working directory has its virtual path.
+fn jailed(
+    call: &Call,
+    program: &Program,
+    arguments: Vec<OsString>,
+    leave: &ProgramLeave,
+    found: &Found,
+    guarded: Option<git::Checked>,
+    bounds: Bounds,
+) -> Result<Ended, ProcessError> {
+    let (name, real) = (&program.name, &leave.executable);
+    // TS-84: git starts nothing but itself.
+    let others: &[PathBuf] = if guarded.is_some() {
+        &[]
+    } else {
+        &leave.others
+    };
+    let mut confined = Confined::of_program(call, name, real, others, &leave.mount)?;
+    if guarded.is_none() {
+        // Git has nothing to write: what is left of its commands only reads.
+        confined.open_for_writing(&leave.writable)?;
+        confined.open_network(&leave.egress);
+    }
+    let inside = Path::new(leave.mount.at().as_str());
+    // Where it really is: inside nothing is entered through a link.
+    let below = confined::below(&leave.mount, found).ok_or(ProcessError::NoDirectory)?;
+    let directory = inside.join(below);
+    let start = Start {
+        executable: real.clone(),
+        name: name.into(),
+        arguments,
+        directory: directory.components().collect(),
+        environment: environment::of(Path::new(TEMPORARY), &leave.env),
+        stderr: Stderr::Kept,
+        confined: Some(Arc::new(confined)),
+    };
+    let place = git::Place {
+        inside,
+        real: leave.mount.real(),
+    };
+    run_there(start, guarded, place, None, bounds)
+}
+
+fn unjailed(
+    program: &Program,
+    arguments: Vec<OsString>,
+    leave: &ProgramLeave,
+    found: &Found,
+    guarded: Option<git::Checked>,
+    bounds: Bounds,
+) -> Result<Ended, ProcessError> {
     let scratch = Scratch::create().map_err(|_| ProcessError::NotStartable)?;
     let start = Start {
-        executable: leave.executable,
+        executable: leave.executable.clone(),
         // TC-41: `argv[0]` is the program's name.
         name: OsString::from(&program.name),
-        arguments: arguments.iter().map(OsString::from).collect(),
-        directory: working_directory(&found, &leave.mount, &leave.relative),
+        arguments,
+        directory: working_directory(found, &leave.mount, &leave.relative),
         environment: environment::of(scratch.real(), &leave.env),
         stderr: Stderr::Kept,
+        confined: None,
     };
-    call.journal.used("exec.unjailed");
-    let ended = match guarded {
+    let real = leave.mount.real();
+    let place = git::Place { inside: real, real };
+    run_there(start, guarded, place, Some(scratch.real()), bounds)
+}
+
+fn run_there(
+    start: Start<'_>,
+    guarded: Option<git::Checked>,
+    place: git::Place<'_>,
+    scratch: Option<&Path>,
+    bounds: Bounds,
+) -> Result<Ended, ProcessError> {
+    match guarded {
         Some(checked) => git::Guarded {
             start,
             checked,
-            mount: &leave.mount,
-            scratch: scratch.real(),
+            place,
+            scratch,
         }
-        .run(bounds)
-        .map_err(|error| noted(call, program, error))?,
-        None => start.run(bounds.time, bounds.keep).map_err(|error| {
-            tracing::debug!(%error, program = program.name, "a program could not be started");
-            ProcessError::NotStartable
-        })?,
-    };
-    // What a program prints is data, byte for byte: a diff may well hold a path. Nothing is replaced.
-    Ok(exit_of(ended, &Disguise::default(), bounds.keep))
+        .run(bounds),
+        None => Ok(start.run(bounds.time, bounds.keep)?),
+    }
 }
 
 /// What the git guard says of the arguments; none if the program is another one, under whatever name the policy knows

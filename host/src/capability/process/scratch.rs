@@ -39,7 +39,7 @@ const OPEN: OFlags = OFlags::RDONLY
 
 /// An empty directory that only this user can enter, in the system's directory for temporary files.
 #[derive(Debug)]
-pub(super) struct Scratch {
+pub(in crate::capability) struct Scratch {
     parent: Dir,
     name: String,
     directory: Dir,
@@ -51,7 +51,7 @@ impl Scratch {
     ///
     /// # Errors
     /// What the system says; there is no directory then.
-    pub(super) fn create() -> io::Result<Scratch> {
+    pub(in crate::capability) fn create() -> io::Result<Scratch> {
         // Children see this path and may print it: it has to be the one the system would print (PE-09).
         let temporary = std::env::temp_dir().canonicalize()?;
         let parent = Dir::open_ambient_dir(&temporary, ambient_authority())?;
@@ -88,7 +88,7 @@ impl Scratch {
     }
 
     /// The real path, absolute and without links; never shown to a guest.
-    pub(super) fn real(&self) -> &Path {
+    pub(in crate::capability) fn real(&self) -> &Path {
         &self.real
     }
 }

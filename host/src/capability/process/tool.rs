@@ -5,15 +5,17 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use cap_std::fs::{OpenOptions, OpenOptionsExt};
 use rustix::io::Errno;
 use url::Url;
 
-use super::child::{Start, Stderr};
-use super::executable::{Format, format_of, is_known};
+use super::child::{NotStarted, Start, Stderr};
+use super::confined::{self, Confined, Executable, SCRATCH};
+use super::executable::{Format, format_of, is_known, is_known_file};
 use super::output::Disguise;
 use super::scratch::Scratch;
 use super::{Bounds, Ending, Exit, ProcessError, Tool, environment, exit_of};
@@ -21,7 +23,7 @@ use crate::capability::fetch::{self, FetchError};
 use crate::capability::fs::{self, Found, FsError, Overflow};
 use crate::capability::stop::Stop;
 use crate::capability::{Call, DescribeError};
-use crate::policy::{Confinement, Denial, Location, MountHandle, ToolLeave, VirtualPath};
+use crate::policy::{Denial, Location, MountHandle, ToolLeave, VirtualPath};
 
 /// Bytes of a tool that is a component or comes over https (L-01).
 const MAX_TOOL_BYTES: u32 = 4 * 1024 * 1024;
@@ -54,7 +56,7 @@ pub(super) fn run(
         }
         (Place::Remote(url), Leave::Describe) => describe(call, &fetch_tool(call, &url)?, bounds),
         // PE-07: nothing is looked up, fetched or started.
-        (_, Leave::Start(leave)) if leave.confinement == Confinement::Required => {
+        (_, Leave::Start(leave)) if leave.is_confined() && call.jail.is_none() => {
             Err(ProcessError::Unconfined.into())
         }
         (Place::Local { mount, relative }, Leave::Start(leave)) => {
@@ -62,28 +64,45 @@ pub(super) fn run(
             if !found.is_file() {
                 return Err(ProcessError::NotFound.into());
             }
+            let place = confined::below(&mount, &found)
+                .map(|below| Path::new(mount.at().as_str()).join(below));
+            // Also in the jail: `/proc/self/mountinfo` shows where a mount comes from.
             let mut disguise = Disguise::default();
             disguise.add(mount.real(), mount.at().as_str());
-            let path = mount.real().join(&relative);
+            let path = if leave.is_confined() {
+                Path::new(mount.at().as_str()).join(&relative)
+            } else {
+                mount.real().join(&relative)
+            };
             Asked {
                 call,
                 path,
+                mount: Some(mount),
+                kept: None,
                 flag,
                 leave: &leave,
                 bounds,
                 disguise,
             }
-            .start_local(&found)
+            .start_local(&found, place)
         }
         (Place::Remote(url), Leave::Start(leave)) => {
             let tool = fetch_tool(call, &url)?;
             let (kept, path) = keep(&url, &tool).map_err(|_| ProcessError::NotStartable)?;
             let mut disguise = Disguise::default();
-            disguise.add(kept.real(), "/scratch");
+            disguise.add(kept.real(), SCRATCH);
+            let name = path.file_name().unwrap_or_default();
+            let (path, kept) = if leave.is_confined() {
+                (Path::new(SCRATCH).join(name), Some(path))
+            } else {
+                (path, None)
+            };
             // TD-04: without execute bit, so that only a runner can start it.
             Asked {
                 call,
                 path,
+                mount: None,
+                kept,
                 flag,
                 leave: &leave,
                 bounds,
@@ -225,8 +244,12 @@ fn describe(call: &Call, component: &[u8], bounds: Bounds) -> Result<Exit, Stop<
 /// A tool that was found, and how it is asked.
 struct Asked<'call> {
     call: &'call Call,
-    /// Its real path: `argv[0]`, as its own usage text shows it.
+    /// Its path: `argv[0]`, as its own usage text shows it. In the jail a virtual one, else the real one.
     path: PathBuf,
+    /// The mount of a local one.
+    mount: Option<MountHandle>,
+    /// Where a fetched one really is, of which the jail shows this file alone.
+    kept: Option<PathBuf>,
     flag: &'call str,
     leave: &'call ToolLeave,
     bounds: Bounds,
@@ -235,14 +258,30 @@ struct Asked<'call> {
 
 impl Asked<'_> {
     /// TD-07, TD-08, TD-09.
-    fn start_local(self, found: &Found) -> Result<Exit, Stop<ProcessError>> {
+    fn start_local(
+        self,
+        found: &Found,
+        place: Option<PathBuf>,
+    ) -> Result<Exit, Stop<ProcessError>> {
         if !found.is_executable() {
             return self.start_by_runner();
         }
-        let executable = match format_of(found, &self.path) {
-            Format::Binary(executable) | Format::Script(executable) => executable,
-            Format::Unknown => return self.start_unknown(),
-            Format::Moved => return Err(ProcessError::NotStartable.into()),
+        let executable = if self.leave.is_confined() {
+            if !is_known_file(found) {
+                return self.start_unknown();
+            }
+            // PE-08: mounted over its own path, it is this file whatever becomes of the path.
+            let file = found.reference().try_clone();
+            Executable::File {
+                file: file.map_err(|_| ProcessError::NotStartable)?,
+                at: place.ok_or(ProcessError::NotStartable)?,
+            }
+        } else {
+            match format_of(found, &self.path) {
+                Format::Binary(path) | Format::Script(path) => Executable::There(path),
+                Format::Unknown => return self.start_unknown(),
+                Format::Moved => return Err(ProcessError::NotStartable.into()),
+            }
         };
         let ended = self.start(executable, self.path.clone().into(), vec![self.flag.into()])?;
         match ended {
@@ -278,36 +317,60 @@ impl Asked<'_> {
         arguments.push(self.path.clone().into());
         arguments.push(self.flag.into());
         let name = executable.clone().into();
-        self.start(executable, name, arguments)?
+        self.start(Executable::There(executable), name, arguments)?
             .map_err(|_| ProcessError::NotStartable.into())
     }
 
     /// Starts a child in an empty scratch directory (PE-01 to PE-06). Inside: why it did not start.
     fn start(
         &self,
-        executable: PathBuf,
+        executable: Executable,
         name: OsString,
         arguments: Vec<OsString>,
     ) -> Result<Result<Exit, Errno>, ProcessError> {
+        if self.leave.is_confined() {
+            let mut confined = Confined::of_tool(self.call, executable, self.mount.as_ref())?;
+            if let Some(kept) = &self.kept {
+                confined.add_file(kept, &self.path)?;
+            }
+            let home = PathBuf::from(SCRATCH);
+            return self.start_at(home, PathBuf::new(), name, arguments, Some(confined));
+        }
+        let Executable::There(path) = executable else {
+            return Err(ProcessError::NotStartable);
+        };
         let scratch = Scratch::create().map_err(|_| ProcessError::NotStartable)?;
+        self.call.journal.used("exec.unjailed");
+        self.start_at(scratch.real().to_owned(), path, name, arguments, None)
+    }
+
+    fn start_at(
+        &self,
+        home: PathBuf,
+        executable: PathBuf,
+        name: OsString,
+        arguments: Vec<OsString>,
+        confined: Option<Confined<'_>>,
+    ) -> Result<Result<Exit, Errno>, ProcessError> {
         let mut disguise = self.disguise.clone();
-        disguise.add(scratch.real(), "/scratch");
+        disguise.add(&home, SCRATCH);
         let start = Start {
             executable,
             name,
             arguments,
-            directory: scratch.real().to_owned(),
-            environment: environment::of(scratch.real(), &self.leave.env),
+            environment: environment::of(&home, &self.leave.env),
+            directory: home,
             stderr: Stderr::Dropped,
+            confined: confined.map(Arc::new),
         };
         let keep = self.bounds.keep.saturating_add(disguise.look_ahead());
-        self.call.journal.used("exec.unjailed");
-        Ok(match start.run(self.bounds.time, keep) {
-            Ok(ended) => Ok(exit_of(ended, &disguise, self.bounds.keep)),
-            Err(error) => {
+        match start.run(self.bounds.time, keep) {
+            Ok(ended) => Ok(Ok(exit_of(ended, &disguise, self.bounds.keep))),
+            Err(NotStarted::Unconfined) => Err(ProcessError::Unconfined),
+            Err(NotStarted::System(error)) => {
                 tracing::debug!(%error, "a tool could not be started");
-                Err(Errno::from_io_error(&error).unwrap_or(Errno::IO))
+                Ok(Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)))
             }
-        })
+        }
     }
 }

@@ -19,7 +19,7 @@ use hydrant::trust::{
 };
 use hydrant::{Host, HostError, Run, home};
 
-use super::super::output::print;
+use super::super::{config, output::print};
 use super::line::Line;
 use super::{cosign, experimental, observed};
 
@@ -216,7 +216,7 @@ fn prepare(arguments: &Arguments) -> Result<(VerifiedBundle, Host), Box<Refused>
 }
 
 fn host(arguments: &Arguments) -> Result<Host, HostError> {
-    let mut builder = Host::builder().policy(&arguments.policy);
+    let mut builder = config::host().policy(&arguments.policy);
     for mount in &arguments.mounts {
         builder = builder.mount(CliMount::of_policy(mount)?);
     }

@@ -119,11 +119,20 @@ pub struct ToolLeave {
     pub confinement: Confinement,
 }
 
+impl ToolLeave {
+    /// Whether it runs in the jail, or not at all.
+    pub fn is_confined(&self) -> bool {
+        self.confinement == Confinement::Required
+    }
+}
+
 /// Leave to start a program (TC-40).
 #[derive(Clone, Debug)]
 pub struct ProgramLeave {
     /// The file that was found when the policy was loaded, without links (TC-41).
     pub executable: PathBuf,
+    /// The files of all programs that the policy's rules name, without links: what the child itself may start.
+    pub others: Vec<PathBuf>,
     /// The mount that holds the working directory. A child sees all mounts (TC-43), so its working directory takes the
     /// rule's `cwd` and no `fs.read` of the manifest.
     pub mount: MountHandle,
@@ -131,8 +140,11 @@ pub struct ProgramLeave {
     pub relative: String,
     /// Added to the fixed environment (TP-30, TC-42).
     pub env: BTreeMap<String, String>,
-    /// Whether the child may open network sockets (TP-31).
+    /// Whether the child has a network (TP-31). Unjailed that of the host, in the jail `egress`.
     pub network: bool,
+    /// What a jailed child with a network reaches: `host:port`, and whether by plain http. The rules of `host.net` that
+    /// cover all of a host, as far as every layer has them; a tunnel has neither paths nor methods.
+    pub egress: Vec<(String, bool)>,
     /// Virtual directories the child may write below (TP-32).
     pub writable: Vec<VirtualPath>,
     /// Where it runs.

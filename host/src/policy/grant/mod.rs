@@ -21,7 +21,7 @@ pub use leave::{
 };
 
 use super::mount::{Mapped, Mounted};
-use super::{Denial, Layers, Policy, Rule, VirtualPath};
+use super::{Denial, Layers, MountHandle, Policy, Rule, VirtualPath};
 use crate::trust::Capability;
 
 /// What one call may do. Cheap to clone; can be narrowed, never widened.
@@ -80,6 +80,16 @@ impl Grant {
             http_loopback: true,
             ..self
         }
+    }
+
+    /// The mounted directories of the call, the outermost first: what a child sees (TC-43).
+    pub fn mounts(&self) -> Vec<MountHandle> {
+        let factors = self.factors.iter();
+        let mut mounts: Vec<_> = factors
+            .flat_map(|factors| factors.layers.mounts().directories())
+            .collect();
+        mounts.sort_by_key(|mount| mount.at().as_str().len());
+        mounts
     }
 
     fn factors(&self, capability: impl Fn() -> String) -> Result<&Factors, Denial> {

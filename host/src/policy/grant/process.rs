@@ -1,9 +1,9 @@
 //! Programs: one rule of `host.process` in every layer (TC-40).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{Factors, Grant, Location, ProgramLeave};
-use crate::policy::{Denial, Policy, ProgramDenial, Rule, VirtualPath};
+use crate::policy::{Denial, Layers, Policy, ProgramDenial, Rule, VirtualPath};
 
 pub(super) const KIND: &str = "exec.safe";
 
@@ -63,10 +63,12 @@ impl Grant {
         };
         Ok(ProgramLeave {
             executable,
+            others: layers.policy().installed_programs(),
             mount,
             relative,
             env: rule.rule.env.clone(),
             network,
+            egress: if network { layers.egress() } else { Vec::new() },
             writable,
             confinement: layers.confinement(),
         })
@@ -90,15 +92,6 @@ impl Grant {
         Some((factors.agreed(line, reason)?, remedy))
     }
 
-    /// Where children have to be confined: the denial that every start gets for as long as there is no jail.
-    pub(in crate::policy) fn unconfined(&self, what: &str) -> Option<Denial> {
-        let policy = self.factors.as_ref()?.layers.confining()?;
-        let reason = "processes have to be confined, and this version has no process jail";
-        let rule = Rule::of(&policy.source, reason);
-        let remedy = policy.remedy("say `jail: {process: unjailed}` below host");
-        Some(Denial::new(format!("{KIND}:{what}"), rule, remedy))
-    }
-
     /// The factors, unless this run starts no process at all.
     pub(super) fn processes(&self, what: &str) -> Result<&Factors, Denial> {
         let factors = self.factors(|| format!("{KIND}:{what}"))?;
@@ -114,7 +107,32 @@ impl Grant {
     }
 }
 
+impl Layers {
+    fn egress(&self) -> Vec<(String, bool)> {
+        let mut hosts = self.policy().whole_hosts();
+        for layer in self.narrowing() {
+            let others = layer.whole_hosts();
+            hosts.retain(|host| others.contains(host));
+        }
+        hosts
+    }
+}
+
 impl Policy {
+    fn whole_hosts(&self) -> Vec<(String, bool)> {
+        let rules = self.document.host.net.items.iter();
+        rules
+            .filter_map(|rule| rule.value.prefix.whole_host())
+            .collect()
+    }
+
+    fn installed_programs(&self) -> Vec<PathBuf> {
+        let installed = self.programs.iter();
+        installed
+            .filter_map(|rule| rule.executable.clone())
+            .collect()
+    }
+
     /// A rule allows the directory, and there is none: no directory is mounted there.
     fn no_working_directory(&self, name: &str, directory: &VirtualPath) -> Denial {
         let reason = format!("no directory of host.mounts holds {directory}");

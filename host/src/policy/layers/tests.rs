@@ -288,11 +288,13 @@ fn tk_47_an_explanation_names_the_layer_that_denies_and_those_that_agree() {
     let tool = Question::Tool(path("/os/tools/t.sh"));
     let silent = layer(WIDE, "  discovery: {run: [/os/tools]}\n");
     let answer = ask("", &silent, &tool);
+    assert!(answer.allowed && answer.decided_by.to_string().contains("grant.yaml:"));
+    let elsewhere = layer(WIDE, "  discovery: {run: [/os/other]}\n");
+    let answer = ask("", &elsewhere, &tool);
     assert_eq!(
         (answer.allowed, answer.decided_by.source.as_str()),
         (false, "grant.yaml")
     );
-    assert!(answer.would_change.contains("unjailed"));
 }
 
 proptest! {

@@ -107,6 +107,14 @@ impl MountTable {
             })
     }
 
+    /// Every mounted directory.
+    pub(in crate::policy) fn directories(&self) -> impl Iterator<Item = MountHandle> {
+        self.mounts.iter().filter_map(|mount| match &mount.mapped {
+            Mapped::Directory(handle) => Some(handle.clone()),
+            Mapped::Https(_) | Mapped::Unlisted => None,
+        })
+    }
+
     /// The mount at exactly this place.
     pub(in crate::policy) fn at(&self, at: &VirtualPath) -> Option<&Mounted> {
         self.mounts.iter().find(|mount| mount.at == *at)

@@ -34,13 +34,12 @@ mod tests;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::child::{Ended, Start};
 use super::output::Stream;
 use super::{Bounds, Ending, ProcessError};
-use crate::policy::MountHandle;
 
 pub(super) use self::arguments::Checked;
 use self::repository::{Looked, Repository};
@@ -55,13 +54,29 @@ const INDEX_LINKS: u32 = 8;
 /// A command about to be guarded.
 pub(super) struct Guarded<'call> {
     /// The child as the policy allows it.
-    pub(super) start: Start,
+    pub(super) start: Start<'call>,
     /// What of its arguments is the command.
     pub(super) checked: Checked,
     /// The mount that holds the working directory.
-    pub(super) mount: &'call MountHandle,
-    /// The child's private directory.
-    pub(super) scratch: &'call Path,
+    pub(super) place: Place<'call>,
+    /// The child's private directory outside of a jail. In one it can write to no repository anyway.
+    pub(super) scratch: Option<&'call Path>,
+}
+
+/// A mount, as the child names it and as this process does; outside of a jail both are the same.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'call> {
+    pub(super) inside: &'call Path,
+    pub(super) real: &'call Path,
+}
+
+impl Place<'_> {
+    /// Where a path of the child's really is, without links; none if that is not in the mount.
+    fn real(self, path: &Path) -> Option<PathBuf> {
+        let below = path.strip_prefix(self.inside).ok()?;
+        let real = self.real.join(below).canonicalize().ok()?;
+        real.starts_with(self.real).then_some(real)
+    }
 }
 
 impl Guarded<'_> {
@@ -76,7 +91,7 @@ impl Guarded<'_> {
             started: Instant::now(),
             time: bounds.time,
         };
-        environment::guard(&mut self.start.environment, self.mount.real());
+        environment::guard(&mut self.start.environment, self.place.inside);
         let repository = match self.look(clock)? {
             Looked::Repository(repository) => repository,
             Looked::Answer(ended) => return Ok(ended),
@@ -92,15 +107,17 @@ impl Guarded<'_> {
             None => return late(clock),
         };
         environment::configure(&mut self.start.environment, &drivers);
-        if self.checked.refreshes_the_index() {
-            let index = only_read(&repository, self.scratch).map_err(not_startable)?;
+        if let Some(scratch) = self.scratch
+            && self.checked.refreshes_the_index()
+        {
+            let index = only_read(&repository, scratch).map_err(not_startable)?;
             self.start
                 .environment
                 .insert("GIT_INDEX_FILE".into(), index);
         }
         self.checked.complete(&mut self.start.arguments);
         match clock.left() {
-            Some(left) => self.start.run(left, bounds.keep).map_err(not_startable),
+            Some(left) => Ok(self.start.run(left, bounds.keep)?),
             None => late(clock),
         }
     }
@@ -116,11 +133,7 @@ impl Guarded<'_> {
             return Ok(None);
         };
         let arguments = arguments.iter().map(OsString::from).collect();
-        let ended = self
-            .start
-            .with_arguments(arguments)
-            .run(left, keep)
-            .map_err(not_startable)?;
+        let ended = self.start.with_arguments(arguments).run(left, keep)?;
         Ok((ended.ending != Ending::TimedOut).then_some(ended))
     }
 }

@@ -1,11 +1,11 @@
 //! Where a repository lies (TS-85).
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::{Clock, Ended, Ending, Guarded, ProcessError, late};
+use super::{Clock, Ended, Ending, Guarded, Place, ProcessError, late};
 
 /// Bytes of an answer: four paths.
 const MAX_BYTES: usize = 64 * 1024;
@@ -77,7 +77,7 @@ impl Guarded<'_> {
         let found = if more {
             None
         } else {
-            found(&written, lines, self.mount.real())
+            found(&written, lines, self.place)
         };
         found
             .map(Looked::Repository)
@@ -88,7 +88,7 @@ impl Guarded<'_> {
 /// Reads exactly so many `lines`; none if there are others, or a directory lies outside of `mount`.
 ///
 /// A path with a line feed in it makes a line more, so that the number of lines tells it.
-fn found(written: &[u8], lines: usize, mount: &Path) -> Option<Repository> {
+fn found(written: &[u8], lines: usize, mount: Place<'_>) -> Option<Repository> {
     let parts: Vec<&[u8]> = written
         .strip_suffix(b"\n")?
         .split(|byte| *byte == b'\n')
@@ -98,13 +98,7 @@ fn found(written: &[u8], lines: usize, mount: &Path) -> Option<Repository> {
         (3, [git_directory, common, prefix]) => (git_directory, common, prefix, None),
         _ => return None,
     };
-    let inside = |path: &[u8]| {
-        // Without links, as the mount is.
-        let real = PathBuf::from(OsString::from_vec(path.to_owned()))
-            .canonicalize()
-            .ok()?;
-        real.starts_with(mount).then_some(real)
-    };
+    let inside = |path: &[u8]| mount.real(Path::new(OsStr::from_bytes(path)));
     inside(common)?;
     if let Some(top) = top {
         inside(top)?;
@@ -128,7 +122,11 @@ mod tests {
         std::fs::create_dir(&inner).unwrap();
         let (at, inner) = (mount.display(), inner.display());
         let depth = |written: String, lines| {
-            found(written.as_bytes(), lines, &mount).map(|repository| repository.depth)
+            let place = Place {
+                inside: &mount,
+                real: &mount,
+            };
+            found(written.as_bytes(), lines, place).map(|repository| repository.depth)
         };
         assert_eq!(depth(format!("{at}\n{at}\n\n{at}\n"), 4), Some(0));
         assert_eq!(depth(format!("{at}\n{at}\nd/e/\n{at}\n"), 4), Some(2));

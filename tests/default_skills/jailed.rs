@@ -1,0 +1,344 @@
+//! Programs in the jail, from outside (TC-40 to TC-45, TP-31, TP-32, TS-84). What each layer stops is tried in `jail/escape`.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, finish};
+use crate::repository::Repository;
+
+const ID: &str = "shell.exec_safe";
+
+/// `sh` with these scripts, in the jail; `further` goes into its rule.
+fn scripted(scripts: &[&str], further: &Value) -> Desk {
+    let desk = Desk::bare();
+    with_rules(&desk, scripts, further, &json!({}));
+    desk
+}
+
+fn with_rules(desk: &Desk, scripts: &[&str], further: &Value, host: &Value) {
+    let arguments: Vec<_> = scripts.iter().map(|script| json!(["-c", script])).collect();
+    let mut rule = json!({"program": "sh", "args": arguments, "cwd": ["/workspace"]});
+    for (name, value) in further.as_object().unwrap() {
+        rule[name] = value.clone();
+    }
+    let helper =
+        |name: &str| json!({"program": name, "args": [["--version"]], "cwd": ["/workspace"]});
+    let mut section = json!({
+        "mounts": desk.mounts("rw"),
+        "process": [rule, helper("cat"), helper("ls"), helper("touch"), helper("sleep"), helper("setsid"), helper("curl"), helper("mv"), helper("mkdir")],
+    });
+    let mut ceiling = json!({
+        "fs": {"read": ["/workspace", "/os"], "write": ["/workspace"]}, "exec": true,
+    });
+    for (name, value) in host.as_object().unwrap() {
+        if name == "net" {
+            ceiling["net"] = json!(
+                value
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|rule| rule["url"].clone())
+                    .collect::<Vec<_>>()
+            );
+        }
+        section[name] = value.clone();
+    }
+    desk.policy(&ceiling, &section);
+}
+
+fn run(desk: &Desk, script: &str) -> Value {
+    desk.ok(ID, &json!({"argv": ["sh", "-c", script]}))
+}
+
+/// TC-43: a child sees the mounts at their virtual paths, and of the host nothing but the system.
+#[test]
+fn tc_43_a_child_sees_the_mounts_and_the_system() {
+    let secret = tempfile::NamedTempFile::new().unwrap();
+    fs::write(secret.path(), "secret").unwrap();
+    let real = secret.path().display();
+    let look =
+        format!("pwd; cat inside; cat {real} /etc/shadow; ls /home /root; echo $HOME $TMPDIR");
+    let desk = scripted(&[&look], &json!({}));
+    desk.write("inside", "seen\n");
+    let answer = run(&desk, &look);
+    assert_eq!(
+        answer["stdout"], "/workspace\nseen\n/tmp /tmp\n",
+        "{answer}"
+    );
+    let stderr = answer["stderr"].as_str().unwrap();
+    assert_eq!(stderr.matches("No such file").count(), 4, "{stderr}");
+    assert!(!answer.to_string().contains("\"secret"), "{answer}");
+}
+
+/// TP-32: nothing but what the rule names can be written, and of that nothing of hydrant's own.
+#[test]
+fn tp_32_tc_43_a_child_writes_where_its_rule_says() {
+    let write = "touch /workspace/no; touch out/yes; echo x > /tmp/t && cat /tmp/t; touch /usr/no; touch home/state/no";
+    let desk = scripted(&[write], &json!({"writable": ["/workspace/out"]}));
+    fs::create_dir_all(desk.path("out")).unwrap();
+    let answer = run(&desk, write);
+    assert_eq!(answer["stdout"], "x\n", "{answer}");
+    assert!(desk.exists("out/yes") && !desk.exists("no"));
+    assert!(!fs::exists("/tmp/t").unwrap());
+}
+
+#[test]
+fn tp_32_the_home_folder_is_not_written_though_it_is_writable() {
+    let write = "echo x > /workspace/home/hydrant.toml; echo y > /workspace/home/state/new; echo z > /workspace/beside";
+    let desk = scripted(&[write], &json!({"writable": ["/workspace"]}));
+    fs::create_dir_all(desk.path("home/state")).unwrap();
+    let mut command = desk.command(ID);
+    command.env("HYDRANT_HOME", desk.path("home"));
+    let request = json!({"argv": ["sh", "-c", write]}).to_string();
+    let run = finish(command, request.as_bytes());
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(desk.exists("beside"));
+    assert!(!desk.exists("home/hydrant.toml") && !desk.exists("home/state/new"));
+}
+
+/// Nor are the directories above them moved away.
+#[test]
+fn tp_32_the_policy_is_not_replaced_by_moving_its_directory() {
+    let swap = "mv /workspace/conf /workspace/old; mkdir -p /workspace/conf; echo new > /workspace/conf/policy.json; echo x > /workspace/conf/beside";
+    let desk = scripted(&[swap], &json!({"writable": ["/workspace"]}));
+    fs::create_dir_all(desk.path("conf")).unwrap();
+    fs::copy(desk.beside("policy.json"), desk.path("conf/policy.json")).unwrap();
+    let policy = desk.read("conf/policy.json");
+    let mut command = desk
+        .folder()
+        .command(&["run", ID, "-", "--policy", "ws/conf/policy.json"]);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let run = finish(
+        command,
+        json!({"argv": ["sh", "-c", swap]}).to_string().as_bytes(),
+    );
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_eq!(desk.read("conf/policy.json"), policy);
+    assert!(desk.exists("conf/beside") && !desk.exists("old"));
+}
+
+/// Who can replace a link, can replace what it leads to: where one leads to the policy, nothing is opened for writing.
+#[test]
+fn tp_32_a_link_to_the_policy_is_not_replaced() {
+    let swap =
+        "rm /workspace/link.json; echo new > /workspace/link.json; echo x > /workspace/beside";
+    let desk = scripted(&[swap], &json!({"writable": ["/workspace"]}));
+    std::os::unix::fs::symlink(desk.beside("policy.json"), desk.path("link.json")).unwrap();
+    let mut command = desk
+        .folder()
+        .command(&["run", ID, "-", "--policy", "ws/link.json"]);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let run = finish(
+        command,
+        json!({"argv": ["sh", "-c", swap]}).to_string().as_bytes(),
+    );
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(desk.path("link.json").is_symlink());
+    assert!(!desk.exists("beside"));
+}
+
+/// A mount inside another one that has no directory of its name hides nothing else.
+#[test]
+fn tc_43_mounts_in_mounts() {
+    let look = "pwd; ls /os /os/inner";
+    let desk = scripted(&[look], &json!({}));
+    fs::create_dir(desk.beside("inner")).unwrap();
+    fs::write(desk.beside("inner/deep"), "").unwrap();
+    fs::write(desk.beside("os/flat"), "").unwrap();
+    let mut mounts = desk.mounts("rw");
+    let inner = json!({"at": "/os/inner", "dir": desk.beside("inner"), "mode": "ro"});
+    mounts.as_array_mut().unwrap().push(inner);
+    for (exists, expected) in [
+        (false, "/workspace\n/os:\nflat\n"),
+        (true, "/workspace\n/os:\nflat\ninner\n\n/os/inner:\ndeep\n"),
+    ] {
+        if exists {
+            fs::create_dir(desk.beside("os/inner")).unwrap();
+        }
+        with_rules(&desk, &[look], &json!({}), &json!({"mounts": mounts}));
+        assert_eq!(run(&desk, look)["stdout"], expected);
+    }
+}
+
+/// A directory behind a link in its mount is the one that it leads to.
+#[test]
+fn tc_22_tc_43_links_in_a_mount_are_followed() {
+    let desk = scripted(
+        &["pwd; echo x > made"],
+        &json!({"writable": ["/workspace/link"]}),
+    );
+    fs::create_dir(desk.path("sub")).unwrap();
+    desk.link("sub", "link");
+    let answer = desk.ok(
+        ID,
+        &json!({"argv": ["sh", "-c", "pwd; echo x > made"], "cwd": "link"}),
+    );
+    assert_eq!(answer["stdout"], "/workspace/sub\n", "{answer}");
+    assert!(desk.exists("sub/made"));
+}
+
+/// What is brought along is not executed, nor what no rule names.
+#[test]
+fn tc_43_a_child_starts_the_programs_of_the_policy_and_nothing_else() {
+    let start = "cat inside; ./brought; cp brought /tmp/b 2>/dev/null; head -c1 inside; perl -e 1";
+    let desk = scripted(&[start], &json!({}));
+    desk.write("inside", "seen\n");
+    desk.write_with_mode("brought", b"#!/bin/sh\necho ran\n", 0o755);
+    let answer = run(&desk, start);
+    assert_eq!(answer["stdout"], "seen\n", "{answer}");
+    let stderr = answer["stderr"].as_str().unwrap();
+    assert!(stderr.matches("Permission denied").count() >= 2, "{stderr}");
+}
+
+/// TP-31: without `network` there is none, also not to this machine; with it only what `host.net` names.
+#[test]
+fn tp_31_the_network_is_what_the_policy_says() {
+    let (allowed, other) = (server(), server());
+    let ask = format!(
+        "curl -sS -m 5 http://{allowed}/ || echo failed; curl -sS -m 5 http://{other}/ || echo failed; curl -sS -m 5 --noproxy 127.0.0.1 http://{allowed}/ || echo failed"
+    );
+    let desk = scripted(&[&ask], &json!({}));
+    let answer = run(&desk, &ask);
+    assert_eq!(answer["stdout"], "failed\nfailed\nfailed\n", "{answer}");
+    let net = json!({"net": [{"url": format!("http://{allowed}/"), "methods": ["GET"]}]});
+    with_rules(&desk, &[&ask], &json!({"network": true}), &net);
+    let answer = run(&desk, &ask);
+    let stdout = answer["stdout"].as_str().unwrap();
+    let lines: Vec<_> = stdout.lines().collect();
+    assert_eq!(lines.first(), Some(&"hello"), "{answer}");
+    assert!(!stdout.contains("hello\nhello"), "{answer}");
+    assert_eq!(lines.last(), Some(&"failed"), "{answer}");
+}
+
+/// TC-45: nothing of it is left, whatever it did to outlive its end.
+#[test]
+fn tc_45_nothing_outlives_a_child() {
+    let leave = "setsid sleep 31.4159 & sleep 0.2; echo begun";
+    let desk = scripted(&[leave], &json!({}));
+    let answer = run(&desk, leave);
+    assert_eq!(answer["stdout"], "begun\n", "{answer}");
+    let processes = std::process::Command::new("ps")
+        .args(["-eo", "args"])
+        .output()
+        .unwrap();
+    let processes = String::from_utf8_lossy(&processes.stdout).into_owned();
+    assert!(
+        processes.contains("ps -eo args") && !processes.contains("sleep 31.4159"),
+        "{processes}"
+    );
+}
+
+/// TN-13: of all processes in the jail together.
+#[test]
+fn tn_13_memory_and_processes_are_limited() {
+    let memory = "x=xxxxxxxxxxxxxxxx; while :; do x=$x$x; done";
+    let desk = Desk::bare();
+    let limits = json!({"limits": {"process_memory_bytes": 67_108_864, "process_pids": 16}});
+    with_rules(&desk, &[memory], &json!({}), &limits);
+    let answer = run(&desk, memory);
+    assert_eq!(answer["timed_out"], false, "{answer}");
+    assert_ne!(answer["exit_code"], 0, "{answer}");
+    let processes = "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 20 & done; wait; echo all";
+    with_rules(&desk, &[processes], &json!({}), &limits);
+    let answer = run(&desk, processes);
+    assert_eq!(answer["timed_out"], false, "{answer}");
+    assert!(
+        !answer["stdout"].as_str().unwrap().contains("all"),
+        "{answer}"
+    );
+    assert!(answer["duration_ms"].as_u64().unwrap() < 15_000, "{answer}");
+}
+
+/// TP-37, TR-02: the record tells a jailed child from one that is not.
+#[test]
+fn tp_37_a_jailed_child_is_not_recorded_as_unjailed() {
+    let desk = scripted(&["exit 0"], &json!({}));
+    let receipt = desk.beside("receipt.json");
+    let mut command = desk.command(ID);
+    command.arg("--receipt").arg(&receipt).stdin(Stdio::piped());
+    let request = json!({"argv": ["sh", "-c", "exit 0"]}).to_string();
+    let run = finish(command, request.as_bytes());
+    assert_eq!(run.status, 0, "{run:?}");
+    let receipt: Value = serde_json::from_slice(&fs::read(receipt).unwrap()).unwrap();
+    assert_eq!(receipt["caps_used"], json!(["exec.safe"]), "{receipt}");
+}
+
+/// TC-44, K-342: where no user namespace can be made, nothing is started.
+#[test]
+fn tc_44_without_namespaces_nothing_starts() {
+    let desk = scripted(&["touch ran"], &json!({"writable": ["/workspace"]}));
+    let command = desk.command(ID);
+    let mut without = std::process::Command::new("unshare");
+    without.args([
+        "-Ur",
+        "sh",
+        "-c",
+        "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$0\" \"$@\"",
+    ]);
+    without.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        without.env(name, value.unwrap_or_default());
+    }
+    if let Some(directory) = command.get_current_dir() {
+        without.current_dir(directory);
+    }
+    without
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let request = json!({"argv": ["sh", "-c", "touch ran"]}).to_string();
+    let run = finish(without, request.as_bytes());
+    assert_eq!(run.status, 5, "{run:?}");
+    assert!(run.stderr.contains("\"reason\":\"confinement\""), "{run:?}");
+    assert!(!desk.exists("ran"));
+}
+
+/// TS-84: what a repository makes git start is not executed even where nothing else stands in the way.
+#[test]
+fn ts_84_git_in_the_jail_reads_and_does_nothing_else() {
+    let repository = Repository::with(&[("a", "1\n"), (".gitattributes", "* filter=x diff=x\n")]);
+    let fired = repository.desk.path("fired").display().to_string();
+    for name in ["filter.x.clean", "diff.x.textconv", "core.fsmonitor"] {
+        repository.git(&[
+            "config",
+            name,
+            &format!("touch /workspace/fired {fired}; cat"),
+        ]);
+    }
+    repository.desk.write("a", "2\n");
+    let status = repository.desk.ok("git.status", &json!({}));
+    assert_eq!(status["unstaged"], json!(["a"]), "{status}");
+    let diff = repository.desk.ok("git.diff", &json!({}));
+    assert!(
+        diff["diff"].as_str().unwrap().contains("-1\n+2\n"),
+        "{diff}"
+    );
+    assert!(!repository.desk.exists("fired"));
+}
+
+/// A server on this machine that answers `hello`.
+fn server() -> std::net::SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(
+                b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\nconnection: close\r\n\r\nhello\n",
+            );
+        }
+    });
+    address
+}
