@@ -197,12 +197,12 @@ fn k_331_only_scratch_and_writable_mounts_can_be_written() {
         plan.mounts
             .push(mount(&readable, "/input", Access::ReadOnly));
         plan.mounts
-            .push(mount(&writable, "/work/deep", Access::ReadWrite));
+            .push(mount(&writable, "/site/deep", Access::ReadWrite));
         plan
     };
     let attempts = [
         "echo x > /tmp/a",
-        "echo x > /work/deep/b",
+        "echo x > /site/deep/b",
         "cat /input/input",
         "mkdir /tmp/d && mv /tmp/a /tmp/d/",
     ];
@@ -211,7 +211,7 @@ fn k_331_only_scratch_and_writable_mounts_can_be_written() {
         "echo x > /c",
         "echo x > /usr/c",
         "echo x > /etc/c",
-        "echo x > /work/c",
+        "echo x > /site/c",
         "echo x > /input/c",
         "chmod 777 /input/input",
         "touch /input/input",
@@ -250,7 +250,7 @@ fn nothing_is_created_in_a_directory_of_the_host() {
         access: Access::ReadWrite,
         executable: false,
     };
-    plan.mounts = vec![mount("/work"), mount("/work/below")];
+    plan.mounts = vec![mount("/site"), mount("/site/below")];
     let Err(StartError::Refused(refused)) = start(plan, "") else {
         panic!("not refused")
     };
@@ -269,7 +269,7 @@ fn a_link_in_a_mounted_directory_is_not_followed_for_a_mount_point() {
         access: Access::ReadOnly,
         executable: false,
     };
-    plan.mounts = vec![mount("/work"), mount("/work/link")];
+    plan.mounts = vec![mount("/site"), mount("/site/link")];
     assert!(
         matches!(start(plan, ""), Err(StartError::Refused(refused)) if refused.step == Step::Mount)
     );
@@ -286,10 +286,10 @@ fn a_source_whose_name_leads_elsewhere_by_now_is_refused() {
     let opened = source(&name);
     fs::remove_dir(&name).unwrap();
     std::os::unix::fs::symlink("/etc", &other).unwrap();
-    let mut plan = script("ls /work");
+    let mut plan = script("ls /site");
     plan.mounts = vec![Mount {
         source: opened,
-        at: inside("/work"),
+        at: inside("/site"),
         access: Access::ReadOnly,
         executable: false,
     }];
@@ -379,11 +379,11 @@ fn k_342_a_step_that_fails_is_a_refusal() {
 fn k_338_a_timeout_ends_whatever_has_forked_away() {
     let directory = tempfile::tempdir().unwrap();
     let mut plan = script(
-        "(setsid sh -c '(while :; do date +%N > /work/alive; sleep 0.05; done) &' &); sleep 60",
+        "(setsid sh -c '(while :; do date +%N > /site/alive; sleep 0.05; done) &' &); sleep 60",
     );
     plan.mounts = vec![Mount {
         source: source(&directory),
-        at: inside("/work"),
+        at: inside("/site"),
         access: Access::ReadWrite,
         executable: false,
     }];
@@ -417,10 +417,10 @@ fn what_the_program_leaves_behind_ends_with_it_and_holds_nothing_open() {
 #[test]
 fn a_jail_that_is_dropped_is_gone() {
     let directory = tempfile::tempdir().unwrap();
-    let mut plan = script("while :; do date +%N > /work/alive; sleep 0.02; done");
+    let mut plan = script("while :; do date +%N > /site/alive; sleep 0.02; done");
     plan.mounts = vec![Mount {
         source: source(&directory),
-        at: inside("/work"),
+        at: inside("/site"),
         access: Access::ReadWrite,
         executable: false,
     }];
@@ -615,26 +615,26 @@ fn no_set_user_id_file_is_left_in_a_directory_of_the_host() {
         let mut plan = script(text);
         plan.mounts = vec![Mount {
             source: source(&directory),
-            at: inside("/work"),
+            at: inside("/site"),
             access: Access::ReadWrite,
             executable: true,
         }];
         plan
     };
     let attempts = [
-        "cp /bin/sh /work/a && chmod 4755 /work/a",
-        "cp /bin/sh /work/b && chmod g+s /work/b",
-        "mkdir -m 2755 /work/c",
-        "perl -e 'use Fcntl; sysopen(F, \"/work/d\", O_CREAT|O_WRONLY, 04755) or exit 1'",
-        "mkfifo -m 4644 /work/e",
+        "cp /bin/sh /site/a && chmod 4755 /site/a",
+        "cp /bin/sh /site/b && chmod g+s /site/b",
+        "mkdir -m 2755 /site/c",
+        "perl -e 'use Fcntl; sysopen(F, \"/site/d\", O_CREAT|O_WRONLY, 04755) or exit 1'",
+        "mkfifo -m 4644 /site/e",
     ];
     assert_eq!(try_each(plan, &attempts), ["no"; 5]);
     assert_eq!(
         try_each(
             plan,
             &[
-                "chmod 700 /work/a",
-                "perl -e 'use Fcntl; sysopen(F, \"/work/f\", O_CREAT|O_WRONLY, 0755) or exit 1'"
+                "chmod 700 /site/a",
+                "perl -e 'use Fcntl; sysopen(F, \"/site/f\", O_CREAT|O_WRONLY, 0755) or exit 1'"
             ]
         ),
         ["yes"; 2]
@@ -651,7 +651,7 @@ fn no_set_user_id_file_is_left_in_a_directory_of_the_host() {
 fn k_347_all_layers_hold_here() {
     let layers = hydrant_jail::layers(
         &Launcher::at(env!("CARGO_BIN_EXE_jail-try")),
-        &["/work".into()],
+        &["/site".into()],
     );
     let names: Vec<_> = layers.iter().map(|layer| layer.name.as_str()).collect();
     let expected = [

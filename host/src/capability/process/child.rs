@@ -5,7 +5,7 @@
 //! nothing is killed and no ending is made up: that is an error. Its output is read while it runs and never
 //! waited for afterwards, so that a descendant that keeps a pipe open delays nothing (PE-05, TS-67).
 //!
-//! That is for children outside of a jail; those in one ([`super::confined`]) end with it. A descendant outside that
+//! That is for children outside of a jail; those in one (module `confined`) end with it. A descendant outside that
 //! leaves the group (`setsid`) survives. To adopt such
 //! orphans (`PR_SET_CHILD_SUBREAPER`) would change the whole process, which may not be ours alone.
 

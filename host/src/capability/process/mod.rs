@@ -1,6 +1,6 @@
 //! `process`: programs that the policy names, and tools that documents declare, without a shell.
 //!
-//! A child runs in the jail ([`confined`]): it sees the mounts and the system, writes to memory and to what its rule
+//! A child runs in the jail (module `confined`): it sees the mounts and the system, writes to memory and to what its rule
 //! names, has no network, and ends with everything that it started. Where the machine can make no jail nothing starts:
 //! `unconfined`. Only a policy that says `jail: {process: unjailed}` starts children outside of it. What holds for them
 //! then is the argument list, the environment, the scratch directory, the deadline and the caps of this folder, and not
