@@ -11,5 +11,6 @@ rustup target list --installed 2>/dev/null | grep -qx wasm32-wasip2 || rustup ta
 PATH=$(scripts/ripgrep.sh):$PATH
 export PATH
 cargo test --release --workspace --locked "$@"
+[ $# -eq 0 ] || exit 0
 # The ways out of the jail, in a build of its own: with a feature that takes layers away.
 cargo test --release --locked --manifest-path jail/escape/Cargo.toml --target-dir "${CARGO_TARGET_DIR:-target}/escape"
