@@ -131,21 +131,26 @@ fn tp_32_a_link_to_the_policy_is_not_replaced() {
     let swap =
         "rm /workspace/link.json; echo new > /workspace/link.json; echo x > /workspace/beside";
     let desk = scripted(&[swap], &json!({"writable": ["/workspace"]}));
-    std::os::unix::fs::symlink(desk.beside("policy.json"), desk.path("link.json")).unwrap();
-    let mut command = desk
-        .folder()
-        .command(&["run", ID, "-", "--policy", "ws/link.json"]);
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let run = finish(
-        command,
-        json!({"argv": ["sh", "-c", swap]}).to_string().as_bytes(),
-    );
-    assert_eq!(run.status, 0, "{run:?}");
-    assert!(desk.path("link.json").is_symlink());
-    assert!(!desk.exists("beside"));
+    // Out of the mount, and within it.
+    for target in [desk.beside("policy.json"), desk.path("inner.json")] {
+        fs::copy(desk.beside("policy.json"), desk.path("inner.json")).unwrap();
+        let _ = fs::remove_file(desk.path("link.json"));
+        std::os::unix::fs::symlink(target, desk.path("link.json")).unwrap();
+        let mut command = desk
+            .folder()
+            .command(&["run", ID, "-", "--policy", "ws/link.json"]);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let run = finish(
+            command,
+            json!({"argv": ["sh", "-c", swap]}).to_string().as_bytes(),
+        );
+        assert_eq!(run.status, 0, "{run:?}");
+        assert!(desk.path("link.json").is_symlink());
+        assert!(!desk.exists("beside"));
+    }
 }
 
 /// A mount inside another one that has no directory of its name hides nothing else.

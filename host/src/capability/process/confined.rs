@@ -123,8 +123,8 @@ impl Executable {
 }
 
 impl<'call> Confined<'call> {
-    /// Of a program of the policy, at `real`, which works in `mount`: it sees all mounts, writes nothing but the directory in memory, and starts
-    /// nothing but the programs `others` and what these need.
+    /// Of a program of the policy, at `real`, which works in `mount`: it sees all mounts, writes nothing but the
+    /// directory in memory, and starts nothing but the programs `others` and what these need.
     ///
     /// # Errors
     /// [`NotStarted`]
@@ -160,8 +160,8 @@ impl<'call> Confined<'call> {
         Ok(confined)
     }
 
-    /// Of a tool that is asked for its description and lies in `mount`: it sees the mounts of `/os`, and the system, of which it may execute
-    /// whatever it likes, as a script does.
+    /// Of a tool that is asked for its description and lies in `mount`: it sees the mounts of `/os`, and the system, of
+    /// which it may execute whatever it likes, as a script does.
     ///
     /// # Errors
     /// [`NotStarted`]
@@ -239,10 +239,12 @@ impl<'call> Confined<'call> {
         own
     }
 
-    /// Whether something of hydrant's own is not there yet, so that nothing could be mounted over it.
+    /// Whether something of hydrant's own is not there yet, or is a link, so that nothing could be mounted over it.
     fn would_make_own(&self, mount: &MountHandle, directory: &Path) -> bool {
+        let really = |own: &Path| below(mount, &beneath(mount, own)?);
         let own = self.own_in(mount, directory);
-        own.iter().any(|own| beneath(mount, own).is_none())
+        own.iter()
+            .any(|own| really(own).as_deref() != Some(own.as_path()))
     }
 
     /// Keeps what is hydrant's own as it is, and where it is: a mount point cannot be renamed, but the directories above
