@@ -36,6 +36,8 @@ mod seeded;
 
 #[path = "default_skills/coverage.rs"]
 mod coverage;
+#[path = "default_skills/default_policy.rs"]
+mod default_policy;
 #[path = "default_skills/extract_pdf.rs"]
 mod extract_pdf;
 #[path = "default_skills/extract_text.rs"]

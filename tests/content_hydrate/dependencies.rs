@@ -9,7 +9,7 @@ fn j_01_the_payload_is_one_compact_line_with_exactly_these_members() {
     let root = OsRoot::new();
     root.file("crew/pilot.md", "---\ntype: Agent\nversion: 1.10\nskills: [../kits/rope.md]\ntools: [./horn.sh]\n---\nFly.\n");
     root.file("kits/rope.md", "---\nname: Rope\ndescription: Ties\nskills: [./knot.md]\ntools: [./x.sh]\nlicense: MIT\n---\nx");
-    let run = root.hydrate(&["os://crew/pilot.md"]);
+    let run = root.hydrate(&["os://crew/pilot.md", "--no-exec"]);
     let expected = concat!(
         r#"{"content":"Fly.\n","metadata":{"uri":"os://crew/pilot.md","dependencies":{"#,
         r#""skills":[{"uri":"os://kits/rope.md","name":"Rope","description":"Ties","skills":["./knot.md"],"tools":["./x.sh"]}],"#,

@@ -17,7 +17,7 @@ fn with_pilot(document: impl AsRef<[u8]>) -> OsRoot {
 
 /// The document in this form.
 fn formed(root: &OsRoot, format: &str) -> String {
-    let run = root.hydrate(&["os://crew/pilot.md", "--format", format]);
+    let run = root.hydrate(&["os://crew/pilot.md", "--no-exec", "--format", format]);
     assert_eq!(run.status, 0, "{}", run.stderr);
     run.stdout
 }
@@ -318,7 +318,7 @@ fn v2_02_a_declared_entry_named_like_the_sentinel_gives_way_to_it() {
 fn lf_02_c_01_checksums_are_the_last_member_in_every_form() {
     let root = with_pilot("---\ntools: [a]\n---\n");
     let skipped = "\"ERROR: EXECUTION_SKIPPED\"";
-    let options = ["os://crew/pilot.md", "--checksums", "--format"];
+    let options = ["os://crew/pilot.md", "--no-exec", "--checksums", "--format"];
     let link = root.hydrate(&[&options[..], &["link"]].concat()).stdout;
     assert_eq!(
         link,

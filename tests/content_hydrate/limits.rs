@@ -216,7 +216,7 @@ fn l_06_a_reference_has_2048_bytes_at_most() {
     let (most, more) = (of(2048), of(2049));
     assert_eq!((most.len(), more.len()), (2048, 2049));
     root.file("agent.md", agent(NONE, &[&most, &more]));
-    let payload = root.payload(&["os://agent.md"]);
+    let payload = root.payload(&["os://agent.md", "--no-exec"]);
     let canonical = most.replace('é', "%C3%A9");
     assert_eq!(
         payload.tool(&canonical),

@@ -133,10 +133,13 @@ fn bb_05_t5_tool_discovery() {
         "agents/mock-tool.sh",
         "#!/bin/bash\nif [[ \"$1\" == \"--description\" ]]; then\n  echo \"Mock tool for testing\"\nfi\n",
     );
-    root.policy(&policy::tools_run());
-    let payload = three_ways(&root, "os://agents/agent-with-tools.md", &[]);
     let described =
         |description: &str| json!({"uri": "os://agents/mock-tool.sh", "description": description});
+    // G-04: so by default, and so by a policy that says it.
+    let payload = three_ways(&root, "os://agents/agent-with-tools.md", &[]);
+    assert_eq!(payload.tools(), [described("Mock tool for testing")]);
+    root.policy(&policy::tools_run());
+    let payload = three_ways(&root, "os://agents/agent-with-tools.md", &[]);
     assert_eq!(payload.tools(), [described("Mock tool for testing")]);
     let payload = three_ways(&root, "os://agents/agent-with-tools.md", &["--no-exec"]);
     assert_eq!(payload.tools(), [described("ERROR: EXECUTION_SKIPPED")]);

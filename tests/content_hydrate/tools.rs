@@ -261,7 +261,11 @@ fn td_02_ec_08_without_leave_no_tool_is_started_and_existence_does_not_leak() {
             .to_vec()
     };
     let skipped = "ERROR: EXECUTION_SKIPPED";
-    assert_eq!(answers(&[]), [skipped; 7], "G-04: the default policy");
+    let mut everywhere = ["ran"; 7];
+    (everywhere[3], everywhere[6]) = ("ERROR: NOT_FOUND", "ERROR: NOT_FOUND");
+    (everywhere[4], everywhere[5]) = ("ERROR: PERMISSION_DENIED", "ERROR: NOT_FOUND");
+    assert_eq!(answers(&[]), everywhere, "G-04, TP-39: the default policy");
+    assert_eq!(answers(&["--no-exec"]), [skipped; 7], "G-04: --no-exec");
     let mut policy = policy::tools_run();
     root.policy(&policy);
     assert_eq!(answers(&["--no-exec"]), [skipped; 7], "CLI-01: --no-exec");

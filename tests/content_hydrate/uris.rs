@@ -131,12 +131,12 @@ fn u_35_u_36_a_skill_in_its_own_directory_is_a_base_like_any_other() {
     declare(&root, base, "U-36", "../../..", Escape);
 }
 
-/// Declares `reference` as a skill and as a tool: the skill shows what is read, the tool, which the
-/// default policy does not start, tells the reasons of a failure apart.
+/// Declares `reference` as a skill and as a tool: the skill shows what is read, the tool, which is not started, tells the
+/// reasons of a failure apart.
 fn declare(root: &OsRoot, base: &str, row: &str, reference: &str, expected: Expected) {
     let document = base.strip_prefix("os://").unwrap();
     root.file(document, agent(&[reference], &[reference]));
-    let payload = root.payload(&[base]);
+    let payload = root.payload(&[base, "--no-exec"]);
     let (skill, tool) = (&payload.skills()[0], &payload.tools()[0]);
     let (uri, name, description) = match expected {
         File(uri) => (uri, uri, "ERROR: EXECUTION_SKIPPED"),
@@ -263,7 +263,7 @@ proptest! {
         let root = OsRoot::new();
         let resolved = |references: &[String]| -> Vec<String> {
             root.file("crew/pilot.md", agent(NONE, references));
-            let payload = root.payload(&["os://crew/pilot.md"]);
+            let payload = root.payload(&["os://crew/pilot.md", "--no-exec"]);
             let skipped = payload.tools().iter().filter(|tool| tool["description"] == "ERROR: EXECUTION_SKIPPED");
             skipped.map(|tool| tool["uri"].as_str().unwrap().to_owned()).collect()
         };

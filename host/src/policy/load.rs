@@ -5,13 +5,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::{Mode as Permissions, OFlags};
 
 use super::document::{Document, Mode, MountSource};
 use super::error::{MAXIMUM_DOCUMENT_BYTES, Place, PolicyError};
 use super::mount::{CliMount, MountTable, Origins};
+use super::program::Program;
 use super::{DEFAULT_SOURCE, Policy, ProgramRule, Runner, VirtualPath};
 
 /// The text of the default policy (TP-39).
@@ -171,21 +172,26 @@ impl Policy {
             rule,
         };
         // TP-27: a program that a mount holds could be exchanged by whoever writes there.
-        let outside_mounts = |line, name: &str, executable: Option<&PathBuf>| match executable
-            .and_then(|file| mounts.containing(file).or_else(|| below?.containing(file)))
-        {
-            Some(mount) => Err(constraint(
-                line,
-                &format!("the program {name}"),
-                format!("must not lie inside the mount {}", mount.at),
-            )),
-            None => Ok(()),
+        let look_up = |line, program: &Program| {
+            let executable = program.look_up();
+            let mount = executable
+                .as_ref()
+                .and_then(|file| mounts.containing(file).or_else(|| below?.containing(file)));
+            match mount {
+                None => Ok(executable),
+                // TP-39: the working directory, which is mounted then, may be any, `/usr` as well.
+                Some(_) if origins.file == DEFAULT_SOURCE => Ok(None),
+                Some(mount) => Err(constraint(
+                    line,
+                    &format!("the program {}", program.name()),
+                    format!("must not lie inside the mount {}", mount.at),
+                )),
+            }
         };
         let mut programs = Vec::new();
         for lined in &document.host.process.items {
             let rule = &lined.value;
-            let executable = rule.program.look_up();
-            outside_mounts(lined.line, rule.program.name(), executable.as_ref())?;
+            let executable = look_up(lined.line, &rule.program)?;
             for directory in &rule.writable {
                 if mounts_of_the_call
                     .holding(directory)
@@ -208,10 +214,8 @@ impl Policy {
         }
         let mut runners = BTreeMap::new();
         for (ending, lined) in &document.host.discovery.runners {
-            let executable = lined.value.program.look_up();
-            outside_mounts(lined.line, lined.value.program.name(), executable.as_ref())?;
             let runner = Runner {
-                executable,
+                executable: look_up(lined.line, &lined.value.program)?,
                 arguments: lined.value.arguments.clone(),
             };
             runners.insert(ending.clone(), runner);

@@ -85,7 +85,7 @@ fn a_policy_can_be_shared_between_threads() {
 }
 
 #[test]
-fn tp_39_the_default_policy_reads_workspace_and_os_and_nothing_else() {
+fn tp_39_the_default_policy_reads_and_lets_tools_and_git_run_in_the_jail() {
     let scratch = Scratch::new();
     let policy = Policy::built_in(&scratch.root, &[]).unwrap();
     assert_eq!(policy.source(), "the default policy");
@@ -101,7 +101,22 @@ fn tp_39_the_default_policy_reads_workspace_and_os_and_nothing_else() {
             .mounts
             .mounts_at(&path("/os"), &scratch.root.join("os"))
     );
-    assert!(policy.programs.is_empty() && !policy.document.ceiling.exec.value);
+    let [git] = policy.programs.as_slice() else {
+        panic!("one program, not {:?}", policy.programs);
+    };
+    assert_eq!(git.rule.program.name(), "git");
+    assert!(!git.rule.network && git.rule.writable.is_empty() && git.rule.env.is_empty());
+    let discovery = &policy.document.host.discovery;
+    assert_eq!(discovery.run.items.len(), 1);
+    assert!(policy.runners.is_empty() && !discovery.remote.value);
+    assert_eq!(policy.document.host.confinement, Confinement::Required);
+}
+
+/// TP-27: whoever can write the working directory cannot choose what is started.
+#[test]
+fn tp_39_a_program_below_the_working_directory_is_not_there() {
+    let policy = Policy::built_in(Path::new("/usr"), &[]).unwrap();
+    assert!(policy.programs.iter().all(|git| git.executable.is_none()));
 }
 
 #[test]

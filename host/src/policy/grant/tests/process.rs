@@ -124,7 +124,13 @@ fn td_06_a_component_tool_takes_leave_to_be_read_instead() {
     let policy = Arc::new(Policy::built_in(&scratch.root, &[]).unwrap());
     let by_default = Grant::new(policy, &capabilities(&HYDRATE));
     assert!(by_default.tool(&path("/os/t.wasm")).is_ok());
-    assert!(by_default.tool(&path("/os/t.sh")).is_err());
+    assert!(by_default.tool(&path("/workspace/t.sh")).is_err());
+    assert!(
+        by_default
+            .without_processes()
+            .tool(&path("/os/t.sh"))
+            .is_err()
+    );
 }
 
 #[test]
