@@ -54,6 +54,8 @@ mod fs_write_patch_places;
 mod git_diff;
 #[path = "default_skills/git_differential.rs"]
 mod git_differential;
+#[path = "default_skills/git_elsewhere.rs"]
+mod git_elsewhere;
 #[path = "default_skills/git_guard.rs"]
 mod git_guard;
 #[path = "default_skills/git_status.rs"]

@@ -2,77 +2,107 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::process::Child;
 use std::time::{Duration, Instant};
 
-use rustix::net::Shutdown;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
-
-use super::order::Answer;
-use super::outcome::{Ended, Error, How, InStep, Refused, Step};
-use super::plan::Limits;
+use super::launched::{GRACE, Launched};
+use super::order::{Answer, TurnOrder};
+use super::outcome::{Ended, Error, How, InStep, Refused, StartError, Step};
+use super::plan::{Limits, Streams, Turn};
 use super::sample::Sampler;
 use super::wire;
 
 /// Time between two samples (K-337).
 const SAMPLE: Duration = Duration::from_millis(100);
 
-/// How long init may take to kill everything and report, before the parent kills init. Init keeps the wall clock
-/// itself; the parent's own comes as much later, for an init that the jail has kept from running.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long starting a program may take before it counts as failed. Building its jail, which is most of it, takes
+/// milliseconds; a mount whose server is gone takes for ever.
+pub(super) const BUILD: Duration = Duration::from_secs(10);
 
 /// A running jail. Dropping it kills everything in it.
 #[derive(Debug)]
 pub struct Jailed {
-    child: Child,
-    socket: OwnedFd,
+    launched: Launched,
     limits: Limits,
     relay: bool,
     sampled: bool,
+    /// Whether another program may follow.
+    several: bool,
     sampler: Option<Sampler>,
     deadline: Option<Instant>,
     peak: u64,
+    /// It has been told to end.
+    killed: bool,
     /// Why the parent ended it.
     verdict: Option<How>,
 }
 
 impl Jailed {
     pub(super) fn new(
-        child: Child,
-        socket: OwnedFd,
+        launched: Launched,
         limits: Limits,
         relay: bool,
         sampled: bool,
+        several: bool,
     ) -> Self {
         Self {
-            child,
-            socket,
+            launched,
             limits,
             relay,
             sampled,
+            several,
             sampler: None,
             deadline: None,
             peak: 0,
+            killed: false,
             verdict: None,
         }
     }
 
+    /// Sends `order`, and waits until its program has been executed.
+    pub(super) fn begin(
+        &mut self,
+        order: &impl serde::Serialize,
+        descriptors: Vec<OwnedFd>,
+    ) -> Result<(), StartError> {
+        let borrowed: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
+        let sent = wire::send_message(self.descriptor(), order, &borrowed);
+        drop(descriptors);
+        // A launcher that refuses at once may be gone before it has read everything: its answer says more.
+        match wire::receive_message(self.descriptor(), Some(Instant::now() + BUILD)) {
+            Ok((Answer::Started, _)) => Ok(self.started()?),
+            Ok((Answer::Refused(refused), _)) => Err(refused.into()),
+            Ok((Answer::NotExecutable { errno }, _)) => Err(StartError::NotExecutable { errno }),
+            Ok((Answer::Ended { .. }, _)) => {
+                Err(Refused::new(Step::Protocol, "the end came before the start").into())
+            }
+            Err(error) => {
+                sent.step(Step::Protocol, "send the plan")?;
+                Err(Refused::new(
+                    Step::Protocol,
+                    format_args!("the launcher did not answer: {error}"),
+                )
+                .into())
+            }
+        }
+    }
+
     /// The program runs: from now on it is sampled, or else it does not run.
-    pub(super) fn started(&mut self) -> Result<(), Refused> {
+    fn started(&mut self) -> Result<(), Refused> {
         self.deadline = self
             .limits
             .wall
             .and_then(|wall| Instant::now().checked_add(wall.checked_add(GRACE)?));
-        if self.sampled && (self.limits.memory_bytes.is_some() || self.limits.processes.is_some()) {
-            self.sampler = Sampler::new(self.child.id(), self.relay)
+        let limited = self.limits.memory_bytes.is_some() || self.limits.processes.is_some();
+        if self.sampled && limited && self.sampler.is_none() {
+            self.sampler = Sampler::new(self.launched.id(), self.relay)
                 .step(Step::Memory, "find the jail's processes")?;
         }
         Ok(())
     }
 
-    /// Readable when the jail has ended: for `poll`.
+    /// Readable when the program has ended: for `poll`.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+        self.launched.socket()
     }
 
     /// Looks at the memory and the number of processes of the whole jail, and ends it above a limit. To be called at
@@ -116,9 +146,8 @@ impl Jailed {
 
     /// Begins the end of everything in the jail. How it ended says [`Jailed::end`].
     pub fn kill(&mut self) {
-        // Init reads the end of the stream as the order to kill, so that a parent that dies gives the same order. That
-        // the socket is gone already means that the jail is.
-        let _ = rustix::net::shutdown(&self.socket, Shutdown::Write);
+        self.killed = true;
+        self.launched.stop();
     }
 
     fn condemn(&mut self, how: How) {
@@ -131,11 +160,16 @@ impl Jailed {
     /// # Errors
     /// As [`Jailed::sample`] and [`Jailed::end`].
     pub fn wait(mut self) -> Result<Ended, Error> {
+        self.watch()?;
+        self.end()
+    }
+
+    fn watch(&mut self) -> Result<(), Error> {
         loop {
-            let ended =
-                wire::readable(&self.socket, Some(Instant::now() + SAMPLE)).map_err(Error::Lost)?;
-            if ended || self.verdict.is_some() {
-                return self.end();
+            let ended = wire::readable(self.descriptor(), Some(Instant::now() + SAMPLE))
+                .map_err(Error::Lost)?;
+            if ended || self.killed {
+                return Ok(());
             }
             self.sample()?;
         }
@@ -147,10 +181,27 @@ impl Jailed {
     /// There was no report.
     pub fn end(mut self) -> Result<Ended, Error> {
         self.kill();
-        let answer = wire::receive_message(&self.socket, Some(Instant::now() + GRACE));
-        self.let_go();
-        self.reap();
-        match answer {
+        self.report()
+    }
+
+    /// Waits for the end of the program, sampling, and keeps the jail for the next one if it was started for several
+    /// ([`Launcher::start_several`](super::Launcher::start_several)) and has not been killed. No process of the
+    /// program is left, nor anything else that it had.
+    ///
+    /// # Errors
+    /// As [`Jailed::wait`].
+    pub fn finish(mut self) -> Result<(Ended, Option<Idle>), Error> {
+        self.watch()?;
+        if !self.several || self.killed {
+            return Ok((self.end()?, None));
+        }
+        let ended = self.report()?;
+        Ok((ended, Some(Idle(self))))
+    }
+
+    fn report(&mut self) -> Result<Ended, Error> {
+        let until = Some(Instant::now() + GRACE);
+        match wire::receive_message(self.descriptor(), until) {
             Ok((Answer::Ended { how, mut usage }, _)) => {
                 usage.peak_memory_bytes = usage.peak_memory_bytes.max(self.peak);
                 Ok(Ended {
@@ -162,31 +213,24 @@ impl Jailed {
             Err(error) => Err(Error::Lost(error)),
         }
     }
-
-    /// Lets the launcher collect init, which has been told to end. One that is killed before leaves that to process 1 of
-    /// the host, and in a container that may be this process.
-    fn let_go(&self) {
-        let Some(launcher) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) else {
-            return;
-        };
-        if let Ok(launcher) = pidfd_open(launcher, PidfdFlags::empty()) {
-            // Late or not, it is killed next.
-            let _ = wire::readable(&launcher, Some(Instant::now() + GRACE));
-        }
-    }
-
-    /// Kills the launcher, with which init and so the whole pid namespace die, and forgets it.
-    fn reap(&mut self) {
-        // Both fail only if the launcher is gone already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
-impl Drop for Jailed {
-    fn drop(&mut self) {
-        self.kill();
-        self.let_go();
-        self.reap();
+/// A jail in which nothing runs, for the next program. Dropping it ends it.
+#[derive(Debug)]
+pub struct Idle(Jailed);
+
+impl Idle {
+    /// Starts the plan's program once more, with other words. Privileges, Landlock, resource limits and the system call
+    /// filter are entered anew.
+    ///
+    /// # Errors
+    /// As [`Launcher::start`](super::Launcher::start); the jail is gone then.
+    pub fn start(self, turn: &Turn, streams: Streams) -> Result<Jailed, StartError> {
+        let Self(mut jailed) = self;
+        jailed.limits.wall = turn.wall;
+        jailed.peak = 0;
+        let (order, descriptors) = TurnOrder::new(turn, streams);
+        jailed.begin(&order, descriptors)?;
+        Ok(jailed)
     }
 }

@@ -4,32 +4,45 @@
 //! the large process is copied), which becomes the *launcher* in [`super::enter_if_asked`] and gets the plan over a
 //! socket. Whatever must be checked about files has been checked by then: the plan holds open descriptors.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-use super::jailed::Jailed;
-use super::order::{Answer, Order};
+use super::jailed::{BUILD, Jailed};
+use super::launched::Launched;
+use super::layers;
+use super::order::Order;
 use super::outcome::{InStep, Refused, StartError, Step};
 use super::plan::{Plan, Streams};
-use super::wire;
+use super::weakening::{Removed, Without};
 
 /// `argv[0]` of the launcher.
 pub(super) const NAME: &str = "hydrant-jail";
 
-/// How long building a jail may take before it counts as failed. It takes milliseconds; a mount whose server is gone
-/// takes for ever.
-const BUILD: Duration = Duration::from_secs(10);
+/// How long a launcher that has been prepared is good for: it knows the host's mounts as they were when it was started.
+const FRESH: Duration = Duration::from_secs(5);
 
-/// Starts jails.
+/// Starts jails. Clones share what has been prepared.
 #[derive(Clone, Debug)]
 pub struct Launcher {
     binary: PathBuf,
+    prepared: Arc<Mutex<Option<Prepared>>>,
+    /// What came of the self-test, if there is to be one.
+    tested: Option<Arc<OnceLock<Result<(), Refused>>>>,
+}
+
+/// A launcher that waits for its plan, or is just being started.
+#[derive(Debug)]
+struct Prepared {
+    since: Instant,
+    launched: JoinHandle<Result<Launched, Refused>>,
 }
 
 impl Launcher {
@@ -43,11 +56,43 @@ impl Launcher {
     pub fn at(binary: impl Into<PathBuf>) -> Self {
         Self {
             binary: binary.into(),
+            prepared: Arc::default(),
+            tested: None,
+        }
+    }
+
+    /// Lets the first start be preceded by a self-test, once for all clones (K-349): a jail whose program tries what it
+    /// must not be able to do. If it can, this launcher starts nothing any more. It takes as long as a jail, some 10 ms:
+    /// for programs that run long, where the machine may have been changed since somebody ran `hydrant doctor`. What a
+    /// jail is made of is checked at each start anyway; this tells of a kernel that says that it does and does not.
+    #[must_use]
+    pub fn checked(self) -> Self {
+        Self {
+            tested: Some(Arc::default()),
+            ..self
         }
     }
 
     pub(super) fn binary(&self) -> &Path {
         &self.binary
+    }
+
+    /// Says that a jail will be needed soon: what does not depend on its plan, which is half of it, begins on another
+    /// thread. The next start within five seconds uses it.
+    pub fn prepare(&self) {
+        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        if prepared.as_ref().is_some_and(Prepared::is_fresh) {
+            return;
+        }
+        let binary = self.binary.clone();
+        let started = std::thread::Builder::new()
+            .name("hydrant-jail".to_owned())
+            .spawn(move || spawn(&binary, &Without::default()));
+        // Where there is no thread to be had, the start itself will say what is wrong.
+        *prepared = started.ok().map(|launched| Prepared {
+            since: Instant::now(),
+            launched,
+        });
     }
 
     /// Builds a jail and starts the program in it. Returns when the program has been executed.
@@ -56,60 +101,83 @@ impl Launcher {
     /// [`StartError::Refused`] if any layer could not be made: nothing has been executed then.
     /// [`StartError::NotExecutable`] if the system refused the program itself.
     pub fn start(&self, plan: Plan, streams: Streams) -> Result<Jailed, StartError> {
-        let limits = plan.limits.clone();
         let (order, descriptors) = Order::new(plan, streams)?;
-        let sampled = order.keeps(super::weakening::Removed::Sampling);
-        let relay = order.relay;
-        let (socket, child) = self.spawn()?;
-        // From here on dropping `jailed` ends the launcher.
-        let mut jailed = Jailed::new(child, socket, limits, relay, sampled);
-        // A launcher that is another program, and reads nothing, is noticed all the same.
-        set_socket_timeout(jailed.descriptor(), Timeout::Send, Some(BUILD))
-            .step(Step::Protocol, "limit the time for sending")?;
-        let borrowed: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
-        let sent = wire::send_message(jailed.descriptor(), &order, &borrowed);
-        drop(descriptors);
-        // A launcher that refuses at once may be gone before it has read everything: its answer says more.
-        match wire::receive_message(jailed.descriptor(), Some(Instant::now() + BUILD)) {
-            Ok((Answer::Started, _)) => {
-                jailed.started()?;
-                Ok(jailed)
-            }
-            Ok((Answer::Refused(refused), _)) => Err(refused.into()),
-            Ok((Answer::NotExecutable { errno }, _)) => Err(StartError::NotExecutable { errno }),
-            Ok((Answer::Ended { .. }, _)) => {
-                Err(Refused::new(Step::Protocol, "the end came before the start").into())
-            }
-            Err(error) => {
-                sent.step(Step::Protocol, "send the plan")?;
-                Err(Refused::new(
-                    Step::Protocol,
-                    format_args!("the launcher did not answer: {error}"),
-                )
-                .into())
-            }
-        }
+        self.begin(&order, descriptors)
     }
 
-    fn spawn(&self) -> Result<(OwnedFd, std::process::Child), Refused> {
-        let (ours, theirs) = socketpair(
-            AddressFamily::UNIX,
-            SocketType::STREAM,
-            SocketFlags::CLOEXEC,
-            None,
-        )
-        .step(Step::Protocol, "make a socket pair")?;
-        let child = Command::new(&self.binary)
-            .arg0(NAME)
-            .env_clear()
-            .stdin(Stdio::from(theirs))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .step(
-                Step::Protocol,
-                format_args!("start the launcher {}", self.binary.display()),
-            )?;
-        Ok((ours, child))
+    /// As [`Launcher::start`], for a program that runs several times in turn: [`Jailed::finish`] keeps the jail, and
+    /// [`Idle::start`](super::Idle::start) uses it again. It costs a fraction of another jail.
+    ///
+    /// All of them have the one plan. It names nothing that can be written and no socket, so that none can leave
+    /// anything to the next; of a program that has ended no process is left when the next one starts. They can have
+    /// no influence on how much processor time the next one gets either: they may not change any scheduling.
+    ///
+    /// # Errors
+    /// As [`Launcher::start`]; [`StartError::Refused`] also if the plan has a scratch directory, a mount that can be
+    /// written, a socket or a network.
+    pub fn start_several(&self, plan: Plan, streams: Streams) -> Result<Jailed, StartError> {
+        let (order, descriptors) = Order::new(plan, streams)?;
+        self.begin(&order.for_several()?, descriptors)
     }
+
+    fn begin(&self, order: &Order, descriptors: Vec<OwnedFd>) -> Result<Jailed, StartError> {
+        if let Some(tested) = &self.tested {
+            let unchecked = Self::at(&self.binary);
+            let result = tested.get_or_init(|| layers::required(&unchecked));
+            result.clone()?;
+        }
+        let without = Without::of(order);
+        let launched = match self.take_prepared(&without) {
+            Some(launched) => launched,
+            None => spawn(&self.binary, &without)?,
+        };
+        // From here on dropping `jailed` ends the launcher.
+        let sampled = order.keeps(Removed::Sampling);
+        let limits = order.limits.clone();
+        let mut jailed = Jailed::new(launched, limits, order.relay, sampled, order.several);
+        jailed.begin(order, descriptors)?;
+        Ok(jailed)
+    }
+
+    /// What has been prepared, if it can be used. What went wrong with it will again, or has passed.
+    fn take_prepared(&self, without: &Without) -> Option<Launched> {
+        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        let prepared = prepared.take()?;
+        let fresh = prepared.is_fresh() && *without == Without::default();
+        let launched = prepared.launched.join().ok()?.ok()?;
+        fresh.then_some(launched)
+    }
+}
+
+impl Prepared {
+    fn is_fresh(&self) -> bool {
+        self.since.elapsed() < FRESH
+    }
+}
+
+fn spawn(binary: &Path, without: &Without) -> Result<Launched, Refused> {
+    let (ours, theirs) = socketpair(
+        AddressFamily::UNIX,
+        SocketType::STREAM,
+        SocketFlags::CLOEXEC,
+        None,
+    )
+    .step(Step::Protocol, "make a socket pair")?;
+    let child = Command::new(binary)
+        .arg0(NAME)
+        .args(without.arguments())
+        .env_clear()
+        .stdin(Stdio::from(theirs))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .step(
+            Step::Protocol,
+            format_args!("start the launcher {}", binary.display()),
+        )?;
+    let launched = Launched::new(child, ours);
+    // A launcher that is another program, and reads nothing, is noticed all the same.
+    set_socket_timeout(launched.socket(), Timeout::Send, Some(BUILD))
+        .step(Step::Protocol, "limit the time for sending")?;
+    Ok(launched)
 }

@@ -15,7 +15,7 @@ use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
 use super::launcher::Launcher;
-use super::outcome::{How, Layer, LayerState, StartError, Step};
+use super::outcome::{How, InStep, Layer, LayerState, Refused, StartError, Step};
 use super::path::{InsidePath, NotInside};
 use super::plan::{Limits, Network, Plan, Program, Scratch, Streams};
 
@@ -46,6 +46,22 @@ pub(super) enum Probe {
     MemoryPart,
 }
 
+/// Tests the layers that every jail needs, by one jail: what K-349 asks for before the first call.
+pub(super) fn required(launcher: &Launcher) -> Result<(), Refused> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+    let bound = listener.and_then(|listener| Ok((listener.local_addr()?.port(), listener)));
+    let (host_port, _listener) = bound.step(Step::Net, "no listener for the test")?;
+    for layer in usual(launcher, &[], host_port) {
+        if layer.state != LayerState::Ok {
+            return Err(Refused::new(
+                Step::SelfTest,
+                format_args!("the layer {} does not hold: {}", layer.name, layer.detail),
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Tests all layers. `hidden` are directories of the host that no jail may show, as the home and the state directory.
 /// All required layers hold if every state is [`LayerState::Ok`].
 pub fn layers(launcher: &Launcher, hidden: &[PathBuf]) -> Vec<Layer> {
@@ -61,25 +77,7 @@ pub fn layers(launcher: &Launcher, hidden: &[PathBuf]) -> Vec<Layer> {
             )];
         }
     };
-    let usual = Probe::Usual {
-        hidden: hidden.to_vec(),
-        host_process: std::process::id(),
-        host_port,
-    };
-    let mut layers = match run(launcher, &usual, Network::None) {
-        Ok((_, output)) => output
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect(),
-        Err(error) => vec![failure("jail", &error)],
-    };
-    if layers.is_empty() {
-        layers.push(layer(
-            "jail",
-            LayerState::Failed,
-            "the probes did not answer",
-        ));
-    }
+    let mut layers = usual(launcher, hidden, host_port);
     layers.push(match run(launcher, &Probe::Memory, Network::None) {
         Ok((How::Memory, _)) => layer("memory", LayerState::Ok, "sampled"),
         Ok((how, _)) => layer(
@@ -90,6 +88,27 @@ pub fn layers(launcher: &Launcher, hidden: &[PathBuf]) -> Vec<Layer> {
         Err(error) => failure("memory", &error),
     });
     layers.push(egress(launcher, host_port).unwrap_or_else(|error| failure("egress", &error)));
+    layers
+}
+
+/// What every jail must hold, by one jail.
+fn usual(launcher: &Launcher, hidden: &[PathBuf], host_port: u16) -> Vec<Layer> {
+    let usual = Probe::Usual {
+        hidden: hidden.to_vec(),
+        host_process: std::process::id(),
+        host_port,
+    };
+    let layers: Vec<Layer> = match run(launcher, &usual, Network::None) {
+        Ok((_, output)) => output
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect(),
+        Err(error) => vec![failure("jail", &error)],
+    };
+    if layers.is_empty() {
+        let silence = "the probes did not answer";
+        return vec![layer("jail", LayerState::Failed, silence)];
+    }
     layers
 }
 
@@ -162,7 +181,7 @@ pub(super) fn layer(name: &str, state: LayerState, detail: impl std::fmt::Displa
 /// What is refused is the layer of that step; what else goes wrong is the fault of the layer that was to be tested.
 fn failure(tested: &str, error: &ProbeError) -> Layer {
     match error {
-        ProbeError::Start(StartError::Refused(refused)) if refused.step != Step::Protocol => {
+        ProbeError::Start(StartError::Refused(refused)) if refused.is_of_a_layer() => {
             layer(refused.step.name(), LayerState::Missing, &refused.reason)
         }
         error => layer(tested, LayerState::Missing, error),

@@ -8,7 +8,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `plan`, `path`, `outcome` | what goes in, what comes out |
-//! | `launcher`, `jailed`, `sample` | the parent's side |
+//! | `launcher`, `launched`, `jailed`, `sample` | the parent's side |
 //! | `order`, `bytes`, `wire` | what the two sides say to each other |
 //! | `inside` | everything that runs in the launcher's image |
 //! | `layers` | the self-test |
@@ -26,6 +26,8 @@ mod plan;
 mod inside;
 #[cfg(target_os = "linux")]
 mod jailed;
+#[cfg(target_os = "linux")]
+mod launched;
 #[cfg(target_os = "linux")]
 mod launcher;
 #[cfg(target_os = "linux")]
@@ -45,12 +47,14 @@ pub use outcome::{Ended, Error, How, Layer, LayerState, Refused, StartError, Ste
 pub use path::{InsidePath, NotInside};
 pub use plan::{
     Access, EGRESS_PORT, EGRESS_SOCKET, File, Limits, Link, Mount, Network, Plan, Program, Scratch,
-    Socket, Streams,
+    Socket, Streams, Turn,
 };
 
 #[cfg(not(target_os = "linux"))]
-pub use unsupported::{Jailed, Launcher, enter_if_asked, layers};
+pub use unsupported::{Idle, Jailed, Launcher, enter_if_asked, layers};
 #[cfg(all(target_os = "linux", feature = "jail-weakening"))]
 pub use weakening::Removed;
 #[cfg(target_os = "linux")]
-pub use {inside::enter_if_asked, jailed::Jailed, launcher::Launcher, layers::layers};
+pub use {
+    inside::enter_if_asked, jailed::Idle, jailed::Jailed, launcher::Launcher, layers::layers,
+};

@@ -1,21 +1,24 @@
 //! The plan as it goes to the launcher: JSON, with descriptors by their index among those that are sent along.
 
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::bytes::Bytes;
 use super::outcome::{How, Refused, Step, Usage};
 use super::path::InsidePath;
-use super::plan::{Access, EGRESS_SOCKET, Limits, Network, Plan, Program, Scratch, Streams};
+use super::plan::{Access, EGRESS_SOCKET, Limits, Network, Plan, Program, Scratch, Streams, Turn};
+use super::wire::DESCRIPTORS;
 
 /// Parent to launcher.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Order {
     pub(super) program: InsidePath,
-    pub(super) arguments: Vec<Bytes>,
-    /// Each as `NAME=value`.
-    pub(super) environment: Vec<Bytes>,
+    /// The first program.
+    pub(super) turn: TurnOrder,
+    /// Whether others follow it, each with a [`TurnOrder`] of its own.
+    pub(super) several: bool,
     pub(super) directory: InsidePath,
     pub(super) mounts: Vec<MountOrder>,
     pub(super) system: bool,
@@ -30,9 +33,18 @@ pub(super) struct Order {
     pub(super) unix_sockets: bool,
     pub(super) limits: Limits,
     pub(super) landlock_min_abi: u8,
-    pub(super) streams: [Option<usize>; 3],
     #[cfg(feature = "jail-weakening")]
     pub(super) without: Vec<super::weakening::Removed>,
+}
+
+/// What one program is told. The first one's comes with the [`Order`], those of others each in a message of its own.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct TurnOrder {
+    pub(super) arguments: Vec<Bytes>,
+    /// Each as `NAME=value`.
+    pub(super) environment: Vec<Bytes>,
+    pub(super) wall: Option<Duration>,
+    pub(super) streams: [Option<usize>; 3],
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -72,7 +84,56 @@ pub(super) enum Answer {
     Ended { how: How, usage: Usage },
 }
 
+impl TurnOrder {
+    /// Takes the descriptors out of `streams`.
+    pub(super) fn new(turn: &Turn, streams: Streams) -> (Self, Vec<OwnedFd>) {
+        let mut descriptors = Vec::new();
+        let order = Self::indexed(turn, streams, |descriptor| {
+            descriptors.push(descriptor);
+            descriptors.len().saturating_sub(1)
+        });
+        (order, descriptors)
+    }
+
+    fn indexed(turn: &Turn, streams: Streams, index: impl FnMut(OwnedFd) -> usize) -> Self {
+        let mut index = index;
+        let environment = turn.environment.iter().map(|(name, value)| {
+            let mut pair = name.clone();
+            pair.push("=");
+            pair.push(value);
+            Bytes::from(pair.as_os_str())
+        });
+        let arguments = turn.arguments.iter();
+        Self {
+            arguments: arguments
+                .map(|argument| argument.as_os_str().into())
+                .collect(),
+            environment: environment.collect(),
+            wall: turn.wall,
+            streams: [streams.stdin, streams.stdout, streams.stderr]
+                .map(|stream| stream.map(&mut index)),
+        }
+    }
+}
+
 impl Order {
+    /// Lets other programs follow the first one.
+    ///
+    /// # Errors
+    /// One could leave something to the next: a file in a directory that can be written, or a process or socket behind
+    /// the way out.
+    pub(super) fn for_several(mut self) -> Result<Self, Refused> {
+        let written = |mount: &MountOrder| mount.access == Access::ReadWrite;
+        if self.mounts.iter().any(written) || !self.scratch.is_empty() || !self.sockets.is_empty() {
+            return Err(Refused::new(
+                Step::Protocol,
+                "programs that follow each other share nothing that can be written, and no socket",
+            ));
+        }
+        self.several = true;
+        Ok(self)
+    }
+
     /// Takes the descriptors out of a plan.
     pub(super) fn new(plan: Plan, streams: Streams) -> Result<(Self, Vec<OwnedFd>), Refused> {
         let mut descriptors = Vec::new();
@@ -123,22 +184,16 @@ impl Order {
                 true
             }
         };
-        let streams =
-            [streams.stdin, streams.stdout, streams.stderr].map(|stream| stream.map(&mut index));
-        let environment = plan.environment.iter().map(|(name, value)| {
-            let mut pair = name.clone();
-            pair.push("=");
-            pair.push(value);
-            Bytes::from(pair.as_os_str())
-        });
+        let turn = Turn {
+            arguments: plan.arguments,
+            environment: plan.environment,
+            wall: plan.limits.wall,
+        };
+        let turn = TurnOrder::indexed(&turn, streams, index);
         let order = Self {
             program,
-            arguments: plan
-                .arguments
-                .iter()
-                .map(|argument| Bytes::from(argument.as_os_str()))
-                .collect(),
-            environment: environment.collect(),
+            turn,
+            several: false,
             directory: plan.directory,
             mounts,
             system: plan.system,
@@ -166,10 +221,18 @@ impl Order {
             unix_sockets,
             limits: plan.limits,
             landlock_min_abi: plan.landlock_min_abi,
-            streams,
             #[cfg(feature = "jail-weakening")]
             without: plan.without,
         };
+        if descriptors.len() > DESCRIPTORS {
+            return Err(Refused::new(
+                Step::Plan,
+                format_args!(
+                    "{} mounts, sockets and streams; a jail takes {DESCRIPTORS}",
+                    descriptors.len()
+                ),
+            ));
+        }
         Ok((order, descriptors))
     }
 

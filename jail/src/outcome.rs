@@ -13,6 +13,9 @@ pub enum Step {
     Platform,
     /// The plan, the launcher, and what they tell each other.
     Protocol,
+    /// What the plan names is not there, or not for processes without rights over other users' files; there is more of
+    /// it than a jail takes; or the machine is short of memory or descriptors. No layer is missing.
+    Plan,
     /// The user namespace, its maps, and the other namespaces made with it.
     Userns,
     /// The pid namespace and its init.
@@ -33,6 +36,8 @@ pub enum Step {
     Memory,
     /// Standard streams, working directory, arguments.
     Exec,
+    /// The self-test (K-349): a layer that was made lets something through.
+    SelfTest,
 }
 
 impl Step {
@@ -41,6 +46,7 @@ impl Step {
         match self {
             Self::Platform => "platform",
             Self::Protocol => "protocol",
+            Self::Plan => "plan",
             Self::Userns => "userns",
             Self::Pid => "pid",
             Self::Mount => "mount",
@@ -51,6 +57,7 @@ impl Step {
             Self::Seccomp => "seccomp",
             Self::Memory => "memory",
             Self::Exec => "exec",
+            Self::SelfTest => "self-test",
         }
     }
 }
@@ -74,11 +81,29 @@ impl Refused {
     }
 }
 
+impl Refused {
+    /// Whether a layer of the jail is missing, so that no plan could be carried out. Otherwise this plan, or this moment,
+    /// is the reason.
+    pub fn is_of_a_layer(&self) -> bool {
+        !matches!(self.step, Step::Protocol | Step::Plan)
+    }
+}
+
 /// Names the step in which something failed.
 #[cfg(target_os = "linux")]
 pub(super) trait InStep<T> {
     /// `what` says what was tried, as in `mount /usr`.
     fn step(self, step: Step, what: impl std::fmt::Display) -> Result<T, Refused>;
+}
+
+/// The step to which an error belongs that came with something of the plan: its own, or, if it says that this system does
+/// not make such mounts at all, `layer`.
+#[cfg(target_os = "linux")]
+pub(super) fn of_plan(error: &io::Error, layer: Step) -> Step {
+    match error.raw_os_error() {
+        Some(libc::EPERM | libc::ENOSYS | libc::EINVAL | libc::EOPNOTSUPP) => layer,
+        _ => Step::Plan,
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -50,6 +50,18 @@ pub struct Plan {
     pub without: Vec<super::weakening::Removed>,
 }
 
+/// What another program of the same jail is told ([`Launcher::start_several`](super::Launcher::start_several)): the
+/// executable, its working directory and all that it may do are the plan's.
+#[derive(Clone, Debug)]
+pub struct Turn {
+    /// As in the plan.
+    pub arguments: Vec<OsString>,
+    /// As in the plan.
+    pub environment: Vec<(OsString, OsString)>,
+    /// In place of the plan's.
+    pub wall: Option<Duration>,
+}
+
 /// What is executed.
 #[derive(Debug)]
 pub enum Program {

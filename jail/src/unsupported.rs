@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 
 use super::outcome::{Ended, Error, Layer, LayerState, Refused, StartError, Step};
-use super::plan::{Plan, Streams};
+use super::plan::{Plan, Streams, Turn};
 
 const REASON: &str = "processes are jailed on Linux only";
 
@@ -24,6 +24,23 @@ impl Launcher {
     /// As on Linux.
     pub fn at(_: impl Into<PathBuf>) -> Self {
         Self
+    }
+
+    /// As on Linux.
+    #[must_use]
+    pub fn checked(self) -> Self {
+        self
+    }
+
+    /// Nothing begins.
+    pub fn prepare(&self) {}
+
+    /// Refuses.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn start_several(&self, plan: Plan, streams: Streams) -> Result<Jailed, StartError> {
+        self.start(plan, streams)
     }
 
     /// Refuses.
@@ -71,6 +88,28 @@ impl Jailed {
     /// # Errors
     /// None.
     pub fn end(self) -> Result<Ended, Error> {
+        match self {}
+    }
+
+    /// As on Linux.
+    ///
+    /// # Errors
+    /// None.
+    pub fn finish(self) -> Result<(Ended, Option<Idle>), Error> {
+        match self {}
+    }
+}
+
+/// A jail in which nothing runs, of which there is none.
+#[derive(Debug)]
+pub enum Idle {}
+
+impl Idle {
+    /// As on Linux.
+    ///
+    /// # Errors
+    /// None.
+    pub fn start(self, _: &Turn, _: Streams) -> Result<Jailed, StartError> {
         match self {}
     }
 }

@@ -35,3 +35,57 @@ pub enum Removed {
     /// Closing descriptors.
     Descriptors,
 }
+
+/// The layers that are left away when the namespaces are made, which is before the plan comes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Without {
+    #[cfg(feature = "jail-weakening")]
+    removed: Vec<Removed>,
+}
+
+#[cfg(not(feature = "jail-weakening"))]
+impl Without {
+    pub(super) fn of(_: &super::order::Order) -> Self {
+        Self {}
+    }
+
+    /// For the launcher.
+    pub(super) fn arguments(&self) -> [&str; 0] {
+        []
+    }
+
+    /// In the launcher.
+    pub(super) fn named(_: impl Iterator) -> Self {
+        Self {}
+    }
+
+    pub(super) const fn keeps(&self, _: Removed) -> bool {
+        true
+    }
+}
+
+#[cfg(feature = "jail-weakening")]
+impl Without {
+    pub(super) fn of(order: &super::order::Order) -> Self {
+        Self {
+            removed: order.without.clone(),
+        }
+    }
+
+    /// For the launcher.
+    pub(super) fn arguments(&self) -> [String; 1] {
+        [serde_json::to_string(&self.removed).unwrap_or_default()]
+    }
+
+    /// In the launcher.
+    pub(super) fn named(mut arguments: impl Iterator<Item = std::ffi::OsString>) -> Self {
+        let argument = arguments.next().unwrap_or_default();
+        Self {
+            removed: serde_json::from_str(&argument.to_string_lossy()).unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn keeps(&self, layer: Removed) -> bool {
+        !self.removed.contains(&layer)
+    }
+}

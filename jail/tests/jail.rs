@@ -254,7 +254,7 @@ fn nothing_is_created_in_a_directory_of_the_host() {
     let Err(StartError::Refused(refused)) = start(plan, "") else {
         panic!("not refused")
     };
-    assert_eq!(refused.step, Step::Mount);
+    assert_eq!(refused.step, Step::Plan);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 }
 
@@ -271,7 +271,7 @@ fn a_link_in_a_mounted_directory_is_not_followed_for_a_mount_point() {
     };
     plan.mounts = vec![mount("/site"), mount("/site/link")];
     assert!(
-        matches!(start(plan, ""), Err(StartError::Refused(refused)) if refused.step == Step::Mount)
+        matches!(start(plan, ""), Err(StartError::Refused(refused)) if refused.step == Step::Plan)
     );
 }
 
@@ -294,7 +294,7 @@ fn a_source_whose_name_leads_elsewhere_by_now_is_refused() {
         executable: false,
     }];
     assert!(
-        matches!(start(plan, ""), Err(StartError::Refused(refused)) if refused.step == Step::Mount)
+        matches!(start(plan, ""), Err(StartError::Refused(refused)) if refused.step == Step::Plan)
     );
 }
 
@@ -371,7 +371,7 @@ fn k_342_a_step_that_fails_is_a_refusal() {
     let mut plan = script("exit 0");
     plan.directory = inside("/usr/nothing");
     assert!(
-        matches!(start(plan, ""), Err(StartError::Refused(refused)) if refused.step == Step::Mount)
+        matches!(start(plan, ""), Err(StartError::Refused(refused)) if refused.step == Step::Plan)
     );
 }
 

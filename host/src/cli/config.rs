@@ -141,6 +141,12 @@ pub(super) fn host() -> HostBuilder {
     Host::builder().jail(Launcher::this_binary())
 }
 
+/// The same for a program that runs long: its first process is preceded by a test of the jail (K-349). One that makes a
+/// single call would pay for the test each time; the jail is checked at every start anyway.
+pub(super) fn lasting_host() -> HostBuilder {
+    Host::builder().jail(Launcher::this_binary().checked())
+}
+
 impl LayerOptions {
     /// The files of the layers.
     pub(super) fn files_read(&self) -> impl Iterator<Item = PathBuf> {

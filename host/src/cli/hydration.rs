@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, value_parser};
 use hydrant::policy::{CliMount, PolicyError};
-use hydrant::{Host, HydrateRequest};
+use hydrant::{Host, HostBuilder, HydrateRequest};
 
 use super::config::{self, AuditOptions, PolicyOptions};
 use super::output::fail;
@@ -50,9 +50,13 @@ pub(super) struct Hydration {
 }
 
 impl Hydration {
-    /// The host under these options.
+    /// The host of one call under these options.
     pub(super) fn host(&self) -> anyhow::Result<Host> {
-        let mut builder = config::host();
+        self.host_of(config::host())
+    }
+
+    /// The host that `builder` makes under these options.
+    pub(super) fn host_of(&self, mut builder: HostBuilder) -> anyhow::Result<Host> {
         let policy = self.policy.policy_file()?;
         if policy.is_none()
             && self.root.is_none()

@@ -7,6 +7,7 @@ use anyhow::Context;
 use clap::Args;
 use hydrant::serve::syscall::{Ended, SyscallServer};
 
+use super::config;
 use super::hydration::Hydration;
 use super::output::Exit;
 
@@ -29,7 +30,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
-    let host = arguments.hydration.host()?;
+    let host = arguments.hydration.host_of(config::lasting_host())?;
     let mut server = SyscallServer::new(&host, arguments.hydration.request(String::new()));
     if let Some(folder) = &arguments.blob_dir {
         server = server

@@ -81,7 +81,9 @@ impl Host {
             let pinned = self.pins.verified(id, version)?;
             return Ok(info(pinned.bundle.manifest(), None));
         }
-        let skill = self.pins.load(id, version, &self.engine, &self.layers)?;
+        let skill = self
+            .pins
+            .load(id, version, &self.engine, &self.layers, |_| {})?;
         let budgets = Budgets::describe_skill();
         let call = self.context(Grant::nothing(), &budgets);
         let description = self.engine.describe(&skill.skill, call, &budgets)?;

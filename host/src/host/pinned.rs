@@ -7,7 +7,7 @@ use super::HostError;
 use crate::engine::{Engine, Skill};
 use crate::pins::{self, Anchor, PinnedBundle, Root};
 use crate::policy::{Grant, Layers};
-use crate::trust::WasmForm;
+use crate::trust::{Capability, WasmForm};
 
 /// A root of pins, and what was loaded from it.
 pub(super) struct PinnedSkills {
@@ -62,19 +62,22 @@ impl PinnedSkills {
         Ok(pins::verify_entry(&self.root, &self.anchor, id, version)?)
     }
 
-    /// The skill, ready to be called. A file that changed since it was loaded is noticed here: all is verified anew.
+    /// The skill, ready to be called. A file that changed since it was loaded is noticed here: all is verified anew. As
+    /// soon as it is known, `verified` hears what it declares.
     pub(super) fn load(
         &self,
         id: &str,
         version: Option<&str>,
         engine: &Engine,
         layers: &Arc<Layers>,
+        verified: impl FnOnce(&[Capability]),
     ) -> Result<Arc<PinnedSkill>, HostError> {
         let key = (id.to_owned(), version.map(str::to_owned));
         let known = self.loaded().get(&key).cloned();
         if let Some(known) = known
             && pins::stamp(&self.root, &known.pinned.entry) == known.pinned.stamp
         {
+            verified(&known.pinned.bundle.manifest().capabilities);
             return Ok(known);
         }
         let lock = pins::open_lock(&self.root, &self.anchor)?;
@@ -88,6 +91,7 @@ impl PinnedSkills {
         });
         let pinned = pinned?;
         let (bundle, capabilities) = (&pinned.bundle, &pinned.bundle.manifest().capabilities);
+        verified(capabilities);
         let (wasm, artifact) = (bundle.wasm(), bundle.artifact());
         let skill = match cached.filter(|_| *artifact == entry.artifact) {
             Some(cached) => engine.load_cached(cached, wasm, artifact, capabilities),

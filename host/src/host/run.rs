@@ -89,7 +89,7 @@ impl Host {
     ) -> Result<Run, HostError> {
         let started = Timestamp::now();
         let call = self.begin()?;
-        let skill = match self.pins.load(id, version, &self.engine, &self.layers) {
+        let skill = match self.load(id, version) {
             Ok(skill) => skill,
             Err(error) => return Err(self.refuse(call, None, request, error)),
         };
@@ -135,9 +135,22 @@ impl Host {
             let run = self.run_pinned(id, version, request, prepare, &mut |_| Ok(None))?;
             return Ok(run.result);
         }
-        let skill = self.pins.load(id, version, &self.engine, &self.layers)?;
+        let skill = self.load(id, version)?;
         self.check_signers(&skill.pinned.bundle)?;
         Ok(self.call(&skill, request, prepare).0)
+    }
+
+    /// Loads a skill that is about to be called. If it may start a program, its jail is begun meanwhile.
+    fn load(&self, id: &str, version: Option<&str>) -> Result<Arc<PinnedSkill>, HostError> {
+        let verified = |capabilities: &[Capability]| {
+            if let Some(jail) = &self.jail
+                && self.layers.may_confine_for(capabilities)
+            {
+                jail.prepare();
+            }
+        };
+        self.pins
+            .load(id, version, &self.engine, &self.layers, verified)
     }
 
     /// TC-15: with the capabilities that the policy leaves of the declared ones.

@@ -11,7 +11,8 @@ use rustix::fs::{Mode as Permissions, OFlags};
 
 use super::document::{Document, Mode, MountSource};
 use super::error::{MAXIMUM_DOCUMENT_BYTES, Place, PolicyError};
-use super::mount::{CliMount, MountTable, Origins};
+use super::grant::Confinement;
+use super::mount::{CliMount, MountTable, Origins, is_of_processes};
 use super::program::Program;
 use super::{DEFAULT_SOURCE, Policy, ProgramRule, Runner, VirtualPath};
 
@@ -211,6 +212,17 @@ impl Policy {
                 rule: rule.clone(),
                 executable,
             });
+        }
+        // Where no program may be started nobody minds.
+        if !programs.is_empty() && document.host.confinement == Confinement::Required {
+            for mount in mounts.iter() {
+                if let (Some(line), true) = (mount.line, is_of_processes(&mount.at)) {
+                    let rule = "must not lie where every process has a directory of the system, \
+                                as long as host.process has rules"
+                        .to_owned();
+                    return Err(constraint(line, &format!("the mount {}", mount.at), rule));
+                }
+            }
         }
         let mut runners = BTreeMap::new();
         for (ending, lined) in &document.host.discovery.runners {

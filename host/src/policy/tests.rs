@@ -286,6 +286,28 @@ fn tp_27_a_program_inside_a_mount_refuses_the_policy() {
 }
 
 #[test]
+fn tp_21_a_mount_is_not_where_every_process_has_something_else() {
+    let scratch = Scratch::new();
+    let text = |at: &str, more: &str| {
+        format!("{HEAD}host:\n  mounts:\n    - {{at: {at}, dir: ours, mode: ro}}\n{more}")
+    };
+    let programs = "  process: [{program: sh, args: [[]], cwd: [/os]}]\n";
+    for at in ["/usr", "/etc", "/proc", "/dev", "/run", "/tmp", "/lib64"] {
+        let message = scratch.policy(&text(at, programs)).unwrap_err().to_string();
+        assert!(
+            message.contains(&format!("the mount {at} must not lie where"))
+                && message.ends_with("(policy.yaml:6)"),
+            "{message}"
+        );
+        // Nothing is started: nothing is hidden.
+        assert!(scratch.policy(&text(at, "")).is_ok(), "{at}");
+        let unjailed = format!("{programs}  jail: {{process: unjailed}}\n");
+        assert!(scratch.policy(&text(at, &unjailed)).is_ok(), "{at}");
+    }
+    assert!(scratch.policy(&text("/users", programs)).is_ok());
+}
+
+#[test]
 fn tp_32_writable_directories_lie_in_writable_mounts() {
     let scratch = Scratch::new();
     let text = |writable| {

@@ -27,6 +27,7 @@ mod processes;
 mod raw;
 mod read;
 mod sockets;
+mod succession;
 mod write;
 
 use std::io::Write;
@@ -52,6 +53,7 @@ const LAYERS: &[(&str, &[Attempt])] = &[
     ("exhaustion", exhaust::ATTEMPTS),
     ("memory", memory::ATTEMPTS),
     ("outlive", outlive::ATTEMPTS),
+    ("succession", succession::ATTEMPTS),
     ("privileges", privileges::ATTEMPTS),
     ("kernel", kernel::ATTEMPTS),
     ("machine", machine::ATTEMPTS),

@@ -50,5 +50,7 @@ mod processes;
 mod reading;
 #[path = "jail_escape/sockets.rs"]
 mod sockets;
+#[path = "jail_escape/succeeding.rs"]
+mod succeeding;
 #[path = "jail_escape/writing.rs"]
 mod writing;

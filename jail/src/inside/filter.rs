@@ -14,7 +14,9 @@ use seccompiler::{
     SeccompRule, TargetArch, apply_filter, sock_filter,
 };
 
-use super::syscalls::{ARCHITECTURE, ARCHITECTURE_MODES, ARCHITECTURE_OPENS, MODES, OPENS, PLAIN};
+use super::syscalls::{
+    ARCHITECTURE, ARCHITECTURE_MODES, ARCHITECTURE_OPENS, MODES, OPENS, PLAIN, SCHEDULING,
+};
 use crate::order::Order;
 use crate::outcome::{InStep, Refused, Step};
 
@@ -61,16 +63,24 @@ const CREATES: u64 = 0o100 | 0o20_000_000;
 /// (`TIOCSTI`, `TIOCLINUX`), taking over a console's output (`TIOCCONS`), loading line disciplines (`TIOCSETD`).
 const NO_IOCTL: [u64; 4] = [0x5412, 0x541C, 0x541D, 0x5423];
 
-/// Installs the filter. After this, only what it allows.
-pub(super) fn install(order: &Order) -> Result<(), Refused> {
-    let filter = program(order).step(STEP, "make the filter")?;
-    apply_filter(&filter).step(STEP, "install the filter")
+/// The filter of a jail.
+pub(super) struct Filter(BpfProgram);
+
+impl Filter {
+    pub(super) fn new(order: &Order) -> Result<Self, Refused> {
+        program(order).step(STEP, "make the filter").map(Self)
+    }
+
+    /// Installs it. After this, only what it allows.
+    pub(super) fn install(&self) -> Result<(), Refused> {
+        apply_filter(&self.0).step(STEP, "install the filter")
+    }
 }
 
 fn program(order: &Order) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut program = guard().to_vec();
     program.extend(instead());
-    program.extend(unconditional());
+    program.extend(unconditional(order.several));
     program.extend(conditional(order)?);
     Ok(program)
 }
@@ -113,12 +123,15 @@ fn instead() -> Vec<sock_filter> {
     INSTEAD.iter().filter_map(answer).flatten().collect()
 }
 
-/// Allows the calls of the lists.
-fn unconditional() -> Vec<sock_filter> {
+/// Allows the calls of the lists. A program that others follow cannot change how init is scheduled, from which they
+/// inherit that.
+fn unconditional(several: bool) -> Vec<sock_filter> {
+    let scheduling = if several { SCHEDULING } else { &[] };
     let ranges = ranges(
         PLAIN
             .iter()
             .chain(ARCHITECTURE)
+            .filter(|number| !scheduling.contains(number))
             .filter_map(|number| u32::try_from(*number).ok())
             .collect(),
     );

@@ -1,8 +1,9 @@
-//! Process 1 of a jail. It builds the root and starts the program, and when it ends, everything in the jail ends.
+//! Process 1 of a jail. It builds the root and starts the program, and when it ends, everything in the jail ends. Then it
+//! ends itself, or starts the next program if there may be one.
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, openat};
@@ -11,8 +12,9 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
 use rustix::stdio::stdin;
 
-use super::{privileges, program, relay, root, system, tree, unless_removed};
-use crate::order::{Answer, Order};
+use super::program::{self, Restrictions};
+use super::{privileges, relay, root, system, tree, unless_removed};
+use crate::order::{Answer, Order, TurnOrder};
 use crate::outcome::{How, InStep, Refused, Step, Usage};
 use crate::weakening::Removed;
 use crate::wire;
@@ -24,22 +26,50 @@ const RESERVED_PIDS: u64 = 300;
 const OWN_PROCESSES: u64 = 2;
 
 /// Builds the jail, runs the program in it, and reports.
-pub(super) fn run(order: &Order, descriptors: Vec<OwnedFd>) -> Result<(), Refused> {
+pub(super) fn run() -> Result<(), Refused> {
     // With the launcher this process dies, and with it the pid namespace, whatever it may be doing.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
         .step(Step::Pid, "die with the launcher")?;
-    unless_removed(order, Removed::Mount, || root::build(order, &descriptors))?;
-    limit_pids(order);
-    let mut descriptors: Vec<Option<OwnedFd>> = descriptors.into_iter().map(Some).collect();
-    let streams = order
-        .streams
-        .map(|index| descriptors.get_mut(index?).and_then(Option::take));
-    // What was mounted is not needed any more, and nobody else gets it.
-    drop(descriptors);
+    let (order, descriptors) =
+        wire::receive_message::<Order>(stdin(), None).step(Step::Protocol, "receive the plan")?;
+    unless_removed(&order, Removed::Mount, || root::build(&order, &descriptors))?;
+    limit_pids(&order);
     let ended = system::child_descriptor().step(Step::Pid, "watch for children")?;
     if order.relay {
         relay::start()?;
     }
+    // Init's own, and so all programs': none is given to them that they would have to drop.
+    unless_removed(&order, Removed::Privileges, privileges::drop_all)?;
+    let restrictions = Restrictions::new(&order)?;
+    let run =
+        |turn: &TurnOrder, descriptors| run_one(&order, turn, descriptors, &restrictions, &ended);
+    let mut executed = run(&order.turn, descriptors)?;
+    while executed && order.several {
+        executed = match wire::receive_message::<TurnOrder>(stdin(), None) {
+            Ok((turn, descriptors)) => run(&turn, descriptors)?,
+            // The parent wants no other, or is gone.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => false,
+            Err(error) => return Err(Refused::new(Step::Protocol, error)),
+        };
+    }
+    Ok(())
+}
+
+/// Runs one program to its end and reports; `false` if it could not be executed, as the parent knows then.
+fn run_one(
+    order: &Order,
+    turn: &TurnOrder,
+    descriptors: Vec<OwnedFd>,
+    restrictions: &Restrictions,
+    ended: &OwnedFd,
+) -> Result<bool, Refused> {
+    let mut descriptors: Vec<_> = descriptors.into_iter().map(Some).collect();
+    let streams = turn
+        .streams
+        .map(|index| descriptors.get_mut(index?).and_then(Option::take));
+    // What was mounted is not needed any more, and nobody else gets it.
+    drop(descriptors);
+    let (cpu_before, _) = system::children_usage();
     let (report, reported) = socketpair(
         AddressFamily::UNIX,
         SocketType::STREAM,
@@ -49,40 +79,51 @@ pub(super) fn run(order: &Order, descriptors: Vec<OwnedFd>) -> Result<(), Refuse
     .step(Step::Exec, "socket pair")?;
     let Some(program) = system::fork().step(Step::Exec, "fork")? else {
         drop(reported);
-        let failure = program::become_program(order, streams);
+        let failure = program::become_program(order, turn, streams, restrictions);
         // Init answers for this one; that it is gone means that this process is about to be.
         let _ = wire::send_message(&report, &failure, &[]);
         std::process::exit(1);
     };
     // Else the output would have no end while init lives.
     drop((report, streams));
-    privileges::drop_all()?;
+    if !order.keeps(Removed::Privileges) {
+        privileges::drop_all()?;
+    }
     match wire::receive_message::<Answer>(reported, None) {
-        Ok((failure, _)) => super::answer(&failure),
+        Ok((failure, _)) => {
+            super::answer(&failure);
+            Ok(false)
+        }
         // Closed by `execve`, or by the program's death shortly before it, which its status will tell.
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
             super::answer(&Answer::Started);
-            let how = supervise(order, program, &ended).step(Step::Pid, "supervise the program")?;
+            let how = supervise(order, turn.wall, program, ended)
+                .step(Step::Pid, "supervise the program")?;
+            if order.several {
+                require_nobody(order).step(Step::Pid, "end the program")?;
+            }
             let (cpu, peak_memory_bytes) = system::children_usage();
             super::answer(&Answer::Ended {
                 how,
                 usage: Usage {
-                    cpu,
+                    cpu: cpu.saturating_sub(cpu_before),
                     peak_memory_bytes,
                 },
             });
+            Ok(true)
         }
-        Err(error) => return Err(Refused::new(Step::Exec, error)),
+        Err(error) => Err(Refused::new(Step::Exec, error)),
     }
-    Ok(())
 }
 
 /// Waits for the end of the program, of its time, or of the parent's interest; then nothing of the jail is left.
-fn supervise(order: &Order, program: Pid, ended: &OwnedFd) -> io::Result<How> {
-    let deadline = order
-        .limits
-        .wall
-        .and_then(|wall| Instant::now().checked_add(wall));
+fn supervise(
+    order: &Order,
+    wall: Option<Duration>,
+    program: Pid,
+    ended: &OwnedFd,
+) -> io::Result<How> {
+    let deadline = wall.and_then(|wall| Instant::now().checked_add(wall));
     let mut how = None;
     while how.is_none() {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -137,6 +178,15 @@ fn kill_all(order: &Order, program: Pid) -> io::Result<()> {
         Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(()),
         killed => killed,
     }
+}
+
+/// Of a program that another one follows no process is left. That it was killed and waited for is one thing, that the
+/// kernel finds nobody is another.
+fn require_nobody(order: &Order) -> io::Result<()> {
+    if order.keeps(Removed::Pid) && system::somebody_is_left()? {
+        return Err(io::Error::other("a process is left"));
+    }
+    Ok(())
 }
 
 /// A hard bound for processes where there is none else: for the user root the kernel does not enforce

@@ -17,35 +17,43 @@ use crate::weakening::Removed;
 
 const STEP: Step = Step::Landlock;
 
-/// Enters a domain at the best ABI that both the kernel and this program know, or refuses.
-pub(super) fn restrict(order: &Order) -> Result<(), Refused> {
-    let found = system::landlock_abi();
-    if found < i32::from(order.landlock_min_abi.max(1)) {
-        let reason = format!(
-            "the kernel has ABI {found}, and {} is required",
-            order.landlock_min_abi.max(1)
-        );
-        return Err(Refused::new(STEP, reason));
+/// A domain that can be entered, at the best ABI that both the kernel and this program know.
+pub(super) struct Domain(RulesetCreated);
+
+impl Domain {
+    /// Of a jail whose root stands.
+    pub(super) fn new(order: &Order) -> Result<Self, Refused> {
+        let found = system::landlock_abi();
+        if found < i32::from(order.landlock_min_abi.max(1)) {
+            let reason = format!(
+                "the kernel has ABI {found}, and {} is required",
+                order.landlock_min_abi.max(1)
+            );
+            return Err(Refused::new(STEP, reason));
+        }
+        let abi = ABI::from(found);
+        let mut rules = Rules {
+            ruleset: ruleset(abi, order.relay)?,
+            abi,
+        };
+        rules.files(order)?;
+        rules.executables(order)?;
+        Ok(Self(rules.ruleset))
     }
-    let abi = ABI::from(found);
-    let mut rules = Rules {
-        ruleset: ruleset(abi, order.relay)?,
-        abi,
-    };
-    rules.files(order)?;
-    rules.executables(order)?;
-    let status = rules
-        .ruleset
-        .restrict_self()
-        .step(STEP, "enter the domain")?;
-    // Every right that was asked for is one of this ABI, so that anything less is an error and not a compromise.
-    if status.ruleset == RulesetStatus::FullyEnforced && status.no_new_privs {
-        Ok(())
-    } else {
-        Err(Refused::new(
-            STEP,
-            format_args!("not fully enforced: {:?}", status.ruleset),
-        ))
+
+    /// Enters it, or refuses.
+    pub(super) fn enter(&self) -> Result<(), Refused> {
+        let ruleset = self.0.try_clone().step(STEP, "copy the ruleset")?;
+        let status = ruleset.restrict_self().step(STEP, "enter the domain")?;
+        // Every right that was asked for is one of this ABI, so that anything less is an error and not a compromise.
+        if status.ruleset == RulesetStatus::FullyEnforced && status.no_new_privs {
+            Ok(())
+        } else {
+            Err(Refused::new(
+                STEP,
+                format_args!("not fully enforced: {:?}", status.ruleset),
+            ))
+        }
     }
 }
 

@@ -26,6 +26,7 @@ use rustix::stdio::stdin;
 use super::launcher::NAME;
 use super::order::{Answer, Order};
 use super::outcome::{How, InStep, Refused, Step, Usage};
+use super::weakening::Without;
 use super::{layers, weakening::Removed, wire};
 
 /// Exit status of a launcher that made no jail; the parent has the reason from the socket.
@@ -41,7 +42,7 @@ pub fn enter_if_asked() {
         std::process::exit(i32::from(probe::run(&probe.to_string_lossy()).is_err()));
     }
     if name.as_deref() == Some(OsStr::new(NAME)) {
-        std::process::exit(match launch() {
+        std::process::exit(match launch(&Without::named(arguments)) {
             Ok(()) => 0,
             Err(refused) => {
                 answer(&Answer::Refused(refused));
@@ -56,7 +57,7 @@ fn answer(answer: &Answer) {
     let _ = wire::send_message(stdin(), answer, &[]);
 }
 
-fn launch() -> Result<(), Refused> {
+fn launch(without: &Without) -> Result<(), Refused> {
     // Descriptors that the host has open without `O_CLOEXEC`, in a library that embeds it, go no further than here.
     // The weakened build leaves it to the program's own closing, which can be taken away there.
     if cfg!(not(feature = "jail-weakening")) {
@@ -66,11 +67,10 @@ fn launch() -> Result<(), Refused> {
     rustix::process::umask(Mode::from_raw_mode(0o022));
     // Away from the host's terminal and process group (K-332).
     rustix::process::setsid().step(Step::Privileges, "make a session")?;
-    let (order, descriptors) =
-        wire::receive_message::<Order>(stdin(), None).step(Step::Protocol, "receive the plan")?;
-    namespaces::enter(&order)?;
+    // The plan is init's to read: all this can be done before there is one (`Launcher::prepare`).
+    namespaces::enter(without)?;
     let Some(init) = system::fork().step(Step::Pid, "fork init")? else {
-        std::process::exit(match init::run(&order, descriptors) {
+        std::process::exit(match init::run() {
             Ok(()) => 0,
             Err(refused) => {
                 answer(&Answer::Refused(refused));
@@ -78,7 +78,6 @@ fn launch() -> Result<(), Refused> {
             }
         });
     };
-    drop(descriptors);
     // The launcher is outside the pid namespace, where the program cannot name it; it keeps nothing all the same.
     privileges::drop_all()?;
     let ended = rustix::process::waitpid(Some(init), WaitOptions::empty())

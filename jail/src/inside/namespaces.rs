@@ -7,15 +7,14 @@ use rustix::process::{DumpableBehavior, getegid, geteuid};
 use rustix::thread::UnshareFlags;
 
 use super::system;
-use crate::order::Order;
 use crate::outcome::{InStep, Refused, Step};
-use crate::weakening::Removed;
+use crate::weakening::{Removed, Without};
 
 /// The only user and group of the jail.
 pub(super) const NOBODY: u32 = 65534;
 
 /// Enters new namespaces; the pid namespace begins with the next child.
-pub(super) fn enter(order: &Order) -> Result<(), Refused> {
+pub(super) fn enter(without: &Without) -> Result<(), Refused> {
     // Should the kernel run out of memory, by what no sampling sees either, it is this jail that it ends.
     fs::write("/proc/self/oom_score_adj", "1000")
         .step(Step::Memory, "offer the jail to the kernel's OOM killer")?;
@@ -28,7 +27,7 @@ pub(super) fn enter(order: &Order) -> Result<(), Refused> {
         (Removed::Net, UnshareFlags::NEWNET),
         (Removed::Ipc, UnshareFlags::NEWIPC),
     ] {
-        if order.keeps(layer) {
+        if without.keeps(layer) {
             namespaces |= flag;
         }
     }

@@ -1,4 +1,5 @@
-//! From init's child to the program: everything is given up here, in the order of K-328.
+//! From init's child, which has no privileges any more, to the program: everything else is given up here, in the order
+//! of K-328.
 
 use std::ffi::CString;
 use std::io;
@@ -8,15 +9,43 @@ use std::os::unix::ffi::OsStrExt;
 use rustix::fs::{Mode, OFlags};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
-use super::{filter, landlock, limits, privileges, system, unless_removed};
+use super::filter::Filter;
+use super::landlock::Domain;
+use super::{limits, system, unless_removed};
 use crate::bytes::Bytes;
-use crate::order::{Answer, Order};
+use crate::order::{Answer, Order, TurnOrder};
 use crate::outcome::{InStep, Refused, Step};
 use crate::weakening::Removed;
 
+/// What init works out once, and each program enters.
+pub(super) struct Restrictions {
+    domain: Option<Domain>,
+    filter: Option<Filter>,
+}
+
+impl Restrictions {
+    /// Of all programs of this jail, whose root stands.
+    pub(super) fn new(order: &Order) -> Result<Self, Refused> {
+        let domain = order
+            .keeps(Removed::Landlock)
+            .then(|| Domain::new(order))
+            .transpose()?;
+        let filter = order
+            .keeps(Removed::Seccomp)
+            .then(|| Filter::new(order))
+            .transpose()?;
+        Ok(Self { domain, filter })
+    }
+}
+
 /// Does not return if the program has been executed.
-pub(super) fn become_program(order: &Order, streams: [Option<OwnedFd>; 3]) -> Answer {
-    match prepare(order, streams) {
+pub(super) fn become_program(
+    order: &Order,
+    turn: &TurnOrder,
+    streams: [Option<OwnedFd>; 3],
+    restrictions: &Restrictions,
+) -> Answer {
+    match prepare(order, turn, streams, restrictions) {
         Ok((program, arguments, environment)) => {
             let error = system::execute(&program, &arguments, &environment);
             Answer::NotExecutable {
@@ -29,24 +58,32 @@ pub(super) fn become_program(order: &Order, streams: [Option<OwnedFd>; 3]) -> An
 
 type Execution = (CString, Vec<CString>, Vec<CString>);
 
-fn prepare(order: &Order, streams: [Option<OwnedFd>; 3]) -> Result<Execution, Refused> {
+fn prepare(
+    order: &Order,
+    turn: &TurnOrder,
+    streams: [Option<OwnedFd>; 3],
+    restrictions: &Restrictions,
+) -> Result<Execution, Refused> {
     let program = CString::new(order.program.as_path().as_os_str().as_bytes())
         .step(Step::Exec, "the program's path")?;
-    let arguments = strings(&order.arguments).step(Step::Exec, "the arguments")?;
-    let environment = strings(&order.environment).step(Step::Exec, "the environment")?;
+    let arguments = strings(&turn.arguments).step(Step::Exec, "the arguments")?;
+    let environment = strings(&turn.environment).step(Step::Exec, "the environment")?;
     // A group of its own: signals to a group reach its members in outer pid namespaces, too, and the launcher is there.
     rustix::process::setsid().step(Step::Exec, "make a session")?;
     connect(streams).step(Step::Exec, "connect the standard streams")?;
     rustix::process::chdir(order.directory.as_path())
-        .step(Step::Exec, format_args!("enter {}", order.directory))?;
+        .step(Step::Plan, format_args!("enter {}", order.directory))?;
     system::reset_signals().step(Step::Exec, "reset signals")?;
     unless_removed(order, Removed::Descriptors, || {
         system::close_from(3, system::Closing::AtExec).step(Step::Exec, "close descriptors")
     })?;
-    unless_removed(order, Removed::Privileges, privileges::drop_all)?;
-    unless_removed(order, Removed::Landlock, || landlock::restrict(order))?;
+    if let Some(domain) = &restrictions.domain {
+        domain.enter()?;
+    }
     unless_removed(order, Removed::Rlimits, || limits::set(order))?;
-    unless_removed(order, Removed::Seccomp, || filter::install(order))?;
+    if let Some(filter) = &restrictions.filter {
+        filter.install()?;
+    }
     Ok((program, arguments, environment))
 }
 

@@ -19,7 +19,7 @@ use rustix::mount::{
 use super::tree::{self, ALWAYS, NO_EXECUTION, READ_ONLY};
 use super::{layout, system};
 use crate::order::Order;
-use crate::outcome::{InStep, Refused, Step};
+use crate::outcome::{InStep, Refused, Step, of_plan};
 use crate::path::InsidePath;
 use crate::plan::Access;
 
@@ -79,9 +79,10 @@ pub(super) fn build(order: &Order, sources: &[OwnedFd]) -> Result<(), Refused> {
     };
     for entry in entries {
         let at = entry.at.clone();
-        places
-            .put(entry)
-            .step(Step::Mount, format_args!("put {at} in place"))?;
+        places.put(entry).map_err(|error| {
+            let step = of_plan(&error, Step::Mount);
+            Refused::new(step, format_args!("put {at} in place: {error}"))
+        })?;
     }
     // Only the root itself: mounts in it keep their own modes.
     system::restrict_mount(&places.root, system::Reach::Itself, READ_ONLY)
@@ -99,7 +100,10 @@ fn planned(order: &Order, sources: &[OwnedFd]) -> Result<Vec<Entry>, Refused> {
         let tree = source
             .and_then(tree::here)
             .and_then(|source| tree::clone(source, attributes));
-        tree.step(Step::Mount, format_args!("mount {at}"))
+        tree.map_err(|error| {
+            let step = of_plan(&error, Step::Mount);
+            Refused::new(step, format_args!("mount {at}: {error}"))
+        })
     };
     for mount in &order.mounts {
         let mut attributes = ALWAYS;

@@ -76,6 +76,16 @@ pub(super) const PLAIN: &[c_long] = &[
     libc::SYS_getrandom,
 ];
 
+/// Those of them that change how other processes of the same user are scheduled, init among them.
+pub(super) const SCHEDULING: &[c_long] = &[
+    libc::SYS_setpriority,
+    libc::SYS_ioprio_set,
+    libc::SYS_sched_setaffinity,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setscheduler,
+    libc::SYS_sched_setattr,
+];
+
 /// The older forms that x86-64 still has.
 #[cfg(target_arch = "x86_64")]
 #[rustfmt::skip]

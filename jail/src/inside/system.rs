@@ -181,6 +181,19 @@ pub(super) fn kill_all() -> io::Result<()> {
     check(c_long::from(unsafe { libc::kill(-1, libc::SIGKILL) })).map(drop)
 }
 
+/// Whether there is another process in this pid namespace than its process 1, which asks.
+pub(super) fn somebody_is_left() -> io::Result<bool> {
+    if rustix::process::getpid() != Pid::INIT {
+        return Err(io::Error::other("not process 1 of a pid namespace"));
+    }
+    // SAFETY: two numbers; signal 0 is none.
+    match check(c_long::from(unsafe { libc::kill(-1, 0) })) {
+        Ok(_) => Ok(true),
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// Processor time of all children that have been waited for, and the largest memory in bytes that one had.
 pub(super) fn children_usage() -> (Duration, u64) {
     // SAFETY: `rusage` is a C struct of numbers; the call fills it and cannot fail with these arguments.

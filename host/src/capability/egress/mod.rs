@@ -34,6 +34,7 @@ use rustix::event::PollFlags;
 
 use self::socket::{later, wait};
 use super::fetch::Fetcher;
+use super::fs::descriptor_path;
 use super::process::Scratch;
 use super::{BudgetExceeded, Call};
 
@@ -126,6 +127,12 @@ struct Proxy<'scope> {
     connections: AtomicUsize,
 }
 
+/// Listens on the socket in `directory`. Its address has 107 bytes of room, and a directory for temporary files may have
+/// a longer path: what stands in the address leads there through the open directory.
+fn bind(directory: &Scratch) -> io::Result<UnixListener> {
+    UnixListener::bind(Path::new(&descriptor_path(directory.directory())).join(SOCKET))
+}
+
 impl<'scope> Egress<'scope> {
     /// Starts a proxy for these pairs and no others, on a socket in a directory that only this user can enter.
     ///
@@ -149,7 +156,7 @@ impl<'scope> Egress<'scope> {
     ) -> io::Result<Egress<'scope>> {
         let directory = Scratch::create()?;
         let socket = directory.real().join(SOCKET);
-        let listener = UnixListener::bind(&socket)?;
+        let listener = bind(&directory)?;
         // A umask may have taken away what a jail of this user needs to connect.
         std::fs::set_permissions(&socket, Permissions::from_mode(0o600))?;
         listener.set_nonblocking(true)?;

@@ -222,14 +222,14 @@ fn check(command: &Command) -> Result<(), ProcessError> {
     acceptable.then_some(()).ok_or(ProcessError::InvalidRequest)
 }
 
-/// The answer about a child that ran.
-fn exit_of(ended: Ended, disguise: &Disguise, keep: usize) -> Exit {
-    let show = |(written, more): (Vec<u8>, bool)| {
+/// The answer about a child that ran, its output and its complaints in these disguises.
+fn exit_of(ended: Ended, [output, complaints]: [&Disguise; 2], keep: usize) -> Exit {
+    let show = |(written, more): (Vec<u8>, bool), disguise: &Disguise| {
         let (shown, cut) = disguise.apply(&written, keep);
         (shown, more || cut)
     };
-    let (stdout, stdout_truncated) = show(ended.stdout.into_kept());
-    let (stderr, stderr_truncated) = show(ended.stderr.into_kept());
+    let (stdout, stdout_truncated) = show(ended.stdout.into_kept(), output);
+    let (stderr, stderr_truncated) = show(ended.stderr.into_kept(), complaints);
     Exit {
         ending: ended.ending,
         stdout,

@@ -45,6 +45,16 @@ pub(super) fn run(
         return Err(ProcessError::NotStartable.into());
     }
     let arguments = arguments.iter().map(OsString::from).collect();
+    let mut disguise = Disguise::default();
+    if guarded.is_some() && leave.confinement == Confinement::Required {
+        // Git complains of paths that stand in a repository's files, and these may be real ones.
+        disguise.add(leave.mount.real(), leave.mount.at().as_str());
+    }
+    let keep = bounds.keep;
+    let bounds = Bounds {
+        keep: keep.saturating_add(disguise.look_ahead()),
+        ..bounds
+    };
     let ended = match leave.confinement {
         Confinement::Required => jailed(call, program, arguments, &leave, &found, guarded, bounds),
         Confinement::Unjailed => {
@@ -53,8 +63,8 @@ pub(super) fn run(
         }
     };
     let ended = ended.map_err(|error| noted(call, program, error))?;
-    // What a program prints is data, byte for byte: a diff may well hold a path. Nothing is replaced.
-    Ok(exit_of(ended, &Disguise::default(), bounds.keep))
+    // What a program prints is data, byte for byte: a diff may well hold a path. Only in complaints one is replaced.
+    Ok(exit_of(ended, [&Disguise::default(), &disguise], keep))
 }
 
 /// Inside, its working directory has its virtual path.
@@ -75,8 +85,11 @@ fn jailed(
         &leave.others
     };
     let mut confined = Confined::of_program(call, name, real, others, &leave.mount)?;
-    if guarded.is_none() {
-        // Git has nothing to write: what is left of its commands only reads.
+    if guarded.is_some() {
+        // Git has nothing to write: what is left of its commands only reads. The guard's questions and the command share
+        // a jail, which costs more than any of them.
+        confined.share_one_jail();
+    } else {
         confined.open_for_writing(&leave.writable)?;
         confined.open_network(&leave.egress);
     }

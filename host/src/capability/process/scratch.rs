@@ -52,8 +52,16 @@ impl Scratch {
     /// # Errors
     /// What the system says; there is no directory then.
     pub(in crate::capability) fn create() -> io::Result<Scratch> {
+        Self::create_in(&std::env::temp_dir())
+    }
+
+    /// As [`Scratch::create`], in another directory.
+    ///
+    /// # Errors
+    /// What the system says; there is no directory then.
+    pub(in crate::capability) fn create_in(temporary: &Path) -> io::Result<Scratch> {
         // Children see this path and may print it: it has to be the one the system would print (PE-09).
-        let temporary = std::env::temp_dir().canonicalize()?;
+        let temporary = temporary.canonicalize()?;
         let parent = Dir::open_ambient_dir(&temporary, ambient_authority())?;
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
@@ -83,7 +91,7 @@ impl Scratch {
     }
 
     /// The handle.
-    pub(super) fn directory(&self) -> &Dir {
+    pub(in crate::capability) fn directory(&self) -> &Dir {
         &self.directory
     }
 

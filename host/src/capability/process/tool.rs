@@ -365,7 +365,7 @@ impl Asked<'_> {
         };
         let keep = self.bounds.keep.saturating_add(disguise.look_ahead());
         match start.run(self.bounds.time, keep) {
-            Ok(ended) => Ok(Ok(exit_of(ended, &disguise, self.bounds.keep))),
+            Ok(ended) => Ok(Ok(exit_of(ended, [&disguise, &disguise], self.bounds.keep))),
             Err(NotStarted::Unconfined) => Err(ProcessError::Unconfined),
             Err(NotStarted::System(error)) => {
                 tracing::debug!(%error, "a tool could not be started");

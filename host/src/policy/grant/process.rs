@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Factors, Grant, Location, ProgramLeave};
+use super::{Confinement, Factors, Grant, Location, ProgramLeave};
 use crate::policy::{Denial, Layers, Policy, ProgramDenial, Rule, VirtualPath};
+use crate::trust::Capability;
 
 pub(super) const KIND: &str = "exec.safe";
 
@@ -108,6 +109,18 @@ impl Grant {
 }
 
 impl Layers {
+    /// Whether a skill may start a program that is installed, in the jail.
+    pub(crate) fn may_confine(&self) -> bool {
+        self.confinement() == Confinement::Required
+            && !self.policy().installed_programs().is_empty()
+    }
+
+    /// Whether a skill that declares these capabilities may.
+    pub(crate) fn may_confine_for(&self, capabilities: &[Capability]) -> bool {
+        let declared = |capability: &Capability| capability.kind == KIND;
+        capabilities.iter().any(declared) && self.may_confine()
+    }
+
     fn egress(&self) -> Vec<(String, bool)> {
         let mut hosts = self.policy().whole_hosts();
         for layer in self.narrowing() {

@@ -64,6 +64,18 @@ pub(super) fn is_mount_point(path: &VirtualPath) -> bool {
         && segments.all(|segment| first == "os" && segment.chars().all(plain("._-")))
 }
 
+/// What a process in the jail has directly below its root (K-330). A mount there would hide it, or be hidden.
+const OF_PROCESSES: [&str; 14] = [
+    "bin", "dev", "etc", "lib", "lib32", "lib64", "libx32", "nix", "opt", "proc", "run", "sbin",
+    "tmp", "usr",
+];
+
+/// Whether a process in the jail has something else there.
+pub(super) fn is_of_processes(path: &VirtualPath) -> bool {
+    let first = path.segments().next();
+    first.is_some_and(|first| OF_PROCESSES.contains(&first))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

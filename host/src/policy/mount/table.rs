@@ -107,6 +107,11 @@ impl MountTable {
             })
     }
 
+    /// Every mount, the longest mount point first.
+    pub(in crate::policy) fn iter(&self) -> impl Iterator<Item = &Mounted> {
+        self.mounts.iter()
+    }
+
     /// Every mounted directory.
     pub(in crate::policy) fn directories(&self) -> impl Iterator<Item = MountHandle> {
         self.mounts.iter().filter_map(|mount| match &mount.mapped {

@@ -141,7 +141,7 @@ pub(crate) fn outside(host: &Host, attempt: &str, user: Option<u32>, stdin: Stdi
     }
 }
 
-fn exited(status: i32, output: &[u8]) -> Ended {
+pub(crate) fn exited(status: i32, output: &[u8]) -> Ended {
     let said = String::from_utf8_lossy(output).trim().to_owned();
     match status {
         0 => Ended::Escaped(said),
@@ -150,7 +150,7 @@ fn exited(status: i32, output: &[u8]) -> Ended {
     }
 }
 
-fn plan(host: &Host, words: Vec<String>, shape: Shape, without: &[Removed]) -> Plan {
+pub(crate) fn plan(host: &Host, words: Vec<String>, shape: Shape, without: &[Removed]) -> Plan {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_attempt"));
     let executable = shape == Shape::Executable;
     let mount = |name: &str, at: &str, access| Mount {

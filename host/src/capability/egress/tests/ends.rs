@@ -202,3 +202,20 @@ fn a_client_that_goes_away_is_not_waited_for() {
     });
     assert_eq!(upstream.got().len(), 3 * MAX_CONNECTIONS);
 }
+
+#[test]
+fn k_344_the_directory_for_temporary_files_may_have_a_long_path() {
+    let temporary = tempfile::tempdir().unwrap();
+    let long = temporary.path().join("long".repeat(50));
+    std::fs::create_dir(&long).unwrap();
+    let directory = Scratch::create_in(&long).unwrap();
+    assert!(directory.real().as_os_str().len() > 200);
+    let listener = bind(&directory).unwrap();
+    let name = Path::new(&descriptor_path(directory.directory())).join(SOCKET);
+    let mut client = UnixStream::connect(name).unwrap();
+    client.write_all(b"x").unwrap();
+    let mut read = [0];
+    listener.accept().unwrap().0.read_exact(&mut read).unwrap();
+    assert_eq!(&read, b"x");
+    assert!(directory.real().join(SOCKET).exists());
+}

@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
 use super::environment::NO_PROGRAM;
-use super::{Clock, Ending, Guarded, ProcessError};
+use super::repository::Repository;
+use super::{Clock, Ending, Guarded, ProcessError, plain};
 
 /// Names of settings that are read at most, in bytes.
 const MAX_NAMES_BYTES: usize = 1024 * 1024;
@@ -23,8 +24,12 @@ impl Guarded<'_> {
     /// [`ProcessError::DirectoryDenied`] when not all of its settings can be read, or there are too many.
     pub(super) fn list_drivers(
         &self,
+        repository: &Repository,
         clock: Clock,
     ) -> Result<Option<Vec<(OsString, &'static str)>>, ProcessError> {
+        if plain::configures_no_driver(&repository.common_directory) {
+            return Ok(Some(Vec::new()));
+        }
         let list = ["--no-pager", "config", "--list", "--name-only", "-z"];
         let Some(ended) = self.ask(&list, clock, MAX_NAMES_BYTES)? else {
             return Ok(None);

@@ -11,11 +11,12 @@
 //!    values for what the repository could configure. A rule's `env` adds no variable whose name begins with `GIT_`:
 //!    some of them start programs (`GIT_EXTERNAL_DIFF`), others leave the mounts (`GIT_DIR`), and what one does
 //!    changes with git's version.
-//! 3. **Place** ([`repository`]). Git directory, common directory and top level lie inside the mount of the working
+//! 3. **Place** ([`absolute`], [`repository`]). Git directory, common directory and top level lie inside the mount of the working
 //!    directory. Where there is no repository, what git says of that is the answer, and the command is not started:
 //!    `git diff` would compare any two files there.
 //! 4. **Drivers** ([`drivers`]). Filters, textconv programs, diff and merge drivers have names that the repository
-//!    chooses; those that it configures are listed, and each is emptied.
+//!    chooses; those that it configures are listed, and each is emptied. A repository whose settings name no such section
+//!    is not asked for them ([`plain`]).
 //!
 //! The guard's own commands are started like the command itself and share its deadline; they make no hostcall of their
 //! own. None of them starts a program or looks at an object.
@@ -24,9 +25,11 @@
 //! executes git and nothing else (TS-84), and that it cannot read alternates outside the mounts, follow links out of
 //! them or write to a repository, is for the jail to enforce (TC-43).
 
+mod absolute;
 mod arguments;
 mod drivers;
 mod environment;
+mod plain;
 mod repository;
 #[cfg(test)]
 mod tests;
@@ -92,6 +95,10 @@ impl Guarded<'_> {
             time: bounds.time,
         };
         environment::guard(&mut self.start.environment, self.place.inside);
+        if self.place.inside != self.place.real {
+            let told = absolute::variables(self.place, &self.start.directory)?;
+            self.start.environment.extend(told);
+        }
         let repository = match self.look(clock)? {
             Looked::Repository(repository) => repository,
             Looked::Answer(ended) => return Ok(ended),
@@ -102,7 +109,7 @@ impl Guarded<'_> {
         if repository.has_linked_index().map_err(not_startable)? {
             return Err(ProcessError::DirectoryDenied);
         }
-        let drivers = match self.list_drivers(clock)? {
+        let drivers = match self.list_drivers(&repository, clock)? {
             Some(drivers) => drivers,
             None => return late(clock),
         };

@@ -37,6 +37,8 @@ pub(super) enum Looked {
 pub(super) struct Repository {
     /// Where `HEAD` and `index` are.
     pub(super) git_directory: PathBuf,
+    /// Where `config` is.
+    pub(super) common_directory: PathBuf,
     /// Directories from its top level down to the working directory.
     pub(super) depth: usize,
 }
@@ -99,13 +101,14 @@ fn found(written: &[u8], lines: usize, mount: Place<'_>) -> Option<Repository> {
         _ => return None,
     };
     let inside = |path: &[u8]| mount.real(Path::new(OsStr::from_bytes(path)));
-    inside(common)?;
+    let common_directory = inside(common)?;
     if let Some(top) = top {
         inside(top)?;
     }
     let segments = prefix.split(|byte| *byte == b'/');
     Some(Repository {
         git_directory: inside(git_directory)?,
+        common_directory,
         depth: segments.filter(|segment| !segment.is_empty()).count(),
     })
 }

@@ -1,0 +1,160 @@
+//! The plan of a child's jail: what is executed, and the limits (K-336, K-350).
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{Mode, OFlags};
+
+use super::super::child::{NotStarted, Start};
+use super::{Confined, Jails, Shown};
+use crate::jail::{EGRESS_PORT, InsidePath, Limits, Mount, Network, Plan, Program, Scratch, Turn};
+
+/// Where a program that is no part of the system is mounted.
+const PROGRAMS: &str = "/run/program";
+
+/// Directories of the system, which every child sees (TC-43).
+const SYSTEM: [&str; 9] = [
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix",
+];
+
+/// Bytes and files in the directory in memory.
+const SCRATCH_BYTES: u64 = 256 * 1024 * 1024;
+const SCRATCH_FILES: u64 = 16_384;
+
+/// Bytes of each file that a child writes (K-336).
+const FILE_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// Open descriptors of a process (K-336).
+const OPEN_FILES: u64 = 256;
+
+/// K-44.
+const LANDLOCK_MIN_ABI: u8 = 1;
+
+/// Where programs look for a proxy (K-344).
+const PROXY_VARIABLES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
+
+/// What is executed.
+#[derive(Debug)]
+pub(in super::super) enum Executable {
+    /// A file at the same path inside.
+    There(PathBuf),
+    /// This very file, mounted there.
+    File { file: OwnedFd, at: PathBuf },
+}
+
+impl Executable {
+    /// The program `name`, which lies at this real path.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub(in super::super) fn program(name: &str, real: &Path) -> io::Result<Self> {
+        if is_of_the_system(real) {
+            return Ok(Self::There(real.to_owned()));
+        }
+        Ok(Self::File {
+            file: reference(real)?,
+            at: Path::new(PROGRAMS).join(name),
+        })
+    }
+
+    /// The same once more.
+    fn to_program(&self) -> io::Result<Program> {
+        Ok(match self {
+            Self::There(path) => Program::Path(inside(path)?),
+            Self::File { file, at } => Program::Descriptor {
+                file: file.try_clone()?,
+                at: inside(at)?,
+            },
+        })
+    }
+}
+
+impl Confined<'_> {
+    pub(super) fn plan(
+        &self,
+        start: &Start<'_>,
+        network: Network,
+        time: Duration,
+    ) -> Result<Plan, NotStarted> {
+        let mount = |shown: &Shown| -> io::Result<Mount> {
+            Ok(Mount {
+                source: shown.source.try_clone()?,
+                at: inside(&shown.at)?,
+                access: shown.access,
+                executable: shown.executable,
+            })
+        };
+        let mut turn = turn(start, time);
+        if let Network::Relay { .. } = network {
+            let proxy = format!("http://127.0.0.1:{EGRESS_PORT}");
+            for name in PROXY_VARIABLES {
+                turn.environment.retain(|(other, _)| other != name);
+                turn.environment.push((name.into(), proxy.clone().into()));
+            }
+        }
+        let scratch = Scratch {
+            at: inside(Path::new(self.scratch))?,
+            bytes: SCRATCH_BYTES.min(self.memory_bytes),
+            inodes: SCRATCH_FILES,
+            executable: false,
+        };
+        Ok(Plan {
+            program: self.program.to_program()?,
+            arguments: turn.arguments,
+            environment: turn.environment,
+            directory: inside(&start.directory)?,
+            mounts: self.mounts.iter().map(mount).collect::<io::Result<_>>()?,
+            system: true,
+            scratch: match self.jails {
+                Jails::Own => vec![scratch],
+                Jails::First(_) => Vec::new(),
+            },
+            files: Vec::new(),
+            links: Vec::new(),
+            execute: self
+                .execute
+                .iter()
+                .map(|path| inside(path))
+                .collect::<io::Result<_>>()?,
+            network,
+            sockets: Vec::new(),
+            limits: Limits {
+                wall: turn.wall,
+                cpu_seconds: None,
+                memory_bytes: Some(self.memory_bytes),
+                processes: Some(self.processes),
+                file_bytes: Some(FILE_BYTES),
+                open_files: Some(OPEN_FILES),
+            },
+            landlock_min_abi: LANDLOCK_MIN_ABI,
+        })
+    }
+}
+
+/// What one command of a jail is told.
+pub(super) fn turn(start: &Start<'_>, time: Duration) -> Turn {
+    let arguments = std::iter::once(&start.name).chain(&start.arguments);
+    let environment = start.environment.iter();
+    Turn {
+        arguments: arguments.cloned().collect(),
+        environment: environment
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect(),
+        wall: Some(time),
+    }
+}
+
+fn is_of_the_system(real: &Path) -> bool {
+    SYSTEM.iter().any(|directory| real.starts_with(directory))
+}
+
+pub(super) fn reference(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
+}
+
+fn inside(path: &Path) -> io::Result<InsidePath> {
+    InsidePath::new(path).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
+}
