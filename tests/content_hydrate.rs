@@ -39,6 +39,8 @@ mod forms;
 mod front_matter;
 #[path = "content_hydrate/hostile_components.rs"]
 mod hostile_components;
+#[path = "content_hydrate/kept_descriptions.rs"]
+mod kept_descriptions;
 #[path = "content_hydrate/limits.rs"]
 mod limits;
 #[path = "content_hydrate/mounts.rs"]

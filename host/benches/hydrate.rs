@@ -21,6 +21,8 @@ mod server;
 use std::fmt::Write as _;
 use std::fs;
 use std::hint::black_box;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         ("hydrate 10 local skills, in process", in_process),
         ("fresh instance and call (bare wasmtime)", fresh_instance),
         ("hydrate 10 local skills, whole process", whole_process),
+        ("hydrate 10 tools asked before, whole process", kept_tools),
         ("verify all pins, whole process", verify_pins),
         ("hydrate 100 skills over HTTP, 20 ms each", over_http),
     ])
@@ -93,6 +96,30 @@ fn whole_process(samples: usize) -> Measured {
     let root = os.path().to_str().unwrap();
     let arguments = ["hydrate", AGENT, "--root", root];
     processes(&arguments, samples, Duration::from_millis(15))
+}
+
+/// Ten tools in the jail, each a script that a shell runs, that all were asked in the first run, which is not counted.
+fn kept_tools(samples: usize) -> Measured {
+    let os = tempfile::tempdir().unwrap();
+    fs::create_dir(os.path().join("agents")).unwrap();
+    let mut agent = String::from("---\ntools:\n");
+    for tool in 0..10 {
+        let (name, text) = (format!("tool-{tool}.sh"), "#!/bin/sh\necho What it does\n");
+        let mut options = fs::OpenOptions::new();
+        let file = options.write(true).create_new(true).mode(0o755);
+        let mut file = file.open(os.path().join(&name)).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        writeln!(agent, "  - ../{name}").unwrap();
+    }
+    fs::write(os.path().join("agents/pilot.md"), agent + "---\nFly.\n").unwrap();
+    let policy = os.path().join("policy.yaml");
+    let text = "version: 1\ntrusted_signers: [hydrant.build]\n\
+                capability_ceiling: {fs: {read: [/os]}, exec: true}\n\
+                host:\n  mounts: [{at: /os, dir: \"@cli\", mode: ro}]\n  discovery: {run: [/os]}\n";
+    fs::write(&policy, text).unwrap();
+    let (root, policy) = (os.path().to_str().unwrap(), policy.to_str().unwrap());
+    let arguments = ["hydrate", AGENT, "--root", root, "--policy", policy];
+    processes(&arguments, samples, Duration::from_millis(20))
 }
 
 fn verify_pins(samples: usize) -> Measured {

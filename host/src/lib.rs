@@ -23,6 +23,7 @@ pub mod audit;
 pub mod capability;
 mod embedded;
 pub mod engine;
+mod entry;
 pub mod home;
 mod host;
 pub mod jail;

@@ -34,6 +34,7 @@ fn plan() -> Plan {
         sockets: vec![],
         limits: Limits {
             wall: Some(Duration::from_secs(5)),
+            grace: None,
             cpu_seconds: Some(5),
             memory_bytes: Some(1 << 29),
             processes: Some(64),

@@ -91,6 +91,7 @@ impl Jailed {
         self.deadline = self
             .limits
             .wall
+            .map(|wall| wall.saturating_add(self.limits.grace.unwrap_or_default()))
             .and_then(|wall| Instant::now().checked_add(wall.checked_add(GRACE)?));
         let limited = self.limits.memory_bytes.is_some() || self.limits.processes.is_some();
         if self.sampled && limited && self.sampler.is_none() {

@@ -73,7 +73,8 @@ impl Launcher {
         }
     }
 
-    pub(super) fn binary(&self) -> &Path {
+    /// The binary that becomes the launcher.
+    pub fn binary(&self) -> &Path {
         &self.binary
     }
 

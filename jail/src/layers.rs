@@ -235,6 +235,7 @@ fn run(launcher: &Launcher, probe: &Probe, network: Network) -> Result<(How, Str
         sockets: Vec::new(),
         limits: Limits {
             wall: Some(Duration::from_secs(10)),
+            grace: None,
             cpu_seconds: Some(10),
             memory_bytes: Some(MEMORY_BYTES),
             processes: Some(16),

@@ -164,6 +164,10 @@ pub const EGRESS_SOCKET: &str = "/run/egress.sock";
 pub struct Limits {
     /// Time from the start of the program to the end of everything.
     pub wall: Option<Duration>,
+    /// Time after that, for programs that end by themselves when they are told to (`TERM`); then all are killed. `None`:
+    /// they are killed at once. The other limits hold on; above them, and by [`Jailed::kill`](super::Jailed::kill), they
+    /// are killed at any time.
+    pub grace: Option<Duration>,
     /// Processor time of each process.
     pub cpu_seconds: Option<u64>,
     /// Memory of all processes together (sampled), and data of each one.

@@ -43,6 +43,11 @@ impl Launcher {
         self.start(plan, streams)
     }
 
+    /// None.
+    pub fn binary(&self) -> &std::path::Path {
+        std::path::Path::new("")
+    }
+
     /// Refuses.
     ///
     /// # Errors

@@ -244,6 +244,41 @@ fn tc_45_nothing_outlives_a_child() {
     );
 }
 
+/// TC-45: TERM, two seconds, KILL. In the jail and outside of it, and for all that the program has started.
+#[test]
+fn tc_45_a_program_whose_time_is_up_may_end_by_itself() {
+    // The shell's child gets the signal as well, and takes a while.
+    let tidies = "sh -c 'trap \"sleep 0.3; echo tidied\" TERM; echo began; sleep 60 & wait'";
+    let deaf = "trap '' TERM; echo began; while :; do sleep 1; done";
+    for jail in ["required", "unjailed"] {
+        let desk = Desk::bare();
+        let host = json!({"jail": {"process": jail}});
+        with_rules(&desk, &[tidies, deaf], &json!({}), &host);
+        for (script, stdout, least, most) in [
+            (tidies, "began\ntidied\n", 1_000, 2_500),
+            (deaf, "began\n", 2_900, 6_000),
+        ] {
+            let request = json!({"argv": ["sh", "-c", script], "timeout_ms": 1_000});
+            let answer = desk.ok(ID, &request);
+            assert_eq!(answer["timed_out"], true, "{jail} {answer}");
+            assert_eq!(answer["exit_code"], 124, "{jail} {answer}");
+            assert_eq!(answer["stdout"], stdout, "{jail} {answer}");
+            let took = answer["duration_ms"].as_u64().unwrap();
+            assert!((least..most).contains(&took), "{jail} {answer}");
+        }
+    }
+}
+
+/// TS-67: what is left behind by a program that has ended is not given any time.
+#[test]
+fn ts_67_what_a_program_leaves_behind_is_killed_at_once() {
+    let leaves = "(trap '' TERM; sleep 60; echo late) & echo ended";
+    let desk = scripted(&[leaves], &json!({}));
+    let answer = run(&desk, leaves);
+    assert_eq!(answer["stdout"], "ended\n", "{answer}");
+    assert!(answer["duration_ms"].as_u64().unwrap() < 1_500, "{answer}");
+}
+
 /// TN-13: of all processes in the jail together.
 #[test]
 fn tn_13_memory_and_processes_are_limited() {

@@ -25,6 +25,7 @@ use std::time::Duration;
 
 use crate::jail::Launcher;
 use crate::policy::{Grant, Limits};
+use crate::trust::Digest;
 
 pub use self::journal::{Entries, Journal};
 pub use self::meter::{Budget, BudgetExceeded, Meter, MeterBudgets, Used};
@@ -50,13 +51,15 @@ pub struct Call {
     pub protected: Arc<[PathBuf]>,
     /// What makes jails; without it no child starts that must be confined.
     pub jail: Option<Launcher>,
+    /// Where answers of tools are kept; without it every tool is started each time.
+    pub descriptions: Option<Arc<dyn KeepDescriptions>>,
 }
 
 /// Asks a component for its description. The engine implements it; this folder knows no WebAssembly.
 pub trait DescribeComponent: Send + Sync {
     /// Instantiates `component` (at most 4 MiB) without any capability, for at most `time`, and answers
     /// what its `describe` returned (TD-14). Waiting for others and compiling do not count against `time`;
-    /// all together takes at most `patience`.
+    /// all together takes at most `patience`. It is compiled in a process of its own in the `jail`, if there is one.
     ///
     /// # Errors
     /// [`DescribeError`] for every component that has no description to give (TD-15).
@@ -65,7 +68,27 @@ pub trait DescribeComponent: Send + Sync {
         component: &[u8],
         time: Duration,
         patience: Duration,
+        jail: Option<&Launcher>,
     ) -> Result<String, DescribeError>;
+}
+
+/// Keeps what tools answered, between calls and processes, so that one that is asked the same again is not started
+/// again. The engine implements it, beside compiled code.
+pub trait KeepDescriptions: Send + Sync {
+    /// What a tool answered under these `circumstances`, if that is known, not too old, and ours.
+    fn find(&self, circumstances: &Digest) -> Option<KeptDescription>;
+
+    /// Keeps an answer. That it cannot be kept is nobody's error.
+    fn keep(&self, circumstances: &Digest, description: &KeptDescription);
+}
+
+/// The answer of a tool that ended with status 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptDescription {
+    /// The first bytes of its standard output, without real paths (PE-09).
+    pub stdout: Vec<u8>,
+    /// There was more.
+    pub truncated: bool,
 }
 
 /// Why a component has no description.

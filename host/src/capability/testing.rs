@@ -124,6 +124,7 @@ pub(super) fn call(grant: Grant) -> Call {
         journals: None,
         protected: Arc::default(),
         jail: None,
+        descriptions: None,
     }
 }
 
@@ -140,6 +141,7 @@ impl DescribeComponent for Describer {
         component: &[u8],
         _: Duration,
         _: Duration,
+        _: Option<&crate::jail::Launcher>,
     ) -> Result<String, DescribeError> {
         match component {
             b"slow" => Err(DescribeError::Timeout),

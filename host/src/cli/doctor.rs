@@ -127,7 +127,7 @@ fn pinned_skills() -> Vec<Finding> {
 
 fn cache() -> Vec<Finding> {
     let Some(folders) = engine::default_cache_folders() else {
-        let detail = "there is no home folder, or no cache folder (HOME, HYDRANT_HOME, XDG_CACHE_HOME): \
+        let detail = "there is no home folder, or no cache folder (HOME, HYDRANT_HOME, XDG_CACHE_HOME), or HYDRANT_CACHE is off: \
                       components are compiled in every process";
         return vec![finding("code-cache", State::Degraded, detail)];
     };

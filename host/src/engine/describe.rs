@@ -1,8 +1,11 @@
 //! Tools that are components: asked for their description in an instance that can reach nothing (TD-14).
 //!
 //! Such a tool is untrusted down to its last byte, and compiling it is the larger risk. It is vetted first
-//! ([`super::vetting`]), compiled by an engine of its own, and its compiled code is never kept. Few are worked
-//! on at a time and the others wait, so that an answer does not depend on how many ask.
+//! ([`super::vetting`]), compiled by an engine of its own, and its compiled code is never kept. What it answered is: in
+//! this process, and where there is a cache also for others. An instance that can reach nothing, whose clock stands still
+//! and whose random numbers are always the same, answers by its bytes alone, so that nothing else needs to be compared,
+//! and tenants can share the answer. Few are worked on at a time and the others wait, so that an answer does not depend
+//! on how many ask.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,9 +15,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::permits::Permits;
-use super::{Budgets, CallError, Engine, vetting};
+use super::{Budgets, CallError, DescriptionCache, Engine, vetting};
 use crate::capability::fetch::Fetcher;
-use crate::capability::{Budget, Call, DescribeComponent, DescribeError, Journal};
+use crate::capability::{
+    Budget, Call, DescribeComponent, DescribeError, Journal, KeepDescriptions, KeptDescription,
+};
+use crate::jail::Launcher;
 use crate::policy::{Grant, Limits};
 use crate::trust::Digest;
 
@@ -38,6 +44,8 @@ struct Shared {
     engine: OnceLock<Option<Engine>>,
     fetcher: Arc<Fetcher>,
     known: Mutex<BTreeMap<Digest, Arc<Flight>>>,
+    /// For other processes.
+    kept: Option<DescriptionCache>,
 }
 
 /// All describers of the process share these: what they bound is the process's memory.
@@ -76,10 +84,17 @@ impl ComponentDescriber {
     /// `fetcher` is never used: a tool is granted nothing.
     #[must_use]
     pub fn new(fetcher: Arc<Fetcher>) -> Self {
+        Self::keeping(fetcher, None)
+    }
+
+    /// As [`new`](Self::new), with a place where descriptions are kept for other processes.
+    #[must_use]
+    pub(crate) fn keeping(fetcher: Arc<Fetcher>, kept: Option<DescriptionCache>) -> Self {
         let shared = Shared {
             engine: OnceLock::new(),
             fetcher,
             known: Mutex::default(),
+            kept,
         };
         Self {
             shared: Arc::new(shared),
@@ -127,21 +142,47 @@ impl ComponentDescriber {
         outcome
     }
 
-    /// On a thread of its own, because compiling cannot be interrupted: past `patience` nobody waits any more,
+    /// What another process was told, or else what the component says now.
+    fn recall_or(
+        &self,
+        digest: &Digest,
+        ask: impl FnOnce() -> Result<String, DescribeError>,
+    ) -> Result<String, DescribeError> {
+        let Some(kept) = &self.shared.kept else {
+            return ask();
+        };
+        let circumstances = circumstances(digest);
+        let found = kept.find(&circumstances);
+        if let Some(Ok(text)) = found.map(|found| String::from_utf8(found.stdout)) {
+            return Ok(text);
+        }
+        let text = ask()?;
+        let description = KeptDescription {
+            stdout: text.clone().into_bytes(),
+            truncated: false,
+        };
+        kept.keep(&circumstances, &description);
+        Ok(text)
+    }
+
+    /// On a thread of its own, because compiling in this process cannot be interrupted: past `patience` nobody waits any more,
     /// and the thread keeps its permit until the compiler is done.
     fn describe_apart(
         &self,
         component: &[u8],
         time: Duration,
         patience: Duration,
+        jail: Option<&Launcher>,
     ) -> Result<String, DescribeError> {
         let started = Instant::now();
         let permit = PERMITS.take(patience).ok_or(DescribeError::Timeout)?;
         let (answer, answered) = mpsc::sync_channel(1);
-        let (this, component) = (self.clone(), component.to_vec());
+        let (this, component, jail) = (self.clone(), component.to_vec(), jail.cloned());
+        let left = patience.saturating_sub(started.elapsed());
         let work = move || {
             // The validator has assertions that a hostile component can fail: an answer like any other.
-            let describe = AssertUnwindSafe(|| this.describe_now(&component, time));
+            let describe = || this.describe_now(&component, time, left, jail.as_ref());
+            let describe = AssertUnwindSafe(describe);
             let description = catch_unwind(describe).unwrap_or(Err(DescribeError::NotDescribable));
             drop(permit);
             // Nobody listens any more when patience has ended.
@@ -159,14 +200,20 @@ impl ComponentDescriber {
         }
     }
 
-    fn describe_now(&self, bytes: &[u8], time: Duration) -> Result<String, DescribeError> {
+    fn describe_now(
+        &self,
+        bytes: &[u8],
+        time: Duration,
+        patience: Duration,
+        jail: Option<&Launcher>,
+    ) -> Result<String, DescribeError> {
         vetting::vet(bytes).map_err(|error| not_describable(&error))?;
         let engine = self.shared.engine.get_or_init(|| Engine::for_tools().ok());
         let engine = engine
             .as_ref()
             .ok_or_else(|| not_describable(&"no engine for tools"))?;
         let component = engine
-            .compile_vetted(bytes)
+            .compile_vetted(bytes, jail, patience)
             .map_err(|error| not_describable(&error))?;
         let describe = component
             .get_export_index(None, "describe")
@@ -187,6 +234,7 @@ impl ComponentDescriber {
             journals: None,
             protected: Arc::default(),
             jail: None,
+            descriptions: None,
         });
         engine
             .describe_instance(&instance, describe, call, &budgets)
@@ -205,6 +253,7 @@ impl DescribeComponent for ComponentDescriber {
         component: &[u8],
         time: Duration,
         patience: Duration,
+        jail: Option<&Launcher>,
     ) -> Result<String, DescribeError> {
         let digest = Digest::of(component);
         let started = Instant::now();
@@ -212,7 +261,11 @@ impl DescribeComponent for ComponentDescriber {
         loop {
             match self.part(&digest) {
                 Part::Lead(flight) => {
-                    let ask = || self.describe_apart(component, time, left());
+                    let ask = || {
+                        self.recall_or(&digest, || {
+                            self.describe_apart(component, time, left(), jail)
+                        })
+                    };
                     return self.lead(&flight, &digest, ask);
                 }
                 Part::Follow(flight) => match flight.wait(left()) {
@@ -224,6 +277,12 @@ impl DescribeComponent for ComponentDescriber {
             }
         }
     }
+}
+
+/// All that the answer of a component depends on: its bytes, and who asks. A later version may give it more to see.
+fn circumstances(component: &Digest) -> Digest {
+    let (version, machine) = (env!("CARGO_PKG_VERSION"), std::env::consts::ARCH);
+    Digest::of(format!("component\0{component}\0{version}\0{machine}").as_bytes())
 }
 
 fn not_describable(error: &dyn std::fmt::Display) -> DescribeError {
@@ -262,18 +321,57 @@ mod tests {
     fn td_14_what_describe_returns_is_kept_by_digest() {
         let (describer, component) = (describer(), component("(i32.const 0)"));
         for _ in 0..2 {
-            assert_eq!(describer.describe(&component, LONG, LONG), Ok("{}".into()));
+            assert_eq!(
+                describer.describe(&component, LONG, LONG, None),
+                Ok("{}".into())
+            );
         }
         assert_eq!(describer.known().len(), 1);
         // Nobody is asked any more: there would be no time for it.
         let none = Duration::ZERO;
-        assert_eq!(describer.describe(&component, none, none), Ok("{}".into()));
+        assert_eq!(
+            describer.describe(&component, none, none, None),
+            Ok("{}".into())
+        );
+    }
+
+    /// A describer of another process, which shares the cache in `folder`.
+    fn keeping(folder: &std::path::Path) -> ComponentDescriber {
+        let cache = DescriptionCache::new(&super::super::CodeCacheFolders {
+            code: folder.join("hydrant"),
+            key: folder.join("state"),
+        });
+        ComponentDescriber::keeping(Arc::new(Fetcher::new(&[]).unwrap()), Some(cache))
+    }
+
+    #[test]
+    fn td_14_another_process_does_not_ask_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let ours = component("(i32.const 0)");
+        let none = Duration::ZERO;
+        let first = keeping(folder.path());
+        assert_eq!(first.describe(&ours, LONG, LONG, None), Ok("{}".into()));
+        // There would be no time to ask.
+        let second = keeping(folder.path());
+        assert_eq!(second.describe(&ours, none, none, None), Ok("{}".into()));
+        let other = component("(i32.const 0) nop");
+        let asked = second.describe(&other, none, none, None);
+        assert_eq!(asked, Err(DescribeError::Timeout));
+    }
+
+    #[test]
+    fn dt_03_errors_are_kept_for_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let traps = component("(unreachable)");
+        let answer = keeping(folder.path()).describe(&traps, LONG, LONG, None);
+        assert_eq!(answer, Err(DescribeError::NotDescribable));
+        assert!(!folder.path().join("hydrant").exists());
     }
 
     #[test]
     fn dt_03_errors_are_never_kept() {
         let (describer, component) = (describer(), component("(unreachable)"));
-        let answer = describer.describe(&component, LONG, LONG);
+        let answer = describer.describe(&component, LONG, LONG, None);
         assert_eq!(answer, Err(DescribeError::NotDescribable));
         assert!(describer.known().is_empty());
     }
@@ -284,12 +382,12 @@ mod tests {
         let component = component("(loop $again (br $again)) (unreachable)");
         let slow = Duration::from_secs(5);
         thread::scope(|scope| {
-            let leader = scope.spawn(|| describer.describe(&component, slow, LONG));
+            let leader = scope.spawn(|| describer.describe(&component, slow, LONG, None));
             while describer.known().is_empty() {
                 thread::yield_now();
             }
             let short = Duration::from_millis(50);
-            let follower = describer.describe(&component, short, short);
+            let follower = describer.describe(&component, short, short, None);
             assert_eq!(follower, Err(DescribeError::Timeout));
             assert!(!leader.is_finished(), "the other is still asking");
             assert_eq!(leader.join().unwrap(), Err(DescribeError::Timeout));

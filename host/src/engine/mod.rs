@@ -9,6 +9,7 @@ mod apart;
 mod bindings;
 mod budget;
 mod cache;
+mod contained;
 mod core_module;
 mod describe;
 mod error;
@@ -30,14 +31,18 @@ use wasmtime::{Store, UpdateDeadline};
 use self::apart::NotCompiled;
 use self::bindings::hydrant::host::types::SkillError;
 use self::cache::CodeCache;
+use self::contained::Kind;
 use self::permits::Permits;
 use self::state::State;
 use self::ticker::Ticker;
 use crate::capability::{Budget, BudgetExceeded, Call, Used};
+use crate::jail::Launcher;
 use crate::trust::{Capability, Digest};
 
 pub use self::budget::Budgets;
+pub(crate) use self::cache::DescriptionCache;
 pub use self::cache::{CacheError, CodeCacheFolders};
+pub(crate) use self::contained::compile_if_asked;
 pub use self::core_module::{CoreBudgets, CoreEngine, CoreFailure, CoreOutcome};
 pub use self::describe::{ComponentDescriber, THREAD as DESCRIBE_THREAD};
 pub use self::error::{CallError, EngineError, ProbeFailure};
@@ -147,10 +152,11 @@ impl Engine {
         digest: &Digest,
         capabilities: &[Capability],
     ) -> Result<Skill, EngineError> {
-        self.load_within(component, digest, capabilities, COMPILE_PATIENCE)
+        self.load_within(component, digest, capabilities, COMPILE_PATIENCE, None)
     }
 
-    /// As [`load`](Self::load), within the time that a call has left.
+    /// As [`load`](Self::load), within the time that a call has left, for a component that nobody vouches for: it is
+    /// compiled in a process of its own in the `jail`, if there is one.
     ///
     /// # Errors
     ///
@@ -161,8 +167,9 @@ impl Engine {
         digest: &Digest,
         capabilities: &[Capability],
         patience: Duration,
+        jail: Option<&Launcher>,
     ) -> Result<Skill, EngineError> {
-        let component = self.compiled(self.cached(digest), component, digest, patience)?;
+        let component = self.compiled(self.cached(digest), component, digest, patience, jail)?;
         setup::check_declared(&component, &self.inner.wasmtime, capabilities)?;
         self.link(&component)
     }
@@ -186,7 +193,7 @@ impl Engine {
         digest: &Digest,
         capabilities: &[Capability],
     ) -> Result<Skill, EngineError> {
-        let component = self.compiled(cached, component, digest, COMPILE_PATIENCE)?;
+        let component = self.compiled(cached, component, digest, COMPILE_PATIENCE, None)?;
         setup::check_declared(&component, &self.inner.wasmtime, capabilities)?;
         self.link(&component)
     }
@@ -217,9 +224,10 @@ impl Engine {
         bytes: &[u8],
         digest: &Digest,
         patience: Duration,
+        jail: Option<&Launcher>,
     ) -> Result<Component, EngineError> {
         let (Some(cache), Some(found)) = (&self.inner.cache, cached.0) else {
-            return self.compile(bytes, patience);
+            return self.compile(bytes, patience, jail);
         };
         match found {
             Ok(Some(component)) => {
@@ -229,10 +237,10 @@ impl Engine {
             Ok(None) => {}
             Err(error) => {
                 tracing::warn!(%error, "the compiled-code cache is not used");
-                return self.compile(bytes, patience);
+                return self.compile(bytes, patience, jail);
             }
         }
-        let component = self.compile(bytes, patience)?;
+        let component = self.compile(bytes, patience, jail)?;
         let stored = component.serialize().map(|code| cache.store(digest, code));
         if let Ok(Err(error)) = stored {
             tracing::warn!(%error, "compiled code is not kept");
@@ -241,11 +249,16 @@ impl Engine {
     }
 
     /// Vets and compiles: a signature says who made a component, not what it costs to compile it.
-    fn compile(&self, bytes: &[u8], patience: Duration) -> Result<Component, EngineError> {
-        let (engine, bytes) = (self.inner.wasmtime.clone(), bytes.to_vec());
+    fn compile(
+        &self,
+        bytes: &[u8],
+        patience: Duration,
+        jail: Option<&Launcher>,
+    ) -> Result<Component, EngineError> {
+        let (engine, bytes, jail) = (self.inner.wasmtime.clone(), bytes.to_vec(), jail.cloned());
         let work = move || {
             vetting::vet_bundle(&bytes).map_err(|refused| refused.to_string())?;
-            Component::from_binary(&engine, &bytes).map_err(|error| format!("{error:#}"))
+            component(&engine, Kind::Bundle, &bytes, jail.as_ref(), patience)
         };
         let component = apart::compile(patience, work).map_err(|error| match error {
             NotCompiled::Timeout => EngineError::CompileTimeout,
@@ -255,10 +268,15 @@ impl Engine {
         Ok(component)
     }
 
-    /// Compiles on this thread what was vetted before.
-    fn compile_vetted(&self, bytes: &[u8]) -> Result<Component, EngineError> {
-        let component = Component::from_binary(&self.inner.wasmtime, bytes)
-            .map_err(|error| EngineError::Compile(format!("{error:#}")))?;
+    /// Compiles a tool that was vetted before, on this thread or in the `jail`, where `time` is a limit.
+    fn compile_vetted(
+        &self,
+        bytes: &[u8],
+        jail: Option<&Launcher>,
+        time: Duration,
+    ) -> Result<Component, EngineError> {
+        let component = component(&self.inner.wasmtime, Kind::Tool, bytes, jail, time)
+            .map_err(EngineError::Compile)?;
         setup::check_imports(&component, &self.inner.wasmtime)?;
         Ok(component)
     }
@@ -331,7 +349,13 @@ impl Engine {
         budgets: &Budgets,
     ) -> Result<String, ProbeFailure> {
         let linked = self
-            .compiled(self.cached(digest), component, digest, COMPILE_PATIENCE)
+            .compiled(
+                self.cached(digest),
+                component,
+                digest,
+                COMPILE_PATIENCE,
+                None,
+            )
             .and_then(|component| self.link(&component))
             .map_err(|error| ProbeFailure::Instantiation(error.to_string()))?;
         self.describe(&linked, call(), budgets)
@@ -399,6 +423,26 @@ impl Budgets {
     }
 }
 
+/// Compiles what was vetted: in the jail if there is one and it can be made, else in this process, within its bounds.
+fn component(
+    engine: &wasmtime::Engine,
+    kind: Kind,
+    code: &[u8],
+    jail: Option<&Launcher>,
+    time: Duration,
+) -> Result<Component, String> {
+    let said = |error: wasmtime::Error| format!("{error:#}");
+    match jail.map(|jail| contained::compile(jail, kind, engine, code, time)) {
+        None => Component::from_binary(engine, code).map_err(said),
+        Some(Ok(code)) => cache::component_from_compiler(engine, &code).map_err(said),
+        Some(Err(contained::NotCompiled::Unavailable(reason))) => {
+            tracing::debug!(%reason, "a component is compiled in this process");
+            Component::from_binary(engine, code).map_err(said)
+        }
+        Some(Err(error)) => Err(error.to_string()),
+    }
+}
+
 fn within(budget: Budget, limit: u64, used: usize) -> Result<(), BudgetExceeded> {
     let used = u64::try_from(used).unwrap_or(u64::MAX);
     if used > limit {
@@ -420,9 +464,12 @@ fn log_output(store: &Store<State>) {
 }
 
 /// Where compiled code is kept: `hydrant/` in `$XDG_CACHE_HOME`, else in `$HOME/.cache`, with the key in `state/`
-/// of `home`; nowhere if there is neither.
+/// of `home`; nowhere if there is neither, or `HYDRANT_CACHE` says `off`. Descriptions of tools are kept there as well.
 #[must_use]
 pub fn default_cache_folders() -> Option<CodeCacheFolders> {
+    if std::env::var_os("HYDRANT_CACHE").is_some_and(|value| value == "off") {
+        return None;
+    }
     let absolute = |name| {
         std::env::var_os(name)
             .map(PathBuf::from)

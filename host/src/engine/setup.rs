@@ -125,6 +125,11 @@ pub(super) fn engine(
     Ok((engine, Allocation::OnDemand { reason }))
 }
 
+/// An engine that compiles for [`engine`]: where instances get their memory makes no difference to the code.
+pub(super) fn compiling_engine() -> Result<wasmtime::Engine, EngineError> {
+    wasmtime::Engine::new(&config()).map_err(|error| EngineError::Setup(format!("{error:#}")))
+}
+
 /// An engine whose compiler takes time and memory in proportion to the code, and whose instances share nothing
 /// with those of pinned skills.
 pub(super) fn tool_engine() -> Result<(wasmtime::Engine, Allocation), EngineError> {

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::pinned::PinnedSkills;
 use super::{Host, HostError};
 use crate::audit::{AuditTarget, ContextId};
+use crate::capability::KeepDescriptions;
 use crate::capability::fetch::Fetcher;
 use crate::embedded::embedded_pins;
-use crate::engine::{ComponentDescriber, Engine, EngineOptions};
+use crate::engine::{ComponentDescriber, DescriptionCache, Engine, EngineOptions};
 use crate::jail::Launcher;
 use crate::pins::Root;
 use crate::policy::{CliMount, LayerFiles, Layers};
@@ -137,7 +138,8 @@ impl HostBuilder {
         self
     }
 
-    /// How the engine is set up. Default: 64 slots, compiled code kept in the user's cache folder.
+    /// How the engine is set up. Default: 64 slots, compiled code and descriptions of tools kept in the user's cache
+    /// folder.
     #[must_use]
     pub fn engine(mut self, options: EngineOptions) -> Self {
         self.engine = options;
@@ -175,10 +177,16 @@ impl HostBuilder {
             anchor.keys_digest = digest;
         }
         let fetcher = Arc::new(Fetcher::new(layers.tls_roots())?);
+        let descriptions = self.engine.cache.as_ref().map(DescriptionCache::new);
+        let kept = descriptions.clone();
         Ok(Host {
             engine: Engine::new(&self.engine)?,
             layers: Arc::new(layers),
-            components: Arc::new(ComponentDescriber::new(Arc::clone(&fetcher))),
+            components: Arc::new(ComponentDescriber::keeping(
+                Arc::clone(&fetcher),
+                descriptions,
+            )),
+            descriptions: kept.map(|cache| -> Arc<dyn KeepDescriptions> { Arc::new(cache) }),
             fetcher,
             pins: PinnedSkills::new(root, anchor),
             audit: self.audit.unwrap_or(AuditTarget::Off),

@@ -18,7 +18,7 @@ use std::time::Instant;
 use crate::audit::{AuditTarget, ContextId};
 use crate::capability::fetch::Fetcher;
 use crate::capability::fs::Journals;
-use crate::capability::{Call, Journal};
+use crate::capability::{Call, Journal, KeepDescriptions};
 use crate::engine::{Budgets, ComponentDescriber, Engine, ProbeFailure};
 use crate::jail::Launcher;
 use crate::pins::{Anchor, ComponentProbe, ProbeError, Root};
@@ -47,6 +47,8 @@ pub struct Host {
     /// What no skill changes.
     protected: Arc<[PathBuf]>,
     jail: Option<Launcher>,
+    /// Where answers of tools are kept.
+    descriptions: Option<Arc<dyn KeepDescriptions>>,
 }
 
 /// A pinned skill, as its manifest and itself tell of it.
@@ -152,6 +154,7 @@ impl Host {
                 .map(|home| Journals::new(home.join("state/changes"))),
             protected: Arc::clone(&self.protected),
             jail: self.jail.clone(),
+            descriptions: self.descriptions.clone(),
         })
     }
 }

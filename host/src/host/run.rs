@@ -265,10 +265,11 @@ impl Host {
         // TN-22: compiling what is not pinned is a part of the call, and takes of its time.
         let started = Instant::now();
         let (wasm, artifact) = (bundle.wasm(), bundle.artifact());
-        let skill = match self
+        let (patience, jail) = (budgets.wall_clock, self.jail.as_ref());
+        let loaded = self
             .engine
-            .load_within(wasm, artifact, capabilities, budgets.wall_clock)
-        {
+            .load_within(wasm, artifact, capabilities, patience, jail);
+        let skill = match loaded {
             Ok(skill) => skill,
             Err(error) => return (Err(Failure::NotLoadable(error)), Journaled::default()),
         };
@@ -284,7 +285,7 @@ impl Host {
     ) -> (Result<Vec<u8>, Failure>, Journaled) {
         let manifest = bundle.manifest();
         let engine = match CoreEngine::new() {
-            Ok(engine) => engine,
+            Ok(engine) => engine.compiling_in(self.jail.clone()),
             Err(error) => return (Err(Failure::NotLoadable(error)), Journaled::default()),
         };
         let budgets = CoreBudgets::default().at_most(&self.layers.limits_at_most());

@@ -3,6 +3,7 @@
 
 mod session;
 
+pub use crate::entry::enter_if_asked;
 pub use hydrant_jail::*;
 pub use session::survive_file_size_limit;
 

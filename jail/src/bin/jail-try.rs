@@ -264,6 +264,7 @@ fn plan(from: Try) -> Result<Plan> {
             .collect::<Result<_>>()?,
         limits: Limits {
             wall: from.limits.wall_ms.map(Duration::from_millis),
+            grace: None,
             cpu_seconds: from.limits.cpu_seconds,
             memory_bytes: from.limits.memory_bytes,
             processes: from.limits.processes,

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
 use rustix::stdio::stdin;
 
 use super::program::{self, Restrictions};
-use super::{privileges, relay, root, system, tree, unless_removed};
+use super::{grace, privileges, relay, root, system, tree, unless_removed};
 use crate::order::{Answer, Order, TurnOrder};
 use crate::outcome::{How, InStep, Refused, Step, Usage};
 use crate::weakening::Removed;
@@ -157,6 +157,7 @@ fn supervise(
             break;
         }
     }
+    grace::give(order, how, ended)?;
     kill_all(order, program)?;
     while let Some((child, status)) = waited(wait(WaitOptions::empty()))? {
         if child == program {

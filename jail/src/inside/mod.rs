@@ -3,6 +3,7 @@
 //! Nothing here runs in the host's own process, but for [`enter_if_asked`].
 
 mod filter;
+mod grace;
 mod init;
 mod landlock;
 mod layout;

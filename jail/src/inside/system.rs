@@ -171,14 +171,26 @@ pub(super) fn reset_signals() -> io::Result<()> {
     }
 }
 
-/// Sends `KILL` to all processes of this pid namespace. Only for its process 1: for any other, in a namespace that is
-/// not the jail's own, "all" would be those of the host.
+/// Sends `KILL` to all processes of this pid namespace, but to this one.
 pub(super) fn kill_all() -> io::Result<()> {
+    signal_all(libc::SIGKILL)
+}
+
+/// Sends `TERM` to all processes of this pid namespace, but to this one. That nobody is there is no error.
+pub(super) fn terminate_all() -> io::Result<()> {
+    match signal_all(libc::SIGTERM) {
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(()),
+        sent => sent,
+    }
+}
+
+/// Only for process 1 of a jail's own pid namespace: for any other "all" would be those of the host.
+fn signal_all(signal: c_int) -> io::Result<()> {
     if rustix::process::getpid() != Pid::INIT {
         return Err(io::Error::other("not process 1 of a pid namespace"));
     }
     // SAFETY: two numbers.
-    check(c_long::from(unsafe { libc::kill(-1, libc::SIGKILL) })).map(drop)
+    check(c_long::from(unsafe { libc::kill(-1, signal) })).map(drop)
 }
 
 /// Whether there is another process in this pid namespace than its process 1, which asks.

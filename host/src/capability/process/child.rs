@@ -3,7 +3,8 @@
 //! The child has a session and a process group of its own; the group is killed whatever ended the child, before its
 //! number can belong to anybody else: until it is reaped, the child keeps it. Where somebody else reaps it,
 //! nothing is killed and no ending is made up: that is an error. Its output is read while it runs and never
-//! waited for afterwards, so that a descendant that keeps a pipe open delays nothing (PE-05, TS-67).
+//! waited for afterwards, so that a descendant that keeps a pipe open delays nothing (PE-05, TS-67). A program whose time
+//! was up is told to end first, and killed two seconds later (TC-45).
 //!
 //! That is for children outside of a jail; those in one (module `confined`) end with it. A descendant outside that
 //! leaves the group (`setsid`) survives. To adopt such
@@ -29,7 +30,7 @@ use super::{Ending, ProcessError};
 use crate::jail;
 
 /// How long a killed child may take to be gone before it is left to the system.
-const GRACE: Duration = Duration::from_secs(1);
+const REAP: Duration = Duration::from_secs(1);
 
 /// How often a child is looked at where the system gives no notice of its end.
 const LOOK: Duration = Duration::from_millis(5);
@@ -58,6 +59,8 @@ pub(super) struct Start<'call> {
     pub(super) environment: BTreeMap<OsString, OsString>,
     /// What happens to standard error.
     pub(super) stderr: Stderr,
+    /// After its time: time to end by itself, when it is told to (TC-45). Without, it is killed at once (PE-05).
+    pub(super) grace: Option<Duration>,
     /// The jail it runs in, whose paths these are then; none: outside of any, because the policy says so (TP-37).
     pub(super) confined: Option<Arc<Confined<'call>>>,
 }
@@ -146,6 +149,10 @@ impl Start<'_> {
         let notice = exit_notice(&child);
         let deadline = Deadline { started, time };
         let in_time = watch(&child, notice.as_ref(), deadline, &mut stdout, &mut stderr);
+        if let (Ok(false), Some(grace)) = (&in_time, self.grace) {
+            let deadline = Deadline::from_now(grace);
+            let _ = tell(&child, notice.as_ref(), deadline, &mut stdout, &mut stderr);
+        }
         let status = end(&mut child, notice.as_ref());
         // What the child wrote before its end is in the pipes; whoever still holds them is not waited for.
         stdout.drain();
@@ -172,6 +179,13 @@ struct Deadline {
 }
 
 impl Deadline {
+    fn from_now(time: Duration) -> Self {
+        Self {
+            started: Instant::now(),
+            time,
+        }
+    }
+
     fn left(self) -> Option<Duration> {
         self.time
             .checked_sub(self.started.elapsed())
@@ -213,6 +227,33 @@ fn watch(
     }
 }
 
+/// Tells the child and its group to end, and reads on until it has and nobody writes any more, or until the deadline.
+///
+/// # Errors
+/// See [`has_ended`].
+fn tell(
+    child: &Child,
+    notice: Option<&OwnedFd>,
+    deadline: Deadline,
+    stdout: &mut Stream,
+    stderr: &mut Stream,
+) -> io::Result<()> {
+    // While it can be asked its number is its own.
+    has_ended(child)?;
+    let _ = kill_process_group(pid(child)?, Signal::TERM);
+    watch(child, notice, deadline, stdout, stderr)?;
+    // Who of the group has not ended holds a pipe, unless it has given all of them away.
+    while let (Some(left), true) = (
+        deadline.left(),
+        stdout.pipe().is_some() || stderr.pipe().is_some(),
+    ) {
+        wait_for_any([stdout.pipe(), stderr.pipe()], None, left);
+        stdout.drain();
+        stderr.drain();
+    }
+    Ok(())
+}
+
 /// Waits until one of the descriptors has something to say, or it is time for another look.
 fn wait_for_any<const N: usize>(
     descriptors: [Option<std::os::fd::BorrowedFd<'_>>; N],
@@ -245,10 +286,7 @@ fn end(child: &mut Child, notice: Option<&OwnedFd>) -> io::Result<ExitStatus> {
     let _ = kill_process_group(pid(child)?, Signal::KILL);
     // The child may have left its group. Killing one that has ended changes nothing.
     let _ = child.kill();
-    let deadline = Deadline {
-        started: Instant::now(),
-        time: GRACE,
-    };
+    let deadline = Deadline::from_now(REAP);
     while !has_ended(child)? {
         let left = deadline.left().ok_or(io::ErrorKind::TimedOut)?;
         wait_for_any([notice.map(AsFd::as_fd)], notice, left);

@@ -15,6 +15,7 @@ mod confined;
 mod environment;
 mod executable;
 mod git;
+mod kept;
 mod output;
 mod program;
 mod scratch;

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::child::{Ended, Start, Stderr};
 use super::confined::{self, Confined, TEMPORARY};
@@ -13,6 +14,9 @@ use crate::capability::Call;
 use crate::capability::fs::{Found, FsError};
 use crate::capability::stop::Stop;
 use crate::policy::{Confinement, MountHandle, ProgramDenial, ProgramLeave, VirtualPath};
+
+/// Time of a program to end by itself when its time was up (TC-45): not a part of that time, and of the call's neither.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Runs `program` with `arguments`.
 ///
@@ -104,6 +108,7 @@ fn jailed(
         directory: directory.components().collect(),
         environment: environment::of(Path::new(TEMPORARY), &leave.env),
         stderr: Stderr::Kept,
+        grace: Some(GRACE),
         confined: Some(Arc::new(confined)),
     };
     let place = git::Place {
@@ -130,6 +135,7 @@ fn unjailed(
         directory: working_directory(found, &leave.mount, &leave.relative),
         environment: environment::of(scratch.real(), &leave.env),
         stderr: Stderr::Kept,
+        grace: Some(GRACE),
         confined: None,
     };
     let real = leave.mount.real();

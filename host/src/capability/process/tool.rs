@@ -16,6 +16,7 @@ use url::Url;
 use super::child::{NotStarted, Start, Stderr};
 use super::confined::{self, Confined, Executable, SCRATCH};
 use super::executable::{Format, format_of, is_known, is_known_file};
+use super::kept::{Kept, Source};
 use super::output::Disguise;
 use super::scratch::Scratch;
 use super::{Bounds, Ending, Exit, ProcessError, Tool, environment, exit_of};
@@ -69,22 +70,25 @@ pub(super) fn run(
             // Also in the jail: `/proc/self/mountinfo` shows where a mount comes from.
             let mut disguise = Disguise::default();
             disguise.add(mount.real(), mount.at().as_str());
+            let real = mount.real().join(&relative);
             let path = if leave.is_confined() {
                 Path::new(mount.at().as_str()).join(&relative)
             } else {
-                mount.real().join(&relative)
+                real.clone()
             };
+            let found = &found;
             Asked {
                 call,
                 path,
                 mount: Some(mount),
                 kept: None,
+                source: place.map(|place| Source::File { found, real, place }),
                 flag,
                 leave: &leave,
                 bounds,
                 disguise,
             }
-            .start_local(&found, place)
+            .start_local(found)
         }
         (Place::Remote(url), Leave::Start(leave)) => {
             let tool = fetch_tool(call, &url)?;
@@ -97,12 +101,17 @@ pub(super) fn run(
             } else {
                 (path, None)
             };
+            let source = Source::Fetched {
+                bytes: &tool,
+                place: path.clone(),
+            };
             // TD-04: without execute bit, so that only a runner can start it.
             Asked {
                 call,
                 path,
                 mount: None,
                 kept,
+                source: Some(source),
                 flag,
                 leave: &leave,
                 bounds,
@@ -223,7 +232,15 @@ fn keep(url: &Url, tool: &[u8]) -> std::io::Result<(Scratch, PathBuf)> {
 fn describe(call: &Call, component: &[u8], bounds: Bounds) -> Result<Exit, Stop<ProcessError>> {
     let started = Instant::now();
     let patience = call.meter.remaining()?;
-    let (ending, description) = match call.components.describe(component, bounds.time, patience) {
+    // `--no-exec` forbids even that process.
+    let jail = call
+        .jail
+        .as_ref()
+        .filter(|_| !call.grant.is_without_processes());
+    let described = call
+        .components
+        .describe(component, bounds.time, patience, jail);
+    let (ending, description) = match described {
         Ok(description) => (Ending::Exited(0), description),
         Err(DescribeError::Timeout) => (Ending::TimedOut, String::new()),
         Err(DescribeError::NotDescribable) => return Err(ProcessError::NotStartable.into()),
@@ -250,6 +267,8 @@ struct Asked<'call> {
     mount: Option<MountHandle>,
     /// Where a fetched one really is, of which the jail shows this file alone.
     kept: Option<PathBuf>,
+    /// Its bytes; none if nobody knows any more where they lie.
+    source: Option<Source<'call>>,
     flag: &'call str,
     leave: &'call ToolLeave,
     bounds: Bounds,
@@ -258,11 +277,7 @@ struct Asked<'call> {
 
 impl Asked<'_> {
     /// TD-07, TD-08, TD-09.
-    fn start_local(
-        self,
-        found: &Found,
-        place: Option<PathBuf>,
-    ) -> Result<Exit, Stop<ProcessError>> {
+    fn start_local(self, found: &Found) -> Result<Exit, Stop<ProcessError>> {
         if !found.is_executable() {
             return self.start_by_runner();
         }
@@ -272,9 +287,10 @@ impl Asked<'_> {
             }
             // PE-08: mounted over its own path, it is this file whatever becomes of the path.
             let file = found.reference().try_clone();
+            let source = self.source.as_ref().ok_or(ProcessError::NotStartable)?;
             Executable::File {
                 file: file.map_err(|_| ProcessError::NotStartable)?,
-                at: place.ok_or(ProcessError::NotStartable)?,
+                at: source.place().to_owned(),
             }
         } else {
             match format_of(found, &self.path) {
@@ -329,7 +345,12 @@ impl Asked<'_> {
         arguments: Vec<OsString>,
     ) -> Result<Result<Exit, Errno>, ProcessError> {
         if self.leave.is_confined() {
+            let by_runner = matches!(executable, Executable::There(_));
             let mut confined = Confined::of_tool(self.call, executable, self.mount.as_ref())?;
+            if let (true, Some(Source::File { found, place, .. })) = (by_runner, &self.source) {
+                // PE-08: the runner, too, gets the file that was found.
+                confined.add_opened(found.reference(), place)?;
+            }
             if let Some(kept) = &self.kept {
                 confined.add_file(kept, &self.path)?;
             }
@@ -361,11 +382,23 @@ impl Asked<'_> {
             environment: environment::of(&home, &self.leave.env),
             directory: home,
             stderr: Stderr::Dropped,
+            grace: None,
             confined: confined.map(Arc::new),
         };
+        let source = self.source.as_ref();
+        let kept = source.and_then(|source| Kept::of(self.call, source, &start, self.bounds.keep));
+        if let Some(exit) = kept.as_ref().and_then(Kept::find) {
+            return Ok(Ok(exit));
+        }
         let keep = self.bounds.keep.saturating_add(disguise.look_ahead());
         match start.run(self.bounds.time, keep) {
-            Ok(ended) => Ok(Ok(exit_of(ended, [&disguise, &disguise], self.bounds.keep))),
+            Ok(ended) => {
+                let exit = exit_of(ended, [&disguise, &disguise], self.bounds.keep);
+                if let Some(kept) = kept {
+                    kept.keep(&exit);
+                }
+                Ok(Ok(exit))
+            }
             Err(NotStarted::Unconfined) => Err(ProcessError::Unconfined),
             Err(NotStarted::System(error)) => {
                 tracing::debug!(%error, "a tool could not be started");

@@ -1,4 +1,4 @@
-//! The folder of the compiled-code cache, and the files in it.
+//! A private folder of the cache, and the files in it.
 //!
 //! The folder is opened once and checked on that handle; every file is opened, written and renamed relative
 //! to it. So what was checked is what is used, whatever the paths name by then. Links are never followed.
@@ -11,7 +11,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, renameat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, renameat, statat, unlinkat};
 use rustix::io::{Errno, retry_on_intr};
 
 /// Compiled code of one component, at most; more is not from us.
@@ -128,13 +128,28 @@ impl Folder {
 
     /// Writes the file `name`, whole or not at all; one that exists is replaced.
     pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), CacheError> {
+        // Else a crash of the machine could leave the name with nothing, or half of it, behind it.
+        self.replace(name, bytes, File::sync_all)
+    }
+
+    /// As [`write`](Self::write), but for what costs less to make again than to bring to the disk: after a crash of the
+    /// machine it may be there in part, which its seal shows.
+    pub(super) fn write_unsynced(&self, name: &str, bytes: &[u8]) -> Result<(), CacheError> {
+        self.replace(name, bytes, |_| Ok(()))
+    }
+
+    fn replace(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        sync: impl FnOnce(&File) -> io::Result<()>,
+    ) -> Result<(), CacheError> {
         let (unfinished, mut file) = self
             .create_unfinished(name)
             .map_err(|error| failed(&self.path, error))?;
         let written = file
             .write_all(bytes)
-            // Else a crash of the machine could leave the name with nothing, or half of it, behind it.
-            .and_then(|()| file.sync_all())
+            .and_then(|()| sync(&file))
             .and_then(|()| Ok(renameat(&self.handle, &unfinished, &self.handle, name)?));
         written.map_err(|error| {
             let _ = unlinkat(&self.handle, &unfinished, AtFlags::empty());
@@ -156,6 +171,34 @@ impl Folder {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             written => written.map_err(|error| self.failed(name, error)),
         }
+    }
+
+    /// Removes the oldest files when there are more than `most`, so that `left` stay. Names of unfinished files count
+    /// like others: those of processes that have crashed go with the time.
+    pub(super) fn trim(&self, most: usize, left: usize) -> Result<(), CacheError> {
+        let failed = |error: Errno| failed(&self.path, error);
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.handle).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            if ![&b"."[..], b".."].contains(&entry.file_name().to_bytes()) {
+                names.push(entry.file_name().to_owned());
+            }
+        }
+        if names.len() <= most {
+            return Ok(());
+        }
+        let age = |name: std::ffi::CString| {
+            let stat = statat(&self.handle, &name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            Some((stat.st_mtime, stat.st_mtime_nsec, name))
+        };
+        // One that is gone by now was removed by another process.
+        let mut files: Vec<_> = names.into_iter().filter_map(age).collect();
+        files.sort();
+        let surplus = files.len().saturating_sub(left);
+        for (.., name) in files.into_iter().take(surplus) {
+            let _ = unlinkat(&self.handle, &name, AtFlags::empty());
+        }
+        Ok(())
     }
 
     /// The error of the file `name`.
@@ -318,6 +361,24 @@ mod tests {
         let before = names(&folder);
         folder.write("taken", b"new").unwrap_err();
         assert_eq!(names(&folder), before);
+    }
+
+    #[test]
+    fn of_too_many_files_the_oldest_go() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = filled(parent.path());
+        for number in 0..9_u32 {
+            let name = format!("{number}");
+            folder.write_unsynced(&name, b"new").unwrap();
+            let file = File::open(folder.path.join(&name)).unwrap();
+            let age = std::time::Duration::from_secs(60 * u64::from(number + 1));
+            file.set_modified(std::time::SystemTime::now() - age)
+                .unwrap();
+        }
+        folder.trim(10, 3).unwrap();
+        assert_eq!(names(&folder).len(), 10);
+        folder.trim(9, 3).unwrap();
+        assert_eq!(names(&folder), ["0", "1", NAME]);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! ([`seal`]); anything else is refused, said so, and the component is compiled anew. Files are written
 //! under another name and renamed, so no reader sees half of one.
 
+mod descriptions;
 mod folder;
 mod seal;
 
@@ -15,9 +16,10 @@ use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 
 use sha2::{Digest as _, Sha256};
-use wasmtime::Engine;
 use wasmtime::component::Component;
+use wasmtime::{Engine, Module};
 
+pub(crate) use self::descriptions::DescriptionCache;
 pub use self::folder::CacheError;
 use self::folder::Folder;
 use self::seal::Key;
@@ -43,19 +45,9 @@ pub(super) struct CodeCache {
 impl CodeCache {
     /// A cache in these folders for the compiler that `engine` is set up with.
     pub(super) fn new(folders: CodeCacheFolders, engine: &Engine) -> Self {
-        let mut hasher = Sha256Hasher(Sha256::new());
-        env!("CARGO_PKG_VERSION").hash(&mut hasher);
-        engine.precompile_compatibility_hash().hash(&mut hasher);
-        let compatibility = hasher
-            .0
-            .finalize()
-            .iter()
-            .take(16)
-            .map(|b| format!("{b:02x}"))
-            .collect();
         Self {
             folders,
-            compatibility,
+            compatibility: compatibility(engine),
         }
     }
 
@@ -100,6 +92,35 @@ impl CodeCache {
         code.extend(seal);
         Folder::create(&self.folders.code)?.write(&self.file_name(component, &key), &code)
     }
+}
+
+/// Stands for the compiler, its settings and this version of hydrant, in 32 hexadecimal digits.
+pub(super) fn compatibility(engine: &Engine) -> String {
+    let mut hasher = Sha256Hasher(Sha256::new());
+    env!("CARGO_PKG_VERSION").hash(&mut hasher);
+    engine.precompile_compatibility_hash().hash(&mut hasher);
+    let digest = hasher.0.finalize();
+    digest
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// The component that a process of ours has compiled ([`super::contained`]).
+#[allow(unsafe_code)] // As below.
+pub(super) fn component_from_compiler(engine: &Engine, code: &[u8]) -> wasmtime::Result<Component> {
+    // SAFETY: the code was written by the compiler of this program, for this engine, as its greeting said and wasmtime
+    // looks up again; it comes from a pipe that nobody else has. That the compiler itself was taken over by its input
+    // cannot be told, no more than where it runs in this process.
+    unsafe { Component::deserialize(engine, code) }
+}
+
+/// As [`component_from_compiler`], for a core module.
+#[allow(unsafe_code)] // As below.
+pub(super) fn module_from_compiler(engine: &Engine, code: &[u8]) -> wasmtime::Result<Module> {
+    // SAFETY: as above.
+    unsafe { Module::deserialize(engine, code) }
 }
 
 /// Says whether the cache in these folders would be used, for `doctor`.

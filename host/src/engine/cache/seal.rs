@@ -5,6 +5,9 @@
 //! folder restored by a build service, a file that was moved to another component's name. So every file ends
 //! with a keyed hash over the component's digest, the compiler's settings and the code. The key is made on
 //! this machine, in `state/` of the home folder, and never leaves it. Code that is not sealed with it is compiled anew.
+//!
+//! Descriptions of tools bear the same seal ([`super::descriptions`]): over the digest of the circumstances, and a word in
+//! place of the settings that no settings have, so that none passes for code.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;

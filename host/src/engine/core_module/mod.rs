@@ -2,7 +2,8 @@
 //!
 //! One run is one module, one instance and one call of its entrypoint, in an engine of its own: allocation on demand,
 //! the simplest compiler, and no compiled code that is kept. The module is vetted before it is compiled
-//! ([`super::vetting`]), and compiled on a thread of its own, because compiling cannot be interrupted. What the module
+//! ([`super::vetting`]), and compiled in a process of its own ([`super::contained`]), or on a thread of its own, because
+//! compiling cannot be interrupted there. What the module
 //! may do is not decided here but in [`crate::capability::core_module`].
 
 mod failure;
@@ -15,6 +16,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use wasmparser::{Parser, Payload};
 use wasmtime::{ExternType, Instance, Linker, Module, Store, UpdateDeadline};
@@ -22,9 +24,11 @@ use wasmtime::{ExternType, Instance, Linker, Module, Store, UpdateDeadline};
 use self::failure::reason;
 use self::state::State;
 use super::apart::{self, NotCompiled};
+use super::contained::{self, Kind};
 use super::ticker::Ticker;
-use super::{EngineError, setup, vetting};
+use super::{EngineError, cache, setup, vetting};
 use crate::capability::core_module::CoreCall;
+use crate::jail::Launcher;
 
 pub use self::failure::CoreFailure;
 pub use self::limits::CoreBudgets;
@@ -33,6 +37,8 @@ pub use self::limits::CoreBudgets;
 pub struct CoreEngine {
     wasmtime: wasmtime::Engine,
     linker: Linker<State>,
+    /// Where modules are compiled.
+    jail: Option<Launcher>,
     // Dropped last: its thread ends once the engine above is gone.
     ticker: Ticker,
 }
@@ -71,7 +77,14 @@ impl CoreEngine {
             wasmtime,
             linker,
             ticker,
+            jail: None,
         })
+    }
+
+    /// The same, which compiles in a process of its own in the `jail`, if there is one: nobody vouches for a module.
+    #[must_use]
+    pub fn compiling_in(self, jail: Option<Launcher>) -> Self {
+        Self { jail, ..self }
     }
 
     /// Runs the entrypoint of a module once. The clock of `call` counts from where its meter began.
@@ -147,19 +160,32 @@ impl CoreEngine {
     fn compile(&self, wasm: &[u8], call: &CoreCall) -> Result<Module, CoreFailure> {
         let remaining = call.meter().remaining();
         let patience = remaining.map_err(|_| CoreFailure::Timeout)?;
-        let (engine, wasm) = (self.wasmtime.clone(), wasm.to_vec());
-        apart::compile(patience, move || vet_and_compile(&engine, &wasm)).map_err(|error| {
-            match error {
-                NotCompiled::Timeout => CoreFailure::Timeout,
-                NotCompiled::Failed(text) => CoreFailure::InstantiationFailed(reason(&text)),
-            }
+        let (engine, wasm, jail) = (self.wasmtime.clone(), wasm.to_vec(), self.jail.clone());
+        let work = move || vet_and_compile(&engine, &wasm, jail.as_ref(), patience);
+        apart::compile(patience, work).map_err(|error| match error {
+            NotCompiled::Timeout => CoreFailure::Timeout,
+            NotCompiled::Failed(text) => CoreFailure::InstantiationFailed(reason(&text)),
         })
     }
 }
 
-fn vet_and_compile(engine: &wasmtime::Engine, wasm: &[u8]) -> Result<Module, String> {
+fn vet_and_compile(
+    engine: &wasmtime::Engine,
+    wasm: &[u8],
+    jail: Option<&Launcher>,
+    time: Duration,
+) -> Result<Module, String> {
+    let said = |error: wasmtime::Error| error.root_cause().to_string();
     vetting::vet_bundle(wasm).map_err(|refused| refused.to_string())?;
-    Module::from_binary(engine, wasm).map_err(|error| error.root_cause().to_string())
+    match jail.map(|jail| contained::compile(jail, Kind::CoreModule, engine, wasm, time)) {
+        None => Module::from_binary(engine, wasm).map_err(said),
+        Some(Ok(code)) => cache::module_from_compiler(engine, &code).map_err(said),
+        Some(Err(contained::NotCompiled::Unavailable(reason))) => {
+            tracing::debug!(%reason, "a core module is compiled in this process");
+            Module::from_binary(engine, wasm).map_err(said)
+        }
+        Some(Err(error)) => Err(error.to_string()),
+    }
 }
 
 /// The type of the entrypoint, if there is one that can be called (TH-20).

@@ -73,6 +73,11 @@ impl Grant {
         }
     }
 
+    /// Whether this run may start no process at all.
+    pub fn is_without_processes(&self) -> bool {
+        self.no_processes
+    }
+
     /// The same, and mounts with a base of plain http on this machine may be read (N-09). The allowlist still applies.
     #[must_use]
     pub fn with_http_loopback(self) -> Self {

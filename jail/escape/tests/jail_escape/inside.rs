@@ -167,6 +167,7 @@ pub(crate) fn plan(host: &Host, words: Vec<String>, shape: Shape, without: &[Rem
     };
     let mut limits = Limits {
         wall: Some(Duration::from_secs(5)),
+        grace: None,
         cpu_seconds: Some(1),
         memory_bytes: Some(64 << 20),
         processes: Some(32),

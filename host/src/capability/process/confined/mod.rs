@@ -5,6 +5,7 @@
 //! in memory can be executed, but for tools of `/os`.
 
 mod aliases;
+mod circumstances;
 mod mounts;
 mod own;
 mod plan;
@@ -165,6 +166,14 @@ impl<'call> Confined<'call> {
             Pair::parse(host, plain).ok()
         };
         self.egress = hosts.iter().filter_map(pair).collect();
+    }
+
+    /// Shows this very file there (PE-08).
+    ///
+    /// # Errors
+    /// [`NotStarted::System`]
+    pub(super) fn add_opened(&mut self, file: impl AsFd, at: &Path) -> Result<(), NotStarted> {
+        self.add(file, at.to_owned(), Access::ReadOnly, false)
     }
 
     /// Shows the file at this real path there.

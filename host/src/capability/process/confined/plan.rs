@@ -122,6 +122,7 @@ impl Confined<'_> {
             sockets: Vec::new(),
             limits: Limits {
                 wall: turn.wall,
+                grace: start.grace,
                 cpu_seconds: None,
                 memory_bytes: Some(self.memory_bytes),
                 processes: Some(self.processes),
