@@ -23,7 +23,8 @@ pub(super) const BUILD: Duration = Duration::from_secs(10);
 pub struct Jailed {
     launched: Launched,
     limits: Limits,
-    relay: bool,
+    /// Processes and threads that are not the program's.
+    own: u64,
     sampled: bool,
     /// Whether another program may follow.
     several: bool,
@@ -40,14 +41,14 @@ impl Jailed {
     pub(super) fn new(
         launched: Launched,
         limits: Limits,
-        relay: bool,
+        own: u64,
         sampled: bool,
         several: bool,
     ) -> Self {
         Self {
             launched,
             limits,
-            relay,
+            own,
             sampled,
             several,
             sampler: None,
@@ -95,7 +96,7 @@ impl Jailed {
             .and_then(|wall| Instant::now().checked_add(wall.checked_add(GRACE)?));
         let limited = self.limits.memory_bytes.is_some() || self.limits.processes.is_some();
         if self.sampled && limited && self.sampler.is_none() {
-            self.sampler = Sampler::new(self.launched.id(), self.relay)
+            self.sampler = Sampler::new(self.launched.id(), self.own)
                 .step(Step::Memory, "find the jail's processes")?;
         }
         Ok(())

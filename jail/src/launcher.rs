@@ -1,8 +1,9 @@
 //! Starting a jail from a large process with many threads.
 //!
 //! The parent never forks itself: it spawns a fresh image of its own binary (`posix_spawn`, so that no page table of
-//! the large process is copied), which becomes the *launcher* in [`super::enter_if_asked`] and gets the plan over a
-//! socket. Whatever must be checked about files has been checked by then: the plan holds open descriptors.
+//! the large process is copied), which becomes the *launcher* in [`super::enter_if_asked`]; its child gets the plan over
+//! a socket. What comes before the plan can be begun before there is one. Whatever must be checked about files has been
+//! checked by then: the plan holds open descriptors.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
@@ -135,7 +136,7 @@ impl Launcher {
         // From here on dropping `jailed` ends the launcher.
         let sampled = order.keeps(Removed::Sampling);
         let limits = order.limits.clone();
-        let mut jailed = Jailed::new(launched, limits, order.relay, sampled, order.several);
+        let mut jailed = Jailed::new(launched, limits, order.own_tasks(), sampled, order.several);
         jailed.begin(order, descriptors)?;
         Ok(jailed)
     }

@@ -247,9 +247,8 @@ fn run(launcher: &Launcher, probe: &Probe, network: Network) -> Result<(How, Str
         without: Vec::new(),
     };
     let streams = Streams {
-        stdin: None,
         stdout: Some(writer.into()),
-        stderr: None,
+        ..Streams::default()
     };
     let jailed = launcher.start(plan, streams)?;
     let ended = jailed.wait()?;

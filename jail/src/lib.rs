@@ -1,14 +1,18 @@
 //! The process jail (K-328 to K-349): a program that can do only what its plan names.
 //!
 //! A jail is three processes. The *launcher* is a fresh image of this binary; it makes the namespaces and waits. Its
-//! child *init* is process 1 of the jail: it builds the root, starts the program, keeps the wall clock, collects what
-//! the program leaves behind, kills everything at the end and reports. Its child becomes the *program*: it gives up
-//! all privileges, then enters Landlock, the resource limits and the system call filter, then executes.
+//! child *init* is process 1 of the jail: it reads the plan, builds the root, gives up all privileges, starts the program,
+//! keeps the wall clock, collects what the program leaves behind, kills everything at the end and reports. Its child
+//! becomes the *program*: it enters Landlock, the resource limits and the system call filter, then executes.
+//!
+//! A jail in which nothing can be written can run several programs in turn ([`Launcher::start_several`]). Between two of
+//! them nothing of the first is left: init kills and collects all, and asks the kernel whether that is true.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `plan`, `path`, `outcome` | what goes in, what comes out |
 //! | `launcher`, `launched`, `jailed`, `sample` | the parent's side |
+//! | `attached` | a program that has this process's own streams |
 //! | `order`, `bytes`, `wire` | what the two sides say to each other |
 //! | `inside` | everything that runs in the launcher's image |
 //! | `layers` | the self-test |
@@ -22,6 +26,8 @@ mod outcome;
 mod path;
 mod plan;
 
+#[cfg(target_os = "linux")]
+mod attached;
 #[cfg(target_os = "linux")]
 mod inside;
 #[cfg(target_os = "linux")]
@@ -56,5 +62,9 @@ pub use unsupported::{Idle, Jailed, Launcher, enter_if_asked, layers};
 pub use weakening::Removed;
 #[cfg(target_os = "linux")]
 pub use {
-    inside::enter_if_asked, jailed::Idle, jailed::Jailed, launcher::Launcher, layers::layers,
+    attached::{Attached, CallerStreams, Signals},
+    inside::enter_if_asked,
+    jailed::{Idle, Jailed},
+    launcher::Launcher,
+    layers::layers,
 };

@@ -11,6 +11,9 @@ use super::path::InsidePath;
 use super::plan::{Access, EGRESS_SOCKET, Limits, Network, Plan, Program, Scratch, Streams, Turn};
 use super::wire::DESCRIPTORS;
 
+/// Threads that connect for the program (`inside::connects`): so many of its calls can wait at a time.
+pub(super) const CONNECTING: u64 = 4;
+
 /// Parent to launcher.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Order {
@@ -33,6 +36,8 @@ pub(super) struct Order {
     pub(super) unix_sockets: bool,
     pub(super) limits: Limits,
     pub(super) landlock_min_abi: u8,
+    /// Whether a terminal among the streams becomes that of the program's session.
+    pub(super) terminal: bool,
     #[cfg(feature = "jail-weakening")]
     pub(super) without: Vec<super::weakening::Removed>,
 }
@@ -189,6 +194,7 @@ impl Order {
             environment: plan.environment,
             wall: plan.limits.wall,
         };
+        let terminal = streams.terminal;
         let turn = TurnOrder::indexed(&turn, streams, index);
         let order = Self {
             program,
@@ -221,6 +227,7 @@ impl Order {
             unix_sockets,
             limits: plan.limits,
             landlock_min_abi: plan.landlock_min_abi,
+            terminal,
             #[cfg(feature = "jail-weakening")]
             without: plan.without,
         };
@@ -234,6 +241,12 @@ impl Order {
             ));
         }
         Ok((order, descriptors))
+    }
+
+    /// Processes and threads below init that are not the program's: the relay, and those that connect for it.
+    pub(super) fn own_tasks(&self) -> u64 {
+        let connecting = if self.unix_sockets { CONNECTING } else { 0 };
+        connecting.saturating_add(u64::from(self.relay))
     }
 
     /// Whether a layer is there: always, but for the tests that show what it is there for.

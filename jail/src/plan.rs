@@ -39,7 +39,8 @@ pub struct Plan {
     /// The network.
     pub network: Network,
     /// Unix sockets of the host. Without any the program can make no Unix socket at all, but for connected pairs. With
-    /// one it can also connect to sockets that lie in `mounts`, for which kernels know no rule before Landlock ABI 9.
+    /// one it can connect to these, and to sockets that its own processes have made in `scratch`; not to others that lie
+    /// in `mounts`.
     pub sockets: Vec<Socket>,
     /// Limits.
     pub limits: Limits,
@@ -137,7 +138,7 @@ pub struct Link {
 pub struct Socket {
     /// The socket's file, opened with `O_PATH`.
     pub source: OwnedFd,
-    /// Where.
+    /// Where: outside of `mounts` and `scratch`, so that nobody can put something else there.
     pub at: InsidePath,
 }
 
@@ -190,4 +191,7 @@ pub struct Streams {
     pub stdout: Option<OwnedFd>,
     /// Descriptor 2, as above.
     pub stderr: Option<OwnedFd>,
+    /// Whether a terminal among them becomes the controlling one of the program, as one that was made for it should:
+    /// its keys are signals then, and `fchmod` changes nobody else's terminal.
+    pub terminal: bool,
 }

@@ -15,7 +15,7 @@ const WALKED: usize = 8192;
 #[derive(Debug)]
 pub(super) struct Sampler {
     init: u32,
-    /// Processes below init that are not the program's.
+    /// Processes and threads below init that are not the program's.
     own: u64,
 }
 
@@ -30,17 +30,14 @@ pub(super) struct Sample {
 impl Sampler {
     /// `None`: the jail has ended already. The launcher is a child that nobody has waited for, so that its entry is
     /// there in any case: not to find it means that this system cannot show what is in a jail.
-    pub(super) fn new(launcher: u32, relay: bool) -> io::Result<Option<Self>> {
+    pub(super) fn new(launcher: u32, own: u64) -> io::Result<Option<Self>> {
         require_own_proc()?;
         let list = fs::read_to_string(format!("/proc/{launcher}/task/{launcher}/children"))?;
         let init = list
             .split_ascii_whitespace()
             .next()
             .and_then(|number| number.parse().ok());
-        Ok(init.map(|init| Self {
-            init,
-            own: u64::from(relay),
-        }))
+        Ok(init.map(|init| Self { init, own }))
     }
 
     /// One look at everything below init.

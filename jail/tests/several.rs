@@ -39,6 +39,7 @@ fn script(text: &str) -> Plan {
         sockets: vec![],
         limits: Limits {
             wall: turn.wall,
+            grace: None,
             cpu_seconds: Some(5),
             memory_bytes: Some(256 << 20),
             processes: Some(32),
@@ -213,7 +214,7 @@ fn what_the_plan_names_is_its_fault_and_not_a_layers() {
     };
     assert!(refused(many).starts_with("260 mounts"));
     // As is for root's user a directory of somebody else.
-    std::fs::set_permissions(&locked, PermissionsExt::from_mode(0)).unwrap();
+    std::fs::set_permissions(&locked, PermissionsExt::from_mode(0o000)).unwrap();
     let plan = Plan {
         mounts: vec![mount("/locked")],
         directory: inside("/locked"),

@@ -97,6 +97,6 @@ fn g_03_what_git_complains_of_has_no_real_path() {
     let answer = repository.desk.ok("shell.exec_safe", &ask);
     let real = repository.desk.path("").display().to_string();
     let complaint = answer["stderr"].as_str().unwrap();
-    assert!(complaint.contains("/workspace/.git/objects"), "{answer}");
+    assert!(complaint.contains("/workspace/"), "{answer}");
     assert!(!complaint.contains(real.trim_end_matches('/')), "{answer}");
 }

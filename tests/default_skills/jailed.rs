@@ -4,7 +4,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -99,6 +99,32 @@ fn tp_32_the_home_folder_is_not_written_though_it_is_writable() {
     assert_eq!(run.status, 0, "{run:?}");
     assert!(desk.exists("beside"));
     assert!(!desk.exists("home/hydrant.toml") && !desk.exists("home/state/new"));
+}
+
+/// Nor by another name, where it is mounted twice.
+#[test]
+fn tp_32_the_home_folder_is_not_written_through_a_bind_mount() {
+    let write = "echo x > /workspace/alias/new; echo y > /workspace/beside";
+    for (bound, written) in [("home/state", false), ("elsewhere", true)] {
+        let desk = scripted(&[write], &json!({"writable": ["/workspace"]}));
+        let home = desk.beside("home");
+        for directory in [
+            home.join("state"),
+            desk.beside("elsewhere"),
+            desk.path("alias"),
+        ] {
+            fs::create_dir_all(directory).unwrap();
+        }
+        let mut command = desk.command(ID);
+        command.env("HYDRANT_HOME", &home);
+        let (from, to) = (desk.beside(bound), desk.path("alias"));
+        let bind = format!("mount --bind '{}' '{}'", from.display(), to.display());
+        let request = json!({"argv": ["sh", "-c", write]}).to_string();
+        let run = finish(in_namespaces(&command, "-Urm", &bind), request.as_bytes());
+        assert_eq!(run.status, 0, "{run:?}");
+        assert_eq!(from.join("new").exists(), written, "{run:?}");
+        assert_eq!(desk.exists("beside"), written, "{run:?}");
+    }
 }
 
 /// Nor are the directories above them moved away.
@@ -233,10 +259,7 @@ fn tc_45_nothing_outlives_a_child() {
     let desk = scripted(&[leave], &json!({}));
     let answer = run(&desk, leave);
     assert_eq!(answer["stdout"], "begun\n", "{answer}");
-    let processes = std::process::Command::new("ps")
-        .args(["-eo", "args"])
-        .output()
-        .unwrap();
+    let processes = Command::new("ps").args(["-eo", "args"]).output().unwrap();
     let processes = String::from_utf8_lossy(&processes.stdout).into_owned();
     assert!(
         processes.contains("ps -eo args") && !processes.contains("sleep 31.4159"),
@@ -314,29 +337,30 @@ fn tp_37_a_jailed_child_is_not_recorded_as_unjailed() {
     assert_eq!(receipt["caps_used"], json!(["exec.safe"]), "{receipt}");
 }
 
+/// The command in namespaces of its own, once `first` has succeeded there.
+fn in_namespaces(command: &Command, which: &str, first: &str) -> Command {
+    let mut within = Command::new("unshare");
+    within.args([which, "sh", "-c", &format!("{first} && exec \"$0\" \"$@\"")]);
+    within.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        within.env(name, value.unwrap_or_default());
+    }
+    if let Some(directory) = command.get_current_dir() {
+        within.current_dir(directory);
+    }
+    within
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    within
+}
+
 /// TC-44, K-342: where no user namespace can be made, nothing is started.
 #[test]
 fn tc_44_without_namespaces_nothing_starts() {
     let desk = scripted(&["touch ran"], &json!({"writable": ["/workspace"]}));
-    let command = desk.command(ID);
-    let mut without = std::process::Command::new("unshare");
-    without.args([
-        "-Ur",
-        "sh",
-        "-c",
-        "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$0\" \"$@\"",
-    ]);
-    without.arg(command.get_program()).args(command.get_args());
-    for (name, value) in command.get_envs() {
-        without.env(name, value.unwrap_or_default());
-    }
-    if let Some(directory) = command.get_current_dir() {
-        without.current_dir(directory);
-    }
-    without
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    let no_more = "echo 0 > /proc/sys/user/max_user_namespaces";
+    let without = in_namespaces(&desk.command(ID), "-Ur", no_more);
     let request = json!({"argv": ["sh", "-c", "touch ran"]}).to_string();
     let run = finish(without, request.as_bytes());
     assert_eq!(run.status, 5, "{run:?}");

@@ -78,6 +78,17 @@ struct Config {
 }
 
 impl PolicyOptions {
+    /// The first option that was given, by flag or by variable.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let policy = self.policy.is_some().then_some("--policy");
+        policy.or(self.config.is_some().then_some("--config"))
+    }
+
+    /// Whether a policy was named on the command line, or by the variable that stands for it.
+    pub(super) fn is_named(&self) -> bool {
+        self.policy.is_some()
+    }
+
     /// The policy file to use, or none for the default policy.
     pub(super) fn policy_file(&self) -> anyhow::Result<Option<PathBuf>> {
         if self.policy.is_some() {
@@ -148,6 +159,12 @@ pub(super) fn lasting_host() -> HostBuilder {
 }
 
 impl LayerOptions {
+    /// As [`PolicyOptions::given`].
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let tenant = self.tenant.is_some().then_some("--tenant");
+        tenant.or(self.grant.is_some().then_some("--grant"))
+    }
+
     /// The files of the layers.
     pub(super) fn files_read(&self) -> impl Iterator<Item = PathBuf> {
         self.tenant.iter().chain(&self.grant).cloned()
@@ -165,6 +182,12 @@ impl LayerOptions {
 }
 
 impl PinOptions {
+    /// As [`PolicyOptions::given`].
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let root = self.root.is_some().then_some("--root");
+        root.or(self.keys_digest.is_some().then_some("--keys-digest"))
+    }
+
     pub(super) fn apply(&self, mut builder: HostBuilder) -> anyhow::Result<HostBuilder> {
         let mut digest = self.keys_digest.clone();
         if let Some(root) = &self.root {
@@ -189,6 +212,12 @@ impl PinOptions {
 }
 
 impl AuditOptions {
+    /// As [`PolicyOptions::given`].
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let audit = self.audit.is_some().then_some("--audit");
+        audit.or(self.context.is_some().then_some("--context"))
+    }
+
     /// TU-01: the flag, the variable, the configuration, the home folder. An empty one counts as absent.
     pub(super) fn target(&self, policy: &PolicyOptions) -> anyhow::Result<AuditTarget> {
         let named = self.audit.as_deref().filter(|named| !named.is_empty());

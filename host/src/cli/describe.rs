@@ -6,6 +6,7 @@ use hydrant::{Host, PinnedSkillInfo};
 use serde_json::{Value, json};
 
 use super::config::{PinOptions, PolicyOptions};
+use super::inside::Inside;
 use super::output::{Exit, Format, print_line, skill_error};
 
 /// Show what the pinned skills do, and the schemas of their requests and responses
@@ -56,24 +57,29 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             )
         }
     };
-    match Format::or_default(arguments.format) {
+    show(&result, arguments.format)
+}
+
+fn show(result: &Value, format: Option<Format>) -> anyhow::Result<Exit> {
+    match Format::or_default(format) {
         Format::Json => print_line(&result.to_string())?,
-        Format::Text => print_line(&text(&result))?,
+        Format::Text => print_line(&text(result))?,
     }
     Ok(Exit::Done)
 }
 
-/// TK-43: what the skill says, with its version at the end.
+/// What a jailed agent gets, by way of its socket (K-351).
+pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Result<Exit> {
+    hydrant.refuse(arguments.pins.given())?;
+    hydrant.refuse(arguments.policy.given())?;
+    let described = hydrant.call("hydrant.describe", &json!({ "skill": arguments.id }))?;
+    show(&described, arguments.format)
+}
+
 fn described(skill: &PinnedSkillInfo) -> anyhow::Result<Value> {
-    let Some(text) = &skill.description else {
-        return Ok(json!({ "name": skill.id, "version": skill.version }));
-    };
-    let mut description: Value = serde_json::from_str(text)
-        .with_context(|| format!("{} does not describe itself in JSON", skill.id))?;
-    if let Value::Object(members) = &mut description {
-        members.insert("version".into(), skill.version.clone().into());
-    }
-    Ok(description)
+    skill
+        .described()
+        .with_context(|| format!("{} does not describe itself in JSON", skill.id))
 }
 
 fn text(result: &Value) -> String {

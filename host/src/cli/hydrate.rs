@@ -6,7 +6,8 @@ use hydrant::engine::CallError;
 use hydrant::{HostError, HydrateRequest};
 
 use super::hydration::Hydration;
-use super::output::{Exit, fail, print};
+use super::inside::Inside;
+use super::output::{Exit, fail, print, print_line};
 
 /// Turn an agent or skill into context: its content, and what each dependency is for
 ///
@@ -42,13 +43,19 @@ enum Format {
     V2,
 }
 
+impl From<Format> for hydrant::Format {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Json => Self::Json,
+            Format::Link => Self::Link,
+            Format::V2 => Self::V2,
+        }
+    }
+}
+
 pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     let host = arguments.hydration.host()?;
-    let format = match arguments.format {
-        Format::Json => hydrant::Format::Json,
-        Format::Link => hydrant::Format::Link,
-        Format::V2 => hydrant::Format::V2,
-    };
+    let format = arguments.format.into();
     let request = HydrateRequest {
         format,
         ..arguments.hydration.request(arguments.uri)
@@ -66,5 +73,34 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
         result.push(b'\n'); // CLI-03
     }
     print(&result)?;
+    Ok(Exit::Done)
+}
+
+/// What a jailed agent gets, by way of its socket (K-351).
+pub(super) fn inside(arguments: Arguments, hydrant: &mut Inside) -> anyhow::Result<Exit> {
+    hydrant.refuse(arguments.hydration.given())?;
+    let request = HydrateRequest {
+        format: arguments.format.into(),
+        ..arguments.hydration.request(arguments.uri)
+    };
+    let mut input = serde_json::to_value(request)?;
+    if let Some(members) = input.as_object_mut() {
+        // The operator's alone. What was not asked for is as the operator said.
+        members.remove("allow_http_loopback");
+        members.retain(|_, value| *value != serde_json::Value::Bool(false) && *value != 1);
+    }
+    let result = match hydrant.try_call("content.hydrate", &input)? {
+        Ok(result) => result,
+        // LF-09
+        Err(refusal) => {
+            fail(&refusal.message);
+            return Ok(Exit::Error);
+        }
+    };
+    match (arguments.format, result) {
+        (Format::Json, payload) => print_line(&payload.to_string())?,
+        (_, serde_json::Value::String(document)) => print(document.as_bytes())?,
+        (_, other) => print_line(&other.to_string())?,
+    }
     Ok(Exit::Done)
 }

@@ -52,19 +52,25 @@ pub(super) struct Hydration {
 impl Hydration {
     /// The host of one call under these options.
     pub(super) fn host(&self) -> anyhow::Result<Host> {
-        self.host_of(config::host())
+        self.warn_of_empty_root()?;
+        Ok(self.builder(config::host())?.build()?)
     }
 
-    /// The host that `builder` makes under these options.
-    pub(super) fn host_of(&self, mut builder: HostBuilder) -> anyhow::Result<Host> {
-        let policy = self.policy.policy_file()?;
-        if policy.is_none()
+    /// Says so where the default policy shows nothing at `os://`.
+    pub(super) fn warn_of_empty_root(&self) -> anyhow::Result<()> {
+        if self.policy.policy_file()?.is_none()
             && self.root.is_none()
             && self.mounts.is_empty()
             && !Path::new("os").is_dir()
         {
             fail("there is no ./os here, so os:// is empty; --root DIR names another directory");
         }
+        Ok(())
+    }
+
+    /// The same of `builder`, to be completed.
+    pub(super) fn builder(&self, mut builder: HostBuilder) -> anyhow::Result<HostBuilder> {
+        let policy = self.policy.policy_file()?;
         if let Some(root) = &self.root {
             builder = builder.os_root(root);
         }
@@ -74,12 +80,45 @@ impl Hydration {
         if let Some(policy) = policy {
             builder = builder.policy(policy);
         }
-        Ok(self.audit.apply(&self.policy, builder)?.build()?)
+        self.audit.apply(&self.policy, builder)
+    }
+
+    /// Whether a policy was named, and not the default one is used, or that of the configuration.
+    pub(super) fn names_policy(&self) -> bool {
+        self.policy.is_named()
+    }
+
+    /// The first option that is the operator's alone (K-351).
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let flags = [
+            (self.root.is_some(), "--root"),
+            (!self.mounts.is_empty(), "--mount"),
+            (self.no_exec, "--no-exec"),
+            (self.allow_http_loopback, "--allow-http-loopback"),
+        ];
+        let given = flags
+            .iter()
+            .find(|(given, _)| *given)
+            .map(|(_, name)| *name);
+        given.or(self.policy.given()).or(self.audit.given())
     }
 
     fn mounts(&self) -> Result<Vec<CliMount>, PolicyError> {
         let mount = |flag: &String| CliMount::os_prefix(flag, self.allow_http_loopback);
         self.mounts.iter().map(mount).collect()
+    }
+
+    /// The first option that every request of a stream would get; behind a jail's socket that is the operator's to say.
+    pub(super) fn changes_requests(&self) -> Option<&'static str> {
+        let flags = [
+            (self.depth != 1, "--depth"),
+            (self.checksums, "--checksums"),
+            (self.lenient, "--lenient"),
+        ];
+        flags
+            .iter()
+            .find(|(given, _)| *given)
+            .map(|(_, name)| *name)
     }
 
     /// A request with these options.

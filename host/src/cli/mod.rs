@@ -8,6 +8,8 @@ mod doctor;
 mod generate;
 mod hydrate;
 mod hydration;
+mod inside;
+mod jail;
 mod keys;
 mod layout;
 mod lock;
@@ -44,13 +46,15 @@ Environment:
   HYDRANT_AUDIT         the audit record, where no --audit is given; `off` for none
   HYDRANT_KEYS_DIGEST   the digest of the key ring that is trusted, where no --keys-digest is given; `run`, `skills` and
                         `describe` ask for it with --root only
+  HYDRANT_SOCKET        set in a jail: agent commands go through this socket, others answer `operator-only`
   HYDRANT_SIGNING_KEYS  the directory of <signer>.key files, for `sign` and `lock`
   HYDRANT_LOG           turns the debug log on, to stderr: a level or filter such as `debug` or `hydrant=trace`
   MIN_SIGNERS           raises the number of signers that `verify` and `lock` ask for
   XDG_CACHE_HOME        where compiled components are kept (`hydrant/` in it; else in $HOME/.cache)
 
 Exit status: 0 done; 1 error; 2 usage. `run`, `skills`, `describe`, `verify`, `lock` and `policy`: 1 usage or other,
-2 not the pinned bytes, 3 a signature, key or signer, 4 a capability, 5 the skill failed. Commands of provenact
+2 not the pinned bytes, 3 a signature, key or signer, 4 a capability, 5 the skill failed. `jail`: that of its command,
+128 and the number of a signal that ended it; 125 no jail, 126 not executable, 127 not found. Commands of provenact
 (inspect, pack, sign, archive, install, export, verify-…, experimental-…, and `run` and `verify` with --bundle): 0 or 1.")]
 struct Cli {
     #[command(subcommand)]
@@ -67,6 +71,7 @@ enum Command {
     Lock(lock::Arguments),
     Policy(policy::Arguments),
     Syscall(syscall::Arguments),
+    Jail(jail::Arguments),
     Keys(keys::Arguments),
     /// Print the id of the contract between this program and its skills
     World,
@@ -82,6 +87,9 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     start_log();
     quieten_tools();
+    if let Some(exit) = inside::run(&arguments) {
+        return exit;
+    }
     if let Some(exit) = compat::run(&arguments) {
         return exit;
     }
@@ -89,7 +97,7 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error, arguments.get(1)),
     };
-    let result = match cli.command {
+    finish(match cli.command {
         Command::Hydrate(arguments) => hydrate::run(arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Skills(arguments) => skills::run(&arguments),
@@ -102,6 +110,7 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Command::Policy(arguments) => policy::run(arguments),
         Command::Syscall(arguments) => syscall::run(arguments),
+        Command::Jail(arguments) => jail::run(arguments),
         Command::Keys(arguments) => keys::run(&arguments),
         Command::World => world::run(),
         // Their command lines are taken before, by their own grammar (TK-22).
@@ -109,7 +118,11 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Completions(arguments) => generate::completions(&arguments, &mut Cli::command()),
         Command::Man(arguments) => generate::man(&arguments, &Cli::command()),
-    };
+    })
+}
+
+/// The exit status of a command, with its error on stderr.
+fn finish(result: anyhow::Result<Exit>) -> ExitCode {
     match result {
         Ok(exit) => exit.into(),
         Err(error) if output::is_broken_pipe(&error) => Exit::Done.into(),

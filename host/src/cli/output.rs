@@ -19,6 +19,8 @@ pub(super) enum Exit {
     Trust,
     Denied,
     SkillFailed,
+    /// Of another program, which `jail` passes on (K-350).
+    Status(u8),
 }
 
 impl From<Exit> for ExitCode {
@@ -30,6 +32,7 @@ impl From<Exit> for ExitCode {
             Exit::Trust => 3,
             Exit::Denied => 4,
             Exit::SkillFailed => 5,
+            Exit::Status(status) => status,
         })
     }
 }
@@ -46,7 +49,7 @@ impl std::fmt::Display for WithExit {
             Exit::Trust => "not trusted",
             Exit::Denied => "denied",
             Exit::SkillFailed => "the skill failed",
-            Exit::Done | Exit::Error => "error",
+            Exit::Done | Exit::Error | Exit::Status(_) => "error",
         })
     }
 }

@@ -7,13 +7,15 @@ use anyhow::{Context, bail};
 use clap::Args;
 use hydrant::audit::{AuditedCall, Denial, Reason, ReceiptFormat, Slots, check_log};
 use hydrant::policy::CliMount;
+use hydrant::serve::syscall::Refusal;
 use hydrant::trust::limits::MAX_INPUT_BYTES;
 use hydrant::trust::{Experimental, read_bounded};
 use hydrant::{HostBuilder, HostError, Run, home};
 
 use super::config::{self, AuditOptions, LayerOptions, PinOptions, PolicyOptions};
+use super::inside::Inside;
 use super::layout::laid_out;
-use super::output::{Exit, Format, print, skill_error};
+use super::output::{Exit, Format, fail, print, skill_error};
 use super::pins::refuse_in_root;
 
 /// Run a pinned skill
@@ -198,4 +200,68 @@ fn respond(response: &[u8], format: Format) -> anyhow::Result<()> {
     let mut line = response.to_vec();
     line.push(b'\n');
     print(&line)
+}
+
+/// What a jailed agent gets, by way of its socket (K-351).
+pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Result<Exit> {
+    let own = [
+        arguments.pins.given(),
+        arguments.policy.given(),
+        arguments.layers.given(),
+        arguments.audit.given(),
+        (!arguments.mounts.is_empty()).then_some("--mount"),
+        arguments.receipt.is_some().then_some("--receipt"),
+        arguments
+            .allow_experimental
+            .then_some("--allow-experimental"),
+    ];
+    for option in own {
+        hydrant.refuse(option)?;
+    }
+    let file = arguments.request.strip_prefix('@').map(Path::new);
+    let read: Vec<&Path> = file.into_iter().collect();
+    let mut slots = Slots::take(arguments.output.as_deref(), None, &read)?;
+    let request = request(&arguments.request, file)?;
+    let Ok(input) = serde_json::from_slice(&request) else {
+        // Over the socket a request is a value: the skill, which would have said this, never sees another one.
+        let error =
+            serde_json::json!({ "code": "invalid_request", "message": "the request is not JSON" });
+        let _ = writeln!(io::stderr(), "{error}");
+        return Ok(Exit::SkillFailed);
+    };
+    match hydrant.try_call(&arguments.skill, &input)? {
+        Ok(response) => {
+            let response = response.to_string();
+            if arguments.output.is_none() {
+                respond(response.as_bytes(), Format::or_default(arguments.format))?;
+            } else {
+                slots.write_output(response.as_bytes())?;
+            }
+            slots.keep();
+            Ok(Exit::Done)
+        }
+        Err(refusal) => {
+            slots.keep();
+            refused(&refusal)
+        }
+    }
+}
+
+/// As it would have ended outside: with what the skill says, or who refused it.
+fn refused(refusal: &Refusal) -> anyhow::Result<Exit> {
+    let details = refusal.details.as_ref();
+    let by = details.and_then(|details| details.get("refused")?.as_str());
+    let exit = match (details, by) {
+        (Some(error), None) => {
+            let _ = writeln!(io::stderr(), "{error}");
+            return Ok(Exit::SkillFailed);
+        }
+        (_, Some("drift")) => Exit::Drift,
+        (_, Some("trust")) => Exit::Trust,
+        (_, Some("policy")) => Exit::Denied,
+        (_, Some("skill")) => Exit::SkillFailed,
+        _ => Exit::Error,
+    };
+    fail(&refusal.message);
+    Ok(exit)
 }

@@ -2,9 +2,10 @@
 
 use clap::Args;
 use hydrant::{Host, PinnedSkillInfo};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::config::{PinOptions, PolicyOptions};
+use super::inside::Inside;
 use super::output::{Exit, Format, print_line, skill_error};
 
 /// List the pinned skills: id, version, what each is for, and the most it may do
@@ -31,43 +32,55 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         .apply(arguments.pins.apply(Host::builder())?)?;
     let host = builder.without_mounts().build().map_err(skill_error)?;
     let skills = host.skills().map_err(skill_error)?;
-    match Format::or_default(arguments.format) {
-        Format::Json => print_line(&Value::from_iter(skills.iter().map(json)).to_string())?,
-        Format::Text => print_line(&text(&skills))?,
+    show(
+        skills.iter().map(PinnedSkillInfo::summary),
+        arguments.format,
+    )
+}
+
+/// Prints what is told of each skill.
+fn show(summaries: impl Iterator<Item = Value>, format: Option<Format>) -> anyhow::Result<Exit> {
+    match Format::or_default(format) {
+        Format::Json => print_line(&Value::from_iter(summaries).to_string())?,
+        Format::Text => print_line(&text(&summaries.collect::<Vec<_>>()))?,
     }
     Ok(Exit::Done)
 }
 
-/// The skill's own words; none where it may not be asked (TP-35).
-fn description(skill: &PinnedSkillInfo) -> Option<String> {
-    let described: Value = serde_json::from_str(skill.description.as_deref()?).ok()?;
-    Some(described.get("description")?.as_str()?.to_owned())
+/// What a jailed agent gets, by way of its socket (K-351).
+pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Result<Exit> {
+    hydrant.refuse(arguments.pins.given())?;
+    hydrant.refuse(arguments.policy.given())?;
+    match hydrant.call("hydrant.skills", &Value::Null)? {
+        Value::Array(summaries) => show(summaries.into_iter(), arguments.format),
+        other => show(std::iter::once(other), arguments.format),
+    }
 }
 
-fn capabilities(skill: &PinnedSkillInfo) -> Vec<String> {
-    skill.capabilities.iter().map(ToString::to_string).collect()
-}
-
-fn json(skill: &PinnedSkillInfo) -> Value {
-    json!({
-        "id": skill.id,
-        "version": skill.version,
-        "description": description(skill),
-        "capabilities": capabilities(skill),
-    })
-}
-
-fn text(skills: &[PinnedSkillInfo]) -> String {
-    let name = |skill: &PinnedSkillInfo| format!("{}@{}", skill.id, skill.version);
+fn text(skills: &[Value]) -> String {
+    let member = |skill: &Value, name: &str| {
+        let text = skill.get(name).and_then(Value::as_str);
+        text.map(str::to_owned)
+    };
+    let name = |skill: &Value| {
+        let part = |name| member(skill, name).unwrap_or_default();
+        format!("{}@{}", part("id"), part("version"))
+    };
     let width = skills
         .iter()
         .map(|skill| name(skill).len())
         .max()
         .unwrap_or(0);
-    let line = |skill: &PinnedSkillInfo| {
-        let what = description(skill)
+    let line = |skill: &Value| {
+        let what = member(skill, "description")
             .unwrap_or_else(|| "(not asked: the policy says `tools: skip`)".into());
-        let may = match capabilities(skill).join(" ") {
+        let capabilities = skill.get("capabilities").and_then(Value::as_array);
+        let capabilities: Vec<_> = capabilities
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let may = match capabilities.join(" ") {
             none if none.is_empty() => "nothing".to_owned(),
             some => some,
         };

@@ -5,16 +5,19 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
+use hydrant::home;
 use hydrant::serve::syscall::{Ended, SyscallServer};
 
 use super::config;
 use super::hydration::Hydration;
+use super::inside::Inside;
 use super::output::Exit;
 
-/// Answer hydration requests, one JSON object a line, from stdin to stdout
+/// Answer requests of agents, one JSON object a line, from stdin to stdout
 ///
-/// Serves `Content.Hydrate`, and `Content.Ingest` and `pwosIngest` for the link form, as OsEvent
-/// (`type`, `name`, `payload`) or OsMessage (`kind`, `type`, `data`). Exits with 1 if any answer was an error.
+/// Serves `Content.Hydrate`, `Content.Ingest` and `pwosIngest` for the link form, and `Capability.Call` for pinned
+/// skills, as OsEvent (`type`, `name`, `payload`) or OsMessage (`kind`, `type`, `data`). Exits with 1 if any answer was
+/// an error.
 #[derive(Args)]
 #[command(after_long_help = "\
 Example:
@@ -30,7 +33,12 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
-    let host = arguments.hydration.host_of(config::lasting_host())?;
+    arguments.hydration.warn_of_empty_root()?;
+    let mut builder = arguments.hydration.builder(config::lasting_host())?;
+    if let Some(home) = home::folder() {
+        builder = builder.home(home);
+    }
+    let host = builder.build()?;
     let mut server = SyscallServer::new(&host, arguments.hydration.request(String::new()));
     if let Some(folder) = &arguments.blob_dir {
         server = server
@@ -43,4 +51,15 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
             Ended::WithErrors => Exit::Error,
         },
     )
+}
+
+/// What a jailed agent gets, by way of its socket (K-351).
+pub(super) fn inside(arguments: &Arguments, hydrant: Inside) -> anyhow::Result<Exit> {
+    hydrant.refuse(arguments.hydration.given())?;
+    hydrant.refuse(arguments.blob_dir.is_some().then_some("--blob-dir"))?;
+    hydrant.refuse(arguments.hydration.changes_requests())?;
+    Ok(match hydrant.pass_on(io::stdin(), io::stdout().lock())? {
+        Ended::Clean => Exit::Done,
+        Ended::WithErrors => Exit::Error,
+    })
 }

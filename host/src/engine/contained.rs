@@ -127,7 +127,7 @@ pub(super) fn compile(
     let streams = Streams {
         stdin: Some(stdin.into()),
         stdout: Some(stdout.into()),
-        stderr: None,
+        ..Streams::default()
     };
     let plan = plan(launcher, kind, time).map_err(|error| unavailable(&error))?;
     let jailed = launcher

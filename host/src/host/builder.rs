@@ -239,8 +239,8 @@ fn places(path: &PathBuf) -> Vec<PathBuf> {
 
 /// Where `path` really is. Of one that is not there yet, as the home folder before it is first needed, the directories
 /// that are there count, so that no link on the way hides it.
-fn real(path: &PathBuf) -> PathBuf {
-    let named = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+pub(crate) fn real(path: &Path) -> PathBuf {
+    let named = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     for there in named.ancestors() {
         if let (Ok(real), Ok(rest)) = (there.canonicalize(), named.strip_prefix(there)) {
             return real.join(rest);

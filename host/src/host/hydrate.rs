@@ -1,6 +1,6 @@
 //! Hydration: the pinned skill `content.hydrate`, with what the request and the flags of a run change.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::run::Prepared;
 use super::{Host, HostError};
@@ -12,7 +12,7 @@ const HYDRATE: &str = "content.hydrate";
 const HYDRATE_READ_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The form of a hydrated document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// The payload of RFC 0020 v1.1.0, compact JSON.

@@ -11,9 +11,11 @@ mod hydrate;
 mod pinned;
 mod run;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
+
+use serde_json::{Value, json};
 
 use crate::audit::{AuditTarget, ContextId};
 use crate::capability::fetch::Fetcher;
@@ -28,6 +30,8 @@ use crate::trust::{Capability, Digest};
 use self::pinned::PinnedSkills;
 
 pub use self::builder::HostBuilder;
+#[cfg(target_os = "linux")]
+pub(crate) use self::builder::real;
 pub use self::error::HostError;
 pub use self::failure::Failure;
 pub use self::hydrate::{Format, HydrateRequest};
@@ -63,6 +67,45 @@ pub struct PinnedSkillInfo {
     /// What `describe` returned: JSON with name, description and schemas. None where the policy says `tools: skip`
     /// (TP-35).
     pub description: Option<String>,
+}
+
+impl PinnedSkillInfo {
+    /// What `hydrant skills` tells of it.
+    #[must_use]
+    pub fn summary(&self) -> Value {
+        // The skill's own words; none where it may not be asked (TP-35).
+        let described = self
+            .description
+            .as_deref()
+            .and_then(|text| serde_json::from_str::<Value>(text).ok());
+        let description = described.and_then(|described| {
+            let description = described.get("description")?.as_str()?;
+            Some(description.to_owned())
+        });
+        let capabilities = self.capabilities.iter().map(ToString::to_string);
+        json!({
+            "id": self.id,
+            "version": self.version,
+            "description": description,
+            "capabilities": capabilities.collect::<Vec<_>>(),
+        })
+    }
+
+    /// TK-43: what the skill says, with its version at the end.
+    ///
+    /// # Errors
+    ///
+    /// It does not describe itself in JSON.
+    pub fn described(&self) -> Result<Value, serde_json::Error> {
+        let Some(text) = &self.description else {
+            return Ok(json!({ "name": self.id, "version": self.version }));
+        };
+        let mut description: Value = serde_json::from_str(text)?;
+        if let Value::Object(members) = &mut description {
+            members.insert("version".into(), self.version.clone().into());
+        }
+        Ok(description)
+    }
 }
 
 impl Host {
@@ -138,6 +181,27 @@ impl Host {
     #[must_use]
     pub fn anchor(&self) -> &Anchor {
         self.pins.anchor()
+    }
+
+    pub(crate) fn layers(&self) -> &Layers {
+        &self.layers
+    }
+
+    pub(crate) fn fetcher(&self) -> &Fetcher {
+        &self.fetcher
+    }
+
+    /// What no call changes: real paths, and each link on the way there.
+    pub(crate) fn protected(&self) -> &[PathBuf] {
+        &self.protected
+    }
+
+    pub(crate) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    pub(crate) fn launcher(&self) -> Option<&Launcher> {
+        self.jail.as_ref()
     }
 
     fn context(&self, grant: Grant, budgets: &Budgets) -> Arc<Call> {

@@ -124,6 +124,23 @@ impl Host {
         self.answer_pinned(id, version, request, |prepared| prepared)
     }
 
+    /// As [`answer`](Self::answer), and no process starts, whatever the policy says.
+    ///
+    /// # Errors
+    ///
+    /// As [`answer`](Self::answer).
+    pub fn answer_without_processes(
+        &self,
+        skill: &str,
+        request: &[u8],
+    ) -> Result<Result<Vec<u8>, Failure>, HostError> {
+        let (id, version) = parts(skill);
+        self.answer_pinned(id, version, request, |prepared| Prepared {
+            grant: prepared.grant.without_processes(),
+            ..prepared
+        })
+    }
+
     pub(super) fn answer_pinned(
         &self,
         id: &str,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::mount::{MountTable, Mounted};
+use super::mount::{MountHandle, MountTable, Mounted};
 use super::{
     CliMount, Confinement, Limits, Policy, PolicyError, Tools, UntrustedSigner, VirtualPath,
 };
@@ -225,6 +225,17 @@ impl Layers {
             .as_deref()
             .into_iter()
             .chain(self.run.as_deref())
+    }
+
+    /// The mounted directories of the calls, the outermost first, and whether each may be written.
+    pub fn directories(&self) -> Vec<(MountHandle, bool)> {
+        let mut directories: Vec<_> = self.mounts().directories().collect();
+        directories.sort_by_key(|mount| mount.at().as_str().len());
+        let with_mode = |mount: MountHandle| {
+            let writable = self.is_writable(mount.at());
+            (mount, writable)
+        };
+        directories.into_iter().map(with_mode).collect()
     }
 
     /// The mounts of the call.

@@ -103,7 +103,7 @@ fn leave_mount(arguments: &Arguments) -> Outcome {
 fn meet_mount(arguments: &Arguments) -> Outcome {
     let at = arguments.text(0)?;
     let mounts = fs::read_to_string("/proc/self/mountinfo")?;
-    let found = |line: &&str| line.split(' ').nth(4) == Some(at) && line.contains(" - tmpfs tmpfs");
+    let found = |line: &&str| line.split(' ').nth(4) == Some(at) && line.contains(" - tmpfs ");
     match mounts.lines().find(found) {
         Some(line) => Ok(line.to_owned()),
         None => clean("not mounted"),

@@ -291,6 +291,7 @@ fn run() -> Result<(Value, u8)> {
         stdin: Some(own(std::io::stdin().as_fd())?),
         stdout: Some(own(std::io::stdout().as_fd())?),
         stderr: Some(own(std::io::stderr().as_fd())?),
+        ..Streams::default()
     };
     let jailed = match Launcher::this_binary().start(plan, streams) {
         Ok(jailed) => jailed,

@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_int, c_long};
+use std::os::fd::OwnedFd;
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -17,6 +18,7 @@ use seccompiler::{
 use super::syscalls::{
     ARCHITECTURE, ARCHITECTURE_MODES, ARCHITECTURE_OPENS, MODES, OPENS, PLAIN, SCHEDULING,
 };
+use super::system;
 use crate::order::Order;
 use crate::outcome::{InStep, Refused, Step};
 
@@ -64,22 +66,40 @@ const CREATES: u64 = 0o100 | 0o20_000_000;
 const NO_IOCTL: [u64; 4] = [0x5412, 0x541C, 0x541D, 0x5423];
 
 /// The filter of a jail.
-pub(super) struct Filter(BpfProgram);
+pub(super) struct Filter {
+    program: BpfProgram,
+    /// Whether calls of `connect` arrive at a listener.
+    supervised: bool,
+}
 
 impl Filter {
     pub(super) fn new(order: &Order) -> Result<Self, Refused> {
-        program(order).step(STEP, "make the filter").map(Self)
+        Ok(Self {
+            program: program(order).step(STEP, "make the filter")?,
+            supervised: order.unix_sockets,
+        })
     }
 
-    /// Installs it. After this, only what it allows.
-    pub(super) fn install(&self) -> Result<(), Refused> {
-        apply_filter(&self.0).step(STEP, "install the filter")
+    /// Installs it. After this, only what it allows. Where the program may make Unix sockets, answers the descriptor on
+    /// which its calls of `connect` arrive: see [`super::connects`].
+    pub(super) fn install(&self) -> Result<Option<OwnedFd>, Refused> {
+        if self.supervised {
+            let notified = system::listen_to_filter(&self.program);
+            return notified
+                .map(Some)
+                .step(STEP, "install the filter with a listener");
+        }
+        apply_filter(&self.program).step(STEP, "install the filter")?;
+        Ok(None)
     }
 }
 
 fn program(order: &Order) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut program = guard().to_vec();
     program.extend(instead());
+    if order.unix_sockets {
+        program.extend(supervised());
+    }
     program.extend(unconditional(order.several));
     program.extend(conditional(order)?);
     Ok(program)
@@ -121,6 +141,18 @@ fn instead() -> Vec<sock_filter> {
         ])
     };
     INSTEAD.iter().filter_map(answer).flatten().collect()
+}
+
+/// Hands `connect` over to [`super::connects`]: which socket is meant lies in memory, where no filter sees it.
+fn supervised() -> Vec<sock_filter> {
+    let number = u32::try_from(libc::SYS_connect).ok();
+    let hand_over = |number| {
+        [
+            instruction(EQUAL, 0, 1, number),
+            instruction(RETURN, 0, 0, libc::SECCOMP_RET_USER_NOTIF),
+        ]
+    };
+    number.map(hand_over).into_iter().flatten().collect()
 }
 
 /// Allows the calls of the lists. A program that others follow cannot change how init is scheduled, from which they
@@ -195,7 +227,7 @@ fn conditional(order: &Order) -> Result<BpfProgram, seccompiler::BackendError> {
     // Of oneself only: init and the relay have the same user, and are not to be starved by a limit.
     rules.insert(libc::SYS_prlimit64, vec![all([is(0, 0)?])?]);
     rules.insert(libc::SYS_socket, sockets(order.unix_sockets, order.relay)?);
-    rules.insert(libc::SYS_socketpair, pairs(order.unix_sockets)?);
+    rules.insert(libc::SYS_socketpair, pairs()?);
     for (call, mode) in MODES.iter().chain(ARCHITECTURE_MODES) {
         rules.insert(*call, vec![all([bits(*mode, SET_ID, 0)?])?]);
     }
@@ -231,11 +263,12 @@ fn mappings(limited: bool) -> Result<Vec<SeccompRule>, seccompiler::BackendError
 
 /// Which sockets can be made. A Unix socket could be connected to any socket of the host that lies in a mounted
 /// directory, for which neither mounts nor Landlock (before ABI 9) know a rule: there are none, unless the plan has
-/// some to connect to. With egress TCP, and neither UDP nor the MPTCP that Landlock does not see.
+/// some to connect to, and then `connect` is supervised. No datagram sockets: they need no `connect` to reach a name.
+/// With egress TCP, and neither UDP nor the MPTCP that Landlock does not see.
 fn sockets(unix_sockets: bool, relay: bool) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
     let mut rules = Vec::new();
     if unix_sockets {
-        for kind in [libc::SOCK_STREAM, libc::SOCK_DGRAM, libc::SOCK_SEQPACKET] {
+        for kind in [libc::SOCK_STREAM, libc::SOCK_SEQPACKET] {
             rules.push(all([
                 is(0, number(libc::AF_UNIX))?,
                 bits(1, SOCKET_TYPE, number(kind))?,
@@ -261,12 +294,8 @@ fn sockets(unix_sockets: bool, relay: bool) -> Result<Vec<SeccompRule>, seccompi
 }
 
 /// Pairs are connected to each other. A datagram socket can still send to any name, the others cannot.
-fn pairs(unix_sockets: bool) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
-    let mut kinds = vec![libc::SOCK_STREAM, libc::SOCK_SEQPACKET];
-    if unix_sockets {
-        kinds.push(libc::SOCK_DGRAM);
-    }
-    kinds
+fn pairs() -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+    [libc::SOCK_STREAM, libc::SOCK_SEQPACKET]
         .into_iter()
         .map(|kind| {
             all([

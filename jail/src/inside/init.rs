@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
 use rustix::stdio::stdin;
 
 use super::program::{self, Restrictions};
-use super::{grace, privileges, relay, root, system, tree, unless_removed};
+use super::{connects, grace, privileges, relay, root, system, tree, unless_removed};
 use crate::order::{Answer, Order, TurnOrder};
 use crate::outcome::{How, InStep, Refused, Step, Usage};
 use crate::weakening::Removed;
@@ -23,7 +23,7 @@ use crate::wire;
 const RESERVED_PIDS: u64 = 300;
 
 /// Processes of the jail, or of the same user in its user namespace, that are not the program's: launcher and init.
-const OWN_PROCESSES: u64 = 2;
+pub(super) const OWN_PROCESSES: u64 = 2;
 
 /// Builds the jail, runs the program in it, and reports.
 pub(super) fn run() -> Result<(), Refused> {
@@ -38,15 +38,21 @@ pub(super) fn run() -> Result<(), Refused> {
     if order.relay {
         relay::start()?;
     }
+    let supervisor = if order.unix_sockets && order.keeps(Removed::Seccomp) {
+        Some(connects::start(&order)?)
+    } else {
+        None
+    };
     // Init's own, and so all programs': none is given to them that they would have to drop.
     unless_removed(&order, Removed::Privileges, privileges::drop_all)?;
     let restrictions = Restrictions::new(&order)?;
-    let run =
-        |turn: &TurnOrder, descriptors| run_one(&order, turn, descriptors, &restrictions, &ended);
-    let mut executed = run(&order.turn, descriptors)?;
+    let run = |turn: &TurnOrder, descriptors, supervisor| {
+        run_one(&order, turn, descriptors, supervisor, &restrictions, &ended)
+    };
+    let mut executed = run(&order.turn, descriptors, supervisor)?;
     while executed && order.several {
         executed = match wire::receive_message::<TurnOrder>(stdin(), None) {
-            Ok((turn, descriptors)) => run(&turn, descriptors)?,
+            Ok((turn, descriptors)) => run(&turn, descriptors, None)?,
             // The parent wants no other, or is gone.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => false,
             Err(error) => return Err(Refused::new(Step::Protocol, error)),
@@ -60,6 +66,7 @@ fn run_one(
     order: &Order,
     turn: &TurnOrder,
     descriptors: Vec<OwnedFd>,
+    supervisor: Option<OwnedFd>,
     restrictions: &Restrictions,
     ended: &OwnedFd,
 ) -> Result<bool, Refused> {
@@ -79,14 +86,15 @@ fn run_one(
     .step(Step::Exec, "socket pair")?;
     let Some(program) = system::fork().step(Step::Exec, "fork")? else {
         drop(reported);
-        let failure = program::become_program(order, turn, streams, restrictions);
+        let failure = program::become_program(order, turn, streams, supervisor, restrictions);
         // Init answers for this one; that it is gone means that this process is about to be.
         let _ = wire::send_message(&report, &failure, &[]);
         std::process::exit(1);
     };
     // Else the output would have no end while init lives.
-    drop((report, streams));
-    if !order.keeps(Removed::Privileges) {
+    drop((report, streams, supervisor));
+    // What only the program keeps, in the tests that show what it is for; init has it no longer when others follow.
+    if !order.keeps(Removed::Privileges) && std::ptr::eq(turn, &order.turn) {
         privileges::drop_all()?;
     }
     match wire::receive_message::<Answer>(reported, None) {
@@ -203,7 +211,8 @@ fn limit_pids(order: &Order) {
     // Above the reserved numbers, which are given out once, there are as many as processes are allowed.
     let most = RESERVED_PIDS
         .saturating_add(processes)
-        .saturating_add(OWN_PROCESSES);
+        .saturating_add(OWN_PROCESSES)
+        .saturating_add(order.own_tasks());
     let written = tree::whole_proc().and_then(|proc| {
         let file = openat(
             proc,

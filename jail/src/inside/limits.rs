@@ -2,12 +2,13 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use super::init::OWN_PROCESSES;
 use crate::order::Order;
 use crate::outcome::{InStep, Refused, Step};
 
-/// Processes that the kernel counts with the program's: launcher, init, and the relay.
+/// Processes and threads that the kernel counts with the program's: launcher, init, and their helpers.
 fn own_processes(order: &Order) -> u64 {
-    if order.relay { 3 } else { 2 }
+    OWN_PROCESSES.saturating_add(order.own_tasks())
 }
 
 /// Lowers the limits, hard ones included: none can be raised again without privileges.

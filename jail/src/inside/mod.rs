@@ -2,6 +2,7 @@
 //!
 //! Nothing here runs in the host's own process, but for [`enter_if_asked`].
 
+mod connects;
 mod filter;
 mod grace;
 mod init;

@@ -13,6 +13,11 @@ use crate::outcome::{InStep, Refused, Step};
 
 /// Drops everything, for ever.
 pub(super) fn drop_all() -> Result<(), Refused> {
+    drop_all_but(CapabilitySet::empty())
+}
+
+/// Drops everything, for ever, but for these in the jail's own user namespace.
+pub(super) fn drop_all_but(kept: CapabilitySet) -> Result<(), Refused> {
     let step = Step::Privileges;
     // Real, effective and saved: a host that runs under two users leaves none of them behind.
     let (user, group) = (Uid::from_raw(NOBODY), Gid::from_raw(NOBODY));
@@ -43,13 +48,13 @@ pub(super) fn drop_all() -> Result<(), Refused> {
         | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE
         | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED;
     set_capabilities_secure_bits(bits).step(step, "lock the secure bits")?;
-    let none = CapabilitySets {
-        effective: CapabilitySet::empty(),
-        permitted: CapabilitySet::empty(),
+    let left = CapabilitySets {
+        effective: kept,
+        permitted: kept,
         inheritable: CapabilitySet::empty(),
     };
-    set_capabilities(None, none).step(step, "drop capabilities")?;
-    if capabilities(None).step(step, "read capabilities")? != none {
+    set_capabilities(None, left).step(step, "drop capabilities")?;
+    if capabilities(None).step(step, "read capabilities")? != left {
         return Err(Refused::new(step, "capabilities are left"));
     }
     set_no_new_privs(true).step(step, "no new privileges")?;

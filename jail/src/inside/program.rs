@@ -7,11 +7,13 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{Mode, OFlags};
-use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+use rustix::process::ioctl_tiocsctty;
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stderr, stdin, stdout};
+use rustix::termios::isatty;
 
 use super::filter::Filter;
 use super::landlock::Domain;
-use super::{limits, system, unless_removed};
+use super::{connects, limits, system, unless_removed};
 use crate::bytes::Bytes;
 use crate::order::{Answer, Order, TurnOrder};
 use crate::outcome::{InStep, Refused, Step};
@@ -43,9 +45,10 @@ pub(super) fn become_program(
     order: &Order,
     turn: &TurnOrder,
     streams: [Option<OwnedFd>; 3],
+    supervisor: Option<OwnedFd>,
     restrictions: &Restrictions,
 ) -> Answer {
-    match prepare(order, turn, streams, restrictions) {
+    match prepare(order, turn, streams, supervisor, restrictions) {
         Ok((program, arguments, environment)) => {
             let error = system::execute(&program, &arguments, &environment);
             Answer::NotExecutable {
@@ -62,6 +65,7 @@ fn prepare(
     order: &Order,
     turn: &TurnOrder,
     streams: [Option<OwnedFd>; 3],
+    supervisor: Option<OwnedFd>,
     restrictions: &Restrictions,
 ) -> Result<Execution, Refused> {
     let program = CString::new(order.program.as_path().as_os_str().as_bytes())
@@ -71,6 +75,9 @@ fn prepare(
     // A group of its own: signals to a group reach its members in outer pid namespaces, too, and the launcher is there.
     rustix::process::setsid().step(Step::Exec, "make a session")?;
     connect(streams).step(Step::Exec, "connect the standard streams")?;
+    if order.terminal {
+        control_terminal();
+    }
     rustix::process::chdir(order.directory.as_path())
         .step(Step::Plan, format_args!("enter {}", order.directory))?;
     system::reset_signals().step(Step::Exec, "reset signals")?;
@@ -81,9 +88,11 @@ fn prepare(
         domain.enter()?;
     }
     unless_removed(order, Removed::Rlimits, || limits::set(order))?;
-    if let Some(filter) = &restrictions.filter {
-        filter.install()?;
-    }
+    let listener = match &restrictions.filter {
+        Some(filter) => filter.install()?,
+        None => None,
+    };
+    connects::hand_over(supervisor, listener)?;
     Ok((program, arguments, environment))
 }
 
@@ -99,6 +108,14 @@ fn connect(streams: [Option<OwnedFd>; 3]) -> io::Result<()> {
     dup2_stdout(given(stdout, OFlags::WRONLY)?)?;
     dup2_stderr(given(stderr, OFlags::WRONLY)?)?;
     Ok(())
+}
+
+/// Makes the terminal that the host gave the one of the program's session, so that its keys and its end are signals. One
+/// that belongs to another session already stays there.
+fn control_terminal() {
+    let streams = [stdin(), stdout(), stderr()];
+    let terminal = streams.iter().find(|stream| isatty(stream));
+    let _ = terminal.map(ioctl_tiocsctty);
 }
 
 fn strings(list: &[Bytes]) -> Result<Vec<CString>, std::ffi::NulError> {

@@ -1,7 +1,7 @@
 //! System calls for which there is no safe interface: the only unsafe code of the jail.
 //!
-//! All of it runs in the launcher's image, which has one thread, so that `fork` copies everything that runs and no
-//! lock is held by anybody else.
+//! All of it runs in the launcher's image, which has one thread where it forks, so that `fork` copies everything that
+//! runs and no lock is held by anybody else.
 #![allow(unsafe_code)] // One of the places that STYLE allows it.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long};
@@ -46,14 +46,15 @@ pub(super) enum Closing {
     AtExec,
 }
 
-/// Closes all descriptors from `first` on. With [`Closing::Now`] only where none of them has an owner yet.
+/// Closes all descriptors from `first` on. With [`Closing::Now`] only where none of them has an owner that could still
+/// use it.
 pub(super) fn close_from(first: u32, closing: Closing) -> io::Result<()> {
     let flags = match closing {
         Closing::Now => 0,
         Closing::AtExec => libc::CLOSE_RANGE_CLOEXEC,
     };
     // SAFETY: three numbers. Nothing owns a descriptor above 2 when this is called with `Now`, as the first thing that
-    // the launcher does.
+    // the launcher does; or by a helper of init, which never returns to the frames with the owners.
     check(unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, flags) }).map(drop)
 }
 
@@ -128,6 +129,139 @@ pub(super) fn loopback_up(socket: impl AsFd) -> io::Result<()> {
             libc::SIOCSIFFLAGS,
             &raw const request,
         )
+    }))
+    .map(drop)
+}
+
+/// Installs a system call filter for this thread, for ever, and answers the descriptor on which the calls arrive that it
+/// hands over. While a call is dealt with only its process's end interrupts it, where the kernel can do that (5.19):
+/// programs that are full of signals would else make it again and again.
+pub(super) fn listen_to_filter(filter: &[seccompiler::sock_filter]) -> io::Result<OwnedFd> {
+    let program = libc::sock_fprog {
+        len: libc::c_ushort::try_from(filter.len()).map_err(io::Error::other)?,
+        filter: filter.as_ptr().cast_mut().cast(),
+    };
+    let install = |flags: libc::c_ulong| {
+        // SAFETY: both types are the kernel's `sock_filter`; the call only reads them, and they live through it.
+        check(unsafe {
+            libc::syscall(
+                libc::SYS_seccomp,
+                libc::SECCOMP_SET_MODE_FILTER,
+                flags | libc::SECCOMP_FILTER_FLAG_NEW_LISTENER,
+                &raw const program,
+            )
+        })
+    };
+    let listener = install(libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV).or_else(|error| {
+        match error.raw_os_error() {
+            Some(libc::EINVAL) => install(0),
+            _ => Err(error),
+        }
+    })?;
+    let listener = c_int::try_from(listener).map_err(io::Error::other)?;
+    // SAFETY: the descriptor is new and has no other owner.
+    Ok(unsafe { OwnedFd::from_raw_fd(listener) })
+}
+
+/// A system call that a filter has handed over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Notified {
+    id: u64,
+    /// Of the thread, in the pid namespace of who receives it.
+    pub(super) thread: u32,
+    pub(super) arguments: [u64; 6],
+}
+
+// `_IOWR('!', 0, struct seccomp_notif)` and so on: the same on all architectures of this crate.
+const NOTIF_RECV: usize = 0xC050_2100;
+const NOTIF_SEND: usize = 0xC018_2101;
+const NOTIF_ID_VALID: usize = 0x4008_2102;
+
+/// Waits for the next call.
+pub(super) fn receive_call(listener: impl AsFd) -> io::Result<Notified> {
+    // SAFETY: a C struct of numbers, which must be zero for the call.
+    let mut call: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+    // SAFETY: the request fills this struct, which lives through it.
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_ioctl,
+            listener.as_fd().as_raw_fd(),
+            NOTIF_RECV,
+            &raw mut call,
+        )
+    })?;
+    Ok(Notified {
+        id: call.id,
+        thread: call.pid,
+        arguments: call.data.args,
+    })
+}
+
+/// Whether the caller still waits: if not, its number may be another's by now.
+pub(super) fn still_waits(listener: impl AsFd, call: &Notified) -> bool {
+    // SAFETY: the request reads one number, which lives through it.
+    unsafe {
+        libc::syscall(
+            libc::SYS_ioctl,
+            listener.as_fd().as_raw_fd(),
+            NOTIF_ID_VALID,
+            &raw const call.id,
+        ) == 0
+    }
+}
+
+/// Answers a call with success (0) or an error number.
+pub(super) fn answer_call(listener: impl AsFd, call: &Notified, errno: c_int) -> io::Result<()> {
+    let answer = libc::seccomp_notif_resp {
+        id: call.id,
+        val: 0,
+        error: errno.saturating_neg(),
+        flags: 0,
+    };
+    // SAFETY: the request reads this struct, which lives through it.
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_ioctl,
+            listener.as_fd().as_raw_fd(),
+            NOTIF_SEND,
+            &raw const answer,
+        )
+    })
+    .map(drop)
+}
+
+/// Fills `buffer` with what another process has at this address.
+pub(super) fn read_memory(thread: u32, address: u64, buffer: &mut [u8]) -> io::Result<()> {
+    let thread = libc::pid_t::try_from(thread).map_err(io::Error::other)?;
+    let local = libc::iovec {
+        iov_base: buffer.as_mut_ptr().cast(),
+        iov_len: buffer.len(),
+    };
+    let remote = libc::iovec {
+        iov_base: std::ptr::without_provenance_mut(
+            usize::try_from(address).map_err(io::Error::other)?,
+        ),
+        iov_len: buffer.len(),
+    };
+    // SAFETY: `local` is the buffer and nothing else; the other address is only read, in the other process.
+    let read = check(
+        unsafe { libc::process_vm_readv(thread, &raw const local, 1, &raw const remote, 1, 0) }
+            .try_into()
+            .map_err(io::Error::other)?,
+    )?;
+    if usize::try_from(read).is_ok_and(|read| read == buffer.len()) {
+        Ok(())
+    } else {
+        Err(io::Error::from_raw_os_error(libc::EFAULT))
+    }
+}
+
+/// `connect` with an address as the kernel reads it.
+pub(super) fn connect(socket: impl AsFd, address: &[u8]) -> io::Result<()> {
+    let length = libc::socklen_t::try_from(address.len()).map_err(io::Error::other)?;
+    // SAFETY: the address is as long as is said, and is copied by the call.
+    check(c_long::from(unsafe {
+        libc::connect(socket.as_fd().as_raw_fd(), address.as_ptr().cast(), length)
     }))
     .map(drop)
 }

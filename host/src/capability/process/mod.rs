@@ -29,7 +29,7 @@ use std::time::Duration;
 use self::child::Ended;
 use self::output::Disguise;
 #[cfg(target_os = "linux")]
-pub(super) use self::scratch::Scratch;
+pub(crate) use self::scratch::Scratch;
 use super::stop::{Stop, settle};
 use super::{BudgetExceeded, Call, parallel};
 

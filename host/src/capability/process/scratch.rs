@@ -39,7 +39,7 @@ const OPEN: OFlags = OFlags::RDONLY
 
 /// An empty directory that only this user can enter, in the system's directory for temporary files.
 #[derive(Debug)]
-pub(in crate::capability) struct Scratch {
+pub(crate) struct Scratch {
     parent: Dir,
     name: String,
     directory: Dir,
@@ -51,7 +51,7 @@ impl Scratch {
     ///
     /// # Errors
     /// What the system says; there is no directory then.
-    pub(in crate::capability) fn create() -> io::Result<Scratch> {
+    pub(crate) fn create() -> io::Result<Scratch> {
         Self::create_in(&std::env::temp_dir())
     }
 
@@ -96,7 +96,7 @@ impl Scratch {
     }
 
     /// The real path, absolute and without links; never shown to a guest.
-    pub(in crate::capability) fn real(&self) -> &Path {
+    pub(crate) fn real(&self) -> &Path {
         &self.real
     }
 }

@@ -25,6 +25,8 @@ pub(super) enum Role {
     FillOrAdd,
     /// Fill a mount with `dir: "@cli"`, and nothing else (TP-22).
     Fill,
+    /// Fill a mount with `dir: "@cli"` if there is one.
+    Offer,
 }
 
 /// What a mount of the command line maps to.
@@ -101,6 +103,16 @@ impl CliMount {
             at,
             target: MountTarget::Directory(directory),
             role: Role::Fill,
+        }
+    }
+
+    /// A directory for a mount that has `dir: "@cli"`, or one of the default policy; of no account where there is no such
+    /// mount. For what a command always maps, as `--workspace` of `jail`.
+    pub fn offered(at: VirtualPath, directory: &Path) -> Self {
+        Self {
+            at,
+            target: MountTarget::Directory(directory.to_owned()),
+            role: Role::Offer,
         }
     }
 

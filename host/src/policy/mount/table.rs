@@ -76,6 +76,7 @@ impl MountTable {
             }
             match rules.iter().find(|rule| rule.value.at == flag.at) {
                 Some(rule) if rule.value.source == MountSource::CommandLine => {}
+                _ if flag.role == Role::Offer => {}
                 Some(rule) => {
                     return fault(&format!(
                         "{}:{} maps it already, and not with dir: \"@cli\"",

@@ -39,21 +39,24 @@ impl Answer {
 
     /// An error message. Without a request there is no name to answer under.
     ///
-    /// L-13: where it does not fit, the message is shortened, then what refers to the request is left out,
-    /// then its name.
+    /// L-13: where it does not fit, the details are left out and the message is shortened, then what refers to the
+    /// request is left out, then its name.
     pub(super) fn failed(dialect: Dialect, request: Option<&Request>, failure: &Failure) -> Self {
         let name = request.map_or(NAMELESS, |request| &request.name);
         let message = failure.message();
         let short = shortened(&message);
+        let (details, bare) = (failure.details(), None);
         let line = [
-            (name, &message, request),
-            (name, &short, request),
-            (name, &short, None),
+            (name, &message, details, request),
+            (name, &short, bare, request),
+            (name, &short, bare, None),
         ]
         .into_iter()
-        .map(|(name, message, request)| error(dialect, name, failure, message, request))
+        .map(|(name, message, details, request)| {
+            error(dialect, name, failure, message, details, request)
+        })
         .find(|line| line.len() <= dialect.line_bytes())
-        .unwrap_or_else(|| error(dialect, NAMELESS, failure, &short, None));
+        .unwrap_or_else(|| error(dialect, NAMELESS, failure, &short, None, None));
         Self {
             line,
             is_error: true,
@@ -88,13 +91,17 @@ struct Message<'a, B> {
 #[derive(Serialize)]
 struct EventError<'a> {
     message: &'a str,
-    code: &'static str,
+    code: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<&'a Value>,
 }
 
 #[derive(Serialize)]
 struct MessageError<'a> {
     code: u16,
     message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<&'a Value>,
 }
 
 /// EN-08, in this order.
@@ -136,6 +143,7 @@ fn error(
     name: &str,
     failure: &Failure,
     text: &str,
+    details: Option<&Value>,
     request: Option<&Request>,
 ) -> String {
     match dialect {
@@ -143,6 +151,7 @@ fn error(
             let body = EventError {
                 message: text,
                 code: failure.code(),
+                details,
             };
             event("error", name, &body, request)
         }
@@ -150,6 +159,7 @@ fn error(
             let body = MessageError {
                 code: failure.status(),
                 message: text,
+                details,
             };
             message("error", name, &body, request)
         }

@@ -62,6 +62,19 @@ impl Request {
             _ => Err(Failure::Schema("uri must be a non-empty string".into())),
         }
     }
+
+    /// K-35: which capability is called, and with what; `{}` where nothing is said.
+    pub(super) fn call(&self) -> Result<(&str, Value), Failure> {
+        let capability = match self.input.get("capability") {
+            Some(Value::String(capability)) if !capability.is_empty() => capability,
+            _ => {
+                let reason = "capability must be a non-empty string";
+                return Err(Failure::Schema(reason.into()));
+            }
+        };
+        let input = self.input.get("input").cloned();
+        Ok((capability, input.unwrap_or_else(|| Map::new().into())))
+    }
 }
 
 /// Reads one line. JSON nests at most 128 deep (G-02).

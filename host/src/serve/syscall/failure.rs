@@ -1,5 +1,7 @@
 //! What can be wrong with a request or its answer, and the codes for it (EN-09 to EN-15).
 
+use serde_json::Value;
+
 /// Why a request has no response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Failure {
@@ -19,6 +21,13 @@ pub(super) enum Failure {
     Internal(String),
     /// EN-15
     InvalidJson(String),
+    /// K-35: a capability that was called has no answer. With the code, the number, and the error object.
+    Call {
+        code: String,
+        status: u16,
+        message: String,
+        details: Value,
+    },
 }
 
 impl Failure {
@@ -27,7 +36,7 @@ impl Failure {
     }
 
     /// The code of the OsEvent dialect.
-    pub(super) fn code(&self) -> &'static str {
+    pub(super) fn code(&self) -> &str {
         match self {
             Self::NotServed(_) => "NOT_FOUND",
             Self::NoDocument { code, .. } => code,
@@ -35,6 +44,7 @@ impl Failure {
             Self::LineTooLong(_) => "LINE_TOO_LONG",
             Self::Internal(_) => "INTERNAL_ERROR",
             Self::InvalidJson(_) => "INVALID_JSON",
+            Self::Call { code, .. } => code,
         }
     }
 
@@ -42,7 +52,7 @@ impl Failure {
     pub(super) fn status(&self) -> u16 {
         match self {
             Self::NotServed(_) => 404,
-            Self::NoDocument { status, .. } => *status,
+            Self::NoDocument { status, .. } | Self::Call { status, .. } => *status,
             Self::Schema(_) => 422,
             Self::LineTooLong(_) => 413,
             Self::Internal(_) => 500,
@@ -50,11 +60,19 @@ impl Failure {
         }
     }
 
+    /// What programs may want to know besides.
+    pub(super) fn details(&self) -> Option<&Value> {
+        match self {
+            Self::Call { details, .. } => Some(details),
+            _ => None,
+        }
+    }
+
     /// As long as what it quotes: [`super::answer`] sees to the limit.
     pub(super) fn message(&self) -> String {
         match self {
             Self::NotServed(name) => format!("unsupported syscall: {name}"),
-            Self::NoDocument { message, .. } => message.clone(),
+            Self::NoDocument { message, .. } | Self::Call { message, .. } => message.clone(),
             Self::Schema(reason)
             | Self::LineTooLong(reason)
             | Self::Internal(reason)

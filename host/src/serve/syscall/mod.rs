@@ -1,17 +1,21 @@
 //! `hydrant syscall`: one JSON request a line, one JSON answer a line (§15).
 //!
-//! The envelope is read here, in two dialects; what is asked goes to [`Host::hydrate`]. A name that is not
-//! served is answered, never executed or looked up (EN-04), and nothing in a request changes mounts, depth
-//! or policy (EN-06).
+//! The envelope is read here, in two dialects; what is asked goes to [`Host::hydrate`] and [`Host::answer`]. A name that
+//! is not served is answered, never executed or looked up (EN-04), and nothing in a request changes mounts or policy
+//! (EN-06).
 
 mod answer;
 mod blob;
+mod capability;
+mod client;
 mod envelope;
 mod failure;
 mod lines;
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
+
+pub use self::client::{Client, ClientError, Refusal};
 
 use self::answer::Answer;
 use self::blob::BlobFolder;
@@ -26,11 +30,30 @@ pub const EVENT_LINE_BYTES: usize = 1024 * 1024;
 /// L-13: the same in the OsMessage dialect.
 pub const MESSAGE_LINE_BYTES: usize = 16 * 1024;
 
+/// By which way requests come. A request cannot say it of itself (K-352).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Frontend {
+    /// Standard input of `hydrant syscall`.
+    #[default]
+    Syscall,
+    /// The socket of a jail: whoever asks can do nothing else (K-350).
+    Jail,
+}
+
+impl Frontend {
+    /// Whether the caller is known to be jailed (K-352).
+    #[must_use]
+    pub fn is_jailed(self) -> bool {
+        self == Self::Jail
+    }
+}
+
 /// Answers requests until the input ends.
 pub struct SyscallServer<'host> {
     host: &'host Host,
     options: HydrateRequest,
     blobs: Option<BlobFolder>,
+    frontend: Frontend,
     dialect: Dialect,
     failed: bool,
 }
@@ -53,6 +76,7 @@ impl<'host> SyscallServer<'host> {
             host,
             options,
             blobs: None,
+            frontend: Frontend::default(),
             dialect: Dialect::Event,
             failed: false,
         }
@@ -66,6 +90,19 @@ impl<'host> SyscallServer<'host> {
     pub fn with_blobs(mut self, folder: &Path) -> io::Result<Self> {
         self.blobs = Some(BlobFolder::open(folder)?);
         Ok(self)
+    }
+
+    /// For requests that come by another way than standard input.
+    #[must_use]
+    pub fn behind(mut self, frontend: Frontend) -> Self {
+        self.frontend = frontend;
+        self
+    }
+
+    /// By which way the requests come.
+    #[must_use]
+    pub fn frontend(&self) -> Frontend {
+        self.frontend
     }
 
     /// Reads requests and writes answers, each flushed before the next line is read (EN-01).
@@ -154,6 +191,10 @@ impl<'host> SyscallServer<'host> {
         let format = match request.name.as_str() {
             "Content.Hydrate" => Format::Json,
             "Content.Ingest" | "pwosIngest" => Format::Link,
+            "Capability.Call" => {
+                let (capability, input) = request.call()?;
+                return capability::call(self.host, &self.options, capability, input);
+            }
             name => return Err(Failure::NotServed(name.to_owned())),
         };
         let uri = request.uri()?;

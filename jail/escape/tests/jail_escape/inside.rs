@@ -72,7 +72,7 @@ pub(crate) fn in_jail(host: &Host, attempt: &str, shape: Shape, without: &[Remov
     let streams = Streams {
         stdin,
         stdout: Some(stdout),
-        stderr: None,
+        ..Streams::default()
     };
     let jailed = match Launcher::at(env!("CARGO_BIN_EXE_launcher")).start(plan, streams) {
         Ok(jailed) => jailed,

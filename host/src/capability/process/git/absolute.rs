@@ -49,7 +49,9 @@ pub(super) fn variables(
         }
         common = match absolute {
             Some(named) => place.real(&named),
-            None => found.git_directory.join(&line).canonicalize().ok(),
+            None => place
+                .real(&line)
+                .or_else(|| place.within(&found.git_directory.join(&line))),
         }
         .ok_or(ProcessError::DirectoryDenied)?;
     } else if !named_by_file
@@ -111,9 +113,8 @@ impl Found {
                         // Relative, or a path of the child's.
                         None => {
                             let real = place.real(&line);
-                            let real = real.or_else(|| top.join(&line).canonicalize().ok());
-                            let inside = real.filter(|real| real.starts_with(place.real));
-                            inside.map(|real| found(real, None))
+                            let real = real.or_else(|| place.within(&top.join(&line)));
+                            real.map(|real| found(real, None))
                         }
                     });
                 }
@@ -138,6 +139,12 @@ impl Place<'_> {
         let real = named.canonicalize();
         let real = real.map_err(|_| ProcessError::DirectoryDenied)?;
         self.shown(&real).map(Some)
+    }
+
+    /// Where a path of this process's really is, if that is in the mount.
+    fn within(self, path: &Path) -> Option<PathBuf> {
+        let real = path.canonicalize().ok()?;
+        real.starts_with(self.real).then_some(real)
     }
 
     /// The child's name for a real path.
@@ -185,9 +192,9 @@ fn collect_alternates(
             }
             None => place
                 .real(line)
-                .or_else(|| objects.join(line).canonicalize().ok()),
+                .or_else(|| place.within(&objects.join(line))),
         };
-        if let Some(next) = next.filter(|next| next.starts_with(place.real)) {
+        if let Some(next) = next {
             collect_alternates(place, &next, depth, told)?;
         }
     }

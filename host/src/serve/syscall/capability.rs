@@ -1,0 +1,176 @@
+//! `Capability.Call` (K-33 to K-35): the pinned skills by their ids, each with its request as input.
+//!
+//! | capability | input | output |
+//! |---|---|---|
+//! | `content.hydrate` | its request; what is left out is as the operator said | the payload; the link and v2 forms as a string |
+//! | another pinned skill, `id` or `id@version` | its request | its response |
+//! | `hydrant.skills` | nothing | what `hydrant skills` tells |
+//! | `hydrant.describe` | `skill`, or nothing for all | what `hydrant describe` tells |
+//!
+//! No skill can have an id that begins with `hydrant.` (K-11).
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::failure::Failure;
+use crate::engine::CallError;
+use crate::host::{Format, Host, HostError, HydrateRequest, PinnedSkillInfo};
+use crate::pins::{Class, PinError};
+
+const HYDRATE: &str = "content.hydrate";
+const SKILLS: &str = "hydrant.skills";
+const DESCRIBE: &str = "hydrant.describe";
+
+/// Calls a capability under the host's policy and, as far as they narrow it, the options of the operator. The output as
+/// JSON text.
+pub(super) fn call(
+    host: &Host,
+    options: &HydrateRequest,
+    capability: &str,
+    input: Value,
+) -> Result<String, Failure> {
+    match capability {
+        HYDRATE => hydrate(host, options, input),
+        SKILLS => {
+            let skills = host.skills().map_err(refused)?;
+            let summaries = skills.iter().map(PinnedSkillInfo::summary);
+            Ok(Value::from_iter(summaries).to_string())
+        }
+        DESCRIBE => describe(host, &input),
+        skill => run(host, options, skill, &input),
+    }
+}
+
+fn run(
+    host: &Host,
+    options: &HydrateRequest,
+    skill: &str,
+    input: &Value,
+) -> Result<String, Failure> {
+    let request = input.to_string();
+    let answered = if options.no_exec {
+        host.answer_without_processes(skill, request.as_bytes())
+    } else {
+        host.answer(skill, request.as_bytes())
+    };
+    let response = answered.map_err(refused)?.map_err(|failure| {
+        let error = failure.to_json();
+        failed(&error)
+    })?;
+    text(response)
+}
+
+/// The request of the skill. What it says can change nothing that the policy decides.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Hydration {
+    uri: String,
+    #[serde(default)]
+    format: Format,
+    depth: Option<u8>,
+    checksums: Option<bool>,
+    lenient: Option<bool>,
+    /// The operator's alone.
+    #[serde(default, rename = "allow_http_loopback")]
+    _allow_http_loopback: bool,
+}
+
+fn hydrate(host: &Host, options: &HydrateRequest, input: Value) -> Result<String, Failure> {
+    let asked: Hydration = serde_json::from_value(input)
+        .map_err(|error| Failure::Schema(format!("input of {HYDRATE}: {error}")))?;
+    let request = HydrateRequest {
+        uri: asked.uri,
+        format: asked.format,
+        depth: asked.depth.unwrap_or(options.depth),
+        checksums: asked.checksums.unwrap_or(options.checksums),
+        lenient: asked.lenient.unwrap_or(options.lenient),
+        ..options.clone()
+    };
+    let hydrated = host.hydrate(&request).map_err(|error| match error {
+        HostError::Call(CallError::Skill { code, message, .. }) => {
+            failed(&json!({ "code": code, "message": message }))
+        }
+        error => refused(error),
+    })?;
+    let hydrated = text(hydrated)?;
+    Ok(match asked.format {
+        Format::Json => hydrated,
+        Format::Link | Format::V2 => Value::String(hydrated).to_string(),
+    })
+}
+
+fn describe(host: &Host, input: &Value) -> Result<String, Failure> {
+    let skills = match input.get("skill") {
+        Some(Value::String(skill)) => {
+            let (id, version) = match skill.split_once('@') {
+                Some((id, version)) => (id, Some(version)),
+                None => (skill.as_str(), None),
+            };
+            return Ok(described(&host.describe(id, version).map_err(refused)?)?.to_string());
+        }
+        None | Some(Value::Null) => host.skills().map_err(refused)?,
+        Some(_) => return Err(Failure::Schema("skill must be a string".into())),
+    };
+    let all = skills
+        .iter()
+        .map(described)
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(Value::from(all).to_string())
+}
+
+fn described(skill: &PinnedSkillInfo) -> Result<Value, Failure> {
+    skill.described().map_err(|error| {
+        Failure::Internal(format!(
+            "{} does not describe itself in JSON: {error}",
+            skill.id
+        ))
+    })
+}
+
+fn text(response: Vec<u8>) -> Result<String, Failure> {
+    String::from_utf8(response)
+        .map_err(|_| Failure::Internal("the component answered bytes that are not UTF-8".into()))
+}
+
+/// What the skill itself said, or which limit ended it: as `run` prints it.
+fn failed(error: &Value) -> Failure {
+    let member = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
+    let code = member("code");
+    Failure::Call {
+        code: code.to_owned(),
+        status: match code {
+            "denied" => 403,
+            "invalid_request" | "malformed" | "parse_error" | "unsupported_scheme" => 422,
+            _ => 500,
+        },
+        message: member("message").to_owned(),
+        details: error.clone(),
+    }
+}
+
+/// Nothing was executed, or nobody may know what came of it. `refused` tells who it was as the exit statuses do.
+fn refused(error: HostError) -> Failure {
+    let message = error.to_string();
+    let (code, status, by) = match &error {
+        HostError::Pin(PinError::NotPinned { .. }) => ("unknown-skill", 404, "other"),
+        HostError::Pin(error) => match error.class() {
+            Some(Class::Drift) => ("INTERNAL_ERROR", 500, "drift"),
+            Some(Class::Trust) => ("INTERNAL_ERROR", 500, "trust"),
+            Some(Class::Policy) => ("INTERNAL_ERROR", 500, "policy"),
+            None => ("INTERNAL_ERROR", 500, "other"),
+        },
+        HostError::Untrusted(_) => ("INTERNAL_ERROR", 403, "trust"),
+        HostError::CapabilityDenied(_) => ("INTERNAL_ERROR", 403, "policy"),
+        HostError::Call(CallError::Budget(_) | CallError::Trap(_)) => {
+            ("INTERNAL_ERROR", 500, "skill")
+        }
+        HostError::CannotRecord(_) | HostError::Audit(_) => ("audit-unavailable", 500, "other"),
+        _ => ("INTERNAL_ERROR", 500, "other"),
+    };
+    Failure::Call {
+        code: code.to_owned(),
+        status,
+        details: json!({ "code": code, "message": message, "refused": by }),
+        message,
+    }
+}
