@@ -26,7 +26,6 @@ host:
   process:
     - {program: git, args: [[\"...\"]], cwd: [/workspace]}
     - {program: \"true\", args: [[]], cwd: [/workspace]}
-  jail: {process: unjailed}
 ";
 
 /// 100 MiB in 8,000 files of source text in 800 directories; ten of the files hold what is looked for.
