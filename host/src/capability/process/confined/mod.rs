@@ -58,7 +58,7 @@ enum Jails {
     /// In a jail of its own.
     Own,
     /// In that of the first one, while nothing runs in it.
-    First(Mutex<Option<Idle>>),
+    First(Mutex<Option<Box<Idle>>>),
 }
 
 /// A file or directory of the host, inside.

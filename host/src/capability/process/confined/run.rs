@@ -75,7 +75,7 @@ impl Confined<'_> {
             }
             let (ended, idle) = jailed.finish().map_err(lost)?;
             if let Jails::First(kept) = &self.jails {
-                *kept.lock().unwrap_or_else(PoisonError::into_inner) = idle;
+                *kept.lock().unwrap_or_else(PoisonError::into_inner) = idle.map(Box::new);
             }
             Ok(ended.how)
         })?;
