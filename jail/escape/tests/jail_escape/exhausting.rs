@@ -21,7 +21,7 @@ escapes! {
     k_331_scratch_is_full: "fill_directory 67108864 {tmp}" in Plain, "ENOSPC", In(Roomy);
     k_331_scratch_has_no_more_files: "make_files 3000 {tmp}" in Plain, "ENOSPC", In(Roomy);
     k_330_no_other_directory_in_memory_is_filled: "fill_directory 16777216 / /dev /dev/shm /run /proc /etc /input /usr" in Plain, "EROFS|EACCES", Root;
-    k_336_processor_time_ends: "burn_processor 1500" in Plain, "Signaled(24)|Signaled(9)", In(Boundless);
+    k_336_processor_time_ends: "burn_processor 1500" in Patient, "Signaled(24)|Signaled(9)", In(Boundless);
     k_338_time_ends: "sleep 1000" in Hurried, "TimedOut", In(Plain);
     k_336_memory_of_a_process_ends: "take_anonymous 100663296" in Plain, "ENOMEM", In(Boundless);
     k_337_memory_is_counted_without_the_limit_of_a_process: "take_by_children 100663296 4" in Plain, "Memory", In(Boundless);

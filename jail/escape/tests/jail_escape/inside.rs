@@ -22,6 +22,8 @@ use crate::host::{Host, Side, loader};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Plain,
+    /// With more time than any other limit, however busy the machine is.
+    Patient,
     /// Half a second of time.
     Hurried,
     /// `/input` and `/output` may hold programs, and everything of the system may be executed.
@@ -176,6 +178,7 @@ pub(crate) fn plan(host: &Host, words: Vec<String>, shape: Shape, without: &[Rem
     };
     match shape {
         Shape::Hurried => limits.wall = Some(Duration::from_millis(500)),
+        Shape::Patient => limits.wall = Some(Duration::from_secs(60)),
         Shape::Boundless => {
             limits = Limits {
                 wall: Some(Duration::from_secs(20)),
