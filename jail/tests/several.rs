@@ -129,7 +129,7 @@ fn k_338_the_second_program_has_its_own_time_and_ends_the_jail_with_it() {
 #[test]
 fn k_337_the_second_program_is_sampled() {
     let (_, _, idle) = finish(|streams| launcher().start_several(script("true"), streams));
-    let many = "for i in 1 2 3 4; do (x=$(head -c 100000000 /dev/full | tr '\\0' a); sleep 3) & done; wait";
+    let many = "for i in 1 2 3 4; do perl -e '$x = \"a\" x (80 << 20); sleep 8' & done; wait";
     let (ended, _, idle) = finish(|streams| idle.unwrap().start(&turn(many), streams));
     assert_eq!(ended.how, How::Memory);
     assert!(idle.is_none(), "a jail that was killed is not kept");
