@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         ("fresh instance and call (bare wasmtime)", fresh_instance),
         ("hydrate 10 local skills, whole process", whole_process),
         ("hydrate 10 tools asked before, whole process", kept_tools),
+        ("hydrate 10 tools, never asked, beside 1", first_tools),
         ("verify all pins, whole process", verify_pins),
         ("hydrate 100 skills over HTTP, 20 ms each", over_http),
     ])
@@ -95,15 +96,56 @@ fn whole_process(samples: usize) -> Measured {
     let os = os_root(10);
     let root = os.path().to_str().unwrap();
     let arguments = ["hydrate", AGENT, "--root", root];
-    processes(&arguments, samples, Duration::from_millis(15))
+    processes(
+        &arguments.map(str::to_owned),
+        samples,
+        Duration::from_millis(15),
+    )
 }
 
-/// Ten tools in the jail, each a script that a shell runs, that all were asked in the first run, which is not counted.
+/// Ten tools in the jail that all were asked in the first run, which is not counted.
 fn kept_tools(samples: usize) -> Measured {
+    let os = tools(10);
+    processes(&tool_arguments(&os), samples, Duration::from_millis(20))
+}
+
+/// Ten tools in the jail that nobody has asked before, beside one such: whole processes, with the component compiled.
+fn first_tools(samples: usize) -> Measured {
+    let (ten, one) = (tools(10), tools(1));
+    let home = tempfile::tempdir().unwrap();
+    let hydrate = |os: &tempfile::TempDir| {
+        // Next to the compiled component, which stays.
+        let kept = home.path().join("hydrant/descriptions");
+        if kept.exists() {
+            fs::remove_dir_all(kept).unwrap();
+        }
+        let output = Command::new(env!("CARGO_BIN_EXE_hydrant"))
+            .args(tool_arguments(os))
+            .env("XDG_CACHE_HOME", home.path())
+            .env("HYDRANT_HOME", home.path().join("home"))
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let described = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            described.contains("What it does") && !described.contains("ERROR"),
+            "{described}"
+        );
+    };
+    let (hydrant, floor) = alternate(samples.min(100), || hydrate(&ten), || hydrate(&one));
+    Measured {
+        hydrant,
+        floor,
+        target: Target::Ratio(2.5),
+    }
+}
+
+/// Tools, each a script that a shell runs, an agent that has them, and a policy that lets them be asked.
+fn tools(count: usize) -> tempfile::TempDir {
     let os = tempfile::tempdir().unwrap();
     fs::create_dir(os.path().join("agents")).unwrap();
     let mut agent = String::from("---\ntools:\n");
-    for tool in 0..10 {
+    for tool in 0..count {
         let (name, text) = (format!("tool-{tool}.sh"), "#!/bin/sh\necho What it does\n");
         let mut options = fs::OpenOptions::new();
         let file = options.write(true).create_new(true).mode(0o755);
@@ -117,21 +159,31 @@ fn kept_tools(samples: usize) -> Measured {
                 capability_ceiling: {fs: {read: [/os]}, exec: true}\n\
                 host:\n  mounts: [{at: /os, dir: \"@cli\", mode: ro}]\n  discovery: {run: [/os]}\n";
     fs::write(&policy, text).unwrap();
-    let (root, policy) = (os.path().to_str().unwrap(), policy.to_str().unwrap());
-    let arguments = ["hydrate", AGENT, "--root", root, "--policy", policy];
-    processes(&arguments, samples, Duration::from_millis(20))
+    os
+}
+
+fn tool_arguments(os: &tempfile::TempDir) -> Vec<String> {
+    let root = os.path().to_str().unwrap();
+    let policy = format!("{root}/policy.yaml");
+    ["hydrate", AGENT, "--root", root, "--policy", &policy]
+        .map(str::to_owned)
+        .into()
 }
 
 fn verify_pins(samples: usize) -> Measured {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let arguments = ["verify", "--root", root];
-    processes(&arguments, samples, Duration::from_millis(60))
+    processes(
+        &arguments.map(str::to_owned),
+        samples,
+        Duration::from_millis(60),
+    )
 }
 
 /// The program with these arguments, beside a process that does nothing. The first run, which compiles, is not counted.
-fn processes(arguments: &[&str], samples: usize, target: Duration) -> Measured {
+fn processes(arguments: &[String], samples: usize, target: Duration) -> Measured {
     let home = tempfile::tempdir().unwrap();
-    let spawn = |program: &str, arguments: &[&str]| {
+    let spawn = |program: &str, arguments: &[String]| {
         let status = Command::new(program)
             .args(arguments)
             .env("XDG_CACHE_HOME", home.path())

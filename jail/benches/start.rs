@@ -1,11 +1,19 @@
-//! Time of `/usr/bin/true`, spawned and jailed, in this process.
+//! Time of `/usr/bin/true`, spawned and jailed, from the order to start it to the knowledge of how it ended.
+//!
+//! A host that runs on keeps a jail prepared (`Launcher::ready`): "ready" is what a program costs there when the last one
+//! was started some time ago, "ready, at once" when it follows the one before at once, so that the next jail is being
+//! prepared while a program runs. "first of a process" is the first jail of a host, with nothing prepared.
+//!
+//! "spawned" inherits the environment, as `cargo bench` made it; "spawned, nothing inherited" has none, as what is jailed.
+//!
+//! `--check`: fails if a ready jail takes more than three times as long as a spawned program, or more than 8 ms.
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::as_conversions
 )]
-use std::process::Command;
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use hydrant_jail::{
@@ -47,75 +55,115 @@ fn plan() -> Plan {
     }
 }
 
+/// Samples of each.
+const ROUNDS: usize = 60;
+
+/// The targets of a jail that is ready.
+const MOST_TIMES: f64 = 3.0;
+const MOST_MILLISECONDS: f64 = 8.0;
+
 /// As many programs in one jail as `git.status` starts.
 const PROGRAMS: usize = 3;
 
+/// Time in which the next jail can be prepared, before each run that is not to be "at once".
+const PAUSE: Duration = Duration::from_millis(15);
+
+/// What is measured: its name, the time before that does not count, and what does.
+type Run<'r> = (&'r str, Duration, &'r mut dyn FnMut());
+
 /// Medians, in milliseconds, of what is run by turns, so that whatever else the machine does hits all alike.
-fn compare(runs: &mut [(&str, &mut dyn FnMut())]) {
+fn compare(runs: &mut [Run<'_>]) -> Vec<f64> {
     let mut times = vec![Vec::new(); runs.len()];
-    for _ in 0..60 {
-        for ((_, run), times) in runs.iter_mut().zip(&mut times) {
+    for _ in 0..ROUNDS {
+        for ((_, pause, run), times) in runs.iter_mut().zip(&mut times) {
+            std::thread::sleep(*pause);
             let start = Instant::now();
             run();
             times.push(start.elapsed());
         }
     }
-    for ((name, _), times) in runs.iter().zip(&mut times) {
+    let mut medians = Vec::new();
+    for ((name, _, _), times) in runs.iter().zip(&mut times) {
         times.sort();
-        let [min, median, p90] = [0, 30, 54].map(|index| times[index].as_secs_f64() * 1000.0);
+        let [min, median, p90] =
+            [0, ROUNDS / 2, ROUNDS * 9 / 10].map(|index| times[index].as_secs_f64() * 1000.0);
         println!("{name:44} median {median:6.2}  min {min:6.2}  p90 {p90:6.2}");
+        medians.push(median);
     }
+    medians
 }
 
-fn main() {
+fn main() -> ExitCode {
     enter_if_asked();
     // A large process, as hydrant is.
     let ballast = vec![1u8; 256 << 20];
     let launcher = Launcher::this_binary();
-    let run = |plan: Plan| {
+    let ready = Launcher::this_binary().ready();
+    let run_in = |launcher: &Launcher, plan: Plan| {
         let jailed = launcher.start(plan, Streams::default()).unwrap();
         jailed.wait().unwrap();
     };
+    let run = |plan: Plan| run_in(&launcher, plan);
     let unwritable = || Plan {
         scratch: vec![],
         directory: InsidePath::new("/").unwrap(),
         ..plan()
     };
-    compare(&mut [
-        ("spawned", &mut || {
+    let medians = compare(&mut [
+        ("spawned", PAUSE, &mut || {
             Command::new("/usr/bin/true").status().unwrap();
         }),
-        ("jailed", &mut || run(plan())),
-        ("jailed, prepared 5 ms before", &mut || {
-            launcher.prepare();
-            std::thread::sleep(Duration::from_millis(5));
-            run(plan());
+        ("spawned, nothing inherited", PAUSE, &mut || {
+            Command::new("/usr/bin/true").env_clear().status().unwrap();
         }),
-        ("three spawned", &mut || {
+        ("jailed, ready", PAUSE, &mut || {
+            run_in(&ready, plan());
+        }),
+        ("jailed, ready, at once", Duration::ZERO, &mut || {
+            run_in(&ready, plan());
+        }),
+        ("jailed, not prepared", PAUSE, &mut || run(plan())),
+        ("jailed, first of a process", PAUSE, &mut || {
+            run_in(&Launcher::this_binary(), plan());
+        }),
+        ("three spawned", Duration::ZERO, &mut || {
             for _ in 0..PROGRAMS {
                 Command::new("/usr/bin/true").status().unwrap();
             }
         }),
-        ("three in a jail each", &mut || {
+        ("three in a jail each", Duration::ZERO, &mut || {
             for _ in 0..PROGRAMS {
                 run(plan());
             }
         }),
-        ("three in one jail", &mut || {
+        ("three in one jail", Duration::ZERO, &mut || {
             let mut jailed = launcher
-                .start_several(unwritable(), Streams::default())
+                .start_several(unwritable(), vec![], Streams::default())
                 .unwrap();
             for _ in 1..PROGRAMS {
                 let (_, idle) = jailed.finish().unwrap();
                 let turn = Turn {
+                    program: None,
+                    pins: vec![],
                     arguments: plan().arguments,
                     environment: vec![],
                     wall: plan().limits.wall,
                 };
-                jailed = idle.unwrap().start(&turn, Streams::default()).unwrap();
+                jailed = idle.unwrap().start(turn, Streams::default()).unwrap();
             }
             jailed.wait().unwrap();
         }),
     ]);
     std::hint::black_box(ballast);
+    let (spawned, ready) = (medians[0], medians[2]);
+    println!(
+        "a ready jail takes {:.2} times a spawned program (at most {MOST_TIMES}), of {:.2} ms (at most {MOST_MILLISECONDS})",
+        ready / spawned,
+        ready
+    );
+    let met = ready <= spawned * MOST_TIMES && ready <= MOST_MILLISECONDS;
+    if std::env::args().any(|argument| argument == "--check") && !met {
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
 }

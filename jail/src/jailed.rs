@@ -2,12 +2,14 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::launched::{GRACE, Launched};
 use super::order::{Answer, TurnOrder};
 use super::outcome::{Ended, Error, How, InStep, Refused, StartError, Step};
 use super::plan::{Limits, Streams, Turn};
+use super::prepared::Prepared;
 use super::sample::Sampler;
 use super::wire;
 
@@ -35,6 +37,8 @@ pub struct Jailed {
     killed: bool,
     /// Why the parent ended it.
     verdict: Option<How>,
+    /// Where the next jail is to be prepared, as soon as that takes no time from this one.
+    next: Option<Arc<Prepared>>,
 }
 
 impl Jailed {
@@ -56,7 +60,13 @@ impl Jailed {
             peak: 0,
             killed: false,
             verdict: None,
+            next: None,
         }
+    }
+
+    /// Lets the next jail be prepared, in time.
+    pub(super) fn prepare_next(&mut self, next: Option<Arc<Prepared>>) {
+        self.next = next;
     }
 
     /// Sends `order`, and waits until its program has been executed.
@@ -65,6 +75,7 @@ impl Jailed {
         order: &impl serde::Serialize,
         descriptors: Vec<OwnedFd>,
     ) -> Result<(), StartError> {
+        self.launched.set_quiet(false);
         let borrowed: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
         let sent = wire::send_message(self.descriptor(), order, &borrowed);
         drop(descriptors);
@@ -96,8 +107,12 @@ impl Jailed {
             .and_then(|wall| Instant::now().checked_add(wall.checked_add(GRACE)?));
         let limited = self.limits.memory_bytes.is_some() || self.limits.processes.is_some();
         if self.sampled && limited && self.sampler.is_none() {
-            self.sampler = Sampler::new(self.launched.id(), self.own)
-                .step(Step::Memory, "find the jail's processes")?;
+            let launcher = self.launched.id().unwrap_or_default();
+            self.sampler = match Sampler::new(launcher, self.own) {
+                // Somebody else waits for it, so that its entry may be gone.
+                Err(_) if self.launched.has_ended() => None,
+                sampler => sampler.step(Step::Memory, "find the jail's processes")?,
+            };
         }
         Ok(())
     }
@@ -113,6 +128,9 @@ impl Jailed {
     /// # Errors
     /// The processes cannot be seen. The jail is killed then: what cannot be limited does not run.
     pub fn sample(&mut self) -> Result<(), Error> {
+        if let Some(next) = &self.next {
+            next.prepare(1);
+        }
         if self
             .deadline
             .is_some_and(|deadline| Instant::now() >= deadline)
@@ -123,6 +141,8 @@ impl Jailed {
             return Ok(());
         };
         let sample = match sampler.sample() {
+            // The numbers may have been others' by then.
+            _ if self.launched.has_ended() => return Ok(()),
             Ok(sample) => sample,
             Err(error) => {
                 self.kill();
@@ -183,7 +203,7 @@ impl Jailed {
     /// There was no report.
     pub fn end(mut self) -> Result<Ended, Error> {
         self.kill();
-        self.report()
+        Ok(self.report()?.0)
     }
 
     /// Waits for the end of the program, sampling, and keeps the jail for the next one if it was started for several
@@ -197,19 +217,28 @@ impl Jailed {
         if !self.several || self.killed {
             return Ok((self.end()?, None));
         }
-        let ended = self.report()?;
-        Ok((ended, Some(Idle(self))))
+        let (ended, kept) = self.report()?;
+        Ok((ended, kept.then_some(Idle(self))))
     }
 
-    fn report(&mut self) -> Result<Ended, Error> {
+    fn report(&mut self) -> Result<(Ended, bool), Error> {
         let until = Some(Instant::now() + GRACE);
         match wire::receive_message(self.descriptor(), until) {
-            Ok((Answer::Ended { how, mut usage }, _)) => {
+            Ok((
+                Answer::Ended {
+                    how,
+                    mut usage,
+                    kept,
+                },
+                _,
+            )) => {
                 usage.peak_memory_bytes = usage.peak_memory_bytes.max(self.peak);
-                Ok(Ended {
-                    how: self.verdict.unwrap_or(how),
-                    usage,
-                })
+                let how = self.verdict.unwrap_or(how);
+                self.launched.set_quiet(true);
+                if let Some(next) = &self.next {
+                    next.prepare(1);
+                }
+                Ok((Ended { how, usage }, kept))
             }
             Ok(_) => Err(Error::Lost(io::ErrorKind::InvalidData.into())),
             Err(error) => Err(Error::Lost(error)),
@@ -222,12 +251,12 @@ impl Jailed {
 pub struct Idle(Jailed);
 
 impl Idle {
-    /// Starts the plan's program once more, with other words. Privileges, Landlock, resource limits and the system call
+    /// Starts a program, the plan's if `turn` names no other, with other words. Privileges, Landlock, resource limits and the system call
     /// filter are entered anew.
     ///
     /// # Errors
     /// As [`Launcher::start`](super::Launcher::start); the jail is gone then.
-    pub fn start(self, turn: &Turn, streams: Streams) -> Result<Jailed, StartError> {
+    pub fn start(self, turn: Turn, streams: Streams) -> Result<Jailed, StartError> {
         let Self(mut jailed) = self;
         jailed.limits.wall = turn.wall;
         jailed.peak = 0;

@@ -1,13 +1,16 @@
 //! The process that is the launcher of one jail, and the socket to it.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::process::Child;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::net::Shutdown;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Signal, pidfd_send_signal};
 
+use super::jailed::BUILD;
+use super::outcome::{InStep, Refused, Step};
 use super::wire;
+use super::zygote::{Born, Zygote};
 
 /// How long init may take to kill everything and report, before the parent kills the launcher. Init keeps the wall
 /// clock itself; the parent's own comes as much later, for an init that the jail has kept from running.
@@ -16,21 +19,68 @@ pub(super) const GRACE: Duration = Duration::from_secs(2);
 /// A launcher. Dropping it kills everything in its jail.
 #[derive(Debug)]
 pub(super) struct Launched {
-    child: Child,
     socket: OwnedFd,
+    born: Option<Process>,
+    /// Nothing runs in its jail: no program has been started yet, or the last one has ended with all that it left.
+    is_quiet: bool,
+    /// It ends with the last of those that need it.
+    _zygote: Arc<Zygote>,
+}
+
+/// Not a child of this process, so that its number alone may be another's some day.
+#[derive(Debug)]
+struct Process {
+    number: u32,
+    descriptor: OwnedFd,
 }
 
 impl Launched {
-    pub(super) fn new(child: Child, socket: OwnedFd) -> Self {
-        Self { child, socket }
+    pub(super) fn new(socket: OwnedFd, zygote: Arc<Zygote>) -> Self {
+        Self {
+            socket,
+            born: None,
+            is_quiet: true,
+            _zygote: zygote,
+        }
     }
 
-    pub(super) fn id(&self) -> u32 {
-        self.child.id()
+    /// Waits until it is there.
+    pub(super) fn wait_for_birth(&mut self) -> Result<(), Refused> {
+        if self.born.is_some() {
+            return Ok(());
+        }
+        let until = Some(Instant::now() + BUILD);
+        let (born, mut descriptors) = wire::receive_message::<Born>(&self.socket, until)
+            .step(Step::Protocol, "the launcher did not answer")?;
+        let descriptor = descriptors
+            .pop()
+            .ok_or_else(|| Refused::new(Step::Protocol, "the launcher has no descriptor"))?;
+        self.born = Some(Process {
+            number: born.process,
+            descriptor,
+        });
+        Ok(())
+    }
+
+    /// Whether it has ended; also if nobody knows it yet.
+    pub(super) fn has_ended(&self) -> bool {
+        self.born.as_ref().is_none_or(|process| {
+            wire::readable(&process.descriptor, Some(Instant::now())).unwrap_or(true)
+        })
+    }
+
+    /// Its number, which is its own as long as it has not ended.
+    pub(super) fn id(&self) -> Option<u32> {
+        self.born.as_ref().map(|process| process.number)
     }
 
     pub(super) fn socket(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
+    }
+
+    /// Notes whether a program may be running in its jail.
+    pub(super) fn set_quiet(&mut self, is_quiet: bool) {
+        self.is_quiet = is_quiet;
     }
 
     /// Begins the end of everything in the jail.
@@ -39,26 +89,20 @@ impl Launched {
         // the socket is gone already means that the jail is.
         let _ = rustix::net::shutdown(&self.socket, Shutdown::Write);
     }
-
-    /// Lets the launcher collect init, which has been told to end. One that is killed before leaves that to process 1 of
-    /// the host, and in a container that may be this process.
-    fn let_go(&self) {
-        let Some(launcher) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) else {
-            return;
-        };
-        if let Ok(launcher) = pidfd_open(launcher, PidfdFlags::empty()) {
-            // Late or not, it is killed next.
-            let _ = wire::readable(&launcher, Some(Instant::now() + GRACE));
-        }
-    }
 }
 
 impl Drop for Launched {
     fn drop(&mut self) {
         self.stop();
-        self.let_go();
-        // With the launcher init and so the whole pid namespace die. Both fail only if it is gone already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if self.is_quiet {
+            // Nothing is left but to take the empty jail down, which nobody has to wait for: the zygote collects it.
+            return;
+        }
+        if let Some(process) = &self.born {
+            // Late or not, it is killed next: with the launcher init and so the whole pid namespace die.
+            let _ = wire::readable(&process.descriptor, Some(Instant::now() + GRACE));
+            let _ = pidfd_send_signal(&process.descriptor, Signal::KILL);
+            let _ = wire::readable(&process.descriptor, Some(Instant::now() + GRACE));
+        }
     }
 }

@@ -1,49 +1,30 @@
 //! Starting a jail from a large process with many threads.
 //!
 //! The parent never forks itself: it spawns a fresh image of its own binary (`posix_spawn`, so that no page table of
-//! the large process is copied), which becomes the *launcher* in [`super::enter_if_asked`]; its child gets the plan over
-//! a socket. What comes before the plan can be begun before there is one. Whatever must be checked about files has been
-//! checked by then: the plan holds open descriptors.
+//! the large process is copied), which becomes the zygote in [`super::enter_if_asked`]. Each *launcher* is forked from
+//! that, and its child gets the plan over a socket. What comes before the plan can be begun before there is one (module
+//! `prepared`). Whatever must be checked about files has been checked by then: the plan holds open descriptors.
 
 use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, OnceLock};
 
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
-
-use super::jailed::{BUILD, Jailed};
-use super::launched::Launched;
+use super::jailed::Jailed;
 use super::layers;
 use super::order::Order;
-use super::outcome::{InStep, Refused, StartError, Step};
-use super::plan::{Plan, Streams};
+use super::outcome::{Refused, StartError};
+use super::plan::{Pin, Plan, Streams};
+use super::prepared::Prepared;
 use super::weakening::{Removed, Without};
-
-/// `argv[0]` of the launcher.
-pub(super) const NAME: &str = "hydrant-jail";
-
-/// How long a launcher that has been prepared is good for: it knows the host's mounts as they were when it was started.
-const FRESH: Duration = Duration::from_secs(5);
 
 /// Starts jails. Clones share what has been prepared.
 #[derive(Clone, Debug)]
 pub struct Launcher {
-    binary: PathBuf,
-    prepared: Arc<Mutex<Option<Prepared>>>,
+    prepared: Arc<Prepared>,
+    /// Whether there is always a launcher that waits for a plan.
+    is_ready: bool,
     /// What came of the self-test, if there is to be one.
     tested: Option<Arc<OnceLock<Result<(), Refused>>>>,
-}
-
-/// A launcher that waits for its plan, or is just being started.
-#[derive(Debug)]
-struct Prepared {
-    since: Instant,
-    launched: JoinHandle<Result<Launched, Refused>>,
 }
 
 impl Launcher {
@@ -56,8 +37,8 @@ impl Launcher {
     /// A hydrant binary, for programs that embed this library and have another `main`.
     pub fn at(binary: impl Into<PathBuf>) -> Self {
         Self {
-            binary: binary.into(),
-            prepared: Arc::default(),
+            prepared: Arc::new(Prepared::of(binary.into())),
+            is_ready: false,
             tested: None,
         }
     }
@@ -74,27 +55,30 @@ impl Launcher {
         }
     }
 
-    /// The binary that becomes the launcher.
-    pub fn binary(&self) -> &Path {
-        &self.binary
+    /// Prepares the next jail when a program has ended, or has run for a while: for programs that run long and start jails now and then: a
+    /// jail that has been prepared starts in a fraction of the time. It costs a process of a few megabytes that waits.
+    #[must_use]
+    pub fn ready(self) -> Self {
+        Self {
+            is_ready: true,
+            ..self
+        }
     }
 
-    /// Says that a jail will be needed soon: what does not depend on its plan, which is half of it, begins on another
-    /// thread. The next start within five seconds uses it.
+    /// The binary that becomes the launcher.
+    pub fn binary(&self) -> &Path {
+        self.prepared.binary()
+    }
+
+    /// Says that a jail will be needed soon: what does not depend on its plan, which is most of it, begins meanwhile. The
+    /// next start uses it, unless something was mounted or unmounted on the host by then.
     pub fn prepare(&self) {
-        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        if prepared.as_ref().is_some_and(Prepared::is_fresh) {
-            return;
-        }
-        let binary = self.binary.clone();
-        let started = std::thread::Builder::new()
-            .name("hydrant-jail".to_owned())
-            .spawn(move || spawn(&binary, &Without::default()));
-        // Where there is no thread to be had, the start itself will say what is wrong.
-        *prepared = started.ok().map(|launched| Prepared {
-            since: Instant::now(),
-            launched,
-        });
+        // The self-test takes a jail of its own.
+        let is_tested = self
+            .tested
+            .as_ref()
+            .is_none_or(|tested| tested.get().is_some());
+        self.prepared.prepare(if is_tested { 1 } else { 2 });
     }
 
     /// Builds a jail and starts the program in it. Returns when the program has been executed.
@@ -103,83 +87,51 @@ impl Launcher {
     /// [`StartError::Refused`] if any layer could not be made: nothing has been executed then.
     /// [`StartError::NotExecutable`] if the system refused the program itself.
     pub fn start(&self, plan: Plan, streams: Streams) -> Result<Jailed, StartError> {
-        let (order, descriptors) = Order::new(plan, streams)?;
+        let (order, descriptors) = Order::new(plan, Vec::new(), streams)?;
         self.begin(&order, descriptors)
     }
 
     /// As [`Launcher::start`], for a program that runs several times in turn: [`Jailed::finish`] keeps the jail, and
     /// [`Idle::start`](super::Idle::start) uses it again. It costs a fraction of another jail.
     ///
-    /// All of them have the one plan. It names nothing that can be written and no socket, so that none can leave
-    /// anything to the next; of a program that has ended no process is left when the next one starts. They can have
-    /// no influence on how much processor time the next one gets either: they may not change any scheduling.
+    /// All of them have the one plan, and each its own words and `pins`. The plan names nothing of the host that can be
+    /// written and no socket, so that none can leave anything to the next; its scratch directories are other ones, and
+    /// empty, for each. Of a program that has ended no process is left when the next one starts. They can have no
+    /// influence on how much processor time the next one gets either: they may not change any scheduling. Nor does the
+    /// next one see how many there were before: where there is something to renew, processes are counted from the start
+    /// again, and `/proc` shows a program itself and what it has started, but not init.
     ///
     /// # Errors
-    /// As [`Launcher::start`]; [`StartError::Refused`] also if the plan has a scratch directory, a mount that can be
-    /// written, a socket or a network.
-    pub fn start_several(&self, plan: Plan, streams: Streams) -> Result<Jailed, StartError> {
-        let (order, descriptors) = Order::new(plan, streams)?;
+    /// As [`Launcher::start`]; [`StartError::Refused`] also if the plan has a mount that can be written, a socket or a
+    /// network, or puts something into a scratch directory.
+    pub fn start_several(
+        &self,
+        plan: Plan,
+        pins: Vec<Pin>,
+        streams: Streams,
+    ) -> Result<Jailed, StartError> {
+        let (order, descriptors) = Order::new(plan, pins, streams)?;
         self.begin(&order.for_several()?, descriptors)
     }
 
     fn begin(&self, order: &Order, descriptors: Vec<OwnedFd>) -> Result<Jailed, StartError> {
         if let Some(tested) = &self.tested {
-            let unchecked = Self::at(&self.binary);
+            let unchecked = Self {
+                tested: None,
+                is_ready: false,
+                ..self.clone()
+            };
             let result = tested.get_or_init(|| layers::required(&unchecked));
             result.clone()?;
         }
-        let without = Without::of(order);
-        let launched = match self.take_prepared(&without) {
-            Some(launched) => launched,
-            None => spawn(&self.binary, &without)?,
-        };
+        let launched = self.prepared.launch(&Without::of(order))?;
         // From here on dropping `jailed` ends the launcher.
         let sampled = order.keeps(Removed::Sampling);
         let limits = order.limits.clone();
+        let next = self.is_ready.then(|| Arc::clone(&self.prepared));
         let mut jailed = Jailed::new(launched, limits, order.own_tasks(), sampled, order.several);
+        jailed.prepare_next(next);
         jailed.begin(order, descriptors)?;
         Ok(jailed)
     }
-
-    /// What has been prepared, if it can be used. What went wrong with it will again, or has passed.
-    fn take_prepared(&self, without: &Without) -> Option<Launched> {
-        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        let prepared = prepared.take()?;
-        let fresh = prepared.is_fresh() && *without == Without::default();
-        let launched = prepared.launched.join().ok()?.ok()?;
-        fresh.then_some(launched)
-    }
-}
-
-impl Prepared {
-    fn is_fresh(&self) -> bool {
-        self.since.elapsed() < FRESH
-    }
-}
-
-fn spawn(binary: &Path, without: &Without) -> Result<Launched, Refused> {
-    let (ours, theirs) = socketpair(
-        AddressFamily::UNIX,
-        SocketType::STREAM,
-        SocketFlags::CLOEXEC,
-        None,
-    )
-    .step(Step::Protocol, "make a socket pair")?;
-    let child = Command::new(binary)
-        .arg0(NAME)
-        .args(without.arguments())
-        .env_clear()
-        .stdin(Stdio::from(theirs))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .step(
-            Step::Protocol,
-            format_args!("start the launcher {}", binary.display()),
-        )?;
-    let launched = Launched::new(child, ours);
-    // A launcher that is another program, and reads nothing, is noticed all the same.
-    set_socket_timeout(launched.socket(), Timeout::Send, Some(BUILD))
-        .step(Step::Protocol, "limit the time for sending")?;
-    Ok(launched)
 }

@@ -1,17 +1,19 @@
 //! The process jail (K-328 to K-349): a program that can do only what its plan names.
 //!
-//! A jail is three processes. The *launcher* is a fresh image of this binary; it makes the namespaces and waits. Its
+//! A jail is three processes. The *launcher* is forked from a fresh image of this binary, the *zygote*, of which a host
+//! has one; it makes the namespaces and waits. Its
 //! child *init* is process 1 of the jail: it reads the plan, builds the root, gives up all privileges, starts the program,
 //! keeps the wall clock, collects what the program leaves behind, kills everything at the end and reports. Its child
 //! becomes the *program*: it enters Landlock, the resource limits and the system call filter, then executes.
 //!
-//! A jail in which nothing can be written can run several programs in turn ([`Launcher::start_several`]). Between two of
-//! them nothing of the first is left: init kills and collects all, and asks the kernel whether that is true.
+//! A jail in which nothing of the host can be written can run several programs in turn ([`Launcher::start_several`]).
+//! Between two of them nothing of the first is left: init kills and collects all, asks the kernel whether that is true,
+//! and makes what could be written anew.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `plan`, `path`, `outcome` | what goes in, what comes out |
-//! | `launcher`, `launched`, `jailed`, `sample` | the parent's side |
+//! | `launcher`, `prepared`, `zygote`, `launched`, `jailed`, `sample` | the parent's side |
 //! | `attached` | a program that has this process's own streams |
 //! | `order`, `bytes`, `wire` | what the two sides say to each other |
 //! | `inside` | everything that runs in the launcher's image |
@@ -41,6 +43,8 @@ mod layers;
 #[cfg(target_os = "linux")]
 mod order;
 #[cfg(target_os = "linux")]
+mod prepared;
+#[cfg(target_os = "linux")]
 mod sample;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;
@@ -48,12 +52,14 @@ mod unsupported;
 mod weakening;
 #[cfg(target_os = "linux")]
 mod wire;
+#[cfg(target_os = "linux")]
+mod zygote;
 
 pub use outcome::{Ended, Error, How, Layer, LayerState, Refused, StartError, Step, Usage};
 pub use path::{InsidePath, NotInside};
 pub use plan::{
-    Access, EGRESS_PORT, EGRESS_SOCKET, File, Limits, Link, Mount, Network, Plan, Program, Scratch,
-    Socket, Streams, Turn,
+    Access, EGRESS_PORT, EGRESS_SOCKET, File, Limits, Link, Mount, Network, Pin, Plan, Program,
+    Scratch, Socket, Streams, Turn,
 };
 
 #[cfg(not(target_os = "linux"))]

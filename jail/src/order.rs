@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::bytes::Bytes;
 use super::outcome::{How, Refused, Step, Usage};
 use super::path::InsidePath;
-use super::plan::{Access, EGRESS_SOCKET, Limits, Network, Plan, Program, Scratch, Streams, Turn};
+use super::plan::{
+    Access, EGRESS_SOCKET, Limits, Network, Pin, Plan, Program, Scratch, Streams, Turn,
+};
 use super::wire::DESCRIPTORS;
 
 /// Threads that connect for the program (`inside::connects`): so many of its calls can wait at a time.
@@ -22,6 +24,8 @@ pub(super) struct Order {
     pub(super) turn: TurnOrder,
     /// Whether others follow it, each with a [`TurnOrder`] of its own.
     pub(super) several: bool,
+    /// Whether mounts are made anew between them: scratch directories, and pins.
+    pub(super) renewed: bool,
     pub(super) directory: InsidePath,
     pub(super) mounts: Vec<MountOrder>,
     pub(super) system: bool,
@@ -45,11 +49,21 @@ pub(super) struct Order {
 /// What one program is told. The first one's comes with the [`Order`], those of others each in a message of its own.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct TurnOrder {
+    /// In place of the order's.
+    pub(super) program: Option<InsidePath>,
     pub(super) arguments: Vec<Bytes>,
     /// Each as `NAME=value`.
     pub(super) environment: Vec<Bytes>,
     pub(super) wall: Option<Duration>,
     pub(super) streams: [Option<usize>; 3],
+    pub(super) pins: Vec<PinOrder>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct PinOrder {
+    pub(super) source: usize,
+    pub(super) at: InsidePath,
+    pub(super) executable: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -84,24 +98,30 @@ pub(super) struct SocketOrder {
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Answer {
     Refused(Refused),
-    NotExecutable { errno: i32 },
+    NotExecutable {
+        errno: i32,
+    },
     Started,
-    Ended { how: How, usage: Usage },
+    /// `kept`: another program may follow.
+    Ended {
+        how: How,
+        usage: Usage,
+        kept: bool,
+    },
 }
 
 impl TurnOrder {
     /// Takes the descriptors out of `streams`.
-    pub(super) fn new(turn: &Turn, streams: Streams) -> (Self, Vec<OwnedFd>) {
+    pub(super) fn new(turn: Turn, streams: Streams) -> (Self, Vec<OwnedFd>) {
         let mut descriptors = Vec::new();
-        let order = Self::indexed(turn, streams, |descriptor| {
+        let order = Self::indexed(turn, streams, &mut |descriptor| {
             descriptors.push(descriptor);
             descriptors.len().saturating_sub(1)
         });
         (order, descriptors)
     }
 
-    fn indexed(turn: &Turn, streams: Streams, index: impl FnMut(OwnedFd) -> usize) -> Self {
-        let mut index = index;
+    fn indexed(turn: Turn, streams: Streams, index: &mut impl FnMut(OwnedFd) -> usize) -> Self {
         let environment = turn.environment.iter().map(|(name, value)| {
             let mut pair = name.clone();
             pair.push("=");
@@ -110,37 +130,73 @@ impl TurnOrder {
         });
         let arguments = turn.arguments.iter();
         Self {
+            program: turn.program,
             arguments: arguments
                 .map(|argument| argument.as_os_str().into())
                 .collect(),
             environment: environment.collect(),
             wall: turn.wall,
             streams: [streams.stdin, streams.stdout, streams.stderr]
-                .map(|stream| stream.map(&mut index)),
+                .map(|stream| stream.map(&mut *index)),
+            pins: turn
+                .pins
+                .into_iter()
+                .map(|pin| PinOrder::indexed(pin, index))
+                .collect(),
+        }
+    }
+}
+
+impl PinOrder {
+    fn indexed(pin: Pin, index: &mut impl FnMut(OwnedFd) -> usize) -> Self {
+        Self {
+            source: index(pin.file),
+            at: pin.at,
+            executable: pin.executable,
         }
     }
 }
 
 impl Order {
-    /// Lets other programs follow the first one.
+    /// Lets other programs follow the first one, each with scratch directories of its own.
     ///
     /// # Errors
-    /// One could leave something to the next: a file in a directory that can be written, or a process or socket behind
-    /// the way out.
+    /// One could leave something to the next: a file in a directory of the host that can be written, or a process or
+    /// socket behind the way out. Or what the plan puts into a scratch directory would not be there for the next one.
     pub(super) fn for_several(mut self) -> Result<Self, Refused> {
         let written = |mount: &MountOrder| mount.access == Access::ReadWrite;
-        if self.mounts.iter().any(written) || !self.scratch.is_empty() || !self.sockets.is_empty() {
+        if self.mounts.iter().any(written) || !self.sockets.is_empty() {
             return Err(Refused::new(
                 Step::Protocol,
                 "programs that follow each other share nothing that can be written, and no socket",
             ));
         }
+        let scratch = self.scratch.iter().map(|scratch| &scratch.at);
+        let others = self.mounts.iter().map(|mount| &mount.at);
+        let others = others.chain(self.files.iter().map(|file| &file.at));
+        let others = others.chain(self.links.iter().map(|link| &link.at));
+        let mut others = others.chain(scratch.clone());
+        let mut scratch = scratch;
+        let put_into = |at: &InsidePath, scratch: &InsidePath| {
+            at != scratch && at.as_path().starts_with(scratch.as_path())
+        };
+        if others.any(|at| scratch.clone().any(|scratch| put_into(at, scratch))) {
+            return Err(Refused::new(
+                Step::Protocol,
+                "of programs that follow each other each finds its scratch directories empty",
+            ));
+        }
+        self.renewed = scratch.next().is_some() || !self.turn.pins.is_empty();
         self.several = true;
         Ok(self)
     }
 
     /// Takes the descriptors out of a plan.
-    pub(super) fn new(plan: Plan, streams: Streams) -> Result<(Self, Vec<OwnedFd>), Refused> {
+    pub(super) fn new(
+        plan: Plan,
+        pins: Vec<Pin>,
+        streams: Streams,
+    ) -> Result<(Self, Vec<OwnedFd>), Refused> {
         let mut descriptors = Vec::new();
         let mut index = |descriptor: OwnedFd| {
             descriptors.push(descriptor);
@@ -190,16 +246,19 @@ impl Order {
             }
         };
         let turn = Turn {
+            program: None,
             arguments: plan.arguments,
             environment: plan.environment,
             wall: plan.limits.wall,
+            pins,
         };
         let terminal = streams.terminal;
-        let turn = TurnOrder::indexed(&turn, streams, index);
+        let turn = TurnOrder::indexed(turn, streams, &mut index);
         let order = Self {
             program,
             turn,
             several: false,
+            renewed: false,
             directory: plan.directory,
             mounts,
             system: plan.system,

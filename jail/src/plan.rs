@@ -51,16 +51,32 @@ pub struct Plan {
     pub without: Vec<super::weakening::Removed>,
 }
 
-/// What another program of the same jail is told ([`Launcher::start_several`](super::Launcher::start_several)): the
-/// executable, its working directory and all that it may do are the plan's.
-#[derive(Clone, Debug)]
+/// What another program of the same jail is told ([`Launcher::start_several`](super::Launcher::start_several)): its
+/// working directory and all that it may do are the plan's.
+#[derive(Debug)]
 pub struct Turn {
+    /// What is executed in place of the plan's program: a path inside.
+    pub program: Option<InsidePath>,
     /// As in the plan.
     pub arguments: Vec<OsString>,
     /// As in the plan.
     pub environment: Vec<(OsString, OsString)>,
     /// In place of the plan's.
     pub wall: Option<Duration>,
+    /// What is pinned while this program runs.
+    pub pins: Vec<Pin>,
+}
+
+/// A file that the program sees below one of the plan's `mounts`, and that must be this very one (PE-08): it is mounted
+/// over itself, read-only, while the program runs. If another file lies there by then the program does not start.
+#[derive(Debug)]
+pub struct Pin {
+    /// The file; opened with `O_PATH` or for reading.
+    pub file: OwnedFd,
+    /// Where it lies inside, without links on the way.
+    pub at: InsidePath,
+    /// Whether it can be executed, as far as its mount lets it.
+    pub executable: bool,
 }
 
 /// What is executed.

@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 
 use super::outcome::{Ended, Error, Layer, LayerState, Refused, StartError, Step};
-use super::plan::{Plan, Streams, Turn};
+use super::plan::{Pin, Plan, Streams, Turn};
 
 const REASON: &str = "processes are jailed on Linux only";
 
@@ -32,6 +32,12 @@ impl Launcher {
         self
     }
 
+    /// As on Linux.
+    #[must_use]
+    pub fn ready(self) -> Self {
+        self
+    }
+
     /// Nothing begins.
     pub fn prepare(&self) {}
 
@@ -39,7 +45,12 @@ impl Launcher {
     ///
     /// # Errors
     /// Always.
-    pub fn start_several(&self, plan: Plan, streams: Streams) -> Result<Jailed, StartError> {
+    pub fn start_several(
+        &self,
+        plan: Plan,
+        _: Vec<Pin>,
+        streams: Streams,
+    ) -> Result<Jailed, StartError> {
         self.start(plan, streams)
     }
 
@@ -114,7 +125,7 @@ impl Idle {
     ///
     /// # Errors
     /// None.
-    pub fn start(self, _: &Turn, _: Streams) -> Result<Jailed, StartError> {
+    pub fn start(self, _: Turn, _: Streams) -> Result<Jailed, StartError> {
         match self {}
     }
 }

@@ -54,6 +54,8 @@ fn script(text: &str) -> Plan {
 
 fn turn(text: &str) -> Turn {
     Turn {
+        program: None,
+        pins: vec![],
         arguments: vec!["sh".into(), "-c".into(), text.into()],
         environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
         wall: Some(Duration::from_secs(10)),
@@ -77,25 +79,25 @@ fn finish(
 
 #[test]
 fn each_program_has_its_own_words_and_streams() {
-    let first = |streams| launcher().start_several(script("echo first; exit 3"), streams);
+    let first = |streams| launcher().start_several(script("echo first; exit 3"), vec![], streams);
     let (ended, output, idle) = finish(first);
     assert_eq!((ended.how, output.as_str()), (How::Exited(3), "first\n"));
     let mut second = turn("echo \"$1 $NAME\"; kill -TERM $$");
     second.arguments.extend(["sh".into(), "second".into()]);
     second.environment.push(("NAME".into(), "named".into()));
-    let (ended, output, idle) = finish(|streams| idle.unwrap().start(&second, streams));
+    let (ended, output, idle) = finish(|streams| idle.unwrap().start(second, streams));
     assert_eq!(ended.how, How::Signaled(15));
     assert_eq!(output, "second named\n");
     let third = turn("echo \"third $NAME\"");
-    let (ended, output, _) = finish(|streams| idle.unwrap().start(&third, streams));
+    let (ended, output, _) = finish(|streams| idle.unwrap().start(third, streams));
     assert_eq!((ended.how, output.as_str()), (How::Exited(0), "third \n"));
 }
 
 #[test]
 fn k_338_usage_is_each_programs_own() {
     let busy = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
-    let (busy, _, idle) = finish(|streams| launcher().start_several(script(busy), streams));
-    let (short, _, _) = finish(|streams| idle.unwrap().start(&turn("true"), streams));
+    let (busy, _, idle) = finish(|streams| launcher().start_several(script(busy), vec![], streams));
+    let (short, _, _) = finish(|streams| idle.unwrap().start(turn("true"), streams));
     assert!(
         short.usage.cpu * 2 < busy.usage.cpu,
         "{busy:?} and {short:?}"
@@ -107,30 +109,31 @@ fn each_program_is_as_confined_as_the_first() {
     let attempts = "grep -E '^(Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs|Seccomp):' /proc/self/status; \
         ulimit -n; ulimit -u; cat /proc/1/environ /proc/1/maps 2>&1 | head -c 20; \
         (echo x > /tmp/x) 2>&1; ls /proc/self/fd | wc -l; unshare -r true 2>&1; echo $$ > /dev/null";
-    let (_, first, idle) = finish(|streams| launcher().start_several(script(attempts), streams));
-    let (_, second, _) = finish(|streams| idle.unwrap().start(&turn(attempts), streams));
+    let (_, first, idle) =
+        finish(|streams| launcher().start_several(script(attempts), vec![], streams));
+    let (_, second, _) = finish(|streams| idle.unwrap().start(turn(attempts), streams));
     assert_eq!(first, second);
     assert!(first.contains("Seccomp:\t2") && first.contains("CapBnd:\t0000000000000000"));
 }
 
 #[test]
 fn k_338_the_second_program_has_its_own_time_and_ends_the_jail_with_it() {
-    let (_, _, idle) = finish(|streams| launcher().start_several(script("true"), streams));
+    let (_, _, idle) = finish(|streams| launcher().start_several(script("true"), vec![], streams));
     let hurried = Turn {
         wall: Some(Duration::from_millis(200)),
         ..turn("sleep 5")
     };
     let start = Instant::now();
-    let (ended, _, _) = finish(|streams| idle.unwrap().start(&hurried, streams));
+    let (ended, _, _) = finish(|streams| idle.unwrap().start(hurried, streams));
     assert_eq!(ended.how, How::TimedOut);
     assert!(start.elapsed() < Duration::from_secs(3));
 }
 
 #[test]
 fn k_337_the_second_program_is_sampled() {
-    let (_, _, idle) = finish(|streams| launcher().start_several(script("true"), streams));
+    let (_, _, idle) = finish(|streams| launcher().start_several(script("true"), vec![], streams));
     let many = "for i in 1 2 3 4; do perl -e '$x = \"a\" x (80 << 20); sleep 8' & done; wait";
-    let (ended, _, idle) = finish(|streams| idle.unwrap().start(&turn(many), streams));
+    let (ended, _, idle) = finish(|streams| idle.unwrap().start(turn(many), streams));
     assert_eq!(ended.how, How::Memory);
     assert!(idle.is_none(), "a jail that was killed is not kept");
 }
@@ -138,7 +141,7 @@ fn k_337_the_second_program_is_sampled() {
 #[test]
 fn a_program_that_is_killed_ends_the_jail() {
     let mut jailed = launcher()
-        .start_several(script("sleep 10"), Streams::default())
+        .start_several(script("sleep 10"), vec![], Streams::default())
         .unwrap();
     jailed.kill();
     let (ended, idle) = jailed.finish().unwrap();

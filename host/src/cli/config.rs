@@ -155,7 +155,7 @@ pub(super) fn host() -> HostBuilder {
 /// The same for a program that runs long: its first process is preceded by a test of the jail (K-349). One that makes a
 /// single call would pay for the test each time; the jail is checked at every start anyway.
 pub(super) fn lasting_host() -> HostBuilder {
-    Host::builder().jail(Launcher::this_binary().checked())
+    Host::builder().jail(Launcher::this_binary().checked().ready())
 }
 
 impl LayerOptions {

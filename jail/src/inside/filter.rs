@@ -72,10 +72,44 @@ pub(super) struct Filter {
     supervised: bool,
 }
 
+/// What of a plan decides which arguments calls may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Kind {
+    unix_sockets: bool,
+    relay: bool,
+    limited_memory: bool,
+}
+
+impl Kind {
+    fn of(order: &Order) -> Self {
+        Self {
+            unix_sockets: order.unix_sockets,
+            relay: order.relay,
+            limited_memory: order.limits.memory_bytes.is_some(),
+        }
+    }
+}
+
+/// The part of a filter that takes long to make, for plans as most are.
+pub(super) struct Usual(BpfProgram);
+
+impl Usual {
+    const KIND: Kind = Kind {
+        unix_sockets: false,
+        relay: false,
+        limited_memory: true,
+    };
+
+    pub(super) fn new() -> Result<Self, Refused> {
+        let program = conditional(Self::KIND).step(STEP, "make the filter")?;
+        Ok(Self(program))
+    }
+}
+
 impl Filter {
-    pub(super) fn new(order: &Order) -> Result<Self, Refused> {
+    pub(super) fn new(order: &Order, usual: Option<Usual>) -> Result<Self, Refused> {
         Ok(Self {
-            program: program(order).step(STEP, "make the filter")?,
+            program: program(order, usual).step(STEP, "make the filter")?,
             supervised: order.unix_sockets,
         })
     }
@@ -94,14 +128,18 @@ impl Filter {
     }
 }
 
-fn program(order: &Order) -> Result<BpfProgram, seccompiler::BackendError> {
+fn program(order: &Order, usual: Option<Usual>) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut program = guard().to_vec();
     program.extend(instead());
     if order.unix_sockets {
         program.extend(supervised());
     }
     program.extend(unconditional(order.several));
-    program.extend(conditional(order)?);
+    let kind = Kind::of(order);
+    program.extend(match usual {
+        Some(Usual(usual)) if kind == Usual::KIND => usual,
+        _ => conditional(kind)?,
+    });
     Ok(program)
 }
 
@@ -192,7 +230,7 @@ fn ranges(numbers: BTreeSet<u32>) -> Vec<(u32, u32)> {
 type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 
 /// Calls that depend on their arguments; and the end: everything else is refused.
-fn conditional(order: &Order) -> Result<BpfProgram, seccompiler::BackendError> {
+fn conditional(kind: Kind) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules = Rules::new();
     let no_namespaces = bits(0, u64::from(NEW_NAMESPACES.unsigned_abs()), 0)?;
     rules.insert(libc::SYS_clone, vec![all([no_namespaces])?]);
@@ -215,10 +253,7 @@ fn conditional(order: &Order) -> Result<BpfProgram, seccompiler::BackendError> {
     ] {
         rules.insert(call, vec![all([bits(flags, number(libc::MSG_OOB), 0)?])?]);
     }
-    rules.insert(
-        libc::SYS_mmap,
-        mappings(order.limits.memory_bytes.is_some())?,
-    );
+    rules.insert(libc::SYS_mmap, mappings(kind.limited_memory)?);
     // 0 is what every program has; the other value asks.
     rules.insert(
         libc::SYS_personality,
@@ -226,7 +261,7 @@ fn conditional(order: &Order) -> Result<BpfProgram, seccompiler::BackendError> {
     );
     // Of oneself only: init and the relay have the same user, and are not to be starved by a limit.
     rules.insert(libc::SYS_prlimit64, vec![all([is(0, 0)?])?]);
-    rules.insert(libc::SYS_socket, sockets(order.unix_sockets, order.relay)?);
+    rules.insert(libc::SYS_socket, sockets(kind.unix_sockets, kind.relay)?);
     rules.insert(libc::SYS_socketpair, pairs()?);
     for (call, mode) in MODES.iter().chain(ARCHITECTURE_MODES) {
         rules.insert(*call, vec![all([bits(*mode, SET_ID, 0)?])?]);

@@ -6,34 +6,49 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
 use rustix::stdio::stdin;
+use rustix::thread::CapabilitySet;
 
+use super::numbers::Numbers;
 use super::program::{self, Restrictions};
-use super::{connects, grace, privileges, relay, root, system, tree, unless_removed};
+use super::renewal;
+use super::root::{self, Base};
+use super::{connects, filter, grace, privileges, relay, system, unless_removed};
 use crate::order::{Answer, Order, TurnOrder};
 use crate::outcome::{How, InStep, Refused, Step, Usage};
-use crate::weakening::Removed;
+use crate::weakening::{Removed, Without};
 use crate::wire;
-
-/// The kernel gives out numbers below this only once.
-const RESERVED_PIDS: u64 = 300;
 
 /// Processes of the jail, or of the same user in its user namespace, that are not the program's: launcher and init.
 pub(super) const OWN_PROCESSES: u64 = 2;
 
 /// Builds the jail, runs the program in it, and reports.
-pub(super) fn run() -> Result<(), Refused> {
+pub(super) fn run(without: &Without) -> Result<(), Refused> {
     // With the launcher this process dies, and with it the pid namespace, whatever it may be doing.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
         .step(Step::Pid, "die with the launcher")?;
+    // What most plans have alike, while there is none. What goes wrong with it does so again with the plan.
+    let ahead = without.keeps(Removed::Mount)
+        && !wire::readable(stdin(), Some(Instant::now())).unwrap_or(true);
+    let base = ahead.then(Base::usual).and_then(Result::ok);
+    let usual = ahead.then(filter::Usual::new).and_then(Result::ok);
+    let numbers = (ahead && without.keeps(Removed::Pid)).then(Numbers::open);
     let (order, descriptors) =
         wire::receive_message::<Order>(stdin(), None).step(Step::Protocol, "receive the plan")?;
-    unless_removed(&order, Removed::Mount, || root::build(&order, &descriptors))?;
-    limit_pids(&order);
+    unless_removed(&order, Removed::Mount, || {
+        root::build(&order, &descriptors, base)
+    })?;
+    // For process 1 of a jail's own pid namespace alone: for any other they would be those of the host.
+    let numbers = match numbers {
+        None if order.keeps(Removed::Pid) => Some(Numbers::open()),
+        numbers => numbers,
+    };
+    if let Some(numbers) = &numbers {
+        numbers.limit(&order);
+    }
     let ended = system::child_descriptor().step(Step::Pid, "watch for children")?;
     if order.relay {
         relay::start()?;
@@ -43,31 +58,52 @@ pub(super) fn run() -> Result<(), Refused> {
     } else {
         None
     };
-    // Init's own, and so all programs': none is given to them that they would have to drop.
-    unless_removed(&order, Removed::Privileges, privileges::drop_all)?;
-    let restrictions = Restrictions::new(&order)?;
-    let run = |turn: &TurnOrder, descriptors, supervisor| {
-        run_one(&order, turn, descriptors, supervisor, &restrictions, &ended)
+    // Init's own, and so all programs': none is given to them that they would have to drop, but for what mounts are made
+    // anew with, between them.
+    unless_removed(&order, Removed::Privileges, || {
+        privileges::drop_all_but(if order.renewed {
+            CapabilitySet::SYS_ADMIN
+        } else {
+            CapabilitySet::empty()
+        })
+    })?;
+    renewal::make(&order, &order.turn, &descriptors)?;
+    let mut restrictions = Restrictions::new(&order, usual)?;
+    let run = |turn: &TurnOrder, descriptors, supervisor, restrictions: &Restrictions| {
+        run_one(
+            &order,
+            turn,
+            descriptors,
+            supervisor,
+            restrictions,
+            numbers.as_ref(),
+            &ended,
+        )
     };
-    let mut executed = run(&order.turn, descriptors, supervisor)?;
-    while executed && order.several {
-        executed = match wire::receive_message::<TurnOrder>(stdin(), None) {
-            Ok((turn, descriptors)) => run(&turn, descriptors, None)?,
+    let mut kept = run(&order.turn, descriptors, supervisor, &restrictions)?;
+    while kept {
+        let received = wire::receive_message::<TurnOrder>(stdin(), None);
+        let (turn, descriptors) = match received {
+            Ok(received) => received,
             // The parent wants no other, or is gone.
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => false,
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             Err(error) => return Err(Refused::new(Step::Protocol, error)),
         };
+        renewal::make(&order, &turn, &descriptors)?;
+        restrictions.renew(&order, &turn)?;
+        kept = run(&turn, descriptors, None, &restrictions)?;
     }
     Ok(())
 }
 
-/// Runs one program to its end and reports; `false` if it could not be executed, as the parent knows then.
+/// Runs one program to its end and reports; `false` if none can follow, as the parent knows then.
 fn run_one(
     order: &Order,
     turn: &TurnOrder,
     descriptors: Vec<OwnedFd>,
     supervisor: Option<OwnedFd>,
     restrictions: &Restrictions,
+    numbers: Option<&Numbers>,
     ended: &OwnedFd,
 ) -> Result<bool, Refused> {
     let mut descriptors: Vec<_> = descriptors.into_iter().map(Some).collect();
@@ -107,8 +143,12 @@ fn run_one(
             super::answer(&Answer::Started);
             let how = supervise(order, turn.wall, program, ended)
                 .step(Step::Pid, "supervise the program")?;
-            if order.several {
+            let mut kept = order.several;
+            if kept {
                 require_nobody(order).step(Step::Pid, "end the program")?;
+            }
+            if kept && order.renewed {
+                kept = numbers.is_some_and(|numbers| renewal::clear(order, turn, numbers));
             }
             let (cpu, peak_memory_bytes) = system::children_usage();
             super::answer(&Answer::Ended {
@@ -117,8 +157,9 @@ fn run_one(
                     cpu: cpu.saturating_sub(cpu_before),
                     peak_memory_bytes,
                 },
+                kept,
             });
-            Ok(true)
+            Ok(kept)
         }
         Err(error) => Err(Refused::new(Step::Exec, error)),
     }
@@ -196,47 +237,6 @@ fn require_nobody(order: &Order) -> io::Result<()> {
         return Err(io::Error::other("a process is left"));
     }
     Ok(())
-}
-
-/// A hard bound for processes where there is none else: for the user root the kernel does not enforce
-/// `RLIMIT_NPROC`. Linux 6.14 and later have a greatest number for each pid namespace; before that the file is the
-/// *host's*, which root's user could write, and must not be touched. Where it is not there, sampling alone counts.
-fn limit_pids(order: &Order) {
-    let Some(processes) = order.limits.processes else {
-        return;
-    };
-    if !order.keeps(Removed::Rlimits) || !order.keeps(Removed::Pid) || !pids_are_per_namespace() {
-        return;
-    }
-    // Above the reserved numbers, which are given out once, there are as many as processes are allowed.
-    let most = RESERVED_PIDS
-        .saturating_add(processes)
-        .saturating_add(OWN_PROCESSES)
-        .saturating_add(order.own_tasks());
-    let written = tree::whole_proc().and_then(|proc| {
-        let file = openat(
-            proc,
-            "sys/kernel/pid_max",
-            OFlags::WRONLY | OFlags::CLOEXEC,
-            Mode::empty(),
-        )?;
-        Ok(rustix::io::write(file, most.to_string().as_bytes())?)
-    });
-    if let Err(error) = written {
-        // A container that covers parts of `/proc` refuses the mount.
-        tracing::debug!(%error, "no pid_max for the jail");
-    }
-}
-
-fn pids_are_per_namespace() -> bool {
-    let system = rustix::system::uname();
-    let mut numbers = system
-        .release()
-        .to_str()
-        .unwrap_or("")
-        .split('.')
-        .map(|number| number.parse::<u32>().unwrap_or(0));
-    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (6, 14)
 }
 
 fn waited(

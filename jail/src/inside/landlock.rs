@@ -12,6 +12,7 @@ use rustix::fs::{FileType, fstat};
 use super::{layout, system};
 use crate::order::Order;
 use crate::outcome::{InStep, Refused, Step};
+use crate::path::InsidePath;
 use crate::plan::{self, EGRESS_PORT};
 use crate::weakening::Removed;
 
@@ -21,8 +22,8 @@ const STEP: Step = Step::Landlock;
 pub(super) struct Domain(RulesetCreated);
 
 impl Domain {
-    /// Of a jail whose root stands.
-    pub(super) fn new(order: &Order) -> Result<Self, Refused> {
+    /// For `program`, in a jail whose root stands.
+    pub(super) fn new(order: &Order, program: &InsidePath) -> Result<Self, Refused> {
         let found = system::landlock_abi();
         if found < i32::from(order.landlock_min_abi.max(1)) {
             let reason = format!(
@@ -37,7 +38,7 @@ impl Domain {
             abi,
         };
         rules.files(order)?;
-        rules.executables(order)?;
+        rules.executables(order, program)?;
         Ok(Self(rules.ruleset))
     }
 
@@ -99,8 +100,13 @@ impl Rules {
         self.allow(Path::new("/dev"), read | AccessFs::WriteFile)?;
         if order.system {
             self.allow(Path::new("/etc"), read)?;
+            // Where nothing is listed, all of it may be executed.
+            let mut rights = read;
+            if order.execute.is_empty() {
+                rights |= AccessFs::Execute;
+            }
             for path in layout::system_names().step(STEP, "list /")? {
-                self.allow_if_there(&path, read)?;
+                self.allow_if_there(&path, rights)?;
             }
         }
         for mount in &order.mounts {
@@ -125,19 +131,14 @@ impl Rules {
         Ok(())
     }
 
-    fn executables(&mut self, order: &Order) -> Result<(), Refused> {
+    fn executables(&mut self, order: &Order, program: &InsidePath) -> Result<(), Refused> {
         let execute = AccessFs::Execute.into();
-        self.allow_if_there(order.program.as_path(), execute)?;
+        self.allow_if_there(program.as_path(), execute)?;
         for path in &order.execute {
             self.allow_if_there(path.as_path(), execute)?;
         }
         if !order.execute.is_empty() {
             return Ok(());
-        }
-        if order.system {
-            for path in layout::system_names().step(STEP, "list /")? {
-                self.allow_if_there(&path, execute)?;
-            }
         }
         let mounts = order
             .mounts

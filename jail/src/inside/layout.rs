@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::mount::MountAttrFlags;
 
 use super::root::{Content, Entry};
-use super::tree::{self, ALWAYS, NO_EXECUTION, READ_ONLY};
+use super::tree::{self, ALWAYS, NO_EXECUTION, READ_ONLY, Shown};
 use crate::order::Order;
 use crate::outcome::{InStep, Refused, Step};
 use crate::path::InsidePath;
@@ -37,8 +38,8 @@ const PASSWD: &str = "nobody:x:65534:65534:nobody:/tmp:/usr/sbin/nologin\n";
 const GROUP: &str = "nogroup:x:65534:\n";
 const HOSTS: &str = "127.0.0.1 localhost\n::1 localhost\n";
 
-/// The only devices (K-330).
-const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
+/// The only devices (K-330), but for `zero`.
+const DEVICES: [&str; 4] = ["null", "full", "random", "urandom"];
 
 /// Links that shells and git expect; they lead to the process's own descriptors.
 const DEVICE_LINKS: [(&str, &str); 4] = [
@@ -72,10 +73,42 @@ const LIBRARIES: [&str; 5] = [
     "/usr/local/lib",
 ];
 
+/// Of system directories and `/etc`, whether a place holds what was mounted from there, as long as it is the same.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Seen(Vec<SeenAt>);
+
+/// One place.
+#[derive(Debug, PartialEq, Eq)]
+struct SeenAt {
+    place: PathBuf,
+    /// Device and number of the file or directory.
+    identity: Option<(u64, u64)>,
+    /// The text of a link.
+    link: Option<PathBuf>,
+}
+
+impl Seen {
+    /// As it is now.
+    pub(super) fn now() -> Result<Self, Refused> {
+        let mut places = system_names().step(Step::Mount, "list /")?;
+        places.extend(ETC.iter().map(|name| Path::new("/etc").join(name)));
+        let seen = places.into_iter().map(|place| {
+            let file = fs::metadata(&place).ok();
+            let identity = file.map(|file| (file.dev(), file.ino()));
+            let link = fs::read_link(&place).ok();
+            SeenAt {
+                place,
+                identity,
+                link,
+            }
+        });
+        Ok(Self(seen.collect()))
+    }
+}
+
 /// System directories and `/etc`.
-pub(super) fn system(order: &Order) -> Result<Vec<Entry>, Refused> {
+pub(super) fn system() -> Result<Vec<Entry>, Refused> {
     let mut entries = Vec::new();
-    let listed = !order.execute.is_empty();
     for path in system_names().step(Step::Mount, "list /")? {
         let Ok(metadata) = fs::symlink_metadata(&path) else {
             continue;
@@ -86,15 +119,7 @@ pub(super) fn system(order: &Order) -> Result<Vec<Entry>, Refused> {
                 format_args!("read the link {}", path.display()),
             )?)
         } else if metadata.is_dir() {
-            let programs_only = PROGRAMS.iter().any(|programs| path == Path::new(programs));
-            shared(
-                &path,
-                if listed && programs_only {
-                    NO_EXECUTION
-                } else {
-                    MountAttrFlags::empty()
-                },
-            )?
+            shared(&path)?
         } else {
             continue;
         };
@@ -102,9 +127,6 @@ pub(super) fn system(order: &Order) -> Result<Vec<Entry>, Refused> {
             at: inside(path)?,
             content,
         });
-    }
-    if listed {
-        entries.extend(executables(order)?);
     }
     for (name, text) in [
         ("/etc/passwd", PASSWD),
@@ -123,7 +145,7 @@ pub(super) fn system(order: &Order) -> Result<Vec<Entry>, Refused> {
         let path = Path::new("/etc").join(name);
         if path.exists() {
             entries.push(Entry {
-                content: shared(&path, MountAttrFlags::empty())?,
+                content: shared(&path)?,
                 at: inside(path)?,
             });
         }
@@ -131,27 +153,13 @@ pub(super) fn system(order: &Order) -> Result<Vec<Entry>, Refused> {
     Ok(entries)
 }
 
-/// `/dev` and `/proc`.
-pub(super) fn kernel(order: &Order) -> Result<Vec<Entry>, Refused> {
-    let mut entries = Vec::new();
+/// `/dev`, but for what depends on the plan.
+pub(super) fn devices() -> Result<Vec<Entry>, Refused> {
+    // Where memory is limited, as it mostly is, the device that reads as zeros is `full`, which cannot be mapped: a shared
+    // mapping of `zero` is memory that nobody's count shows.
+    let mut entries = vec![device("zero", "full")?];
     for name in DEVICES {
-        // Where memory is limited the device that reads as zeros is `full`, which cannot be mapped: a shared mapping of
-        // `zero` is memory that nobody's count shows.
-        let device = if name == "zero" && order.limits.memory_bytes.is_some() {
-            "full"
-        } else {
-            name
-        };
-        let path = Path::new("/dev").join(device);
-        // Devices are the exception to `nodev`. Read-only does not keep anybody from writing to a device; it keeps
-        // root's user, who owns them, from changing their modes and times for the whole host.
-        let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | READ_ONLY | NO_EXECUTION;
-        let tree = tree::open(&path).and_then(|source| tree::clone(source, attributes));
-        let tree = tree.step(Step::Mount, format_args!("mount {}", path.display()))?;
-        entries.push(Entry {
-            at: inside(Path::new("/dev").join(name))?,
-            content: Content::Tree(tree),
-        });
+        entries.push(device(name, name)?);
     }
     for (name, to) in DEVICE_LINKS {
         entries.push(Entry {
@@ -159,14 +167,49 @@ pub(super) fn kernel(order: &Order) -> Result<Vec<Entry>, Refused> {
             content: Content::Link(to.into()),
         });
     }
+    Ok(entries)
+}
+
+fn device(name: &str, host: &str) -> Result<Entry, Refused> {
+    let path = Path::new("/dev").join(host);
+    // Devices are the exception to `nodev`. Read-only does not keep anybody from writing to a device; it keeps
+    // root's user, who owns them, from changing their modes and times for the whole host.
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | READ_ONLY | NO_EXECUTION;
+    let tree = tree::open(&path).and_then(|source| tree::clone(source, attributes));
+    let tree = tree.step(Step::Mount, format_args!("mount {}", path.display()))?;
+    Ok(Entry {
+        at: inside(Path::new("/dev").join(name))?,
+        content: Content::Tree(tree),
+    })
+}
+
+/// What of `/dev` and `/proc` depends on the plan, and what of the system may be executed.
+pub(super) fn of_plan(order: &Order) -> Result<Vec<Entry>, Refused> {
+    let mut entries = Vec::new();
+    if order.limits.memory_bytes.is_none() {
+        entries.push(device("zero", "zero")?);
+    }
     // K-330: an empty directory where the kernel refuses this mount (in a container that covers parts of its `/proc`),
     // never the host's.
-    let content = tree::processes().map_or(Content::Directory, Content::Tree);
+    let shown = if order.renewed {
+        Shown::OwnOnly
+    } else {
+        Shown::All
+    };
+    let content = tree::processes(shown).map_or(Content::Directory, Content::Tree);
     entries.push(Entry {
         at: inside("/proc")?,
         content,
     });
+    if order.system && !order.execute.is_empty() {
+        entries.extend(executables(order)?);
+    }
     Ok(entries)
+}
+
+/// Whether nothing there may be executed that is not listed, where something is.
+pub(super) fn is_of_programs(at: &Path) -> bool {
+    PROGRAMS.iter().any(|programs| at == Path::new(programs))
 }
 
 /// Mounts for execution what is listed. Landlock says the same of `execve`; but it does not ask who maps a file, and the
@@ -187,15 +230,15 @@ fn executables(order: &Order) -> Result<Vec<Entry>, Refused> {
         .into_iter()
         .map(|path| {
             Ok(Entry {
-                content: shared(&path, MountAttrFlags::empty())?,
+                content: shared(&path)?,
                 at: inside(path)?,
             })
         })
         .collect()
 }
 
-fn shared(path: &Path, more: MountAttrFlags) -> Result<Content, Refused> {
-    let tree = tree::open(path).and_then(|source| tree::clone(source, ALWAYS | READ_ONLY | more));
+fn shared(path: &Path) -> Result<Content, Refused> {
+    let tree = tree::open(path).and_then(|source| tree::clone(source, ALWAYS | READ_ONLY));
     Ok(Content::Tree(tree.step(
         Step::Mount,
         format_args!("mount {}", path.display()),

@@ -10,28 +10,29 @@ mod landlock;
 mod layout;
 mod limits;
 mod namespaces;
+mod numbers;
 mod privileges;
 mod probe;
 mod program;
 mod relay;
+mod renewal;
 mod root;
 mod syscalls;
 mod system;
 mod tree;
+mod zygote;
 
 use std::ffi::OsStr;
 
-use rustix::fs::Mode;
 use rustix::process::WaitOptions;
 use rustix::stdio::stdin;
 
-use super::launcher::NAME;
 use super::order::{Answer, Order};
 use super::outcome::{How, InStep, Refused, Step, Usage};
 use super::weakening::Without;
-use super::{layers, weakening::Removed, wire};
+use super::{layers, weakening::Removed, wire, zygote::NAME};
 
-/// Exit status of a launcher that made no jail; the parent has the reason from the socket.
+/// Exit status of a launcher that made no jail; the host has the reason from the socket.
 const REFUSED: i32 = 125;
 
 /// To be called as the first statement of `main`: where this process was started as the launcher of a jail, or as a
@@ -44,7 +45,11 @@ pub fn enter_if_asked() {
         std::process::exit(i32::from(probe::run(&probe.to_string_lossy()).is_err()));
     }
     if name.as_deref() == Some(OsStr::new(NAME)) {
-        std::process::exit(match launch(&Without::named(arguments)) {
+        let launched = zygote::run().and_then(|launcher| match launcher {
+            Some(without) => launch(&without),
+            None => Ok(()),
+        });
+        std::process::exit(match launched {
             Ok(()) => 0,
             Err(refused) => {
                 answer(&Answer::Refused(refused));
@@ -60,19 +65,12 @@ fn answer(answer: &Answer) {
 }
 
 fn launch(without: &Without) -> Result<(), Refused> {
-    // Descriptors that the host has open without `O_CLOEXEC`, in a library that embeds it, go no further than here.
-    // The weakened build leaves it to the program's own closing, which can be taken away there.
-    if cfg!(not(feature = "jail-weakening")) {
-        system::close_from(3, system::Closing::Now)
-            .step(Step::Protocol, "close inherited descriptors")?;
-    }
-    rustix::process::umask(Mode::from_raw_mode(0o022));
-    // Away from the host's terminal and process group (K-332).
+    // Away from the zygote, whose signals are not this one's.
     rustix::process::setsid().step(Step::Privileges, "make a session")?;
     // The plan is init's to read: all this can be done before there is one (`Launcher::prepare`).
     namespaces::enter(without)?;
     let Some(init) = system::fork().step(Step::Pid, "fork init")? else {
-        std::process::exit(match init::run() {
+        std::process::exit(match init::run(without) {
             Ok(()) => 0,
             Err(refused) => {
                 answer(&Answer::Refused(refused));
@@ -90,6 +88,7 @@ fn launch(without: &Without) -> Result<(), Refused> {
         answer(&Answer::Ended {
             how,
             usage: Usage::default(),
+            kept: false,
         });
     }
     Ok(())

@@ -48,6 +48,18 @@ pub(super) fn drop_all_but(kept: CapabilitySet) -> Result<(), Refused> {
         | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE
         | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED;
     set_capabilities_secure_bits(bits).step(step, "lock the secure bits")?;
+    keep_only(kept)?;
+    set_no_new_privs(true).step(step, "no new privileges")?;
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).step(step, "not dumpable")
+}
+
+/// Drops what [`drop_all_but`] had kept.
+pub(super) fn drop_rest() -> Result<(), Refused> {
+    keep_only(CapabilitySet::empty())
+}
+
+fn keep_only(kept: CapabilitySet) -> Result<(), Refused> {
+    let step = Step::Privileges;
     let left = CapabilitySets {
         effective: kept,
         permitted: kept,
@@ -57,6 +69,5 @@ pub(super) fn drop_all_but(kept: CapabilitySet) -> Result<(), Refused> {
     if capabilities(None).step(step, "read capabilities")? != left {
         return Err(Refused::new(step, "capabilities are left"));
     }
-    set_no_new_privs(true).step(step, "no new privileges")?;
-    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).step(step, "not dumpable")
+    Ok(())
 }

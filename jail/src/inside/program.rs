@@ -11,12 +11,13 @@ use rustix::process::ioctl_tiocsctty;
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stderr, stdin, stdout};
 use rustix::termios::isatty;
 
-use super::filter::Filter;
+use super::filter::{Filter, Usual};
 use super::landlock::Domain;
-use super::{connects, limits, system, unless_removed};
+use super::{connects, limits, privileges, system, unless_removed};
 use crate::bytes::Bytes;
 use crate::order::{Answer, Order, TurnOrder};
 use crate::outcome::{InStep, Refused, Step};
+use crate::path::InsidePath;
 use crate::weakening::Removed;
 
 /// What init works out once, and each program enters.
@@ -27,17 +28,29 @@ pub(super) struct Restrictions {
 
 impl Restrictions {
     /// Of all programs of this jail, whose root stands.
-    pub(super) fn new(order: &Order) -> Result<Self, Refused> {
-        let domain = order
-            .keeps(Removed::Landlock)
-            .then(|| Domain::new(order))
-            .transpose()?;
+    pub(super) fn new(order: &Order, usual: Option<Usual>) -> Result<Self, Refused> {
+        let domain = domain(order, &order.program)?;
         let filter = order
             .keeps(Removed::Seccomp)
-            .then(|| Filter::new(order))
+            .then(|| Filter::new(order, usual))
             .transpose()?;
         Ok(Self { domain, filter })
     }
+
+    /// Of a program that follows another one: what the rules name may have been made anew, or is another program.
+    pub(super) fn renew(&mut self, order: &Order, turn: &TurnOrder) -> Result<(), Refused> {
+        if order.renewed || turn.program.is_some() {
+            self.domain = domain(order, turn.program.as_ref().unwrap_or(&order.program))?;
+        }
+        Ok(())
+    }
+}
+
+fn domain(order: &Order, program: &InsidePath) -> Result<Option<Domain>, Refused> {
+    order
+        .keeps(Removed::Landlock)
+        .then(|| Domain::new(order, program))
+        .transpose()
 }
 
 /// Does not return if the program has been executed.
@@ -68,7 +81,8 @@ fn prepare(
     supervisor: Option<OwnedFd>,
     restrictions: &Restrictions,
 ) -> Result<Execution, Refused> {
-    let program = CString::new(order.program.as_path().as_os_str().as_bytes())
+    let program = turn.program.as_ref().unwrap_or(&order.program);
+    let program = CString::new(program.as_path().as_os_str().as_bytes())
         .step(Step::Exec, "the program's path")?;
     let arguments = strings(&turn.arguments).step(Step::Exec, "the arguments")?;
     let environment = strings(&turn.environment).step(Step::Exec, "the environment")?;
@@ -84,6 +98,10 @@ fn prepare(
     unless_removed(order, Removed::Descriptors, || {
         system::close_from(3, system::Closing::AtExec).step(Step::Exec, "close descriptors")
     })?;
+    if order.renewed {
+        // What init makes mounts anew with.
+        unless_removed(order, Removed::Privileges, privileges::drop_rest)?;
+    }
     if let Some(domain) = &restrictions.domain {
         domain.enter()?;
     }

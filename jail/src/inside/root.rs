@@ -1,8 +1,9 @@
 //! The root of a jail: a file system in memory with mounts in it, and nothing of the host besides.
 //!
-//! First everything that is needed of the host is cloned, detached. Then an empty root is made and the old one is gone.
-//! Only then things are put in their places, so that a path, a link in somebody's directory or a mistake here can at
-//! worst lead to another place of the jail.
+//! What does not depend on a plan comes first, in an empty root that lies over the host's, of which nobody sees anything
+//! by a path yet: a [`Base`] that can be made before there is a plan. Then what the plan names of the host is cloned,
+//! detached, and the host's root is taken away. Only then that is put in its places, so that a path, a link in
+//! somebody's directory or a mistake here can at worst lead to another place of the jail.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -17,7 +18,7 @@ use rustix::mount::{
 };
 
 use super::tree::{self, ALWAYS, NO_EXECUTION, READ_ONLY};
-use super::{layout, system};
+use super::{layout, renewal, system};
 use crate::order::Order;
 use crate::outcome::{InStep, Refused, Step, of_plan};
 use crate::path::InsidePath;
@@ -49,41 +50,95 @@ pub(super) enum Content {
     File { bytes: Vec<u8>, mode: u32 },
 }
 
-/// Builds the root and makes it the root of this process.
-pub(super) fn build(order: &Order, sources: &[OwnedFd]) -> Result<(), Refused> {
-    // Nothing that is mounted here may appear on the host, nor the other way round.
-    mount_change(
-        "/",
-        MountPropagationFlags::PRIVATE | MountPropagationFlags::REC,
-    )
-    .step(Step::Mount, "make mounts private")?;
-    let mut entries = planned(order, sources)?;
-    let files: u64 = order
-        .files
-        .iter()
-        .map(|file| u64::try_from(file.bytes.as_slice().len()).unwrap_or(0))
-        .sum();
-    let root = tree::memory(
-        files.saturating_add(ROOT_BYTES),
-        ROOT_INODES,
-        0o755,
-        ALWAYS | NO_EXECUTION,
-    )
-    .step(Step::Mount, "make the root")?;
-    pivot(&root).step(Step::Mount, "change the root")?;
-    // What holds others comes first. The order is stable: of two at one place the later one covers the earlier.
-    entries.sort_by_key(|entry| entry.at.names().count());
-    let mut places = Places {
-        own: HashSet::from([device(&root).step(Step::Mount, "look at the root")?]),
-        root,
-    };
-    for entry in entries {
-        let at = entry.at.clone();
-        places.put(entry).map_err(|error| {
-            let step = of_plan(&error, Step::Mount);
-            Refused::new(step, format_args!("put {at} in place: {error}"))
-        })?;
+/// A root with what all plans have alike. The host's root is still that of this process.
+pub(super) struct Base {
+    places: Places,
+    /// Mounts of which nothing may be executed where what may be is listed.
+    programs: Vec<OwnedFd>,
+    /// What the system was; none in a root without it.
+    system: Option<layout::Seen>,
+    /// Room for files of the plan.
+    room: u64,
+}
+
+impl Base {
+    /// For plans that have the system and few files, as most do.
+    pub(super) fn usual() -> Result<Self, Refused> {
+        Self::new(true, ROOT_BYTES)
     }
+
+    fn new(system: bool, room: u64) -> Result<Self, Refused> {
+        // Nothing that is mounted here may appear on the host, nor the other way round.
+        mount_change(
+            "/",
+            MountPropagationFlags::PRIVATE | MountPropagationFlags::REC,
+        )
+        .step(Step::Mount, "make mounts private")?;
+        let seen = system.then(layout::Seen::now).transpose()?;
+        let mut entries = layout::devices()?;
+        if system {
+            entries.extend(layout::system()?);
+        }
+        let root = tree::memory(
+            room.saturating_add(ROOT_BYTES),
+            ROOT_INODES,
+            0o755,
+            ALWAYS | NO_EXECUTION,
+        )
+        .step(Step::Mount, "make the root")?;
+        cover(&root).step(Step::Mount, "put the root over the host's")?;
+        let mut programs = Vec::new();
+        for entry in &entries {
+            if let Content::Tree(tree) = &entry.content
+                && layout::is_of_programs(entry.at.as_path())
+            {
+                let tree = tree.try_clone().step(Step::Mount, "keep a mount")?;
+                programs.push(tree);
+            }
+        }
+        let mut places = Places {
+            own: HashSet::from([device(&root).step(Step::Mount, "look at the root")?]),
+            root,
+        };
+        places.put_all(entries)?;
+        Ok(Self {
+            places,
+            programs,
+            system: seen,
+            room,
+        })
+    }
+
+    /// Whether it is what this plan needs, and what it was made of is still the same.
+    fn is_for(&self, order: &Order) -> bool {
+        let is_same = match &self.system {
+            None => !order.system,
+            Some(seen) => order.system && layout::Seen::now().is_ok_and(|now| now == *seen),
+        };
+        is_same && bytes_of_files(order) <= self.room
+    }
+}
+
+/// Builds the root and makes it the root of this process. What the plan names covers what is there without it.
+pub(super) fn build(order: &Order, sources: &[OwnedFd], base: Option<Base>) -> Result<(), Refused> {
+    let base = match base.filter(|base| base.is_for(order)) {
+        Some(base) => base,
+        None => Base::new(order.system, bytes_of_files(order))?,
+    };
+    let Base {
+        mut places,
+        programs,
+        ..
+    } = base;
+    if !order.execute.is_empty() {
+        for tree in programs {
+            system::restrict_mount(tree, system::Reach::AllBelow, NO_EXECUTION)
+                .step(Step::Mount, "let nothing be executed")?;
+        }
+    }
+    let entries = planned(order, sources)?;
+    enter(&places.root).step(Step::Mount, "change the root")?;
+    places.put_all(entries)?;
     // Only the root itself: mounts in it keep their own modes.
     system::restrict_mount(&places.root, system::Reach::Itself, READ_ONLY)
         .step(Step::Mount, "make the root read-only")
@@ -91,10 +146,7 @@ pub(super) fn build(order: &Order, sources: &[OwnedFd]) -> Result<(), Refused> {
 
 /// Clones whatever the plan takes from the host.
 fn planned(order: &Order, sources: &[OwnedFd]) -> Result<Vec<Entry>, Refused> {
-    let mut entries = layout::kernel(order)?;
-    if order.system {
-        entries.extend(layout::system(order)?);
-    }
+    let mut entries = layout::of_plan(order)?;
     let from_host = |index: usize, at: &InsidePath, attributes| {
         let source = sources.get(index).ok_or(io::ErrorKind::NotFound.into());
         let tree = source
@@ -128,16 +180,16 @@ fn planned(order: &Order, sources: &[OwnedFd]) -> Result<Vec<Entry>, Refused> {
         });
     }
     for scratch in &order.scratch {
-        let attributes = if scratch.executable {
-            ALWAYS
+        let content = if order.renewed {
+            // Made for each program, the first one too, so that none can tell which it is.
+            Content::Directory
         } else {
-            ALWAYS | NO_EXECUTION
+            let tree = renewal::scratch(scratch);
+            Content::Scratch(tree.step(Step::Mount, format_args!("make {}", scratch.at))?)
         };
-        let tree = tree::memory(scratch.bytes, scratch.inodes, 0o700, attributes)
-            .step(Step::Mount, format_args!("make {}", scratch.at))?;
         entries.push(Entry {
             at: scratch.at.clone(),
-            content: Content::Scratch(tree),
+            content,
         });
     }
     for file in &order.files {
@@ -165,16 +217,26 @@ fn planned(order: &Order, sources: &[OwnedFd]) -> Result<Vec<Entry>, Refused> {
     Ok(entries)
 }
 
-/// Makes `root` the root, and takes the old one away.
-fn pivot(root: &OwnedFd) -> io::Result<()> {
-    // Over the old root: the one place that exists everywhere.
-    move_mount(
+fn bytes_of_files(order: &Order) -> u64 {
+    let files = order.files.iter();
+    files
+        .map(|file| u64::try_from(file.bytes.as_slice().len()).unwrap_or(0))
+        .sum()
+}
+
+/// Puts `root` over the old root: the one place that exists everywhere. Paths still begin at the old one.
+fn cover(root: &OwnedFd) -> io::Result<()> {
+    Ok(move_mount(
         root,
         c"",
         CWD,
         c"/",
         MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH,
-    )?;
+    )?)
+}
+
+/// Makes `root` the root, and takes the old one away.
+fn enter(root: &OwnedFd) -> io::Result<()> {
     rustix::process::fchdir(root)?;
     // The old root is put over the new one, where `.` still means the new one, and is taken off again: `pivot_root(2)`.
     rustix::process::pivot_root(c".", c".")?;
@@ -191,6 +253,19 @@ struct Places {
 }
 
 impl Places {
+    fn put_all(&mut self, mut entries: Vec<Entry>) -> Result<(), Refused> {
+        // What holds others comes first. The order is stable: of two at one place the later one covers the earlier.
+        entries.sort_by_key(|entry| entry.at.names().count());
+        for entry in entries {
+            let at = entry.at.clone();
+            self.put(entry).map_err(|error| {
+                let step = of_plan(&error, Step::Mount);
+                Refused::new(step, format_args!("put {at} in place: {error}"))
+            })?;
+        }
+        Ok(())
+    }
+
     fn put(&mut self, entry: Entry) -> io::Result<()> {
         let mut names: Vec<&OsStr> = entry.at.names().collect();
         let Some(name) = names.pop() else {

@@ -3,9 +3,10 @@
 //! A tree gets its restrictions while it is detached, so that there is no moment at which it could be reached without
 //! them. All calls are of Linux 5.12; a kernel with Landlock (5.13) has them.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat2};
@@ -45,9 +46,14 @@ pub(super) fn here(opened: impl AsFd) -> io::Result<OwnedFd> {
         format!("/proc/self/fd/{}", opened.as_fd().as_raw_fd()),
         Vec::new(),
     )?;
+    at(OsStr::from_bytes(name.to_bytes()), opened)
+}
+
+/// Finds what the parent has opened under another name, in the same way.
+pub(super) fn at(name: impl AsRef<Path>, opened: impl AsFd) -> io::Result<OwnedFd> {
     let found = openat2(
         CWD,
-        &name,
+        name.as_ref(),
         OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC,
         Mode::empty(),
         ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS,
@@ -91,12 +97,21 @@ pub(super) fn memory(
 
 /// The processes of this pid namespace and nothing else: no `/proc/sys`, no `/proc/kallsyms`, no `/proc/kcore`, which
 /// root's user could otherwise read, or write, by owning them.
-pub(super) fn processes() -> io::Result<OwnedFd> {
-    file_system(
-        "proc",
-        &[("subset", "pid")],
-        ALWAYS | READ_ONLY | NO_EXECUTION,
-    )
+pub(super) fn processes(shown: Shown) -> io::Result<OwnedFd> {
+    let options: &[_] = match shown {
+        Shown::All => &[("subset", "pid")],
+        Shown::OwnOnly => &[("subset", "pid"), ("hidepid", "ptraceable")],
+    };
+    file_system("proc", options, ALWAYS | READ_ONLY | NO_EXECUTION)
+}
+
+/// Whom [`processes`] shows.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Shown {
+    /// All of the pid namespace.
+    All,
+    /// To a program itself and whom it has started: what init has used tells of programs before.
+    OwnOnly,
 }
 
 /// All of `/proc`, for init's own use.

@@ -27,6 +27,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use self::child::Ended;
+use self::confined::Shared;
 use self::output::Disguise;
 #[cfg(target_os = "linux")]
 pub(crate) use self::scratch::Scratch;
@@ -169,8 +170,9 @@ pub fn run(
         .ok()
         .and_then(NonZeroUsize::new)
         .map_or(NonZeroUsize::MIN, |count| count.min(parallel::AT_ONCE));
+    let shared = Shared::new();
     parallel::map(commands, at_once, Duration::ZERO, |command| {
-        settle(run_one(call, &command))
+        settle(run_one(call, &shared, &command))
     })
 }
 
@@ -183,7 +185,7 @@ struct Bounds {
     keep: usize,
 }
 
-fn run_one(call: &Call, command: &Command) -> Result<Exit, Stop<ProcessError>> {
+fn run_one(call: &Call, shared: &Shared, command: &Command) -> Result<Exit, Stop<ProcessError>> {
     check(command)?;
     let most_ms = match command.target {
         Target::Program(_) => MAX_PROGRAM_MS,
@@ -197,7 +199,7 @@ fn run_one(call: &Call, command: &Command) -> Result<Exit, Stop<ProcessError>> {
     };
     let exit = match &command.target {
         Target::Program(program) => program::run(call, program, &command.arguments, bounds),
-        Target::Tool(tool) => tool::run(call, tool, &command.arguments, bounds),
+        Target::Tool(tool) => tool::run(call, shared, tool, &command.arguments, bounds),
     };
     // What a child reached over the network counts for the call (TN-12).
     call.meter.egress(0)?;

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use url::Url;
 
 use super::child::{NotStarted, Start, Stderr};
-use super::confined::{self, Confined, Executable, SCRATCH};
+use super::confined::{self, Confined, Executable, SCRATCH, Shared};
 use super::executable::{Format, format_of, is_known, is_known_file};
 use super::kept::{Kept, Source};
 use super::output::Disguise;
@@ -38,6 +38,7 @@ const RUNNER_ENDINGS: [&str; 4] = [".ts", ".js", ".py", ".sh"];
 /// See [`ProcessError`].
 pub(super) fn run(
     call: &Call,
+    shared: &Shared,
     tool: &Tool,
     arguments: &[String],
     bounds: Bounds,
@@ -79,6 +80,7 @@ pub(super) fn run(
             let found = &found;
             Asked {
                 call,
+                shared,
                 path,
                 mount: Some(mount),
                 kept: None,
@@ -108,6 +110,7 @@ pub(super) fn run(
             // TD-04: without execute bit, so that only a runner can start it.
             Asked {
                 call,
+                shared,
                 path,
                 mount: None,
                 kept,
@@ -261,6 +264,8 @@ fn describe(call: &Call, component: &[u8], bounds: Bounds) -> Result<Exit, Stop<
 /// A tool that was found, and how it is asked.
 struct Asked<'call> {
     call: &'call Call,
+    /// The jails of its list.
+    shared: &'call Shared,
     /// Its path: `argv[0]`, as its own usage text shows it. In the jail a virtual one, else the real one.
     path: PathBuf,
     /// The mount of a local one.
@@ -352,7 +357,10 @@ impl Asked<'_> {
                 confined.add_opened(found.reference(), place)?;
             }
             if let Some(kept) = &self.kept {
+                // It lies in its own scratch directory.
                 confined.add_file(kept, &self.path)?;
+            } else {
+                confined.share(self.shared);
             }
             let home = PathBuf::from(SCRATCH);
             return self.start_at(home, PathBuf::new(), name, arguments, Some(confined));

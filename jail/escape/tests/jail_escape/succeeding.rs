@@ -104,6 +104,8 @@ fn in_turn(host: &Host, name: &str, words: &str, without: &[Removed]) -> Ended {
         ..plan(host, words("leave"), Shape::Plain, without)
     };
     let turn = Turn {
+        program: None,
+        pins: vec![],
         arguments: std::iter::once("attempt".to_owned())
             .chain(words("meet"))
             .map(Into::into)
@@ -112,10 +114,10 @@ fn in_turn(host: &Host, name: &str, words: &str, without: &[Removed]) -> Ended {
         wall: plan.limits.wall,
     };
     let launcher = Launcher::at(env!("CARGO_BIN_EXE_launcher"));
-    let (first, idle) = to_end(|streams| launcher.start_several(plan, streams));
+    let (first, idle) = to_end(|streams| launcher.start_several(plan, vec![], streams));
     assert_eq!(first, Ended::Stopped("left".to_owned()));
     let idle = idle.expect("a jail that is kept");
-    to_end(|streams| idle.start(&turn, streams)).0
+    to_end(|streams| idle.start(turn, streams)).0
 }
 
 fn to_end(start: impl FnOnce(Streams) -> Result<Jailed, StartError>) -> (Ended, Option<Idle>) {
@@ -184,7 +186,7 @@ fn what_could_be_left_to_the_next_program_is_refused() {
             narrow(whole)
         };
         let launcher = Launcher::at(env!("CARGO_BIN_EXE_launcher"));
-        let started = launcher.start_several(plan, Streams::default());
+        let started = launcher.start_several(plan, vec![], Streams::default());
         assert!(matches!(started, Err(StartError::Refused(_))), "{shape:?}");
     }
 }

@@ -26,6 +26,7 @@ impl Confined<'_> {
             program,
             execute,
             mounts,
+            pins,
             scratch,
             egress,
             memory_bytes,
@@ -50,7 +51,7 @@ impl Confined<'_> {
         for path in execute {
             circumstances.add_path("execute", path);
         }
-        for shown in mounts {
+        for shown in mounts.iter().chain(pins) {
             circumstances.add_path("mount", &shown.at);
             circumstances.add("access", format!("{:?} {}", shown.access, shown.executable));
             // Of the tool itself the bytes count, and not where it was kept when it was fetched.

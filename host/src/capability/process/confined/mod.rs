@@ -10,6 +10,7 @@ mod mounts;
 mod own;
 mod plan;
 mod run;
+mod shared;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ pub(super) use self::mounts::below;
 use self::mounts::shown_together;
 pub(super) use self::plan::Executable;
 use self::plan::reference;
+pub(super) use self::shared::Shared;
 use super::child::NotStarted;
 use super::executable;
 use crate::capability::Call;
@@ -44,21 +46,25 @@ pub(super) struct Confined<'call> {
     /// What may be executed besides the program; where there is nothing, all of the system and of `executable` mounts.
     execute: Vec<PathBuf>,
     mounts: Vec<Shown>,
+    /// Files that are in `mounts`, and must be these very ones (PE-08).
+    pins: Vec<Shown>,
     scratch: &'static str,
     /// What it reaches through the host's proxy; without any it has no network at all.
     egress: Vec<Pair>,
     memory_bytes: u64,
     processes: u64,
-    jails: Jails,
+    jails: Jails<'call>,
 }
 
 /// Where a command runs that follows another one.
 #[derive(Debug)]
-enum Jails {
+enum Jails<'call> {
     /// In a jail of its own.
     Own,
     /// In that of the first one, while nothing runs in it.
     First(Mutex<Option<Box<Idle>>>),
+    /// In one of those of its list.
+    Shared(&'call Shared),
 }
 
 /// A file or directory of the host, inside.
@@ -97,6 +103,7 @@ impl<'call> Confined<'call> {
             program: Executable::program(name, real)?,
             execute,
             mounts: Vec::new(),
+            pins: Vec::new(),
             scratch: TEMPORARY,
             egress: Vec::new(),
             memory_bytes: call.limits.process_memory_bytes,
@@ -126,6 +133,7 @@ impl<'call> Confined<'call> {
             program,
             execute: Vec::new(),
             mounts: Vec::new(),
+            pins: Vec::new(),
             scratch: SCRATCH,
             egress: Vec::new(),
             memory_bytes: call.limits.process_memory_bytes.min(TOOL_MEMORY),
@@ -144,6 +152,11 @@ impl<'call> Confined<'call> {
     /// leave anything to the next. For a program that needs no directory of its own.
     pub(super) fn share_one_jail(&mut self) {
         self.jails = Jails::First(Mutex::default());
+    }
+
+    /// Runs in one of the jails of its list, of which all use their scratch directory alone.
+    pub(super) fn share(&mut self, shared: &'call Shared) {
+        self.jails = Jails::Shared(shared);
     }
 
     /// Lets the child reach these hosts, each `host:port` and whether by plain http, through a proxy of ours (K-345).
@@ -165,7 +178,13 @@ impl<'call> Confined<'call> {
     /// # Errors
     /// [`NotStarted::System`]
     pub(super) fn add_opened(&mut self, file: impl AsFd, at: &Path) -> Result<(), NotStarted> {
-        self.add(file, at.to_owned(), Access::ReadOnly, false)
+        self.pins.push(Shown {
+            source: file.as_fd().try_clone_to_owned()?,
+            at: at.to_owned(),
+            access: Access::ReadOnly,
+            executable: false,
+        });
+        Ok(())
     }
 
     /// Shows the file at this real path there.

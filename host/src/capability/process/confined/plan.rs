@@ -9,7 +9,9 @@ use rustix::fs::{Mode, OFlags};
 
 use super::super::child::{NotStarted, Start};
 use super::{Confined, Jails, Shown};
-use crate::jail::{EGRESS_PORT, InsidePath, Limits, Mount, Network, Plan, Program, Scratch, Turn};
+use crate::jail::{
+    EGRESS_PORT, InsidePath, Limits, Mount, Network, Pin, Plan, Program, Scratch, Turn,
+};
 
 /// Where a program that is no part of the system is mounted.
 const PROGRAMS: &str = "/run/program";
@@ -59,6 +61,13 @@ impl Executable {
         })
     }
 
+    /// Where it lies inside.
+    fn place(&self) -> &Path {
+        match self {
+            Self::There(at) | Self::File { at, .. } => at,
+        }
+    }
+
     /// The same once more.
     fn to_program(&self) -> io::Result<Program> {
         Ok(match self {
@@ -86,7 +95,7 @@ impl Confined<'_> {
                 executable: shown.executable,
             })
         };
-        let mut turn = turn(start, time);
+        let mut turn = self.turn(start, time)?;
         if let Network::Relay { .. } = network {
             let proxy = format!("http://127.0.0.1:{EGRESS_PORT}");
             for name in PROXY_VARIABLES {
@@ -101,14 +110,23 @@ impl Confined<'_> {
             executable: false,
         };
         Ok(Plan {
-            program: self.program.to_program()?,
+            program: match (&self.jails, turn.program) {
+                (Jails::Shared(_), Some(program)) => Program::Path(program),
+                _ => self.program.to_program()?,
+            },
             arguments: turn.arguments,
             environment: turn.environment,
             directory: inside(&start.directory)?,
-            mounts: self.mounts.iter().map(mount).collect::<io::Result<_>>()?,
+            mounts: match self.jails {
+                Jails::Shared(_) => self.mounts.iter().map(mount).collect::<io::Result<_>>()?,
+                Jails::Own | Jails::First(_) => {
+                    let shown = self.mounts.iter().chain(&self.pins);
+                    shown.map(mount).collect::<io::Result<_>>()?
+                }
+            },
             system: true,
             scratch: match self.jails {
-                Jails::Own => vec![scratch],
+                Jails::Own | Jails::Shared(_) => vec![scratch],
                 Jails::First(_) => Vec::new(),
             },
             files: Vec::new(),
@@ -132,18 +150,42 @@ impl Confined<'_> {
             landlock_min_abi: LANDLOCK_MIN_ABI,
         })
     }
-}
 
-/// What one command of a jail is told.
-pub(super) fn turn(start: &Start<'_>, time: Duration) -> Turn {
-    let arguments = std::iter::once(&start.name).chain(&start.arguments);
-    let environment = start.environment.iter();
-    Turn {
-        arguments: arguments.cloned().collect(),
-        environment: environment
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect(),
-        wall: Some(time),
+    /// What one command of a jail is told.
+    pub(super) fn turn(&self, start: &Start<'_>, time: Duration) -> io::Result<Turn> {
+        let arguments = std::iter::once(&start.name).chain(&start.arguments);
+        let environment = start.environment.iter();
+        let (program, pins) = match self.jails {
+            Jails::Shared(_) => (Some(inside(self.program.place())?), self.pins()?),
+            Jails::Own | Jails::First(_) => (None, Vec::new()),
+        };
+        Ok(Turn {
+            program,
+            pins,
+            arguments: arguments.cloned().collect(),
+            environment: environment
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            wall: Some(time),
+        })
+    }
+
+    /// What is pinned for one command of a jail.
+    pub(super) fn pins(&self) -> io::Result<Vec<Pin>> {
+        let pin = |file: &OwnedFd, at: &Path, executable| {
+            Ok(Pin {
+                file: file.try_clone()?,
+                at: inside(at)?,
+                executable,
+            })
+        };
+        let program = match &self.program {
+            Executable::There(_) => None,
+            Executable::File { file, at } => Some(pin(file, at, true)),
+        };
+        let pins = self.pins.iter();
+        let pins = pins.map(|shown| pin(&shown.source, &shown.at, shown.executable));
+        program.into_iter().chain(pins).collect()
     }
 }
 

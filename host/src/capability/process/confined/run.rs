@@ -11,7 +11,8 @@ use rustix::time::Timespec;
 use super::super::Ending;
 use super::super::child::{Ended, NotStarted, Start, Stderr};
 use super::super::output::Stream;
-use super::plan::{reference, turn};
+use super::plan::reference;
+use super::shared;
 use super::{Confined, Jails};
 use crate::capability::egress::Egress;
 use crate::jail::{How, Jailed, Network, Plan, StartError, Streams};
@@ -57,7 +58,11 @@ impl Confined<'_> {
                     socket: reference(egress.socket())?,
                 },
             };
-            let mut jailed = self.start(start, network, time, streams)?;
+            let mut shared = match self.jails {
+                Jails::Shared(shared) => Some(shared.turn(self.key()?)),
+                Jails::Own | Jails::First(_) => None,
+            };
+            let mut jailed = self.start(start, network, time, streams, shared.as_mut())?;
             if let Some(egress) = &mut egress {
                 egress.remove_name();
             }
@@ -74,8 +79,12 @@ impl Confined<'_> {
                 }
             }
             let (ended, idle) = jailed.finish().map_err(lost)?;
-            if let Jails::First(kept) = &self.jails {
-                *kept.lock().unwrap_or_else(PoisonError::into_inner) = idle.map(Box::new);
+            match (&self.jails, shared) {
+                (Jails::First(kept), _) => {
+                    *kept.lock().unwrap_or_else(PoisonError::into_inner) = idle.map(Box::new);
+                }
+                (_, Some(shared)) => shared.give_back(idle),
+                (_, None) => {}
             }
             Ok(ended.how)
         })?;
@@ -95,15 +104,20 @@ impl Confined<'_> {
         network: Network,
         time: Duration,
         streams: Streams,
+        shared: Option<&mut shared::Turn<'_>>,
     ) -> Result<Jailed, NotStarted> {
         let plan = || -> Result<Plan, NotStarted> { self.plan(start, network, time) };
-        let Jails::First(kept) = &self.jails else {
-            return Ok(self.launcher.start(plan()?, streams)?);
+        let (idle, pins) = match (&self.jails, shared) {
+            (Jails::First(kept), _) => {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                (kept.take().map(|idle| *idle), Vec::new())
+            }
+            (_, Some(shared)) => (shared.take(), self.pins()?),
+            (_, None) => return Ok(self.launcher.start(plan()?, streams)?),
         };
-        let idle = kept.lock().unwrap_or_else(PoisonError::into_inner).take();
         Ok(match idle {
-            Some(idle) => idle.start(&turn(start, time), streams)?,
-            None => self.launcher.start_several(plan()?, streams)?,
+            Some(idle) => idle.start(self.turn(start, time)?, streams)?,
+            None => self.launcher.start_several(plan()?, pins, streams)?,
         })
     }
 }
