@@ -1,0 +1,147 @@
+//! K-101, K-199: two texts of one operation.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use crate::model::{Body, JsonMember, JsonNode, Operation, Pair, Segments, Stage};
+
+/// Makes `other` an example of `operation`: what it has more are optional inputs, what it lacks is optional.
+pub(super) fn absorb(operation: &mut Operation, other: &Operation) {
+    operation.examples.extend(other.examples.iter().cloned());
+    if operation.output_schema.is_none() {
+        operation.output_schema.clone_from(&other.output_schema);
+    }
+    for pointer in &other.returns_secret {
+        if !operation.returns_secret.contains(pointer) {
+            operation.returns_secret.push(pointer.clone());
+        }
+    }
+    // An operation that declares its inputs takes no more of them.
+    if operation.has_declared_inputs {
+        return;
+    }
+    let (Some(Stage::Http(own)), Some(Stage::Http(theirs))) =
+        (operation.stages.first_mut(), other.stages.first())
+    else {
+        return;
+    };
+    // A name that is taken for another input is not taken twice.
+    let taken: BTreeSet<&str> = properties(&operation.input_schema)
+        .into_iter()
+        .flat_map(Map::keys)
+        .map(String::as_str)
+        .collect();
+    let mut added = merge_pairs(&mut own.query, &theirs.query, &taken);
+    let bodies_agree = match (&mut own.body, &theirs.body) {
+        (Some(Body::Json(JsonNode::Object(members))), Some(Body::Json(node))) => {
+            added.extend(merge_members(members, node, &taken));
+            matches!(node, JsonNode::Object(_))
+        }
+        (Some(Body::Form(pairs)), Some(Body::Form(others))) => {
+            added.extend(merge_pairs(pairs, others, &taken));
+            true
+        }
+        _ => false,
+    };
+    merge_schema(operation, other, &added, bodies_agree);
+}
+
+/// Appends pairs of new names that are one input each; the inputs.
+fn merge_pairs(own: &mut Vec<Pair>, theirs: &[Pair], taken: &BTreeSet<&str>) -> Vec<String> {
+    let known: BTreeSet<String> = own.iter().map(|pair| pair.name.display()).collect();
+    let mut added = Vec::new();
+    for pair in theirs {
+        if let Some(input) = single_input(pair)
+            && !known.contains(&pair.name.display())
+            && !taken.contains(input.as_str())
+        {
+            added.push(input);
+            own.push(pair.clone());
+        }
+    }
+    added
+}
+
+/// Appends members of new names that are one input each; the inputs.
+fn merge_members(
+    own: &mut Vec<JsonMember>,
+    theirs: &JsonNode,
+    taken: &BTreeSet<&str>,
+) -> Vec<String> {
+    let known: BTreeSet<String> = own.iter().map(|member| member.key.clone()).collect();
+    let mut added = Vec::new();
+    for (member, input) in theirs.input_members() {
+        if !known.contains(&member.key) && !taken.contains(input) {
+            added.push(input.to_owned());
+            own.push(member.clone());
+        }
+    }
+    added
+}
+
+fn single_input(pair: &Pair) -> Option<String> {
+    let value = pair.value.as_ref()?;
+    let mut inputs = value.inputs();
+    match (value.0.len(), inputs.next()) {
+        (1, Some(input)) => Some(input.to_owned()),
+        _ => None,
+    }
+}
+
+fn pair_inputs(pairs: &[Pair]) -> BTreeSet<String> {
+    pairs
+        .iter()
+        .filter_map(|pair| pair.value.as_ref())
+        .flat_map(Segments::inputs)
+        .map(str::to_owned)
+        .collect()
+}
+
+fn merge_schema(
+    operation: &mut Operation,
+    other: &Operation,
+    added: &[String],
+    bodies_agree: bool,
+) {
+    let Some(others) = properties(&other.input_schema) else {
+        return;
+    };
+    // K-199: a member of the body that the other lacks is optional.
+    let body: BTreeSet<String> = match operation.stages.first() {
+        Some(Stage::Http(stage)) if bodies_agree => match &stage.body {
+            Some(Body::Json(node)) => node
+                .input_members()
+                .map(|(_, input)| input.to_owned())
+                .collect(),
+            Some(Body::Form(pairs)) => pair_inputs(pairs),
+            _ => BTreeSet::new(),
+        },
+        _ => BTreeSet::new(),
+    };
+    if let Some(Value::Array(required)) = operation.input_schema.get_mut("required") {
+        required.retain(|name| {
+            let name = name.as_str().unwrap_or_default();
+            !body.contains(name) || others.contains_key(name)
+        });
+    }
+    if let Some(schema) = operation.input_schema.as_object_mut()
+        && schema
+            .get("required")
+            .and_then(Value::as_array)
+            .is_some_and(Vec::is_empty)
+    {
+        schema.shift_remove("required");
+    }
+    if let Some(Value::Object(own)) = operation.input_schema.get_mut("properties") {
+        for name in added {
+            if let Some(property) = others.get(name) {
+                own.entry(name.clone()).or_insert_with(|| property.clone());
+            }
+        }
+    }
+}
+
+fn properties(schema: &Value) -> Option<&Map<String, Value>> {
+    schema.get("properties")?.as_object()
+}

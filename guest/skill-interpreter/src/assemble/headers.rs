@@ -1,0 +1,452 @@
+//! Headers and credentials (K-72, K-83, K-140 to K-143, K-190, K-193, K-194, K-313).
+
+use super::cookies::{self, Cookie};
+use super::credential;
+use super::encode;
+use super::pairs::{Assembled, Carrier, RawPair, RawValue};
+use super::placeholder::{Place, scan};
+use super::resolve::{Assembly, Position, as_it_is};
+use super::secrets;
+use crate::context::AssumedAuth;
+use crate::draft::{
+    AuthDraft, HeaderDraft, HeaderValue, HttpDraft, Part, Spelling, Template, Variable,
+};
+use crate::failure::{Code, Failure};
+use crate::model::{AuthOut, Basic, Encoding, HeaderOut, Pair, SecretKind, Segment, Segments};
+
+/// K-313
+const REFUSED: [&str; 11] = [
+    "host",
+    "content-length",
+    "transfer-encoding",
+    "connection",
+    "keep-alive",
+    "upgrade",
+    "te",
+    "trailer",
+    "expect",
+    "forwarded",
+    "http2-settings",
+];
+/// K-313
+const REFUSED_BEGINNINGS: [&str; 3] = ["proxy-", "sec-", "x-forwarded-"];
+
+/// What headers and auth come to.
+#[derive(Debug, Default)]
+pub(super) struct Heading {
+    pub(super) headers: Vec<HeaderOut>,
+    pub(super) removed: Vec<String>,
+    pub(super) cookies: Vec<Pair>,
+    pub(super) basic: Option<Basic>,
+    /// Query pairs that carry a credential, not yet assembled.
+    pub(super) query: Vec<Assembled>,
+}
+
+impl Heading {
+    /// Whether a header is set or removed.
+    pub(super) fn speaks_of(&self, name: &str) -> bool {
+        self.headers
+            .iter()
+            .map(|header| &header.name)
+            .chain(&self.removed)
+            .any(|known| known.eq_ignore_ascii_case(name))
+    }
+
+    /// The literal value of a header, without its parameters, in lower case.
+    pub(super) fn media_type(&self) -> Option<String> {
+        let header = self
+            .headers
+            .iter()
+            .find(|header| header.name.eq_ignore_ascii_case("content-type"))?;
+        let value = header.value.as_literal()?;
+        let essence = value.split(';').next().unwrap_or_default();
+        Some(essence.trim().to_ascii_lowercase())
+    }
+
+    /// Sets a header unless the document speaks of it.
+    pub(super) fn default_header(&mut self, name: &str, value: &str) {
+        if !self.speaks_of(name) {
+            self.headers.push(HeaderOut {
+                name: name.to_owned(),
+                value: Segments::literal(value),
+            });
+        }
+    }
+}
+
+impl Assembly<'_> {
+    /// Headers, then declared auth, then what K-72 assumes.
+    pub(super) fn heading(&mut self, draft: &HttpDraft) -> Result<Heading, Failure> {
+        let mut heading = Heading::default();
+        for header in &draft.headers {
+            self.header(header, &mut heading)?;
+        }
+        for auth in &draft.auth {
+            self.declared_auth(auth, &mut heading)?;
+        }
+        if draft.auth.is_empty()
+            && self.auth.is_none()
+            && !heading
+                .headers
+                .iter()
+                .any(|header| secrets::is_secret_header(&header.name))
+        {
+            self.assumed_auth(&mut heading);
+        }
+        Ok(heading)
+    }
+
+    fn header(&mut self, header: &HeaderDraft, heading: &mut Heading) -> Result<(), Failure> {
+        check_name(&header.name)?;
+        match &header.value {
+            HeaderValue::Removed => heading.removed.push(header.name.clone()),
+            HeaderValue::Empty => heading.headers.push(HeaderOut {
+                name: header.name.clone(),
+                value: Segments::default(),
+            }),
+            HeaderValue::Set(value) if header.name.eq_ignore_ascii_case("cookie") => {
+                self.cookies(value, heading)?;
+            }
+            HeaderValue::Set(value) => {
+                let value = self.header_value(value)?;
+                let segments = if secrets::is_secret_header(&header.name) {
+                    self.auth_value(&header.name, &value)
+                } else {
+                    self.segments(&value, Encoding::Header, Position::Header, None, as_it_is)
+                };
+                heading.headers.push(HeaderOut {
+                    name: header.name.clone(),
+                    value: segments,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn header_value(&self, value: &Template) -> Result<Template, Failure> {
+        let value = self.with_constants(&scan(value, Place::Value));
+        let has_control = value.parts.iter().any(|part| {
+            matches!(part, Part::Literal(literal)
+                if literal.text.chars().any(|c| c.is_control() && c != '\t'))
+        });
+        if has_control {
+            return Err(refused("the value of a header holds a control character"));
+        }
+        Ok(value)
+    }
+
+    /// K-190 (2), K-193: the value of a header in which credentials stand. Its scheme (`Bearer `, `Token `) is kept.
+    fn auth_value(&mut self, name: &str, value: &Template) -> Segments {
+        let is_authorization = name.eq_ignore_ascii_case("authorization");
+        let (prefix, rest) = split_scheme(value);
+        let kind = match prefix.as_deref().map(str::trim_end) {
+            Some(scheme) if is_authorization && scheme.eq_ignore_ascii_case("bearer") => {
+                SecretKind::Bearer
+            }
+            _ if is_authorization => SecretKind::Header,
+            _ => SecretKind::Header,
+        };
+        let mut segments = Segments::default();
+        if let Some(prefix) = prefix {
+            segments.push_literal(prefix);
+        }
+        for segment in self.credential(&rest, kind, "API_KEY").0 {
+            segments.push(segment);
+        }
+        self.note_auth(kind, name, &segments);
+        segments
+    }
+
+    /// Text in the place of a credential: variables are secrets, a literal is replaced by one.
+    fn credential(&mut self, value: &Template, kind: SecretKind, what: &str) -> Segments {
+        if let Some(literal) = value.as_literal() {
+            // `-u "$KEY:"`, `-b "a="`: what is empty is no credential.
+            if literal.is_empty() {
+                return Segments::default();
+            }
+            let found = credential::in_auth_position(&literal);
+            let secret = self.replace_literal(found, what, kind);
+            return Segments::secret(secret, Encoding::Header);
+        }
+        let mut value = value.clone();
+        // K-192: a nameless placeholder takes the name that its place gives it.
+        for part in &mut value.parts {
+            if let Part::Variable(variable) = part
+                && secrets::is_nameless(&variable.name)
+            {
+                variable.name = secrets::skill_secret(what, self.context);
+            }
+        }
+        self.segments(
+            &value,
+            Encoding::Header,
+            Position::Auth(kind),
+            None,
+            as_it_is,
+        )
+    }
+
+    /// K-194
+    fn note_auth(&mut self, kind: SecretKind, name: &str, value: &Segments) {
+        let Some(secret) = value.0.iter().find_map(|segment| match segment {
+            Segment::Secret { secret, .. } => Some(secret.clone()),
+            _ => None,
+        }) else {
+            return;
+        };
+        let r#type = match kind {
+            SecretKind::Bearer => "bearer",
+            SecretKind::Query => "query",
+            SecretKind::Cookie => "cookie",
+            _ => "header",
+        };
+        self.auth.get_or_insert(AuthOut {
+            r#type,
+            name: (kind != SecretKind::Bearer).then(|| name.to_owned()),
+            env_var: Some(secret),
+            env_vars: Vec::new(),
+        });
+    }
+
+    /// K-143: `a=1; b=2`.
+    fn cookies(&mut self, value: &Template, heading: &mut Heading) -> Result<(), Failure> {
+        let value = self.header_value(value)?;
+        for cookie in cookies::split(&value) {
+            match cookie {
+                Cookie::Named(name, value) => self.cookie(name, &value, heading),
+                Cookie::Bare(text) => {
+                    let name = match text.as_literal() {
+                        Some(text) => Segments::literal(text.trim()),
+                        None => self.credential(&text, SecretKind::Cookie, "API_KEY"),
+                    };
+                    self.note_auth(SecretKind::Cookie, "", &name);
+                    heading.cookies.push(Pair { name, value: None });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn cookie(&mut self, name: String, value: &Template, heading: &mut Heading) {
+        // Nothing is no credential, and shows the place of none.
+        let segments = if value.is_empty() {
+            Segments::default()
+        } else {
+            self.credential(value, SecretKind::Cookie, "API_KEY")
+        };
+        self.note_auth(SecretKind::Cookie, &name, &segments);
+        heading.cookies.push(Pair {
+            name: Segments::literal(name),
+            value: Some(segments),
+        });
+    }
+
+    fn declared_auth(&mut self, auth: &AuthDraft, heading: &mut Heading) -> Result<(), Failure> {
+        match auth {
+            AuthDraft::None => {}
+            AuthDraft::Bearer { prefix, token } => {
+                let mut value = Template::literal(prefix.as_deref().unwrap_or("Bearer "));
+                value.append(self.header_value(token)?);
+                self.set_auth_header("Authorization", &value, SecretKind::Bearer, heading);
+            }
+            AuthDraft::Header {
+                name,
+                prefix,
+                value: inner,
+            } => {
+                check_name(name)?;
+                let mut value = Template::literal(prefix.as_deref().unwrap_or_default());
+                value.append(self.header_value(inner)?);
+                self.set_auth_header(name, &value, SecretKind::Header, heading);
+            }
+            AuthDraft::Basic { user, password } => {
+                let half = |assembly: &mut Self, half: &Option<Template>, what| {
+                    let Some(half) = half else {
+                        // K-141: a half that nobody names.
+                        let name = secrets::skill_secret(what, assembly.context);
+                        assembly.need_secret(&name, SecretKind::Basic);
+                        return Ok(Segments::secret(name, Encoding::None));
+                    };
+                    let half = assembly.header_value(half)?;
+                    let mut segments = assembly.credential(&half, SecretKind::Basic, what);
+                    for segment in &mut segments.0 {
+                        if let Segment::Secret { enc, .. } = segment {
+                            *enc = Encoding::None;
+                        }
+                    }
+                    Ok::<_, Failure>(segments)
+                };
+                let basic = Basic {
+                    user: half(self, user, "USER")?,
+                    password: half(self, password, "PASSWORD")?,
+                };
+                let names = [&basic.user, &basic.password]
+                    .into_iter()
+                    .flat_map(|segments| &segments.0)
+                    .filter_map(|segment| match segment {
+                        Segment::Secret { secret, .. } => Some(secret.clone()),
+                        _ => None,
+                    })
+                    .collect();
+                self.auth.get_or_insert(AuthOut {
+                    r#type: "basic",
+                    name: None,
+                    env_var: None,
+                    env_vars: names,
+                });
+                heading.basic = Some(basic);
+            }
+            AuthDraft::Query { name, value } => {
+                let value = self.with_constants(&scan(value, Place::Value));
+                let mut segments = self.credential(&value, SecretKind::Query, "API_KEY");
+                for segment in &mut segments.0 {
+                    if let Segment::Secret { enc, .. } = segment {
+                        *enc = Encoding::Query;
+                    }
+                }
+                self.note_auth(SecretKind::Query, name, &segments);
+                let encoded = encode::query(name);
+                heading.query.push(Assembled {
+                    readable: format!("{encoded}={}", segments.display()),
+                    pair: Pair {
+                        name: Segments::literal(encoded),
+                        value: Some(segments),
+                    },
+                });
+            }
+            AuthDraft::Cookie { name, value } => {
+                let value = self.header_value(value)?;
+                self.cookie(name.clone(), &value, heading);
+            }
+            AuthDraft::Cookies(value) => self.cookies(value, heading)?,
+        }
+        Ok(())
+    }
+
+    /// Sets the header; of two, that of the auth counts.
+    fn set_auth_header(
+        &mut self,
+        name: &str,
+        value: &Template,
+        kind: SecretKind,
+        heading: &mut Heading,
+    ) {
+        let (prefix, rest) = split_scheme(value);
+        let mut segments = Segments::literal(prefix.unwrap_or_default());
+        for segment in self.credential(&rest, kind, "API_KEY").0 {
+            segments.push(segment);
+        }
+        self.note_auth(kind, name, &segments);
+        heading
+            .headers
+            .retain(|header| !header.name.eq_ignore_ascii_case(name));
+        heading.headers.push(HeaderOut {
+            name: name.to_owned(),
+            value: segments,
+        });
+    }
+
+    /// K-72
+    fn assumed_auth(&mut self, heading: &mut Heading) {
+        if self.context.assumed_auth == AssumedAuth::Never {
+            return;
+        }
+        match self.context.secrets.as_slice() {
+            [] => {}
+            [secret] => {
+                let message = format!("no auth is given; {secret} is sent as bearer token");
+                self.diagnostics.info(Code::AuthAssumed, self.line, message);
+                let mut value = Template::literal("Bearer ");
+                value.push(Part::Variable(Variable {
+                    name: secret.clone(),
+                    spelling: Spelling::Declared,
+                    default: None,
+                }));
+                self.set_auth_header("Authorization", &value, SecretKind::Bearer, heading);
+            }
+            _ => self.diagnostics.warn(
+                Code::AuthAmbiguous,
+                self.line,
+                "no auth is given, and the skill has several secrets",
+            ),
+        }
+    }
+
+    /// K-204, K-182: a declared input in a header or cookie.
+    pub(super) fn placed_header(
+        &mut self,
+        name: &str,
+        value: Segments,
+        heading: &mut Heading,
+    ) -> Result<(), Failure> {
+        check_name(name)?;
+        heading.headers.push(HeaderOut {
+            name: name.to_owned(),
+            value,
+        });
+        Ok(())
+    }
+}
+
+/// `Bearer X` to `Bearer ` and `X`: a word and the blanks behind it, if something follows.
+fn split_scheme(value: &Template) -> (Option<String>, Template) {
+    let Some((Part::Literal(first), rest)) = value.parts.split_first() else {
+        return (None, value.clone());
+    };
+    let Some(end) = first.text.find(' ') else {
+        return (None, value.clone());
+    };
+    let (word, after) = first.text.split_at(end);
+    let behind = after.trim_start();
+    if word.is_empty()
+        || !word
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+        || (behind.is_empty() && rest.is_empty())
+    {
+        return (None, value.clone());
+    }
+    let mut template = Template::default();
+    template.push(Part::Literal(first.with_text(behind.to_owned())));
+    for part in rest {
+        template.push(part.clone());
+    }
+    (Some(format!("{word} ")), template)
+}
+
+/// K-313
+fn check_name(name: &str) -> Result<(), Failure> {
+    let lower = name.to_ascii_lowercase();
+    let is_token = !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte));
+    if !is_token {
+        return Err(refused("the name of a header is no token"));
+    }
+    if REFUSED.contains(&lower.as_str())
+        || REFUSED_BEGINNINGS
+            .iter()
+            .any(|beginning| lower.starts_with(beginning))
+    {
+        return Err(refused(&format!(
+            "the header {} is the host's to set",
+            crate::diagnostic::excerpt(name)
+        )));
+    }
+    Ok(())
+}
+
+fn refused(why: &str) -> Failure {
+    Failure::new(Code::HeaderRefused, why.to_owned())
+}
+
+impl Carrier {
+    /// A query pair that is not yet encoded.
+    pub(super) fn plain(self, name: &str, value: &Template) -> RawPair {
+        RawPair {
+            name: self.raw_name(name),
+            value: Some(RawValue::Plain(value.clone())),
+        }
+    }
+}

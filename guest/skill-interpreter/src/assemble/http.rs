@@ -1,0 +1,277 @@
+//! Requests: the parts put together, and declared inputs put in their places (K-196, K-204, K-207).
+
+use serde_json::{Map, Value, json};
+
+use super::body::{ReadableBody, ReadablePart};
+use super::encode;
+use super::headers::Heading;
+use super::inputs::{Need, Wish};
+use super::pairs::{Assembled, Carrier, RawPair, split};
+use super::placeholder::{Place, scan};
+use super::resolve::{Assembly, Position, as_it_is};
+use super::url::{Address, Target};
+use crate::context::Relative;
+use crate::draft::{HttpDraft, InputPlace, OutputDraft, QueryDraft, Template, WirePlace};
+use crate::failure::{Code, Failure};
+use crate::model::{Encoding, HttpStage, OutputFile, Pair, Segment, Segments, Style};
+
+/// A request that was assembled.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) stage: HttpStage,
+    /// K-220: scheme or host do not stand there.
+    pub(super) is_derived: bool,
+}
+
+impl Assembly<'_> {
+    pub(super) fn http(&mut self, draft: &HttpDraft) -> Result<Request, Failure> {
+        let target = self.address(draft, raw_query(&draft.query))?;
+        let mut heading = self.heading(draft)?;
+        let (url, mut query, is_derived, url_input) = match target {
+            Target::Url(Address {
+                url,
+                query,
+                is_derived,
+            }) => (url, query, is_derived, None),
+            Target::Input => {
+                let query = self.pairs(&raw_query(&draft.query), Carrier::Query);
+                (Segments::default(), query, false, Some(self.url_input()?))
+            }
+        };
+        query.append(&mut heading.query);
+        self.placed_inputs(&mut query, &mut heading)?;
+        let body = self.body(draft, &mut heading);
+        if matches!(draft.method.as_str(), "GET" | "HEAD" | "DELETE") {
+            for name in self.inputs.unplaced() {
+                self.inputs.place(&name);
+                query.push(self.query_input(&name, &name, None));
+            }
+        }
+        if url_input.is_some() && !self.secrets.is_empty() {
+            return Err(Failure::new(
+                Code::UrlInputSecret,
+                "a request whose URL the caller gives cannot carry a secret",
+            ));
+        }
+        let output_file = draft.output.as_ref().map(|output| self.output_file(output));
+        let readable = readable(
+            url_input.as_deref(),
+            &url,
+            &query,
+            &draft.method,
+            &heading,
+            body.as_ref().map(|(_, readable)| readable),
+        );
+        let stage = HttpStage {
+            method: draft.method.clone(),
+            url,
+            domains: match url_input {
+                Some(_) => self.context.domains.clone(),
+                None => Vec::new(),
+            },
+            url_input,
+            query: query.into_iter().map(|assembled| assembled.pair).collect(),
+            headers: heading.headers,
+            removed_headers: heading.removed,
+            cookies: heading.cookies,
+            basic: heading.basic,
+            auth: self.auth.clone(),
+            body: body.map(|(body, _)| body),
+            follow: draft.follow,
+            limits: draft.limits,
+            output_file,
+            readable,
+        };
+        Ok(Request { stage, is_derived })
+    }
+
+    /// K-196: the URL is the caller's, within `domains`.
+    fn url_input(&mut self) -> Result<String, Failure> {
+        if self.context.domains.is_empty() && self.context.relative == Relative::Refused {
+            return Err(Failure::new(
+                Code::UrlMissing,
+                "there is no URL, and no domains that the caller could choose one of",
+            ));
+        }
+        let hosts: Vec<String> = self
+            .context
+            .domains
+            .iter()
+            .map(|domain| format!("{}:443", domain.to_ascii_lowercase()))
+            .collect();
+        self.hosts.extend(hosts);
+        Ok(self.inputs.add(Wish {
+            name: "url",
+            place: "path",
+            variable: Some("url"),
+            schema: json!({"type": "string"}),
+            need: Need::Required,
+            example: None,
+        }))
+    }
+
+    /// K-182, K-204: declared inputs that say where they go, but for path and body.
+    fn placed_inputs(
+        &mut self,
+        query: &mut Vec<Assembled>,
+        heading: &mut Heading,
+    ) -> Result<(), Failure> {
+        let Some(declared) = &self.declaration.input else {
+            return Ok(());
+        };
+        let unplaced = self.inputs.unplaced();
+        for InputPlace {
+            input,
+            wire_name,
+            place,
+            style,
+        } in &declared.places
+        {
+            if !unplaced.contains(input) {
+                continue;
+            }
+            match place {
+                WirePlace::Query => query.push(self.query_input(input, wire_name, *style)),
+                WirePlace::Header => {
+                    let value = one_input(input, Encoding::Header, *style);
+                    self.placed_header(wire_name, value, heading)?;
+                }
+                WirePlace::Cookie => heading.cookies.push(Pair {
+                    name: Segments::literal(wire_name),
+                    value: Some(one_input(input, Encoding::Header, *style)),
+                }),
+                WirePlace::Path | WirePlace::Body => continue,
+            }
+            self.inputs.place(input);
+        }
+        Ok(())
+    }
+
+    fn query_input(&self, input: &str, wire_name: &str, style: Option<Style>) -> Assembled {
+        // K-182: the default of a query is `form`, exploded.
+        let is_many = self
+            .declaration
+            .input
+            .as_ref()
+            .and_then(|declared| declared.schema.get("properties")?.get(input)?.get("type"))
+            .is_some_and(|kind| kind == "array" || kind == "object");
+        let style = style.or(is_many.then_some(Style::FormExplode));
+        let name = encode::query(wire_name);
+        Assembled {
+            readable: format!("{name}={{{input}}}"),
+            pair: Pair {
+                name: Segments::literal(name),
+                value: Some(one_input(input, Encoding::Query, style)),
+            },
+        }
+    }
+
+    fn output_file(&mut self, output: &OutputDraft) -> OutputFile {
+        let name = match &output.name {
+            Some(name) => name.clone(),
+            // K-157
+            None => Template::literal(
+                self.endpoint
+                    .as_ref()
+                    .and_then(|endpoint| endpoint.final_segment.clone())
+                    .unwrap_or_else(|| "index.html".to_owned()),
+            ),
+        };
+        let mut path = output.directory.clone().unwrap_or_default();
+        if !path.is_empty() {
+            path.append(Template::literal("/"));
+        }
+        path.append(name);
+        let path = self.with_constants(&scan(&path, Place::Argument));
+        let path = self.segments(&path, Encoding::None, Position::Argument, None, as_it_is);
+        self.write.push(path.display());
+        OutputFile { path }
+    }
+}
+
+fn one_input(input: &str, enc: Encoding, style: Option<Style>) -> Segments {
+    Segments(vec![Segment::Input {
+        input: input.to_owned(),
+        enc,
+        style,
+    }])
+}
+
+fn raw_query(query: &[QueryDraft]) -> Vec<RawPair> {
+    query
+        .iter()
+        .flat_map(|piece| match piece {
+            QueryDraft::Raw(text) => split(text),
+            QueryDraft::Pair { name, value } if name.is_empty() => vec![RawPair {
+                name: match value.as_literal() {
+                    Some(text) => Template::literal(encode::query(&text)),
+                    None => value.clone(),
+                },
+                value: None,
+            }],
+            QueryDraft::Pair { name, value } => vec![Carrier::Query.plain(name, value)],
+        })
+        .collect()
+}
+
+/// K-236: what is empty is left out.
+fn readable(
+    url_input: Option<&str>,
+    url: &Segments,
+    query: &[Assembled],
+    method: &str,
+    heading: &Heading,
+    body: Option<&ReadableBody>,
+) -> Map<String, Value> {
+    let mut params = Map::new();
+    let mut text = match url_input {
+        Some(input) => format!("{{{input}}}"),
+        None => url.display(),
+    };
+    for (index, pair) in query.iter().enumerate() {
+        text.push(if index == 0 { '?' } else { '&' });
+        text.push_str(&pair.readable);
+    }
+    params.insert("url".to_owned(), text.into());
+    params.insert("method".to_owned(), method.into());
+    let mut headers: Map<String, Value> = Map::new();
+    for header in &heading.headers {
+        let value = header.value.display();
+        let value = match headers.get(&header.name).and_then(Value::as_str) {
+            Some(before) => format!("{before}, {value}"),
+            None => value,
+        };
+        headers.insert(header.name.clone(), value.into());
+    }
+    if !heading.cookies.is_empty() {
+        let cookies: Vec<String> = heading
+            .cookies
+            .iter()
+            .map(|cookie| match &cookie.value {
+                Some(value) => format!("{}={}", cookie.name.display(), value.display()),
+                None => cookie.name.display(),
+            })
+            .collect();
+        headers.insert("Cookie".to_owned(), cookies.join("; ").into());
+    }
+    if !headers.is_empty() {
+        params.insert("headers".to_owned(), headers.into());
+    }
+    match body {
+        Some(ReadableBody::Text(text)) if !text.is_empty() => {
+            params.insert("body".to_owned(), text.as_str().into());
+        }
+        Some(ReadableBody::Multipart(parts)) => {
+            let parts: Vec<Value> = parts
+                .iter()
+                .map(|(name, part)| match part {
+                    ReadablePart::Value(value) => json!({"name": name, "value": value}),
+                    ReadablePart::File(file) => json!({"name": name, "file": file}),
+                })
+                .collect();
+            params.insert("multipart".to_owned(), parts.into());
+        }
+        _ => {}
+    }
+    params
+}

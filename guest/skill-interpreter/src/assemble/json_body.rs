@@ -1,0 +1,362 @@
+//! JSON bodies: which members are inputs (K-198 to K-202).
+
+use serde_json::{Map, Value, json};
+
+use super::credential;
+use super::inputs::{Need, Wish};
+use super::placeholder::{Place, scan};
+use super::resolve::{Assembly, Position};
+use super::secrets;
+use crate::draft::{JsonDraft, Part, Template};
+use crate::model::{Encoding, JsonMember, JsonNode, SecretKind, Segments};
+
+/// A value, and how it reads as JSON text (K-236).
+pub(super) type Shown = (JsonNode, String);
+
+/// What is within a value.
+#[derive(Debug, Clone, Copy, Default)]
+struct Holds {
+    variable: bool,
+    /// A string that mixes text and variables, or a file.
+    mixture: bool,
+    /// A secret, or a literal that may be one.
+    secret: bool,
+}
+
+impl Holds {
+    fn and(self, other: Self) -> Self {
+        Self {
+            variable: self.variable || other.variable,
+            mixture: self.mixture || other.mixture,
+            secret: self.secret || other.secret,
+        }
+    }
+}
+
+impl Assembly<'_> {
+    /// The whole body.
+    pub(super) fn json_body(&mut self, draft: JsonDraft) -> Shown {
+        match self.prepared(draft) {
+            JsonDraft::Object(members) => {
+                let members = members
+                    .into_iter()
+                    .map(|(key, value)| {
+                        let node = self.member(&key, &value);
+                        (key, node)
+                    })
+                    .collect();
+                object(members)
+            }
+            other => self.fixed("", &other),
+        }
+    }
+
+    /// Placeholders found, constants in, literals down to their leaves.
+    fn prepared(&self, draft: JsonDraft) -> JsonDraft {
+        let template = |template: &Template| self.with_constants(&scan(template, Place::Value));
+        match draft {
+            JsonDraft::Value(Value::Object(members)) => JsonDraft::Object(
+                members
+                    .into_iter()
+                    .map(|(key, value)| (key, self.prepared(JsonDraft::Value(value))))
+                    .collect(),
+            ),
+            JsonDraft::Value(Value::Array(items)) => JsonDraft::Array(
+                items
+                    .into_iter()
+                    .map(|value| self.prepared(JsonDraft::Value(value)))
+                    .collect(),
+            ),
+            JsonDraft::Object(members) => JsonDraft::Object(
+                members
+                    .into_iter()
+                    .map(|(key, value)| (key, self.prepared(value)))
+                    .collect(),
+            ),
+            JsonDraft::Array(items) => {
+                JsonDraft::Array(items.into_iter().map(|item| self.prepared(item)).collect())
+            }
+            JsonDraft::Text(text) => {
+                let text = template(&text);
+                match text.as_literal() {
+                    Some(text) => JsonDraft::Value(Value::String(text)),
+                    None => JsonDraft::Text(text),
+                }
+            }
+            JsonDraft::Any(text) => {
+                let text = template(&text);
+                // A constant in the place of a value: what it says as JSON, else a string.
+                match text.as_literal() {
+                    Some(text) => JsonDraft::Value(scalar_of(text)),
+                    None if text.as_variable().is_some() => JsonDraft::Any(text),
+                    None => JsonDraft::Text(text),
+                }
+            }
+            other @ (JsonDraft::Value(_) | JsonDraft::TextOfFile(_) | JsonDraft::JsonOfFile(_)) => {
+                other
+            }
+        }
+    }
+
+    /// A member of the body's object.
+    fn member(&mut self, key: &str, value: &JsonDraft) -> Shown {
+        let holds = self.holds(key, value);
+        if holds.secret || holds.mixture {
+            return self.fixed(key, value);
+        }
+        if let JsonDraft::Any(text) | JsonDraft::Text(text) = value
+            && let Some(variable) = text.as_variable()
+        {
+            let schema = match value {
+                JsonDraft::Text(_) => json!({"type": "string"}),
+                _ => json!({}),
+            };
+            let input = self.input(variable, Position::Body(key), Some(key), schema);
+            return (JsonNode::Input(input), shown(value));
+        }
+        if self.inputs.are_declared() && !self.inputs.is_declared(key) {
+            return self.fixed(key, value);
+        }
+        let input = self.inputs.add(Wish {
+            name: key,
+            place: "body",
+            variable: None,
+            schema: infer(value),
+            need: Need::Required,
+            example: (!holds.variable).then(|| plain(value)),
+        });
+        (JsonNode::Input(input), shown(value))
+    }
+
+    /// A value that stays as it is written, but for its variables and what may be a credential.
+    fn fixed(&mut self, field: &str, value: &JsonDraft) -> Shown {
+        match value {
+            JsonDraft::Value(Value::String(text)) => self.literal_leaf(field, text),
+            JsonDraft::Value(constant) => (JsonNode::Value(constant.clone()), constant.to_string()),
+            JsonDraft::Any(text) | JsonDraft::Text(text) => {
+                if let Some(variable) = text.as_variable()
+                    && !self.is_secret(variable, Position::Body(field))
+                {
+                    let schema = match value {
+                        JsonDraft::Text(_) => json!({"type": "string"}),
+                        _ => json!({}),
+                    };
+                    let input = self.input(variable, Position::Body(field), None, schema);
+                    return (JsonNode::Input(input), shown(value));
+                }
+                let segments = self.segments(
+                    text,
+                    Encoding::JsonString,
+                    Position::Body(field),
+                    None,
+                    escaped,
+                );
+                let shown = format!("\"{}\"", segments.display());
+                (JsonNode::Text(segments), shown)
+            }
+            JsonDraft::Array(items) => {
+                let (nodes, texts): (Vec<_>, Vec<_>) =
+                    items.iter().map(|item| self.fixed(field, item)).unzip();
+                (JsonNode::Array(nodes), format!("[{}]", texts.join(",")))
+            }
+            JsonDraft::Object(members) => {
+                let members = members
+                    .iter()
+                    .map(|(key, value)| (key.clone(), self.fixed(key, value)))
+                    .collect();
+                object(members)
+            }
+            JsonDraft::TextOfFile(name) => {
+                let name = self.file(name);
+                let shown = json!(format!("@{name}")).to_string();
+                (JsonNode::TextOfFile(name), shown)
+            }
+            JsonDraft::JsonOfFile(name) => {
+                let name = self.file(name);
+                let shown = json!(format!("@{name}")).to_string();
+                (JsonNode::JsonOfFile(name), shown)
+            }
+        }
+    }
+
+    /// K-193, K-202: a literal string.
+    fn literal_leaf(&mut self, field: &str, text: &str) -> Shown {
+        let secret = self.replace_by_look(text, SecretKind::Body).or_else(|| {
+            secrets::is_secret_field(field)
+                .then(|| credential::in_secret_field(text))
+                .flatten()
+                .map(|found| self.replace_literal(found, "API_KEY", SecretKind::Body))
+        });
+        if let Some(secret) = secret {
+            let segments = Segments::secret(secret, Encoding::JsonString);
+            let shown = format!("\"{}\"", segments.display());
+            return (JsonNode::Text(segments), shown);
+        }
+        if secrets::is_secret_field(field) {
+            self.replaced = true;
+            let input = self.inputs.add(Wish {
+                name: field,
+                place: "body",
+                variable: None,
+                schema: json!({"type": "string", "writeOnly": true}),
+                need: Need::Required,
+                example: None,
+            });
+            let shown = format!("\"{{{input}}}\"");
+            return (JsonNode::Input(input), shown);
+        }
+        (JsonNode::Value(text.into()), Value::from(text).to_string())
+    }
+
+    fn holds(&self, field: &str, value: &JsonDraft) -> Holds {
+        match value {
+            JsonDraft::Value(Value::String(text)) => Holds {
+                secret: secrets::is_secret_field(field) || credential::looks_like_credential(text),
+                ..Holds::default()
+            },
+            JsonDraft::Value(_) => Holds::default(),
+            JsonDraft::Any(text) | JsonDraft::Text(text) => {
+                let secret = text.parts.iter().any(|part| match part {
+                    Part::Variable(variable) => self.is_secret(variable, Position::Body(field)),
+                    Part::Literal(literal) => credential::looks_like_credential(&literal.text),
+                });
+                Holds {
+                    variable: true,
+                    mixture: text.as_variable().is_none(),
+                    secret,
+                }
+            }
+            JsonDraft::Array(items) => items
+                .iter()
+                .map(|item| self.holds(field, item))
+                .fold(Holds::default(), Holds::and),
+            JsonDraft::Object(members) => {
+                let holds = members
+                    .iter()
+                    .map(|(key, value)| self.holds(key, value))
+                    .fold(Holds::default(), Holds::and);
+                Holds {
+                    // Variables deep within refer to declared inputs by their own names.
+                    mixture: holds.mixture || (holds.variable && self.inputs.are_declared()),
+                    ..holds
+                }
+            }
+            JsonDraft::TextOfFile(_) | JsonDraft::JsonOfFile(_) => Holds {
+                mixture: true,
+                ..Holds::default()
+            },
+        }
+    }
+}
+
+fn object(members: Vec<(String, Shown)>) -> Shown {
+    let mut text = String::from("{");
+    let mut nodes = Vec::with_capacity(members.len());
+    for (key, (value, shown)) in members {
+        if text.len() > 1 {
+            text.push(',');
+        }
+        text.push_str(&Value::from(key.as_str()).to_string());
+        text.push(':');
+        text.push_str(&shown);
+        nodes.push(JsonMember { key, value });
+    }
+    text.push('}');
+    (JsonNode::Object(nodes), text)
+}
+
+/// K-199: the schema of what a document has in the place of an input.
+fn infer(value: &JsonDraft) -> Value {
+    match value {
+        JsonDraft::Value(Value::String(_)) | JsonDraft::Text(_) => json!({"type": "string"}),
+        JsonDraft::Value(Value::Bool(_)) => json!({"type": "boolean"}),
+        JsonDraft::Value(Value::Number(number)) if number.is_f64() => json!({"type": "number"}),
+        JsonDraft::Value(Value::Number(_)) => json!({"type": "integer"}),
+        JsonDraft::Array(items) => match items.first() {
+            Some(first) => json!({"type": "array", "items": infer(first)}),
+            None => json!({"type": "array"}),
+        },
+        JsonDraft::Object(members) => {
+            let properties: Map<String, Value> = members
+                .iter()
+                .map(|(key, value)| (key.clone(), infer(value)))
+                .collect();
+            let required: Vec<&str> = members.iter().map(|(key, _)| key.as_str()).collect();
+            if required.is_empty() {
+                json!({"type": "object"})
+            } else {
+                json!({"type": "object", "properties": properties, "required": required})
+            }
+        }
+        _ => json!({}),
+    }
+}
+
+/// A value without variables.
+fn plain(value: &JsonDraft) -> Value {
+    match value {
+        JsonDraft::Value(value) => value.clone(),
+        JsonDraft::Array(items) => items.iter().map(plain).collect(),
+        JsonDraft::Object(members) => members
+            .iter()
+            .map(|(key, value)| (key.clone(), plain(value)))
+            .collect::<Map<_, _>>()
+            .into(),
+        _ => Value::Null,
+    }
+}
+
+/// How a value without secrets reads.
+fn shown(value: &JsonDraft) -> String {
+    match value {
+        JsonDraft::Value(value) => value.to_string(),
+        JsonDraft::Any(text) => text.display(),
+        JsonDraft::Text(text) => Value::from(text.display()).to_string(),
+        JsonDraft::Array(items) => {
+            let items: Vec<String> = items.iter().map(shown).collect();
+            format!("[{}]", items.join(","))
+        }
+        JsonDraft::Object(members) => {
+            let members: Vec<String> = members
+                .iter()
+                .map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), shown(value)))
+                .collect();
+            format!("{{{}}}", members.join(","))
+        }
+        JsonDraft::TextOfFile(name) | JsonDraft::JsonOfFile(name) => {
+            Value::from(format!("@{}", name.display())).to_string()
+        }
+    }
+}
+
+/// A constant in the place of a value: a number or a keyword, else a string.
+fn scalar_of(text: String) -> Value {
+    match serde_json::from_str(&text) {
+        Ok(value @ (Value::Bool(_) | Value::Number(_) | Value::Null)) => value,
+        _ => Value::String(text),
+    }
+}
+
+/// Text as it stands between the quotes of a JSON string.
+fn escaped(text: &str) -> String {
+    let quoted = Value::from(text).to_string();
+    quoted
+        .strip_prefix('"')
+        .and_then(|inner| inner.strip_suffix('"'))
+        .unwrap_or_default()
+        .to_owned()
+}
+
+impl JsonNode {
+    /// The members of an object that are one input each, by name.
+    pub(super) fn input_members(&self) -> impl Iterator<Item = (&JsonMember, &str)> {
+        let members = match self {
+            Self::Object(members) => members.as_slice(),
+            _ => &[],
+        };
+        members.iter().filter_map(|member| match &member.value {
+            Self::Input(input) => Some((member, input.as_str())),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,271 @@
+//! K-188: variables in text. `$X` forms depend on quoting, so a shell finds them in its words and [`document_text`] in text
+//! that no shell reads; all other forms are found by [`scan`], in any quoting.
+
+use std::collections::BTreeSet;
+
+use crate::draft::{Literal, Origin, Part, Quoting, Spelling, Template, Variable};
+
+/// Bytes of a name or a default at most: what is longer is text. Keeps the search for its end short.
+const NAME_BYTES: usize = 128;
+
+/// Where a text stands, which decides which forms are variables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A URL as a whole: what is a variable only as a whole path segment is not looked for.
+    Url,
+    /// One whole segment of a URL's path: `:x` and ALL_CAPS too.
+    Segment,
+    /// The value of a header, a query pair, a form pair, a cookie; text.
+    Value,
+    /// Text of a JSON body: `{X}` only within a string.
+    Json,
+    /// An element of an argument vector.
+    Argument,
+}
+
+/// Text of a document that no shell reads: `$X`, `${X}`, `${X:-d}` and `${X-d}` become variables.
+#[must_use]
+pub fn document_text(text: &str) -> Template {
+    let mut template = Template::default();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        template.push_literal(before, Quoting::Bare);
+        if let Some((variable, behind)) = dollar(after) {
+            template.push(Part::Variable(variable));
+            rest = behind;
+        } else {
+            template.push_literal("$", Quoting::Bare);
+            rest = after;
+        }
+    }
+    template.push_literal(rest, Quoting::Bare);
+    template
+}
+
+/// What stands after a `$`, if it is a variable, and what follows it. K-189: no other expansion is one.
+fn dollar(after: &str) -> Option<(Variable, &str)> {
+    let (name, default, rest) = if let Some(inner) = after.strip_prefix('{') {
+        let name = leading_name(inner);
+        let operator = inner.strip_prefix(name)?;
+        let default = operator.strip_prefix(":-").or(operator.strip_prefix('-'));
+        let (default, rest) = match default {
+            Some(default) => {
+                let (default, rest) = until(default, '}')?;
+                (Some(default.to_owned()), rest)
+            }
+            None => (None, operator.strip_prefix('}')?),
+        };
+        (name, default, rest)
+    } else {
+        let name = leading_name(after);
+        (name, None, after.strip_prefix(name)?)
+    };
+    (!name.is_empty()).then(|| {
+        let variable = Variable {
+            name: name.to_owned(),
+            spelling: Spelling::Dollar,
+            default,
+        };
+        (variable, rest)
+    })
+}
+
+/// What stands before and after the first `end` of a text, if that comes within the bound.
+fn until(text: &str, end: char) -> Option<(&str, &str)> {
+    let position = text
+        .bytes()
+        .take(NAME_BYTES)
+        .position(|byte| char::from(byte) == end)?;
+    Some((
+        text.get(..position)?,
+        text.get(position..)?.strip_prefix(end)?,
+    ))
+}
+
+/// The shell name that a text begins with; empty if it begins with none.
+fn leading_name(text: &str) -> &str {
+    let end = text
+        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+        .unwrap_or(text.len());
+    let name = text.get(..end).unwrap_or_default();
+    if name.starts_with(|c: char| c.is_ascii_digit()) {
+        ""
+    } else {
+        name
+    }
+}
+
+/// Finds the forms that are no shell's. Idempotent; what a constant says is not looked at.
+#[must_use]
+pub fn scan(template: &Template, place: Place) -> Template {
+    let mut scanned = Template::default();
+    let mut strings = StringState::default();
+    let alone = template.parts.len() == 1;
+    for part in &template.parts {
+        match part {
+            Part::Literal(literal)
+                if literal.origin == Origin::Written && literal.quoting != Quoting::Exact =>
+            {
+                if place == Place::Segment
+                    && alone
+                    && let Some(variable) = whole_segment(&literal.text)
+                {
+                    scanned.push(Part::Variable(variable));
+                } else {
+                    scan_literal(literal, place, &mut strings, &mut scanned);
+                }
+            }
+            other => scanned.push(other.clone()),
+        }
+    }
+    scanned
+}
+
+/// Whether a position is within a JSON string.
+#[derive(Debug, Clone, Copy, Default)]
+struct StringState {
+    inside: bool,
+    escaped: bool,
+}
+
+impl StringState {
+    fn step(&mut self, c: char) {
+        if self.escaped {
+            self.escaped = false;
+        } else if c == '\\' {
+            self.escaped = self.inside;
+        } else if c == '"' {
+            self.inside = !self.inside;
+        }
+    }
+}
+
+fn scan_literal(literal: &Literal, place: Place, strings: &mut StringState, out: &mut Template) {
+    let text = literal.text.as_str();
+    let mut plain = 0;
+    let mut position = 0;
+    let closed: BTreeSet<&str> = text
+        .split("</")
+        .skip(1)
+        .filter_map(|closing| until(closing, '>'))
+        .map(|(name, _)| name)
+        .collect();
+    // K-188 `YOUR_…` is a word: it does not begin within one.
+    let mut previous = None;
+    while let Some(c) = text.get(position..).and_then(|rest| rest.chars().next()) {
+        let rest = text.get(position..).unwrap_or_default();
+        let found = match c {
+            '{' => braced(rest, place != Place::Json || strings.inside),
+            '<' => angled(rest, &closed),
+            'Y' | 'y' if !previous.is_some_and(is_word_character) => your_word(rest),
+            _ => None,
+        };
+        if let Some((variable, length)) = found {
+            push_text(literal, text.get(plain..position), out);
+            out.push(Part::Variable(variable));
+            position = position.saturating_add(length);
+            plain = position;
+            previous = None;
+        } else {
+            strings.step(c);
+            previous = Some(c);
+            position = position.saturating_add(c.len_utf8());
+        }
+    }
+    push_text(literal, text.get(plain..), out);
+}
+
+fn push_text(literal: &Literal, text: Option<&str>, out: &mut Template) {
+    out.push(Part::Literal(
+        literal.with_text(text.unwrap_or_default().to_owned()),
+    ));
+}
+
+/// `{{X}}`, or `{X}` where that is one.
+fn braced(rest: &str, single: bool) -> Option<(Variable, usize)> {
+    if let Some(inner) = rest.strip_prefix("{{") {
+        let (inner, _) = until(inner, '}')?;
+        let length = inner.len().checked_add(4)?;
+        let name = inner.trim();
+        return (is_name(name) && rest.get(..length)?.ends_with("}}"))
+            .then(|| (variable(name, Spelling::DoubleBrace), length));
+    }
+    let (name, _) = until(rest.strip_prefix('{')?, '}')?;
+    (single && is_name(name)).then(|| {
+        (
+            variable(name, Spelling::Brace),
+            name.len().saturating_add(2),
+        )
+    })
+}
+
+/// `<X>`, unless it is an element of HTML or XML: `</X>` stands in the text.
+fn angled(rest: &str, closed: &BTreeSet<&str>) -> Option<(Variable, usize)> {
+    let (name, _) = until(rest.strip_prefix('<')?, '>')?;
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic())
+        || !is_name(name)
+        || closed.contains(name)
+    {
+        return None;
+    }
+    Some((
+        variable(name, Spelling::Angle),
+        name.len().saturating_add(2),
+    ))
+}
+
+/// `YOUR_…`, `your-…-here`.
+fn your_word(rest: &str) -> Option<(Variable, usize)> {
+    let end = rest
+        .find(|c: char| !is_word_character(c))
+        .unwrap_or(rest.len());
+    let word = rest.get(..end)?;
+    let upper = word.strip_prefix("YOUR_").is_some_and(|name| {
+        !name.is_empty()
+            && name
+                .chars()
+                .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+    });
+    let lower = ["your-", "your_"].iter().any(|start| {
+        word.strip_prefix(start).is_some_and(|name| {
+            ["-here", "_here"]
+                .iter()
+                .any(|tail| name.strip_suffix(tail).is_some_and(|name| !name.is_empty()))
+        })
+    });
+    (upper || lower).then(|| (variable(word, Spelling::Word), end))
+}
+
+/// `:x`, or an ALL_CAPS segment of 4 or more characters that contains `_` or ends `ID`.
+fn whole_segment(text: &str) -> Option<Variable> {
+    if let Some(name) = text.strip_prefix(':') {
+        return (is_name(name) && !name.contains('.')).then(|| variable(name, Spelling::Colon));
+    }
+    let capitals = text.len() >= 4
+        && text.starts_with(|c: char| c.is_ascii_uppercase())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+        && (text.contains('_') || text.ends_with("ID"));
+    capitals.then(|| variable(text, Spelling::Word))
+}
+
+fn variable(name: &str, spelling: Spelling) -> Variable {
+    Variable {
+        name: name.to_owned(),
+        spelling,
+        default: None,
+    }
+}
+
+/// The grammar of K-119, and a leading `_`.
+fn is_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'))
+}
+
+fn is_word_character(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
+}

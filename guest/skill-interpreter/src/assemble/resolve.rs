@@ -1,0 +1,241 @@
+//! Variables to inputs and secrets (K-189 to K-195, K-198).
+
+use std::collections::BTreeMap;
+
+use super::credential::{self, Found};
+use super::inputs::{Inputs, Need, Wish, scalar};
+use super::secrets;
+use crate::context::Context;
+use crate::diagnostic::Diagnostics;
+use crate::draft::{Declaration, Literal, Origin, Part, Quoting, Spelling, Template, Variable};
+use crate::failure::Code;
+use crate::model::{AuthOut, Encoding, SecretKind, Segment, Segments};
+
+/// Where a variable stands, as K-190 asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Position<'a> {
+    Path,
+    /// The value of the query pair of this name.
+    Query(&'a str),
+    /// The value of this header, which is none of K-190 (2).
+    Header,
+    /// Where credentials stand: `Authorization`, `Cookie`, `X-…key…`, a declared auth.
+    Auth(SecretKind),
+    /// The value of this field of a body; empty for a text.
+    Body(&'a str),
+    /// An argument, the text of `println`.
+    Argument,
+}
+
+impl Position<'_> {
+    fn place(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::Query(_) => "query",
+            Self::Header | Self::Auth(_) => "header",
+            Self::Body(_) => "body",
+            Self::Argument => "argument",
+        }
+    }
+
+    fn kind(self) -> SecretKind {
+        match self {
+            Self::Query(_) => SecretKind::Query,
+            Self::Header => SecretKind::Header,
+            Self::Auth(kind) => kind,
+            Self::Body(_) => SecretKind::Body,
+            Self::Path | Self::Argument => SecretKind::Other,
+        }
+    }
+}
+
+/// What is known while an operation is assembled.
+#[derive(Debug)]
+pub(super) struct Assembly<'a> {
+    pub(super) context: &'a Context,
+    pub(super) declaration: &'a Declaration,
+    pub(super) line: u32,
+    pub(super) diagnostics: &'a mut Diagnostics,
+    pub(super) inputs: Inputs,
+    /// By name; the first place counts.
+    pub(super) secrets: BTreeMap<String, SecretKind>,
+    /// `host:port`, sorted.
+    pub(super) hosts: std::collections::BTreeSet<String>,
+    pub(super) read: Vec<String>,
+    pub(super) write: Vec<String>,
+    /// K-101: the endpoint of the first request.
+    pub(super) endpoint: Option<super::Endpoint>,
+    /// K-194: the first auth found.
+    pub(super) auth: Option<AuthOut>,
+    /// Whether a literal was replaced by a secret, so that the author's text must not be shown.
+    pub(super) replaced: bool,
+}
+
+impl<'a> Assembly<'a> {
+    pub(super) fn new(
+        line: u32,
+        declaration: &'a Declaration,
+        context: &'a Context,
+        diagnostics: &'a mut Diagnostics,
+    ) -> Self {
+        Self {
+            context,
+            declaration,
+            line,
+            diagnostics,
+            inputs: Inputs::new(declaration.input.as_ref()),
+            secrets: BTreeMap::new(),
+            hosts: std::collections::BTreeSet::new(),
+            read: Vec::new(),
+            write: Vec::new(),
+            endpoint: None,
+            auth: None,
+            replaced: false,
+        }
+    }
+
+    /// K-195: variables that the request gives a value to are literal text.
+    pub(super) fn with_constants(&self, template: &Template) -> Template {
+        let mut substituted = Template::default();
+        for part in &template.parts {
+            let constant = match part {
+                Part::Variable(variable) if variable.spelling != Spelling::Declared => {
+                    self.context.constants.get(&variable.name)
+                }
+                _ => None,
+            };
+            substituted.push(match constant {
+                Some(value) => Part::Literal(Literal {
+                    text: value.clone(),
+                    quoting: Quoting::Bare,
+                    origin: Origin::Constant,
+                }),
+                None => part.clone(),
+            });
+        }
+        substituted
+    }
+
+    /// K-190: whether a variable is a secret where it stands.
+    pub(super) fn is_secret(&self, variable: &Variable, position: Position<'_>) -> bool {
+        let name = variable.name.as_str();
+        let declared = self.context.secrets.iter().any(|secret| secret == name)
+            || self.declaration.secrets.iter().any(|secret| secret == name);
+        if declared || matches!(position, Position::Auth(_)) {
+            return true;
+        }
+        // What a document declares as an input is one: it would have no place else.
+        if secrets::is_excluded(name) || self.inputs.is_declared(name) {
+            return false;
+        }
+        match position {
+            Position::Query(field) | Position::Body(field) if secrets::is_secret_field(field) => {
+                true
+            }
+            _ => secrets::looks_secret(name),
+        }
+    }
+
+    /// K-192: the name of the secret that a variable is, which is from now on needed.
+    pub(super) fn secret(&mut self, variable: &Variable, kind: SecretKind) -> String {
+        let name = if secrets::is_nameless(&variable.name) {
+            secrets::skill_secret("API_KEY", self.context)
+        } else {
+            variable.name.clone()
+        };
+        self.need_secret(&name, kind);
+        name
+    }
+
+    /// Says that a secret is needed.
+    pub(super) fn need_secret(&mut self, name: &str, kind: SecretKind) {
+        self.secrets.entry(name.to_owned()).or_insert(kind);
+    }
+
+    /// K-193: the secret that takes the place of a literal.
+    pub(super) fn replace_literal(&mut self, found: Found, what: &str, kind: SecretKind) -> String {
+        let name = secrets::skill_secret(what, self.context);
+        if found == Found::Credential {
+            self.diagnostics.warn(
+                Code::LiteralCredential,
+                self.line,
+                format!("a literal credential was dropped; the secret {name} takes its place"),
+            );
+        }
+        self.replaced = true;
+        self.need_secret(&name, kind);
+        name
+    }
+
+    /// K-193: whether literal text looks like a credential wherever it stands; if so, the secret for it.
+    pub(super) fn replace_by_look(&mut self, text: &str, kind: SecretKind) -> Option<String> {
+        credential::looks_like_credential(text)
+            .then(|| self.replace_literal(credential::in_auth_position(text), "API_KEY", kind))
+    }
+
+    /// Text to segments: literals by `literal`, variables encoded as `enc`.
+    ///
+    /// `whole` is the input's name where the text is nothing but one variable (K-198).
+    pub(super) fn segments(
+        &mut self,
+        template: &Template,
+        enc: Encoding,
+        position: Position<'_>,
+        whole: Option<&str>,
+        literal: fn(&str) -> String,
+    ) -> Segments {
+        let whole = whole.filter(|_| template.as_variable().is_some());
+        let mut segments = Segments::default();
+        for part in &template.parts {
+            segments.push(match part {
+                Part::Literal(text) => match self.replace_by_look(&text.text, position.kind()) {
+                    Some(secret) => Segment::Secret { secret, enc },
+                    None => Segment::Literal {
+                        lit: literal(&text.text),
+                    },
+                },
+                Part::Variable(variable) if self.is_secret(variable, position) => Segment::Secret {
+                    secret: self.secret(variable, position.kind()),
+                    enc,
+                },
+                Part::Variable(variable) => Segment::Input {
+                    input: self.input(variable, position, whole, scalar()),
+                    enc,
+                    style: None,
+                },
+            });
+        }
+        segments
+    }
+
+    /// The input that a variable is. K-198: `whole` is its name, unless its own is declared. K-189: with its default.
+    pub(super) fn input(
+        &mut self,
+        variable: &Variable,
+        position: Position<'_>,
+        whole: Option<&str>,
+        mut schema: serde_json::Value,
+    ) -> String {
+        let mut need = Need::Required;
+        if let (Some(default), Some(schema)) = (&variable.default, schema.as_object_mut()) {
+            schema.insert("default".to_owned(), default.clone().into());
+            need = Need::Optional;
+        }
+        let name = whole
+            .filter(|_| !self.inputs.is_declared(&variable.name))
+            .unwrap_or(&variable.name);
+        self.inputs.add(Wish {
+            name,
+            place: position.place(),
+            variable: Some(&variable.name),
+            schema,
+            need,
+            example: None,
+        })
+    }
+}
+
+/// A literal that is written as it stands.
+pub(super) fn as_it_is(text: &str) -> String {
+    text.to_owned()
+}

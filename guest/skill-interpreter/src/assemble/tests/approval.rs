@@ -1,0 +1,246 @@
+//! Section 15: tiers, effects, reasons, requirements.
+
+use super::{curl, http, nameless, request, sandbox, skill, stages, text};
+use crate::context::Context;
+use crate::draft::{
+    ApprovalWish, Code, CodeFile, Declaration, DraftStage, FilterDraft, OutputDraft, Package,
+    Program, SandboxDraft, Trust,
+};
+use crate::model::Runtime;
+
+fn tool(name: &str) -> SandboxDraft {
+    SandboxDraft::new(
+        Runtime::Shell,
+        Program::Argv(vec![text(name), text("in.png"), text("{size}")]),
+        Trust::Tool {
+            name: name.to_owned(),
+        },
+    )
+}
+
+#[test]
+fn k_253_a_request_is_tier_1() {
+    let assembled = request(curl("GET", "https://a.example/").header("X-Key", "$A_KEY"));
+    let operation = &assembled.operation;
+    assert_eq!(operation.tier, 1);
+    assert_eq!(operation.effects, ["network-egress"]);
+    assert_eq!(operation.reasons, ["host:a.example:443", "secret:A_KEY"]);
+    assert_eq!(operation.requires, ["secret:A_KEY", "host:a.example:443"]);
+}
+
+#[test]
+fn k_257_pure_stages_need_no_approval() {
+    let filter = FilterDraft {
+        program: ".a".to_owned(),
+        ..FilterDraft::default()
+    };
+    let assembled = stages(
+        vec![DraftStage::JsonFilter(filter)],
+        &nameless(),
+        &Context::default(),
+    );
+    assert_eq!(assembled.operation.tier, 1);
+    assert!(assembled.operation.reasons.is_empty());
+    // K-123
+    assert_eq!(assembled.required(), serde_json::json!(["input"]));
+}
+
+#[test]
+fn k_254_an_output_file_is_tier_2() {
+    let mut draft = curl("GET", "https://a.example/dir/file.bin?x=1");
+    draft.output = Some(OutputDraft {
+        name: None,
+        directory: Some(text("out")),
+    });
+    let assembled = request(draft);
+    assert_eq!(assembled.operation.tier, 2);
+    assert_eq!(assembled.operation.files.write, ["out/file.bin"]);
+    assert_eq!(assembled.operation.effects, ["fs-write", "network-egress"]);
+    assert!(
+        assembled
+            .operation
+            .reasons
+            .contains(&"file-write:out/file.bin".to_owned())
+    );
+}
+
+#[test]
+fn k_157_without_a_segment_it_is_index_html() {
+    let mut draft = curl("GET", "https://a.example/dir/");
+    draft.output = Some(OutputDraft {
+        name: None,
+        directory: None,
+    });
+    assert_eq!(request(draft).operation.files.write, ["index.html"]);
+}
+
+#[test]
+fn k_255_k_234_an_unknown_tool_is_tier_3_unless_it_is_known() {
+    let assembled = sandbox(tool("convert"), &nameless(), &skill("s"));
+    let operation = &assembled.operation;
+    assert_eq!(operation.tier, 3);
+    assert_eq!(operation.reasons, ["unknown-tool:convert"]);
+    assert_eq!(operation.requires, ["sandbox:shell", "tool:convert"]);
+    assert_eq!(operation.effects, ["process"]);
+    let mut context = skill("s");
+    context.known_tools.insert("convert".to_owned());
+    let assembled = sandbox(tool("convert"), &nameless(), &context);
+    assert_eq!(assembled.operation.tier, 2);
+    assert_eq!(assembled.operation.reasons, ["sandbox:shell"]);
+}
+
+#[test]
+fn k_234_known_tools_lower_no_script_installer_or_download() {
+    let mut context = skill("s");
+    context
+        .known_tools
+        .extend(["npx".to_owned(), "pip".to_owned(), "bash".to_owned()]);
+    let code = Code {
+        text: "npx x".to_owned(),
+        line: 1,
+    };
+    let package = Package {
+        runtime: "node".to_owned(),
+        name: "x".to_owned(),
+    };
+    let cases = [
+        (Trust::Installer, vec!["package:node:x"]),
+        (
+            Trust::Download {
+                name: "npx".to_owned(),
+            },
+            vec!["unknown-tool:npx", "package:node:x"],
+        ),
+        (
+            Trust::Script {
+                constructs: vec!["loop".to_owned()],
+            },
+            vec!["script", "script:loop", "package:node:x"],
+        ),
+        (Trust::Container, vec!["script", "package:node:x"]),
+    ];
+    for (trust, reasons) in cases {
+        let mut draft = SandboxDraft::new(Runtime::Shell, Program::Script(code.clone()), trust);
+        draft.packages.push(package.clone());
+        let assembled = sandbox(draft, &nameless(), &context);
+        assert_eq!(assembled.operation.tier, 3);
+        assert_eq!(assembled.operation.reasons, reasons);
+    }
+}
+
+#[test]
+fn k_112_a_declared_tier_only_raises() {
+    for (declared, tier) in [(0, 1), (1, 1), (2, 2), (3, 3), (9, 3)] {
+        let declaration = Declaration {
+            tier: Some(declared),
+            ..nameless()
+        };
+        let assembled = http(curl("GET", "https://a.example/"), &declaration, &skill("s"));
+        assert_eq!(assembled.operation.tier, tier);
+    }
+    let declaration = Declaration {
+        tier: Some(1),
+        ..nameless()
+    };
+    assert_eq!(
+        sandbox(tool("x"), &declaration, &skill("s")).operation.tier,
+        3
+    );
+}
+
+#[test]
+fn k_261_k_263_reasons_of_the_skill() {
+    let context = Context {
+        data_classifications: vec!["PII.user_query".to_owned()],
+        effects: vec!["sends-mail".to_owned()],
+        approval: ApprovalWish::Required,
+        ..skill("s")
+    };
+    let assembled = http(curl("GET", "http://127.0.0.1:8080/"), &nameless(), &context);
+    assert_eq!(
+        assembled.operation.reasons,
+        [
+            "host:127.0.0.1:8080",
+            "pii",
+            "skill-requested",
+            "plain-http",
+            "private-host"
+        ]
+    );
+    assert_eq!(
+        assembled.operation.effects,
+        ["network-egress", "sends-mail"]
+    );
+}
+
+#[test]
+fn k_315_private_hosts_by_their_look() {
+    for (url, private) in [
+        ("https://localhost/", true),
+        ("https://10.1.2.3/", true),
+        ("https://[fe80::1]/", true),
+        ("https://[::ffff:192.168.0.1]/", true),
+        ("https://[64:ff9b::7f00:1]/", true),
+        ("https://[2002:7f00:1::]/", true),
+        ("https://100.64.0.1/", true),
+        ("https://8.8.8.8/", false),
+        ("https://[2606:4700::1]/", false),
+        ("https://a.example/", false),
+    ] {
+        let reasons = request(curl("GET", url)).operation.reasons;
+        assert_eq!(
+            reasons.contains(&"private-host".to_owned()),
+            private,
+            "{url}"
+        );
+    }
+}
+
+#[test]
+fn k_178_code_files_are_covered_by_their_digest() {
+    let draft = || {
+        SandboxDraft::new(
+            Runtime::Python,
+            Program::File(CodeFile {
+                name: "a.py".to_owned(),
+            }),
+            Trust::KnownRuntime,
+        )
+    };
+    let without = sandbox(draft(), &nameless(), &skill("s"));
+    assert!(without.operation.requires.contains(&"file:a.py".to_owned()));
+    assert_eq!(
+        without.http()["program"]["file"]["digest"],
+        serde_json::Value::Null
+    );
+    let mut context = skill("s");
+    context
+        .files
+        .insert("a.py".to_owned(), "sha256:00".to_owned());
+    let with = sandbox(draft(), &nameless(), &context);
+    assert_eq!(with.http()["program"]["file"]["digest"], "sha256:00");
+}
+
+#[test]
+fn k_262_a_file_that_is_only_read_needs_no_approval_of_its_own() {
+    let read = || DraftStage::ReadFile {
+        paths: vec![text("notes.txt")],
+        excerpt: None,
+    };
+    let assembled = stages(vec![read()], &nameless(), &Context::default());
+    assert!(assembled.operation.reasons.is_empty());
+    assert_eq!(assembled.operation.requires, ["file-read:notes.txt"]);
+    let sent = stages(
+        vec![
+            read(),
+            DraftStage::Http(Box::new(curl("POST", "https://a.example/"))),
+        ],
+        &nameless(),
+        &Context::default(),
+    );
+    assert!(
+        sent.operation
+            .reasons
+            .contains(&"file-read:notes.txt".to_owned())
+    );
+}

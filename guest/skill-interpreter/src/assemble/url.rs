@@ -1,0 +1,383 @@
+//! A URL template to origin, path segments and query (K-103, K-150, K-153, K-154, K-195, K-196).
+
+use std::collections::BTreeMap;
+
+use ::url::Url;
+
+use super::Endpoint;
+use super::encode;
+use super::pairs::{Assembled, Carrier, RawPair, split};
+use super::placeholder::{Place, scan};
+use super::resolve::{Assembly, Position};
+use super::url_parts::{
+    authority_has_constant, authority_text, check_characters, host_and_port, host_variable,
+    invalid, is_base_name, leading_text, origin_of, path_and_query, scheme_of, split_authority,
+    trimmed,
+};
+use crate::context::Relative;
+use crate::draft::{
+    HttpDraft, Literal, Origin, Part, Quoting, Schemeless, Template, WirePlace, WrittenAs,
+};
+use crate::failure::{Code, Failure};
+use crate::model::{Encoding, Segment, Segments};
+
+/// Where a request goes.
+#[derive(Debug)]
+pub(super) enum Target {
+    /// There.
+    Url(Address),
+    /// K-196: the caller says where, within `domains`.
+    Input,
+}
+
+/// A URL in parts.
+#[derive(Debug)]
+pub(super) struct Address {
+    /// Origin and path; neither query nor fragment.
+    pub(super) url: Segments,
+    /// The query of the URL.
+    pub(super) query: Vec<Assembled>,
+    /// K-220: whether scheme or host is not written there.
+    pub(super) is_derived: bool,
+}
+
+/// A template taken apart at its authority.
+struct Taken {
+    origin: Option<Url>,
+    /// From the first `/` behind the authority on; or empty, or a query.
+    rest: Template,
+    /// The path of the base, to precede a relative one; without a final `/`.
+    base_path: String,
+    is_relative: bool,
+    is_derived: bool,
+}
+
+impl Assembly<'_> {
+    /// Takes a URL apart. `query` is what follows the URL's own query.
+    pub(super) fn address(
+        &mut self,
+        draft: &HttpDraft,
+        query: Vec<RawPair>,
+    ) -> Result<Target, Failure> {
+        let Some(written) = &draft.url else {
+            return Ok(Target::Input);
+        };
+        let template = self.with_constants(&scan(&trimmed(written), Place::Url));
+        check_characters(&template, draft.written_as)?;
+        if template.is_empty() {
+            return Ok(Target::Input);
+        }
+        if let Some(variable) = template.as_variable()
+            && !is_base_name(&variable.name)
+        {
+            return Ok(Target::Input);
+        }
+        let taken = self.authority(template, draft)?;
+        let (path, own_query) = path_and_query(taken.rest);
+        let mut pairs = own_query.as_ref().map(split).unwrap_or_default();
+        pairs.extend(query);
+
+        let mut url = Segments::default();
+        if let Some(origin) = &taken.origin {
+            url.push_literal(origin.as_str().trim_end_matches('/'));
+            self.hosts.extend(host_and_port(origin));
+        }
+        url.push_literal(taken.base_path.clone());
+        let segments = self.path(&path)?;
+        let mut pattern = taken.base_path;
+        let mut written_path = String::new();
+        let mut last_segment = None;
+        for (index, segment) in segments.iter().enumerate() {
+            if index > 0 {
+                url.push_literal("/");
+                pattern.push('/');
+                written_path.push('/');
+            }
+            if let Some(literal) = segment.as_literal() {
+                if !literal.is_empty() {
+                    last_segment = Some(encode::decode_form(&literal.replace('+', "%2B")));
+                }
+                pattern.push_str(literal);
+                written_path.push_str(literal);
+            } else {
+                let shape = shape(segment);
+                pattern.push_str(&shape);
+                written_path.push_str(&shape);
+            }
+            for part in &segment.0 {
+                url.push(part.clone());
+            }
+        }
+        let endpoint = Endpoint {
+            method: draft.method.clone(),
+            origin: taken.origin.as_ref().map(|url| url.as_str().to_owned()),
+            path: if pattern.is_empty() {
+                "/".to_owned()
+            } else {
+                pattern
+            },
+            relative_path: taken.is_relative.then_some(written_path),
+            last_segment,
+            final_segment: segments
+                .last()
+                .and_then(Segments::as_literal)
+                .filter(|literal| !literal.is_empty())
+                .map(str::to_owned),
+        };
+        self.endpoint.get_or_insert(endpoint);
+        if taken.is_relative && taken.origin.is_none() && self.context.relative == Relative::Refused
+        {
+            return Err(
+                Failure::new(Code::NoBaseUrl, "the URL is relative, and there is no base")
+                    .with_hint("give a base URL when the skill is loaded"),
+            );
+        }
+        let query = self.pairs(&pairs, Carrier::Query);
+        Ok(Target::Url(Address {
+            url,
+            query,
+            is_derived: taken.is_derived,
+        }))
+    }
+
+    /// Splits the authority off.
+    fn authority(&mut self, template: Template, draft: &HttpDraft) -> Result<Taken, Failure> {
+        let constant = template.parts.first().is_some_and(
+            |part| matches!(part, Part::Literal(literal) if literal.origin == Origin::Constant),
+        );
+        let template = self.with_base(template)?;
+        let (template, mut is_derived) = (template.0, template.1 || constant);
+        let lead = leading_text(&template);
+        let scheme = scheme_of(&lead);
+        if let Some(scheme) = scheme {
+            if !matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https") {
+                return Err(Failure::new(
+                    match draft.written_as {
+                        WrittenAs::Curl => Code::CurlOptionRefused,
+                        _ => Code::UrlInvalid,
+                    },
+                    format!(
+                        "the scheme {} is neither http nor https",
+                        crate::diagnostic::excerpt(scheme)
+                    ),
+                ));
+            }
+        } else if lead.starts_with('/') {
+            if lead.starts_with("//") {
+                return Err(invalid("a URL without scheme cannot begin with //"));
+            }
+            return Ok(self.relative(template));
+        } else {
+            let scheme = match draft.schemeless {
+                Schemeless::Relative if lead.is_empty() && !template.is_empty() => {
+                    return Err(host_variable());
+                }
+                Schemeless::Relative => {
+                    let mut rest = Template::literal(if lead.starts_with('?') { "" } else { "/" });
+                    rest.append(template);
+                    return Ok(self.relative(rest));
+                }
+                Schemeless::Http => {
+                    self.diagnostics.info(
+                        Code::SchemeMissing,
+                        self.line,
+                        "the URL has no scheme; http is taken",
+                    );
+                    "http://"
+                }
+                Schemeless::Https => "https://",
+            };
+            let mut whole = Template::literal(scheme);
+            whole.append(template);
+            let (origin, rest) = split_authority(whole)?;
+            return Ok(Taken {
+                origin: Some(origin),
+                rest,
+                base_path: String::new(),
+                is_relative: false,
+                is_derived: true,
+            });
+        }
+        let authority_is_constant = authority_has_constant(&template);
+        is_derived |= authority_is_constant;
+        let (origin, rest) = split_authority(template)?;
+        Ok(Taken {
+            origin: Some(origin),
+            rest,
+            base_path: String::new(),
+            is_relative: false,
+            is_derived,
+        })
+    }
+
+    /// K-103: what is relative follows the base.
+    fn relative(&self, rest: Template) -> Taken {
+        let base = self.context.base_url.as_ref();
+        Taken {
+            origin: base.and_then(origin_of),
+            rest,
+            base_path: base
+                .map(|base| base.path().trim_end_matches('/').to_owned())
+                .unwrap_or_default(),
+            is_relative: true,
+            is_derived: true,
+        }
+    }
+
+    /// K-195: variables that stand for the base, where there is one; whether one was replaced.
+    fn with_base(&self, template: Template) -> Result<(Template, bool), Failure> {
+        let Some(base) = &self.context.base_url else {
+            return Ok((template, false));
+        };
+        let lead = leading_text(&template);
+        let host_only = scheme_of(&lead).is_some_and(|scheme| lead.len() == scheme.len() + 3);
+        let position = if host_only {
+            template
+                .parts
+                .iter()
+                .position(|part| matches!(part, Part::Variable(_)))
+        } else if lead.is_empty() {
+            Some(0)
+        } else {
+            None
+        };
+        let Some(position) = position else {
+            return Ok((template, false));
+        };
+        let Some(Part::Variable(variable)) = template.parts.get(position) else {
+            return Ok((template, false));
+        };
+        if !is_base_name(&variable.name) {
+            return Ok((template, false));
+        }
+        let is_host = variable.name.to_ascii_uppercase().ends_with("HOST");
+        let text = match (host_only, is_host) {
+            (true, _) => authority_text(base),
+            (false, true) => origin_of(base)
+                .map(|origin| origin.as_str().trim_end_matches('/').to_owned())
+                .unwrap_or_default(),
+            (false, false) => base.as_str().trim_end_matches('/').to_owned(),
+        };
+        let mut replaced = Template::default();
+        for (index, part) in template.parts.into_iter().enumerate() {
+            if index == position {
+                replaced.push(Part::Literal(Literal {
+                    text: text.clone(),
+                    quoting: Quoting::Bare,
+                    origin: Origin::Constant,
+                }));
+            } else {
+                replaced.push(part);
+            }
+        }
+        Ok((replaced, true))
+    }
+
+    /// The segments of a path, its first being what precedes the first `/`: empty.
+    fn path(&mut self, path: &Template) -> Result<Vec<Segments>, Failure> {
+        let mut written = vec![Template::default()];
+        for part in &path.parts {
+            let Part::Literal(literal) = part else {
+                if let Some(last) = written.last_mut() {
+                    last.push(part.clone());
+                }
+                continue;
+            };
+            for (index, piece) in literal.text.split('/').enumerate() {
+                if index > 0 {
+                    written.push(Template::default());
+                }
+                if let Some(last) = written.last_mut() {
+                    last.push(Part::Literal(literal.with_text(piece.to_owned())));
+                }
+            }
+        }
+        let mut segments: Vec<Segments> = Vec::with_capacity(written.len());
+        let count = written.len();
+        for (index, template) in written.iter().enumerate() {
+            // As curl and every client does, but never past what a variable stands for.
+            match template.as_literal().as_deref().map(dots) {
+                Some(Some(1)) => {
+                    if index.saturating_add(1) == count {
+                        segments.push(Segments::default());
+                    }
+                    continue;
+                }
+                Some(Some(_)) => {
+                    if segments.len() > 1 {
+                        let above = segments.pop();
+                        if above.is_some_and(|above| above.as_literal().is_none()) {
+                            return Err(invalid("`..` after a variable"));
+                        }
+                    }
+                    if index.saturating_add(1) == count {
+                        segments.push(Segments::default());
+                    }
+                    continue;
+                }
+                _ => {}
+            }
+            let template = self.with_constants(&scan(template, Place::Segment));
+            segments.push(self.path_segment(&template));
+        }
+        Ok(segments)
+    }
+
+    fn path_segment(&mut self, template: &Template) -> Segments {
+        let declaration = self.declaration;
+        let places = declaration.input.as_ref().map(|input| &input.places);
+        let place_of = |wire_name: &str| {
+            places
+                .into_iter()
+                .flatten()
+                .find(|place| place.place == WirePlace::Path && place.wire_name == wire_name)
+        };
+        // K-182, K-183: a declared path input may have another name and a style.
+        let mut template = template.clone();
+        let mut styles = BTreeMap::new();
+        for part in &mut template.parts {
+            if let Part::Variable(variable) = part
+                && let Some(place) = place_of(&variable.name)
+            {
+                variable.name.clone_from(&place.input);
+                styles.insert(place.input.clone(), place.style);
+            }
+        }
+        let mut segments = self.segments(
+            &template,
+            Encoding::Path,
+            Position::Path,
+            None,
+            encode::path,
+        );
+        for segment in &mut segments.0 {
+            if let Segment::Input { input, style, .. } = segment
+                && let Some(declared) = styles.get(input)
+            {
+                *style = *declared;
+            }
+        }
+        segments
+    }
+}
+
+/// 1 for `.`, 2 for `..`, in any spelling of the URL standard.
+fn dots(text: &str) -> Option<u8> {
+    match text.to_ascii_lowercase().replace("%2e", ".").as_str() {
+        "." => Some(1),
+        ".." => Some(2),
+        _ => None,
+    }
+}
+
+/// A variable part of a path as K-101 compares it.
+fn shape(segment: &Segments) -> String {
+    segment
+        .0
+        .iter()
+        .map(|part| match part {
+            Segment::Literal { lit } => lit.as_str(),
+            _ => "{}",
+        })
+        .collect()
+}

@@ -1,0 +1,225 @@
+//! The parts of a URL template, before its variables are looked at: scheme, authority, path, query; and what is refused
+//! (K-154, K-195).
+
+use ::url::Url;
+
+use crate::draft::{Origin, Part, Template, WrittenAs};
+use crate::failure::{Code, Failure};
+
+/// K-195: variables of these names, or of names that end so, stand for the base.
+const BASE_NAMES: [&str; 4] = ["BASE_URL", "API_BASE", "API_URL", "HOST"];
+
+/// Bytes of host and port at most: a name has 253, in Unicode perhaps more. Parsing longer ones takes very long.
+const AUTHORITY_BYTES: usize = 1_024;
+
+/// Whether a variable's name stands for the base.
+pub(super) fn is_base_name(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    BASE_NAMES.iter().any(|base| {
+        name == *base
+            || name
+                .strip_suffix(base)
+                .is_some_and(|rest| rest.ends_with('_'))
+    })
+}
+
+/// K-314: host and port, the default port made explicit.
+pub(super) fn host_and_port(url: &Url) -> Option<String> {
+    Some(format!(
+        "{}:{}",
+        url.host_str()?,
+        url.port_or_known_default()?
+    ))
+}
+
+/// `host[:port]`
+pub(super) fn authority_text(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    }
+}
+
+pub(super) fn origin_of(url: &Url) -> Option<Url> {
+    Url::parse(&format!("{}://{}/", url.scheme(), authority_text(url))).ok()
+}
+
+/// The literal text that a template begins with.
+pub(super) fn leading_text(template: &Template) -> String {
+    template
+        .parts
+        .iter()
+        .map_while(|part| match part {
+            Part::Literal(literal) => Some(literal.text.as_str()),
+            Part::Variable(_) => None,
+        })
+        .collect()
+}
+
+/// The scheme, if `://` follows it.
+pub(super) fn scheme_of(lead: &str) -> Option<&str> {
+    let (scheme, _) = lead.split_once("://")?;
+    (scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-')))
+    .then_some(scheme)
+}
+
+/// K-220: whether what stands before the path comes from a constant.
+pub(super) fn authority_has_constant(template: &Template) -> bool {
+    let mut seen = String::new();
+    for part in &template.parts {
+        let Part::Literal(literal) = part else {
+            return false;
+        };
+        if literal.origin == Origin::Constant {
+            return true;
+        }
+        seen.push_str(&literal.text);
+        let behind = seen
+            .split_once("://")
+            .map_or(seen.as_str(), |(_, rest)| rest);
+        if behind.contains(['/', '?', '#']) {
+            return false;
+        }
+    }
+    false
+}
+
+/// Splits `scheme://authority` off, which has to be literal.
+pub(super) fn split_authority(template: Template) -> Result<(Url, Template), Failure> {
+    let lead = leading_text(&template);
+    let start = scheme_of(&lead).map_or(0, |scheme| scheme.len().saturating_add(3));
+    let behind = lead.get(start..).unwrap_or_default();
+    let length = match behind.find(['/', '?', '#']) {
+        Some(end) => end,
+        None if template.as_literal().is_some() => behind.len(),
+        // K-195: what follows belongs to scheme, user info, host or port.
+        None => return Err(host_variable()),
+    };
+    let authority = behind.get(..length).unwrap_or_default();
+    if authority.len() > AUTHORITY_BYTES {
+        return Err(invalid("the host is longer than any name"));
+    }
+    if authority.contains('@') {
+        return Err(Failure::new(
+            Code::UrlUserinfo,
+            "the URL holds a user name or a password",
+        ));
+    }
+    let end = start.saturating_add(length);
+    let origin = Url::parse(&format!("{}/", lead.get(..end).unwrap_or_default()))
+        .map_err(|error| invalid(&error.to_string()))?;
+    if !origin.username().is_empty() || origin.password().is_some() || origin.host_str().is_none() {
+        return Err(invalid("the URL has no plain host"));
+    }
+    let mut rest = Template::default();
+    let mut skip = end;
+    for part in template.parts {
+        match part {
+            Part::Literal(literal) if skip >= literal.text.len() => {
+                skip = skip.saturating_sub(literal.text.len());
+            }
+            Part::Literal(literal) => {
+                rest.push(Part::Literal(literal.with_text(
+                    literal.text.get(skip..).unwrap_or_default().to_owned(),
+                )));
+                skip = 0;
+            }
+            variable @ Part::Variable(_) => rest.push(variable),
+        }
+    }
+    Ok((origin, rest))
+}
+
+/// Splits at the first `?`; what follows `#` is dropped.
+pub(super) fn path_and_query(template: Template) -> (Template, Option<Template>) {
+    let mut path = Template::default();
+    let mut query: Option<Template> = None;
+    for part in template.parts {
+        let Part::Literal(literal) = part else {
+            query.as_mut().unwrap_or(&mut path).push(part);
+            continue;
+        };
+        let (text, ends) = match literal.text.split_once('#') {
+            Some((before, _)) => (before, true),
+            None => (literal.text.as_str(), false),
+        };
+        let part = |text: &str| Part::Literal(literal.with_text(text.to_owned()));
+        match (&mut query, text.split_once('?')) {
+            (Some(query), _) => query.push(part(text)),
+            (None, Some((before, after))) => {
+                path.push(part(before));
+                query.insert(Template::default()).push(part(after));
+            }
+            (None, None) => path.push(part(text)),
+        }
+        if ends {
+            break;
+        }
+    }
+    (path, query)
+}
+
+/// Blanks around a URL belong to the document.
+pub(super) fn trimmed(template: &Template) -> Template {
+    let mut parts = template.parts.clone();
+    if let Some(Part::Literal(first)) = parts.first_mut() {
+        first.text = first.text.trim_start().to_owned();
+    }
+    if let Some(Part::Literal(last)) = parts.last_mut() {
+        last.text = last.text.trim_end().to_owned();
+    }
+    let mut trimmed = Template::default();
+    for part in parts {
+        trimmed.push(part);
+    }
+    trimmed
+}
+
+/// K-154
+pub(super) fn check_characters(template: &Template, written_as: WrittenAs) -> Result<(), Failure> {
+    let mut is_first = true;
+    for part in &template.parts {
+        if let Part::Literal(literal) = part {
+            let text = literal.text.as_str();
+            if text
+                .chars()
+                .any(|c| c.is_control() || c.is_whitespace() || c == '\\')
+            {
+                return Err(invalid(
+                    "the URL holds a blank, a control character or a backslash",
+                ));
+            }
+            // An IPv6 host stands right behind the scheme.
+            let outside = match text.split_once("://[").filter(|_| is_first) {
+                Some((_, behind)) => behind.split_once(']').map_or(behind, |(_, rest)| rest),
+                None => text,
+            };
+            if outside.contains(['{', '}'])
+                || (written_as == WrittenAs::Curl && outside.contains(['[', ']']))
+            {
+                return Err(Failure::new(
+                    Code::UrlGlob,
+                    "the URL holds braces or brackets that are no placeholder",
+                ));
+            }
+        }
+        is_first = false;
+    }
+    Ok(())
+}
+
+pub(super) fn invalid(why: &str) -> Failure {
+    Failure::new(Code::UrlInvalid, why.to_owned())
+}
+
+pub(super) fn host_variable() -> Failure {
+    Failure::new(
+        Code::HostVariable,
+        "a variable stands in the scheme, the host or the port",
+    )
+    .with_hint("give its value as a constant when the skill is loaded")
+}

@@ -1,0 +1,136 @@
+//! What is known of the skill that an operation belongs to: everything that `assemble` and the lowering of shell text need
+//! besides the operation itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use url::Url;
+
+use crate::document::SkillDeclaration;
+use crate::draft::ApprovalWish;
+use crate::failure::Failure;
+use crate::identifier::slug;
+use crate::model::LoadSubject;
+use crate::request::{LoadRequest, MapContext};
+
+/// What a relative URL becomes where there is no base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Relative {
+    /// K-103: the operation is unusable, `no-base-url`.
+    #[default]
+    Refused,
+    /// K-240: it is kept as written (`map`).
+    Kept,
+}
+
+/// K-72: whether an HTTP operation without auth gets that of the skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AssumedAuth {
+    /// Markdown, OpenAPI, `map`.
+    #[default]
+    Never,
+    /// YAML and JSON skills: bearer, if `secrets` has exactly one entry.
+    FromSecrets,
+}
+
+/// What is known of a skill.
+#[derive(Debug, Clone, Default)]
+pub struct Context {
+    /// K-192: none in `map` without one.
+    pub skill_id: Option<String>,
+    /// K-103: the base that was chosen.
+    pub base_url: Option<Url>,
+    /// What a relative URL becomes without one.
+    pub relative: Relative,
+    /// K-195: of the request. Those of a document (K-120) are substituted by `shell`.
+    pub constants: BTreeMap<String, String>,
+    /// K-190 (1): names of secrets that the skill declares, in its order.
+    pub secrets: Vec<String>,
+    /// K-72
+    pub assumed_auth: AssumedAuth,
+    /// K-74
+    pub domains: Vec<String>,
+    /// K-234
+    pub known_tools: BTreeSet<String>,
+    /// K-178: digests of the code files given, by name.
+    pub files: BTreeMap<String, String>,
+    /// K-69, of the skill.
+    pub data_classifications: Vec<String>,
+    /// K-71, of the skill.
+    pub effects: Vec<String>,
+    /// K-73, of the skill.
+    pub approval: ApprovalWish,
+}
+
+impl Context {
+    /// The context of a load, once it is known what the document says of its skill.
+    ///
+    /// # Errors
+    ///
+    /// `invalid-request` for a constant that names a secret or a base that is no `http` or `https` URL.
+    pub fn of_load(request: &LoadRequest, skill: &SkillDeclaration) -> Result<Self, Failure> {
+        Self::build(
+            Self {
+                skill_id: request
+                    .as_id
+                    .clone()
+                    .or_else(|| skill.id.clone())
+                    .or_else(|| slug(&skill.name)),
+                constants: request.constants.clone(),
+                secrets: skill.secrets.clone(),
+                assumed_auth: skill.assumed_auth,
+                domains: skill.domains.clone(),
+                known_tools: request.known_tools.iter().cloned().collect(),
+                files: request.files.clone(),
+                data_classifications: skill.data_classifications.clone(),
+                effects: skill.effects.clone(),
+                approval: skill.approval_wish,
+                ..Self::default()
+            },
+            request.base_url.as_deref(),
+            skill.base_url.as_deref(),
+            Some(&request.source_url),
+        )
+    }
+
+    /// The context of `map`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Context::of_load`].
+    pub fn of_map(known: &MapContext) -> Result<Self, Failure> {
+        Self::build(
+            Self {
+                skill_id: known.skill_id.clone(),
+                relative: Relative::Kept,
+                constants: known.constants.clone(),
+                secrets: known.secrets.clone(),
+                domains: known.domains.clone(),
+                known_tools: known.known_tools.iter().cloned().collect(),
+                ..Self::default()
+            },
+            known.base_url.as_deref(),
+            None,
+            None,
+        )
+    }
+
+    /// K-216: what all operations of the load have in common.
+    #[must_use]
+    pub fn load_subject(&self) -> LoadSubject {
+        LoadSubject {
+            base_url: self.base_url.as_ref().map(Url::to_string),
+            constants: self.constants.clone(),
+        }
+    }
+
+    fn build(
+        mut context: Self,
+        requested: Option<&str>,
+        declared: Option<&str>,
+        source: Option<&str>,
+    ) -> Result<Self, Failure> {
+        crate::assemble::secrets::refuse_secret_constants(&context)?;
+        context.base_url = crate::assemble::base::choose(requested, declared, source)?;
+        Ok(context)
+    }
+}

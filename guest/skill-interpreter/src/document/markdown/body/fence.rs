@@ -1,0 +1,218 @@
+//! Fences: what they do (K-105 to K-107), and what is said about them (K-96, K-111).
+
+use super::{Body, Found, cut};
+use crate::diagnostic::Diagnostics;
+use crate::document::markdown::annotations::{Given, Said};
+use crate::document::markdown::front::CodeFences;
+use crate::document::markdown::info::{self, Class, Runtime};
+use crate::document::markdown::outline::{Block, Fence};
+use crate::document::markdown::prompt;
+use crate::document::markdown::result::{self, Announced};
+use crate::draft::{
+    Code, Declaration, Draft, DraftStage, Identity, Importance, Program, SandboxDraft,
+    TextIdentity, Trust,
+};
+use crate::http_command::verb;
+use crate::shell::{self, Statements};
+use crate::{limits, model};
+
+impl Body<'_> {
+    pub(super) fn fence(
+        &mut self,
+        position: usize,
+        block: &Block,
+        fence: &Fence,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let given = match self.annotations.of(position) {
+            Some(Said::Invalid) => return,
+            Some(Said::Given(given)) => Some((**given).clone()),
+            None => None,
+        };
+        let annotation = given.as_ref().map(|given| &given.annotation);
+        if annotation.is_some_and(|annotation| annotation.ignore) {
+            return;
+        }
+        let (language, _) = info::split(&fence.info);
+        let class = info::class(&language, &fence.text);
+        let may_be_result = class == Class::Data || language.is_empty();
+        let announced = if annotation.is_some_and(|annotation| annotation.is_output) {
+            Some(Announced::ByLine)
+        } else if may_be_result && annotation.is_none() {
+            result::announced(self.outline, position, self.lines)
+        } else {
+            None
+        };
+        if let Some(announced) = announced {
+            self.result(announced, block, fence);
+            return;
+        }
+        if annotation.is_some_and(|annotation| annotation.example) {
+            self.example(block, fence);
+            return;
+        }
+        let drafts = self.drafts(class, given.as_ref(), block, fence, diagnostics);
+        self.operations(drafts, given, block);
+    }
+
+    /// What a fence does, and what it says comes out.
+    fn drafts(
+        &mut self,
+        class: Class,
+        given: Option<&Given>,
+        block: &Block,
+        fence: &Fence,
+        diagnostics: &mut Diagnostics,
+    ) -> Vec<(Draft, Option<String>)> {
+        let first_line = block.line.saturating_add(1);
+        match class {
+            // An empty fence is a mistake, or a place for something to come.
+            _ if fence.text.trim().is_empty() => Vec::new(),
+            Class::Shell(prompts) => {
+                let text = prompt::commands(&fence.text, prompts);
+                let drafts = shell::lower(
+                    &text,
+                    first_line,
+                    Statements::Fence,
+                    &mut self.constants,
+                    self.context,
+                    diagnostics,
+                );
+                drafts.into_iter().map(|draft| (draft, None)).collect()
+            }
+            Class::Http => verb::parse(&fence.text, first_line, self.context, diagnostics)
+                .into_iter()
+                .map(|request| (request.draft, request.output))
+                .collect(),
+            Class::Code(runtime) => {
+                let annotated =
+                    given.is_some_and(|given| given.annotation.describes_an_operation());
+                let wanted = match runtime {
+                    // K-107: what runs TypeScript is not known to run this.
+                    Runtime::TypeScript => annotated,
+                    _ => annotated || self.code_fences == CodeFences::All,
+                };
+                if wanted {
+                    vec![(code(runtime, &fence.text, first_line), None)]
+                } else {
+                    Vec::new()
+                }
+            }
+            Class::Data => Vec::new(),
+        }
+    }
+
+    fn operations(
+        &mut self,
+        drafts: Vec<(Draft, Option<String>)>,
+        given: Option<Given>,
+        block: &Block,
+    ) {
+        if drafts.is_empty() {
+            return;
+        }
+        let one_of_several = drafts.len() > 1;
+        let heading = self.heading(block.section);
+        let description = self.description(block.section);
+        let mut given = given.unwrap_or_default();
+        for (draft, output) in drafts {
+            let annotation = &mut given.annotation;
+            let identity = TextIdentity {
+                // What names and describes one operation is about the first.
+                annotated: annotation.op.take(),
+                comment: draft.comment.clone(),
+                heading: heading.clone(),
+                one_of_several,
+                importance: Importance::Fence,
+            };
+            let title = draft.comment.clone().or_else(|| heading.clone());
+            let mut declaration = Declaration::new(Identity::Text(identity));
+            declaration.title = cut(&title.unwrap_or_default());
+            declaration.description = annotation
+                .description
+                .take()
+                .unwrap_or_else(|| description.clone());
+            declaration.input = given.input.take();
+            declaration.output_schema = given.output.take();
+            declaration.secrets.clone_from(&annotation.secrets);
+            declaration.egress.clone_from(&annotation.egress);
+            declaration.tier = annotation.tier;
+            declaration
+                .data_classifications
+                .clone_from(&annotation.data_classifications);
+            declaration
+                .returns_secret
+                .clone_from(&annotation.returns_secret);
+            if let Some(output) = output {
+                declaration
+                    .examples
+                    .push(result::example(&output, draft.line));
+            }
+            self.add(draft, declaration, block);
+        }
+    }
+
+    /// K-96, K-111: an output of the last operation above.
+    fn result(&mut self, announced: Announced, block: &Block, fence: &Fence) {
+        let line = block.line;
+        if let Some(last) = self.last(announced, block.section) {
+            let example = result::example(&fence.text, line);
+            last.candidate.declaration.examples.push(example);
+        }
+    }
+
+    /// K-111: an example of the operation before it in the section.
+    fn example(&mut self, block: &Block, fence: &Fence) {
+        if let Some(last) = self.last(Announced::ByLine, block.section) {
+            let example = result::shown(&fence.text, block.line);
+            last.candidate.declaration.examples.push(example);
+        }
+    }
+
+    /// The last operation above within a section; for a section whose heading announces a result, within what that is part
+    /// of, unless it is the whole document.
+    fn last(&mut self, announced: Announced, section: usize) -> Option<&mut Found> {
+        let within = match announced {
+            Announced::ByLine => section,
+            Announced::ByHeading => {
+                let parent = self.outline.sections.get(section)?.parent?;
+                let level = self.outline.sections.get(parent)?.level;
+                (level >= 2).then_some(parent)?
+            }
+        };
+        let outline = self.outline;
+        let last = self.found.last_mut()?;
+        let found = match announced {
+            Announced::ByLine => last.section == within,
+            Announced::ByHeading => outline
+                .ancestors(last.section)
+                .any(|(around, _)| around == within),
+        };
+        found.then_some(last)
+    }
+}
+
+/// K-107
+fn code(runtime: Runtime, text: &str, line: u32) -> Draft {
+    let runtime = match runtime {
+        Runtime::Python => model::Runtime::Python,
+        Runtime::Node | Runtime::TypeScript => model::Runtime::Node,
+        Runtime::Go => model::Runtime::Go,
+    };
+    let program = Program::Code(Code {
+        text: text.to_owned(),
+        line,
+    });
+    let plan = if text.len() > limits::COMMAND_BYTES {
+        Err(limits::exceeded("bytes of code", limits::COMMAND_BYTES).at_line(line))
+    } else {
+        let sandbox = SandboxDraft::new(runtime, program, Trust::KnownRuntime);
+        Ok(vec![DraftStage::Sandbox(Box::new(sandbox))])
+    };
+    Draft {
+        line,
+        comment: None,
+        text: text.to_owned(),
+        plan,
+    }
+}

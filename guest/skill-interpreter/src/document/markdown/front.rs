@@ -1,0 +1,201 @@
+//! Front matter (K-91 to K-93).
+
+use crate::context::Context;
+use crate::diagnostic::Diagnostics;
+use crate::document::tree::{self, Node, Value};
+use crate::document::{Candidate, SkillDeclaration, structured};
+use crate::failure::{Code, Failure};
+use crate::model::Format;
+
+/// The line of the document that front matter begins on.
+const FIRST_LINE: u32 = 2;
+
+/// Keys that front matter has and a structured skill has not, or that are read here.
+const OWN_KEYS: [&str; 5] = [
+    "metadata",
+    "allowed-tools",
+    "auth_type",
+    "runtime",
+    "operations",
+];
+
+/// Which code fences are operations (K-107).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CodeFences {
+    /// Those with an annotation.
+    Annotated,
+    /// Those of a language that can be run.
+    All,
+}
+
+/// What front matter says.
+#[derive(Debug)]
+pub(crate) struct FrontMatter {
+    /// What it says of the skill; its operations come later, because the rest of the document has a say in how they are read.
+    pub(crate) skill: SkillDeclaration,
+    pub(crate) code_fences: CodeFences,
+    /// K-104: whether the document is at least a description.
+    pub(crate) says_name_and_description: bool,
+    /// Whether it is YAML, so that it can be read a second time.
+    is_yaml: bool,
+}
+
+impl FrontMatter {
+    /// Reads what stands between the delimiters.
+    ///
+    /// # Errors
+    ///
+    /// `schema` (K-63), `limit` (K-05).
+    pub(crate) fn read(text: Option<&str>, diagnostics: &mut Diagnostics) -> Result<Self, Failure> {
+        let mut front = Self {
+            skill: SkillDeclaration::new(Format::Markdown),
+            code_fences: CodeFences::Annotated,
+            says_name_and_description: false,
+            is_yaml: false,
+        };
+        let Some(text) = text else {
+            return Ok(front);
+        };
+        let reason = match tree::read_yaml(text, FIRST_LINE) {
+            Ok(tree) => match tree.root() {
+                None => return Ok(front),
+                Some(root) if root.is_null() => return Ok(front),
+                Some(root) if root.is_map() => {
+                    front.keys(root, diagnostics)?;
+                    None
+                }
+                Some(root) => Some((root.line(), format!("it is a {}", root.type_name()))),
+            },
+            Err(error) if error.is_limit() => {
+                return Err(Failure::new(Code::Limit, error.to_string()).at_line(error.line()));
+            }
+            Err(error) => Some((error.line(), error.to_string())),
+        };
+        match reason {
+            None => front.is_yaml = true,
+            Some((line, reason)) => {
+                let message = format!("front matter is no YAML mapping: {reason}");
+                diagnostics.warn(Code::FrontmatterYaml, line, message);
+                front.recover(text);
+            }
+        }
+        front.says_name_and_description =
+            !front.skill.name.trim().is_empty() && !front.skill.description.trim().is_empty();
+        Ok(front)
+    }
+
+    /// The operations that front matter gives.
+    ///
+    /// # Errors
+    ///
+    /// `schema`, `unknown-op-key` (K-63, K-65).
+    pub(crate) fn operations(
+        &self,
+        text: Option<&str>,
+        context: &Context,
+        diagnostics: &mut Diagnostics,
+    ) -> Result<Vec<Candidate>, Failure> {
+        let Some(text) = text.filter(|_| self.is_yaml) else {
+            return Ok(Vec::new());
+        };
+        let Ok(tree) = tree::read_yaml(text, FIRST_LINE) else {
+            return Ok(Vec::new());
+        };
+        match tree.root().and_then(|root| root.get("operations")) {
+            Some(operations) if !operations.is_null() => {
+                structured::operations(operations, context, diagnostics)
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn keys(&mut self, root: Node<'_>, diagnostics: &mut Diagnostics) -> Result<(), Failure> {
+        structured::skill_keys(root, &OWN_KEYS, &mut self.skill, diagnostics)?;
+        let runtime = root
+            .get("runtime")
+            .is_some_and(|runtime| !runtime.is_null());
+        if runtime || !self.skill.declared_capabilities.is_empty() {
+            self.code_fences = CodeFences::All;
+        }
+        for key in ["metadata", "allowed-tools", "auth_type", "runtime"] {
+            if let Some(value) = root.get(key).filter(|value| !value.is_null()) {
+                self.skill.recorded.insert(key.to_owned(), value.to_json());
+            }
+        }
+        if let Some(metadata) = root.get("metadata") {
+            self.metadata(metadata);
+        }
+        Ok(())
+    }
+
+    /// K-93. Whatever else stands there is somebody else's, and so is what has another shape.
+    fn metadata(&mut self, metadata: Node<'_>) {
+        match metadata.value() {
+            Value::Map => {
+                self.requirements(metadata);
+                metadata
+                    .entries()
+                    .for_each(|(_, value)| self.requirements(value));
+            }
+            // K-91: a JSON object on one line, quoted.
+            Value::Text(text) => {
+                let line = metadata.line();
+                if let Ok(tree) = tree::read_json(text, line)
+                    && let Some(root) = tree.root().filter(Node::is_map)
+                {
+                    self.requirements(root);
+                    root.entries()
+                        .for_each(|(_, value)| self.requirements(value));
+                    self.skill
+                        .recorded
+                        .insert("metadata".to_owned(), root.to_json());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn requirements(&mut self, value: Node<'_>) {
+        let requires = value.get("requires");
+        let env = requires.and_then(|requires| requires.get("env"));
+        super::add_new(&mut self.skill.secrets, env.iter().flat_map(texts));
+        let primary = value.get("primaryEnv");
+        super::add_new(&mut self.skill.secrets, primary.iter().flat_map(texts));
+        let tools = requires.and_then(|requires| requires.get("bins"));
+        super::add_new(&mut self.skill.tools, tools.iter().flat_map(texts));
+    }
+
+    /// K-92: `name:` and `description:`, each with the rest of its line.
+    fn recover(&mut self, text: &str) {
+        for line in text.lines() {
+            let Some((key, value)) = line.split_once(':') else {
+                continue;
+            };
+            let target = match key {
+                "name" => &mut self.skill.name,
+                "description" => &mut self.skill.description,
+                _ => continue,
+            };
+            if target.is_empty() {
+                unquoted(value.trim()).clone_into(target);
+            }
+        }
+    }
+}
+
+/// The texts of a list, or one text.
+fn texts<'t>(node: &Node<'t>) -> impl Iterator<Item = String> + use<'t> {
+    let one = node.as_text().map(str::to_owned);
+    let items = node
+        .items()
+        .filter_map(|item| item.as_text().map(str::to_owned));
+    one.into_iter().chain(items).filter(|text| !text.is_empty())
+}
+
+/// A value without the quotes around the whole of it.
+fn unquoted(value: &str) -> &str {
+    ['"', '\'']
+        .into_iter()
+        .find_map(|quote| value.strip_prefix(quote)?.strip_suffix(quote))
+        .unwrap_or(value)
+}

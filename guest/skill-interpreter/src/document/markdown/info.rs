@@ -1,0 +1,181 @@
+//! Info strings and the class of a fence (K-95, K-105 to K-108).
+
+use crate::http_command::verb;
+
+/// What a fence is by its language and its content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// K-105
+    Shell(Prompts),
+    /// K-106
+    Http,
+    /// K-107
+    Code(Runtime),
+    /// K-108
+    Data,
+}
+
+/// Which lines of a shell fence count (K-105).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Prompts {
+    /// Lines that start `$ `, where there is one.
+    Dollar,
+    /// As `Dollar`; in the record of a session without such a line, those that start `# `.
+    DollarOrHash,
+}
+
+/// What runs a code fence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Runtime {
+    Python,
+    Node,
+    /// Node, but only where an annotation says so.
+    TypeScript,
+    Go,
+}
+
+/// The commands that section 9 names.
+const COMMANDS: [&str; 42] = [
+    "curl", "wget", "http", "https", "jq", "echo", "printf", "cat", "head", "tail", "wc", "sort",
+    "uniq", "cut", "tr", "grep", "sed", "awk", "python", "python3", "uv", "node", "go", "npx",
+    "bunx", "uvx", "pipx", "deno", "pip", "npm", "pnpm", "yarn", "bun", "cargo", "gem", "apt",
+    "apt-get", "apk", "dnf", "yum", "brew", "bash",
+];
+
+/// The language of an info string and the words after it; the language is its first word, lower-case.
+///
+/// A fence without a language may still be annotated: a first word `skill:…` is no language.
+pub(crate) fn split(info: &str) -> (String, impl Iterator<Item = &str>) {
+    let mut words = info.split_whitespace().peekable();
+    let language = words.next_if(|word| !word.starts_with("skill:"));
+    (language.unwrap_or_default().to_lowercase(), words)
+}
+
+/// The class of a fence: the first that fits (K-95).
+pub(crate) fn class(language: &str, text: &str) -> Class {
+    match language {
+        "bash" | "sh" | "shell" | "zsh" | "terminal" | "curl" => Class::Shell(Prompts::Dollar),
+        "console" | "shell-session" => Class::Shell(Prompts::DollarOrHash),
+        "" if begins_with_command(text) => Class::Shell(Prompts::Dollar),
+        "http" | "text" | "plaintext" | "" if verb::begins(text) => Class::Http,
+        "python" | "py" | "python3" => Class::Code(Runtime::Python),
+        "javascript" | "js" | "node" => Class::Code(Runtime::Node),
+        "typescript" | "ts" => Class::Code(Runtime::TypeScript),
+        "go" | "golang" => Class::Code(Runtime::Go),
+        _ => Class::Data,
+    }
+}
+
+/// K-105: without a tag, the first word after an optional `$ ` decides. A comment is not a word (K-392).
+fn begins_with_command(text: &str) -> bool {
+    let Some(line) = first_line(text) else {
+        return false;
+    };
+    let line = line.strip_prefix("$ ").unwrap_or(line);
+    line.split_whitespace()
+        .next()
+        .is_some_and(|word| COMMANDS.contains(&word))
+}
+
+/// What may follow a method: a path, an address, or a variable that stands for one.
+pub(crate) fn is_target(text: &str) -> bool {
+    ["/", "http", "{", "$"]
+        .iter()
+        .any(|begin| text.starts_with(begin))
+}
+
+/// The first line that is neither blank nor a comment.
+fn first_line(text: &str) -> Option<&str> {
+    text.lines().find(|line| {
+        let line = line.trim_start();
+        !line.is_empty() && !line.starts_with('#') && !line.starts_with("//")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn k_105_a_language_or_a_first_word_makes_a_shell_fence() {
+        for language in ["bash", "sh", "shell", "zsh", "terminal", "curl"] {
+            assert_eq!(
+                class(language, "x"),
+                Class::Shell(Prompts::Dollar),
+                "{language}"
+            );
+        }
+        for language in ["console", "shell-session"] {
+            assert_eq!(
+                class(language, "x"),
+                Class::Shell(Prompts::DollarOrHash),
+                "{language}"
+            );
+        }
+        for text in [
+            "curl x",
+            "\n# List\n$ http x",
+            "  jq . f",
+            "brew install x\ny",
+        ] {
+            assert_eq!(class("", text), Class::Shell(Prompts::Dollar), "{text}");
+        }
+    }
+
+    #[test]
+    fn k_106_a_verb_makes_an_http_fence() {
+        for language in ["http", "text", "plaintext", ""] {
+            for text in [
+                "GET /x",
+                "POST https://a.example",
+                "PUT {base}/x",
+                "DELETE $B/x",
+            ] {
+                assert_eq!(class(language, text), Class::Http, "{language} {text}");
+            }
+            for text in ["HTTP/1.1 200 OK", "GET x", "get /x", "FETCH /x"] {
+                assert_eq!(class(language, text), Class::Data, "{language} {text}");
+            }
+        }
+        assert_eq!(class("yaml", "GET /x"), Class::Data);
+    }
+
+    #[test]
+    fn k_108_everything_else_is_data() {
+        for (language, text) in [
+            ("json", "{}"),
+            ("diff", "curl x"),
+            ("", ""),
+            ("", "Authorization: Bearer x"),
+            ("", "curling x"),
+            ("", "{\"a\": 1}"),
+            ("", "> curl x"),
+            ("http", "curl x"),
+            ("text", "curl x"),
+            ("bash,x", "curl x"),
+        ] {
+            assert_eq!(class(language, text), Class::Data, "{language} {text}");
+        }
+    }
+
+    #[test]
+    fn k_95_the_language_is_the_first_word_in_lower_case() {
+        for (info, expected, rest) in [
+            (
+                "Bash title=x skill:op=y",
+                "bash",
+                vec!["title=x", "skill:op=y"],
+            ),
+            ("  JSON", "json", vec![]),
+            ("skill:op=y", "", vec!["skill:op=y"]),
+            ("", "", vec![]),
+        ] {
+            let (language, words) = split(info);
+            assert_eq!(
+                (language.as_str(), words.collect::<Vec<_>>()),
+                (expected, rest),
+                "{info}"
+            );
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Markdown skills (sections 6 and 7, and K-381).
+//!
+//! The document is read once into an `outline`: sections and blocks with their lines. What it says of its skill comes
+//! first, because names of secrets and the base URL decide how commands are read; then `body` goes through the blocks in
+//! order and makes candidates for operations. [`naming`] joins duplicates and gives ids when the candidates are assembled.
+
+mod annotation;
+mod annotations;
+mod body;
+mod bounds;
+mod front;
+mod info;
+mod labels;
+mod lines;
+mod listed;
+pub mod naming;
+mod numbering;
+pub mod onboarding;
+mod outline;
+mod prompt;
+mod result;
+mod section;
+mod wording;
+
+#[cfg(test)]
+mod tests;
+
+use super::Document;
+use crate::context::Context;
+use crate::diagnostic::Diagnostics;
+use crate::failure::{Code, Failure};
+use crate::identifier::slug;
+use crate::limits;
+use crate::request::LoadRequest;
+use annotations::Annotations;
+use body::Body;
+use front::FrontMatter;
+use lines::Lines;
+use outline::Outline;
+
+/// K-104: a body of fewer bytes is a stub.
+const STUB_BYTES: usize = 200;
+
+/// Candidates of a document: twice the operations of a skill (K-05), because some turn out to be the same.
+const CANDIDATES: usize = 2 * limits::OPERATIONS;
+
+/// Reads a Markdown skill. The text has no byte order mark (K-45).
+///
+/// # Errors
+///
+/// `name-missing` (K-94), `no-operations` (K-104), `limit` (K-05), and `schema` and `unknown-op-key` for keys of front
+/// matter (K-91).
+pub fn read(
+    text: &str,
+    request: &LoadRequest,
+    diagnostics: &mut Diagnostics,
+) -> Result<Document, Failure> {
+    let split = kit::front_matter::split(text);
+    let content = text.get(split.content..).unwrap_or_default();
+    bounds::check(content)?;
+    let lines = Lines::new(text);
+    let outline = Outline::read(content, split.content, &lines);
+
+    let front_matter = split.front_matter.and_then(|range| text.get(range));
+    let front = FrontMatter::read(front_matter, diagnostics)?;
+    let mut skill = front.skill.clone();
+    section::identify(&mut skill, &outline);
+    if slug(&skill.name).is_none() && skill.id.is_none() && request.as_id.is_none() {
+        return Err(Failure::new(
+            Code::NameMissing,
+            "neither front matter nor a first-level heading names the skill",
+        ));
+    }
+    content.clone_into(&mut skill.instructions);
+    let annotations = Annotations::read(&outline, diagnostics);
+    add_new(&mut skill.secrets, section::secrets(&outline));
+    add_new(&mut skill.secrets, annotations.secrets());
+    if skill.base_url.is_none() {
+        skill.base_url = section::base_url(&lines, lines.number(split.content));
+    }
+    if skill.onboarding.is_none() {
+        skill.onboarding = onboarding::read(&outline, &lines);
+    }
+
+    let context = Context::of_load(request, &skill)?;
+    let mut candidates = front.operations(front_matter, &context, diagnostics)?;
+    let body = Body::new(&outline, &lines, &context, annotations, front.code_fences);
+    candidates.extend(body.read(diagnostics)?);
+    if candidates.len() > CANDIDATES {
+        return Err(limits::exceeded("operations", limits::OPERATIONS));
+    }
+    if candidates.is_empty() {
+        if content.len() < STUB_BYTES {
+            diagnostics.info(Code::Stub, 1, "the document says almost nothing");
+        }
+        // K-104: without operations, a skill that describes itself is informational.
+        let described = front.says_name_and_description;
+        if !described && !onboarding::has_steps(skill.onboarding.as_ref()) {
+            return Err(Failure::new(Code::NoOperations, "no operations found"));
+        }
+    }
+    Ok(Document {
+        skill,
+        context,
+        candidates,
+    })
+}
+
+/// Adds the names that are not there yet, in order.
+fn add_new(names: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
+    let mut known: std::collections::BTreeSet<String> = names.iter().cloned().collect();
+    for name in more {
+        if known.insert(name.clone()) {
+            names.push(name);
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Lines and words that the rules of section 6 recognise: labels, results, names of secrets, addresses.
+
+/// K-96: `(?i)^\W*(example\s+)?(response|returns?|output|result)s?\b`
+pub(crate) fn is_result_label(line: &str) -> bool {
+    let line = line.trim_start_matches(|character| !is_word(character));
+    let after_example = strip_ignoring_case(line, "example")
+        .filter(|rest| rest.starts_with(char::is_whitespace))
+        .map(str::trim_start);
+    [after_example, Some(line)]
+        .into_iter()
+        .flatten()
+        .any(|rest| {
+            ["response", "return", "output", "result"]
+                .iter()
+                .any(|word| {
+                    strip_ignoring_case(rest, word).is_some_and(|rest| {
+                        // Both `returns?` and the `s?` after all of them: `return` may have two.
+                        let plurals: &[&str] = if *word == "return" {
+                            &["ss", "s", ""]
+                        } else {
+                            &["s", ""]
+                        };
+                        plurals.iter().any(|plural| {
+                            strip_ignoring_case(rest, plural)
+                                .is_some_and(|rest| !rest.starts_with(is_word))
+                        })
+                    })
+                })
+        })
+}
+
+/// Whether a line is labelled `Base URL` (K-103), and what follows the label on it.
+///
+/// `The API Base URL` and `BASE_API_URL` are the same label.
+pub(crate) fn after_base_url_label(line: &str) -> Option<&str> {
+    let line = line.trim_start_matches(|character| !is_word(character));
+    let line = word(line, "the").unwrap_or(line);
+    let line = word(line, "api").unwrap_or(line);
+    let line = word(line, "base")?;
+    let line = word(line, "api").unwrap_or(line);
+    let after = strip_ignoring_case(line, "url")?;
+    (!after.starts_with(is_word)).then_some(after)
+}
+
+/// `text` without a first word and what separates it from the next one.
+fn word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+    let rest = strip_ignoring_case(text, word)?;
+    let next = rest.trim_start_matches([' ', '\t', '_', '-']);
+    (next.len() < rest.len()).then_some(next)
+}
+
+/// The `http` and `https` addresses in a text, each as far as a reader would say.
+pub(crate) fn addresses(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            let candidate = rest.get(rest.find("http")?..)?;
+            rest = candidate.strip_prefix("http").unwrap_or_default();
+            let host = rest.strip_prefix('s').unwrap_or(rest).strip_prefix("://");
+            let begins = |first: char| first.is_alphanumeric() || first == '[';
+            if host.is_some_and(|host| host.starts_with(begins)) {
+                let end = candidate.find(ends_address).unwrap_or(candidate.len());
+                let (address, after) = candidate.split_at_checked(end)?;
+                rest = after;
+                return Some(address.trim_end_matches(['.', ',', ';', ':', '!', '?', '_', ']']));
+            }
+        }
+    })
+}
+
+fn ends_address(character: char) -> bool {
+    character.is_whitespace()
+        || matches!(
+            character,
+            '`' | '"' | '\'' | '<' | '>' | '(' | ')' | '|' | ',' | '*' | '\\'
+        )
+}
+
+/// K-102: `[A-Z][A-Z0-9_]{3,}`, the whole text.
+pub(crate) fn is_constant_name(text: &str) -> bool {
+    text.len() >= 4
+        && text.starts_with(|first: char| first.is_ascii_uppercase())
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+/// K-381: a line `Required: true`.
+pub(crate) fn is_required_line(line: &str) -> bool {
+    let line = line.trim_start_matches(|character| !is_word(character));
+    let Some(rest) = strip_ignoring_case(line, "required") else {
+        return false;
+    };
+    let value = rest.trim_start_matches(|character: char| !is_word(character));
+    let between = rest
+        .get(..rest.len().saturating_sub(value.len()))
+        .unwrap_or_default();
+    between.contains(':')
+        && strip_ignoring_case(value, "true").is_some_and(|rest| !rest.starts_with(is_word))
+}
+
+/// `text` without `prefix`, which is ASCII in lower case.
+fn strip_ignoring_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
+    let (begin, rest) = text.split_at_checked(prefix.len())?;
+    begin.eq_ignore_ascii_case(prefix).then_some(rest)
+}
+
+/// What `\w` matches, but for marks.
+fn is_word(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn k_96_lines_that_announce_a_result() {
+        for line in [
+            "Response:",
+            "**Response**",
+            "- Returns",
+            "### Example response (200)",
+            "> returns:",
+            "RESULTS",
+            "Output",
+            "Example   outputs:",
+            "  ✅ Result: ok",
+            "return",
+            "Responses",
+        ] {
+            assert!(is_result_label(line), "{line}");
+        }
+        for line in [
+            "",
+            "The response:",
+            "Responsed",
+            "Exampleresponse",
+            "Example",
+            "outputs_of",
+            "response_1",
+            "Request",
+            "Resultat",
+            "Returning",
+            "```",
+        ] {
+            assert!(!is_result_label(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn k_103_lines_labelled_base_url() {
+        for (line, rest) in [
+            ("Base URL: https://a.example", ": https://a.example"),
+            ("**Base URL:** `x`", ":** `x`"),
+            ("| base url | x |", " | x |"),
+            ("- API Base URL", ""),
+            ("## Base-URL", ""),
+            ("The base API URL is x", " is x"),
+            ("BASE_URL=x", "=x"),
+        ] {
+            assert_eq!(after_base_url_label(line), Some(rest), "{line}");
+        }
+        for line in [
+            "",
+            "Base",
+            "URL base",
+            "Base URLs",
+            "Database URL: x",
+            "Use the base URL x",
+            "url",
+            "base base url",
+        ] {
+            assert_eq!(after_base_url_label(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn k_103_the_first_address_of_a_text() {
+        for (text, address) in [
+            (": `https://api.a.example/v1`", "https://api.a.example/v1"),
+            (
+                " is <http://a.example:8080/x/>.",
+                "http://a.example:8080/x/",
+            ),
+            ("=\"https://a.example\"", "https://a.example"),
+            ("http or https://a.example. Then", "https://a.example"),
+            ("[docs](https://a.example/d)", "https://a.example/d"),
+            ("https://[::1]:80/x", "https://[::1]:80/x"),
+            ("**https://a.example/v1/**", "https://a.example/v1/"),
+        ] {
+            assert_eq!(addresses(text).next(), Some(address), "{text}");
+        }
+        for text in ["", "http", "https://", "ftp://a.example", "http:/a"] {
+            assert_eq!(addresses(text).next(), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn k_102_names_of_constants() {
+        assert!(
+            ["API_KEY", "A1_B", "TOKEN"]
+                .into_iter()
+                .all(is_constant_name)
+        );
+        assert!(
+            !["KEY", "Api_KEY", "1KEY", "_KEY", "API-KEY", "API_KEY=", ""]
+                .into_iter()
+                .any(is_constant_name)
+        );
+    }
+
+    #[test]
+    fn k_381_required_lines() {
+        assert!(
+            [
+                "Required: true",
+                "- **Required:** True",
+                "required : `true`"
+            ]
+            .into_iter()
+            .all(is_required_line)
+        );
+        assert!(
+            ![
+                "Required: false",
+                "Required true",
+                "Not required: true",
+                "Required: truest"
+            ]
+            .into_iter()
+            .any(is_required_line)
+        );
+    }
+}

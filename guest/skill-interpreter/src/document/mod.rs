@@ -1,0 +1,106 @@
+//! Documents: bytes to what is said of a skill, and its candidates for operations (sections 3, 5, 6, 7, 10, 26).
+
+pub mod detect;
+pub mod markdown;
+pub mod openapi;
+pub mod schema_keyword;
+pub mod structured;
+pub mod tree;
+
+use serde_json::{Map, Value};
+
+use crate::context::{AssumedAuth, Context};
+use crate::draft::{ApprovalWish, Declaration, Draft};
+use crate::model::Format;
+
+/// What a document says of its skill.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SkillDeclaration {
+    /// The `id` as given; K-08 is checked by `load`.
+    pub id: Option<String>,
+    /// As written; empty if there is an `id` only.
+    pub name: String,
+    /// `1.0.0` if nothing is said.
+    pub version: String,
+    /// Empty if nothing is said.
+    pub description: String,
+    /// K-16
+    pub instructions: String,
+    /// What kind of document.
+    pub format: Format,
+    /// Of OpenAPI: its version.
+    pub format_version: Option<String>,
+    /// K-69
+    pub data_classifications: Vec<String>,
+    /// K-71
+    pub declared_capabilities: Vec<String>,
+    /// K-71
+    pub effects: Vec<String>,
+    /// K-71, K-93, K-102: names of secrets, in order, each once.
+    pub secrets: Vec<String>,
+    /// K-72
+    pub assumed_auth: AssumedAuth,
+    /// K-93: `requires.bins`.
+    pub tools: Vec<String>,
+    /// K-75, K-103: as written.
+    pub base_url: Option<String>,
+    /// K-74
+    pub domains: Vec<String>,
+    /// K-73: whether approval is required.
+    pub approval_wish: ApprovalWish,
+    /// K-73: `approval` as data.
+    pub approval: Option<Value>,
+    /// Section 26, as data.
+    pub onboarding: Option<Value>,
+    /// K-76: the rest, as data.
+    pub recorded: Map<String, Value>,
+}
+
+impl SkillDeclaration {
+    /// A skill of which nothing is said.
+    #[must_use]
+    pub fn new(format: Format) -> Self {
+        Self {
+            id: None,
+            name: String::new(),
+            version: "1.0.0".to_owned(),
+            description: String::new(),
+            instructions: String::new(),
+            format,
+            format_version: None,
+            data_classifications: Vec::new(),
+            declared_capabilities: Vec::new(),
+            effects: Vec::new(),
+            secrets: Vec::new(),
+            assumed_auth: AssumedAuth::Never,
+            tools: Vec::new(),
+            base_url: None,
+            domains: Vec::new(),
+            approval_wish: ApprovalWish::Unsaid,
+            approval: None,
+            onboarding: None,
+            recorded: Map::new(),
+        }
+    }
+}
+
+/// Something that could become an operation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// What is done.
+    pub draft: Draft,
+    /// What is said about it.
+    pub declaration: Declaration,
+}
+
+/// A document that was read. Which candidates are one operation, and what each is called, is decided when they are
+/// assembled (K-99 to K-101).
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// What it says of its skill.
+    pub skill: SkillDeclaration,
+    /// The context its commands were lowered in, and its operations are to be assembled in.
+    pub context: Context,
+    /// In the order of the document.
+    pub candidates: Vec<Candidate>,
+}

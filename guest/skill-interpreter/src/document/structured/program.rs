@@ -1,0 +1,193 @@
+//! Operations that run something: `command`, or `script` with `runtime` (K-86 to K-88).
+
+use super::field::Field;
+use crate::context::Context;
+use crate::diagnostic::Diagnostics;
+use crate::draft::{self, Draft, DraftStage, Program as What, SandboxDraft, Trust};
+use crate::failure::{Code, Failure};
+use crate::model::Runtime;
+use crate::shell::{self, Constants, Statements};
+
+/// What an operation says of running something.
+pub(super) struct Program {
+    command: Option<Text>,
+    script: Option<Text>,
+    runtime: Option<String>,
+}
+
+/// Text, and the line it begins on.
+struct Text {
+    text: String,
+    line: u32,
+}
+
+/// Reads the keys.
+///
+/// # Errors
+///
+/// `schema`, with path.
+pub(super) fn read(field: &Field<'_, '_>) -> Result<Program, Failure> {
+    let text = |key| {
+        let value = field.get(key);
+        let value = value.map(|value| {
+            Ok::<_, Failure>(Text {
+                text: value.text()?.to_owned(),
+                line: value.node.line(),
+            })
+        });
+        value.transpose()
+    };
+    let runtime = field.get("runtime").map(|runtime| runtime.name());
+    Ok(Program {
+        command: text("command")?,
+        script: text("script")?,
+        runtime: runtime
+            .transpose()?
+            .map(|runtime| runtime.trim().to_owned()),
+    })
+}
+
+impl Program {
+    /// What it does; at least one draft.
+    pub(super) fn take_drafts(
+        &mut self,
+        field: &Field<'_, '_>,
+        context: &Context,
+        diagnostics: &mut Diagnostics,
+    ) -> Vec<Draft> {
+        let line = field.node.line();
+        // K-86: `<runtime>:run` means the script.
+        let run = self.command.as_ref().and_then(|command| {
+            let runtime = command.text.trim().strip_suffix(":run")?;
+            let is_name = !runtime.is_empty() && !runtime.contains(char::is_whitespace);
+            is_name.then(|| runtime.to_owned())
+        });
+        if let Some(runtime) = run {
+            self.runtime.get_or_insert(runtime);
+            self.command = None;
+            if self.script.is_none() {
+                return vec![unusable(
+                    line,
+                    Code::ScriptMissing,
+                    "there is no script to run",
+                )];
+            }
+        }
+        match (
+            self.script.take(),
+            self.runtime.as_deref(),
+            self.command.take(),
+        ) {
+            (Some(script), Some(runtime), command) if runtime != "http" => {
+                if let Some(command) = command {
+                    diagnostics.warn(
+                        Code::CommandIgnored,
+                        command.line,
+                        format!("{}: the script goes before the command", field.path),
+                    );
+                }
+                vec![script_draft(&script, runtime, line, context)]
+            }
+            (_, runtime, Some(command)) => {
+                command_drafts(&command, runtime, line, context, diagnostics)
+            }
+            _ => vec![unusable(
+                line,
+                Code::OpEmpty,
+                "the operation has no endpoint, no command and no script with a runtime",
+            )],
+        }
+    }
+}
+
+/// K-78, K-86: an operation that cannot be used.
+fn unusable(line: u32, code: Code, why: &str) -> Draft {
+    Draft {
+        line,
+        comment: None,
+        text: String::new(),
+        plan: Err(Failure::new(code, why).at_line(line)),
+    }
+}
+
+/// Section 8, for a structured command.
+fn command_drafts(
+    command: &Text,
+    runtime: Option<&str>,
+    line: u32,
+    context: &Context,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Draft> {
+    let mut drafts = shell::lower(
+        &command.text,
+        command.line,
+        Statements::Command,
+        &mut Constants::default(),
+        context,
+        diagnostics,
+    );
+    if drafts.is_empty() {
+        return vec![unusable(line, Code::OpEmpty, "the command does nothing")];
+    }
+    // K-87: recorded; a command is what its own words say.
+    for stage in drafts
+        .iter_mut()
+        .flat_map(|draft| draft.plan.iter_mut())
+        .flatten()
+    {
+        if let DraftStage::Sandbox(sandbox) = stage {
+            sandbox.declared_runtime = runtime.map(str::to_owned);
+        }
+    }
+    drafts
+}
+
+/// K-87, K-88
+fn script_draft(script: &Text, runtime: &str, line: u32, context: &Context) -> Draft {
+    if script.text.trim().is_empty() {
+        return unusable(line, Code::ScriptMissing, "the script is empty");
+    }
+    if script.text.len() > crate::limits::COMMAND_BYTES {
+        let limit = crate::limits::exceeded("bytes of the script", crate::limits::COMMAND_BYTES);
+        return Draft {
+            plan: Err(limit.at_line(script.line)),
+            ..unusable(line, Code::Limit, "")
+        };
+    }
+    let code = || draft::Code {
+        text: script.text.clone(),
+        line: script.line,
+    };
+    let (name, version) = match runtime.split_once(':') {
+        Some((name, version)) => (name, Some(version)),
+        None => (runtime, None),
+    };
+    let known = |runtime| SandboxDraft::new(runtime, What::Code(code()), Trust::KnownRuntime);
+    let mut sandbox = match name {
+        "python" | "python3" => known(Runtime::Python),
+        "node" | "nodejs" | "javascript" | "js" => known(Runtime::Node),
+        "go" | "golang" => known(Runtime::Go),
+        "shell" | "sh" | "bash" => shell::script(&script.text, script.line, context),
+        "container" if version.is_some() => {
+            let script = shell::script(&script.text, script.line, context);
+            SandboxDraft {
+                trust: Trust::Container,
+                ..script
+            }
+        }
+        _ => SandboxDraft::new(
+            Runtime::Shell,
+            What::Code(code()),
+            Trust::Tool {
+                name: name.to_owned(),
+            },
+        ),
+    };
+    sandbox.declared_runtime = Some(runtime.to_owned());
+    Draft {
+        line,
+        comment: None,
+        text: script.text.clone(),
+        plan: Ok(vec![DraftStage::Sandbox(Box::new(sandbox))]),
+    }
+}

@@ -1,0 +1,186 @@
+//! Looking at a tree: nodes with aliases followed.
+
+use serde_json::{Map, Number};
+
+use super::{Children, Kind, Scalar, Stored, Tree, position};
+
+/// One value of a document. It is a small handle, to be copied.
+#[derive(Debug, Clone, Copy)]
+pub struct Node<'t> {
+    tree: &'t Tree<'t>,
+    /// Never that of an alias.
+    position: u32,
+    stored: Stored,
+    /// Where it is used: the line of the alias, if it came by one.
+    line: u32,
+}
+
+/// What a value says.
+#[derive(Debug, Clone)]
+pub enum Value<'t> {
+    /// Nothing.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// The source text of an integer.
+    Integer(&'t str),
+    /// The source text of a number that is not written as an integer.
+    Number(&'t str),
+    /// A string.
+    Text(&'t str),
+    /// A list; see [`Node::items`].
+    List,
+    /// A map; see [`Node::entries`] and [`Node::get`].
+    Map,
+}
+
+impl<'t> Node<'t> {
+    pub(super) fn at(tree: &'t Tree<'t>, position: u32) -> Option<Self> {
+        let line = tree.nodes.get(super::position(position))?.line;
+        let position = tree.resolve(position);
+        Some(Self {
+            tree,
+            position,
+            stored: *tree.nodes.get(super::position(position))?,
+            line,
+        })
+    }
+
+    /// The line it begins on, counted from 1 in the whole document: of a block scalar, where its text does.
+    pub fn line(&self) -> u32 {
+        self.line
+    }
+
+    /// A number of this value in its document: equal for all aliases of one value.
+    pub fn identity(&self) -> u32 {
+        self.position
+    }
+
+    /// What it says.
+    pub fn value(&self) -> Value<'t> {
+        match self.stored.kind {
+            Kind::List => Value::List,
+            Kind::Map => Value::Map,
+            Kind::Scalar(scalar, text) => match scalar {
+                Scalar::Bool(value) => Value::Bool(value),
+                Scalar::Integer => Value::Integer(self.tree.text(text)),
+                Scalar::Number => Value::Number(self.tree.text(text)),
+                Scalar::Text => Value::Text(self.tree.text(text)),
+                Scalar::Null => Value::Null,
+            },
+            // Aliases were followed.
+            Kind::Alias(_) => Value::Null,
+        }
+    }
+
+    /// K-63: the name of its type.
+    pub fn type_name(&self) -> &'static str {
+        match self.value() {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Integer(_) => "integer",
+            Value::Number(_) => "number",
+            Value::Text(_) => "string",
+            Value::List => "list",
+            Value::Map => "map",
+        }
+    }
+
+    /// Whether it is `null`.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        matches!(self.value(), Value::Null)
+    }
+
+    /// Whether it is a map.
+    #[must_use]
+    pub fn is_map(&self) -> bool {
+        matches!(self.value(), Value::Map)
+    }
+
+    /// Whether it is a list.
+    #[must_use]
+    pub fn is_list(&self) -> bool {
+        matches!(self.value(), Value::List)
+    }
+
+    /// Its text, if it is a string.
+    pub fn as_text(&self) -> Option<&'t str> {
+        match self.value() {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The value of a key, if it is a map that has the key; `null` is a value here.
+    pub fn get(&self, key: &str) -> Option<Self> {
+        if !self.is_map() {
+            return None;
+        }
+        let value = self.tree.index.find(self.tree, self.position, key)?;
+        Self::at(self.tree, value)
+    }
+
+    /// The items of a list; of anything else, none.
+    pub fn items(&self) -> impl Iterator<Item = Self> + use<'t> {
+        let tree = self.tree;
+        self.children(Kind::List)
+            .filter_map(move |child| Self::at(tree, child))
+    }
+
+    /// The keys and values of a map in the order of the source; of anything else, none.
+    pub fn entries(&self) -> impl Iterator<Item = (Key<'t>, Self)> + use<'t> {
+        let tree = self.tree;
+        let mut children = self.children(Kind::Map);
+        std::iter::from_fn(move || {
+            let (key, value) = (children.next()?, children.next()?);
+            let line = tree.nodes.get(position(key))?.line;
+            let text = tree.scalar_text(tree.resolve(key))?;
+            Some((Key { text, line }, Self::at(tree, value)?))
+        })
+    }
+
+    fn children(&self, kind: Kind) -> Children<'t> {
+        let mut children = self.tree.children(self.position);
+        if self.stored.kind != kind {
+            children.end = children.position;
+        }
+        children
+    }
+
+    /// It and all below as JSON. Its size is bounded by the limits of the readers, and so is the depth of this.
+    ///
+    /// A number that JSON cannot write (`.inf`, `1e999`) is its source text.
+    pub fn to_json(self) -> serde_json::Value {
+        match self.value() {
+            Value::Null => serde_json::Value::Null,
+            Value::Bool(value) => serde_json::Value::Bool(value),
+            Value::Integer(text) => number(super::scalar::integer(text), text),
+            Value::Number(text) => number(super::scalar::float(text), text),
+            Value::Text(text) => serde_json::Value::String(text.to_owned()),
+            Value::List => self.items().map(Self::to_json).collect(),
+            Value::Map => {
+                let members = self
+                    .entries()
+                    .map(|(key, value)| (key.text.to_owned(), value.to_json()));
+                serde_json::Value::Object(members.collect::<Map<_, _>>())
+            }
+        }
+    }
+}
+
+fn number(number: Option<Number>, text: &str) -> serde_json::Value {
+    number.map_or_else(
+        || serde_json::Value::String(text.to_owned()),
+        serde_json::Value::Number,
+    )
+}
+
+/// A key of a map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key<'t> {
+    /// Its text; that of `200:` is `200`.
+    pub text: &'t str,
+    /// The line it stands on.
+    pub line: u32,
+}

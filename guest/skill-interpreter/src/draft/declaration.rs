@@ -1,0 +1,186 @@
+//! What a document says about an operation besides what it does: names, schemas, requests for secrets and egress.
+
+use serde_json::{Map, Value};
+
+/// Where an operation's id comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Identity {
+    /// Given by a structured document: kept verbatim, and checked (K-08).
+    Verbatim(String),
+    /// Made from a document's text, in the order of K-99.
+    Text(TextIdentity),
+    /// A command without a document (`map`).
+    Nameless,
+}
+
+/// K-99: what an id may be made of.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TextIdentity {
+    /// The annotation `op`, or the slug of a list item.
+    pub annotated: Option<String>,
+    /// The comment line directly above the statement.
+    pub comment: Option<String>,
+    /// The nearest heading of level 2 to 6.
+    pub heading: Option<String>,
+    /// Whether its fence yields two or more operations.
+    pub one_of_several: bool,
+    /// K-101: which of two duplicates is the operation.
+    pub importance: Importance,
+}
+
+/// K-101: a fence goes before a list item or labelled group, whatever their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Importance {
+    /// A structured operation of the frontmatter (K-91).
+    Frontmatter,
+    /// A fence.
+    #[default]
+    Fence,
+    /// A list item, a table cell, a labelled group.
+    Listed,
+}
+
+/// What a document says about an operation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Declaration {
+    /// Where its id comes from.
+    pub identity: Identity,
+    /// Other names, as given; those that collide are dropped later (K-10).
+    pub aliases: Vec<String>,
+    /// Empty if nothing is said.
+    pub title: String,
+    /// Empty if nothing is said.
+    pub description: String,
+    /// K-84, K-183: declared inputs.
+    pub input: Option<InputDeclaration>,
+    /// K-85: JSON Schema 2020-12.
+    pub output_schema: Option<Value>,
+    /// Names of secrets that the annotation or the operation asks for.
+    pub secrets: Vec<String>,
+    /// `skill:egress`, as written.
+    pub egress: Vec<String>,
+    /// K-112: raises only.
+    pub tier: Option<u8>,
+    /// K-71: added to the derived ones.
+    pub effects: Vec<String>,
+    /// K-90, K-69
+    pub data_classifications: Vec<String>,
+    /// JSON Pointers into the output (K-197).
+    pub returns_secret: Vec<String>,
+    /// K-89
+    pub sandbox: Option<SandboxDeclaration>,
+    /// K-90: recorded and shown, never installed.
+    pub packages: Vec<String>,
+    /// K-73, of the operation; the skill's stands in the context.
+    pub approval: ApprovalWish,
+    /// K-186: what the approver is shown besides, one line each.
+    pub notes: Vec<String>,
+    /// What was seen of it in use.
+    pub examples: Vec<Example>,
+}
+
+impl Declaration {
+    /// A declaration that says nothing but the name.
+    #[must_use]
+    pub fn new(identity: Identity) -> Self {
+        Self {
+            identity,
+            aliases: Vec::new(),
+            title: String::new(),
+            description: String::new(),
+            input: None,
+            output_schema: None,
+            secrets: Vec::new(),
+            egress: Vec::new(),
+            tier: None,
+            effects: Vec::new(),
+            data_classifications: Vec::new(),
+            returns_secret: Vec::new(),
+            sandbox: None,
+            packages: Vec::new(),
+            approval: ApprovalWish::default(),
+            notes: Vec::new(),
+            examples: Vec::new(),
+        }
+    }
+}
+
+/// K-73: whether a document asks for approval whatever section 15 says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ApprovalWish {
+    /// It says nothing.
+    #[default]
+    Unsaid,
+    /// `required: true`: reason `skill-requested`.
+    Required,
+}
+
+/// Declared inputs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct InputDeclaration {
+    /// JSON Schema 2020-12: an object schema with `properties`; `additionalProperties: false` is set by `assemble`.
+    pub schema: Map<String, Value>,
+    /// K-204: where inputs go that say so (`in:`, OpenAPI parameters). Others go where K-204 sends them.
+    pub places: Vec<InputPlace>,
+}
+
+/// Where an input goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputPlace {
+    /// The property of the schema.
+    pub input: String,
+    /// Its name in the request.
+    pub wire_name: String,
+    /// Where it goes.
+    pub place: WirePlace,
+    /// How an array or object is written (K-182).
+    pub style: Option<crate::model::Style>,
+}
+
+/// A place in a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WirePlace {
+    /// A segment of the path, or part of one.
+    Path,
+    /// The query.
+    Query,
+    /// A header.
+    Header,
+    /// A cookie.
+    Cookie,
+    /// A member of a JSON body, a pair of a form body, a part of a multipart body.
+    Body,
+}
+
+/// K-89, section 21: what an operation asks of its sandbox; not checked.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SandboxDeclaration {
+    /// `network.egress`: hosts as written; `none` is empty.
+    pub egress: Vec<String>,
+    /// `filesystem.read`
+    pub read: Vec<String>,
+    /// `filesystem.write`
+    pub write: Vec<String>,
+    /// `resources`, kebab-case keys (K-323), in order.
+    pub resources: Vec<(String, u64)>,
+    /// Its line, for the derivation (K-326).
+    pub line: u32,
+}
+
+/// What was seen of an operation in use (K-17 `examples`).
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Example {
+    /// Inputs, by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+    /// What comes out, as JSON if it is JSON, else a string.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
+    /// The text it was taken from, without any credential; at most an excerpt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Where, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+}

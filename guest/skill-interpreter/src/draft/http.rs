@@ -1,0 +1,317 @@
+//! A request as a command or a document gives it. `assemble` checks and splits the URL, tells auth from other headers, and
+//! finds the inputs; a reader of commands only says what the options say.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Template;
+
+/// K-218 to K-224: how a request was written, which gives its confidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WrittenAs {
+    /// A structured `endpoint`, an OpenAPI operation.
+    Endpoint,
+    /// `curl`
+    Curl,
+    /// `wget`
+    Wget,
+    /// `http`, `https`
+    Httpie,
+    /// A bare verb.
+    Verb,
+    /// A list item, a table cell, a labelled group.
+    Listed,
+}
+
+/// What a URL without scheme means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Schemeless {
+    /// K-153, K-160: `http`, with diagnostic `scheme-missing`; one that begins `/` is relative.
+    Http,
+    /// K-160: `https`, without a diagnostic.
+    Https,
+    /// K-103: relative to the base.
+    Relative,
+}
+
+/// A request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HttpDraft {
+    /// How it was written.
+    pub written_as: WrittenAs,
+    /// Upper-case; a default is already applied.
+    pub method: String,
+    /// With its query, not split, not checked; the fragment too. None: K-196.
+    pub url: Option<Template>,
+    /// What a URL without scheme means.
+    pub schemeless: Schemeless,
+    /// Further query, after that of the URL.
+    pub query: Vec<QueryDraft>,
+    /// In order, `Content-Type` and `Accept` that an option implies included. K-313 is checked by `assemble`.
+    pub headers: Vec<HeaderDraft>,
+    /// Besides what headers say. A `None` of K-83 is one element [`AuthDraft::None`].
+    pub auth: Vec<AuthDraft>,
+    /// The body.
+    pub body: Option<BodyDraft>,
+    /// K-144
+    pub follow: bool,
+    /// K-145, K-90
+    pub limits: HttpLimits,
+    /// K-146, K-157: write the response's body to a file.
+    pub output: Option<OutputDraft>,
+    /// K-149, K-232: options of that row occurred.
+    pub noted: bool,
+}
+
+impl HttpDraft {
+    /// A request with nothing but a method and perhaps a URL.
+    #[must_use]
+    pub fn new(written_as: WrittenAs, method: impl Into<String>, url: Option<Template>) -> Self {
+        Self {
+            written_as,
+            method: method.into(),
+            url,
+            schemeless: Schemeless::Relative,
+            query: Vec::new(),
+            headers: Vec::new(),
+            auth: Vec::new(),
+            body: None,
+            follow: false,
+            limits: HttpLimits::default(),
+            output: None,
+            noted: false,
+        }
+    }
+}
+
+/// A piece of query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum QueryDraft {
+    /// Text as it stands in a URL, `a=1&b=2`, already percent-encoded where it has to be.
+    Raw(Template),
+    /// A pair whose value is not yet encoded (`--data-urlencode` with `-G`, httpie `k==v`, a structured `query`).
+    Pair {
+        /// As written. Empty for content without a name (`--data-urlencode content`).
+        name: String,
+        /// Not encoded.
+        value: Template,
+    },
+}
+
+/// A header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeaderDraft {
+    /// As written.
+    pub name: String,
+    /// What it says.
+    pub value: HeaderValue,
+}
+
+/// What a header says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HeaderValue {
+    /// A value, without the blanks around it.
+    Set(Template),
+    /// Sent empty (`X;`).
+    Empty,
+    /// Not sent, a default included (`X:`).
+    Removed,
+}
+
+/// Credentials that stand outside headers, or are declared (K-83, K-141, K-142, K-186). Variables in them are secrets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AuthDraft {
+    /// K-83 `none`: no auth is to be assumed.
+    None,
+    /// `Authorization: Bearer T`, or another prefix, its blank included.
+    Bearer {
+        /// `Bearer ` if nothing else is said.
+        prefix: Option<String>,
+        /// The token.
+        token: Template,
+    },
+    /// Basic auth. A literal half is dropped by `assemble` (K-141); a missing one is a secret of K-141's name.
+    Basic {
+        /// The half before the colon.
+        user: Option<Template>,
+        /// The half after it.
+        password: Option<Template>,
+    },
+    /// A header of this name.
+    Header {
+        /// `X-API-Key` by default (K-83).
+        name: String,
+        /// Kept before the value, its blank included.
+        prefix: Option<String>,
+        /// The value.
+        value: Template,
+    },
+    /// A query parameter.
+    Query {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: Template,
+    },
+    /// A cookie.
+    Cookie {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: Template,
+    },
+    /// K-143: `-b "a=1; b=$TOKEN"`.
+    Cookies(Template),
+}
+
+/// A body.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BodyDraft {
+    /// Bytes made of pieces, one after another; separators (`&`) are text pieces. Whether it is JSON or form is found by
+    /// `assemble` from the content type and the text (K-199, K-201).
+    Pieces(Vec<Piece>),
+    /// `multipart/form-data`.
+    Multipart(Vec<MultipartDraft>),
+    /// A JSON value with templates in its string leaves (K-82, K-162).
+    Json(JsonDraft),
+    /// Form pairs that are not yet encoded (httpie `-f`).
+    Form(Vec<(String, Template)>),
+    /// One input is the whole body (K-184, K-204): any JSON value, an object of form fields or parts, a text, a file.
+    Input {
+        /// Its name.
+        name: String,
+        /// How it is sent.
+        media: Media,
+        /// The media type as declared, for `Content-Type`.
+        content_type: Option<String>,
+    },
+    /// K-204: made from the declared inputs that have no other place.
+    FromInputs(Media),
+}
+
+/// How an input becomes a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Media {
+    /// As JSON.
+    Json,
+    /// `application/x-www-form-urlencoded`
+    Form,
+    /// `multipart/form-data`
+    Multipart,
+    /// As text.
+    Text,
+    /// The bytes of a file.
+    File,
+}
+
+/// A piece of a body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Text as it is sent.
+    Text(Template),
+    /// Text that is form-encoded before it is sent (K-135).
+    Encoded(Template),
+    /// A file's bytes.
+    File {
+        /// As written.
+        name: Template,
+        /// What is done with them.
+        how: FileUse,
+    },
+    /// K-134 `@-`: what the stage before put out.
+    Previous(FileUse),
+}
+
+/// What is done with the bytes of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileUse {
+    /// As they are.
+    Verbatim,
+    /// Without CR, LF and NUL (`-d @file`).
+    Stripped,
+    /// Form-encoded (`--data-urlencode @file`).
+    Encoded,
+}
+
+/// A part of a multipart body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MultipartDraft {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub content: PartContent,
+    /// `;type=`
+    pub content_type: Option<String>,
+    /// `;filename=`
+    pub filename: Option<String>,
+}
+
+/// What a part of a multipart body holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PartContent {
+    /// Text.
+    Text(Template),
+    /// `@f`: a file, with its name.
+    File(Template),
+    /// `<f`: the text of a file.
+    TextOfFile(Template),
+    /// `@-`, `<-`: what the stage before put out.
+    Previous,
+}
+
+/// A JSON value with templates.
+#[derive(Debug, Clone, PartialEq)]
+pub enum JsonDraft {
+    /// A value without any template in it.
+    Value(Value),
+    /// A string with templates; one that is nothing but a variable is a string too.
+    Text(Template),
+    /// A value that is nothing but a variable, of any type.
+    Any(Template),
+    /// An array.
+    Array(Vec<JsonDraft>),
+    /// An object, in order.
+    Object(Vec<(String, JsonDraft)>),
+    /// K-161 `k=@f`: a file's text as a string.
+    TextOfFile(Template),
+    /// K-161 `k:=@f`: a file's text as JSON.
+    JsonOfFile(Template),
+}
+
+/// K-145: each may lower a limit of the host, never raise it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct HttpLimits {
+    /// The whole request, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_ms: Option<u64>,
+    /// Until the connection stands, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connect_ms: Option<u64>,
+    /// The response's body, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_bytes: Option<u64>,
+    /// Redirects followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub redirects: Option<u64>,
+}
+
+impl HttpLimits {
+    /// Whether it lowers nothing.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The file that a response's body is written to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputDraft {
+    /// `-o F`, `-O F`; none: the last path segment of the URL, or `index.html` (K-157; for curl `-O` without a segment
+    /// the reader refuses).
+    pub name: Option<Template>,
+    /// `--output-dir D`, `-P D`
+    pub directory: Option<Template>,
+}

@@ -1,0 +1,239 @@
+//! curl: an argument vector to requests (9.1).
+//!
+//! Options are gathered first ([`Given`]), as curl does, and requests are made of all of them at the end ([`request`]).
+
+mod data;
+mod form;
+mod protocol;
+mod request;
+mod table;
+
+use std::cell::Cell;
+
+use crate::diagnostic::Diagnostics;
+use crate::draft::{HeaderDraft, HttpDraft, HttpLimits, MultipartDraft, QueryDraft, Template};
+use crate::failure::{Code, Failure};
+
+use self::data::Datum;
+use self::protocol::Protocols;
+use self::table::{Role, TABLE};
+use super::option::{Item, Scan};
+use super::{Arguments, Stdin, header, limit, word};
+
+/// Reads a command.
+///
+/// # Errors
+///
+/// The codes of K-140, K-150 to K-152 and K-154.
+pub(super) fn parse(
+    arguments: &Arguments<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Result<Vec<HttpDraft>, Failure> {
+    let reading = Reading {
+        stdin: arguments.stdin,
+        is_stdin_read: Cell::new(false),
+    };
+    let mut given = Given::default();
+    for item in Scan::new(TABLE, arguments.words) {
+        match item
+            .map_err(|unfit| Failure::new(Code::CurlOptionUnknown, format!("curl: {unfit}")))?
+        {
+            Item::Operand(url) if url.as_literal().as_deref() == Some("-") => {
+                return Err(unknown("-"));
+            }
+            Item::Operand(url) => given.urls.push(url),
+            Item::Option { name, role, value } => given.take(&name, role, value, &reading)?,
+        }
+    }
+    given.requests(arguments.line, diagnostics)
+}
+
+/// What options read besides their values.
+struct Reading<'a> {
+    stdin: Stdin<'a>,
+    is_stdin_read: Cell<bool>,
+}
+
+impl Reading<'_> {
+    /// Standard input, which can be read once.
+    ///
+    /// # Errors
+    ///
+    /// `curl-option-conflict` the second time.
+    fn stdin(&self, option: &str) -> Result<Stdin<'_>, Failure> {
+        if self.is_stdin_read.replace(true) {
+            return Err(Failure::new(
+                Code::CurlOptionConflict,
+                format!("{option}: standard input is read twice"),
+            ));
+        }
+        Ok(self.stdin)
+    }
+}
+
+/// All that the options say.
+#[derive(Debug, Default)]
+struct Given {
+    urls: Vec<Template>,
+    method: Option<String>,
+    get: bool,
+    head: bool,
+    data: Vec<Datum>,
+    /// K-136: whether any of the data is of `--json`.
+    json: bool,
+    form: Vec<MultipartDraft>,
+    headers: Vec<HeaderDraft>,
+    user: Option<(Template, Template)>,
+    bearer: Option<Template>,
+    agent: Option<Template>,
+    referer: Option<Template>,
+    range: Option<Template>,
+    compressed: bool,
+    cookies: Vec<Template>,
+    follow: bool,
+    limits: HttpLimits,
+    /// K-146: the n-th is of the n-th URL; none is the name of the URL.
+    outputs: Vec<Option<Template>>,
+    output_directory: Option<Template>,
+    url_query: Vec<QueryDraft>,
+    protocols: Protocols,
+    noted: bool,
+}
+
+impl Given {
+    fn take(
+        &mut self,
+        option: &str,
+        role: Role,
+        value: Template,
+        reading: &Reading<'_>,
+    ) -> Result<(), Failure> {
+        match role {
+            Role::Method => self.method = Some(method(option, &value)?),
+            Role::Data(kind) => {
+                self.json |= kind == table::Data::Json;
+                self.data.push(data::read(option, kind, value, reading)?);
+            }
+            Role::Form => self.form.push(form::read(option, &value, reading)?),
+            Role::FormString => self.form.push(form::read_string(option, &value)?),
+            Role::Get => self.get = true,
+            Role::Head => self.head = true,
+            Role::Header => self.headers.push(read_header(option, &value)?),
+            Role::User => {
+                // K-141: without a colon curl asks for the password.
+                let halves =
+                    word::split_once(&value, ':').ok_or_else(|| refused(option, "has no colon"))?;
+                self.user = Some(halves);
+            }
+            Role::Bearer => self.bearer = Some(value),
+            Role::UserAgent => self.agent = Some(value),
+            Role::Referer => self.referer = Some(referer(option, value)?),
+            Role::Range => self.range = Some(range(value)),
+            Role::Compressed => self.compressed = true,
+            Role::Cookie => self.cookies.push(cookie(option, value)?),
+            Role::Location => self.follow = true,
+            Role::MaxTime => self.limits.total_ms = number(option, &value, limit::milliseconds)?,
+            Role::ConnectTimeout => {
+                self.limits.connect_ms = number(option, &value, limit::milliseconds)?;
+            }
+            Role::MaxFilesize => {
+                self.limits.response_bytes = number(option, &value, limit::bytes)?;
+            }
+            Role::MaxRedirects => self.limits.redirects = number(option, &value, limit::count)?,
+            Role::Output => self.outputs.push(Some(value)),
+            Role::RemoteName => self.outputs.push(None),
+            Role::OutputDirectory => self.output_directory = Some(value),
+            Role::Url => self.urls.push(value),
+            Role::UrlQuery => self
+                .url_query
+                .push(data::url_query(option, value, reading)?),
+            Role::Protocols => self.protocols.allow(option, &value)?,
+            Role::DefaultProtocol => self.protocols.set_default(option, &value)?,
+            Role::NoEffect => {}
+            Role::Noted => self.noted = true,
+            Role::NotedToStdout if value.as_literal().as_deref() == Some("-") => self.noted = true,
+            Role::NotedToStdout => return Err(refused(option, "writes a file")),
+            Role::Refused => return Err(refused(option, "is never mapped")),
+        }
+        Ok(())
+    }
+}
+
+/// K-133. `CONNECT`, `TRACE` and `TRACK` are refused as in the Fetch standard: the first is no request for a resource, the
+/// others send credentials back.
+fn method(option: &str, value: &Template) -> Result<String, Failure> {
+    match value.as_literal() {
+        Some(method) if header::is_token(&method) => match method.to_ascii_uppercase() {
+            method if matches!(method.as_str(), "CONNECT" | "TRACE" | "TRACK") => {
+                Err(refused(option, "names a method that is never mapped"))
+            }
+            method => Ok(method),
+        },
+        Some(_) => Err(refused(option, "names no method: that is a token")),
+        None => Err(refused(option, "has a variable as its method")),
+    }
+}
+
+/// K-140
+fn read_header(option: &str, value: &Template) -> Result<HeaderDraft, Failure> {
+    if word::first_character(value) == Some('@') {
+        return Err(refused(option, "reads headers from a file"));
+    }
+    header::parse_of_curl(value)
+}
+
+/// K-142. `;auto` changes what is sent after a redirect, which the host does not do.
+fn referer(option: &str, value: Template) -> Result<Template, Failure> {
+    if word::literals(&value).any(|text| text.contains(";auto")) {
+        return Err(refused(option, "has ;auto in it"));
+    }
+    Ok(value)
+}
+
+/// K-142: curl puts a dash after a lone number.
+fn range(mut value: Template) -> Template {
+    let begins_with_digit = word::first_character(&value).is_some_and(|c| c.is_ascii_digit());
+    if begins_with_digit && !word::contains(&value, '-') {
+        value.push_literal("-", crate::draft::Quoting::Bare);
+    }
+    value
+}
+
+/// K-143
+fn cookie(option: &str, value: Template) -> Result<Template, Failure> {
+    if word::first_character(&value) == Some('@') || !word::contains(&value, '=') {
+        return Err(refused(option, "reads cookies from a file"));
+    }
+    Ok(value)
+}
+
+/// K-145: a limit that is no number is refused by curl; one in a variable lowers nothing.
+fn number(
+    option: &str,
+    value: &Template,
+    read: fn(&str) -> Option<u64>,
+) -> Result<Option<u64>, Failure> {
+    match value.as_literal() {
+        Some(text) if !text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-')) => {
+            Err(refused(option, "is no number"))
+        }
+        Some(text) => Ok(read(&text)),
+        None => Ok(None),
+    }
+}
+
+/// K-150, naming the option and nothing of its value (K-38).
+fn refused(option: &str, why: &str) -> Failure {
+    Failure::new(
+        Code::CurlOptionRefused,
+        format!("the option {option} of curl is refused: it {why}"),
+    )
+}
+
+/// K-151
+fn unknown(option: &str) -> Failure {
+    Failure::new(
+        Code::CurlOptionUnknown,
+        format!("curl: {option} is not an option that is known"),
+    )
+}

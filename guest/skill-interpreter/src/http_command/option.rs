@@ -1,0 +1,181 @@
+//! Argument vectors against a table of options: clusters, glued values, `--opt=value`, `--` (9.1).
+
+use super::word::{self, Atom};
+use crate::draft::{Template, Word};
+
+/// What an option takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// Nothing.
+    Nothing,
+    /// A value, glued or as the next word.
+    Value,
+}
+
+/// A row of a table of options.
+#[derive(Debug)]
+pub(super) struct Row<R: 'static> {
+    /// All its names, in full; one that ends `*` stands for every name that begins so and has no row of its own.
+    pub(super) names: &'static [&'static str],
+    /// What it takes.
+    pub(super) takes: Takes,
+    /// What it means.
+    pub(super) role: R,
+}
+
+/// A row.
+pub(super) const fn row<R>(names: &'static [&'static str], takes: Takes, role: R) -> Row<R> {
+    Row { names, takes, role }
+}
+
+/// A word, or several, read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Item<R> {
+    /// An option.
+    Option {
+        /// As it is called in full, `--insecure` or `-k`.
+        name: String,
+        /// What it means.
+        role: R,
+        /// Its value; empty if it takes none.
+        value: Template,
+    },
+    /// Anything else.
+    Operand(Template),
+}
+
+/// Why a word is neither.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Unfit {
+    /// It is in no row.
+    #[error("{0} is not an option that is known")]
+    Unknown(String),
+    /// There is no word left for its value.
+    #[error("{0} needs a value")]
+    NoValue(String),
+    /// `--silent=yes`
+    #[error("{0} takes no value")]
+    UnwantedValue(String),
+}
+
+/// Reads an argument vector. The items are in order, and options may stand after operands.
+pub(super) struct Scan<'a, R: 'static> {
+    table: &'static [Row<R>],
+    words: std::slice::Iter<'a, Word>,
+    /// What is left of a cluster such as `-sSL`.
+    cluster: std::vec::IntoIter<Atom>,
+    /// After `--`.
+    only_operands: bool,
+}
+
+impl<'a, R: Copy> Scan<'a, R> {
+    /// Reads these words by this table.
+    pub(super) fn new(table: &'static [Row<R>], words: &'a [Word]) -> Self {
+        Self {
+            table,
+            words: words.iter(),
+            cluster: Vec::new().into_iter(),
+            only_operands: false,
+        }
+    }
+
+    fn short(&mut self, letter: &Atom) -> Result<Item<R>, Unfit> {
+        let Some(c) = letter.character() else {
+            return Err(Unfit::Unknown("-, followed by a variable,".to_owned()));
+        };
+        let name = format!("-{}", printable(c));
+        let row = find(self.table, &name).ok_or_else(|| Unfit::Unknown(name.clone()))?;
+        let value = match row.takes {
+            Takes::Nothing => Template::default(),
+            Takes::Value if self.cluster.as_slice().is_empty() => self.next_word(&name)?,
+            Takes::Value => {
+                let glued = word::template(self.cluster.as_slice());
+                self.cluster = Vec::new().into_iter();
+                glued
+            }
+        };
+        Ok(Item::Option {
+            name,
+            role: row.role,
+            value,
+        })
+    }
+
+    fn long(&mut self, word: &Template) -> Result<Item<R>, Unfit> {
+        let (name, glued) = match word::split_once(word, '=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word.clone(), None),
+        };
+        let shown: String = name.display().chars().take(40).map(printable).collect();
+        let row = name
+            .as_literal()
+            .and_then(|name| find(self.table, &name))
+            .ok_or_else(|| Unfit::Unknown(shown.clone()))?;
+        let value = match (row.takes, glued) {
+            (Takes::Nothing, None) => Template::default(),
+            (Takes::Nothing, Some(_)) => return Err(Unfit::UnwantedValue(shown)),
+            (Takes::Value, Some(value)) => value,
+            (Takes::Value, None) => self.next_word(&shown)?,
+        };
+        Ok(Item::Option {
+            name: shown,
+            role: row.role,
+            value,
+        })
+    }
+
+    fn next_word(&mut self, option: &str) -> Result<Template, Unfit> {
+        self.words
+            .next()
+            .cloned()
+            .ok_or_else(|| Unfit::NoValue(option.to_owned()))
+    }
+}
+
+impl<R: Copy> Iterator for Scan<'_, R> {
+    type Item = Result<Item<R>, Unfit>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(letter) = self.cluster.next() {
+            return Some(self.short(&letter));
+        }
+        loop {
+            let word = self.words.next()?;
+            let rest = match word::strip_first(word, '-') {
+                Some(rest) if !self.only_operands && !rest.is_empty() => rest,
+                _ => return Some(Ok(Item::Operand(word.clone()))),
+            };
+            if word::first_character(&rest) != Some('-') {
+                self.cluster = word::atoms(&rest).into_iter();
+                let letter = self.cluster.next()?;
+                return Some(self.short(&letter));
+            }
+            if rest.as_literal().as_deref() == Some("-") {
+                self.only_operands = true;
+                continue;
+            }
+            return Some(self.long(word));
+        }
+    }
+}
+
+/// The row of an option's name.
+fn find<R>(table: &'static [Row<R>], name: &str) -> Option<&'static Row<R>> {
+    let by = |fits: fn(&str, &str) -> bool| {
+        table
+            .iter()
+            .find(|row| row.names.iter().any(|known| fits(known, name)))
+    };
+    by(|known, name| known == name).or_else(|| {
+        by(|known, name| {
+            known
+                .strip_suffix('*')
+                .is_some_and(|begin| name.starts_with(begin))
+        })
+    })
+}
+
+/// K-38: what a message may show of an option's name.
+fn printable(c: char) -> char {
+    if c.is_control() { '\u{FFFD}' } else { c }
+}

@@ -1,0 +1,167 @@
+//! K-154: addresses that a program and a WHATWG parser could read differently are refused, before `assemble` parses them.
+//!
+//! curl, wget and httpie read addresses by rules of their own: they guess schemes, take one slash or three for two, and
+//! keep a backslash where a WHATWG parser sees a slash. What is left after these checks names one host for all of them.
+
+use crate::draft::{Part, Template};
+use crate::failure::{Code, Failure};
+
+/// Stands for a variable while an address is looked at; no address of a document needs it.
+const VARIABLE: char = '\u{FFFC}';
+
+/// K-150: what curl takes from the first label of a host where no scheme stands.
+const GUESSED_SCHEMES: [&str; 6] = ["ftp", "dict", "ldap", "imap", "smtp", "pop3"];
+
+/// How an address begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Begins {
+    /// `http://`
+    Http,
+    /// `https://`
+    Https,
+    /// A host.
+    Host,
+    /// One slash: it is relative.
+    Relative,
+    /// A variable.
+    Variable,
+}
+
+/// Whose address it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reader {
+    /// What a scheme other than `http` and `https` gives.
+    pub(super) scheme_refused: Code,
+    /// K-150: whether the scheme is guessed from names such as `ftp.example.org`.
+    pub(super) guesses: bool,
+}
+
+/// Looks at the whole address.
+///
+/// # Errors
+///
+/// `url-invalid`, `url-userinfo`, or the reader's code for a scheme that is neither `http` nor `https`.
+pub(super) fn check(url: &Template, reader: Reader) -> Result<Begins, Failure> {
+    let text = flat(url);
+    if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return Err(invalid("it holds a blank or a control character"));
+    }
+    let (begins, rest) = beginning(&text, reader)?;
+    let before_query = rest.split(['?', '#']).next().unwrap_or(rest);
+    if before_query.contains('\\') {
+        return Err(invalid("it holds a backslash"));
+    }
+    let (authority, path) = match begins {
+        Begins::Relative => ("", before_query),
+        _ => before_query.split_once('/').unwrap_or((before_query, "")),
+    };
+    if authority.contains('@') {
+        return Err(Failure::new(
+            Code::UrlUserinfo,
+            "an address must not hold a user name or password",
+        ));
+    }
+    if authority.contains('%') {
+        return Err(invalid("its host is percent-encoded"));
+    }
+    if authority.is_empty() && begins != Begins::Relative {
+        return Err(invalid("it has no host"));
+    }
+    if begins == Begins::Host && authority.ends_with(':') {
+        // wget reads `host:/path` as an address of ftp.
+        return Err(invalid("its port is empty"));
+    }
+    if path.split('/').any(is_hidden_dots) {
+        return Err(invalid("`.` or `..` stands percent-encoded in its path"));
+    }
+    Ok(begins)
+}
+
+/// Whether a file could be named after the address: it has a last path segment, or it may have one (K-146).
+pub(super) fn names_a_file(url: &Template) -> bool {
+    if url.as_variable().is_some() {
+        return true;
+    }
+    let text = flat(url);
+    let before_query = text.split(['?', '#']).next().unwrap_or(&text);
+    let rest = before_query
+        .split_once("://")
+        .map_or(before_query, |(_, rest)| rest);
+    rest.rsplit_once('/')
+        .is_some_and(|(_, segment)| !segment.is_empty())
+}
+
+/// How it begins, and what follows the scheme.
+fn beginning(text: &str, reader: Reader) -> Result<(Begins, &str), Failure> {
+    if let Some((scheme, rest)) = text.split_once(':')
+        && is_scheme(scheme)
+        && rest.starts_with('/')
+    {
+        let begins = match scheme.to_ascii_lowercase().as_str() {
+            "http" => Begins::Http,
+            "https" => Begins::Https,
+            _ => return Err(scheme_refused(scheme, reader)),
+        };
+        // Two slashes, neither one nor three: a WHATWG parser and these programs part there.
+        return match rest.strip_prefix("//") {
+            Some(rest) if !rest.starts_with(['/', '\\']) => Ok((begins, rest)),
+            _ => Err(invalid("its scheme is not followed by `//` and a host")),
+        };
+    }
+    if let Some(rest) = text.strip_prefix('/') {
+        return if rest.starts_with(['/', '\\']) {
+            Err(invalid("it begins with two slashes"))
+        } else {
+            Ok((Begins::Relative, text))
+        };
+    }
+    if text.starts_with([VARIABLE, '{', '<']) {
+        return Ok((Begins::Variable, text));
+    }
+    if reader.guesses {
+        let host = text.to_ascii_lowercase();
+        if let Some(scheme) = GUESSED_SCHEMES.iter().find(|scheme| {
+            host.strip_prefix(**scheme)
+                .is_some_and(|rest| rest.starts_with('.'))
+        }) {
+            return Err(scheme_refused(scheme, reader));
+        }
+    }
+    Ok((Begins::Host, text))
+}
+
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+}
+
+/// A dot segment that only a WHATWG parser sees.
+fn is_hidden_dots(segment: &str) -> bool {
+    let shown = segment.to_ascii_lowercase();
+    shown.contains("%2e") && matches!(shown.replace("%2e", ".").as_str(), "." | "..")
+}
+
+fn flat(url: &Template) -> String {
+    let mut text = String::new();
+    for part in &url.parts {
+        match part {
+            Part::Literal(literal) => text.push_str(&literal.text),
+            Part::Variable(_) => text.push(VARIABLE),
+        }
+    }
+    text
+}
+
+fn invalid(why: &str) -> Failure {
+    Failure::new(Code::UrlInvalid, format!("the address is refused: {why}"))
+}
+
+fn scheme_refused(scheme: &str, reader: Reader) -> Failure {
+    let scheme: String = scheme.chars().take(40).collect();
+    Failure::new(
+        reader.scheme_refused,
+        format!("the scheme {scheme} is refused; only http and https are read"),
+    )
+}

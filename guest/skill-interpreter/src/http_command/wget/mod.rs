@@ -1,0 +1,285 @@
+//! wget: an argument vector to requests (9.2).
+
+mod table;
+
+use crate::draft::{
+    AuthDraft, BodyDraft, FileUse, HeaderDraft, HeaderValue, HttpDraft, HttpLimits, OutputDraft,
+    Piece, Schemeless, Template, WrittenAs,
+};
+use crate::failure::{Code, Failure};
+
+use self::table::{Role, TABLE};
+use super::header::{self, Bare, has, set};
+use super::option::{Item, Scan};
+use super::url::{self, Reader};
+use super::{Arguments, limit};
+
+const CONTENT_TYPE: &str = "Content-Type";
+const FORM_TYPE: &str = "application/x-www-form-urlencoded";
+
+/// Reads a command.
+///
+/// # Errors
+///
+/// `wget-option-refused`, `header-refused`, and those of the URL.
+pub(super) fn parse(arguments: &Arguments<'_>) -> Result<Vec<HttpDraft>, Failure> {
+    let mut given = Given::default();
+    for item in Scan::new(TABLE, arguments.words) {
+        match item
+            .map_err(|unfit| Failure::new(Code::WgetOptionRefused, format!("wget: {unfit}")))?
+        {
+            Item::Operand(url) => given.urls.push(url),
+            Item::Option { name, role, value } => given.take(&name, role, value)?,
+        }
+    }
+    given.requests()
+}
+
+/// All that the options say.
+#[derive(Debug, Default)]
+struct Given {
+    urls: Vec<Template>,
+    output: Option<Template>,
+    directory: Option<Template>,
+    headers: Vec<HeaderDraft>,
+    agent: Option<Template>,
+    referer: Option<Template>,
+    method: Option<String>,
+    post_data: Option<Template>,
+    post_file: Option<Template>,
+    body_data: Option<Template>,
+    body_file: Option<Template>,
+    seconds: Option<Template>,
+    redirects: Option<Template>,
+    user: Option<Template>,
+    http_user: Option<Template>,
+    password: Option<Template>,
+    http_password: Option<Template>,
+}
+
+impl Given {
+    fn take(&mut self, option: &str, role: Role, value: Template) -> Result<(), Failure> {
+        match role {
+            Role::NoEffect => {}
+            Role::No => {
+                let letters = value.as_literal().unwrap_or_default();
+                if letters.is_empty() || letters.chars().any(|c| c != 'v') {
+                    return Err(refused("-n", "is known only as -nv"));
+                }
+            }
+            Role::Output => self.output = Some(value),
+            Role::Directory => self.directory = Some(value),
+            Role::Header => self.header(&value)?,
+            Role::UserAgent => self.agent = Some(value),
+            Role::Referer => self.referer = Some(value),
+            Role::Method => {
+                let method = value.as_literal().filter(|method| header::is_token(method));
+                let method = method.ok_or_else(|| refused(option, "names no method"))?;
+                let method = method.to_ascii_uppercase();
+                // As of curl: these are no requests for a resource.
+                if matches!(method.as_str(), "CONNECT" | "TRACE" | "TRACK") {
+                    return Err(refused(option, "names a method that is never mapped"));
+                }
+                self.method = Some(method);
+            }
+            Role::PostData => self.post_data = Some(value),
+            Role::PostFile => self.post_file = Some(value),
+            Role::BodyData => self.body_data = Some(value),
+            Role::BodyFile => self.body_file = Some(value),
+            Role::Timeout => self.seconds = Some(value),
+            Role::MaxRedirects => self.redirects = Some(value),
+            Role::User => self.user = Some(value),
+            Role::HttpUser => self.http_user = Some(value),
+            Role::Password => self.password = Some(value),
+            Role::HttpPassword => self.http_password = Some(value),
+            Role::Refused => return Err(refused(option, "is never mapped")),
+        }
+        Ok(())
+    }
+
+    /// A later header of the same name replaces the former; an empty text takes all away.
+    fn header(&mut self, text: &Template) -> Result<(), Failure> {
+        if text.is_empty() {
+            self.headers.clear();
+            return Ok(());
+        }
+        let header = header::parse(text, Bare::IsEmpty)?;
+        self.headers
+            .retain(|former| !former.name.eq_ignore_ascii_case(&header.name));
+        self.headers.push(header);
+        Ok(())
+    }
+
+    fn requests(mut self) -> Result<Vec<HttpDraft>, Failure> {
+        let urls = std::mem::take(&mut self.urls);
+        let reader = Reader {
+            scheme_refused: Code::WgetOptionRefused,
+            guesses: false,
+        };
+        for address in &urls {
+            if urls.len() > 1 && address.as_variable().is_some() {
+                return Err(refused("a variable besides the URL", "could be anything"));
+            }
+            url::check(address, reader)?;
+        }
+        let output = self.output()?;
+        if urls.len() > 1 && output.as_ref().is_some_and(|output| output.name.is_some()) {
+            return Err(refused("-O", "would put several downloads into one file"));
+        }
+        let (method, body) = self.method_and_body()?;
+        let limits = self.limits()?;
+        let auth = self.auth()?;
+        let mut headers = std::mem::take(&mut self.headers);
+        if body.is_some() && !has(&headers, CONTENT_TYPE) {
+            headers.push(set(CONTENT_TYPE, Template::literal(FORM_TYPE)));
+        }
+        if let Some(agent) = self.agent.filter(|_| !has(&headers, "User-Agent")) {
+            headers.push(HeaderDraft {
+                name: "User-Agent".to_owned(),
+                value: if agent.is_empty() {
+                    HeaderValue::Removed
+                } else {
+                    HeaderValue::Set(agent)
+                },
+            });
+        }
+        if let Some(referer) = self.referer.filter(|_| !has(&headers, "Referer")) {
+            headers.push(HeaderDraft {
+                name: "Referer".to_owned(),
+                value: if referer.is_empty() {
+                    HeaderValue::Empty
+                } else {
+                    HeaderValue::Set(referer)
+                },
+            });
+        }
+        let template = HttpDraft {
+            schemeless: Schemeless::Http,
+            headers,
+            auth,
+            body,
+            // K-158; a wget that may follow none does not follow.
+            follow: limits.redirects != Some(0),
+            limits,
+            output,
+            ..HttpDraft::new(WrittenAs::Wget, method, None)
+        };
+        if urls.is_empty() {
+            return Ok(vec![template]);
+        }
+        Ok(urls
+            .into_iter()
+            .map(|url| HttpDraft {
+                url: Some(url),
+                ..template.clone()
+            })
+            .collect())
+    }
+
+    /// K-157
+    fn output(&mut self) -> Result<Option<OutputDraft>, Failure> {
+        match self.output.take() {
+            Some(name) if matches!(name.as_literal().as_deref(), Some("-" | "/dev/null")) => {
+                Ok(None)
+            }
+            Some(name) if name.is_empty() => Err(refused("-O", "names no file")),
+            // wget does not look at -P where -O names a file.
+            Some(name) => Ok(Some(OutputDraft {
+                name: Some(name),
+                directory: None,
+            })),
+            None => Ok(Some(OutputDraft {
+                name: None,
+                directory: self.directory.take(),
+            })),
+        }
+    }
+
+    /// K-158, with what wget itself takes for a contradiction refused.
+    fn method_and_body(&mut self) -> Result<(String, Option<BodyDraft>), Failure> {
+        let text = |text: Template| BodyDraft::Pieces(vec![Piece::Text(text)]);
+        let file = |name: Template| {
+            BodyDraft::Pieces(vec![Piece::File {
+                name,
+                how: FileUse::Verbatim,
+            }])
+        };
+        let post = match (self.post_data.take(), self.post_file.take()) {
+            (Some(_), Some(_)) => {
+                return Err(refused("--post-file", "stands beside --post-data"));
+            }
+            (Some(data), None) => Some(text(data)),
+            (None, Some(name)) => Some(named("--post-file", name).map(file)?),
+            (None, None) => None,
+        };
+        let body = match (self.body_data.take(), self.body_file.take()) {
+            (Some(_), Some(_)) => {
+                return Err(refused("--body-file", "stands beside --body-data"));
+            }
+            (Some(data), None) => Some(text(data)),
+            (None, Some(name)) => Some(named("--body-file", name).map(file)?),
+            (None, None) => None,
+        };
+        match (self.method.take(), post, body) {
+            (Some(_), Some(_), _) => Err(refused("--method", "stands beside --post-data")),
+            (Some(method), None, body) => Ok((method, body)),
+            (None, _, Some(_)) => Err(refused("--body-data", "needs --method")),
+            (None, Some(body), None) => Ok(("POST".to_owned(), Some(body))),
+            (None, None, None) => Ok(("GET".to_owned(), None)),
+        }
+    }
+
+    fn limits(&self) -> Result<HttpLimits, Failure> {
+        let number =
+            |option: &str, value: &Option<Template>, read: fn(&str) -> Option<u64>| match value
+                .as_ref()
+                .map(Template::as_literal)
+            {
+                Some(Some(text)) if !text.starts_with(|c: char| c.is_ascii_digit() || c == '.') => {
+                    Err(refused(option, "is no number"))
+                }
+                Some(Some(text)) => Ok(read(&text)),
+                Some(None) | None => Ok(None),
+            };
+        // wget's is for each of look-up, connection and reading; the whole may be limited by it, which only lowers.
+        let seconds = number("-T", &self.seconds, limit::milliseconds)?;
+        Ok(HttpLimits {
+            total_ms: seconds,
+            connect_ms: seconds,
+            response_bytes: None,
+            redirects: number("--max-redirect", &self.redirects, limit::count)?,
+        })
+    }
+
+    /// K-141, K-158. wget sends them when it is asked for them; they are sent at once here.
+    fn auth(&mut self) -> Result<Vec<AuthDraft>, Failure> {
+        let user = self.http_user.take().or(self.user.take());
+        let password = self.http_password.take().or(self.password.take());
+        match (user, password) {
+            _ if has(&self.headers, "Authorization") => Ok(Vec::new()),
+            (None, None) => Ok(Vec::new()),
+            (Some(user), Some(password)) => Ok(vec![AuthDraft::Basic {
+                user: Some(user),
+                password: Some(password),
+            }]),
+            (Some(_), None) => Err(refused("--user", "needs a password")),
+            (None, Some(_)) => Err(refused("--password", "needs a user")),
+        }
+    }
+}
+
+/// The name of a file, which is not empty and not standard input.
+fn named(option: &str, name: Template) -> Result<Template, Failure> {
+    if name.is_empty() || name.as_literal().as_deref() == Some("-") {
+        return Err(refused(option, "names no file"));
+    }
+    Ok(name)
+}
+
+/// K-159, naming the option and nothing of its value (K-38).
+fn refused(option: &str, why: &str) -> Failure {
+    Failure::new(
+        Code::WgetOptionRefused,
+        format!("the option {option} of wget is refused: it {why}"),
+    )
+}

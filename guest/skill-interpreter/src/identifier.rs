@@ -1,0 +1,79 @@
+//! Names: the grammar of ids, slugs, and when two names are one (K-08 to K-11).
+
+use unicode_normalization::{UnicodeNormalization, is_nfc};
+
+/// K-08, K-09: characters of an id, and of a slug.
+const ID_CHARACTERS: usize = 64;
+
+/// K-08: 1 to 64 characters, each a Unicode letter or digit, `_`, `.` or `-`, in NFC.
+#[must_use]
+pub fn is_id(text: &str) -> bool {
+    !text.is_empty()
+        && text.chars().count() <= ID_CHARACTERS
+        && text
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '-'))
+        && is_nfc(text)
+}
+
+/// K-09: lower-case, each run of other characters than letters and digits one `-`, trimmed, cut at 64; none when empty.
+#[must_use]
+pub fn slug(text: &str) -> Option<String> {
+    let mut slug = String::new();
+    let mut length = 0;
+    let mut gap = false;
+    // K-08: a slug is an id, so it is in NFC; lower-casing may leave it.
+    let lower: String = text.chars().flat_map(char::to_lowercase).collect();
+    for c in lower.nfc() {
+        if !c.is_alphanumeric() {
+            gap = true;
+            continue;
+        }
+        let dash = usize::from(gap && length > 0);
+        if length + dash + 1 > ID_CHARACTERS {
+            break;
+        }
+        if dash == 1 {
+            slug.push('-');
+        }
+        slug.push(c);
+        length += dash + 1;
+        gap = false;
+    }
+    (!slug.is_empty()).then_some(slug)
+}
+
+/// K-10: equal for names that look-up does not tell apart.
+#[must_use]
+pub fn fold(text: &str) -> String {
+    text.chars()
+        .flat_map(char::to_lowercase)
+        .map(|c| if matches!(c, '_' | ' ') { '-' } else { c })
+        .collect()
+}
+
+/// K-11: ids that no skill may have. Equality with the ids of installed components is the host's to check.
+#[must_use]
+pub fn is_reserved(skill_id: &str) -> bool {
+    let folded = fold(skill_id);
+    ["ccos", "hydrant"].iter().any(|reserved| {
+        folded
+            .strip_prefix(reserved)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
+}
+
+/// K-141, K-192: an id in upper snake case, as the names of secrets begin.
+#[must_use]
+pub fn upper_snake(id: &str) -> String {
+    let mut name = String::new();
+    for c in id.chars().flat_map(char::to_uppercase) {
+        if c.is_alphanumeric() {
+            name.push(c);
+        } else if !name.is_empty() && !name.ends_with('_') {
+            name.push('_');
+        }
+    }
+    name.truncate(name.trim_end_matches('_').len());
+    name
+}

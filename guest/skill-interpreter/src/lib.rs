@@ -1,0 +1,102 @@
+//! The component `skill.interpret`: what foreign skill documents and commands would do, as data (K-01, K-02).
+//!
+//! A skill document, a command, an OpenAPI description or a jq program is what a stranger wrote. It is parsed here and
+//! nowhere else; the answer is JSON that the host treats as derived from hostile input (K-04). Nothing is executed,
+//! fetched or written, and nothing that a document says is believed to be harmless because it looks so.
+//!
+//! How a document becomes operations:
+//!
+//! 1. [`document`] reads bytes into a [`document::Document`]: what is said of the skill, and its candidates for operations,
+//!    each a [`draft::Draft`] (what is to be done, as written) with a [`draft::Declaration`] (what is said about it).
+//!    Commands on the way go through [`shell`], which calls [`http_command`] and [`tools`].
+//! 2. [`assemble`] makes a [`model::Operation`] of each: variables become inputs and secrets, URLs and bodies become
+//!    segments, and schema, hosts, tier, policy and digest are derived.
+//! 3. [`load`] names them, refuses collisions and answers; [`mapping`] answers for one command.
+//!
+//! Every step is total, takes time about linear in its input, and recurses no deeper than [`limits`] say.
+
+pub mod assemble;
+pub mod context;
+pub mod diagnostic;
+pub mod document;
+pub mod draft;
+pub mod failure;
+pub mod filter;
+pub mod http_command;
+pub mod identifier;
+pub mod limits;
+pub mod load;
+pub mod mapping;
+pub mod model;
+pub mod request;
+pub mod shell;
+pub mod tools;
+pub mod transform;
+
+#[cfg(test)]
+#[path = "../tests/processor_time/mod.rs"]
+mod processor_time;
+
+use kit::SkillError;
+use kit::host::Host;
+use serde_json::{Value, json};
+
+use crate::diagnostic::Diagnostics;
+use crate::failure::{Code, Failure};
+use crate::request::Request;
+
+kit::component!(crate::describe, crate::run_in_host);
+
+/// What the component says of itself (TS-07).
+#[must_use]
+pub fn describe() -> &'static str {
+    include_str!("describe.json").trim_ascii_end()
+}
+
+/// One call: a request in JSON, answered in JSON (section 2.1).
+///
+/// # Errors
+///
+/// `invalid_request` for a malformed request or an unknown `op`, `too_large` for what goes beyond K-05 as a whole.
+pub fn run(request: &[u8]) -> Result<Vec<u8>, SkillError> {
+    let mut diagnostics = Diagnostics::default();
+    let answer = match Request::parse(request)? {
+        // A skill is written as it is: as a value it would be held twice.
+        Request::Load(load) => match load::skill(&load, &mut diagnostics) {
+            Ok(skill) => return encoded(&load::Answer::of(&skill)),
+            Err(failure) => Err(failure),
+        },
+        Request::Map(map) => mapping::answer(&map, &mut diagnostics),
+        Request::Filter(filter) => filter::answer(&filter),
+        Request::Transform(transform) => transform::answer(&transform),
+    };
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(failure) => refusal(&failure, &diagnostics)?,
+    };
+    encoded(&answer)
+}
+
+fn encoded(answer: &impl serde::Serialize) -> Result<Vec<u8>, SkillError> {
+    serde_json::to_vec(answer).map_err(|error| SkillError::new("internal", &error.to_string()))
+}
+
+/// `{"ok":false,…}`; what is beyond a limit as a whole, and a bad request, are errors of the call instead.
+fn refusal(failure: &Failure, diagnostics: &Diagnostics) -> Result<Value, SkillError> {
+    match failure.code {
+        Code::TooLarge => Err(SkillError::new("too_large", &failure.message)),
+        Code::InvalidRequest => Err(SkillError::new(
+            kit::request::INVALID_REQUEST,
+            &failure.message,
+        )),
+        _ => Ok(json!({"ok": false, "error": failure, "diagnostics": diagnostics.as_slice()})),
+    }
+}
+
+#[cfg_attr(
+    not(target_family = "wasm"),
+    allow(dead_code, reason = "what the component exports")
+)]
+fn run_in_host(_: &mut Host, request: &[u8]) -> Result<Vec<u8>, SkillError> {
+    run(request)
+}

@@ -1,0 +1,30 @@
+//! K-05: how much of everything there may be. Whatever walks an input as deep as it is nested checks one of these first.
+
+use crate::failure::{Code, Failure};
+
+/// A document, in bytes.
+pub const DOCUMENT_BYTES: usize = 1 << 20;
+/// Operations of one skill.
+pub const OPERATIONS: usize = 512;
+/// Operations of one fence.
+pub const FENCE_OPERATIONS: usize = 64;
+/// The text of one command or fence, in bytes.
+pub const COMMAND_BYTES: usize = 64 << 10;
+/// Constructs of the shell within each other.
+pub const SHELL_NESTING: usize = 64;
+/// Collections of JSON or YAML within each other.
+pub const DATA_NESTING: usize = 128;
+/// Nodes of YAML after aliases are expanded.
+pub const YAML_NODES: usize = 100_000;
+/// `$ref` within `$ref`.
+pub const REFERENCE_DEPTH: usize = 32;
+/// What a jq program may put out, in bytes.
+pub const FILTER_OUTPUT_BYTES: usize = 10 << 20;
+/// Diagnostics of one answer; further ones are left out, and the last says so.
+pub const DIAGNOSTICS: usize = 1_000;
+
+/// The failure `limit`, which names the limit that was exceeded.
+#[must_use]
+pub fn exceeded(what: &str, limit: usize) -> Failure {
+    Failure::new(Code::Limit, format!("{what}: more than {limit}"))
+}

@@ -1,0 +1,258 @@
+//! The op `load` (K-13): a document to a skill.
+//!
+//! Here a document's bytes are bounded and told apart, and what its reader found becomes operations with ids of their own.
+//! Readers say what is wrong with what they read; what is wrong with the skill as a whole (K-05, K-08 to K-11) is found here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::assemble;
+use crate::context::Context;
+use crate::diagnostic::{Diagnostic, Diagnostics, excerpt};
+use crate::document::detect::{Detected, detect};
+use crate::document::{Document, SkillDeclaration, markdown, openapi, structured};
+use crate::draft::Identity;
+use crate::failure::{Code, Failure};
+use crate::identifier::{fold, is_id, is_reserved};
+use crate::limits;
+use crate::model::{Format, Operation, Skill};
+use crate::request::LoadRequest;
+
+/// K-13: what is answered.
+#[derive(Debug, serde::Serialize)]
+pub struct Answer<'a> {
+    ok: bool,
+    skill: &'a Skill,
+    diagnostics: &'a [Diagnostic],
+}
+
+impl<'a> Answer<'a> {
+    /// The answer that is a skill.
+    #[must_use]
+    pub fn of(skill: &'a Skill) -> Self {
+        Self {
+            ok: true,
+            skill,
+            diagnostics: &skill.diagnostics,
+        }
+    }
+}
+
+/// Reads a document: what it is, what it says, its operations; ids, collisions and limits.
+///
+/// # Errors
+///
+/// The codes of sections 3, 5, 6 and 10; `invalid-request` for a member of the request that is not what it has to be.
+pub fn skill(request: &LoadRequest, diagnostics: &mut Diagnostics) -> Result<Skill, Failure> {
+    check(request)?;
+    let bytes = content(request)?;
+    let detected = detect(&bytes, &request.source_url, request.content_type.as_deref())?;
+    let Document {
+        mut skill,
+        context,
+        candidates,
+    } = read(&detected, request, diagnostics)?;
+    let id = skill_id(&context)?;
+    let unnamed: Vec<markdown::naming::Unnamed> = candidates
+        .into_iter()
+        .map(|candidate| markdown::naming::Unnamed {
+            operation: assemble::operation(
+                &candidate.draft,
+                &candidate.declaration,
+                &context,
+                diagnostics,
+            ),
+            identity: candidate.declaration.identity,
+        })
+        .collect();
+    let mut operations = match skill.format {
+        Format::Markdown => {
+            let operations = markdown::naming::name(unnamed);
+            // K-381
+            markdown::onboarding::link(skill.onboarding.as_mut(), &operations);
+            operations
+        }
+        // A structured document names its operations, each of which is one.
+        _ => unnamed.into_iter().map(verbatim).collect(),
+    };
+    if operations.len() > limits::OPERATIONS {
+        return Err(limits::exceeded(
+            "operations of the skill",
+            limits::OPERATIONS,
+        ));
+    }
+    refuse_ids(&operations)?;
+    drop_aliases(&mut operations, diagnostics);
+    for operation in &mut operations {
+        assemble::seal(operation);
+    }
+    Ok(answer(id, skill, &context, operations, diagnostics))
+}
+
+/// Members of a request that are not just read: a bad request is one whatever the document is.
+fn check(request: &LoadRequest) -> Result<(), Failure> {
+    assemble::base::choose(request.base_url.as_deref(), None, None)?;
+    let digest = |text: &str| {
+        text.strip_prefix("sha256:").is_some_and(|digits| {
+            let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+            digits.len() == 64 && digits.bytes().all(is_digit)
+        })
+    };
+    match request.files.iter().find(|(_, value)| !digest(value)) {
+        // K-07
+        Some((name, _)) => Err(Failure::new(
+            Code::InvalidRequest,
+            format!("files.{}: expected a digest", excerpt(name)),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The document's bytes.
+fn content(request: &LoadRequest) -> Result<Vec<u8>, Failure> {
+    // Four characters are three bytes; a byte order mark does not count.
+    let most = limits::DOCUMENT_BYTES.saturating_add(8).saturating_mul(4) / 3;
+    if request.content_b64.len() > most {
+        let message = format!("the document: more than {} bytes", limits::DOCUMENT_BYTES);
+        return Err(Failure::new(Code::TooLarge, message));
+    }
+    STANDARD
+        .decode(&request.content_b64)
+        .map_err(|_| Failure::new(Code::InvalidRequest, "content-b64: not base64"))
+}
+
+fn read(
+    detected: &Detected<'_>,
+    request: &LoadRequest,
+    diagnostics: &mut Diagnostics,
+) -> Result<Document, Failure> {
+    let text = detected.text;
+    match detected.format {
+        Format::Markdown => markdown::read(text, request, diagnostics),
+        Format::Openapi => openapi::read(text, detected.is_json, request, diagnostics),
+        format => structured::read(text, format, request, diagnostics),
+    }
+}
+
+/// K-08, K-11, K-67
+fn skill_id(context: &Context) -> Result<String, Failure> {
+    let id = context.skill_id.clone();
+    let id = id.ok_or_else(|| Failure::new(Code::NameMissing, "the skill has no name"))?;
+    if !is_id(&id) {
+        return Err(invalid_id("the skill's id", &id));
+    }
+    if is_reserved(&id) {
+        let message = format!("the skill's id {} is reserved", excerpt(&id));
+        return Err(Failure::new(Code::IdReserved, message));
+    }
+    Ok(id)
+}
+
+fn invalid_id(what: &str, id: &str) -> Failure {
+    let message = format!(
+        "{what} {:?}: expected 1 to 64 letters, digits, `_`, `.` and `-`",
+        excerpt(id)
+    );
+    Failure::new(Code::IdInvalid, message)
+}
+
+/// K-08: an id that the document gives is kept.
+fn verbatim(unnamed: markdown::naming::Unnamed) -> Operation {
+    let mut operation = unnamed.operation;
+    if let Identity::Verbatim(id) = unnamed.identity {
+        operation.id = id;
+    }
+    operation
+}
+
+/// K-08, K-10
+fn refuse_ids(operations: &[Operation]) -> Result<(), Failure> {
+    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+    for operation in operations {
+        let id = operation.id.as_str();
+        if !is_id(id) {
+            return Err(invalid_id("the operation id", id).at_line(operation.line));
+        }
+        if let Some(other) = seen.insert(fold(id), id) {
+            let message = format!("the operations {other} and {id} have one name");
+            return Err(Failure::new(Code::OpCollision, message).at_line(operation.line));
+        }
+    }
+    Ok(())
+}
+
+/// K-10: an alias that is an id or another's alias goes.
+fn drop_aliases(operations: &mut [Operation], diagnostics: &mut Diagnostics) {
+    let ids: BTreeSet<String> = operations.iter().map(|one| fold(&one.id)).collect();
+    let mut uses: BTreeMap<String, usize> = BTreeMap::new();
+    for operation in operations.iter_mut() {
+        let mut own = BTreeSet::from([fold(&operation.id)]);
+        // A name given twice to one operation collides with nothing.
+        operation.aliases.retain(|alias| own.insert(fold(alias)));
+        for alias in &operation.aliases {
+            let count = uses.entry(fold(alias)).or_default();
+            *count = count.saturating_add(1);
+        }
+    }
+    for operation in operations {
+        let line = operation.line;
+        operation.aliases.retain(|alias| {
+            let folded = fold(alias);
+            let collides = ids.contains(&folded) || uses.get(&folded).is_some_and(|uses| *uses > 1);
+            if collides || !is_id(alias) {
+                let alias = excerpt(alias);
+                diagnostics.warn(
+                    Code::AliasDropped,
+                    line,
+                    format!("the alias {alias} is not used"),
+                );
+                return false;
+            }
+            true
+        });
+    }
+}
+
+fn answer(
+    id: String,
+    skill: SkillDeclaration,
+    context: &Context,
+    operations: Vec<Operation>,
+    diagnostics: &Diagnostics,
+) -> Skill {
+    // Every name that is asked for: those that the document declares first.
+    let mut secrets = skill.secrets;
+    let mut seen: BTreeSet<String> = secrets.iter().cloned().collect();
+    for secret in operations.iter().flat_map(|one| &one.secrets) {
+        if seen.insert(secret.name.clone()) {
+            secrets.push(secret.name.clone());
+        }
+    }
+    let name = if skill.name.is_empty() {
+        id.clone()
+    } else {
+        skill.name
+    };
+    Skill {
+        id,
+        name,
+        version: skill.version,
+        description: skill.description,
+        instructions: skill.instructions,
+        format: skill.format,
+        format_version: skill.format_version,
+        data_classifications: skill.data_classifications,
+        declared_capabilities: skill.declared_capabilities,
+        secrets,
+        base_url: context.base_url.as_ref().map(url::Url::to_string),
+        onboarding: skill.onboarding,
+        approval: skill.approval,
+        domains: skill.domains,
+        tools: skill.tools,
+        recorded: skill.recorded,
+        operations,
+        diagnostics: diagnostics.as_slice().to_vec(),
+    }
+}

@@ -1,0 +1,88 @@
+//! K-127, K-128, K-177: everything else, run directly from its argument vector, in the jail.
+
+use super::{Tool, runtime};
+use crate::draft::{CodeFile, DraftStage, Program, SandboxDraft, Template, Trust};
+use crate::http_command::{Invocation, Stdin};
+use crate::model::Runtime;
+
+/// Commands that only a shell has.
+const BUILTINS: [&str; 34] = [
+    "alias", "bg", "bind", "break", "builtin", "cd", "command", "continue", "declare", "dirs",
+    "disown", "exit", "export", "fg", "hash", "jobs", "let", "local", "logout", "mapfile", "popd",
+    "pushd", "read", "readonly", "return", "set", "shift", "shopt", "type", "typeset", "ulimit",
+    "umask", "unset", "wait",
+];
+
+pub(super) fn stages(name: &str, invocation: &Invocation<'_>) -> Tool {
+    if BUILTINS.contains(&name) || matches!(name, ":" | "[" | "test" | "true" | "false") {
+        return Tool::Script(format!("`{name}` of the shell"));
+    }
+    if invocation
+        .argv
+        .first()
+        .is_some_and(|word| crate::shell::globs::in_operand(word).is_some())
+    {
+        return Tool::Script("glob or `~` as a command".to_owned());
+    }
+    if name.contains('/') {
+        return path(name, invocation);
+    }
+    let is_name = !name.is_empty()
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'+' | b'-'));
+    if !is_name {
+        return Tool::Script("variable as a command".to_owned());
+    }
+    direct(invocation)
+}
+
+/// K-128, K-178: a path is a tool of the jail, or a file of code.
+fn path(name: &str, invocation: &Invocation<'_>) -> Tool {
+    if name.contains(['{', '<', '$']) {
+        return Tool::Script("variable as a command".to_owned());
+    }
+    if name.starts_with('/') {
+        return direct(invocation);
+    }
+    let args = invocation.argv.get(1..).unwrap_or_default();
+    if let Some(script) = runtime::operands_are_plain(args) {
+        return script;
+    }
+    let mut stage = SandboxDraft::new(
+        Runtime::Shell,
+        Program::File(CodeFile {
+            name: name.to_owned(),
+        }),
+        Trust::Tool {
+            name: name.to_owned(),
+        },
+    );
+    stage.args = args.to_vec();
+    if let Stdin::Text(text) = invocation.stdin {
+        stage.stdin = Some(text.clone());
+    }
+    Tool::Stages(vec![DraftStage::Sandbox(Box::new(stage))])
+}
+
+/// K-127: the argument vector as it is.
+pub(super) fn direct(invocation: &Invocation<'_>) -> Tool {
+    let name = invocation
+        .argv
+        .first()
+        .map(Template::display)
+        .unwrap_or_default();
+    let args = invocation.argv.get(1..).unwrap_or_default();
+    if let Some(script) = runtime::operands_are_plain(args) {
+        return script;
+    }
+    let mut stage = SandboxDraft::new(
+        Runtime::Shell,
+        Program::Argv(invocation.argv.to_vec()),
+        Trust::Tool { name },
+    );
+    if let Stdin::Text(text) = invocation.stdin {
+        stage.stdin = Some(text.clone());
+    }
+    Tool::Stages(vec![DraftStage::Sandbox(Box::new(stage))])
+}

@@ -1,0 +1,78 @@
+//! The op `transform` (K-170): text tools that are built in, on bytes, as GNU's do in the C locale.
+//!
+//! What is not built in, a tool or an argument, is answered as that, and the host runs it in the jail: `tr`, `grep`, `sed` and
+//! `awk` always, and the rarer options of the others.
+
+mod count;
+mod excerpt;
+mod fields;
+mod order;
+
+#[cfg(test)]
+mod tests;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use crate::failure::{Code, Failure};
+use crate::limits;
+use crate::request::TransformRequest;
+
+/// Runs a tool: `output-b64`, or `built-in: false`.
+///
+/// # Errors
+///
+/// `invalid-request` for input that is no base64, `limit` for output beyond that of a filter.
+pub fn answer(request: &TransformRequest) -> Result<Value, Failure> {
+    let input = STANDARD
+        .decode(&request.input_b64)
+        .map_err(|_| Failure::new(Code::InvalidRequest, "input-b64: no base64"))?;
+    let Some(output) = run(&request.tool, &request.args, &input) else {
+        return Ok(json!({"ok": true, "built-in": false}));
+    };
+    if output.len() > limits::FILTER_OUTPUT_BYTES {
+        return Err(limits::exceeded(
+            "bytes of output",
+            limits::FILTER_OUTPUT_BYTES,
+        ));
+    }
+    Ok(json!({"ok": true, "built-in": true, "output-b64": STANDARD.encode(output)}))
+}
+
+/// What a tool makes of its input; none if it is not built in with these arguments.
+fn run(tool: &str, args: &[String], input: &[u8]) -> Option<Vec<u8>> {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match tool {
+        "cat" if args.is_empty() => Some(input.to_vec()),
+        "head" => excerpt::head(&args, input),
+        "tail" => excerpt::tail(&args, input),
+        "wc" => count::wc(&args, input),
+        "cut" => fields::cut(&args, input),
+        "sort" => order::sort(&args, input),
+        "uniq" => order::uniq(&args, input),
+        _ => None,
+    }
+}
+
+/// Lines without their ends; what follows the last end counts as one if there is anything.
+fn lines(input: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let whole = input.strip_suffix(b"\n").unwrap_or(input);
+    let none = input.is_empty();
+    whole.split(|byte| *byte == b'\n').filter(move |_| !none)
+}
+
+/// The letters of flags (`-r`, `-ru`); none if anything else is there.
+fn flags(args: &[&str], known: &str) -> Option<String> {
+    let mut found = String::new();
+    for arg in args {
+        let letters = arg
+            .strip_prefix('-')
+            .filter(|letters| !letters.is_empty())?;
+        if !letters.chars().all(|letter| known.contains(letter)) {
+            return None;
+        }
+        found.push_str(letters);
+    }
+    Some(found)
+}

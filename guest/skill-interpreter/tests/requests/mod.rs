@@ -1,0 +1,86 @@
+//! Requests to the component as a host sends them, for tests.
+
+#![allow(dead_code, reason = "each test uses some of it")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed expectation is a failed test, in a fixture as in the test itself"
+)]
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+/// The answer of `load`, or the code of the `skill-error`.
+pub(crate) fn load_bytes(
+    source_url: &str,
+    content: &[u8],
+    members: Value,
+) -> Result<Value, String> {
+    let mut request = json!({
+        "op": "load",
+        "source-url": source_url,
+        "content-b64": STANDARD.encode(content),
+    });
+    let members = members.as_object().unwrap().clone();
+    request.as_object_mut().unwrap().extend(members);
+    let request = serde_json::to_vec(&request).unwrap();
+    match skill_interpreter::run(&request) {
+        Ok(answer) => Ok(parse(&answer)),
+        Err(error) => Err(error.code().to_owned()),
+    }
+}
+
+/// An answer, however deep it is nested.
+fn parse(answer: &[u8]) -> Value {
+    use serde::Deserialize;
+    let mut reader = serde_json::Deserializer::from_slice(answer);
+    reader.disable_recursion_limit();
+    Value::deserialize(&mut reader).unwrap()
+}
+
+/// The answer of `load` for a text.
+pub(crate) fn load(source_url: &str, text: &str, members: Value) -> Result<Value, String> {
+    load_bytes(source_url, text.as_bytes(), members)
+}
+
+/// The skill of a text that is one.
+pub(crate) fn skill(source_url: &str, text: &str) -> Value {
+    skill_with(source_url, text, json!({}))
+}
+
+/// The skill of a text that is one, with further members of the request.
+pub(crate) fn skill_with(source_url: &str, text: &str, members: Value) -> Value {
+    let answer = load(source_url, text, members).unwrap();
+    assert_eq!(answer["ok"], true, "{answer}");
+    answer["skill"].clone()
+}
+
+/// The error of a text that is refused.
+pub(crate) fn error(source_url: &str, text: &str) -> Value {
+    error_with(source_url, text, json!({}))
+}
+
+/// The error of a text that is refused, with further members of the request.
+pub(crate) fn error_with(source_url: &str, text: &str, members: Value) -> Value {
+    let answer = load(source_url, text, members).unwrap();
+    assert_eq!(answer["ok"], false, "{answer}");
+    answer["error"].clone()
+}
+
+/// An operation of a skill, by id.
+pub(crate) fn operation<'a>(skill: &'a Value, id: &str) -> &'a Value {
+    let operations = skill["operations"].as_array().unwrap();
+    let found = operations.iter().find(|operation| operation["id"] == id);
+    found.unwrap_or_else(|| panic!("no operation {id}: {operations:?}"))
+}
+
+/// The codes of a skill's diagnostics.
+pub(crate) fn codes(skill: &Value) -> Vec<&str> {
+    let diagnostics = skill["diagnostics"].as_array().unwrap();
+    diagnostics
+        .iter()
+        .map(|diagnostic| diagnostic["code"].as_str().unwrap())
+        .collect()
+}
