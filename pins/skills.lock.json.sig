@@ -2,11 +2,11 @@
   {
     "signer": "hydrant.build",
     "algorithm": "ed25519",
-    "signature": "naxCVCeeljOkKgsY5nvHXzct0kopozRGQztiKFxj7NaRYpQPsKm1xwIE3wLfYV0y/AKcIMI5kM6kk84l70G0Bw=="
+    "signature": "ctjs4ikxzmN0wBr513152bfYfiQRpYYZVVedvruhTVGW98sPMuAP6wUMqTNKZVzqmv4m2dNKFrjeZSCW+FkmDA=="
   },
   {
     "signer": "hydrant.release",
     "algorithm": "ed25519",
-    "signature": "pHHa9U8pBhogHKVzrGprpHP+VdUZ5+tz6zb7L0JE5Y06YoSGya5hvnvJuOkmMWbsl8eROF51Tdf1IlMMAP+yBA=="
+    "signature": "w72qUDrazVBFpN5a83TFHhZ/H5l5O2KW/FtqIPW4Chtjdm1veZuYuT3I7CgHuvQNrxSbthUVFXbTdiO0Yi0UDw=="
   }
 ]

@@ -24,6 +24,7 @@ pub mod capability;
 mod embedded;
 pub mod engine;
 mod entry;
+pub mod govern;
 pub mod home;
 mod host;
 pub mod jail;

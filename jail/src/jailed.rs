@@ -201,9 +201,21 @@ impl Jailed {
     ///
     /// # Errors
     /// There was no report.
-    pub fn end(mut self) -> Result<Ended, Error> {
+    pub fn end(self) -> Result<Ended, Error> {
+        Ok(self.end_returning()?.0)
+    }
+
+    /// As [`Jailed::end`], with the scratch directory that was asked for
+    /// ([`Launcher::start_returning`](super::Launcher::start_returning)), open for reading: a file system in memory, which
+    /// is gone when this descriptor and all that was opened by it are closed. What is in it, names and kinds of files
+    /// too, is as the program left it. None if init was ended by force.
+    ///
+    /// # Errors
+    /// There was no report.
+    pub fn end_returning(mut self) -> Result<(Ended, Option<OwnedFd>), Error> {
         self.kill();
-        Ok(self.report()?.0)
+        let (ended, _, directory) = self.report()?;
+        Ok((ended, directory))
     }
 
     /// Waits for the end of the program, sampling, and keeps the jail for the next one if it was started for several
@@ -217,11 +229,12 @@ impl Jailed {
         if !self.several || self.killed {
             return Ok((self.end()?, None));
         }
-        let (ended, kept) = self.report()?;
+        let (ended, kept, _) = self.report()?;
         Ok((ended, kept.then_some(Idle(self))))
     }
 
-    fn report(&mut self) -> Result<(Ended, bool), Error> {
+    /// How it ended, whether another program can follow, and the directory that was to be returned.
+    fn report(&mut self) -> Result<(Ended, bool, Option<OwnedFd>), Error> {
         let until = Some(Instant::now() + GRACE);
         match wire::receive_message(self.descriptor(), until) {
             Ok((
@@ -230,7 +243,7 @@ impl Jailed {
                     mut usage,
                     kept,
                 },
-                _,
+                descriptors,
             )) => {
                 usage.peak_memory_bytes = usage.peak_memory_bytes.max(self.peak);
                 let how = self.verdict.unwrap_or(how);
@@ -238,7 +251,7 @@ impl Jailed {
                 if let Some(next) = &self.next {
                     next.prepare(1);
                 }
-                Ok((Ended { how, usage }, kept))
+                Ok((Ended { how, usage }, kept, descriptors.into_iter().next()))
             }
             Ok(_) => Err(Error::Lost(io::ErrorKind::InvalidData.into())),
             Err(error) => Err(Error::Lost(error)),

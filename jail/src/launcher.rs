@@ -13,6 +13,7 @@ use super::jailed::Jailed;
 use super::layers;
 use super::order::Order;
 use super::outcome::{Refused, StartError};
+use super::path::InsidePath;
 use super::plan::{Pin, Plan, Streams};
 use super::prepared::Prepared;
 use super::weakening::{Removed, Without};
@@ -112,6 +113,21 @@ impl Launcher {
     ) -> Result<Jailed, StartError> {
         let (order, descriptors) = Order::new(plan, pins, streams)?;
         self.begin(&order.for_several()?, descriptors)
+    }
+
+    /// As [`Launcher::start`], for a program that leaves files: [`Jailed::end_returning`] gives this scratch directory of
+    /// the plan, open, when nobody is left in the jail.
+    ///
+    /// # Errors
+    /// As [`Launcher::start`]; [`StartError::Refused`] also if it is no scratch directory of the plan.
+    pub fn start_returning(
+        &self,
+        plan: Plan,
+        streams: Streams,
+        directory: InsidePath,
+    ) -> Result<Jailed, StartError> {
+        let (order, descriptors) = Order::new(plan, Vec::new(), streams)?;
+        self.begin(&order.returning(directory)?, descriptors)
     }
 
     fn begin(&self, order: &Order, descriptors: Vec<OwnedFd>) -> Result<Jailed, StartError> {

@@ -1,17 +1,22 @@
 //! The plan as it goes to the launcher: JSON, with descriptors by their index among those that are sent along.
 
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
+use rustix::fs::{MemfdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
 
 use super::bytes::Bytes;
-use super::outcome::{How, Refused, Step, Usage};
+use super::outcome::{How, InStep, Refused, Step, Usage};
 use super::path::InsidePath;
 use super::plan::{
-    Access, EGRESS_SOCKET, Limits, Network, Pin, Plan, Program, Scratch, Streams, Turn,
+    Access, EGRESS_SOCKET, File, Limits, Network, Pin, Plan, Program, Scratch, Streams, Turn,
 };
 use super::wire::DESCRIPTORS;
+
+/// More than this in files goes into a file in memory instead of the message.
+const INLINE_BYTES: usize = 128 << 10;
 
 /// Threads that connect for the program (`inside::connects`): so many of its calls can wait at a time.
 pub(super) const CONNECTING: u64 = 4;
@@ -42,6 +47,10 @@ pub(super) struct Order {
     pub(super) landlock_min_abi: u8,
     /// Whether a terminal among the streams becomes that of the program's session.
     pub(super) terminal: bool,
+    /// The scratch directory that goes back to the parent at the end.
+    pub(super) returned: Option<InsidePath>,
+    /// What is in all files, one after another, where it is too much for a message.
+    pub(super) contents: Option<usize>,
     #[cfg(feature = "jail-weakening")]
     pub(super) without: Vec<super::weakening::Removed>,
 }
@@ -77,6 +86,8 @@ pub(super) struct MountOrder {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct FileOrder {
     pub(super) at: InsidePath,
+    pub(super) length: u64,
+    /// Empty, if all is in `contents`.
     pub(super) bytes: Bytes,
     pub(super) mode: u32,
 }
@@ -191,6 +202,21 @@ impl Order {
         Ok(self)
     }
 
+    /// Has a scratch directory returned.
+    ///
+    /// # Errors
+    /// The plan has no such directory.
+    pub(super) fn returning(mut self, directory: InsidePath) -> Result<Self, Refused> {
+        if !self.scratch.iter().any(|scratch| scratch.at == directory) {
+            return Err(Refused::new(
+                Step::Protocol,
+                format_args!("{directory} is no scratch directory of the plan"),
+            ));
+        }
+        self.returned = Some(directory);
+        Ok(self)
+    }
+
     /// Takes the descriptors out of a plan.
     pub(super) fn new(
         plan: Plan,
@@ -252,6 +278,17 @@ impl Order {
             wall: plan.limits.wall,
             pins,
         };
+        let length = |file: &File| u64::try_from(file.bytes.len()).unwrap_or(u64::MAX);
+        let total = plan
+            .files
+            .iter()
+            .fold(0, |sum: usize, file| sum.saturating_add(file.bytes.len()));
+        let contents = if total > INLINE_BYTES {
+            let contents = contents(&plan.files).step(Step::Plan, "the files of the plan")?;
+            Some(index(contents))
+        } else {
+            None
+        };
         let terminal = streams.terminal;
         let turn = TurnOrder::indexed(turn, streams, &mut index);
         let order = Self {
@@ -267,8 +304,12 @@ impl Order {
                 .files
                 .into_iter()
                 .map(|file| FileOrder {
+                    length: length(&file),
                     at: file.at,
-                    bytes: file.bytes.into(),
+                    bytes: match contents {
+                        None => file.bytes.into(),
+                        Some(_) => Vec::new().into(),
+                    },
                     mode: file.mode,
                 })
                 .collect(),
@@ -287,6 +328,8 @@ impl Order {
             limits: plan.limits,
             landlock_min_abi: plan.landlock_min_abi,
             terminal,
+            returned: None,
+            contents,
             #[cfg(feature = "jail-weakening")]
             without: plan.without,
         };
@@ -318,4 +361,14 @@ impl Order {
     pub(super) fn keeps(&self, layer: super::weakening::Removed) -> bool {
         !self.without.contains(&layer)
     }
+}
+
+/// A file in memory with all of this.
+fn contents(files: &[File]) -> io::Result<OwnedFd> {
+    let memory = memfd_create(c"jail", MemfdFlags::CLOEXEC)?;
+    let mut memory = std::fs::File::from(memory);
+    for file in files {
+        memory.write_all(&file.bytes)?;
+    }
+    Ok(memory.into())
 }

@@ -1,9 +1,10 @@
 //! Systems without a jail: the interface is there, and everything is refused (K-342).
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
 use super::outcome::{Ended, Error, Layer, LayerState, Refused, StartError, Step};
+use super::path::InsidePath;
 use super::plan::{Pin, Plan, Streams, Turn};
 
 const REASON: &str = "processes are jailed on Linux only";
@@ -50,6 +51,19 @@ impl Launcher {
         plan: Plan,
         _: Vec<Pin>,
         streams: Streams,
+    ) -> Result<Jailed, StartError> {
+        self.start(plan, streams)
+    }
+
+    /// Refuses.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn start_returning(
+        &self,
+        plan: Plan,
+        streams: Streams,
+        _: InsidePath,
     ) -> Result<Jailed, StartError> {
         self.start(plan, streams)
     }
@@ -104,6 +118,14 @@ impl Jailed {
     /// # Errors
     /// None.
     pub fn end(self) -> Result<Ended, Error> {
+        match self {}
+    }
+
+    /// As on Linux.
+    ///
+    /// # Errors
+    /// None.
+    pub fn end_returning(self) -> Result<(Ended, Option<OwnedFd>), Error> {
         match self {}
     }
 

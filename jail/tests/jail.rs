@@ -14,6 +14,8 @@ mod limits;
 mod network;
 #[path = "jail/privileges.rs"]
 mod privileges;
+#[path = "jail/returned.rs"]
+mod returned;
 #[path = "jail/sockets.rs"]
 mod sockets;
 #[path = "jail/starting.rs"]

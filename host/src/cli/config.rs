@@ -2,7 +2,7 @@
 //! configuration file, `hydrant.toml` in the home folder, or `--config FILE`. Never a file that merely lies in the
 //! working tree.
 //!
-//! Flags go before `HYDRANT_*` variables, these before the file. Two keys are read so far: `policy` and `audit`.
+//! Flags go before `HYDRANT_*` variables, these before the file. Read so far: `policy`, `audit` and the table `[govern]`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use clap::Args;
 use hydrant::audit::{AuditTarget, ContextId, TargetSources};
 use hydrant::jail::Launcher;
 use hydrant::trust::{Digest, limits, read_bounded};
-use hydrant::{Host, HostBuilder, home};
+use hydrant::{Host, HostBuilder, govern, home};
 use serde::Deserialize;
 
 use super::pins::variable;
@@ -72,6 +72,8 @@ pub(super) struct AuditOptions {
 struct Config {
     policy: Option<PathBuf>,
     audit: Option<PathBuf>,
+    #[serde(default)]
+    govern: govern::config::Config,
     /// Where the file lies: relative paths in it mean files beside it.
     #[serde(skip)]
     folder: PathBuf,
@@ -108,6 +110,24 @@ impl PolicyOptions {
             Some(policy) => builder.policy(policy),
             None => builder,
         })
+    }
+
+    /// What `[govern]` of the configuration says (K-39 to K-44). Relative paths in it mean directories beside the file;
+    /// `.` alone is the working directory, as it is where nothing is said.
+    pub(super) fn govern(&self) -> anyhow::Result<govern::config::Config> {
+        let mut config = self.config()?;
+        let govern = &mut config.govern;
+        let named = [
+            &mut govern.skill_roots,
+            &mut govern.fs_read,
+            &mut govern.fs_write,
+        ];
+        for path in named.into_iter().flatten() {
+            if path.as_path() != Path::new(".") {
+                *path = config.folder.join(&path);
+            }
+        }
+        Ok(config.govern)
     }
 
     /// The configuration file, which need not be there.

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, value_parser};
+use hydrant::govern::config::Config;
 use hydrant::policy::{CliMount, PolicyError};
-use hydrant::{Host, HostBuilder, HydrateRequest};
+use hydrant::{Host, HostBuilder, HydrateRequest, home};
 
 use super::config::{self, AuditOptions, PolicyOptions};
 use super::output::fail;
@@ -54,6 +55,12 @@ impl Hydration {
     pub(super) fn host(&self) -> anyhow::Result<Host> {
         self.warn_of_empty_root()?;
         Ok(self.builder(config::host())?.build()?)
+    }
+
+    /// State and configuration of governed execution; none where there is no home.
+    pub(super) fn governed(&self) -> anyhow::Result<Option<(PathBuf, Config)>> {
+        let config = self.policy.govern()?;
+        Ok(home::folder().map(|home| (home.join("state"), config)))
     }
 
     /// Says so where the default policy shows nothing at `os://`.

@@ -11,10 +11,14 @@ use hydrant::serve::syscall::{Client, ClientError, Ended, Refusal};
 use serde_json::{Value, json};
 
 use super::output::{Exit, fail};
-use super::{Cli, Command, describe, finish, hydrate, run as run_command, skills, syscall, usage};
+use super::{
+    Cli, Command, describe, finish, hydrate, map, run as run_command, skill, skills, syscall, usage,
+};
 
 /// Commands that go through the socket.
-const AGENT: [&str; 5] = ["hydrate", "run", "skills", "describe", "syscall"];
+const AGENT: [&str; 7] = [
+    "hydrate", "run", "skills", "describe", "skill", "map", "syscall",
+];
 
 /// Commands that need nobody.
 const LOCAL: [&str; 9] = [
@@ -74,6 +78,8 @@ pub(super) fn run(arguments: &[OsString]) -> Option<ExitCode> {
         Command::Run(arguments) => run_command::inside(&arguments, &mut inside),
         Command::Skills(arguments) => skills::inside(&arguments, &mut inside),
         Command::Describe(arguments) => describe::inside(&arguments, &mut inside),
+        Command::Skill(arguments) => skill::inside(&arguments, &mut inside),
+        Command::Map(arguments) => map::inside(&arguments, &mut inside),
         Command::Syscall(arguments) => syscall::inside(&arguments, inside),
         _ => Err(OperatorOnly(format!("`{command}`")).into()),
     };

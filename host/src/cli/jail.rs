@@ -81,6 +81,7 @@ fn start(arguments: Arguments) -> anyhow::Result<u8> {
         },
         egress: arguments.egress,
         terminal: std::env::var_os("TERM"),
+        governed: arguments.hydration.governed()?,
     };
     let options = arguments.hydration.request(String::new());
     match agent.run(builder, options, &signals) {

@@ -13,6 +13,10 @@ const STEP: usize = 2;
 /// Columns of a table at most; objects with more members are shown one below the other.
 const MAX_COLUMNS: usize = 12;
 
+/// Characters that a column of names, and one of a table, is wide at most.
+const MAX_NAME: usize = 40;
+const MAX_CELL: usize = 120;
+
 /// The members of `response` line by line, its lists of objects as tables, with a final line end.
 pub(super) fn laid_out(response: &Value) -> String {
     let mut text = String::new();
@@ -24,9 +28,11 @@ pub(super) fn laid_out(response: &Value) -> String {
 }
 
 fn write_members(text: &mut String, members: &Map<String, Value>, column: usize) {
+    // Longer names stand out of the column instead of making it as wide as they are.
     let width = members
         .keys()
         .map(|name| visible(name).chars().count())
+        .filter(|width| *width <= MAX_NAME)
         .max();
     for (name, value) in members {
         let name = visible(name);
@@ -128,7 +134,7 @@ impl Table {
         let lines = || std::iter::once(&self.header).chain(&self.rows);
         for line in lines() {
             for (width, cell) in widths.iter_mut().zip(line) {
-                *width = (*width).max(cell.chars().count());
+                *width = (*width).max(cell.chars().count().min(MAX_CELL));
             }
         }
         for line in lines() {
@@ -158,7 +164,8 @@ fn visible(text: &str) -> String {
 fn is_invisible(character: char) -> bool {
     matches!(
         character,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
     )
 }

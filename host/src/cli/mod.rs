@@ -1,11 +1,14 @@
 //! The command line: one file for each subcommand. Nothing is decided here; what a command means is in
 //! the library.
 
+mod approvals;
+mod audit;
 mod compat;
 mod config;
 mod describe;
 mod doctor;
 mod generate;
+mod govern;
 mod hydrate;
 mod hydration;
 mod inside;
@@ -13,11 +16,14 @@ mod jail;
 mod keys;
 mod layout;
 mod lock;
+mod map;
 mod output;
 mod pins;
 mod policy;
 mod probe;
 mod run;
+mod secrets;
+mod skill;
 mod skills;
 mod syscall;
 mod verify_pins;
@@ -70,6 +76,11 @@ enum Command {
     Verify(verify_pins::Arguments),
     Lock(lock::Arguments),
     Policy(policy::Arguments),
+    Skill(skill::Arguments),
+    Map(map::Arguments),
+    Approvals(approvals::Arguments),
+    Secrets(secrets::Arguments),
+    Audit(audit::Arguments),
     Syscall(syscall::Arguments),
     Jail(jail::Arguments),
     Keys(keys::Arguments),
@@ -109,6 +120,11 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             probe::with_built_in(|built_in| lock::run(&arguments, built_in))
         }
         Command::Policy(arguments) => policy::run(arguments),
+        Command::Skill(arguments) => skill::run(&arguments),
+        Command::Map(arguments) => map::run(&arguments),
+        Command::Approvals(arguments) => approvals::run(&arguments),
+        Command::Secrets(arguments) => secrets::run(&arguments),
+        Command::Audit(arguments) => audit::run(&arguments),
         Command::Syscall(arguments) => syscall::run(arguments),
         Command::Jail(arguments) => jail::run(arguments),
         Command::Keys(arguments) => keys::run(&arguments),

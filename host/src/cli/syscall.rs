@@ -2,9 +2,11 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Args;
+use hydrant::govern::{Lazy, Ports};
 use hydrant::home;
 use hydrant::serve::syscall::{Ended, SyscallServer};
 
@@ -16,7 +18,7 @@ use super::output::Exit;
 /// Answer requests of agents, one JSON object a line, from stdin to stdout
 ///
 /// Serves `Content.Hydrate`, `Content.Ingest` and `pwosIngest` for the link form, and `Capability.Call` for pinned
-/// skills, as OsEvent (`type`, `name`, `payload`) or OsMessage (`kind`, `type`, `data`). Exits with 1 if any answer was
+/// and loaded skills, as OsEvent (`type`, `name`, `payload`) or OsMessage (`kind`, `type`, `data`). Exits with 1 if any answer was
 /// an error.
 #[derive(Args)]
 #[command(after_long_help = "\
@@ -38,8 +40,14 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     if let Some(home) = home::folder() {
         builder = builder.home(home);
     }
-    let host = builder.build()?;
+    let host = Arc::new(builder.build()?);
+    let governor = arguments.hydration.governed()?;
+    let governor =
+        governor.map(|(state, config)| Lazy::new(Ports::new(Arc::clone(&host)), state, config));
     let mut server = SyscallServer::new(&host, arguments.hydration.request(String::new()));
+    if let Some(governor) = &governor {
+        server = server.governed(governor);
+    }
     if let Some(folder) = &arguments.blob_dir {
         server = server
             .with_blobs(folder)

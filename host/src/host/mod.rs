@@ -8,6 +8,7 @@ mod builder;
 mod error;
 mod failure;
 mod hydrate;
+mod interpret;
 mod pinned;
 mod run;
 
@@ -114,6 +115,16 @@ impl Host {
     #[must_use]
     pub fn builder() -> HostBuilder {
         HostBuilder::default()
+    }
+
+    /// The ids of the pinned skills.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Pin`]: the lock does not verify.
+    pub(crate) fn pinned_ids(&self) -> Result<Vec<String>, HostError> {
+        let entries = self.pins.entries()?;
+        Ok(entries.into_iter().map(|(id, _)| id).collect())
     }
 
     /// What a pinned skill says of itself; without a version, the newest one.

@@ -2,10 +2,11 @@
 //! ends itself, or starts the next program if there may be one.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
@@ -19,6 +20,7 @@ use super::root::{self, Base};
 use super::{connects, filter, grace, privileges, relay, system, unless_removed};
 use crate::order::{Answer, Order, TurnOrder};
 use crate::outcome::{How, InStep, Refused, Step, Usage};
+use crate::path::InsidePath;
 use crate::weakening::{Removed, Without};
 use crate::wire;
 
@@ -41,6 +43,7 @@ pub(super) fn run(without: &Without) -> Result<(), Refused> {
     unless_removed(&order, Removed::Mount, || {
         root::build(&order, &descriptors, base)
     })?;
+    let returned = order.returned.as_ref().map(open_returned).transpose()?;
     // For process 1 of a jail's own pid namespace alone: for any other they would be those of the host.
     let numbers = match numbers {
         None if order.keeps(Removed::Pid) => Some(Numbers::open()),
@@ -69,16 +72,13 @@ pub(super) fn run(without: &Without) -> Result<(), Refused> {
     })?;
     renewal::make(&order, &order.turn, &descriptors)?;
     let mut restrictions = Restrictions::new(&order, usual)?;
+    let held = Held {
+        ended,
+        numbers,
+        returned,
+    };
     let run = |turn: &TurnOrder, descriptors, supervisor, restrictions: &Restrictions| {
-        run_one(
-            &order,
-            turn,
-            descriptors,
-            supervisor,
-            restrictions,
-            numbers.as_ref(),
-            &ended,
-        )
+        run_one(&order, turn, descriptors, supervisor, restrictions, &held)
     };
     let mut kept = run(&order.turn, descriptors, supervisor, &restrictions)?;
     while kept {
@@ -96,6 +96,22 @@ pub(super) fn run(without: &Without) -> Result<(), Refused> {
     Ok(())
 }
 
+/// What init has for all programs.
+struct Held {
+    /// Readable when a child has ended.
+    ended: OwnedFd,
+    numbers: Option<Numbers>,
+    /// The directory that goes back to the parent.
+    returned: Option<OwnedFd>,
+}
+
+/// The directory that goes back to the parent, opened while nobody can have changed its mode. It is closed on `execve`.
+fn open_returned(directory: &InsidePath) -> Result<OwnedFd, Refused> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::open(directory.as_path(), flags, Mode::empty())
+        .step(Step::Mount, format_args!("open {directory}"))
+}
+
 /// Runs one program to its end and reports; `false` if none can follow, as the parent knows then.
 fn run_one(
     order: &Order,
@@ -103,8 +119,7 @@ fn run_one(
     descriptors: Vec<OwnedFd>,
     supervisor: Option<OwnedFd>,
     restrictions: &Restrictions,
-    numbers: Option<&Numbers>,
-    ended: &OwnedFd,
+    held: &Held,
 ) -> Result<bool, Refused> {
     let mut descriptors: Vec<_> = descriptors.into_iter().map(Some).collect();
     let streams = turn
@@ -141,24 +156,28 @@ fn run_one(
         // Closed by `execve`, or by the program's death shortly before it, which its status will tell.
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
             super::answer(&Answer::Started);
-            let how = supervise(order, turn.wall, program, ended)
+            let how = supervise(order, turn.wall, program, &held.ended)
                 .step(Step::Pid, "supervise the program")?;
             let mut kept = order.several;
             if kept {
                 require_nobody(order).step(Step::Pid, "end the program")?;
             }
             if kept && order.renewed {
+                let numbers = held.numbers.as_ref();
                 kept = numbers.is_some_and(|numbers| renewal::clear(order, turn, numbers));
             }
             let (cpu, peak_memory_bytes) = system::children_usage();
-            super::answer(&Answer::Ended {
+            let ended = Answer::Ended {
                 how,
                 usage: Usage {
                     cpu: cpu.saturating_sub(cpu_before),
                     peak_memory_bytes,
                 },
                 kept,
-            });
+            };
+            // Nobody is left who could change anything in it.
+            let directory: Vec<_> = held.returned.iter().map(AsFd::as_fd).collect();
+            let _ = wire::send_message(stdin(), &ended, &directory);
             Ok(kept)
         }
         Err(error) => Err(Refused::new(Step::Exec, error)),

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, mkdirat, openat, symlinkat};
@@ -192,9 +193,27 @@ fn planned(order: &Order, sources: &[OwnedFd]) -> Result<Vec<Entry>, Refused> {
             content,
         });
     }
+    let contents = match order.contents {
+        Some(index) => Some(
+            sources
+                .get(index)
+                .ok_or(io::ErrorKind::NotFound.into())
+                .and_then(|contents| contents.try_clone())
+                .map(std::fs::File::from)
+                .step(Step::Protocol, "the files of the plan")?,
+        ),
+        None => None,
+    };
+    let mut offset = 0;
     for file in &order.files {
+        let bytes = match &contents {
+            None => file.bytes.as_slice().to_vec(),
+            Some(contents) => part(contents, offset, file.length)
+                .step(Step::Plan, format_args!("the contents of {}", file.at))?,
+        };
+        offset = offset.saturating_add(file.length);
         let content = Content::File {
-            bytes: file.bytes.as_slice().to_vec(),
+            bytes,
             mode: file.mode & 0o777,
         };
         entries.push(Entry {
@@ -219,9 +238,13 @@ fn planned(order: &Order, sources: &[OwnedFd]) -> Result<Vec<Entry>, Refused> {
 
 fn bytes_of_files(order: &Order) -> u64 {
     let files = order.files.iter();
-    files
-        .map(|file| u64::try_from(file.bytes.as_slice().len()).unwrap_or(0))
-        .sum()
+    files.fold(0, |sum: u64, file| sum.saturating_add(file.length))
+}
+
+fn part(contents: &std::fs::File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(length).map_err(io::Error::other)?];
+    contents.read_exact_at(&mut bytes, offset)?;
+    Ok(bytes)
 }
 
 /// Puts `root` over the old root: the one place that exists everywhere. Paths still begin at the old one.

@@ -81,6 +81,15 @@ impl Pair {
         })
     }
 
+    /// The same, and whatever its name leads to may be reached, public or not (K-40, `allow_private`).
+    #[must_use]
+    pub fn reaching_any(self) -> Pair {
+        Pair {
+            reach: Reach::Any,
+            ..self
+        }
+    }
+
     /// The host, as it is looked up: a name, or an address, an IPv6 one in brackets.
     pub(super) fn host(&self) -> &str {
         &self.authority.host

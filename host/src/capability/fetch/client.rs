@@ -13,7 +13,8 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use ureq::Agent;
-use ureq::config::{AutoHeaderValue, Config};
+use ureq::config::{AutoHeaderValue, Config, ConfigBuilder};
+use ureq::typestate::AgentScope;
 
 use super::FetchError;
 use super::connect::SecureConnector;
@@ -42,6 +43,7 @@ pub struct Fetcher {
     public: Agent,
     named: Agent,
     lookup: Arc<dyn Lookup>,
+    tls: Arc<ClientConfig>,
 }
 
 /// Why there is no HTTP client.
@@ -101,6 +103,7 @@ impl Fetcher {
             public: agent(Reach::Public),
             named: agent(Reach::Named),
             lookup,
+            tls,
         })
     }
 
@@ -129,13 +132,42 @@ impl Fetcher {
     pub(super) fn agent(&self, reach: Reach) -> &Agent {
         match reach {
             Reach::Public => &self.public,
-            Reach::Named => &self.named,
+            // What an operator's pair leads to shares no connection with anything: see `agent_for_one`.
+            Reach::Named | Reach::Any => &self.named,
         }
+    }
+
+    /// A client for one request, whose connection nobody uses again (K-319): any method, and this time to connect.
+    pub(super) fn agent_for_one(&self, reach: Reach, connect: Duration) -> Agent {
+        let config = settings()
+            .timeout_connect(Some(connect))
+            .allow_non_standard_methods(true)
+            .max_idle_connections(0)
+            .max_idle_connections_per_host(0)
+            .build();
+        Agent::with_parts(
+            config,
+            SecureConnector::new(Arc::clone(&self.tls)),
+            CheckedResolver {
+                reach,
+                lookup: Arc::clone(&self.lookup),
+            },
+        )
     }
 }
 
-/// What holds for every request. Redirects are followed hop by hop elsewhere, each with its own check.
+/// What holds for every request of a pool.
 fn config() -> Config {
+    settings()
+        .timeout_connect(Some(CONNECT_TIME))
+        .max_idle_connections(MAX_IDLE)
+        .max_idle_connections_per_host(MAX_IDLE_PER_HOST)
+        .max_idle_age(MAX_IDLE_AGE)
+        .build()
+}
+
+/// What holds for every request. Redirects are followed hop by hop elsewhere, each with its own check.
+fn settings() -> ConfigBuilder<AgentScope> {
     Agent::config_builder()
         .proxy(None)
         .http_status_as_error(false)
@@ -143,13 +175,8 @@ fn config() -> Config {
         .max_redirects_will_error(false)
         .user_agent(concat!("hydrant/", env!("CARGO_PKG_VERSION")))
         .accept(AutoHeaderValue::None)
-        .timeout_connect(Some(CONNECT_TIME))
         .accept_encoding(AutoHeaderValue::None)
         .max_response_header_size(MAX_HEADER_BYTES)
-        .max_idle_connections(MAX_IDLE)
-        .max_idle_connections_per_host(MAX_IDLE_PER_HOST)
-        .max_idle_age(MAX_IDLE_AGE)
-        .build()
 }
 
 /// The built-in roots, and the certificates of the files.

@@ -4,7 +4,6 @@
 //! addresses of its host (TC-33). Nothing of the environment takes part: no proxy, no cookies, no
 //! credentials (TC-34). What a body means is the guest's business.
 
-mod address;
 mod body;
 mod client;
 mod connect;
@@ -13,6 +12,7 @@ mod headers;
 mod media;
 mod once;
 mod resolve;
+mod single;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -29,6 +29,7 @@ pub use self::client::{Fetcher, FetcherError};
 pub(super) use self::once::get_once;
 #[cfg(test)]
 pub(super) use self::resolve::Lookup;
+pub use self::single::{Single, SingleResponse, header, send_single};
 pub(super) use self::target::is_plain;
 
 pub use super::Overflow;

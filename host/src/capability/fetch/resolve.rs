@@ -12,12 +12,12 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use hydrant_govern::address::is_public;
 use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
-use super::address::is_public;
 use super::connect::Obstacle;
 use crate::policy::Reach;
 
@@ -60,7 +60,8 @@ impl CheckedResolver {
         let (mut addresses, allowed): (Vec<IpAddr>, fn(IpAddr) -> bool) =
             match (literal, self.reach) {
                 // The policy names this very address (TC-33).
-                (Ok(address), Reach::Named) => (vec![address], |_| true),
+                (Ok(address), Reach::Named | Reach::Any) => (vec![address], |_| true),
+                (Err(_), Reach::Any) => (self.lookup.lookup(host, within)?, |_| true),
                 (Ok(address), Reach::Public) => (vec![address], is_public),
                 (Err(_), Reach::Public) => (self.lookup.lookup(host, within)?, is_public),
                 (Err(_), Reach::Named) if host.eq_ignore_ascii_case("localhost") => {

@@ -27,6 +27,8 @@ use self::socket::Served;
 use crate::capability::BudgetExceeded;
 use crate::capability::egress::{Account, Egress, Pair, PairError, PlainHttp};
 use crate::capability::process::Scratch as PrivateDirectory;
+use crate::govern::config::Config;
+use crate::govern::{Lazy, Ports};
 use crate::host::{HostBuilder, HostError, HydrateRequest};
 use crate::jail::{
     Attached, CallerStreams, EGRESS_PORT, How, InsidePath, Jailed, Limits, Mount, Network,
@@ -70,6 +72,8 @@ pub struct Agent {
     pub egress: Vec<String>,
     /// `TERM`.
     pub terminal: Option<OsString>,
+    /// State and configuration of governed execution; none: loaded skills are not served.
+    pub governed: Option<(PathBuf, Config)>,
 }
 
 /// Which directories of a policy a jailed program sees itself.
@@ -173,7 +177,12 @@ impl Agent {
                     socket: reference(egress.socket())?,
                 },
             };
-            let served = Served::start(Arc::clone(&host), options.clone(), private.real())?;
+            let governor = self
+                .governed
+                .clone()
+                .map(|(state, config)| Lazy::new(Ports::new(Arc::clone(&host)), state, config));
+            let served =
+                Served::start(Arc::clone(&host), options.clone(), governor, private.real())?;
             let (streams, caller) = CallerStreams::take()?;
             let plan = self.plan(
                 program,
@@ -403,6 +412,7 @@ mod tests {
             directories: Directories::None,
             egress: Vec::new(),
             terminal: Some(terminal.into()),
+            governed: None,
         }
     }
 

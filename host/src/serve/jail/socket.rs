@@ -16,6 +16,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::reference;
+use crate::govern::Lazy;
 use crate::host::{Host, HydrateRequest};
 use crate::jail::Signals;
 use crate::serve::syscall::{Frontend, SyscallServer};
@@ -54,6 +55,7 @@ impl Served {
     pub(super) fn start(
         host: Arc<Host>,
         options: HydrateRequest,
+        governor: Option<Lazy>,
         directory: &Path,
     ) -> io::Result<Self> {
         let path = directory.join(NAME);
@@ -67,6 +69,7 @@ impl Served {
         let server = Server {
             host,
             options,
+            governor: governor.map(Arc::new),
             connections: Arc::clone(&connections),
             living,
         };
@@ -125,6 +128,7 @@ fn bind(directory: &Path) -> io::Result<UnixListener> {
 struct Server {
     host: Arc<Host>,
     options: HydrateRequest,
+    governor: Option<Arc<Lazy>>,
     connections: Arc<Connections>,
     living: io::PipeWriter,
 }
@@ -157,11 +161,15 @@ impl Server {
             return Ok(());
         };
         let (host, options) = (Arc::clone(&self.host), self.options.clone());
+        let governor = self.governor.clone();
         let living = self.living.try_clone()?;
         let thread = thread::Builder::new().name("hydrant-jail-call".to_owned());
         let served = move || {
             let (_place, _living) = (place, living);
-            let server = SyscallServer::new(&host, options).behind(Frontend::Jail);
+            let mut server = SyscallServer::new(&host, options).behind(Frontend::Jail);
+            if let Some(governor) = &governor {
+                server = server.governed(governor);
+            }
             // That the other end is gone is its business.
             let _ = server.serve(BufReader::new(&*stream), &*stream);
         };

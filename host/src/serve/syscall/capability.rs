@@ -6,17 +6,25 @@
 //! | another pinned skill, `id` or `id@version` | its request | its response |
 //! | `hydrant.skills` | nothing | what `hydrant skills` tells |
 //! | `hydrant.describe` | `skill`, or nothing for all | what `hydrant describe` tells |
+//! | `ccos.skill.load`, `ccos.skill.execute`, `ccos.primitive.map`, `ccos.approval.request` | K-29 to K-32 | the same |
+//! | `ccos.skill.list`, `ccos.skill.show` | `since`; `skill` | what `hydrant skill list` and `show` tell |
+//! | an operation of a loaded skill, by its capability id | its params | K-33 |
 //!
-//! No skill can have an id that begins with `hydrant.` (K-11).
+//! No skill can have an id that begins with `hydrant.` or `ccos.`, or that of a pinned one (K-11).
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::failure::Failure;
 use crate::engine::CallError;
+use crate::govern::Lazy;
+use crate::govern::governor::Caller;
 use crate::host::{Format, Host, HostError, HydrateRequest, PinnedSkillInfo};
 use crate::pins::{Class, PinError};
 
+/// Core capabilities (section 1).
+const CORE: &str = "ccos.";
+const UNKNOWN_SKILL: &str = "unknown-skill";
 const HYDRATE: &str = "content.hydrate";
 const SKILLS: &str = "hydrant.skills";
 const DESCRIBE: &str = "hydrant.describe";
@@ -26,10 +34,12 @@ const DESCRIBE: &str = "hydrant.describe";
 pub(super) fn call(
     host: &Host,
     options: &HydrateRequest,
+    governed: Option<&Governed<'_>>,
     capability: &str,
     input: Value,
 ) -> Result<String, Failure> {
     match capability {
+        core if core.starts_with(CORE) => govern(governed, core, input),
         HYDRATE => hydrate(host, options, input),
         SKILLS => {
             let skills = host.skills().map_err(refused)?;
@@ -37,7 +47,44 @@ pub(super) fn call(
             Ok(Value::from_iter(summaries).to_string())
         }
         DESCRIBE => describe(host, &input),
-        skill => run(host, options, skill, &input),
+        skill => match run(host, options, skill, &input) {
+            // No pinned skill: an operation of a loaded one, or nothing, and then what is pinned is told.
+            Err(not_pinned @ Failure::Call { status: 404, .. }) if governed.is_some() => {
+                match govern(governed, skill, input) {
+                    Err(Failure::Call { code, .. }) if code == UNKNOWN_SKILL => Err(not_pinned),
+                    answer => answer,
+                }
+            }
+            answer => answer,
+        },
+    }
+}
+
+/// Who asks, and whom.
+pub(super) struct Governed<'a> {
+    pub(super) governor: &'a Lazy,
+    pub(super) caller: &'a Caller,
+}
+
+fn govern(
+    governed: Option<&Governed<'_>>,
+    capability: &str,
+    input: Value,
+) -> Result<String, Failure> {
+    let Some(Governed { governor, caller }) = governed else {
+        return Err(Failure::NotServed(capability.to_owned()));
+    };
+    let answer = governor
+        .get()
+        .and_then(|governor| governor.call(caller, capability, input));
+    match answer {
+        Ok(output) => Ok(output.to_string()),
+        Err(failure) => Err(Failure::Call {
+            code: failure.code.as_str().to_owned(),
+            status: failure.code.number(),
+            details: json!(failure),
+            message: failure.message,
+        }),
     }
 }
 
@@ -152,7 +199,7 @@ fn failed(error: &Value) -> Failure {
 fn refused(error: HostError) -> Failure {
     let message = error.to_string();
     let (code, status, by) = match &error {
-        HostError::Pin(PinError::NotPinned { .. }) => ("unknown-skill", 404, "other"),
+        HostError::Pin(PinError::NotPinned { .. }) => (UNKNOWN_SKILL, 404, "other"),
         HostError::Pin(error) => match error.class() {
             Some(Class::Drift) => ("INTERNAL_ERROR", 500, "drift"),
             Some(Class::Trust) => ("INTERNAL_ERROR", 500, "trust"),

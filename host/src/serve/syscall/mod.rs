@@ -19,10 +19,13 @@ pub use self::client::{Client, ClientError, Refusal};
 
 use self::answer::Answer;
 use self::blob::BlobFolder;
+use self::capability::Governed;
 use self::envelope::{Dialect, Received, Request};
 use self::failure::Failure;
 use self::lines::{Line, Lines};
 use crate::engine::CallError;
+use crate::govern::Lazy;
+use crate::govern::governor::Caller;
 use crate::host::{Format, Host, HostError, HydrateRequest};
 
 /// L-13: bytes of a request line or an answer line without its `\n`, in the OsEvent dialect.
@@ -54,6 +57,8 @@ pub struct SyscallServer<'host> {
     options: HydrateRequest,
     blobs: Option<BlobFolder>,
     frontend: Frontend,
+    governor: Option<&'host Lazy>,
+    caller: Caller,
     dialect: Dialect,
     failed: bool,
 }
@@ -77,6 +82,8 @@ impl<'host> SyscallServer<'host> {
             options,
             blobs: None,
             frontend: Frontend::default(),
+            governor: None,
+            caller: caller(Frontend::default()),
             dialect: Dialect::Event,
             failed: false,
         }
@@ -96,6 +103,14 @@ impl<'host> SyscallServer<'host> {
     #[must_use]
     pub fn behind(mut self, frontend: Frontend) -> Self {
         self.frontend = frontend;
+        self.caller = caller(frontend);
+        self
+    }
+
+    /// Serves loaded skills too, each stream in a session of its own (K-270, K-287).
+    #[must_use]
+    pub fn governed(mut self, governor: &'host Lazy) -> Self {
+        self.governor = Some(governor);
         self
     }
 
@@ -193,7 +208,17 @@ impl<'host> SyscallServer<'host> {
             "Content.Ingest" | "pwosIngest" => Format::Link,
             "Capability.Call" => {
                 let (capability, input) = request.call()?;
-                return capability::call(self.host, &self.options, capability, input);
+                let governed = self.governor.map(|governor| Governed {
+                    governor,
+                    caller: &self.caller,
+                });
+                return capability::call(
+                    self.host,
+                    &self.options,
+                    governed.as_ref(),
+                    capability,
+                    input,
+                );
             }
             name => return Err(Failure::NotServed(name.to_owned())),
         };
@@ -211,6 +236,23 @@ impl<'host> SyscallServer<'host> {
             Format::Json => text,
             Format::Link | Format::V2 => serde_json::json!({ "content": text }).to_string(),
         })
+    }
+}
+
+/// K-352: the governor learns from here who calls; a request cannot say it.
+fn caller(frontend: Frontend) -> Caller {
+    Caller::lasting(crate::govern::client::Client {
+        frontend: crate::govern::client::Frontend::Syscall,
+        jailed: frontend.is_jailed(),
+    })
+}
+
+impl Drop for SyscallServer<'_> {
+    /// K-270: grants for a session end with it.
+    fn drop(&mut self) {
+        if let Some(governor) = self.governor {
+            governor.end_session(&self.caller);
+        }
     }
 }
 

@@ -1,0 +1,304 @@
+//! K-18: stages as they are executed.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Body, Segments};
+
+/// The runtime of a sandbox stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Runtime {
+    /// Python.
+    Python,
+    /// JavaScript.
+    Node,
+    /// Go.
+    Go,
+    /// Anything else: a tool run directly, or a script.
+    Shell,
+}
+
+impl Runtime {
+    /// Its name in `sandbox:<runtime>`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Python => "python",
+            Self::Node => "node",
+            Self::Go => "go",
+            Self::Shell => "shell",
+        }
+    }
+
+    /// The core capability that runs it.
+    #[must_use]
+    pub const fn capability(self) -> &'static str {
+        match self {
+            Self::Python => "ccos.sandbox.python",
+            Self::Node => "ccos.sandbox.node",
+            Self::Go => "ccos.sandbox.go",
+            Self::Shell => "ccos.sandbox.shell",
+        }
+    }
+}
+
+/// A stage. Stage n+1 receives the bytes that stage n produced.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Stage {
+    /// A request.
+    Http(Box<HttpStage>),
+    /// A jq program, run by this component (`filter`).
+    JsonFilter {
+        /// The program.
+        program: String,
+        /// Command-line options that are set: `raw`, `join`, `compact`, `slurp`, `null-input`, `sort-keys`, `exit-status`.
+        options: Vec<String>,
+        /// `--arg`
+        args: BTreeMap<String, Segments>,
+        /// `--argjson`
+        #[serde(rename = "json-args")]
+        json_args: Map<String, Value>,
+        /// K-123: of a first stage, what it reads.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stdin: Option<Segments>,
+    },
+    /// A text tool, stdin to stdout.
+    TextTransform {
+        /// Which.
+        tool: String,
+        /// Its arguments.
+        args: Vec<Segments>,
+        /// K-123: of a first stage, what it reads.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stdin: Option<Segments>,
+    },
+    /// Text, put out.
+    Println {
+        /// Without a final newline.
+        text: Segments,
+    },
+    /// Files of the `files` of a call, one after another.
+    ReadFile(ReadFileStage),
+    /// Code or a tool in the jail.
+    Sandbox(Box<SandboxStage>),
+}
+
+impl Stage {
+    /// `maps-to`: the core capability that runs it.
+    #[must_use]
+    pub fn capability(&self) -> &'static str {
+        match self {
+            Self::Http(_) => "ccos.network.http-fetch",
+            Self::JsonFilter { .. } => "ccos.json.parse",
+            Self::TextTransform { .. } => "ccos.text.transform",
+            Self::Println { .. } => "ccos.io.println",
+            Self::ReadFile(_) => "ccos.io.read-file",
+            Self::Sandbox(stage) => stage.runtime.capability(),
+        }
+    }
+}
+
+/// A request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct HttpStage {
+    /// A token, upper-case.
+    pub method: String,
+    /// Scheme, host, port and path; neither query nor fragment. Empty with `url-input`. In `map` it may be relative.
+    pub url: Segments,
+    /// K-196: the input that is the URL, and whose host must be one of `domains`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url_input: Option<String>,
+    /// K-196: permitted hosts of `url-input`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub domains: Vec<String>,
+    /// In order. A pair with an absent input is left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub query: Vec<Pair>,
+    /// In order. A header with an absent input is left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<HeaderOut>,
+    /// Default headers that are not sent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed_headers: Vec<String>,
+    /// Cookies; one with an absent input is left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cookies: Vec<Pair>,
+    /// Basic auth, which is encoded once its halves are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub basic: Option<Basic>,
+    /// K-194: what kind of auth headers, query, cookies or basic carry; for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auth: Option<AuthOut>,
+    /// The body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<Body>,
+    /// Whether redirects are followed (K-317).
+    pub follow: bool,
+    /// Lower limits than the host's.
+    #[serde(default, skip_serializing_if = "HttpLimits::is_default")]
+    pub limits: HttpLimits,
+    /// Where the response's body goes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_file: Option<OutputFile>,
+}
+
+/// A name and a value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pair {
+    /// The name, in the encoding of its place.
+    pub name: Segments,
+    /// The value; none: the name stands without `=`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Segments>,
+}
+
+/// A header.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeaderOut {
+    /// As written.
+    pub name: String,
+    /// Its value.
+    pub value: Segments,
+}
+
+/// Both halves of basic auth.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Basic {
+    /// Before the colon.
+    pub user: Segments,
+    /// After it.
+    pub password: Segments,
+}
+
+/// K-194
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuthOut {
+    /// `bearer`, `basic`, `header`, `query`, `cookie`.
+    pub r#type: String,
+    /// The header, query parameter or cookie; not for bearer and basic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env_var: Option<String>,
+    /// Of basic auth: the secrets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env_vars: Vec<String>,
+}
+
+/// A file in the run's output directory (K-207).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputFile {
+    /// Its path as the document gives it; the host decides whether it may be.
+    pub path: Segments,
+}
+
+/// K-169
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadFileStage {
+    /// Names of `files` of a call.
+    pub paths: Vec<String>,
+    /// Of `head` and `tail`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<ExcerptOut>,
+}
+
+/// Which part of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ExcerptOut {
+    /// `head` or `tail`.
+    pub tool: String,
+    /// `lines` or `bytes`.
+    pub unit: String,
+    /// How many, or from which on.
+    pub count: u64,
+    /// `only`, `all-but`, `from`.
+    pub mode: String,
+}
+
+/// What a sandbox stage runs; the variant is the one key of its JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProgramOut {
+    /// An argument vector; no shell.
+    Argv(Vec<Segments>),
+    /// Code for the runtime.
+    Code(String),
+    /// A file of code, with the digest of the bytes given at load (K-178).
+    File {
+        /// As written.
+        name: String,
+        /// None: its bytes were not given.
+        digest: Option<String>,
+    },
+    /// A module of the runtime.
+    Module(String),
+    /// A script for a shell, verbatim.
+    Script(String),
+}
+
+/// Code or a tool in the jail.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct SandboxStage {
+    /// Which runtime.
+    pub runtime: Runtime,
+    /// What is run.
+    pub program: ProgramOut,
+    /// Its arguments.
+    pub args: Vec<Segments>,
+    /// Its standard input, if it is not what the stage before put out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdin: Option<Segments>,
+    /// K-131: inputs that arrive as environment variables, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env_inputs: Vec<String>,
+    /// K-211: tools and declared packages.
+    pub packages: Vec<Package>,
+    /// K-93, K-128: tools that have to be in the jail.
+    pub tools: Vec<String>,
+    /// K-87
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared_runtime: Option<String>,
+}
+
+/// Limits that a document lowers; none above the host's own counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct HttpLimits {
+    /// The whole request, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_ms: Option<u64>,
+    /// Until the connection stands, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connect_ms: Option<u64>,
+    /// The response's body, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_bytes: Option<u64>,
+    /// Redirects followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redirects: Option<u64>,
+}
+
+impl HttpLimits {
+    /// Whether it lowers nothing.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A package that a command installs or a document declares; recorded and shown, never installed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Package {
+    /// `python`, `node`, `go`, `rust`, `ruby`, `system`, …
+    pub runtime: String,
+    /// As written.
+    pub name: String,
+}

@@ -1,0 +1,273 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::config::{Budgets, Config};
+use crate::failure::Code;
+
+fn budgets(text: &str) -> Budgets {
+    Config::from_toml(&format!("[govern.budgets]\n{text}\n"))
+        .unwrap()
+        .budgets
+}
+
+fn rules(text: &str) -> Rules {
+    Rules::new(&budgets(text), &Own::default(), &BTreeMap::new())
+}
+
+fn network(bytes: u64) -> Used {
+    Used {
+        network_bytes: bytes,
+        ..Used::default()
+    }
+}
+
+fn request() -> Estimate {
+    Estimate {
+        network_bytes: 10_000,
+        wall_clock_ms: 2_000,
+    }
+}
+
+#[test]
+fn k_286_defaults_of_a_run() {
+    let rules = rules("");
+    let limits: Vec<Option<u64>> = Dimension::ALL
+        .iter()
+        .map(|dimension| rules.limit(*dimension))
+        .collect();
+    assert_eq!(
+        limits,
+        [
+            Some(50),
+            Some(60_000),
+            Some(10_485_760),
+            Some(52_428_800),
+            Some(120_000),
+            Some(512),
+            None,
+            None
+        ]
+    );
+    for dimension in Dimension::ALL {
+        assert_eq!(Dimension::parse(dimension.as_str()), Some(dimension));
+        assert_eq!(
+            serde_json::to_value(dimension).unwrap(),
+            json!(dimension.as_str())
+        );
+    }
+}
+
+#[test]
+fn k_289_fifty_calls_and_no_more() {
+    let rules = rules("");
+    let mut budget = Budget::default();
+    for _ in 0..50 {
+        assert!(rules.admit(&budget, &Estimate::default()).is_ok());
+        budget.charge(&rules, &Used::default(), 0);
+    }
+    let exhausted = rules.admit(&budget, &Estimate::default()).unwrap_err();
+    assert_eq!(
+        (exhausted.dimension, exhausted.ask),
+        (Dimension::Steps, false)
+    );
+    let failure = exhausted.failure();
+    assert_eq!(failure.code, Code::BudgetExhausted);
+    assert!(failure.message.contains("steps"));
+    assert_eq!(exhausted.entry().subject.as_deref(), Some("steps"));
+}
+
+#[test]
+fn k_289_an_estimate_above_what_is_left_is_refused() {
+    let rules = rules("network_bytes = 15000");
+    let mut budget = Budget::default();
+    assert!(rules.admit(&budget, &request()).is_ok());
+    budget.charge(&rules, &network(5_000), 0);
+    assert!(rules.admit(&budget, &request()).is_ok());
+    budget.charge(&rules, &network(1), 0);
+    assert_eq!(
+        rules.admit(&budget, &request()).unwrap_err().dimension,
+        Dimension::NetworkBytes
+    );
+    // What makes no request is not concerned.
+    assert!(rules.admit(&budget, &Estimate::default()).is_ok());
+    assert_eq!(rules.left(&budget, Dimension::NetworkBytes), Some(9_999));
+}
+
+#[test]
+fn k_288_zero_is_nothing_and_unlimited_is_for_the_operator_only() {
+    assert_eq!(
+        rules("steps = 0")
+            .admit(&Budget::default(), &Estimate::default())
+            .unwrap_err()
+            .dimension,
+        Dimension::Steps
+    );
+    assert_eq!(
+        rules("memory_mb = 0")
+            .admit(&Budget::default(), &Estimate::default())
+            .unwrap_err()
+            .dimension,
+        Dimension::MemoryMb
+    );
+    let unlimited = rules("network_bytes = 'unlimited'");
+    assert_eq!(
+        unlimited.left(&Budget::default(), Dimension::NetworkBytes),
+        None
+    );
+    for value in [
+        json!({"steps": "unlimited"}),
+        json!({"steps": -1}),
+        json!({"steps": 1.5}),
+        json!({"stepz": 1}),
+        json!(5),
+        json!({"steps": null}),
+    ] {
+        assert_eq!(
+            Own::from_json(&value).unwrap_err().code,
+            Code::InvalidRequest,
+            "{value}"
+        );
+    }
+    let own = Own::from_json(&json!({"network_bytes": 5, "steps": 100})).unwrap();
+    let lowered = Rules::new(
+        &budgets("network_bytes = 'unlimited'"),
+        &own,
+        &BTreeMap::new(),
+    );
+    assert_eq!(lowered.limit(Dimension::NetworkBytes), Some(5));
+    assert_eq!(lowered.limit(Dimension::Steps), Some(50));
+}
+
+#[test]
+fn k_287_a_child_has_the_smaller_of_its_own_and_what_is_left() {
+    let rules = rules("network_bytes = 1000");
+    let mut parent = Budget::default();
+    parent.charge(&rules, &network(400), 600 * 1024 * 1024);
+    let own = Own::from_json(&json!({"network-bytes": 900, "steps": 3, "llm-tokens": 7})).unwrap();
+    let child = rules.child(&own, &parent);
+    assert_eq!(child.limit(Dimension::NetworkBytes), Some(600));
+    assert_eq!(child.limit(Dimension::Steps), Some(3));
+    assert_eq!(child.limit(Dimension::LlmTokens), Some(7));
+    assert_eq!(child.limit(Dimension::WallClockMs), Some(60_000));
+    assert_eq!(child.limit(Dimension::MemoryMb), Some(512));
+    assert_eq!(
+        rules
+            .child(&Own::default(), &parent)
+            .limit(Dimension::Steps),
+        Some(49)
+    );
+}
+
+#[test]
+fn k_290_memory_is_a_peak_and_the_rest_is_summed() {
+    let rules = rules("");
+    let mut budget = Budget::default();
+    let used = Used {
+        wall_clock_ms: 1,
+        network_bytes: 2,
+        cpu_ms: 3,
+        storage_bytes: 4,
+    };
+    budget.charge(&rules, &used, 10 * 1024 * 1024);
+    budget.charge(&rules, &used, 3 * 1024 * 1024 + 1);
+    let of = |dimension| budget.used(dimension);
+    assert_eq!(of(Dimension::Steps), 2);
+    assert_eq!(of(Dimension::WallClockMs), 2);
+    assert_eq!(of(Dimension::NetworkBytes), 4);
+    assert_eq!(of(Dimension::CpuMs), 6);
+    assert_eq!(of(Dimension::StorageBytes), 8);
+    assert_eq!(of(Dimension::MemoryMb), 10);
+    assert_eq!(rules.left(&budget, Dimension::MemoryMb), Some(512));
+    // K-377
+    let kept = serde_json::to_string(&budget).unwrap();
+    assert_eq!(serde_json::from_str::<Budget>(&kept).unwrap(), budget);
+}
+
+#[test]
+fn k_291_policies() {
+    let mut spent = Budget::default();
+    spent.charge(&rules(""), &network(2_000), 0);
+    let soft = rules("network_bytes = {limit = 1000, policy = 'soft-warn'}");
+    let admission = soft.admit(&spent, &request()).unwrap();
+    assert_eq!(admission.warnings.len(), 1);
+    assert_eq!(soft.left(&spent, Dimension::NetworkBytes), None);
+    let asking = budgets("network_bytes = {limit = 1000, policy = 'approval-required'}");
+    let refused = Rules::new(&asking, &Own::default(), &BTreeMap::new())
+        .admit(&spent, &request())
+        .unwrap_err();
+    assert_eq!((refused.ask, refused.amount), (true, 10_000));
+    let extensions = BTreeMap::from([("network-bytes".to_owned(), 11_000)]);
+    let extended = Rules::new(&asking, &Own::default(), &extensions);
+    assert_eq!(extended.left(&spent, Dimension::NetworkBytes), Some(10_000));
+    assert!(extended.admit(&spent, &request()).is_ok());
+}
+
+#[test]
+fn k_292_one_warning_at_half_and_one_at_four_fifths() {
+    let rules = rules("network_bytes = 1000\nsteps = 1000");
+    let mut budget = Budget::default();
+    let mut percents = Vec::new();
+    for bytes in [499, 1, 0, 299, 1, 500] {
+        let due = budget.charge(&rules, &network(bytes), 0);
+        percents.push(
+            due.iter()
+                .map(|warning| warning.percent)
+                .collect::<Vec<_>>(),
+        );
+    }
+    assert_eq!(
+        percents,
+        [vec![], vec![50], vec![], vec![], vec![80], vec![]]
+    );
+    let mut at_once = Budget::default();
+    let due = at_once.charge(&rules, &network(900), 0);
+    assert_eq!(due.len(), 2);
+    assert_eq!(
+        due[1].entry().subject.as_deref(),
+        Some("network-bytes 80 %")
+    );
+    assert_eq!(
+        due[1].to_string(),
+        "80 % of the budget for network-bytes is used"
+    );
+    // Not again after a restart.
+    let mut kept: Budget = serde_json::from_str(&serde_json::to_string(&at_once).unwrap()).unwrap();
+    assert!(kept.charge(&rules, &network(1), 0).is_empty());
+}
+
+#[test]
+fn k_286_what_a_frontend_reports() {
+    let rules = rules("cost_usd = 2\nllm_tokens = 10");
+    assert_eq!(rules.limit(Dimension::CostUsd), Some(2_000_000));
+    let mut budget = Budget::default();
+    assert_eq!(
+        budget.report(&rules, Dimension::CostUsd, 1_000_000).len(),
+        1
+    );
+    budget.report(&rules, Dimension::LlmTokens, 10);
+    assert_eq!(
+        rules
+            .admit(&budget, &Estimate::default())
+            .unwrap_err()
+            .dimension,
+        Dimension::LlmTokens
+    );
+}
+
+proptest! {
+    #[test]
+    fn k_290_no_sum_overflows(calls in prop::collection::vec((any::<u64>(), any::<u64>()), 1..8)) {
+        let rules = rules("");
+        let mut budget = Budget::default();
+        for (bytes, memory) in calls {
+            let used = Used { wall_clock_ms: bytes, network_bytes: bytes, cpu_ms: bytes, storage_bytes: bytes };
+            budget.charge(&rules, &used, memory);
+            prop_assert!(budget.used(Dimension::NetworkBytes) >= bytes);
+            for dimension in Dimension::ALL {
+                let _ = rules.left(&budget, dimension);
+            }
+            let _ = rules.child(&Own::default(), &budget);
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! Appending (K-359): the lines and `HEAD` to disk, or nothing.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::fs::{OFlags, RenameFlags};
+
+use super::entry::Entry;
+use super::error::ChainError;
+use super::head;
+use super::key::ChainKey;
+use super::record::{self, Tail};
+use super::scan::Scan;
+use super::segment::{self, LARGEST, Place};
+use super::sync::Syncer;
+use super::verify::Reason;
+use crate::state::{Folder, kill_point};
+use crate::time::Time;
+
+const SPARE: &str = "HEAD.next";
+
+/// File systems whose journal keeps the order of what happens to names and files: an older rename is on disk when a
+/// younger append is. Everywhere else the directory is synced after each.
+const ORDERED: &[u64] = &[0xEF53, 0x5846_5342, 0x0102_1994];
+
+/// The chain of a state directory, open for writing. Its methods are called with the lock held only.
+pub(crate) struct Log {
+    folder: Folder,
+    key: Arc<ChainKey>,
+    syncer: Syncer,
+    ordered: bool,
+    /// Of the last segment; none: it is opened when it is needed.
+    file: Option<Arc<File>>,
+    /// What `HEAD` has; none: it is not there.
+    head: Option<Vec<u8>>,
+    /// How large a segment gets.
+    pub(crate) largest: u64,
+    /// What is known of the chain, and where it ends.
+    pub(crate) known: Scan,
+}
+
+/// A segment as it was when it was last looked at: the same again means that nobody has touched it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) inode: u64,
+    pub(crate) size: u64,
+    pub(crate) changed_s: i64,
+    pub(crate) changed_ns: i64,
+}
+
+impl Seen {
+    pub(crate) fn of(file: &File) -> io::Result<Self> {
+        let stat = file.metadata()?;
+        Ok(Self {
+            inode: stat.ino(),
+            size: stat.size(),
+            changed_s: stat.ctime(),
+            changed_ns: stat.ctime_nsec(),
+        })
+    }
+}
+
+impl Log {
+    /// `known` is taken for read; [`Self::stale`] and [`Self::catch_up`] bring the rest.
+    pub(crate) fn new(folder: Folder, key: Arc<ChainKey>, known: Scan) -> Self {
+        let ordered = rustix::fs::fstatfs(folder.fd())
+            .is_ok_and(|stat| u64::try_from(stat.f_type).is_ok_and(|kind| ORDERED.contains(&kind)));
+        Self {
+            folder,
+            key,
+            syncer: Syncer::new(),
+            ordered,
+            file: None,
+            head: None,
+            largest: LARGEST,
+            known,
+        }
+    }
+
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Whether somebody else has written since.
+    pub(crate) fn stale(&self) -> Result<bool, ChainError> {
+        if self.folder.read(head::NAME, head::LONGEST)? != self.head {
+            return Ok(true);
+        }
+        let name = segment::name(self.known.at.segment);
+        let stat = self.folder.stat(&name)?;
+        Ok(match (&self.file, stat) {
+            (None, None) => self.known.tail.seq > 0,
+            (Some(file), Some(stat)) => {
+                let seen = Seen::of(file).map_err(|source| self.folder.failed(&name, source))?;
+                seen.inode != stat.st_ino || seen.size != self.known.at.offset
+            }
+            _ => true,
+        })
+    }
+
+    /// Reads what others have written.
+    pub(crate) fn catch_up(&mut self, witness: &super::Witness) -> Result<(), ChainError> {
+        let head = self.folder.read(head::NAME, head::LONGEST)?;
+        let says = match &head {
+            None => Tail::none(),
+            Some(file) => head::read(file, &self.key.verifying()).ok_or(ChainError::Damaged {
+                seq: self.known.tail.seq,
+                reason: Reason::Head,
+            })?,
+        };
+        let before = self.known.tail.clone();
+        if says.seq < before.seq && self.head.is_some() {
+            // It was further when it was last looked at.
+            return Err(ChainError::Damaged {
+                seq: says.seq,
+                reason: Reason::Head,
+            });
+        }
+        if says.seq < before.seq || self.is_another_file()? {
+            // What was known of it may not hold: from the beginning.
+            self.known = Scan::default();
+        }
+        self.known
+            .run(&self.folder, &says, witness, &before, &self.key.verifying())?;
+        self.head = head;
+        let name = segment::name(self.known.at.segment);
+        self.file = self
+            .folder
+            .open(&name, OFlags::WRONLY | OFlags::APPEND)?
+            .map(Arc::new);
+        Ok(())
+    }
+
+    /// Only this much is known: whatever follows is read again before anything is written.
+    pub(crate) fn forget(&mut self, known: Scan) {
+        self.known = known;
+        self.head = None;
+    }
+
+    /// Whether the segment that is known is not the one that was written to.
+    fn is_another_file(&self) -> Result<bool, ChainError> {
+        let name = segment::name(self.known.at.segment);
+        let Some(stat) = self.folder.stat(&name)? else {
+            return Ok(self.known.tail.seq > 0);
+        };
+        let size = u64::try_from(stat.st_size).unwrap_or(0);
+        let inode = self
+            .file
+            .as_deref()
+            .map(Seen::of)
+            .transpose()
+            .map_err(|source| self.folder.failed(&name, source))?
+            .map(|seen| seen.inode);
+        Ok(size < self.known.at.offset || inode.is_some_and(|inode| inode != stat.st_ino))
+    }
+
+    /// K-362: has `HEAD` say where the chain ends, where it was behind.
+    pub(crate) fn adopt(&mut self) -> Result<(), ChainError> {
+        let says = self
+            .head
+            .as_deref()
+            .and_then(|file| head::read(file, &self.key.verifying()));
+        let tail = self.known.tail.clone();
+        if tail.seq > 0 && says.as_ref() != Some(&tail) {
+            self.finish(&tail)?;
+        }
+        Ok(())
+    }
+
+    /// K-362: moves the torn last line aside; answers what to say of it.
+    pub(crate) fn mend(&mut self) -> Result<Option<String>, ChainError> {
+        let Some((place, end)) = self.known.torn.take() else {
+            return Ok(None);
+        };
+        let name = segment::name(place.segment);
+        let torn = format!("{name}.torn");
+        let failed = |source| ChainError::Write {
+            what: "the torn line",
+            source,
+        };
+        let file = self
+            .folder
+            .open(&name, OFlags::RDWR)?
+            .ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
+        let length = end.saturating_sub(place.offset);
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
+        file.read_exact_at(&mut bytes, place.offset)
+            .map_err(failed)?;
+        let aside = self
+            .folder
+            .open_or_make(&torn, OFlags::WRONLY | OFlags::APPEND)?;
+        io::Write::write_all(&mut &aside, &bytes)
+            .and_then(|()| aside.sync_all())
+            .map_err(failed)?;
+        self.folder.sync()?;
+        kill_point();
+        file.set_len(place.offset)
+            .and_then(|()| file.sync_all())
+            .map_err(failed)?;
+        Ok(Some(format!("{length} bytes moved to {torn}")))
+    }
+
+    /// Writes entries with one time, later than any before. They are on disk and `HEAD` says so when this returns; after an
+    /// error nothing of them is there.
+    pub(crate) fn append(&mut self, entries: &[Entry]) -> Result<(), ChainError> {
+        let before = (self.known.at, self.known.tail.clone(), self.file.clone());
+        let written = self.try_append(entries);
+        if written.is_err() {
+            self.undo(before)?;
+        }
+        written
+    }
+
+    fn try_append(&mut self, entries: &[Entry]) -> Result<(), ChainError> {
+        let ts = later(self.known.tail.ts);
+        let mut tail = self.known.tail.clone();
+        let mut at = self.known.at;
+        let mut places = Vec::with_capacity(entries.len());
+        let mut bytes = Vec::new();
+        for entry in entries {
+            let (line, next) = record::line(entry, &tail, ts, &self.key)?;
+            let length = u64::try_from(line.len()).unwrap_or(u64::MAX);
+            if at.offset > 0 && at.offset.saturating_add(length) > self.largest {
+                self.write(&bytes)?;
+                self.sync_segment()?;
+                bytes.clear();
+                at = Place {
+                    segment: at.segment.saturating_add(1),
+                    offset: 0,
+                };
+                self.begin(at.segment)?;
+            }
+            places.push((next.clone(), at, entry));
+            at.offset = at.offset.saturating_add(length);
+            bytes.extend_from_slice(&line);
+            tail = next;
+        }
+        if self.file.is_none() {
+            self.begin(at.segment)?;
+        }
+        self.write(&bytes)?;
+        kill_point();
+        self.finish(&tail)?;
+        for (tail, at, entry) in places {
+            match entry.event {
+                super::Event::CapabilityCall => {
+                    self.known.open.insert(tail.seq, at);
+                }
+                super::Event::CapabilityExecuted => {
+                    self.known.open.remove(&entry.call_seq.unwrap_or_default());
+                }
+                _ => {}
+            }
+        }
+        self.known.at = at;
+        self.known.tail = tail;
+        Ok(())
+    }
+
+    /// A new segment, or the first.
+    fn begin(&mut self, number: u64) -> Result<(), ChainError> {
+        let name = segment::name(number);
+        let file = self.folder.create(&name, OFlags::WRONLY | OFlags::APPEND)?;
+        self.file = Some(Arc::new(file));
+        self.folder.sync()?;
+        kill_point();
+        Ok(())
+    }
+
+    fn file(&self) -> Result<&Arc<File>, ChainError> {
+        self.file.as_ref().ok_or_else(|| ChainError::Write {
+            what: "the segment",
+            source: io::ErrorKind::NotFound.into(),
+        })
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<(), ChainError> {
+        io::Write::write_all(&mut self.file()?.as_ref(), bytes).map_err(|source| {
+            ChainError::Write {
+                what: "the segment",
+                source,
+            }
+        })
+    }
+
+    fn sync_segment(&self) -> Result<(), ChainError> {
+        self.file()?
+            .sync_data()
+            .map_err(|source| ChainError::Write {
+                what: "the segment",
+                source,
+            })
+    }
+
+    /// Syncs the segment and the next `HEAD` at the same time, and then makes that `HEAD`: it never says more than what is
+    /// on disk.
+    fn finish(&mut self, tail: &Tail) -> Result<(), ChainError> {
+        let bytes = head::write(tail, &self.key)?;
+        // Two files change places, and each is overwritten in turn: that costs no new inode.
+        let spare = self.folder.open_or_make(SPARE, OFlags::WRONLY)?;
+        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        self.syncer
+            .during(self.file()?, || {
+                spare.write_all_at(&bytes, 0)?;
+                if spare.metadata()?.len() != length {
+                    spare.set_len(length)?;
+                }
+                spare.sync_data()
+            })
+            .map_err(|source| ChainError::Write {
+                what: "the segment or HEAD",
+                source,
+            })?;
+        kill_point();
+        self.replace_head()?;
+        if !self.ordered {
+            // The lines are on disk: where the name is not, they are adopted at the next start.
+            let _ = self.folder.sync();
+        }
+        kill_point();
+        self.head = Some(bytes);
+        Ok(())
+    }
+
+    fn replace_head(&self) -> Result<(), ChainError> {
+        let rename = |flags| {
+            rustix::fs::renameat_with(self.folder.fd(), SPARE, self.folder.fd(), head::NAME, flags)
+        };
+        rename(RenameFlags::EXCHANGE)
+            .or_else(|_| {
+                // No HEAD yet, or a file system that cannot exchange.
+                rustix::fs::renameat(self.folder.fd(), SPARE, self.folder.fd(), head::NAME)
+            })
+            .map_err(|error| ChainError::Write {
+                what: "HEAD",
+                source: error.into(),
+            })
+    }
+
+    /// Takes back what an append wrote before it failed.
+    fn undo(
+        &mut self,
+        (at, tail, file): (Place, Tail, Option<Arc<File>>),
+    ) -> Result<(), ChainError> {
+        let begun = segment::last(&self.folder)?.unwrap_or(0);
+        let failed = |source| ChainError::Write {
+            what: "the segment back to what it was",
+            source,
+        };
+        if let Some(file) = &file {
+            file.set_len(at.offset)
+                .and_then(|()| file.sync_data())
+                .map_err(failed)?;
+        }
+        let kept = if file.is_some() {
+            at.segment
+        } else {
+            at.segment.saturating_sub(1)
+        };
+        for number in kept.saturating_add(1)..=begun {
+            self.folder.remove(&segment::name(number))?;
+        }
+        self.known.at = at;
+        self.known.tail = tail;
+        self.file = file;
+        Ok(())
+    }
+
+    /// The last segment, as it is now.
+    pub(crate) fn seen(&self) -> io::Result<Option<(u64, Seen)>> {
+        self.file
+            .as_deref()
+            .map(|file| Ok((self.known.at.segment, Seen::of(file)?)))
+            .transpose()
+    }
+}
+
+/// How far the chain's time may run ahead of the clock.
+const AHEAD: Duration = Duration::from_secs(1);
+
+/// Each append has a time of its own, so that recovery can tell one from two (K-362). Appends of the same millisecond let
+/// the chain's time run ahead, but by no more than [`AHEAD`]: after that, and where the clock was set back, it runs no
+/// faster than the clock does.
+fn later(last: Time) -> Time {
+    let now = Time::now();
+    if now > last {
+        return now;
+    }
+    let millisecond = Duration::from_millis(1);
+    if last > now.after(AHEAD) {
+        std::thread::sleep(millisecond);
+    }
+    last.after(millisecond)
+}

@@ -1,0 +1,34 @@
+//! The causal chain (section 23): what was done, in order, linked and signed.
+//!
+//! Whoever can write to the state directory but has no signing key can neither change, remove, insert nor reorder a record
+//! unseen, nor cut the end off: `HEAD` is signed on its own, and the database is a second witness. Putting back all of it
+//! to an earlier state together is seen with an anchor that was kept elsewhere (K-364).
+
+mod entry;
+mod error;
+mod head;
+mod key;
+mod log;
+mod record;
+mod scan;
+pub(crate) mod segment;
+mod show;
+mod sync;
+mod verify;
+
+pub use entry::{Entry, Event, Outcome, Used};
+pub use show::{Filter, show};
+pub use verify::{Anchor, Reason, Verdict, verify};
+
+pub(crate) use error::ChainError;
+pub(crate) use head::newest;
+pub(crate) use key::ChainKey;
+pub(crate) use log::{Log, Seen};
+pub(crate) use record::Tail;
+pub(crate) use scan::{Scan, Witness, at as record_at};
+pub(crate) use segment::Place;
+
+/// Whether a folder holds no chain: neither a segment nor `HEAD`.
+pub(crate) fn is_empty(folder: &crate::state::Folder) -> Result<bool, ChainError> {
+    Ok(segment::last(folder)? == Ok(0) && folder.stat(head::NAME)?.is_none())
+}

@@ -1,0 +1,89 @@
+//! The fixtures are answers of the interpreter itself, without the text of their documents.
+
+mod judged;
+mod manifest;
+mod mismatch;
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::config::Config;
+
+const MOLTBOOK: &str = include_str!("../fixtures/moltbook.json");
+const KIT: &str = include_str!("../fixtures/kit.json");
+const RARER: &str = include_str!("../fixtures/rarer.json");
+const BOOKS: &str = include_str!("../fixtures/books.json");
+const NOTEBOOK: &str = include_str!("../fixtures/notebook.json");
+
+fn skill(text: &str) -> Skill {
+    serde_json::from_str(text).unwrap()
+}
+
+/// Of the document that a fixture is the answer to.
+fn files() -> BTreeMap<String, String> {
+    BTreeMap::from([(
+        "script.py".to_owned(),
+        format!("sha256:{}", "ab".repeat(32)),
+    )])
+}
+
+fn checked_with(skill: Skill, config: &Config) -> Result<CheckedSkill, Failure> {
+    let load = Load {
+        source: "https://moltbook.com/skill.yaml",
+        document: b"document",
+        constants: &BTreeMap::new(),
+        files: &files(),
+        mapping_version: "1",
+        judge: Judge {
+            config,
+            lacks_sandbox: &|_| false,
+        },
+    };
+    check(skill, load)
+}
+
+fn checked(text: &str) -> CheckedSkill {
+    checked_with(skill(text), &Config::default()).unwrap()
+}
+
+fn config(text: &str) -> Config {
+    Config::from_toml(&format!("[govern]\n{text}\n")).unwrap()
+}
+
+/// An answer of which one operation was altered after the interpreter had sealed it, and sealed again by whoever altered it.
+fn forged(
+    text: &str,
+    id: &str,
+    alter: impl FnOnce(&mut Operation),
+) -> Result<CheckedSkill, Failure> {
+    let mut skill = skill(text);
+    let base_url = skill.base_url.clone();
+    let operation = skill
+        .operations
+        .iter_mut()
+        .find(|operation| operation.id == id)
+        .unwrap();
+    alter(operation);
+    operation.digest =
+        operation_digest(operation, base_url.as_deref(), &BTreeMap::new(), "1").unwrap();
+    checked_with(skill, &Config::default())
+}
+
+fn code(result: Result<CheckedSkill, Failure>) -> Code {
+    result.map(|_| ()).unwrap_err().code
+}
+
+fn operation<'a>(skill: &'a CheckedSkill, id: &str) -> &'a CheckedOperation {
+    skill
+        .operations
+        .iter()
+        .find(|checked| checked.operation.id == id)
+        .unwrap()
+}
+
+fn request(operation: &mut Operation) -> &mut crate::answer::HttpStage {
+    match operation.stages.first_mut() {
+        Some(Stage::Http(stage)) => stage,
+        _ => panic!("no request"),
+    }
+}

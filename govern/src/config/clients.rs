@@ -1,0 +1,118 @@
+//! K-42: which clients have to come through a jail.
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use crate::client::{Client, Frontend};
+
+/// What a client that did not come through a jail socket may not do (K-297).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JailedMode {
+    /// Nothing is refused; it is recorded that the client was not jailed.
+    Warn,
+    /// Operations with secrets are refused.
+    Secrets,
+    /// Every operation is refused.
+    All,
+}
+
+/// The mode of each frontend: in `hydrant.toml` one word for all of them, or a table of words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JailedClients {
+    /// Default: `warn`.
+    pub cli: JailedMode,
+    /// Default: `secrets`.
+    pub syscall: JailedMode,
+    /// Default: `secrets`.
+    pub mcp: JailedMode,
+    /// Default: `secrets`.
+    pub http: JailedMode,
+}
+
+impl Default for JailedClients {
+    fn default() -> Self {
+        Self {
+            cli: JailedMode::Warn,
+            syscall: JailedMode::Secrets,
+            mcp: JailedMode::Secrets,
+            http: JailedMode::Secrets,
+        }
+    }
+}
+
+impl JailedClients {
+    /// Of a frontend.
+    #[must_use]
+    pub fn of(&self, frontend: Frontend) -> JailedMode {
+        match frontend {
+            Frontend::Cli => self.cli,
+            Frontend::Syscall => self.syscall,
+            Frontend::Mcp => self.mcp,
+            Frontend::Http => self.http,
+        }
+    }
+
+    /// K-297: whether a client may call an operation.
+    #[must_use]
+    pub fn permits(&self, client: Client, has_secrets: bool) -> bool {
+        client.jailed
+            || match self.of(client.frontend) {
+                JailedMode::Warn => true,
+                JailedMode::Secrets => !has_secrets,
+                JailedMode::All => false,
+            }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    cli: Option<JailedMode>,
+    syscall: Option<JailedMode>,
+    mcp: Option<JailedMode>,
+    http: Option<JailedMode>,
+}
+
+impl<'de> Deserialize<'de> for JailedClients {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+
+        impl<'de> Visitor<'de> for Either {
+            type Value = JailedClients;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("warn, secrets or all, or a table of them by frontend")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<JailedClients, E> {
+                let mode = match text {
+                    "warn" => JailedMode::Warn,
+                    "secrets" => JailedMode::Secrets,
+                    "all" => JailedMode::All,
+                    _ => return Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
+                };
+                Ok(JailedClients {
+                    cli: mode,
+                    syscall: mode,
+                    mcp: mode,
+                    http: mode,
+                })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<JailedClients, A::Error> {
+                let table = Table::deserialize(MapAccessDeserializer::new(map))?;
+                let default = JailedClients::default();
+                Ok(JailedClients {
+                    cli: table.cli.unwrap_or(default.cli),
+                    syscall: table.syscall.unwrap_or(default.syscall),
+                    mcp: table.mcp.unwrap_or(default.mcp),
+                    http: table.http.unwrap_or(default.http),
+                })
+            }
+        }
+
+        deserializer.deserialize_any(Either)
+    }
+}

@@ -1,0 +1,184 @@
+//! Hosts as an operator writes them and as they are compared (K-39, K-40, K-314).
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer};
+use url::{Host, Url};
+
+/// `host:port` of a URL, as it is compared: IDNA and lower-case, the default port made explicit.
+///
+/// None of a URL without host or without a known port.
+#[must_use]
+pub fn pair_of(url: &Url) -> Option<String> {
+    Some(format!(
+        "{}:{}",
+        url.host_str()?,
+        url.port_or_known_default()?
+    ))
+}
+
+/// What an operator wrote is not a host.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not {1}")]
+pub struct NotAHost(String, &'static str);
+
+/// A host and a port, both exact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostPort {
+    host: String,
+    port: u16,
+}
+
+impl HostPort {
+    /// From `host:port` or `[v6]:port`.
+    ///
+    /// # Errors
+    ///
+    /// Anything else, a pattern too.
+    pub fn parse(text: &str) -> Result<Self, NotAHost> {
+        let error = || NotAHost(text.to_owned(), "host:port");
+        match split(text.trim()).ok_or_else(error)? {
+            (host, Some(port)) => Ok(Self {
+                host: canonical(host).ok_or_else(error)?,
+                port,
+            }),
+            (_, None) => Err(error()),
+        }
+    }
+
+    /// Whether it is this pair.
+    #[must_use]
+    pub fn is(&self, pair: &str) -> bool {
+        parts(pair) == Some((self.host.as_str(), self.port))
+    }
+}
+
+impl fmt::Display for HostPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
+impl<'de> Deserialize<'de> for HostPort {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+/// An entry of a list of hosts.
+///
+/// | entry | matches |
+/// |---|---|
+/// | `a.example.org` | that host with any port |
+/// | `a.example.org:8443` | that host with that port |
+/// | `*.example.org` | each host below it with any port, not `example.org` itself |
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostPattern {
+    host: String,
+    port: Option<u16>,
+    below: bool,
+}
+
+impl HostPattern {
+    /// From an entry.
+    ///
+    /// # Errors
+    ///
+    /// What is none of the three.
+    pub fn parse(text: &str) -> Result<Self, NotAHost> {
+        let error = || NotAHost(text.to_owned(), "host, host:port or *.host");
+        let text_trimmed = text.trim();
+        if let Some(rest) = text_trimmed.strip_prefix("*.") {
+            let host = canonical(rest).ok_or_else(error)?;
+            // No address has anything below it.
+            if !matches!(Host::parse(&host), Ok(Host::Domain(_))) {
+                return Err(error());
+            }
+            return Ok(Self {
+                host,
+                port: None,
+                below: true,
+            });
+        }
+        let (host, port) = split(text_trimmed).ok_or_else(error)?;
+        Ok(Self {
+            host: canonical(host).ok_or_else(error)?,
+            port,
+            below: false,
+        })
+    }
+
+    /// Whether it covers this pair.
+    #[must_use]
+    pub fn matches(&self, pair: &str) -> bool {
+        let Some((host, port)) = parts(pair) else {
+            return false;
+        };
+        if self.port.is_some_and(|wanted| wanted != port) {
+            return false;
+        }
+        if self.below {
+            host.strip_suffix(self.host.as_str())
+                .and_then(|rest| rest.strip_suffix('.'))
+                .is_some_and(|rest| !rest.is_empty())
+        } else {
+            host == self.host
+        }
+    }
+}
+
+impl fmt::Display for HostPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.below {
+            f.write_str("*.")?;
+        }
+        f.write_str(&self.host)?;
+        match self.port {
+            Some(port) => write!(f, ":{port}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for HostPattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+/// Host and port of a pair as [`pair_of`] writes it; a name's final dot means the same name without it.
+pub(crate) fn parts(pair: &str) -> Option<(&str, u16)> {
+    let (host, port) = pair.rsplit_once(':')?;
+    Some((undotted(host), port.parse().ok()?))
+}
+
+fn undotted(host: &str) -> &str {
+    host.strip_suffix('.').unwrap_or(host)
+}
+
+/// Splits off the port. A bare IPv6 address is none: it has to stand in brackets.
+fn split(text: &str) -> Option<(&str, Option<u16>)> {
+    let port_at = match text.rfind(']') {
+        Some(bracket) => bracket.checked_add(1)?,
+        None => text.find(':').unwrap_or(text.len()),
+    };
+    let (host, rest) = (text.get(..port_at)?, text.get(port_at..)?);
+    match rest.strip_prefix(':') {
+        None if rest.is_empty() => Some((host, None)),
+        Some(port) if port.bytes().all(|b| b.is_ascii_digit()) => match port.parse() {
+            Ok(0) | Err(_) => None,
+            Ok(port) => Some((host, Some(port))),
+        },
+        _ => None,
+    }
+}
+
+/// As a URL writes it: IDNA, lower-case, addresses in their one form.
+fn canonical(host: &str) -> Option<String> {
+    if host.is_empty() || host.contains(['*', '/', '@', '\\', '?', '#', ' ']) {
+        return None;
+    }
+    let host = Host::parse(host).ok()?.to_string();
+    let host = undotted(&host).to_owned();
+    (!host.is_empty()).then_some(host)
+}

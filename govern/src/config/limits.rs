@@ -1,0 +1,207 @@
+//! K-44: what a sandbox stage may ask for, and what a run may use.
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+/// K-323: the most that a sandbox stage may ask for; a higher wish is capped. Defaults: what section 21 gives a command
+/// that asks for nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Limits {
+    /// Seconds of processor time.
+    #[serde(alias = "cpu_seconds")]
+    pub cpu_seconds: u64,
+    /// Mebibytes.
+    #[serde(alias = "memory_mb")]
+    pub memory_mb: u64,
+    /// Milliseconds.
+    #[serde(alias = "wall_clock_ms")]
+    pub wall_clock_ms: u64,
+    /// Processes and threads at one time.
+    pub pids: u64,
+    /// Bytes that are written.
+    #[serde(alias = "output_bytes")]
+    pub output_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            cpu_seconds: 60,
+            memory_mb: 512,
+            wall_clock_ms: 30_000,
+            pids: 64,
+            output_bytes: 52_428_800,
+        }
+    }
+}
+
+impl Limits {
+    /// By the name of section 21; none of another name.
+    #[must_use]
+    pub fn of(&self, resource: &str) -> Option<u64> {
+        Some(match resource {
+            "cpu-seconds" => self.cpu_seconds,
+            "memory-mb" => self.memory_mb,
+            "wall-clock-ms" => self.wall_clock_ms,
+            "pids" => self.pids,
+            "output-bytes" => self.output_bytes,
+            _ => return None,
+        })
+    }
+}
+
+/// K-288: how much of a dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// That much; 0 is nothing.
+    AtMost(u64),
+    /// `"unlimited"`, from configuration only.
+    Unlimited,
+}
+
+/// K-291: what happens at the limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BudgetPolicy {
+    /// The call is refused.
+    #[default]
+    HardStop,
+    /// The call is refused and a `budget` request opened.
+    ApprovalRequired,
+    /// The call goes on with a warning.
+    SoftWarn,
+}
+
+/// One dimension: in `hydrant.toml` a number, `"unlimited"`, or a table of `limit` and `policy`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DimensionBudget {
+    /// None: the default of K-286.
+    pub limit: Option<Limit>,
+    /// K-291
+    pub policy: BudgetPolicy,
+}
+
+/// K-286: what a run may use, by dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Budgets {
+    /// Calls. Default: 50.
+    pub steps: Option<DimensionBudget>,
+    /// Milliseconds. Default: 60000.
+    #[serde(alias = "wall_clock_ms")]
+    pub wall_clock_ms: Option<DimensionBudget>,
+    /// Bytes sent and received. Default: 10485760.
+    #[serde(alias = "network_bytes")]
+    pub network_bytes: Option<DimensionBudget>,
+    /// Bytes written. Default: 52428800.
+    #[serde(alias = "storage_bytes")]
+    pub storage_bytes: Option<DimensionBudget>,
+    /// Milliseconds of processor time. Default: 120000.
+    #[serde(alias = "cpu_ms")]
+    pub cpu_ms: Option<DimensionBudget>,
+    /// Mebibytes at the peak. Default: 512.
+    #[serde(alias = "memory_mb")]
+    pub memory_mb: Option<DimensionBudget>,
+    /// Tokens, where a frontend reports them. Default: unlimited.
+    #[serde(alias = "llm_tokens")]
+    pub llm_tokens: Option<DimensionBudget>,
+    /// Where a frontend reports them. Written in whole dollars, held in millionths. Default: unlimited.
+    #[serde(alias = "cost_usd", deserialize_with = "dollars")]
+    pub cost_usd: Option<DimensionBudget>,
+}
+
+impl<'de> Deserialize<'de> for Limit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+
+        impl Visitor<'_> for Either {
+            type Value = Limit;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a number that is not negative, or \"unlimited\"")
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Limit, E> {
+                u64::try_from(value)
+                    .map(Limit::AtMost)
+                    .map_err(|_| E::invalid_value(serde::de::Unexpected::Signed(value), &self))
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Limit, E> {
+                Ok(Limit::AtMost(value))
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Limit, E> {
+                match text {
+                    "unlimited" => Ok(Limit::Unlimited),
+                    _ => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
+                }
+            }
+        }
+
+        deserializer.deserialize_any(Either)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    limit: Option<Limit>,
+    #[serde(default)]
+    policy: BudgetPolicy,
+}
+
+impl<'de> Deserialize<'de> for DimensionBudget {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+
+        impl<'de> Visitor<'de> for Either {
+            type Value = DimensionBudget;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a number, \"unlimited\", or a table of limit and policy")
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<DimensionBudget, E> {
+                limited(serde::de::value::I64Deserializer::<E>::new(value))
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<DimensionBudget, E> {
+                limited(serde::de::value::U64Deserializer::<E>::new(value))
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<DimensionBudget, E> {
+                limited(serde::de::value::StrDeserializer::<E>::new(text))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<DimensionBudget, A::Error> {
+                let table = Table::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(DimensionBudget {
+                    limit: table.limit,
+                    policy: table.policy,
+                })
+            }
+        }
+
+        deserializer.deserialize_any(Either)
+    }
+}
+
+fn dollars<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<DimensionBudget>, D::Error> {
+    let mut budget = DimensionBudget::deserialize(deserializer)?;
+    if let Some(Limit::AtMost(dollars)) = &mut budget.limit {
+        *dollars = dollars.saturating_mul(1_000_000);
+    }
+    Ok(Some(budget))
+}
+
+fn limited<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DimensionBudget, D::Error> {
+    Ok(DimensionBudget {
+        limit: Some(Limit::deserialize(deserializer)?),
+        policy: BudgetPolicy::HardStop,
+    })
+}

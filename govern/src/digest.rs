@@ -1,0 +1,39 @@
+//! Digests (K-07, K-216, K-217).
+
+use std::fmt::Write;
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+/// `sha256:` and 64 lower-case hex digits over these bytes.
+#[must_use]
+pub fn of_bytes(bytes: &[u8]) -> String {
+    written(Sha256::digest(bytes).as_slice())
+}
+
+/// The same over a domain (`hydrant.op.v1\n`) and the canonical JSON (RFC 8785) of a value.
+///
+/// # Errors
+///
+/// Of a value that has no JSON.
+pub fn of_json(domain: &[u8], value: &impl Serialize) -> Result<String, serde_json::Error> {
+    let canonical = serde_json_canonicalizer::to_vec(value)?;
+    let mut hasher = Sha256::new();
+    hasher.update(domain);
+    hasher.update(&canonical);
+    Ok(written(hasher.finalize().as_slice()))
+}
+
+fn written(digest: &[u8]) -> String {
+    format!("sha256:{}", hex(digest))
+}
+
+/// Two lower-case digits for each byte.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().saturating_mul(2));
+    for byte in bytes {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}

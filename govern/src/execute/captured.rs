@@ -1,0 +1,163 @@
+//! K-285: secrets that an operation returns are taken out before anything else sees them.
+
+use std::collections::BTreeSet;
+
+use secrecy::SecretString;
+use serde_json::{Value, json};
+
+use super::plan::Run;
+use crate::chain::{Entry, Event};
+
+/// How many one call may return; what is beyond is taken out all the same, and lost.
+const CAPTURED: usize = 64;
+
+/// A secret that came back.
+#[derive(Debug)]
+pub struct Captured {
+    /// `<SKILL>_<PROPERTY>`, in upper snake case.
+    pub name: String,
+    /// Pending until an operator grants it.
+    pub value: SecretString,
+}
+
+impl Run<'_> {
+    /// The same bytes, with a reference in place of each returned secret. In what is not JSON nobody knows where it is: such
+    /// an answer is withheld.
+    pub(super) fn capture(&mut self, bytes: Vec<u8>) -> Vec<u8> {
+        let pointers = &self.call.operation.returns_secret;
+        if pointers.is_empty() || bytes.is_empty() {
+            return bytes;
+        }
+        let Ok(mut value) = serde_json::from_slice::<Value>(&bytes) else {
+            return self.withhold();
+        };
+        let mut taken = 0_usize;
+        for pointer in pointers {
+            let steps: Vec<String> = pointer
+                .split('/')
+                .skip(1)
+                .map(|step| step.replace("~1", "/").replace("~0", "~"))
+                .collect();
+            let property = steps
+                .iter()
+                .rev()
+                .find(|step| *step != "*" && step.parse::<usize>().is_err());
+            let base = upper_snake(&format!(
+                "{}_{}",
+                self.call.skill_id,
+                property.map_or("SECRET", String::as_str)
+            ));
+            let mut found = Vec::new();
+            take(&mut value, &steps, &mut |leaf| {
+                let name = self.free_name(&base, &found);
+                let text = match leaf {
+                    Value::String(text) => std::mem::take(text),
+                    Value::Number(number) => number.to_string(),
+                    // No secret, and nothing that could be used as one.
+                    Value::Null | Value::Bool(_) => return,
+                    Value::Array(_) | Value::Object(_) => leaf.to_string(),
+                };
+                *leaf = json!({"secret-ref": format!("secret:{name}")});
+                found.push(Captured {
+                    name,
+                    value: SecretString::from(text),
+                });
+            });
+            taken = taken.saturating_add(found.len());
+            for captured in found {
+                self.keep(captured);
+            }
+        }
+        if taken == 0 {
+            return bytes;
+        }
+        // Also where it stands a second time.
+        self.echo.bytes(value.to_string().into_bytes())
+    }
+
+    fn withhold(&mut self) -> Vec<u8> {
+        self.warnings.push(
+            "the answer is withheld: it should return a secret, and is not the JSON that it is taken from"
+                .to_owned(),
+        );
+        Vec::new()
+    }
+
+    fn keep(&mut self, captured: Captured) {
+        self.echo.add_returned(&captured.name, &captured.value);
+        if self.captured.len() >= CAPTURED {
+            self.warnings
+                .push("more secrets were returned than are kept".to_owned());
+            return;
+        }
+        let mut entry = Entry::new(Event::SecretCaptured);
+        entry.subject = Some(captured.name.clone());
+        self.entries.push(entry);
+        self.captured.push(captured);
+    }
+
+    /// The name, with a number behind it if it was given already.
+    fn free_name(&self, base: &str, found: &[Captured]) -> String {
+        let known: BTreeSet<&str> = self
+            .captured
+            .iter()
+            .chain(found)
+            .map(|captured| captured.name.as_str())
+            .collect();
+        if !known.contains(base) {
+            return base.to_owned();
+        }
+        (2_u64..)
+            .map(|number| format!("{base}_{number}"))
+            .find(|name| !known.contains(name.as_str()))
+            .unwrap_or_else(|| base.to_owned())
+    }
+}
+
+/// Calls `leaf` with each value that the steps lead to; `*` is each element.
+fn take(value: &mut Value, steps: &[String], leaf: &mut dyn FnMut(&mut Value)) {
+    let Some((step, rest)) = steps.split_first() else {
+        leaf(value);
+        return;
+    };
+    match value {
+        Value::Object(members) => {
+            if let Some(member) = members.get_mut(step) {
+                take(member, rest, leaf);
+            }
+        }
+        Value::Array(items) if step == "*" => {
+            for item in items {
+                take(item, rest, leaf);
+            }
+        }
+        Value::Array(items) => {
+            if let Some(item) = step
+                .parse()
+                .ok()
+                .and_then(|index: usize| items.get_mut(index))
+            {
+                take(item, rest, leaf);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn upper_snake(text: &str) -> String {
+    let mut name = String::with_capacity(text.len());
+    let mut before = None;
+    for c in text.chars() {
+        // `accessToken` is `ACCESS_TOKEN`.
+        if c.is_uppercase() && before.is_some_and(|c: char| c.is_lowercase() || c.is_numeric()) {
+            name.push('_');
+        }
+        if c.is_alphanumeric() {
+            name.extend(c.to_uppercase());
+        } else if !name.ends_with('_') {
+            name.push('_');
+        }
+        before = Some(c);
+    }
+    name
+}

@@ -1,0 +1,138 @@
+//! jq programs and text tools: run by the interpreter, which has no capability (K-15, K-167, K-170).
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+
+use super::plan::{Produced, Run};
+use crate::answer::Segments;
+use crate::failure::{Code, Failure};
+
+/// Options of a json-filter that are members of the request.
+const OPTIONS: [&str; 7] = [
+    "raw",
+    "join",
+    "compact",
+    "slurp",
+    "null-input",
+    "sort-keys",
+    "exit-status",
+];
+
+impl Run<'_> {
+    pub(super) fn json_filter(
+        &mut self,
+        program: &str,
+        options: &[String],
+        args: &BTreeMap<String, Segments>,
+        json_args: &Map<String, Value>,
+        stdin: Option<&Segments>,
+    ) -> Result<Produced, Failure> {
+        let mut named = Map::new();
+        for (name, segments) in args {
+            self.without_secret(segments)?;
+            named.insert(name.clone(), self.filled(segments)?.into());
+        }
+        for (name, value) in json_args {
+            named.insert(name.clone(), value.clone());
+        }
+        let mut request = json!({
+            "op": "filter",
+            "path": program,
+            "input-b64": self.encoded_input(stdin)?,
+            "args": named,
+        });
+        if let Value::Object(members) = &mut request {
+            for option in options {
+                if !OPTIONS.contains(&option.as_str()) {
+                    return Err(Failure::new(Code::JsonFilter, "an unknown option"));
+                }
+                members.insert(option.clone(), true.into());
+            }
+        }
+        let answer = self.call.interpreter.ask(&request)?;
+        let bytes = output(&answer, Code::JsonFilter)?;
+        let mut produced = Produced::plain(bytes);
+        if !options
+            .iter()
+            .any(|option| option == "raw" || option == "join")
+        {
+            produced.media = Some("application/json".to_owned());
+        }
+        Ok(produced)
+    }
+
+    pub(super) fn text_transform(
+        &mut self,
+        tool: &str,
+        args: &[Segments],
+        stdin: Option<&Segments>,
+    ) -> Result<Produced, Failure> {
+        let mut words = Vec::new();
+        for segments in args {
+            self.without_secret(segments)?;
+            words.push(self.filled(segments)?);
+        }
+        let request = json!({
+            "op": "transform",
+            "tool": tool,
+            "args": words,
+            "input-b64": self.encoded_input(stdin)?,
+        });
+        let answer = self.call.interpreter.ask(&request)?;
+        if answer.get("built-in") != Some(&Value::Bool(false)) {
+            return output(&answer, Code::Transform).map(Produced::plain);
+        }
+        // K-170: in the jail, with no files, no network and no secrets.
+        let input = self.standard_input(stdin)?;
+        let caps = self.caps_left();
+        let (bytes, used) = self.call.jails.text_tool(tool, &words, &input, caps)?;
+        self.used.cpu_ms = self.used.cpu_ms.saturating_add(used.cpu_ms);
+        Ok(Produced::plain(bytes))
+    }
+
+    fn encoded_input(&self, stdin: Option<&Segments>) -> Result<String, Failure> {
+        if let Some(segments) = stdin {
+            self.without_secret(segments)?;
+        }
+        Ok(STANDARD.encode(self.standard_input(stdin)?))
+    }
+
+    /// K-281: the interpreter never holds a secret, nor does a tool that was not granted one.
+    pub(super) fn without_secret(&self, segments: &Segments) -> Result<(), Failure> {
+        if segments.has_secret() {
+            return Err(Failure::new(
+                Code::SecretUnbound,
+                "a filter or a program cannot be given a secret",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of an answer, or its error under a code of section 27.
+fn output(answer: &Value, otherwise: Code) -> Result<Vec<u8>, Failure> {
+    if answer.get("ok") == Some(&Value::Bool(true)) {
+        return answer
+            .get("output-b64")
+            .and_then(Value::as_str)
+            .and_then(|text| STANDARD.decode(text).ok())
+            .ok_or_else(|| {
+                Failure::new(
+                    Code::InterpreterMismatch,
+                    "the interpreter's answer has no output",
+                )
+            });
+    }
+    let error = answer.get("error");
+    let text = |key: &str| error.and_then(|error| error.get(key)?.as_str());
+    let code = text("code").and_then(Code::parse).unwrap_or(otherwise);
+    let message: String = text("message")
+        .unwrap_or("the interpreter gave no reason")
+        .chars()
+        .take(120)
+        .collect();
+    Err(Failure::new(code, message))
+}

@@ -1,0 +1,178 @@
+//! Running the stages of an operation that may run (section 19 steps 12 to 14, section 20).
+//!
+//! Whoever calls [`run`] has decided: the grant is live, the budget has room, `capability-call` is on disk. Here values and
+//! secrets meet, and nothing else can leave: hosts are those of the operation, redirects are followed hop by hop under
+//! the same rules (K-317, K-318), and what comes back is searched for what went out (K-284) before anybody sees it.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `plan` | the stages, one after another, and what is left of the caps |
+//! | `http`, `redirect` | the HTTP stage (section 20) |
+//! | `filter` | json-filter and text-transform |
+//! | `local` | println and read-file |
+//! | `sandboxed` | sandbox stages |
+//! | `output_file` | files of a run (K-207) |
+//! | `captured` | secrets that an operation returns (K-285) |
+//! | `echo` | injected values that come back (K-284) |
+//! | `result` | the shapes of K-308 |
+
+mod captured;
+mod echo;
+mod filter;
+mod http;
+mod local;
+mod output_file;
+mod plan;
+mod redirect;
+mod result;
+mod sandboxed;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::time::Duration;
+
+use secrecy::SecretString;
+use serde_json::Value;
+
+use crate::answer::Operation;
+use crate::chain::{Entry, Used};
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::ports::{Egress, Interpreter, Wire};
+use crate::request::{CallFiles, Inputs};
+use crate::sandbox::{Sandbox, SandboxEnd, SandboxRun};
+
+pub use captured::Captured;
+
+/// Everything that a plan needs.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    /// The skill's id: what a captured secret is named after (K-285).
+    pub skill_id: &'a str,
+    /// The approved operation.
+    pub operation: &'a Operation,
+    /// Of [`crate::request::validate`].
+    pub inputs: &'a Inputs,
+    /// Of [`CallFiles::open`].
+    pub files: &'a CallFiles,
+    /// Hosts that are denied, private or plain; directories that may be written.
+    pub config: &'a Config,
+    /// HTTP.
+    pub wire: &'a dyn Wire,
+    /// Runs jq programs and text tools.
+    pub interpreter: &'a dyn Interpreter,
+    /// The proxies of jails.
+    pub egress: &'a dyn Egress,
+    /// Runs sandbox stages.
+    pub jails: &'a dyn Jails,
+    /// A secret's value for this skill, by its expected name and the `host:port` it is sent to, in a sandbox stage the
+    /// empty string (K-279). `secret-missing` and `secret-unbound` end the stage.
+    pub secrets: &'a dyn Fn(&str, &str) -> Result<SecretString, Failure>,
+    /// K-178: the bytes of a code file that was given at load, by its digest.
+    pub code_file: &'a dyn Fn(&str) -> Option<Vec<u8>>,
+    /// What the budget has left (K-290).
+    pub caps: Caps,
+    /// `<state>/outputs/<run>`: made (0700) when the first file is written.
+    pub output: &'a Path,
+}
+
+/// What may be used at most; none: no other limit than each stage's own.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Caps {
+    /// Time.
+    pub wall_clock: Option<Duration>,
+    /// Processor time.
+    pub cpu: Option<Duration>,
+    /// Memory of a jail, in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Bytes of files that are written.
+    pub storage_bytes: Option<u64>,
+    /// Bytes sent and received.
+    pub network_bytes: Option<u64>,
+}
+
+/// How a plan ended, and what it left behind either way.
+#[derive(Debug)]
+pub struct Done {
+    /// The output, or the failure of the stage that ended the plan (K-304).
+    pub end: Result<Output, Failure>,
+    /// `secret-injected`, `secret-echo`, `secret-captured`, `redirect-denied`, `egress-denied`, `jail-started`,
+    /// `jail-finished`, `budget-exhausted`, in order: with event, subject, outcome and code. The caller adds whose.
+    pub entries: Vec<Entry>,
+    /// Also of a plan that failed (K-290).
+    pub used: Used,
+    /// Of jails, at its highest.
+    pub peak_memory_bytes: u64,
+    /// For the caller: what was noticed.
+    pub warnings: Vec<String>,
+    /// K-285: to be staged as pending; the output holds references only.
+    pub captured: Vec<Captured>,
+}
+
+/// What a plan put out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Output {
+    /// `output` of K-308.
+    pub value: Value,
+    /// `http-error` of K-308.
+    pub http_error: bool,
+}
+
+/// Runs the stages of an operation.
+#[must_use]
+pub fn run(call: &Call<'_>) -> Done {
+    plan::run(*call)
+}
+
+/// Where sandbox stages run: a [`Sandbox`].
+pub trait Jails: Send + Sync {
+    /// Of [`Sandbox::run`].
+    ///
+    /// # Errors
+    ///
+    /// Of [`Sandbox::run`].
+    fn run(&self, run: &SandboxRun<'_>) -> Result<SandboxEnd, Failure>;
+
+    /// Of [`Sandbox::text_tool`].
+    ///
+    /// # Errors
+    ///
+    /// Of [`Sandbox::text_tool`].
+    fn text_tool(
+        &self,
+        tool: &str,
+        args: &[String],
+        stdin: &[u8],
+        caps: Caps,
+    ) -> Result<(Vec<u8>, Used), Failure>;
+}
+
+impl Jails for Sandbox {
+    fn run(&self, run: &SandboxRun<'_>) -> Result<SandboxEnd, Failure> {
+        self.run(run)
+    }
+
+    fn text_tool(
+        &self,
+        tool: &str,
+        args: &[String],
+        stdin: &[u8],
+        caps: Caps,
+    ) -> Result<(Vec<u8>, Used), Failure> {
+        self.text_tool(tool, args, stdin, caps.into())
+    }
+}
+
+impl From<Caps> for crate::sandbox::Caps {
+    fn from(caps: Caps) -> Self {
+        Self {
+            wall_clock: caps.wall_clock,
+            cpu: caps.cpu,
+            memory_bytes: caps.memory_bytes,
+            storage_bytes: caps.storage_bytes,
+            network_bytes: caps.network_bytes,
+        }
+    }
+}

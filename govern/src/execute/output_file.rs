@@ -1,0 +1,97 @@
+//! K-207: files of a run.
+
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::plan::Run;
+use crate::failure::{Code, Failure};
+use crate::request::beneath;
+
+impl Run<'_> {
+    /// Writes a file under the run's output directory, or, where a document's absolute path lies inside fs_write, there;
+    /// answers its entry of `files` (K-308).
+    pub(super) fn write_output(&mut self, path: &str, bytes: &[u8]) -> Result<Value, Failure> {
+        let (directory, below) = self.place(path)?;
+        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        // K-290
+        if self
+            .caps_left()
+            .storage_bytes
+            .is_some_and(|left| length > left)
+        {
+            return Err(self.exhausted("storage-bytes"));
+        }
+        let failed = |error: std::io::Error| {
+            Failure::new(
+                Code::StoreUnavailable,
+                format!("the output file cannot be written: {}", error.kind()),
+            )
+        };
+        if directory == self.call.output {
+            make_private(&directory).map_err(failed)?;
+        }
+        beneath::write_file(&directory, &below, bytes).map_err(failed)?;
+        self.used.storage_bytes = self.used.storage_bytes.saturating_add(length);
+        Ok(json!({
+            "name": below.to_string_lossy(),
+            "bytes": length,
+            "digest": crate::digest::of_bytes(bytes),
+            "path": directory.join(&below).to_string_lossy(),
+        }))
+    }
+
+    /// The directory, and the path below it.
+    fn place(&self, path: &str) -> Result<(PathBuf, PathBuf), Failure> {
+        let denied = || {
+            Failure::new(
+                Code::PathNotAllowed,
+                "an output file lies below the run's output directory, or in a directory of fs_write",
+            )
+        };
+        if path.chars().any(char::is_control) {
+            return Err(denied());
+        }
+        let path = Path::new(path);
+        if path.is_absolute() {
+            return self
+                .call
+                .config
+                .fs_write
+                .iter()
+                .filter_map(|directory| {
+                    let canonical = directory.canonicalize().ok()?;
+                    let below = path
+                        .strip_prefix(directory)
+                        .or_else(|_| path.strip_prefix(&canonical))
+                        .ok()?;
+                    Some((canonical, normal(below)?))
+                })
+                .next()
+                .ok_or_else(denied);
+        }
+        let below = normal(path).ok_or_else(denied)?;
+        Ok((self.call.output.to_owned(), below))
+    }
+}
+
+/// Without `.`; none with `..`, or if nothing is left.
+fn normal(path: &Path) -> Option<PathBuf> {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::Normal(part) => normal.push(part),
+            Component::CurDir => {}
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    (normal.file_name().is_some()).then_some(normal)
+}
+
+fn make_private(directory: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)
+}

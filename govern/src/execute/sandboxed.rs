@@ -1,0 +1,202 @@
+//! Sandbox stages: values put in, the rest is [`crate::sandbox`]'s.
+
+use std::cell::RefCell;
+
+use secrecy::SecretString;
+use serde_json::{Map, Value, json};
+
+use super::plan::{Produced, Run};
+use crate::answer::{ProgramOut, SandboxStage, Segments};
+use crate::chain::{Entry, Event, Outcome};
+use crate::failure::{Code, Failure};
+use crate::sandbox::{End, Exhausted, SandboxEnd, SandboxRun};
+
+impl Run<'_> {
+    pub(super) fn sandboxed(&mut self, stage: &SandboxStage) -> Result<Produced, Failure> {
+        let call = self.call;
+        let policy = call.operation.policy.as_ref().ok_or_else(|| {
+            Failure::new(
+                Code::InterpreterMismatch,
+                "a sandbox stage without a policy",
+            )
+        })?;
+        let argv: &[Segments] = match &stage.program {
+            ProgramOut::Argv(argv) => argv,
+            _ => &[],
+        };
+        // K-341: what is granted is in `/run/secrets`, and nowhere else.
+        for segments in argv.iter().chain(&stage.args).chain(&stage.stdin) {
+            self.without_secret(segments)?;
+        }
+        let filled = |texts: &[Segments]| -> Result<Vec<String>, Failure> {
+            texts.iter().map(|text| self.filled(text)).collect()
+        };
+        let (argv, args) = (filled(argv)?, filled(&stage.args)?);
+        let stdin = self.standard_input(stage.stdin.as_ref())?;
+        let mut environment = Vec::new();
+        for name in &stage.env_inputs {
+            if call.inputs.present(name).is_some() {
+                let value = Segments::input(name.clone(), crate::answer::Encoding::Argv);
+                environment.push((name.clone(), self.filled(&value)?));
+            }
+        }
+        let code_file = match &stage.program {
+            ProgramOut::File { name, digest } => {
+                let bytes = digest
+                    .as_deref()
+                    .and_then(|digest| (call.code_file)(digest));
+                let missing = format!("file:{name}");
+                Some(bytes.ok_or_else(|| {
+                    Failure::new(Code::ToolUnavailable, "the code file was not given at load")
+                        .with_missing(vec![missing])
+                })?)
+            }
+            _ => None,
+        };
+        let mut mounted = Vec::new();
+        for name in &policy.secrets {
+            mounted.push((name.clone(), (call.secrets)(name, "")?));
+        }
+        self.note_injected(&mounted);
+        let files: Vec<(String, Vec<u8>)> = call
+            .files
+            .iter()
+            .map(|(name, file)| (name.to_owned(), file.bytes.clone()))
+            .collect();
+        let params = Value::Object(call.inputs.as_map().clone());
+        let caps = self.caps_left();
+        self.entries.push(Entry::new(Event::JailStarted));
+        let allow_private: Vec<String> = call
+            .config
+            .allow_private
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        let echo = RefCell::new(&mut self.echo);
+        let redact = |bytes: &[u8]| {
+            let redacted = echo.borrow_mut().bytes(bytes.to_vec());
+            (redacted != bytes).then_some(redacted)
+        };
+        let end = call.jails.run(&SandboxRun {
+            stage,
+            argv: &argv,
+            args: &args,
+            stdin: &stdin,
+            environment: &environment,
+            params: &params,
+            files: &files,
+            code_file: code_file.as_deref(),
+            secrets: &mounted,
+            policy,
+            caps: caps.into(),
+            egress: call.egress,
+            allow_private: &allow_private,
+            output: call.output,
+            redact: &redact,
+        });
+        self.ended(end)
+    }
+
+    fn note_injected(&mut self, secrets: &[(String, SecretString)]) {
+        for (name, value) in secrets {
+            self.echo.add(name, value);
+            let mut entry = Entry::new(Event::SecretInjected);
+            entry.subject = Some(format!("{name} sandbox"));
+            self.entries.push(entry);
+        }
+    }
+
+    fn ended(&mut self, end: Result<SandboxEnd, Failure>) -> Result<Produced, Failure> {
+        let mut finished = Entry::new(Event::JailFinished);
+        let end = match end {
+            Ok(end) => end,
+            Err(failure) => {
+                finished.outcome = Outcome::Error;
+                finished.code = Some(failure.code);
+                self.entries.push(finished);
+                return Err(failure);
+            }
+        };
+        for refusal in end.egress.iter().flat_map(|report| &report.refusals) {
+            let mut entry = Entry::new(Event::EgressDenied);
+            entry.subject = Some(self.echo.folded(&refusal.target));
+            entry.outcome = Outcome::Denied;
+            entry.code = Some(refusal.code);
+            self.entries.push(entry);
+        }
+        finished.resources_consumed = Some(end.used);
+        if end.exhausted.is_some() {
+            finished.outcome = Outcome::Error;
+            finished.code = Some(Code::BudgetExhausted);
+        }
+        self.entries.push(finished);
+        let sum = |total: &mut u64, more: u64| *total = total.saturating_add(more);
+        sum(&mut self.used.network_bytes, end.used.network_bytes);
+        sum(&mut self.used.cpu_ms, end.used.cpu_ms);
+        sum(&mut self.used.storage_bytes, end.used.storage_bytes);
+        self.peak_memory_bytes = self.peak_memory_bytes.max(end.peak_memory_bytes);
+        self.warnings.extend(end.warnings.iter().cloned());
+        if let Some(exhausted) = end.exhausted {
+            return Err(self.exhausted(dimension(exhausted)));
+        }
+        Ok(self.shown(end))
+    }
+
+    /// K-308
+    fn shown(&mut self, end: SandboxEnd) -> Produced {
+        let stdout = self.capture(end.stdout);
+        let stdout = self.echo.bytes(stdout);
+        let stderr = self.echo.bytes(end.stderr);
+        let mut members = Map::new();
+        members.insert("exit-code".to_owned(), json!(end.exit_code));
+        if let Some(signal) = end.signal {
+            members.insert("signal".to_owned(), signal.into());
+        }
+        members.insert("end".to_owned(), json!(end.end));
+        match std::str::from_utf8(&stdout) {
+            Ok(text) => {
+                members.insert("stdout".to_owned(), text.into());
+                if end.end == End::Exit
+                    && let Ok(value) = serde_json::from_str::<Value>(text)
+                {
+                    members.insert("json".to_owned(), value);
+                }
+            }
+            Err(_) => {
+                use base64::Engine as _;
+                let encoded = base64::engine::general_purpose::STANDARD.encode(&stdout);
+                members.insert("stdout-b64".to_owned(), encoded.into());
+            }
+        }
+        members.insert(
+            "stderr".to_owned(),
+            String::from_utf8_lossy(&stderr).into_owned().into(),
+        );
+        for (key, cut) in [
+            ("stdout-cut", end.stdout_cut),
+            ("stderr-cut", end.stderr_cut),
+        ] {
+            if cut {
+                members.insert(key.to_owned(), true.into());
+            }
+        }
+        members.insert("files".to_owned(), json!(end.files));
+        Produced {
+            bytes: stdout,
+            members,
+            has_content: false,
+            media: None,
+            http_error: false,
+        }
+    }
+}
+
+fn dimension(exhausted: Exhausted) -> &'static str {
+    match exhausted {
+        Exhausted::WallClockMs => "wall-clock-ms",
+        Exhausted::CpuMs => "cpu-ms",
+        Exhausted::MemoryMb => "memory-mb",
+        Exhausted::StorageBytes => "storage-bytes",
+        Exhausted::NetworkBytes => "network-bytes",
+    }
+}

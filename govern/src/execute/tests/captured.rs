@@ -1,0 +1,94 @@
+//! K-285
+
+use secrecy::ExposeSecret;
+use serde_json::json;
+
+use super::{Around, events, json_response, output, response};
+use crate::chain::Event;
+use crate::request::tests::operation;
+
+#[test]
+fn k_285_a_returned_secret_is_replaced_by_a_reference() {
+    let body = json!({
+        "id": "7",
+        "access_token": "tok-1234567",
+        "hint": "your token is tok-1234567",
+    });
+    let headers = [
+        ("Set-Cookie", "t=tok-1234567"),
+        ("content-type", "application/json"),
+    ];
+    let around = Around::new([response(201, &headers, body.to_string().as_bytes())]);
+    let done = around.call("forms", "register", json!({"name": "a"}));
+    assert_eq!(
+        output(&done)["json"],
+        json!({
+            "id": "7",
+            "access_token": {"secret-ref": "secret:FORMS_ACCESS_TOKEN"},
+            "hint": "your token is ***REDACTED***",
+        })
+    );
+    assert_eq!(output(&done)["headers"]["set-cookie"], "t=***REDACTED***");
+    assert_eq!(done.captured.len(), 1);
+    assert_eq!(done.captured[0].name, "FORMS_ACCESS_TOKEN");
+    assert_eq!(done.captured[0].value.expose_secret(), "tok-1234567");
+    assert_eq!(
+        events(&done)[1..],
+        [(Event::SecretCaptured, "FORMS_ACCESS_TOKEN")],
+        "it is no echo"
+    );
+}
+
+#[test]
+fn k_285_each_element_is_taken_out_under_its_own_name() {
+    let mut register = operation("forms", "register");
+    register.returns_secret = vec!["/keys/*/apiKey".to_owned(), "/n~1a".to_owned()];
+    register.output_schema = None;
+    let body = json!({"keys": [{"apiKey": "aaaaaaa"}, {"apiKey": 123_456_789}, {"apiKey": null}, 7], "n/a": "ccccccc"});
+    let around = Around::new([json_response(&body)]);
+    let done = around.call_of("forms", &register, json!({"name": "a"}));
+    assert_eq!(
+        output(&done)["json"],
+        json!({
+            "keys": [
+                {"apiKey": {"secret-ref": "secret:FORMS_API_KEY"}},
+                {"apiKey": {"secret-ref": "secret:FORMS_API_KEY_2"}},
+                {"apiKey": null},
+                7,
+            ],
+            "n/a": {"secret-ref": "secret:FORMS_N_A"},
+        })
+    );
+    let values: Vec<&str> = done
+        .captured
+        .iter()
+        .map(|captured| captured.value.expose_secret())
+        .collect();
+    assert_eq!(values, ["aaaaaaa", "123456789", "ccccccc"]);
+}
+
+#[test]
+fn k_285_what_is_not_there_is_not_captured() {
+    let around = Around::new([json_response(&json!({"id": "7"}))]);
+    let done = around.call("forms", "register", json!({"name": "a"}));
+    assert!(done.captured.is_empty());
+    assert_eq!(output(&done)["json"], json!({"id": "7"}));
+}
+
+#[test]
+fn k_285_what_is_not_json_is_withheld() {
+    let answer = response(
+        200,
+        &[("Content-Type", "text/plain")],
+        b"apiKey=aaaaaaa&x=1",
+    );
+    let around = Around::new([answer]);
+    let done = around.call("forms", "register", json!({"name": "a"}));
+    assert!(done.captured.is_empty());
+    assert!(!format!("{:?}", done.end).contains("aaaaaaa"));
+    assert!(
+        done.warnings
+            .iter()
+            .any(|warning| warning.contains("withheld"))
+    );
+}

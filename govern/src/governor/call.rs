@@ -1,0 +1,155 @@
+//! Capabilities by their ids (2.3): what every frontend but the command line asks.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::{Caller, Governor, LoadRequest};
+use crate::config::CORE;
+use crate::failure::{Code, Failure};
+use crate::registry::approvals;
+
+/// K-29. Keys may be written with `_` for `-` (K-06).
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LoadInput {
+    url: String,
+    #[serde(default)]
+    force: bool,
+    #[serde(default, rename = "base-url", alias = "base_url")]
+    base_url: Option<String>,
+    #[serde(default)]
+    constants: BTreeMap<String, String>,
+    #[serde(default, rename = "as")]
+    as_id: Option<String>,
+    #[serde(default, rename = "expect-digest", alias = "expect_digest")]
+    expect_digest: Option<String>,
+}
+
+/// K-30
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExecuteInput {
+    skill: String,
+    operation: String,
+    #[serde(default)]
+    params: Option<Value>,
+}
+
+/// K-31, and `hydrant map --list` of a jailed agent.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MapInput {
+    #[serde(default)]
+    command: Option<String>,
+    #[serde(default)]
+    list: bool,
+}
+
+/// K-32
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequestInput {
+    capability: String,
+    #[serde(default)]
+    reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListInput {
+    #[serde(default)]
+    since: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ShowInput {
+    skill: String,
+}
+
+impl Governor {
+    /// Calls a capability: one of `ccos.skill.*`, `ccos.primitive.map`, `ccos.approval.request`, or a registered one by its
+    /// id with its params as input (K-33).
+    ///
+    /// # Errors
+    ///
+    /// `operator-only` for core capabilities (K-34); `invalid-request` for an input that is none; what the capability says.
+    pub fn call(&self, caller: &Caller, capability: &str, input: Value) -> Result<Value, Failure> {
+        match capability {
+            "ccos.skill.load" => {
+                let input: LoadInput = read(input)?;
+                self.load(
+                    caller,
+                    &LoadRequest {
+                        source: input.url,
+                        force: input.force,
+                        base_url: input.base_url,
+                        constants: input.constants,
+                        files: BTreeMap::new(),
+                        as_id: input.as_id,
+                        expect_digest: input.expect_digest,
+                    },
+                )
+            }
+            "ccos.skill.execute" => {
+                let input: ExecuteInput = read(input)?;
+                let params = input.params.unwrap_or_else(|| json!({}));
+                self.execute(caller, &input.skill, &input.operation, params)
+            }
+            "ccos.primitive.map" => match read(input)? {
+                MapInput {
+                    command: Some(command),
+                    list: false,
+                } => self.map(&command),
+                MapInput {
+                    command: None,
+                    list: true,
+                } => self.mapping_table(),
+                _ => Err(invalid("either `command` or `list`")),
+            },
+            "ccos.approval.request" => {
+                let input: RequestInput = read(input)?;
+                let reason = input.reason.as_deref();
+                let who = caller.who();
+                approvals::request(&self.state, &input.capability, reason, &who, self)
+                    .map(|requested| json!(requested))
+            }
+            "ccos.skill.list" => {
+                let input: ListInput = read(if input.is_null() { json!({}) } else { input })?;
+                self.list(caller, input.since)
+            }
+            "ccos.skill.show" => {
+                let input: ShowInput = read(input)?;
+                self.show(caller, &input.skill)
+            }
+            core if CORE.contains(&core) => self.call_core(caller, core, input),
+            other => {
+                let params = if input.is_null() { json!({}) } else { input };
+                self.execute_capability(caller, other, params)
+            }
+        }
+    }
+
+    /// K-34: delegates are not agents'. What an operator lists in `agent_core` maps, as a command would; an effect needs an
+    /// operation that somebody approved.
+    fn call_core(&self, _: &Caller, core: &str, _: Value) -> Result<Value, Failure> {
+        let message = if self.config.agent_core.iter().any(|listed| listed == core) {
+            format!("{core} is called by operations of loaded skills only")
+        } else {
+            format!("{core} is a delegate of operations, and not in `agent_core`")
+        };
+        Err(Failure::new(Code::OperatorOnly, message)
+            .with_hint("load a skill whose operation maps to it, and have it approved"))
+    }
+}
+
+fn read<T: DeserializeOwned>(input: Value) -> Result<T, Failure> {
+    serde_json::from_value(input).map_err(|error| invalid(&error.to_string()))
+}
+
+fn invalid(message: &str) -> Failure {
+    Failure::new(Code::InvalidRequest, format!("the input: {message}"))
+}

@@ -1,0 +1,104 @@
+//! Who calls, and in which session (K-270, K-287, K-352).
+
+use crate::client::Client;
+use crate::failure::{Code, Failure};
+use crate::registry::Who;
+
+/// Characters of a session id that a caller names.
+const MAX_SESSION: usize = 64;
+
+/// Who calls. The host makes it; nothing that a request holds can change it.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    client: Client,
+    session: String,
+    lifetime: Lifetime,
+}
+
+/// When a session ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lifetime {
+    /// With the command.
+    Command,
+    /// With the connection.
+    Connection,
+    /// Never: anybody of this home may join it by its name.
+    Named,
+}
+
+impl Caller {
+    /// One command, in a session of its own.
+    #[must_use]
+    pub fn new(client: Client) -> Self {
+        Self {
+            client,
+            session: format!("s-{}", super::random_hex()),
+            lifetime: Lifetime::Command,
+        }
+    }
+
+    /// A connection, whose calls share a session.
+    #[must_use]
+    pub fn lasting(client: Client) -> Self {
+        Self {
+            lifetime: Lifetime::Connection,
+            ..Self::new(client)
+        }
+    }
+
+    /// One command in a session that has a name (K-22).
+    ///
+    /// # Errors
+    ///
+    /// `invalid-request` for a name that is not 1 to 64 characters of `A-Z a-z 0-9 . _ -`.
+    pub fn joining(client: Client, session: &str) -> Result<Self, Failure> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        if session.is_empty() || session.len() > MAX_SESSION || !session.chars().all(is_plain) {
+            return Err(Failure::new(
+                Code::InvalidRequest,
+                "a session is 1 to 64 characters of A-Z a-z 0-9 . _ -",
+            ));
+        }
+        let session = match session.strip_prefix("s-") {
+            Some(_) => session.to_owned(),
+            None => format!("s-{session}"),
+        };
+        Ok(Self {
+            client,
+            session,
+            lifetime: Lifetime::Named,
+        })
+    }
+
+    /// By which way it comes.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        self.client
+    }
+
+    /// `s-…`
+    #[must_use]
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
+    /// K-287: a run is one session. `r-…`
+    #[must_use]
+    pub fn run(&self) -> String {
+        let name = self.session.strip_prefix("s-").unwrap_or(&self.session);
+        format!("r-{name}")
+    }
+
+    pub(super) fn lifetime(&self) -> Lifetime {
+        self.lifetime
+    }
+
+    pub(super) fn who(&self) -> Who {
+        Who {
+            client: Some(self.client),
+            session: Some(self.session.clone()),
+            lasting: self.lifetime != Lifetime::Command,
+            run: Some(self.run()),
+        }
+    }
+}

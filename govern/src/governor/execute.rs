@@ -1,0 +1,456 @@
+//! The steps of section 19, in their order; the first failure ends a call, and each denial is recorded (K-309).
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::PoisonError;
+use std::time::Instant;
+
+use secrecy::SecretString;
+use serde_json::{Map, Value, json};
+
+use super::budgets::Session;
+use super::caller::Lifetime;
+use super::{Caller, Governor};
+use crate::answer::{Policy, Stage};
+use crate::chain::{Entry, Event, Outcome, Used};
+use crate::check::is_pii;
+use crate::execute::{self, Call, Captured, Done, Jails, Output};
+use crate::failure::{Code, Failure};
+use crate::registry::approvals::{self, Permit};
+use crate::registry::bindings::{self, Store};
+use crate::registry::events;
+use crate::registry::{self, Registered};
+use crate::request::{self, CallFiles, Inputs};
+use crate::sandbox::{SandboxEnd, SandboxRun};
+use crate::secrets::Place;
+
+/// A call that passed steps 4 to 10.
+struct Prepared {
+    inputs: Inputs,
+    files: CallFiles,
+    permit: Permit,
+    session: Session,
+    /// By the skill's name for it and the `host:port` it goes to; the empty one for a sandbox.
+    secrets: BTreeMap<(String, String), SecretString>,
+}
+
+impl Governor {
+    /// Executes an operation of a skill (`ccos.skill.execute`). The result of K-308.
+    ///
+    /// # Errors
+    ///
+    /// The codes of section 19's steps, and of the stage that failed.
+    pub fn execute(
+        &self,
+        caller: &Caller,
+        skill: &str,
+        operation: &str,
+        params: Value,
+    ) -> Result<Value, Failure> {
+        let found = self
+            .state
+            .read(|database| registry::find(database, skill, operation));
+        self.execute_found(caller, &format!("{skill}.{operation}"), found, params)
+    }
+
+    /// Executes a registered capability by its id (K-33).
+    pub(super) fn execute_capability(
+        &self,
+        caller: &Caller,
+        id: &str,
+        params: Value,
+    ) -> Result<Value, Failure> {
+        let found = self
+            .state
+            .read(|database| registry::find_capability(database, id));
+        self.execute_found(caller, id, found, params)
+    }
+
+    fn execute_found(
+        &self,
+        caller: &Caller,
+        name: &str,
+        found: Result<Registered, Failure>,
+        params: Value,
+    ) -> Result<Value, Failure> {
+        let found = found.inspect_err(|failure| {
+            if failure.code == Code::CapabilityRemoved {
+                let mut entry = events::by(Event::CapabilityDenied, &caller.who());
+                entry.capability = Some(name.chars().take(300).collect());
+                self.denied(entry, failure);
+            }
+        })?;
+        let prepared = self
+            .prepare(caller, &found, params)
+            .inspect_err(|failure| {
+                let entry = events::of_operation(Event::CapabilityDenied, &caller.who(), &found);
+                self.denied(entry, failure);
+            })?;
+        self.run(caller, &found, prepared)
+    }
+
+    /// K-309: if it cannot be recorded the call is denied all the same.
+    fn denied(&self, mut entry: Entry, failure: &Failure) {
+        entry.outcome = Outcome::Denied;
+        entry.code = Some(failure.code);
+        if let Err(error) = self.state.append(vec![entry]) {
+            tracing::warn!(%error, "a denied call is not recorded");
+        }
+    }
+
+    /// Steps 4 to 10.
+    fn prepare(
+        &self,
+        caller: &Caller,
+        found: &Registered,
+        params: Value,
+    ) -> Result<Prepared, Failure> {
+        found.usable()?;
+        self.client(caller, found)?;
+        let inputs = request::validate(&found.operation, &params)?;
+        let files = CallFiles::open(&found.operation, &inputs, &self.config.fs_read)?;
+        let permit = approvals::permit(&self.state, found, &caller.who(), self)?;
+        self.surroundings(found)?;
+        let session = self.session(caller, found)?;
+        let secrets = self.secrets_of(found, &permit)?;
+        Ok(Prepared {
+            inputs,
+            files,
+            permit,
+            session,
+            secrets,
+        })
+    }
+
+    /// Step 5 (K-297).
+    fn client(&self, caller: &Caller, found: &Registered) -> Result<(), Failure> {
+        let has_secrets = !found.operation.secrets.is_empty();
+        if !self
+            .config
+            .jailed_clients
+            .permits(caller.client(), has_secrets)
+        {
+            return Err(Failure::new(
+                Code::ClientNotJailed,
+                format!("{} is for callers in a jail only", found.capability),
+            )
+            .with_hint(
+                "run the agent with `hydrant jail`, or set `jailed_clients` of [govern] in hydrant.toml",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Step 8 (K-300).
+    fn surroundings(&self, found: &Registered) -> Result<(), Failure> {
+        let operation = &found.operation;
+        let egress = operation
+            .policy
+            .as_ref()
+            .map(Policy::egress)
+            .unwrap_or_default();
+        for pair in operation.hosts.iter().chain(&egress) {
+            if self.config.is_denied(pair) {
+                return Err(Failure::new(
+                    Code::HostDenied,
+                    format!("{pair} is in `deny_hosts`"),
+                ));
+            }
+        }
+        for stage in &operation.stages {
+            if let (Stage::Sandbox(stage), Some(policy)) = (stage, &operation.policy) {
+                self.sandbox()?.check(stage, policy)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn sandbox(&self) -> Result<&crate::sandbox::Sandbox, Failure> {
+        self.sandbox.as_ref().ok_or_else(no_jail)
+    }
+
+    /// Step 10 (K-302).
+    fn secrets_of(
+        &self,
+        found: &Registered,
+        permit: &Permit,
+    ) -> Result<BTreeMap<(String, String), SecretString>, Failure> {
+        let mut values = BTreeMap::new();
+        let now = self.state.now();
+        for secret in &found.operation.secrets {
+            let of_sandbox = [String::new()];
+            let hosts = match secret.hosts.as_slice() {
+                [] => &of_sandbox[..],
+                hosts => hosts,
+            };
+            for host in hosts {
+                let grant = permit.approval.as_deref();
+                let bound = self.state.read(|database| {
+                    bindings::bound(database, &found.skill, &secret.name, host, grant, now)
+                })?;
+                let bound = bound.ok_or_else(|| unbound(&secret.name, found, host))?;
+                let place = match bound.store {
+                    Store::Skill => Place::Skill,
+                    Store::Global => Place::Global,
+                    Store::Environment => Place::Environment,
+                };
+                let skill = &found.skill.skill.id;
+                let value = self.secrets.value(&bound.stored, place, skill)?;
+                values.insert((secret.name.clone(), host.clone()), value);
+            }
+        }
+        Ok(values)
+    }
+
+    /// Steps 11 to 15.
+    fn run(
+        &self,
+        caller: &Caller,
+        found: &Registered,
+        mut prepared: Prepared,
+    ) -> Result<Value, Failure> {
+        let who = caller.who();
+        // Step 11: committed before `capability-call` is written (K-270).
+        approvals::consume(&self.state, &prepared.permit).inspect_err(|failure| {
+            let entry = events::of_operation(Event::CapabilityDenied, &who, found);
+            self.denied(entry, failure);
+        })?;
+        let approval = prepared.permit.approval.clone();
+        let entry = |event| Entry {
+            approval: approval.clone(),
+            ..events::of_operation(event, &who, found)
+        };
+        let called = self.state.append(vec![Entry {
+            inputs: Some(canonical(&json!(prepared.inputs.as_map()))),
+            ..entry(Event::CapabilityCall)
+        }])?;
+        // Step 12.
+        let started = Instant::now();
+        let output = self.outputs.join(caller.run());
+        let mut done = self.stages(found, &prepared, &output);
+        done.used.wall_clock_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        // Step 13: what is captured is staged before anybody hears of it.
+        let mut end = done.end;
+        if let Err(failure) = self.capture(caller, found, done.captured) {
+            end = Err(failure);
+        }
+        // Step 14. What does not fit the output schema is among the warnings of the stages (K-306).
+        let mut warnings = std::mem::take(&mut prepared.session.warnings);
+        warnings.extend(done.warnings);
+        let mut entries: Vec<Entry> = done
+            .entries
+            .into_iter()
+            .map(|happened| Entry {
+                subject: happened.subject,
+                outcome: happened.outcome,
+                code: happened.code,
+                call_seq: Some(called.seq),
+                ..entry(happened.event)
+            })
+            .collect();
+        let session = &mut prepared.session;
+        let due = self.charge(caller, session, &done.used, done.peak_memory_bytes);
+        for warning in due {
+            warnings.push(warning.to_string());
+            entries.push(Entry {
+                subject: warning.entry().subject,
+                call_seq: Some(called.seq),
+                ..entry(Event::BudgetWarning)
+            });
+        }
+        // Step 15.
+        entries.push(Entry {
+            call_seq: Some(called.seq),
+            outputs: end.as_ref().ok().map(|output| canonical(&output.value)),
+            resources_consumed: Some(done.used),
+            outcome: match &end {
+                Ok(output) if is_failed(output) => Outcome::Error,
+                Ok(_) => Outcome::Ok,
+                Err(_) => Outcome::Error,
+            },
+            code: end.as_ref().err().map(|failure| failure.code),
+            ..entry(Event::CapabilityExecuted)
+        });
+        let recorded = self.state.append(entries).map_err(|failure| Failure {
+            executed: true,
+            ..failure
+        });
+        self.keep_personal(caller, found, &output);
+        let recorded = recorded?;
+        let output = end?;
+        Ok(result(
+            found,
+            caller,
+            output,
+            &done.used,
+            warnings,
+            recorded.seq,
+        ))
+    }
+
+    fn stages(&self, found: &Registered, prepared: &Prepared, output: &Path) -> Done {
+        let secrets = |name: &str, host: &str| {
+            prepared
+                .secrets
+                .get(&(name.to_owned(), host.to_owned()))
+                .cloned()
+                .ok_or_else(|| unbound(name, found, host))
+        };
+        let code_file = |digest: &str| {
+            self.state
+                .read(|database| registry::code_file(database, digest))
+                .ok()
+        };
+        let jails: &dyn Jails = match &self.sandbox {
+            Some(sandbox) => sandbox,
+            None => &NoJail,
+        };
+        execute::run(&Call {
+            skill_id: &found.skill.skill.id,
+            operation: &found.operation,
+            inputs: &prepared.inputs,
+            files: &prepared.files,
+            config: &self.config,
+            wire: self.wire.as_ref(),
+            interpreter: self.interpreter.as_ref(),
+            egress: self.egress.as_ref(),
+            jails,
+            secrets: &secrets,
+            code_file: &code_file,
+            caps: prepared.session.caps(),
+            output,
+        })
+    }
+
+    /// K-285: staged, and asked for.
+    fn capture(
+        &self,
+        caller: &Caller,
+        found: &Registered,
+        captured: Vec<Captured>,
+    ) -> Result<(), Failure> {
+        let skill = &found.skill;
+        for captured in captured {
+            self.secrets
+                .stage(&captured.name, &skill.skill.id, captured.value)?;
+            let who = caller.who();
+            self.state.write(|change| {
+                approvals::ask_secret_write(change, skill, &captured.name, &who, self)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// K-310: the output directory of an operation with personal data goes when its session ends.
+    fn keep_personal(&self, caller: &Caller, found: &Registered, output: &Path) {
+        let mut classes = found.operation.data_classifications.iter();
+        if !classes.any(|class| is_pii(class)) {
+            return;
+        }
+        match caller.lifetime() {
+            Lifetime::Command => forget(output),
+            Lifetime::Connection => {
+                let mut personal = self.personal.lock().unwrap_or_else(PoisonError::into_inner);
+                personal.insert(caller.session().to_owned());
+            }
+            // Ends never.
+            Lifetime::Named => {}
+        }
+    }
+
+    /// A connection ended.
+    pub(super) fn forget_personal(&self, caller: &Caller) {
+        let mut personal = self.personal.lock().unwrap_or_else(PoisonError::into_inner);
+        if personal.remove(caller.session()) {
+            forget(&self.outputs.join(caller.run()));
+        }
+    }
+}
+
+/// Removes what a run put out.
+fn forget(output: &Path) {
+    if let Err(error) = std::fs::remove_dir_all(output)
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        tracing::warn!(%error, "the output of a run is left behind");
+    }
+}
+
+/// Where no launcher is: every sandbox stage is refused (K-342).
+struct NoJail;
+
+impl Jails for NoJail {
+    fn run(&self, _: &SandboxRun<'_>) -> Result<SandboxEnd, Failure> {
+        Err(no_jail())
+    }
+
+    fn text_tool(
+        &self,
+        _: &str,
+        _: &[String],
+        _: &[u8],
+        _: execute::Caps,
+    ) -> Result<(Vec<u8>, Used), Failure> {
+        Err(no_jail())
+    }
+}
+
+fn no_jail() -> Failure {
+    Failure::new(
+        Code::JailUnavailable,
+        "this host makes no jails: `hydrant doctor` says why",
+    )
+}
+
+fn unbound(name: &str, found: &Registered, host: &str) -> Failure {
+    let skill = &found.skill.skill.id;
+    let place = if host.is_empty() {
+        "a sandbox".to_owned()
+    } else {
+        host.to_owned()
+    };
+    Failure::new(
+        Code::SecretUnbound,
+        format!("{name} is not bound to skill {skill} for {place}"),
+    )
+    .with_hint(format!(
+        "`hydrant secrets set {name} --skill {skill}`, or `hydrant secrets bind`"
+    ))
+}
+
+/// K-358: what digests of inputs and outputs cover.
+fn canonical(value: &Value) -> Vec<u8> {
+    serde_json_canonicalizer::to_vec(value).unwrap_or_default()
+}
+
+/// A program that did not end by itself with status 0.
+fn is_failed(output: &Output) -> bool {
+    output
+        .value
+        .get("end")
+        .is_some_and(|end| end != "exit" || output.value.get("exit-code") != Some(&json!(0)))
+}
+
+/// K-308
+fn result(
+    found: &Registered,
+    caller: &Caller,
+    output: Output,
+    used: &Used,
+    warnings: Vec<String>,
+    seq: u64,
+) -> Value {
+    let mut result = Map::new();
+    let status = if is_failed(&output) { "error" } else { "ok" };
+    result.insert("status".to_owned(), json!(status));
+    if output.http_error {
+        result.insert("http-error".to_owned(), json!(true));
+    }
+    result.insert("capability".to_owned(), json!(found.capability));
+    result.insert("output".to_owned(), output.value);
+    result.insert("usage".to_owned(), json!(used));
+    result.insert("warnings".to_owned(), json!(warnings));
+    result.insert("chain-seq".to_owned(), json!(seq));
+    result.insert("run".to_owned(), json!(caller.run()));
+    Value::Object(result)
+}

@@ -1,0 +1,198 @@
+//! A document becomes registered operations (sections 4 and 24).
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::map::mismatch;
+use super::{Caller, Governor};
+use crate::answer::Skill;
+use crate::chain::{Entry, Event, Outcome};
+use crate::check::{self, CheckedSkill, Load};
+use crate::client::Frontend;
+use crate::digest;
+use crate::failure::{Code, Failure};
+use crate::guard::{self, Address, Document, Fetch};
+use crate::registry::approvals::permit_source_host;
+use crate::registry::{self, CodeFile, NewSkill};
+
+/// Bytes of a code file (K-178), and of all of a load together.
+const CODE_BYTES: usize = 1024 * 1024;
+
+/// What is loaded, and how (K-21, K-29).
+#[derive(Debug, Clone, Default)]
+pub struct LoadRequest {
+    /// An address; from the command line also a path.
+    pub source: String,
+    /// K-57
+    pub force: bool,
+    /// K-103
+    pub base_url: Option<String>,
+    /// K-195: values of variables, by name.
+    pub constants: BTreeMap<String, String>,
+    /// K-178: bytes of code files, by name; from the command line only.
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// K-67
+    pub as_id: Option<String>,
+    /// K-60
+    pub expect_digest: Option<String>,
+}
+
+impl Governor {
+    /// `--check-only`: steps 1 to 7 for what is named, without any grant; nothing is fetched.
+    ///
+    /// # Errors
+    ///
+    /// As [`guard::address`].
+    pub fn check_address(&self, request: &LoadRequest) -> Result<Value, Failure> {
+        guard::address(
+            &request.source,
+            request.force,
+            guard::Frontend::CommandLine,
+            &self.config,
+        )?;
+        Ok(json!({ "ok": true }))
+    }
+
+    /// Loads a skill (24.1). K-12: nothing that the document names is executed, fetched or written.
+    ///
+    /// # Errors
+    ///
+    /// Those of section 4, of the document, and of the registry. K-61: each is recorded as `skill-rejected`.
+    pub fn load(&self, caller: &Caller, request: &LoadRequest) -> Result<Value, Failure> {
+        let mut source = None;
+        self.try_load(caller, request, &mut source)
+            .inspect_err(|failure| {
+                let entry = Entry {
+                    session: Some(caller.session().to_owned()),
+                    run: Some(caller.run()),
+                    client: Some(caller.client()),
+                    derived_from: source,
+                    outcome: Outcome::Denied,
+                    code: Some(failure.code),
+                    ..Entry::new(Event::SkillRejected)
+                };
+                // The load is refused all the same.
+                if let Err(error) = self.state.append(vec![entry]) {
+                    tracing::warn!(%error, "a refused load is not recorded");
+                }
+            })
+    }
+
+    fn try_load(
+        &self,
+        caller: &Caller,
+        request: &LoadRequest,
+        source: &mut Option<String>,
+    ) -> Result<Value, Failure> {
+        let frontend = match caller.client() {
+            client if client.frontend == Frontend::Cli && !client.jailed => {
+                guard::Frontend::CommandLine
+            }
+            _ => guard::Frontend::Other,
+        };
+        let address = guard::address(&request.source, request.force, frontend, &self.config)?;
+        *source = Some(address.identity());
+        let who = caller.who();
+        let permit = |pair: &str| permit_source_host(&self.state, pair, &who, self);
+        let document = guard::fetch(
+            &address,
+            request.expect_digest.as_deref(),
+            &Fetch {
+                wire: self.wire.as_ref(),
+                config: &self.config,
+                permit: &permit,
+            },
+        )?;
+        let checked = self.read(request, &address, &document)?;
+        let files: Vec<CodeFile> = request
+            .files
+            .iter()
+            .map(|(name, bytes)| CodeFile {
+                name: name.clone(),
+                bytes: bytes.clone(),
+            })
+            .collect();
+        let new = NewSkill {
+            checked: &checked,
+            document: &document.bytes,
+            files: &files,
+        };
+        let loaded = self
+            .state
+            .write(|change| registry::load(change, &new, &who, self))?;
+        Ok(json!(loaded))
+    }
+
+    /// What the interpreter reads in the document, checked (K-04).
+    fn read(
+        &self,
+        request: &LoadRequest,
+        address: &Address,
+        document: &Document,
+    ) -> Result<CheckedSkill, Failure> {
+        let bytes = request.files.values().map(Vec::len);
+        if bytes.fold(0, usize::saturating_add) > CODE_BYTES {
+            return Err(Failure::new(
+                Code::TooLarge,
+                format!("the code files have more than {CODE_BYTES} bytes together"),
+            ));
+        }
+        let files: BTreeMap<String, String> = request
+            .files
+            .iter()
+            .map(|(name, bytes)| (name.clone(), digest::of_bytes(bytes)))
+            .collect();
+        let mut ask = json!({
+            "op": "load",
+            "source-url": address.source_url(),
+            "content-b64": STANDARD.encode(&document.bytes),
+            "constants": request.constants,
+            "files": files,
+            "known-tools": self.config.known_tools,
+        });
+        if let Value::Object(members) = &mut ask {
+            let optional = [
+                ("content-type", &document.content_type),
+                ("base-url", &request.base_url),
+                ("as", &request.as_id),
+            ];
+            for (name, value) in optional {
+                if let Some(value) = value {
+                    members.insert(name.to_owned(), value.clone().into());
+                }
+            }
+        }
+        let mut answer = self.ask(&ask)?;
+        let skill = answer.get_mut("skill").map(Value::take).unwrap_or_default();
+        let skill: Skill = serde_json::from_value(skill)
+            .map_err(|error| mismatch(&format!("its skill is none: {error}")))?;
+        let identity = address.identity();
+        check::check(
+            skill,
+            Load {
+                source: &identity,
+                document: &document.bytes,
+                constants: &request.constants,
+                files: &files,
+                mapping_version: self.mapping_version()?,
+                judge: self.judge(),
+            },
+        )
+    }
+
+    /// K-216: the version of the mapping registry, which digests cover.
+    fn mapping_version(&self) -> Result<&str, Failure> {
+        if let Some(version) = self.mapping_version.get() {
+            return Ok(version);
+        }
+        let answer = self.ask(&json!({ "op": "map", "list": true }))?;
+        let version = answer
+            .get("mapping-version")
+            .and_then(Value::as_str)
+            .ok_or_else(|| mismatch("its registry has no version"))?;
+        Ok(self.mapping_version.get_or_init(|| version.to_owned()))
+    }
+}

@@ -1,0 +1,159 @@
+//! The governor: what a host asks, from loading a skill to the record of what it did.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `caller` | who calls, in which session |
+//! | `load` | a document becomes registered operations (sections 4 and 24) |
+//! | `execute` | the steps of section 19 |
+//! | `budgets` | the budget of a session (section 18) |
+//! | `call` | capabilities by their ids (2.3) |
+//! | `map` | what a command would do (section 14) |
+//! | `operate` | what an operator does: approvals, secrets, unloading, the chain (2.2) |
+//! | `surroundings` | what the registry asks of configuration and machine |
+//!
+//! It keeps no state of its own but ports and configuration: two governors of one directory, in one process or two, are
+//! as good as one.
+
+mod budgets;
+mod call;
+mod caller;
+mod execute;
+mod load;
+mod map;
+mod operate;
+mod surroundings;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock};
+
+use hydrant_jail::Launcher;
+
+use crate::budget::Budget;
+use crate::config::Config;
+use crate::failure::{Code, Failure};
+use crate::ports::{Egress, Interpreter, Wire};
+use crate::registry::fold;
+use crate::sandbox::{Sandbox, Settings};
+use crate::secrets::SecretStore;
+use crate::state::State;
+
+pub use caller::Caller;
+pub use load::LoadRequest;
+pub use operate::{Approve, Bind, Shown, verify};
+
+/// What a host gives.
+pub struct Ports {
+    /// The component `skill.interpret`.
+    pub interpreter: Box<dyn Interpreter>,
+    /// HTTP.
+    pub wire: Box<dyn Wire>,
+    /// The proxies of jails.
+    pub egress: Box<dyn Egress>,
+    /// What starts jails; none: every sandbox stage is `jail-unavailable`.
+    pub launcher: Option<Launcher>,
+    /// Ids of installed components, which no capability may have (K-11).
+    pub installed: Vec<String>,
+}
+
+/// Governs one state directory.
+pub struct Governor {
+    state: State,
+    config: Config,
+    secrets: SecretStore,
+    sandbox: Option<Sandbox>,
+    interpreter: Box<dyn Interpreter>,
+    wire: Box<dyn Wire>,
+    egress: Box<dyn Egress>,
+    /// Folded (K-10).
+    installed: BTreeSet<String>,
+    outputs: PathBuf,
+    /// Budgets of sessions that end with their connection.
+    connections: Mutex<BTreeMap<String, Budget>>,
+    /// K-310: sessions of connections that hold personal data in their output directories.
+    personal: Mutex<BTreeSet<String>>,
+    /// K-216: of the interpreter, asked once.
+    mapping_version: OnceLock<String>,
+}
+
+impl Governor {
+    /// Opens the state in this directory, made (0700) if it is not there; what a crash left is recovered (K-361, K-362).
+    ///
+    /// # Errors
+    ///
+    /// `store-unavailable` where the database cannot be opened, migrated or checked (K-371).
+    pub fn open(folder: &Path, config: Config, ports: Ports) -> Result<Self, Failure> {
+        let state = State::open(folder)?;
+        let folder = state.folder().to_owned();
+        outside(&config, &protected(&folder))?;
+        let sandbox = ports.launcher.map(|launcher| {
+            let settings = Settings {
+                fs_read: config.fs_read.clone(),
+                fs_write: config.fs_write.clone(),
+                protected: protected(&folder),
+                landlock_min_abi: config.landlock_min_abi,
+            };
+            Sandbox::new(launcher.checked(), settings)
+        });
+        Ok(Self {
+            secrets: SecretStore::new(&folder, &config.env_secrets),
+            connections: Mutex::default(),
+            personal: Mutex::default(),
+            mapping_version: OnceLock::new(),
+            outputs: folder.join("outputs"),
+            state,
+            config,
+            sandbox,
+            interpreter: ports.interpreter,
+            wire: ports.wire,
+            egress: ports.egress,
+            installed: ports.installed.iter().map(|id| fold(id)).collect(),
+        })
+    }
+}
+
+/// Files of calls are read and written below these directories: none of hydrant's own may lie there, for who reads the
+/// secrets or replaces the approvals needs no approval.
+fn outside(config: &Config, own: &[PathBuf]) -> Result<(), Failure> {
+    let own = own.iter().filter_map(|own| own.canonicalize().ok());
+    let own: Vec<PathBuf> = own.collect();
+    let named = [("fs_read", &config.fs_read), ("fs_write", &config.fs_write)];
+    for (key, directories) in named {
+        for directory in directories {
+            let Ok(real) = directory.canonicalize() else {
+                continue;
+            };
+            if own
+                .iter()
+                .any(|own| own.starts_with(&real) || real.starts_with(own))
+            {
+                return Err(Failure::new(
+                    Code::PathNotAllowed,
+                    format!(
+                        "{key} of [govern]: {} holds hydrant's home folder, or lies in it",
+                        directory.display()
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// hydrant's own: the state, and the home that it lies in.
+fn protected(state: &Path) -> Vec<PathBuf> {
+    let home = state.parent().filter(|_| state.file_name().is_some());
+    std::iter::once(state)
+        .chain(home)
+        .map(Path::to_owned)
+        .collect()
+}
+
+/// 32 hex digits from the system's generator. Where that fails, so does every key and every connection of this host.
+fn random_hex() -> String {
+    let mut bytes = [0_u8; 16];
+    if let Err(error) = getrandom::fill(&mut bytes) {
+        tracing::error!(%error, "the system has no random numbers");
+    }
+    crate::digest::hex(&bytes)
+}

@@ -1,0 +1,344 @@
+//! What operators do (2.2), and what anybody may look at.
+
+use std::path::Path;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use secrecy::SecretString;
+use serde_json::{Value, json};
+
+use super::{Caller, Governor};
+use crate::chain::{self, Filter};
+use crate::config::HostPort;
+use crate::failure::{Code, Failure};
+use crate::registry;
+use crate::registry::approvals::{self, Approval, Kind, Scope, Status, Verdict};
+use crate::registry::bindings::{self, Store};
+use crate::secrets::Place;
+
+/// How a request is granted (K-25).
+#[derive(Debug, Clone, Default)]
+pub struct Approve {
+    /// Tier 3 needs it said (K-260).
+    pub scope: Option<Scope>,
+    /// Limits any scope.
+    pub ttl: Option<Duration>,
+    /// For the record.
+    pub reason: Option<String>,
+    /// K-384: the answer to a human action.
+    pub response: Option<Value>,
+}
+
+/// A binding (K-26, K-280).
+#[derive(Debug, Clone, Copy)]
+pub struct Bind<'a> {
+    /// The stored name.
+    pub name: &'a str,
+    /// The skill that may use it.
+    pub skill: &'a str,
+    /// `host` or `host:port`; 443 without a port.
+    pub host: &'a str,
+    /// The name that the skill calls it by.
+    pub expected: Option<&'a str>,
+}
+
+/// Which records are shown (K-27).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Shown<'a> {
+    /// After this `seq`.
+    pub since: Option<u64>,
+    /// Of this capability or skill, and what led to them (K-366).
+    pub capability: Option<&'a str>,
+}
+
+/// K-363: verifies the chain of a state directory from its files. Needs no governor: a damaged chain opens none.
+///
+/// # Errors
+///
+/// `invalid-request` for an anchor that is none; `audit-unavailable` where the files cannot be read. A damaged chain is an
+/// answer with `ok` false.
+pub fn verify(state: &Path, anchor: Option<&str>) -> Result<Value, Failure> {
+    let anchor = anchor.map(str::parse).transpose()?;
+    chain::verify(state, anchor.as_ref()).map(|report| json!(report))
+}
+
+impl Governor {
+    /// `hydrant skill list` (K-23, K-375).
+    ///
+    /// # Errors
+    ///
+    /// `store-unavailable`.
+    pub fn list(&self, caller: &Caller, since: Option<u64>) -> Result<Value, Failure> {
+        let now = self.state.now();
+        let session = Some(caller.session());
+        self.state.read(|database| match since {
+            Some(since) => registry::list_since(database, since).map(|list| json!(list)),
+            None => registry::list(database, session, self, now).map(|list| json!(list)),
+        })
+    }
+
+    /// `hydrant skill show` (K-23, K-326).
+    ///
+    /// # Errors
+    ///
+    /// `unknown-skill`, `store-unavailable`.
+    pub fn show(&self, caller: &Caller, skill: &str) -> Result<Value, Failure> {
+        let now = self.state.now();
+        let session = Some(caller.session());
+        self.state
+            .read(|database| registry::show(database, skill, session, self, now))
+            .map(|shown| json!(shown))
+    }
+
+    /// `hydrant skill unload` (K-376).
+    ///
+    /// # Errors
+    ///
+    /// `unknown-skill`, `store-unavailable`, `audit-unavailable`.
+    pub fn unload(
+        &self,
+        caller: &Caller,
+        skill: &str,
+        keep_approvals: bool,
+    ) -> Result<Value, Failure> {
+        let who = caller.who();
+        self.state
+            .write(|change| registry::unload(change, skill, keep_approvals, &who))
+            .map(|unloaded| json!(unloaded))
+    }
+
+    /// `hydrant approvals list`.
+    ///
+    /// # Errors
+    ///
+    /// `invalid-request` for a status that is none; `approval-store`.
+    pub fn approvals(&self, status: Option<&str>) -> Result<Value, Failure> {
+        let status = match status {
+            None => None,
+            Some(text) => Some(Status::parse(text).ok_or_else(|| {
+                Failure::new(Code::InvalidRequest, "no such status").with_hint(
+                    "pending, approved, denied, expired, revoked, superseded or consumed",
+                )
+            })?),
+        };
+        self.settle_secret_writes(approvals::expire(&self.state)?)?;
+        let now = self.state.now();
+        self.state
+            .read(|database| approvals::list(database, status, now))
+            .map(|list| json!(list))
+    }
+
+    /// `hydrant approvals show` (K-273).
+    ///
+    /// # Errors
+    ///
+    /// `invalid-request` where there is no such request; `approval-store`.
+    pub fn approval(&self, id: &str) -> Result<Value, Failure> {
+        let now = self.state.now();
+        self.state
+            .read(|database| approvals::show(database, id, now))
+            .map(|shown| json!(shown))
+    }
+
+    /// `hydrant approvals approve`.
+    ///
+    /// # Errors
+    ///
+    /// As [`approvals::approve`].
+    pub fn approve(&self, caller: &Caller, id: &str, approve: Approve) -> Result<Value, Failure> {
+        let verdict = Verdict {
+            scope: approve.scope,
+            ttl: approve.ttl,
+            reason: approve.reason,
+            response: approve.response,
+            ..self.verdict()
+        };
+        let approval = approvals::approve(&self.state, id, &verdict, &caller.who())?;
+        self.settled(approval)
+    }
+
+    /// `hydrant approvals deny`.
+    ///
+    /// # Errors
+    ///
+    /// As [`approvals::deny`].
+    pub fn deny(&self, caller: &Caller, id: &str, reason: Option<&str>) -> Result<Value, Failure> {
+        let verdict = Verdict {
+            reason: reason.map(str::to_owned),
+            ..self.verdict()
+        };
+        let approval = approvals::deny(&self.state, id, &verdict, &caller.who())?;
+        self.settled(approval)
+    }
+
+    /// `hydrant approvals revoke`.
+    ///
+    /// # Errors
+    ///
+    /// As [`approvals::revoke`].
+    pub fn revoke(
+        &self,
+        caller: &Caller,
+        id: &str,
+        reason: Option<&str>,
+    ) -> Result<Value, Failure> {
+        let verdict = Verdict {
+            reason: reason.map(str::to_owned),
+            ..self.verdict()
+        };
+        let approval = approvals::revoke(&self.state, id, &verdict, &caller.who())?;
+        self.settled(approval)
+    }
+
+    /// Whoever runs operator commands on this machine has no other name.
+    fn verdict(&self) -> Verdict {
+        Verdict {
+            by: "operator".to_owned(),
+            ..Verdict::default()
+        }
+    }
+
+    fn settled(&self, approval: Approval) -> Result<Value, Failure> {
+        let shown = json!(approval);
+        self.settle_secret_writes(vec![approval])?;
+        Ok(shown)
+    }
+
+    /// K-285: a captured value follows the approval that was asked for it.
+    pub(super) fn settle_secret_writes(&self, settled: Vec<Approval>) -> Result<(), Failure> {
+        for approval in settled {
+            let subject = &approval.subject;
+            let (Kind::SecretWrite, Some(skill), [name]) =
+                (approval.kind, &subject.skill_id, subject.secrets.as_slice())
+            else {
+                continue;
+            };
+            match approval.status {
+                Status::Approved => self.secrets.accept(name, skill)?,
+                Status::Pending => continue,
+                _ => self.secrets.discard(name, skill)?,
+            };
+        }
+        Ok(())
+    }
+
+    /// `hydrant secrets set`.
+    ///
+    /// # Errors
+    ///
+    /// `invalid-request` for a name or value that none can have; `secret-store-permissions`, `store-unavailable`.
+    pub fn set_secret(
+        &self,
+        name: &str,
+        skill: Option<&str>,
+        value: SecretString,
+    ) -> Result<Value, Failure> {
+        self.secrets.set(name, skill, value)?;
+        Ok(json!({ "name": name, "skill-id": skill, "set": true }))
+    }
+
+    /// `hydrant secrets list` (K-277): names, scopes and bindings.
+    ///
+    /// # Errors
+    ///
+    /// `secret-store-permissions`, `store-unavailable`.
+    pub fn list_secrets(&self) -> Result<Value, Failure> {
+        let secrets = self.secrets.list()?;
+        let now = self.state.now();
+        let bindings = self.state.read(|database| bindings::list(database, now))?;
+        Ok(json!({ "secrets": secrets, "bindings": bindings }))
+    }
+
+    /// `hydrant secrets bind` (K-280).
+    ///
+    /// # Errors
+    ///
+    /// `unknown-skill`; `invalid-request` for a host that is none; `secret-missing`, `secret-store-permissions`,
+    /// `store-unavailable`.
+    pub fn bind_secret(&self, bind: &Bind<'_>) -> Result<Value, Failure> {
+        let pair = HostPort::parse(bind.host)
+            .or_else(|_| HostPort::parse(&format!("{}:443", bind.host)))
+            .map_err(|error| Failure::new(Code::InvalidRequest, error.to_string()))?
+            .to_string();
+        // A binding for whatever is loaded under this id first would be anybody's.
+        let now = self.state.now();
+        self.state
+            .read(|database| registry::show(database, bind.skill, None, self, now))
+            .map_err(|failure| failure.with_hint("load the skill first"))?;
+        let place = self.secrets.locate(bind.name, bind.skill)?;
+        let kept = match place {
+            Place::Skill => Store::Skill,
+            Place::Global => Store::Global,
+            Place::Environment => Store::Environment,
+        };
+        let expected = match bind.expected {
+            Some(expected) => expected.to_owned(),
+            None => self.secrets.expected_of(bind.name)?,
+        };
+        self.state.write(|change| {
+            bindings::bind(change, bind.skill, &expected, bind.name, kept, &pair)
+        })?;
+        Ok(json!({
+            "name": bind.name,
+            "skill-id": bind.skill,
+            "as": expected,
+            "host": pair,
+            "place": place,
+        }))
+    }
+
+    /// `hydrant secrets remove`.
+    ///
+    /// # Errors
+    ///
+    /// `secret-missing`, `secret-store-permissions`, `store-unavailable`.
+    pub fn remove_secret(&self, name: &str, skill: Option<&str>) -> Result<Value, Failure> {
+        // The bindings first: what is left, should the second fail, is a value that nobody may use.
+        let kept = if skill.is_some() {
+            Store::Skill
+        } else {
+            Store::Global
+        };
+        let unbound = self
+            .state
+            .write(|change| bindings::unbind(change, name, kept, skill))?;
+        if !self.secrets.remove(name, skill)? {
+            return Err(Failure::new(
+                Code::SecretMissing,
+                format!("there is no secret {name}"),
+            ));
+        }
+        Ok(json!({ "name": name, "skill-id": skill, "removed": true, "bindings-removed": unbound }))
+    }
+
+    /// `hydrant audit show` (K-27, K-364, K-366).
+    ///
+    /// # Errors
+    ///
+    /// `audit-unavailable`.
+    pub fn chain(&self, shown: &Shown<'_>) -> Result<Value, Failure> {
+        let filter = Filter {
+            since: shown.since.unwrap_or(0),
+            capability: shown.capability.map(str::to_owned),
+        };
+        let mut records = Vec::new();
+        let anchor = chain::show(self.state.folder(), &filter, &mut |record| {
+            records.push(record.clone());
+        })?;
+        let anchor = anchor.map(|anchor| anchor.to_string());
+        Ok(json!({ "anchor": anchor, "records": records }))
+    }
+
+    /// A session ended, and with it the grants that were for it (K-270).
+    pub fn end_session(&self, caller: &Caller) {
+        self.connections
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(caller.session());
+        self.forget_personal(caller);
+        let ended = approvals::end_session(&self.state, caller.session(), &caller.who());
+        if let Err(failure) = ended {
+            tracing::warn!(%failure, "the end of a session is not recorded");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What the registry asks of the operator's configuration and of this machine.
+
+use std::time::Duration;
+
+use super::Governor;
+use crate::answer::{Operation, Stage};
+use crate::check::Judge;
+use crate::registry::Surroundings;
+use crate::sandbox::has_own_sandbox;
+
+impl Governor {
+    pub(super) fn judge(&self) -> Judge<'_> {
+        Judge {
+            config: &self.config,
+            lacks_sandbox: &|tool| !has_own_sandbox(tool),
+        }
+    }
+}
+
+impl Surroundings for Governor {
+    fn reasons(
+        &self,
+        operation: &Operation,
+        tier: u8,
+        bound: &dyn Fn(&str, &[String]) -> bool,
+    ) -> Vec<String> {
+        // The tier that counts is what the judge derives again.
+        let _ = tier;
+        self.judge().reasons(operation, bound)
+    }
+
+    fn missing(&self, operation: &Operation) -> Vec<String> {
+        let sandboxes = operation.stages.iter().filter_map(|stage| match stage {
+            Stage::Sandbox(stage) => Some(stage),
+            _ => None,
+        });
+        sandboxes
+            .flat_map(|stage| crate::sandbox::missing(stage))
+            .collect()
+    }
+
+    fn installed(&self, folded: &str) -> bool {
+        self.installed.contains(folded)
+    }
+
+    fn pending_ttl(&self) -> Duration {
+        self.config.pending_ttl
+    }
+}

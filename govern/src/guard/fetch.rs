@@ -1,0 +1,204 @@
+//! K-59 and K-60: the document itself and nothing else, hop by hop.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use url::Url;
+
+use super::address::{scheme, server, tweet};
+use super::{Address, Place};
+use crate::config::{Config, pair_of};
+use crate::digest;
+use crate::failure::{Code, Failure};
+use crate::ports::{Wire, WireLimits, WireRequest, WireResponse};
+use crate::request::beneath::open_file;
+
+/// K-05, K-59: bytes of a document after decoding.
+const MAX_BYTES: u64 = 1024 * 1024;
+/// K-59: from the first request to the last byte.
+const TOTAL: Duration = Duration::from_secs(30);
+/// K-319
+const CONNECT: Duration = Duration::from_secs(10);
+/// K-59
+const MAX_REDIRECTS: usize = 5;
+
+/// What a fetch needs.
+pub struct Fetch<'a> {
+    /// HTTP.
+    pub wire: &'a dyn Wire,
+    /// Which hosts are denied, private or plain.
+    pub config: &'a Config,
+    /// K-58: whether skills may be loaded from a `host:port` that `source_hosts` does not name.
+    pub permit: &'a dyn Fn(&str) -> Result<(), Failure>,
+}
+
+/// A document as it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// At most 1 MiB.
+    pub bytes: Vec<u8>,
+    /// K-217
+    pub digest: String,
+    /// The media type it was sent with.
+    pub content_type: Option<String>,
+}
+
+/// Reads the document at an address.
+///
+/// # Errors
+///
+/// `host-approval-required`, `fetch-failed`, `private-address`, `too-large`, `path-not-allowed`, `digest-mismatch`; of a
+/// hop, also what [`super::address()`] gives for steps 2, 3, 5 and 7.
+pub fn fetch(
+    address: &Address,
+    expected: Option<&str>,
+    fetch: &Fetch<'_>,
+) -> Result<Document, Failure> {
+    let (bytes, content_type) = match &address.place {
+        Place::Url(url) => get(url, address.forced, fetch)?,
+        Place::File { root, below } => (read(root, below)?, None),
+    };
+    let digest = digest::of_bytes(&bytes);
+    // K-60
+    if let Some(expected) = expected
+        && expected != digest
+    {
+        return Err(Failure::new(
+            Code::DigestMismatch,
+            format!("the document is {digest}"),
+        ));
+    }
+    Ok(Document {
+        bytes,
+        digest,
+        content_type,
+    })
+}
+
+fn read(root: &Path, below: &Path) -> Result<Vec<u8>, Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::new(
+            Code::PathNotAllowed,
+            format!("{}: {error}", below.display()),
+        )
+    };
+    let file = open_file(root, below).map_err(failed)?;
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_BYTES {
+        return Err(too_large());
+    }
+    Ok(bytes)
+}
+
+fn get(url: &Url, forced: bool, fetch: &Fetch<'_>) -> Result<(Vec<u8>, Option<String>), Failure> {
+    let started = Instant::now();
+    let mut url = url.clone();
+    for _ in 0..=MAX_REDIRECTS {
+        let pair = pair_of(&url).ok_or_else(|| failed("the address names no host"))?;
+        if !fetch.config.is_source(&pair) {
+            (fetch.permit)(&pair)?;
+        }
+        let response = exchange(&url, &pair, TOTAL.saturating_sub(started.elapsed()), fetch)?;
+        if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
+            return document(response);
+        }
+        url = next(&url, &response)?;
+        // K-59: each hop through steps 2, 3 and 7, and 5 unless forced.
+        hop(&url, forced, fetch.config)?;
+    }
+    Err(failed(&format!("more than {MAX_REDIRECTS} redirects")))
+}
+
+fn exchange(
+    url: &Url,
+    pair: &str,
+    left: Duration,
+    fetch: &Fetch<'_>,
+) -> Result<WireResponse, Failure> {
+    if left.is_zero() {
+        return Err(failed("timed out"));
+    }
+    let request = WireRequest {
+        method: "GET".to_owned(),
+        url: url.clone(),
+        headers: Vec::new(),
+        body: None,
+    };
+    let limits = WireLimits {
+        connect: CONNECT.min(left),
+        total: left,
+        response_bytes: MAX_BYTES,
+        private: fetch.config.may_be_private(pair),
+    };
+    fetch
+        .wire
+        .exchange(&request, &limits)
+        .map_err(|error| match error.failure.code {
+            Code::PrivateAddress => error.failure,
+            Code::ResponseTooLarge => too_large(),
+            _ => failed(&error.failure.message),
+        })
+}
+
+fn next(url: &Url, response: &WireResponse) -> Result<Url, Failure> {
+    let mut locations = response
+        .headers
+        .iter()
+        .filter(|(name, _)| name.eq_ignore_ascii_case("location"));
+    let (Some((_, location)), None) = (locations.next(), locations.next()) else {
+        return Err(failed("a redirect without one target"));
+    };
+    let location = std::str::from_utf8(location).ok();
+    let mut next = location
+        .and_then(|location| url.join(location).ok())
+        .ok_or_else(|| failed("a redirect to no address"))?;
+    next.set_fragment(None);
+    Ok(next)
+}
+
+fn hop(url: &Url, forced: bool, config: &Config) -> Result<(), Failure> {
+    scheme(url)?;
+    if url.scheme() == "file" {
+        return Err(Failure::new(
+            Code::UrlScheme,
+            "a redirect to a file is not followed",
+        ));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(Failure::new(
+            Code::UrlUserinfo,
+            "a redirect to an address with a user name or password is not followed",
+        ));
+    }
+    if !forced {
+        tweet(url)?;
+    }
+    server(url, config)
+}
+
+fn document(response: WireResponse) -> Result<(Vec<u8>, Option<String>), Failure> {
+    if response.status != 200 {
+        return Err(failed(&format!("status {}", response.status)));
+    }
+    let content_type = response
+        .headers
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case("content-type"))
+        .and_then(|(_, value)| String::from_utf8(value.clone()).ok());
+    Ok((response.body, content_type))
+}
+
+fn failed(message: &str) -> Failure {
+    Failure::new(Code::FetchFailed, message)
+}
+
+fn too_large() -> Failure {
+    Failure::new(
+        Code::TooLarge,
+        format!("the document has more than {MAX_BYTES} bytes"),
+    )
+}

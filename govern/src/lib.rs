@@ -1,0 +1,31 @@
+//! Governed execution of foreign skills.
+//!
+//! The interpreter, a component without any capability, says what a document or a command would do. This crate decides
+//! whether it may be done and does it: it registers operations, asks an operator for approval, injects secrets, keeps
+//! budgets, and writes each step down in a chain that nobody can alter unseen.
+//!
+//! It knows neither the engine nor the network: what it needs of a host are the [`ports`]. It does know the jail.
+//!
+//! Rows `K-…` are those of the skill interpreter's specification.
+
+pub mod address;
+pub mod answer;
+pub mod budget;
+pub mod chain;
+pub mod check;
+pub mod client;
+pub mod config;
+pub mod digest;
+pub mod execute;
+pub mod failure;
+pub mod governor;
+pub mod guard;
+pub mod manifest;
+pub mod ports;
+pub mod redact;
+pub mod registry;
+pub mod request;
+pub mod sandbox;
+pub mod secrets;
+pub mod state;
+pub mod time;

@@ -1,0 +1,129 @@
+//! The manifest of an operation (section 13): what an approver reads.
+//!
+//! Execution never uses it; it works on the stages. Its text holds the names of inputs and secrets, never a value.
+
+mod name;
+mod render;
+mod transform;
+
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::answer::Policy;
+
+pub use name::words;
+pub use render::{Facts, make};
+pub(crate) use render::{HTTP_BYTES, HTTP_MILLISECONDS};
+
+/// Whether a grant is live (K-213).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrustTier {
+    /// None.
+    #[default]
+    Pending,
+    /// One is.
+    Granted,
+}
+
+/// What carries an operation out (K-211).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum Implementation {
+    /// One stage of a core capability.
+    Delegate {
+        /// `ccos.network.http-fetch`
+        capability: String,
+        /// K-212: its parameters for people.
+        transform: Map<String, Value>,
+    },
+    /// Several stages, each a `Delegate` or `Sandbox`.
+    Pipeline {
+        /// In order.
+        stages: Vec<Implementation>,
+    },
+    /// One stage in the jail.
+    #[serde(rename_all = "kebab-case")]
+    Sandbox {
+        /// `jail:python`, `jail:node`, `jail:go` or `jail:linux`.
+        runtime: String,
+        /// The argument vector as written.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        command: Option<Vec<String>>,
+        /// Of the code.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        script_digest: Option<String>,
+        /// Arguments of the code.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        args: Vec<String>,
+        /// Needed tools, then declared packages.
+        packages: Vec<String>,
+        /// K-87
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        declared_runtime: Option<String>,
+    },
+}
+
+/// What an approver reads of an operation; stored, shown, and part of its approval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Manifest {
+    /// `<skill>.<op>`
+    pub id: String,
+    /// K-209
+    pub name: String,
+    /// K-210
+    pub description: String,
+    /// The skill's.
+    pub version: String,
+    /// K-211
+    pub implementation: Implementation,
+    /// JSON Schema 2020-12.
+    pub input_schema: Value,
+    /// JSON Schema 2020-12.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
+    /// K-213, sorted.
+    pub effects: Vec<String>,
+    /// Names.
+    pub requires_secret: Vec<String>,
+    /// `host:port`, sorted.
+    pub hosts: Vec<String>,
+    /// 1 to 3, as the governor gave it: never below the interpreter's (K-04).
+    pub tier: u8,
+    /// As at the load; whoever shows a manifest sets it to what holds then.
+    pub trust_tier: TrustTier,
+    /// Whether `reasons` is not empty.
+    pub requires_approval: bool,
+    /// K-214: one sentence, where approval is required.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval_reason: Option<String>,
+    /// Section 15, given the operator's configuration and bindings.
+    pub reasons: Vec<String>,
+    /// K-215
+    pub estimated_resources: Map<String, Value>,
+    /// With a sandbox stage: the one that is enforced (K-327).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox_policy: Option<Policy>,
+    /// K-61: the source identity.
+    pub derived_from: String,
+    /// K-217
+    pub skill_digest: String,
+    /// K-216
+    pub op_digest: String,
+    /// K-217: of `null` without a policy.
+    pub policy_digest: String,
+}
+
+impl Manifest {
+    /// What holds now, where a manifest is shown or becomes part of an approval: reasons and what follows from them.
+    pub fn settle(&mut self, reasons: Vec<String>, trust: TrustTier) {
+        self.requires_approval = !reasons.is_empty();
+        self.approval_reason = render::approval_reason(&reasons);
+        self.reasons = reasons;
+        self.trust_tier = trust;
+    }
+}

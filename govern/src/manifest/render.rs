@@ -1,0 +1,200 @@
+//! K-208 to K-215: an operation as an approver reads it.
+
+use serde_json::{Map, Value};
+
+use super::{Implementation, Manifest, TrustTier, words};
+use crate::answer::{Operation, ProgramOut, Runtime, SandboxStage, Segments, Skill, Stage};
+
+/// K-215: what a request is expected to take.
+pub(crate) const HTTP_BYTES: u64 = 10_000;
+/// K-215
+pub(crate) const HTTP_MILLISECONDS: u64 = 2_000;
+
+/// What the governor found out about an operation.
+#[derive(Debug, Clone)]
+pub struct Facts<'a> {
+    /// K-04: never below the interpreter's.
+    pub tier: u8,
+    /// Section 15.
+    pub reasons: Vec<String>,
+    /// K-61
+    pub source: &'a str,
+    /// K-217
+    pub skill_digest: &'a str,
+    /// K-217
+    pub policy_digest: &'a str,
+}
+
+/// Writes the manifest of an operation whose digests, hosts and policy were checked.
+#[must_use]
+pub fn make(skill: &Skill, operation: &Operation, facts: Facts<'_>) -> Manifest {
+    let sandboxed = operation
+        .stages
+        .iter()
+        .any(|stage| matches!(stage, Stage::Sandbox(_)));
+    let title = if operation.title.trim().is_empty() {
+        operation.id.as_str()
+    } else {
+        operation.title.as_str()
+    };
+    let named = words(title);
+    let name = if sandboxed {
+        format!("{named} (Sandboxed)")
+    } else {
+        format!("{} {named}", words(&skill.name))
+    };
+    let mut description = if operation.description.trim().is_empty() {
+        named
+    } else {
+        operation.description.clone()
+    };
+    if sandboxed {
+        description.push_str(" - REQUIRES SANDBOX APPROVAL");
+    }
+    Manifest {
+        id: format!("{}.{}", skill.id, operation.id),
+        name,
+        description,
+        version: skill.version.clone(),
+        implementation: implementation(&operation.stages),
+        input_schema: operation.input_schema.clone(),
+        output_schema: operation.output_schema.clone(),
+        effects: operation.effects.clone(),
+        requires_secret: operation
+            .secrets
+            .iter()
+            .map(|secret| secret.name.clone())
+            .collect(),
+        hosts: operation.hosts.clone(),
+        tier: facts.tier,
+        trust_tier: TrustTier::Pending,
+        requires_approval: !facts.reasons.is_empty(),
+        approval_reason: approval_reason(&facts.reasons),
+        reasons: facts.reasons,
+        estimated_resources: estimate(operation),
+        sandbox_policy: operation.policy.clone(),
+        derived_from: facts.source.to_owned(),
+        skill_digest: facts.skill_digest.to_owned(),
+        op_digest: operation.digest.clone(),
+        policy_digest: facts.policy_digest.to_owned(),
+    }
+}
+
+/// K-214: the heaviest reason, in one sentence; none where there is none.
+pub(super) fn approval_reason(reasons: &[String]) -> Option<String> {
+    let with = |prefix: &str| {
+        reasons
+            .iter()
+            .find_map(|reason| reason.strip_prefix(prefix))
+    };
+    let has = |name: &str| reasons.iter().any(|reason| reason == name);
+    Some(if reasons.is_empty() {
+        return None;
+    } else if let Some(tool) = with("unknown-tool:") {
+        format!("Unknown tool '{tool}' requires sandboxed execution")
+    } else if has("script") {
+        "A script requires sandboxed execution".to_owned()
+    } else if let Some(package) = with("package:") {
+        format!("Installing packages ({package}) requires sandboxed execution")
+    } else if let Some(runtime) = with("sandbox:") {
+        format!("Code for {runtime} requires sandboxed execution")
+    } else if let Some(secret) = with("secret:") {
+        format!("Secret '{secret}' is new for this skill and these hosts")
+    } else if let Some(host) = with("host:") {
+        format!("Host '{host}' is not among the safe hosts")
+    } else {
+        format!("Approval is required: {}", reasons.join(", "))
+    })
+}
+
+fn estimate(operation: &Operation) -> Map<String, Value> {
+    let requests = operation
+        .stages
+        .iter()
+        .filter(|stage| matches!(stage, Stage::Http(_)))
+        .count();
+    let requests = u64::try_from(requests).unwrap_or(u64::MAX);
+    let mut estimate = Map::new();
+    if requests > 0 {
+        let bytes = requests.saturating_mul(HTTP_BYTES);
+        let milliseconds = requests.saturating_mul(HTTP_MILLISECONDS);
+        estimate.insert("network-bytes".to_owned(), bytes.into());
+        estimate.insert("wall-clock-ms".to_owned(), milliseconds.into());
+    }
+    for (name, value) in operation.policy.iter().flat_map(|policy| &policy.resources) {
+        match (estimate.get(name).and_then(Value::as_u64), value.as_u64()) {
+            (Some(sum), Some(more)) => {
+                estimate.insert(name.clone(), sum.saturating_add(more).into());
+            }
+            _ => {
+                estimate.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    estimate
+}
+
+fn implementation(stages: &[Stage]) -> Implementation {
+    match stages {
+        [stage] => one(stage),
+        stages => Implementation::Pipeline {
+            stages: stages.iter().map(one).collect(),
+        },
+    }
+}
+
+fn one(stage: &Stage) -> Implementation {
+    match stage {
+        Stage::Sandbox(stage) => sandbox(stage),
+        stage => Implementation::Delegate {
+            capability: stage.capability().to_owned(),
+            transform: super::transform::of(stage),
+        },
+    }
+}
+
+fn sandbox(stage: &SandboxStage) -> Implementation {
+    let texts = |list: &[Segments]| -> Vec<String> { list.iter().map(Segments::display).collect() };
+    let digest = |text: &str| Some(crate::digest::of_bytes(text.as_bytes()));
+    let (command, script_digest) = match &stage.program {
+        ProgramOut::Argv(argv) => (Some(texts(argv)), None),
+        ProgramOut::Module(name) => (
+            Some(vec![
+                interpreter(stage.runtime).to_owned(),
+                "-m".to_owned(),
+                name.clone(),
+            ]),
+            None,
+        ),
+        ProgramOut::File { name, digest } => (Some(vec![name.clone()]), digest.clone()),
+        ProgramOut::Code(text) | ProgramOut::Script(text) => (None, digest(text)),
+    };
+    Implementation::Sandbox {
+        runtime: match stage.runtime {
+            Runtime::Python => "jail:python",
+            Runtime::Node => "jail:node",
+            Runtime::Go => "jail:go",
+            Runtime::Shell => "jail:linux",
+        }
+        .to_owned(),
+        command,
+        script_digest,
+        args: texts(&stage.args),
+        packages: stage
+            .tools
+            .iter()
+            .chain(stage.packages.iter().map(|package| &package.name))
+            .cloned()
+            .collect(),
+        declared_runtime: stage.declared_runtime.clone(),
+    }
+}
+
+fn interpreter(runtime: Runtime) -> &'static str {
+    match runtime {
+        Runtime::Python => "python3",
+        Runtime::Node => "node",
+        Runtime::Go => "go",
+        Runtime::Shell => "sh",
+    }
+}

@@ -1,0 +1,205 @@
+//! K-212, K-236: the parameters of a stage for people; `{NAME}` stands for an input or a secret.
+
+use serde_json::{Map, Value, json};
+
+use crate::answer::{
+    Body, HttpStage, JsonNode, Media, MultipartPart, Pair, PartValue, PieceOut, Segments, Stage,
+};
+
+/// The parameters of a stage that is not a sandbox; what is empty is left out.
+pub(super) fn of(stage: &Stage) -> Map<String, Value> {
+    let mut params = Map::new();
+    let mut put = |name: &str, value: Value| {
+        params.insert(name.to_owned(), value);
+    };
+    match stage {
+        Stage::Http(stage) => return http(stage),
+        Stage::JsonFilter {
+            program,
+            options,
+            args,
+            json_args,
+            ..
+        } => {
+            put("path", program.as_str().into());
+            for option in options {
+                put(option, true.into());
+            }
+            let mut named: Map<String, Value> = args
+                .iter()
+                .map(|(name, value)| (name.clone(), value.display().into()))
+                .collect();
+            named.extend(json_args.clone());
+            if !named.is_empty() {
+                put("args", named.into());
+            }
+        }
+        Stage::TextTransform { tool, args, .. } => {
+            put("tool", tool.as_str().into());
+            put("args", args.iter().map(Segments::display).collect());
+        }
+        Stage::Println { text } => put("text", text.display().into()),
+        Stage::ReadFile(stage) => {
+            match stage.paths.as_slice() {
+                [path] => put("path", path.as_str().into()),
+                paths => put("paths", json!(paths)),
+            }
+            if let Some(excerpt) = &stage.excerpt {
+                let mut range = Map::new();
+                range.insert(excerpt.unit.clone(), excerpt.count.into());
+                if excerpt.mode != "only" {
+                    range.insert("mode".to_owned(), excerpt.mode.as_str().into());
+                }
+                put(&excerpt.tool, range.into());
+            }
+        }
+        // The manifest shows a sandbox in members of its own.
+        Stage::Sandbox(_) => {}
+    }
+    params
+}
+
+fn http(stage: &HttpStage) -> Map<String, Value> {
+    let mut params = Map::new();
+    let mut url = match &stage.url_input {
+        Some(input) => format!("{{{input}}}"),
+        None => stage.url.display(),
+    };
+    for (index, pair) in stage.query.iter().enumerate() {
+        url.push(if index == 0 { '?' } else { '&' });
+        url.push_str(&shown(pair));
+    }
+    params.insert("url".to_owned(), url.into());
+    params.insert("method".to_owned(), stage.method.as_str().into());
+    let headers = headers(stage);
+    if !headers.is_empty() {
+        params.insert("headers".to_owned(), headers.into());
+    }
+    match &stage.body {
+        Some(Body::Multipart(parts)) => {
+            params.insert("multipart".to_owned(), parts.iter().map(part).collect());
+        }
+        Some(other) => {
+            params.insert("body".to_owned(), body(other).into());
+        }
+        None => {}
+    }
+    if let Some(file) = &stage.output_file {
+        params.insert("output-file".to_owned(), file.path.display().into());
+    }
+    if stage.follow {
+        params.insert("follow".to_owned(), true.into());
+    }
+    params
+}
+
+fn headers(stage: &HttpStage) -> Map<String, Value> {
+    let mut headers: Map<String, Value> = Map::new();
+    let mut add = |name: &str, value: String| {
+        // Of several headers of one name none may be hidden from the approver.
+        let joined = match headers.get(name).and_then(Value::as_str) {
+            Some(first) => format!("{first}, {value}"),
+            None => value,
+        };
+        headers.insert(name.to_owned(), joined.into());
+    };
+    for header in &stage.headers {
+        add(&header.name, header.value.display());
+    }
+    if let Some(basic) = &stage.basic {
+        let (user, password) = (basic.user.display(), basic.password.display());
+        add("Authorization", format!("Basic {user}:{password}"));
+    }
+    if !stage.cookies.is_empty() {
+        let cookies: Vec<String> = stage.cookies.iter().map(shown).collect();
+        add("Cookie", cookies.join("; "));
+    }
+    headers
+}
+
+fn shown(pair: &Pair) -> String {
+    match &pair.value {
+        Some(value) => format!("{}={}", pair.name.display(), value.display()),
+        None => pair.name.display(),
+    }
+}
+
+fn body(body: &Body) -> String {
+    match body {
+        Body::Text(text) => text.display(),
+        Body::Json(node) if is_input(node) => "input-json".to_owned(),
+        Body::Json(node) => {
+            let mut text = String::new();
+            write(node, &mut text);
+            text
+        }
+        Body::Form(pairs) => {
+            let pairs: Vec<String> = pairs.iter().map(shown).collect();
+            pairs.join("&")
+        }
+        // Shown in a member of its own.
+        Body::Multipart(_) => String::new(),
+        Body::Pieces(pieces) => pieces.iter().map(piece).collect(),
+        Body::Input {
+            media: Media::File,
+            name,
+        } => format!("@{{{name}}}"),
+        Body::Input { name, .. } => format!("{{{name}}}"),
+    }
+}
+
+/// The seed's `:body (json-stringify input)`: each member is the input of its name.
+fn is_input(node: &JsonNode) -> bool {
+    matches!(node, JsonNode::Object(members) if !members.is_empty() && members.iter().all(|member|
+        matches!(&member.value, JsonNode::Input(name) if *name == member.key)))
+}
+
+fn write(node: &JsonNode, text: &mut String) {
+    match node {
+        JsonNode::Value(value) => text.push_str(&value.to_string()),
+        JsonNode::Input(name) => text.push_str(&format!("{{{name}}}")),
+        JsonNode::Text(segments) => text.push_str(&format!("\"{}\"", segments.display())),
+        JsonNode::Object(members) => {
+            text.push('{');
+            for (index, member) in members.iter().enumerate() {
+                if index > 0 {
+                    text.push(',');
+                }
+                text.push_str(&Value::from(member.key.as_str()).to_string());
+                text.push(':');
+                write(&member.value, text);
+            }
+            text.push('}');
+        }
+        JsonNode::Array(items) => {
+            text.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    text.push(',');
+                }
+                write(item, text);
+            }
+            text.push(']');
+        }
+        JsonNode::TextOfFile(file) => text.push_str(&format!("\"@{file}\"")),
+        JsonNode::JsonOfFile(file) => text.push_str(&format!("@{file}")),
+    }
+}
+
+fn piece(piece: &PieceOut) -> String {
+    match piece {
+        PieceOut::Text(text) => text.display(),
+        PieceOut::File { name, .. } => format!("@{name}"),
+        PieceOut::Previous { .. } => "@-".to_owned(),
+    }
+}
+
+fn part(part: &MultipartPart) -> Value {
+    let (member, value) = match &part.value {
+        PartValue::Text(text) => ("value", text.display()),
+        PartValue::File(file) => ("file", file.clone()),
+        PartValue::TextOfFile(file) => ("value", format!("@{file}")),
+        PartValue::Previous(_) => ("file", "-".to_owned()),
+    };
+    json!({"name": part.name, member: value})
+}

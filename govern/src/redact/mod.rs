@@ -1,0 +1,116 @@
+//! Redaction (section 25): what is written or answered holds no value of a secret.
+//!
+//! [`Redactor`] knows values and replaces them in each form in which they may come back (K-284); [`shapes`] knows no value
+//! and finds what looks like one (K-379), for logs and errors.
+
+mod forms;
+pub mod shapes;
+
+#[cfg(test)]
+mod tests;
+
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Map, Value};
+use zeroize::Zeroizing;
+
+use crate::failure::Failure;
+
+pub(crate) use forms::forms;
+
+/// What takes the place of a value.
+pub const REDACTED: &str = "***REDACTED***";
+
+/// K-284: bytes of a value; shorter ones would be found everywhere.
+pub(crate) const SHORTEST: usize = 6;
+
+/// Replaces values (K-378).
+#[derive(Default)]
+pub struct Redactor {
+    /// Longest first, so that no value hides a part of another.
+    forms: Vec<Zeroizing<Vec<u8>>>,
+}
+
+impl Redactor {
+    /// For these values, of 6 bytes or more each.
+    #[must_use]
+    pub fn new<'a>(values: impl IntoIterator<Item = &'a SecretString>) -> Self {
+        let mut all: Vec<Zeroizing<Vec<u8>>> = values
+            .into_iter()
+            .flat_map(|value| forms(value.expose_secret()))
+            .collect();
+        all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.as_slice().cmp(b)));
+        all.dedup();
+        Self { forms: all }
+    }
+
+    /// Whether there is nothing to look for.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.forms.is_empty()
+    }
+
+    /// The bytes without any value; none where none is in them.
+    #[must_use]
+    pub fn bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let mut replaced: Option<Vec<u8>> = None;
+        for form in &self.forms {
+            if let Some(new) = forms::replace(replaced.as_deref().unwrap_or(bytes), form) {
+                replaced = Some(new);
+            }
+        }
+        replaced
+    }
+
+    /// The text without any value.
+    #[must_use]
+    pub fn text(&self, text: &str) -> String {
+        match self.bytes(text.as_bytes()) {
+            None => text.to_owned(),
+            // Each form is text, so what is left is.
+            Some(bytes) => String::from_utf8(bytes).unwrap_or_else(|_| REDACTED.to_owned()),
+        }
+    }
+
+    /// Every string and every name in a value.
+    pub fn value(&self, value: &mut Value) {
+        if self.is_empty() {
+            return;
+        }
+        match value {
+            Value::String(text) => *text = self.text(text),
+            Value::Array(items) => {
+                for item in items {
+                    self.value(item);
+                }
+            }
+            Value::Object(members) => {
+                let old: Map<String, Value> = std::mem::take(members);
+                for (name, mut member) in old {
+                    self.value(&mut member);
+                    members.insert(self.text(&name), member);
+                }
+            }
+            Value::Number(number) => {
+                // A value of digits alone comes back as a number.
+                let text = number.to_string();
+                if self.bytes(text.as_bytes()).is_some() {
+                    *value = REDACTED.into();
+                }
+            }
+            Value::Bool(_) | Value::Null => {}
+        }
+    }
+
+    /// A failure, also without what only looks like a secret (K-379).
+    #[must_use]
+    pub fn failure(&self, mut failure: Failure) -> Failure {
+        let clean = |text: &str| shapes::hide(&self.text(text)).into_owned();
+        failure.message = clean(&failure.message);
+        failure.hint = failure.hint.map(|hint| clean(&hint).into());
+        failure.path = failure.path.map(|path| self.text(&path).into());
+        for name in &mut failure.missing {
+            *name = self.text(name);
+        }
+        failure
+    }
+}

@@ -1,0 +1,269 @@
+//! What an operator decides (K-25, K-265, K-272, K-275).
+
+use std::time::Duration;
+
+use rusqlite::params;
+use serde_json::Value;
+
+use super::end::end;
+use super::row::{by_id, update};
+use super::{Approval, Kind, POLICY, Scope, Status, guarded};
+use crate::chain::Event;
+use crate::check::TIER_3_WARNING;
+use crate::failure::{Code, Failure};
+use crate::registry::find::by_capability;
+use crate::registry::{Registered, Who, bindings, events, store};
+use crate::state::{Change, State};
+
+/// How an operator decides.
+#[derive(Debug, Clone, Default)]
+pub struct Verdict {
+    /// The operator's name, for `by`.
+    pub by: String,
+    /// None: `until-changed`; Tier 3 needs it said (K-260).
+    pub scope: Option<Scope>,
+    /// K-270: limits any scope.
+    pub ttl: Option<Duration>,
+    /// One line.
+    pub reason: Option<String>,
+    /// K-384: of kind `human-action`.
+    pub response: Option<Value>,
+    /// Of scope `session`: which; none: the one that the request was opened in, else the first that uses the grant.
+    pub session: Option<String>,
+}
+
+/// Grants a pending request. The registry is read again in the same transaction (K-272). Binds the skill's own secrets that
+/// the request gives as reasons (K-275); of kind `budget`, extends it (K-291). Of kind `secret-write` the caller makes the
+/// staged value usable then. Records `approval-granted`; of kind `budget` also `budget-extended`; where the request came too
+/// late `approval-superseded` or `approval-expired`.
+///
+/// # Errors
+///
+/// `approval-stale` where the operation has changed or gone (the request is `superseded` then); `approval-expired`;
+/// `invalid-request` where there is no such request or it was decided, or the scope is missing; `invalid-input` with path
+/// where the response does not fit; `approval-store`, `audit-unavailable`.
+pub fn approve(state: &State, id: &str, verdict: &Verdict, who: &Who) -> Result<Approval, Failure> {
+    guarded(state.write(|change| granted(change, id, verdict, who)))?
+}
+
+/// Refuses a pending request. Of kind `secret-write` the caller erases the staged value then. Records `approval-denied`.
+///
+/// # Errors
+///
+/// `invalid-request`, `approval-expired`, `approval-store`, `audit-unavailable`.
+pub fn deny(state: &State, id: &str, verdict: &Verdict, who: &Who) -> Result<Approval, Failure> {
+    guarded(state.write(|change| {
+        let mut approval = match pending(change, id, who)? {
+            Ok(approval) => approval,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        signed(&mut approval, verdict, change);
+        end(change, approval, Status::Denied, who).map(Ok)
+    }))?
+}
+
+/// Takes a grant back, one of policy too; bindings that came with it go. Records `approval-revoked`.
+///
+/// # Errors
+///
+/// `invalid-request` where it is no grant; `approval-store`, `audit-unavailable`.
+pub fn revoke(state: &State, id: &str, verdict: &Verdict, who: &Who) -> Result<Approval, Failure> {
+    guarded(state.write(|change| {
+        let mut approval = by_id(change.database, id)?;
+        if approval.status != Status::Approved {
+            return Ok(Err(decided(&approval)));
+        }
+        if approval.is_over(change.now) {
+            end(change, approval.clone(), Status::Expired, who)?;
+            return Ok(Err(too_late(&approval)));
+        }
+        signed(&mut approval, verdict, change);
+        end(change, approval, Status::Revoked, who).map(Ok)
+    }))?
+}
+
+/// The pending request; the inner failure is an answer whose changes stay.
+fn pending(
+    change: &mut Change<'_>,
+    id: &str,
+    who: &Who,
+) -> Result<Result<Approval, Failure>, Failure> {
+    let approval = by_id(change.database, id)?;
+    if approval.status != Status::Pending {
+        return Ok(Err(decided(&approval)));
+    }
+    if approval.is_over(change.now) {
+        end(change, approval.clone(), Status::Expired, who)?;
+        return Ok(Err(too_late(&approval)));
+    }
+    Ok(Ok(approval))
+}
+
+fn granted(
+    change: &mut Change<'_>,
+    id: &str,
+    verdict: &Verdict,
+    who: &Who,
+) -> Result<Result<Approval, Failure>, Failure> {
+    let mut approval = match pending(change, id, who)? {
+        Ok(approval) => approval,
+        Err(failure) => return Ok(Err(failure)),
+    };
+    let mut operation = None;
+    if approval.kind == Kind::Capability {
+        let fresh = by_capability(change.database, &approval.key)?;
+        match fresh.filter(|fresh| is_about(&approval, fresh)) {
+            Some(fresh) => operation = Some(fresh),
+            None => {
+                // K-272
+                let stale = end(change, approval, Status::Superseded, who)?;
+                return Ok(Err(Failure::new(
+                    Code::ApprovalStale,
+                    format!("{} has changed since the request", stale.label()),
+                )
+                .with_hint("approvals list shows the request that took its place")));
+            }
+        }
+    }
+    let tier = operation.as_ref().map_or(0, |found| found.tier);
+    if let Err(failure) = fits(&approval, verdict, tier) {
+        return Ok(Err(failure));
+    }
+    approval.status = Status::Approved;
+    signed(&mut approval, verdict, change);
+    approval.scope = Some(verdict.scope.unwrap_or(Scope::UntilChanged));
+    approval.valid_until = verdict.ttl.map(|ttl| change.now.after(ttl));
+    approval.response.clone_from(&verdict.response);
+    if approval.scope == Some(Scope::Session) && verdict.session.is_some() {
+        approval.session.clone_from(&verdict.session);
+    }
+    update(change, &approval, Status::Pending)?;
+    change.record(events::of_approval(Event::ApprovalGranted, who, &approval));
+    if let Some(found) = &operation {
+        bindings::bind_of_grant(change, &approval, found)?;
+    }
+    if approval.kind == Kind::Budget {
+        extend(change, &approval, who)?;
+    }
+    Ok(Ok(approval))
+}
+
+/// K-267, K-272
+fn is_about(approval: &Approval, fresh: &Registered) -> bool {
+    let subject = &approval.subject;
+    subject.op_digest.as_deref() == Some(fresh.operation.digest.as_str())
+        && subject.policy_digest.as_deref() == Some(fresh.policy_digest.as_str())
+        && subject.source.as_deref() == Some(fresh.skill.source.as_str())
+}
+
+fn fits(approval: &Approval, verdict: &Verdict, tier: u8) -> Result<(), Failure> {
+    let wrong = |message: String| Err(Failure::new(Code::InvalidRequest, message));
+    if verdict.by == POLICY {
+        return wrong(format!("{POLICY} is no operator's name"));
+    }
+    // K-260
+    if tier.max(approval.subject.tier) >= 3 && verdict.scope.is_none() {
+        return Err(Failure::new(
+            Code::InvalidRequest,
+            format!("{TIER_3_WARNING}: its approval needs a scope"),
+        )
+        .with_hint(format!(
+            "hydrant approvals approve {} --scope once",
+            approval.id
+        )));
+    }
+    match (&approval.kind, &verdict.response) {
+        (Kind::HumanAction, Some(response)) => answers(approval, response),
+        (Kind::HumanAction, None) => wrong("this request needs a response".to_owned()),
+        (_, Some(_)) => wrong("only a human action takes a response".to_owned()),
+        (_, None) => Ok(()),
+    }
+}
+
+/// K-384
+fn answers(approval: &Approval, response: &Value) -> Result<(), Failure> {
+    let Some(schema) = approval
+        .subject
+        .details
+        .as_ref()
+        .and_then(|details| details.get("required-response"))
+    else {
+        return Ok(());
+    };
+    let validator = jsonschema::draft202012::new(schema).map_err(|_| {
+        Failure::new(
+            Code::Schema,
+            "the required response of this action is no schema that can be checked",
+        )
+    })?;
+    match validator.iter_errors(response).next() {
+        None => Ok(()),
+        Some(error) => {
+            let path = error
+                .instance_path()
+                .as_str()
+                .trim_start_matches('/')
+                .replace('/', ".");
+            // K-38: the message of the validator quotes the value, so it is not passed on.
+            let failure = Failure::new(Code::InvalidInput, "the response does not fit its schema");
+            Err(failure.at_path(path))
+        }
+    }
+}
+
+fn signed(approval: &mut Approval, verdict: &Verdict, change: &Change<'_>) {
+    approval.by = Some(if verdict.by.is_empty() {
+        "operator".to_owned()
+    } else {
+        verdict.by.clone()
+    });
+    if let Some(reason) = &verdict.reason {
+        approval.reason = Some(super::open::one_line(reason));
+    }
+    approval.decided_at = Some(change.now);
+}
+
+/// K-291: the amount that was asked for.
+fn extend(change: &mut Change<'_>, approval: &Approval, who: &Who) -> Result<(), Failure> {
+    let details = approval.subject.details.clone().unwrap_or_default();
+    let text = |name: &str| {
+        details
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let amount = details
+        .get("amount")
+        .and_then(Value::as_i64)
+        .ok_or_else(|| store("a budget request without an amount"))?;
+    change
+        .database
+        .execute(
+            "INSERT INTO extensions (approval, session, dimension, amount) VALUES (?1, ?2, ?3, ?4)",
+            params![approval.id, text("session"), text("dimension"), amount],
+        )
+        .map_err(store)?;
+    let mut entry = events::of_approval(Event::BudgetExtended, who, approval);
+    entry.subject = Some(text("dimension").to_owned());
+    change.record(entry);
+    Ok(())
+}
+
+fn decided(approval: &Approval) -> Failure {
+    let code = match approval.status {
+        Status::Superseded => Code::ApprovalStale,
+        Status::Expired => Code::ApprovalExpired,
+        _ => Code::InvalidRequest,
+    };
+    Failure::new(
+        code,
+        format!("{} is {}", approval.id, approval.status.as_str()),
+    )
+}
+
+fn too_late(approval: &Approval) -> Failure {
+    Failure::new(
+        Code::ApprovalExpired,
+        format!("the time of {} is over", approval.id),
+    )
+}

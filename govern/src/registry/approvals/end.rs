@@ -1,0 +1,158 @@
+//! Requests and grants that end without a decision about them: their time is over, or their subject has changed or gone.
+
+use rusqlite::params;
+
+use super::row::{select, stored, update};
+use super::{Approval, Scope, Status};
+use crate::chain::Event;
+use crate::failure::Failure;
+use crate::registry::{Who, bindings, events, store};
+use crate::state::{Change, State};
+
+/// Requests after which one that nobody decided is forgotten.
+const REMEMBERED: i64 = 20_000;
+
+/// Ends one; a grant's bindings end with it (K-275). Records the event.
+pub(super) fn end(
+    change: &mut Change<'_>,
+    mut approval: Approval,
+    status: Status,
+    who: &Who,
+) -> Result<Approval, Failure> {
+    let from = approval.status;
+    approval.status = status;
+    if from == Status::Pending {
+        approval.decided_at = Some(change.now);
+    }
+    update(change, &approval, from)?;
+    if from == Status::Approved {
+        bindings::drop_of_grant(change, &approval.id)?;
+    }
+    let event = match status {
+        Status::Expired => Event::ApprovalExpired,
+        Status::Revoked => Event::ApprovalRevoked,
+        Status::Denied => Event::ApprovalDenied,
+        _ => Event::ApprovalSuperseded,
+    };
+    change.record(events::of_approval(event, who, &approval));
+    Ok(approval)
+}
+
+/// Writes down that its time is over, if nobody did yet. Records `approval-expired` then.
+pub(in crate::registry) fn end_over(
+    change: &mut Change<'_>,
+    approval: Approval,
+    who: &Who,
+) -> Result<(), Failure> {
+    if matches!(approval.status, Status::Pending | Status::Approved) {
+        end(change, approval, Status::Expired, who)?;
+    }
+    Ok(())
+}
+
+/// K-271: ends every request and grant whose time is over and returns them; of kind `secret-write` the staged value has to
+/// be erased then (K-285). Records `approval-expired` for each. Writes nothing where there is none.
+///
+/// # Errors
+///
+/// `approval-store`, `audit-unavailable`.
+pub fn expire(state: &State) -> Result<Vec<Approval>, Failure> {
+    let condition = "(status = 'pending' AND expires_at <= ?1)
+        OR (status = 'approved' AND valid_until IS NOT NULL AND valid_until <= ?1) ORDER BY number";
+    let now = state.now();
+    super::guarded((|| {
+        if state
+            .read(|database| select(database, condition, params![stored(now)]))?
+            .is_empty()
+        {
+            return Ok(Vec::new());
+        }
+        state.write(|change| {
+            let over = select(change.database, condition, params![stored(change.now)])?;
+            over.into_iter()
+                .map(|approval| end(change, approval, Status::Expired, &Who::default()))
+                .collect()
+        })
+    })())
+}
+
+/// K-270: the session is over; its `session` grants expire, its budget is forgotten. Records `approval-expired` for each
+/// grant.
+///
+/// # Errors
+///
+/// `approval-store`, `audit-unavailable`.
+pub fn end_session(state: &State, session: &str, who: &Who) -> Result<(), Failure> {
+    super::guarded(state.write(|change| {
+        let grants = select(
+            change.database,
+            "status = 'approved' AND scope = ?1 AND session = ?2 ORDER BY number",
+            params![Scope::Session.as_str(), session],
+        )?;
+        for approval in grants {
+            end(change, approval, Status::Expired, who)?;
+        }
+        for table in ["sessions WHERE id", "extensions WHERE session"] {
+            change
+                .database
+                .execute(&format!("DELETE FROM {table} = ?1"), params![session])
+                .map_err(store)?;
+        }
+        Ok(())
+    }))
+}
+
+/// K-372, K-373: requests and grants of a capability that are about other digests or another source than these, or all of
+/// them. Records `approval-superseded` for each.
+pub(in crate::registry) fn supersede(
+    change: &mut Change<'_>,
+    capability: &str,
+    keep: Option<(&str, &str, &str)>,
+    who: &Who,
+) -> Result<(), Failure> {
+    let (op_digest, policy_digest, source) = keep.unwrap_or_default();
+    let old = select(
+        change.database,
+        "subject = ?1 AND kind = 'capability' AND status IN ('pending', 'approved')
+            AND NOT (op_digest = ?2 AND policy_digest = ?3 AND source = ?4) ORDER BY number",
+        params![capability, op_digest, policy_digest, source],
+    )?;
+    for approval in old {
+        end(change, approval, Status::Superseded, who)?;
+    }
+    Ok(())
+}
+
+/// K-376: requests and grants of a skill that is gone; with `keep_grants` the grants stay as they are.
+pub(in crate::registry) fn supersede_skill(
+    change: &mut Change<'_>,
+    skill: &str,
+    keep_grants: bool,
+    who: &Who,
+) -> Result<(), Failure> {
+    let old = select(
+        change.database,
+        "skill = ?1 AND kind = 'capability' AND status IN ('pending', 'approved') ORDER BY number",
+        params![skill],
+    )?;
+    for approval in old {
+        if !(keep_grants && approval.status == Status::Approved) {
+            end(change, approval, Status::Superseded, who)?;
+        }
+    }
+    Ok(())
+}
+
+/// Drops what nobody decided and is over, but for the newest: whoever changes a document again and again fills no disk. The
+/// chain keeps what happened.
+pub(in crate::registry) fn forget(change: &Change<'_>) -> Result<(), Failure> {
+    change
+        .database
+        .execute(
+            "DELETE FROM approvals WHERE status IN ('superseded', 'expired') AND coalesce(decided_by, ?1) = ?1
+                AND number <= (SELECT max(number) FROM approvals) - ?2",
+            params![super::POLICY, REMEMBERED],
+        )
+        .map_err(store)?;
+    Ok(())
+}

@@ -1,0 +1,261 @@
+//! Approvals (section 16): what an operator was asked, what was decided, and whether a call may run.
+//!
+//! `pending` becomes `approved`, `denied`, `expired` or `superseded`; `approved` becomes `revoked`, `expired`, `superseded`
+//! or `consumed`; nothing else ever happens (K-265), and the database itself refuses it. Whatever is not known to be granted
+//! is denied (K-268).
+
+mod decide;
+mod difference;
+mod end;
+mod open;
+mod other;
+mod permit;
+mod request;
+mod row;
+mod script;
+mod shown;
+mod standing;
+
+pub use decide::{Verdict, approve, deny, revoke};
+pub use difference::Difference;
+pub use end::{end_session, expire};
+pub use other::{
+    HumanAction, SecretWrite, ask_budget, ask_human, ask_secret_write, permit_source_host,
+    secret_write,
+};
+pub use permit::{Permit, consume, permit};
+pub use request::{Requested, request};
+pub use shown::{Shown, list, show};
+
+pub(super) use end::{end_over, forget, supersede, supersede_skill};
+pub(super) use open::{grant_by_policy, open_capability};
+pub(super) use row::pending_of_skill;
+pub(super) use shown::derivation;
+pub(super) use standing::{Question, Standing, standing};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::answer::PolicySource;
+use crate::failure::{Code, Failure};
+use crate::time::Time;
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$each:meta])* $variant:ident => $text:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum $name { $($(#[$each])* $variant,)* }
+
+        impl $name {
+            /// As it is written.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+
+            /// What this text is, if it is one.
+            #[must_use]
+            pub fn parse(text: &str) -> Option<Self> {
+                match text { $($text => Some(Self::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+words! {
+    /// What is asked.
+    Kind {
+        /// That an operation may be called.
+        Capability => "capability",
+        /// That skills may be loaded from a host and port (K-58).
+        SourceHost => "source-host",
+        /// More of a budget (K-291).
+        Budget => "budget",
+        /// That a captured secret is kept (K-285).
+        SecretWrite => "secret-write",
+        /// That a person does something (K-384).
+        HumanAction => "human-action",
+    }
+}
+
+words! {
+    /// K-265
+    Status {
+        /// An operator has to decide.
+        Pending => "pending",
+        /// Granted.
+        Approved => "approved",
+        /// Refused.
+        Denied => "denied",
+        /// Nobody decided in time, or the grant's time is over.
+        Expired => "expired",
+        /// What it was about has changed or gone.
+        Superseded => "superseded",
+        /// The operator took the grant back.
+        Revoked => "revoked",
+        /// A `once` grant that was used.
+        Consumed => "consumed",
+    }
+}
+
+words! {
+    /// K-270: what a grant covers.
+    Scope {
+        /// One call.
+        Once => "once",
+        /// The calls of one session.
+        Session => "session",
+        /// All, until digests or source change.
+        UntilChanged => "until-changed",
+    }
+}
+
+/// What `by` says of a grant that K-257 gives.
+pub const POLICY: &str = "policy";
+
+/// What a request is about; it never changes. Holds no value of a secret.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+pub struct Subject {
+    /// `<skill>.<op>` as written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capability: Option<String>,
+    /// The operation's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
+    /// Where the operation stands in the document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The skill, as written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skill_id: Option<String>,
+    /// K-61
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// K-217
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skill_digest: Option<String>,
+    /// K-216
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub op_digest: Option<String>,
+    /// K-217
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy_digest: Option<String>,
+    /// Core capabilities of the stages.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub delegates: Vec<String>,
+    /// `host:port`
+    pub hosts: Vec<String>,
+    /// Names.
+    pub secrets: Vec<String>,
+    /// 0 where it is not about an operation.
+    pub tier: u8,
+    /// Section 15.
+    pub reasons: Vec<String>,
+    /// K-260
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+    /// Section 13.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<Value>,
+    /// Section 21.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Value>,
+    /// K-326
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub policy_sources: Vec<PolicySource>,
+    /// K-325
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// The code or script of Tiers 2 and 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub script: Option<String>,
+    /// What an agent gave as its reason for asking: untrusted, one line, at most 500 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<String>,
+    /// Of the other kinds: `dimension` and `amount`, `name`, or the human action.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+    /// The last request for the same that was granted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous: Option<String>,
+}
+
+/// A request and what became of it (K-266).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Approval {
+    /// `ap-` and 32 hex digits.
+    pub id: String,
+    /// What is asked.
+    pub kind: Kind,
+    /// What it is about.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// When it was opened.
+    pub requested_at: Time,
+    /// Until when it may be decided.
+    pub expires_at: Time,
+    /// What became of it.
+    pub status: Status,
+    /// The session it was opened in, or that a `session` grant is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Who decided: `policy`, or the operator's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The operator's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// When it was decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decided_at: Option<Time>,
+    /// Of a grant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// Of a grant with `--ttl`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_until: Option<Time>,
+    /// K-384: the operator's answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response: Option<Value>,
+    /// What the table knows it by.
+    #[serde(skip)]
+    pub(super) key: String,
+}
+
+impl Approval {
+    /// K-271: whether its time is over, although nobody wrote that down yet.
+    pub(super) fn is_over(&self, now: Time) -> bool {
+        match self.status {
+            Status::Pending => now >= self.expires_at,
+            Status::Approved => self.valid_until.is_some_and(|until| now >= until),
+            _ => false,
+        }
+    }
+
+    /// What a person calls it.
+    pub(super) fn label(&self) -> String {
+        self.subject
+            .capability
+            .clone()
+            .unwrap_or_else(|| self.key.clone())
+    }
+
+    /// The chain's `subject` of a request that is about no operation.
+    pub(super) fn about(&self) -> Option<String> {
+        let text: String = self.key.chars().take(300).collect();
+        (self.kind != Kind::Capability).then_some(text)
+    }
+}
+
+/// K-268: any error of the store is `approval-store`.
+pub(super) fn guarded<T>(result: Result<T, Failure>) -> Result<T, Failure> {
+    result.map_err(|mut failure| {
+        if failure.code == Code::StoreUnavailable {
+            failure.code = Code::ApprovalStore;
+        }
+        failure
+    })
+}

@@ -1,0 +1,304 @@
+//! Approvals that are about no operation: hosts of sources, budgets, captured secrets, human actions.
+
+use rusqlite::{Connection, params};
+use serde_json::{Value, json};
+
+use super::end::{end, end_over};
+use super::open::{Opening, open};
+use super::row::{select, update};
+use super::standing::{Question, Standing, standing};
+use super::{Approval, Kind, Scope, Status, Subject, guarded};
+use crate::failure::{Code, Failure};
+use crate::registry::{SkillHead, Surroundings, Who};
+use crate::state::{Change, State};
+use crate::time::Time;
+
+/// K-58: whether skills may be loaded from this `host:port`, which no entry of `source_hosts` names. Opens a request where
+/// K-268 says so and uses up a `once` grant. Records `approval-requested`, `approval-expired`, where that happens.
+///
+/// # Errors
+///
+/// `host-approval-required` with the id of the request that is pending, or was denied or revoked; `approval-store`,
+/// `audit-unavailable`.
+pub fn permit_source_host(
+    state: &State,
+    host_port: &str,
+    who: &Who,
+    around: &dyn Surroundings,
+) -> Result<(), Failure> {
+    let question = |now: Time| Question {
+        kind: Kind::SourceHost,
+        key: host_port,
+        op_digest: "",
+        policy_digest: "",
+        source: "",
+        session: who.session.as_deref(),
+        by_policy: false,
+        now,
+    };
+    let now = state.now();
+    let seen = guarded(state.read(|database| standing(database, &question(now))))?;
+    match seen {
+        Standing::Granted(Some(approval)) if approval.scope == Some(Scope::UntilChanged) => Ok(()),
+        Standing::Pending(approval) => Err(unknown_host(&approval, "has to approve")),
+        Standing::Denied(approval) => Err(unknown_host(&approval, "denied")),
+        Standing::Revoked(approval) => Err(unknown_host(&approval, "revoked")),
+        _ => guarded(state.write(|change| {
+            let asked = question(change.now);
+            match standing(change.database, &asked)? {
+                Standing::Granted(None) => return Ok(Ok(())),
+                Standing::Granted(Some(mut approval)) => {
+                    if approval.scope == Some(Scope::Once) {
+                        approval.status = Status::Consumed;
+                    }
+                    if approval.session.is_none() {
+                        approval.session.clone_from(&who.session);
+                    }
+                    update(change, &approval, Status::Approved)?;
+                    return Ok(Ok(()));
+                }
+                Standing::Pending(approval) => {
+                    return Ok(Err(unknown_host(&approval, "has to approve")));
+                }
+                Standing::Denied(approval) => return Ok(Err(unknown_host(&approval, "denied"))),
+                Standing::Revoked(approval) => return Ok(Err(unknown_host(&approval, "revoked"))),
+                Standing::Expired(approval) => end_over(change, *approval, who)?,
+                Standing::Open => {}
+            }
+            let pending = select(
+                change.database,
+                "kind = 'source-host' AND status = 'pending' ORDER BY number LIMIT ?1",
+                params![MAX_PENDING_HOSTS],
+            )?;
+            if pending.len() >= MAX_PENDING_HOSTS {
+                return Ok(Err(too_many_hosts(host_port)));
+            }
+            let subject = Subject {
+                hosts: vec![host_port.to_owned()],
+                reasons: vec![format!("source-host:{host_port}")],
+                ..Subject::default()
+            };
+            let opened = open(
+                change,
+                Opening {
+                    kind: Kind::SourceHost,
+                    key: host_port.to_owned(),
+                    skill: None,
+                    subject,
+                    session: who.lasting_session(),
+                    reopens: None,
+                    ttl: around.pending_ttl(),
+                },
+                who,
+            )?;
+            Ok(Err(unknown_host(&opened, "has to approve")))
+        }))?,
+    }
+}
+
+/// An agent must not bury what an operator looks for.
+const MAX_PENDING_HOSTS: usize = 32;
+
+fn too_many_hosts(host_port: &str) -> Failure {
+    Failure::new(
+        Code::HostApprovalRequired,
+        format!("{host_port} is no source of skills, and {MAX_PENDING_HOSTS} requests for others wait already"),
+    )
+    .with_hint("the operator may name it in source_hosts of [govern]")
+}
+
+fn unknown_host(approval: &Approval, what: &str) -> Failure {
+    let failure = Failure::new(
+        Code::HostApprovalRequired,
+        format!("an operator {what} {} as a source of skills", approval.key),
+    )
+    .with_approval(approval.id.clone());
+    if approval.status == Status::Pending {
+        failure.with_hint(format!("hydrant approvals approve {}", approval.id))
+    } else {
+        failure.with_hint("the operator may name it in source_hosts of [govern]")
+    }
+}
+
+/// Opens one where none is pending and none was denied; answers the one that counts.
+fn ask(
+    change: &mut Change<'_>,
+    kind: Kind,
+    key: String,
+    skill: Option<&str>,
+    subject: Subject,
+    who: &Who,
+    around: &dyn Surroundings,
+) -> Result<Approval, Failure> {
+    let last = select(
+        change.database,
+        "subject = ?1 AND kind = ?2 ORDER BY number DESC LIMIT 1",
+        params![key, kind.as_str()],
+    )?
+    .pop();
+    match last {
+        Some(last) if last.is_over(change.now) => end_over(change, last, who)?,
+        Some(last) if matches!(last.status, Status::Pending | Status::Denied) => return Ok(last),
+        _ => {}
+    }
+    let opening = Opening {
+        kind,
+        key,
+        skill,
+        subject,
+        session: who.session.as_deref(),
+        reopens: None,
+        ttl: around.pending_ttl(),
+    };
+    open(change, opening, who)
+}
+
+/// K-291, policy `approval-required`: asks for `amount` more of a dimension for one session. A grant is counted by
+/// [`crate::registry::session::extensions`]. Records `approval-requested` where one is opened.
+///
+/// # Errors
+///
+/// `approval-store`, `audit-unavailable`.
+pub fn ask_budget(
+    state: &State,
+    session: &str,
+    dimension: &str,
+    amount: u64,
+    who: &Who,
+    around: &dyn Surroundings,
+) -> Result<Approval, Failure> {
+    let amount = i64::try_from(amount).unwrap_or(i64::MAX);
+    guarded(state.write(|change| {
+        let subject = Subject {
+            reasons: vec![format!("budget:{dimension}")],
+            details: Some(json!({"session": session, "dimension": dimension, "amount": amount})),
+            ..Subject::default()
+        };
+        let key = format!("{session} {dimension}");
+        ask(change, Kind::Budget, key, None, subject, who, around)
+    }))
+}
+
+/// What became of a captured secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecretWrite {
+    /// It may be used.
+    Granted,
+    /// It is staged and must not be used.
+    Waiting,
+    /// It has to be erased, or was never captured.
+    Refused,
+}
+
+/// K-285: a secret was captured and staged; asks whether it may be kept. The request holds its name only. Each capture is a
+/// request of its own: a pending one about the same name is superseded. Records `approval-requested`.
+///
+/// # Errors
+///
+/// `store-unavailable`.
+pub fn ask_secret_write(
+    change: &mut Change<'_>,
+    skill: &SkillHead,
+    name: &str,
+    who: &Who,
+    around: &dyn Surroundings,
+) -> Result<Approval, Failure> {
+    let key = format!("{} {name}", skill.folded);
+    let old = select(
+        change.database,
+        "subject = ?1 AND kind = 'secret-write' AND status IN ('pending', 'approved') ORDER BY number",
+        params![key],
+    )?;
+    for approval in old {
+        end(change, approval, Status::Superseded, who)?;
+    }
+    let subject = Subject {
+        skill_id: Some(skill.skill.id.clone()),
+        source: Some(skill.source.clone()),
+        skill_digest: Some(skill.digest.clone()),
+        secrets: vec![name.to_owned()],
+        reasons: vec![format!("secret-write:{name}")],
+        ..Subject::default()
+    };
+    let opening = Opening {
+        kind: Kind::SecretWrite,
+        key,
+        skill: Some(&skill.folded),
+        subject,
+        session: who.session.as_deref(),
+        reopens: None,
+        ttl: around.pending_ttl(),
+    };
+    open(change, opening, who)
+}
+
+/// K-285: whether a captured secret may be used now. Records nothing.
+///
+/// # Errors
+///
+/// `approval-store`.
+pub fn secret_write(
+    database: &Connection,
+    skill: &str,
+    name: &str,
+    now: Time,
+) -> Result<SecretWrite, Failure> {
+    let key = format!("{} {name}", crate::registry::fold(skill));
+    let last = guarded(select(
+        database,
+        "subject = ?1 AND kind = 'secret-write' ORDER BY number DESC LIMIT 1",
+        params![key],
+    ))?
+    .pop();
+    Ok(match last {
+        Some(last) if !last.is_over(now) => match last.status {
+            Status::Approved => SecretWrite::Granted,
+            Status::Pending => SecretWrite::Waiting,
+            _ => SecretWrite::Refused,
+        },
+        _ => SecretWrite::Refused,
+    })
+}
+
+/// K-384: what a person has to do.
+#[derive(Debug, Clone)]
+pub struct HumanAction<'a> {
+    /// The step's id.
+    pub step: &'a str,
+    /// `title`, `instructions`, `action-type`, `required-response` (JSON Schema), as data.
+    pub action: Value,
+}
+
+/// K-384: opens the request of a human action, or answers the one there is. Records `approval-requested`.
+///
+/// # Errors
+///
+/// `approval-store`, `audit-unavailable`.
+pub fn ask_human(
+    state: &State,
+    skill: &SkillHead,
+    action: &HumanAction<'_>,
+    who: &Who,
+    around: &dyn Surroundings,
+) -> Result<Approval, Failure> {
+    guarded(state.write(|change| {
+        let subject = Subject {
+            skill_id: Some(skill.skill.id.clone()),
+            source: Some(skill.source.clone()),
+            skill_digest: Some(skill.digest.clone()),
+            reasons: vec![format!("human-action:{}", action.step)],
+            details: Some(action.action.clone()),
+            ..Subject::default()
+        };
+        let key = format!("{} {}", skill.folded, action.step);
+        ask(
+            change,
+            Kind::HumanAction,
+            key,
+            Some(&skill.folded),
+            subject,
+            who,
+            around,
+        )
+    }))
+}

@@ -1,0 +1,34 @@
+//! The code that an approver reads (K-266: `script`).
+
+use rusqlite::Connection;
+
+use crate::answer::{ProgramOut, Stage};
+use crate::failure::{Code, Failure};
+use crate::registry::{Registered, code_file};
+
+/// The code of the sandbox stages, one after another; none where there is no code, only an argument vector.
+pub(super) fn script_of(
+    database: &Connection,
+    found: &Registered,
+) -> Result<Option<String>, Failure> {
+    let mut texts = Vec::new();
+    for stage in &found.operation.stages {
+        let Stage::Sandbox(stage) = stage else {
+            continue;
+        };
+        match &stage.program {
+            ProgramOut::Code(text) | ProgramOut::Script(text) => texts.push(text.clone()),
+            ProgramOut::File {
+                digest: Some(digest),
+                ..
+            } => match code_file(database, digest) {
+                Ok(bytes) => texts.push(String::from_utf8_lossy(&bytes).into_owned()),
+                Err(failure) if failure.code == Code::ScriptMissing => {}
+                Err(failure) => return Err(failure),
+            },
+            ProgramOut::File { digest: None, .. } | ProgramOut::Argv(_) | ProgramOut::Module(_) => {
+            }
+        }
+    }
+    Ok((!texts.is_empty()).then(|| texts.join("\n")))
+}

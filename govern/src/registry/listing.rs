@@ -1,0 +1,238 @@
+//! `skill list` and `skill show` (K-23).
+
+use rusqlite::Connection;
+use serde::Serialize;
+
+use super::approvals::derivation;
+use super::find::{of_skill, skill, skills, unknown_skill};
+use super::generation::generation;
+use super::loaded::{CapabilityRow, CapabilityStatus};
+use super::name::fold;
+use super::standing_of::row_of;
+use super::{SkillHead, Surroundings, store};
+use crate::answer::{Diagnostic, Example, Format};
+use crate::failure::Failure;
+use crate::manifest::{Manifest, TrustTier};
+use crate::time::Time;
+
+/// `skill list`
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct List {
+    /// K-375
+    pub generation: u64,
+    /// By id.
+    pub skills: Vec<ListedSkill>,
+}
+
+/// A skill in a list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ListedSkill {
+    /// As written.
+    pub skill_id: String,
+    /// As written.
+    pub name: String,
+    /// As written.
+    pub version: String,
+    /// As written.
+    pub description: String,
+    /// What kind of document.
+    pub format: Format,
+    /// K-61
+    pub source_url: String,
+    /// K-217
+    pub skill_digest: String,
+    /// K-375: of the transaction that changed it last.
+    pub generation: u64,
+    /// In the order of the document.
+    pub capabilities: Vec<CapabilityRow>,
+}
+
+/// `skill show`
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct SkillShown {
+    /// As in a list, without its capabilities.
+    #[serde(flatten)]
+    pub skill: ShownHead,
+    /// In the order of the document.
+    pub capabilities: Vec<CapabilityShown>,
+    /// What was noticed at the load.
+    pub diagnostics: Vec<Diagnostic>,
+    /// K-16: what the document says to an agent.
+    pub instructions: String,
+    /// K-369: the document's text.
+    pub document: String,
+}
+
+/// What `skill show` says of the skill.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ShownHead {
+    /// As written.
+    pub skill_id: String,
+    /// As written.
+    pub name: String,
+    /// As written.
+    pub version: String,
+    /// As written.
+    pub description: String,
+    /// What kind of document.
+    pub format: Format,
+    /// Of OpenAPI.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format_version: Option<String>,
+    /// K-61
+    pub source_url: String,
+    /// K-217
+    pub skill_digest: String,
+    /// K-375
+    pub generation: u64,
+    /// K-69
+    pub data_classifications: Vec<String>,
+    /// Names that are asked for.
+    pub secrets: Vec<String>,
+    /// K-103
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// Section 26, as data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub onboarding: Option<serde_json::Value>,
+}
+
+/// An operation, as `skill show` tells it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct CapabilityShown {
+    /// As in a list.
+    #[serde(flatten)]
+    pub row: CapabilityRow,
+    /// Where it stands in the document.
+    pub line: u32,
+    /// Section 15, as of now.
+    pub reasons: Vec<String>,
+    /// Section 13, with `trust-tier` and `reasons` as of now; none of an unusable one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<Manifest>,
+    /// K-326: `egress api.example.net:443: line 12`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub policy_derivation: Vec<String>,
+    /// K-325
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// As the document shows its use.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<Example>,
+    /// Of an unusable one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+}
+
+/// All skills with their capabilities. Records nothing.
+///
+/// # Errors
+///
+/// `store-unavailable`.
+pub fn list(
+    database: &Connection,
+    session: Option<&str>,
+    around: &dyn Surroundings,
+    now: Time,
+) -> Result<List, Failure> {
+    let mut listed_skills = Vec::new();
+    for id in skills(database)? {
+        let Some(head) = skill(database, &id)? else {
+            continue;
+        };
+        let mut capabilities = Vec::new();
+        for found in of_skill(database, &id)? {
+            capabilities.push(row_of(database, &found, session, around, now)?.0);
+        }
+        listed_skills.push(listed(head, capabilities));
+    }
+    Ok(List {
+        generation: generation(database)?,
+        skills: listed_skills,
+    })
+}
+
+fn listed(head: SkillHead, capabilities: Vec<CapabilityRow>) -> ListedSkill {
+    ListedSkill {
+        skill_id: head.skill.id,
+        name: head.skill.name,
+        version: head.skill.version,
+        description: head.skill.description,
+        format: head.skill.format,
+        source_url: head.source,
+        skill_digest: head.digest,
+        generation: head.generation,
+        capabilities,
+    }
+}
+
+/// One skill with everything that is known of it, its document too. Records nothing.
+///
+/// # Errors
+///
+/// `unknown-skill`, `store-unavailable`.
+pub fn show(
+    database: &Connection,
+    id: &str,
+    session: Option<&str>,
+    around: &dyn Surroundings,
+    now: Time,
+) -> Result<SkillShown, Failure> {
+    let folded = fold(id);
+    let head = skill(database, &folded)?.ok_or_else(|| unknown_skill(id))?;
+    let (document, instructions): (Vec<u8>, String) = database
+        .query_row(
+            "SELECT document, instructions FROM skills WHERE folded = ?1",
+            [&folded],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .map_err(store)?;
+    let mut capabilities = Vec::new();
+    for found in of_skill(database, &folded)? {
+        let (row, reasons) = row_of(database, &found, session, around, now)?;
+        let manifest = found.manifest.clone().map(|mut manifest| {
+            if row.status == CapabilityStatus::Approved {
+                manifest.trust_tier = TrustTier::Granted;
+            }
+            manifest.requires_approval = row.requires_approval;
+            manifest.reasons.clone_from(&reasons);
+            manifest
+        });
+        capabilities.push(CapabilityShown {
+            line: found.operation.line,
+            reasons,
+            manifest,
+            policy_derivation: derivation(&found.operation.policy_sources),
+            notes: found.operation.notes.clone(),
+            examples: found.operation.examples.clone(),
+            error: found.usable().err(),
+            row,
+        });
+    }
+    let skill = head.skill;
+    Ok(SkillShown {
+        capabilities,
+        diagnostics: skill.diagnostics,
+        instructions,
+        document: String::from_utf8_lossy(&document).into_owned(),
+        skill: ShownHead {
+            skill_id: skill.id,
+            name: skill.name,
+            version: skill.version,
+            description: skill.description,
+            format: skill.format,
+            format_version: skill.format_version,
+            source_url: head.source,
+            skill_digest: head.digest,
+            generation: head.generation,
+            data_classifications: skill.data_classifications,
+            secrets: skill.secrets,
+            base_url: skill.base_url,
+            onboarding: skill.onboarding,
+        },
+    })
+}

@@ -1,0 +1,431 @@
+//! Registering a skill (sections 24.1, 24.2).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use rusqlite::{OptionalExtension, params};
+
+use super::approvals::{
+    Question, Standing, grant_by_policy, open_capability, pending_of_skill, standing, supersede,
+};
+use super::find::{Registered, SkillHead, folded_of, of_skill, skill};
+use super::generation::{Step, advance, generation, note};
+use super::loaded::{CapabilityRow, CapabilityStatus, Delta, Loaded};
+use super::name::{check, check_reserved, fold};
+use super::standing_of::{reasons_of, row_of};
+use super::{Surroundings, Who, bindings, events, store, unmapped, write};
+use crate::answer::{Diagnostic, Severity, Status};
+use crate::chain::Event;
+use crate::check::CheckedSkill;
+use crate::failure::{Code, Failure};
+use crate::state::Change;
+
+/// K-368, of the seed.
+const HINT: &str = "Use ccos.approval.request to approve these capabilities";
+
+/// K-178: a code file given at load.
+#[derive(Debug, Clone)]
+pub struct CodeFile {
+    /// As the document names it.
+    pub name: String,
+    /// As it is.
+    pub bytes: Vec<u8>,
+}
+
+/// What is registered.
+#[derive(Debug)]
+pub struct NewSkill<'a> {
+    /// Checked (K-04).
+    pub checked: &'a CheckedSkill,
+    /// The document as it was fetched.
+    pub document: &'a [u8],
+    /// K-178
+    pub files: &'a [CodeFile],
+}
+
+/// Registers a skill, or registers it anew (K-372, K-373): wholly or not at all (K-370). Old grants of operations that are
+/// the same stay, kept ones of an unloaded skill revive (K-376), all others are superseded; what needs an approval and has
+/// none gets a request.
+///
+/// Records `skill-loaded` or `skill-reloaded`, then for each operation `capability-registered`, `-updated` or `-removed`,
+/// `approval-superseded`, `-requested`, `-granted` (by policy, K-257). A refused load records nothing here: `skill-rejected`
+/// is the caller's (K-61).
+///
+/// # Errors
+///
+/// `id-invalid`, `id-reserved`, `op-collision`, `skill-id-conflict` (K-374); `store-unavailable`.
+pub fn load(
+    change: &mut Change<'_>,
+    new: &NewSkill<'_>,
+    who: &Who,
+    around: &dyn Surroundings,
+) -> Result<Loaded, Failure> {
+    let folded = check_names(change, new, around)?;
+    let old_head = skill(change.database, &folded)?;
+    if let Some(old) = old_head
+        .as_ref()
+        .filter(|old| old.source != new.checked.source)
+    {
+        return Err(Failure::new(
+            Code::SkillIdConflict,
+            format!("skill {} is registered from another source", old.skill.id),
+        )
+        .with_hint("unload it first, or load with another id (as)"));
+    }
+    let old = of_skill(change.database, &folded)?;
+    let (mut head, mut fresh, dropped) = prepare(change, new, folded, around)?;
+    let comparison = compare(&old, &fresh);
+
+    let same_head = old_head.as_ref().is_some_and(|old| {
+        old.digest == head.digest && old.skill == head.skill && old.files == head.files
+    });
+    let moved = !same_head || !comparison.delta.is_empty();
+    let at = if moved {
+        advance(change)?
+    } else {
+        generation(change.database)?
+    };
+    if moved {
+        head.generation = at;
+        let shared = Arc::new(head.clone());
+        for found in &mut fresh {
+            found.skill = Arc::clone(&shared);
+        }
+        write::code_files(change, new.files)?;
+        let instructions = &new.checked.skill.instructions;
+        write::skill(change, &head, new.document, instructions)?;
+        for (position, found) in fresh.iter().enumerate() {
+            write::operation(change, found, position)?;
+        }
+        write::sweep_code_files(change)?;
+    }
+    bindings::adopt(change, &head.folded, &head.source)?;
+    let event = match old_head {
+        None => Event::SkillLoaded,
+        Some(_) => Event::SkillReloaded,
+    };
+    change.record(events::of_skill(event, who, &head));
+    record_steps(change, &old, &fresh, &comparison, at, who)?;
+    end_old(change, &head, &fresh, who)?;
+    let capabilities = settle(change, &fresh, &comparison, who, around)?;
+    count_unmapped(change, &fresh, &comparison)?;
+    super::approvals::forget(change)?;
+
+    let pending = pending_of_skill(change.database, &head.folded, change.now)?;
+    let skill = &new.checked.skill;
+    Ok(Loaded {
+        skill_id: skill.id.clone(),
+        name: skill.name.clone(),
+        version: skill.version.clone(),
+        format: skill.format,
+        source_url: head.source,
+        skill_digest: head.digest,
+        generation: at,
+        delta: comparison.delta,
+        capabilities,
+        pending_approvals: pending,
+        diagnostics: skill.diagnostics.iter().cloned().chain(dropped).collect(),
+        onboarding: skill.onboarding.is_some().then_some("unsupported"),
+        hint: (pending > 0).then_some(HINT),
+    })
+}
+
+/// K-08, K-10, K-11; returns the folded skill id.
+fn check_names(
+    change: &Change<'_>,
+    new: &NewSkill<'_>,
+    around: &dyn Surroundings,
+) -> Result<String, Failure> {
+    let id = &new.checked.skill.id;
+    check(id)?;
+    check_reserved(id)?;
+    let skill = fold(id);
+    let mut seen = BTreeSet::new();
+    for checked in &new.checked.operations {
+        let operation = &checked.operation;
+        check(&operation.id).map_err(|failure| failure.at_line(operation.line))?;
+        let folded = folded_of(id, &operation.id);
+        if around.installed(&folded) {
+            return Err(Failure::new(
+                Code::IdReserved,
+                format!("{id}.{} is the id of an installed component", operation.id),
+            )
+            .at_line(operation.line));
+        }
+        let elsewhere = taken(change, &folded, &skill)?;
+        if elsewhere || !seen.insert(folded) {
+            return Err(Failure::new(
+                Code::OpCollision,
+                format!("{id}.{} is the id of another operation", operation.id),
+            )
+            .at_line(operation.line));
+        }
+    }
+    Ok(skill)
+}
+
+/// Whether another skill has an operation or alias with this folded capability id.
+fn taken(change: &Change<'_>, folded: &str, skill: &str) -> Result<bool, Failure> {
+    change
+        .database
+        .prepare_cached(
+            "SELECT 1 FROM operations WHERE capability = ?1 AND skill <> ?2
+             UNION SELECT 1 FROM aliases WHERE capability = ?1 AND skill <> ?2",
+        )
+        .and_then(|mut query| {
+            query
+                .query_row(params![folded, skill], |row| row.get::<_, i64>(0))
+                .optional()
+        })
+        .map_err(store)
+        .map(|found| found.is_some())
+}
+
+/// The rows to be, and what was noticed: aliases that collide are dropped (K-10).
+fn prepare(
+    change: &Change<'_>,
+    new: &NewSkill<'_>,
+    folded: String,
+    around: &dyn Surroundings,
+) -> Result<(SkillHead, Vec<Registered>, Vec<Diagnostic>), Failure> {
+    let checked = new.checked;
+    let mut bare = checked.skill.clone();
+    bare.operations = Vec::new();
+    bare.instructions = String::new();
+    let head = SkillHead {
+        folded,
+        source: checked.source.clone(),
+        digest: checked.digest.clone(),
+        generation: 0,
+        skill: bare,
+        files: write::digests(new.files),
+    };
+    let shared = Arc::new(head.clone());
+    let mut names: BTreeSet<String> = checked
+        .operations
+        .iter()
+        .map(|checked| fold(&checked.operation.id))
+        .collect();
+    let mut dropped = Vec::new();
+    let mut fresh = Vec::new();
+    for checked in &checked.operations {
+        let mut operation = checked.operation.clone();
+        let mut kept = Vec::new();
+        for alias in operation.aliases {
+            let capability = folded_of(&head.skill.id, &alias);
+            let free = check(&alias).is_ok()
+                && !around.installed(&capability)
+                && !taken(change, &capability, &head.folded)?
+                && names.insert(fold(&alias));
+            if free {
+                kept.push(alias);
+            } else {
+                let shown: String = alias.chars().take(64).collect();
+                dropped.push(Diagnostic {
+                    code: Code::AliasDropped,
+                    severity: Severity::Info,
+                    line: operation.line,
+                    message: format!("{shown:?} names something else already"),
+                });
+            }
+        }
+        operation.aliases = kept;
+        fresh.push(Registered {
+            capability: format!("{}.{}", head.skill.id, operation.id),
+            folded: folded_of(&head.skill.id, &operation.id),
+            skill: Arc::clone(&shared),
+            tier: checked.tier,
+            policy_digest: checked.policy_digest.clone(),
+            manifest: checked.manifest.clone(),
+            operation,
+        });
+    }
+    Ok((head, fresh, dropped))
+}
+
+/// The delta, and how each capability changed.
+struct Comparison {
+    delta: Delta,
+    steps: BTreeMap<String, Step>,
+}
+
+/// K-372: by folded id; changed is another op- or policy-digest, or that it can be called now and could not before.
+fn compare(old: &[Registered], fresh: &[Registered]) -> Comparison {
+    let mut delta = Delta::default();
+    let mut steps = BTreeMap::new();
+    for found in fresh {
+        let id = found.operation.id.clone();
+        let before = old.iter().find(|old| old.folded == found.folded);
+        let step = match before {
+            None => {
+                delta.added.push(id);
+                Step::Added
+            }
+            Some(old) if is_same(old, found) => {
+                delta.unchanged.push(id);
+                continue;
+            }
+            Some(_) => {
+                delta.changed.push(id);
+                Step::Changed
+            }
+        };
+        steps.insert(found.folded.clone(), step);
+    }
+    for gone in old {
+        if !fresh.iter().any(|found| found.folded == gone.folded) {
+            delta.removed.push(gone.operation.id.clone());
+            steps.insert(gone.folded.clone(), Step::Removed);
+        }
+    }
+    Comparison { delta, steps }
+}
+
+fn is_same(old: &Registered, new: &Registered) -> bool {
+    old.operation.digest == new.operation.digest
+        && old.policy_digest == new.policy_digest
+        && old.usable().is_ok() == new.usable().is_ok()
+}
+
+/// History and chain of what came, changed and went.
+fn record_steps(
+    change: &mut Change<'_>,
+    old: &[Registered],
+    fresh: &[Registered],
+    comparison: &Comparison,
+    at: u64,
+    who: &Who,
+) -> Result<(), Failure> {
+    let gone = old
+        .iter()
+        .filter(|old| comparison.steps.get(&old.folded) == Some(&Step::Removed));
+    for found in fresh.iter().chain(gone) {
+        let Some(step) = comparison.steps.get(&found.folded) else {
+            continue;
+        };
+        let event = match step {
+            Step::Added => Event::CapabilityRegistered,
+            Step::Changed => Event::CapabilityUpdated,
+            Step::Removed => Event::CapabilityRemoved,
+        };
+        note(change, at, &found.folded, &found.capability, *step)?;
+        match step {
+            Step::Removed => write::removed(change, found, at)?,
+            Step::Added => write::there_again(change, &found.folded)?,
+            Step::Changed => {}
+        }
+        change.record(events::of_operation(event, who, found));
+    }
+    Ok(())
+}
+
+/// Grants and requests that are about something else than what is there now are superseded, also those that an unload kept.
+fn end_old(
+    change: &mut Change<'_>,
+    head: &SkillHead,
+    fresh: &[Registered],
+    who: &Who,
+) -> Result<(), Failure> {
+    let subjects: Vec<String> = {
+        let mut query = change
+            .database
+            .prepare_cached(
+                "SELECT DISTINCT subject FROM approvals
+                 WHERE skill = ?1 AND kind = 'capability' AND status IN ('pending', 'approved') ORDER BY number",
+            )
+            .map_err(store)?;
+        query
+            .query_map([&head.folded], |row| row.get(0))
+            .and_then(Iterator::collect)
+            .map_err(store)?
+    };
+    for subject in subjects {
+        let keep = fresh
+            .iter()
+            .find(|found| found.folded == subject && found.usable().is_ok())
+            .map(|found| {
+                (
+                    found.operation.digest.as_str(),
+                    found.policy_digest.as_str(),
+                    head.source.as_str(),
+                )
+            });
+        supersede(change, &subject, keep, who)?;
+    }
+    Ok(())
+}
+
+/// Opens what is needed and tells where each capability stands.
+fn settle(
+    change: &mut Change<'_>,
+    fresh: &[Registered],
+    comparison: &Comparison,
+    who: &Who,
+    around: &dyn Surroundings,
+) -> Result<Vec<CapabilityRow>, Failure> {
+    let mut rows = Vec::new();
+    for found in fresh {
+        if let Status::Ok = found.operation.status {
+            ask(change, found, comparison, who, around)?;
+        }
+        let session = who.session.as_deref();
+        let (mut row, _) = row_of(change.database, found, session, around, change.now)?;
+        if row.status == CapabilityStatus::Unusable {
+            row.approval_id = None;
+        }
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+fn ask(
+    change: &mut Change<'_>,
+    found: &Registered,
+    comparison: &Comparison,
+    who: &Who,
+    around: &dyn Surroundings,
+) -> Result<(), Failure> {
+    let reasons = reasons_of(change.database, found, around, change.now)?;
+    let asked = Question::of(found, who.session.as_deref(), &reasons, change.now);
+    let by_policy = asked.by_policy;
+    match standing(change.database, &asked)? {
+        // K-257
+        Standing::Granted(None) => {
+            grant_by_policy(change, found, who, around)?;
+        }
+        Standing::Granted(Some(_)) | Standing::Pending(_) => {}
+        // K-372: what is new or changed is asked anew; what was decided for these very digests stays decided (K-269),
+        // or an agent would get round a denial by loading something else in between.
+        Standing::Denied(approval) | Standing::Revoked(approval) => {
+            let is_decided = approval.subject.op_digest.as_deref()
+                == Some(&*found.operation.digest)
+                && approval.subject.policy_digest.as_deref() == Some(&*found.policy_digest)
+                && approval.subject.source.as_deref() == Some(&*found.skill.source);
+            if comparison.steps.contains_key(&found.folded) && !by_policy && !is_decided {
+                open_capability(change, found, reasons, who, around)?;
+            }
+        }
+        Standing::Expired(approval) => {
+            super::approvals::end_over(change, *approval, who)?;
+            open_capability(change, found, reasons, who, around)?;
+        }
+        Standing::Open => {
+            open_capability(change, found, reasons, who, around)?;
+        }
+    }
+    Ok(())
+}
+
+/// K-24: unknown tools of what is new or changed.
+fn count_unmapped(
+    change: &Change<'_>,
+    fresh: &[Registered],
+    comparison: &Comparison,
+) -> Result<(), Failure> {
+    let tools = fresh
+        .iter()
+        .filter(|found| comparison.steps.contains_key(&found.folded))
+        .flat_map(|found| &found.operation.reasons)
+        .filter_map(|reason| reason.strip_prefix("unknown-tool:"));
+    unmapped::count(change, tools)
+}

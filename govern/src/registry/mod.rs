@@ -1,0 +1,102 @@
+//! What is registered, and what an operator decided about it (sections 16 and 24).
+//!
+//! | the host wants | call | chain |
+//! |---|---|---|
+//! | a checked skill registered | [`load`] | `skill-loaded` or `skill-reloaded`; for each operation `capability-registered`, `-updated`, `-removed`; for each request `approval-requested` (or `approval-granted`, K-257), `approval-superseded` |
+//! | an operation, by name | [`find`], [`find_capability`] | nothing |
+//! | to know whether a call may run | [`approvals::permit`] | `approval-requested`, `approval-expired` where that happens; never `capability-denied`, which is the caller's |
+//! | a `once` grant used up | [`approvals::consume`] | nothing: the `capability-call` after it names the grant |
+//! | an operator's decision | [`approvals::approve`], [`approvals::deny`], [`approvals::revoke`] | `approval-granted`, `-denied`, `-revoked`; `-superseded` or `-expired` where it came too late |
+//! | a request of an agent | [`approvals::request`] | `approval-requested`, if one is opened |
+//! | what is pending or decided | [`approvals::list`], [`approvals::show`] | nothing |
+//! | what there is | [`list`], [`list_since`], [`show`] | nothing |
+//! | a skill gone | [`unload`] | `skill-unloaded`, `capability-removed`, `approval-superseded` |
+//! | a secret bound | [`bindings::bind`], [`bindings::bound`] | nothing (`secret-injected` is written when it is used) |
+//! | a session's budget | [`session`] | `approval-expired` where a session ends with a grant |
+//!
+//! What changes more than one table is one transaction. Functions that take a [`crate::state::Change`] are part of the caller's; those
+//! that take a [`crate::state::State`] make their own. Nothing here reads a document, a secret or the network.
+
+pub mod approvals;
+pub mod bindings;
+pub(crate) mod events;
+mod find;
+mod generation;
+mod listing;
+mod load;
+mod loaded;
+pub mod memory;
+mod name;
+mod schema;
+pub mod session;
+mod standing_of;
+mod unload;
+pub mod unmapped;
+mod write;
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+pub use find::{Registered, SkillHead, code_file, find, find_capability, operations};
+pub use generation::{Since, generation, list_since};
+pub use listing::{CapabilityShown, List, ListedSkill, SkillShown, list, show};
+pub use load::{CodeFile, NewSkill, load};
+pub use loaded::{CapabilityRow, CapabilityStatus, Delta, Loaded, MapsTo};
+pub use name::{fold, fold_capability};
+pub use schema::schema;
+pub use unload::{Unloaded, unload};
+
+use std::time::Duration;
+
+use crate::answer::Operation;
+use crate::client::Client;
+use crate::failure::{Code, Failure};
+
+/// Who causes what is recorded.
+#[derive(Debug, Clone, Default)]
+pub struct Who {
+    /// None: the host itself.
+    pub client: Option<Client>,
+    /// `s-…`
+    pub session: Option<String>,
+    /// Whether the session outlives this command: a connection, or `--session`. A request that a passing session opens
+    /// belongs to none; a `session` grant on it is then the first session's that uses it (K-270).
+    pub lasting: bool,
+    /// `r-…`
+    pub run: Option<String>,
+}
+
+impl Who {
+    /// The session that requests belong to.
+    pub(crate) fn lasting_session(&self) -> Option<&str> {
+        self.session.as_deref().filter(|_| self.lasting)
+    }
+}
+
+/// What the registry cannot know and asks for: the operator's configuration and this machine.
+pub trait Surroundings {
+    /// Section 15: why this operation needs an approval, given the configuration. `bound` tells whether a secret (name,
+    /// hosts) has a granted binding for this skill (K-258). Empty and Tier 1: granted by policy (K-257).
+    fn reasons(
+        &self,
+        operation: &Operation,
+        tier: u8,
+        bound: &dyn Fn(&str, &[String]) -> bool,
+    ) -> Vec<String>;
+
+    /// K-367: tools and runtimes that it needs and this machine has not.
+    fn missing(&self, operation: &Operation) -> Vec<String>;
+
+    /// K-11: whether an installed component has this id; it comes folded (K-10).
+    fn installed(&self, folded: &str) -> bool;
+
+    /// K-44
+    fn pending_ttl(&self) -> Duration;
+}
+
+/// `store-unavailable`: the database failed (K-371).
+pub(crate) fn store(error: impl std::fmt::Display) -> Failure {
+    Failure::new(Code::StoreUnavailable, format!("registry: {error}"))
+}

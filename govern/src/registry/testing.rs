@@ -1,0 +1,306 @@
+//! A home, an operator and skills for tests.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::approvals::{self, Approval, Permit, Scope, Verdict};
+use super::{Loaded, NewSkill, Registered, Surroundings, Who};
+use crate::answer::{Operation, Skill};
+use crate::check::{CheckedOperation, CheckedSkill, Judge, operation_digest, policy_digest};
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::manifest;
+use crate::state::State;
+
+pub(super) const SOURCE: &str = "https://moltbook.com/skill.yaml";
+pub(super) const HOST: &str = "api.moltbook.com:443";
+pub(super) const KEY: &str = "MOLTBOOK_API_KEY";
+
+/// What an operator configured, and this machine.
+pub(super) struct Setting {
+    pub(super) config: Config,
+    pub(super) ttl: Duration,
+    pub(super) missing: Vec<String>,
+    pub(super) installed: Vec<String>,
+}
+
+impl Default for Setting {
+    fn default() -> Self {
+        Self {
+            config: Config::default(),
+            ttl: Duration::from_secs(3600),
+            missing: Vec::new(),
+            installed: Vec::new(),
+        }
+    }
+}
+
+impl Setting {
+    /// K-256: no approval for the host of the tests.
+    pub(super) fn safe() -> Self {
+        let text = format!("[govern]\nsafe_hosts = [{HOST:?}]");
+        Self {
+            config: Config::from_toml(&text).unwrap(),
+            ..Self::default()
+        }
+    }
+
+    /// Requests expire at once.
+    pub(super) fn hasty() -> Self {
+        Self {
+            ttl: Duration::ZERO,
+            ..Self::default()
+        }
+    }
+
+    fn judge(&self) -> Judge<'_> {
+        Judge {
+            config: &self.config,
+            lacks_sandbox: &|_| false,
+        }
+    }
+}
+
+impl Surroundings for Setting {
+    fn reasons(
+        &self,
+        operation: &Operation,
+        _tier: u8,
+        bound: &dyn Fn(&str, &[String]) -> bool,
+    ) -> Vec<String> {
+        self.judge().reasons(operation, bound)
+    }
+
+    fn missing(&self, _operation: &Operation) -> Vec<String> {
+        self.missing.clone()
+    }
+
+    fn installed(&self, folded: &str) -> bool {
+        self.installed.iter().any(|id| id == folded)
+    }
+
+    fn pending_ttl(&self) -> Duration {
+        self.ttl
+    }
+}
+
+/// A home.
+pub(super) struct Home {
+    pub(super) folder: tempfile::TempDir,
+    pub(super) state: State,
+}
+
+impl Home {
+    pub(super) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::open(&folder.path().join("state")).unwrap();
+        Self { folder, state }
+    }
+
+    /// As after the end of the process.
+    pub(super) fn reopen(self) -> Self {
+        let Self { folder, state } = self;
+        drop(state);
+        let state = State::open(&folder.path().join("state")).unwrap();
+        Self { folder, state }
+    }
+
+    pub(super) fn load(&self, checked: &CheckedSkill, around: &Setting) -> Loaded {
+        self.try_load(checked, around).unwrap()
+    }
+
+    pub(super) fn try_load(
+        &self,
+        checked: &CheckedSkill,
+        around: &Setting,
+    ) -> Result<Loaded, Failure> {
+        self.state.write(|change| {
+            let new = NewSkill {
+                checked,
+                document: b"name: moltbook\n",
+                files: &[],
+            };
+            super::load(change, &new, &Who::default(), around)
+        })
+    }
+
+    pub(super) fn find(&self, skill: &str, operation: &str) -> Result<Registered, Failure> {
+        self.state
+            .read(|database| super::find(database, skill, operation))
+    }
+
+    /// A call of `moltbook.<operation>` in this session.
+    pub(super) fn call(
+        &self,
+        operation: &str,
+        session: &str,
+        around: &Setting,
+    ) -> Result<Permit, Failure> {
+        let found = self.find("moltbook", operation)?;
+        approvals::permit(&self.state, &found, &session_of(session), around)
+    }
+
+    pub(super) fn approve(&self, id: &str, scope: Option<Scope>) -> Result<Approval, Failure> {
+        let verdict = Verdict {
+            by: "ada".to_owned(),
+            scope,
+            ..Verdict::default()
+        };
+        approvals::approve(&self.state, id, &verdict, &Who::default())
+    }
+
+    pub(super) fn show(&self, id: &str) -> approvals::Shown {
+        let now = self.state.now();
+        self.state
+            .read(|database| approvals::show(database, id, now))
+            .unwrap()
+    }
+
+    /// The events of the chain with what they are about, from the record after `seq`.
+    pub(super) fn events(&self, seq: u64) -> Vec<String> {
+        self.records()
+            .iter()
+            .filter(|record| record["seq"].as_u64().unwrap() > seq)
+            .map(|record| record["event"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    pub(super) fn head(&self) -> u64 {
+        self.records()
+            .last()
+            .map_or(0, |record| record["seq"].as_u64().unwrap())
+    }
+
+    pub(super) fn records(&self) -> Vec<Value> {
+        let file = self.folder.path().join("state/chain/000001.jsonl");
+        std::fs::read_to_string(file)
+            .unwrap_or_default()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+}
+
+pub(super) fn session_of(session: &str) -> Who {
+    Who {
+        session: Some(session.to_owned()),
+        lasting: true,
+        ..Who::default()
+    }
+}
+
+/// An operation that posts to the host of the tests; `path` makes another digest.
+pub(super) fn post(id: &str, path: &str) -> Value {
+    json!({
+        "id": id, "aliases": [], "title": id, "description": "", "line": 11,
+        "stages": [{"kind": "http", "method": "POST", "url": [{"lit": format!("https://api.moltbook.com/v1/{path}")}],
+            "headers": [{"name": "Authorization", "value": [{"lit": "Bearer "}, {"secret": KEY, "enc": "header"}]}],
+            "follow": false}],
+        "input-schema": {"type": "object", "properties": {}, "additionalProperties": false},
+        "secrets": [{"name": KEY, "kind": "bearer", "hosts": [HOST]}],
+        "hosts": [HOST], "files": {"read": [], "write": []}, "tier": 1, "effects": ["network-egress"],
+        "reasons": [format!("host:{HOST}"), format!("secret:{KEY}")],
+        "requires": [format!("secret:{KEY}"), format!("host:{HOST}")],
+        "data-classifications": [], "confidence": 1.0, "examples": [], "status": "ok", "digest": ""
+    })
+}
+
+/// An operation without secrets: nothing but the host needs approval.
+pub(super) fn get(id: &str) -> Value {
+    let mut operation = post(id, id);
+    operation["stages"][0]["method"] = "GET".into();
+    operation["stages"][0]["headers"] = json!([]);
+    operation["secrets"] = json!([]);
+    operation["reasons"] = json!([format!("host:{HOST}")]);
+    operation["requires"] = json!([format!("host:{HOST}")]);
+    operation
+}
+
+/// Python in the jail, Tier 2.
+pub(super) fn python(id: &str, code: &str) -> Value {
+    let mut operation = get(id);
+    operation["stages"] = json!([{"kind": "sandbox", "runtime": "python", "program": {"code": code}, "args": [],
+        "packages": [], "tools": []}]);
+    operation["hosts"] = json!([]);
+    operation["tier"] = 2.into();
+    operation["reasons"] = json!(["sandbox:python"]);
+    operation["requires"] = json!(["sandbox:python"]);
+    operation["policy"] = json!({"network": {"egress": [HOST]}, "filesystem": {"read": ["/input"], "write": ["/output"]},
+        "resources": {"cpu-seconds": 60, "memory-mb": 512, "wall-clock-ms": 30000, "pids": 64, "output-bytes": 52_428_800},
+        "secrets": [], "shell": false});
+    operation["policy-sources"] = json!([{"entry": format!("egress {HOST}"), "line": 37}, {"entry": "cpu-seconds 60", "line": 0}]);
+    operation
+}
+
+/// A tool nobody knows, Tier 3.
+pub(super) fn unknown_tool(id: &str, tool: &str) -> Value {
+    let mut operation = python(id, "");
+    operation["stages"] = json!([{"kind": "sandbox", "runtime": "shell", "program": {"argv": [[{"lit": tool}]]}, "args": [],
+        "packages": [], "tools": [tool]}]);
+    operation["tier"] = 3.into();
+    operation["reasons"] = json!([format!("unknown-tool:{tool}")]);
+    operation["requires"] = json!(["sandbox:shell", format!("tool:{tool}")]);
+    operation
+}
+
+/// An operation that cannot be called.
+pub(super) fn unusable(id: &str) -> Value {
+    let mut operation = get(id);
+    operation["stages"] = json!([]);
+    operation["hosts"] = json!([]);
+    operation["reasons"] = json!([]);
+    operation["requires"] = json!([]);
+    operation["status"] = "unusable".into();
+    operation["code"] = "curl-option-refused".into();
+    operation["error"] = json!({"code": "curl-option-refused", "message": "curl --insecure"});
+    operation
+}
+
+pub(super) fn moltbook(operations: Vec<Value>) -> CheckedSkill {
+    checked("moltbook", SOURCE, operations)
+}
+
+/// A skill as `check` gives it.
+pub(super) fn checked(id: &str, source: &str, operations: Vec<Value>) -> CheckedSkill {
+    let document = serde_json::to_vec(&operations).unwrap();
+    let digest = crate::digest::of_bytes(&document);
+    let skill: Skill = serde_json::from_value(json!({
+        "id": id, "name": id, "version": "1.0.0", "description": "", "instructions": "", "format": "yaml",
+        "data-classifications": [], "declared-capabilities": [], "secrets": [KEY], "operations": [], "diagnostics": []
+    }))
+    .unwrap();
+    let setting = Setting::default();
+    let operations = operations
+        .into_iter()
+        .map(|operation| {
+            let mut operation: Operation = serde_json::from_value(operation).unwrap();
+            operation.digest = operation_digest(&operation, None, &BTreeMap::new(), "1").unwrap();
+            let policy_digest = policy_digest(&operation).unwrap();
+            let reasons = setting.judge().reasons(&operation, &|_, _| false);
+            let facts = manifest::Facts {
+                tier: operation.tier,
+                reasons: reasons.clone(),
+                source,
+                skill_digest: &digest,
+                policy_digest: &policy_digest,
+            };
+            CheckedOperation {
+                capability: format!("{id}.{}", operation.id),
+                tier: operation.tier,
+                manifest: matches!(operation.status, crate::answer::Status::Ok)
+                    .then(|| manifest::make(&skill, &operation, facts)),
+                policy_digest,
+                reasons,
+                operation,
+            }
+        })
+        .collect();
+    CheckedSkill {
+        skill,
+        source: source.to_owned(),
+        digest,
+        operations,
+    }
+}

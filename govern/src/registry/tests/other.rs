@@ -1,0 +1,240 @@
+//! Approvals of other kinds, budgets of sessions, memory (K-58, K-285, K-291, K-377, K-384, K-385).
+
+use serde_json::json;
+
+use crate::failure::Code;
+use crate::registry::approvals::{
+    HumanAction, Kind, Scope, SecretWrite, Status, Verdict, approve, ask_budget, ask_human,
+    ask_secret_write, deny, end_session, expire, permit_source_host, revoke, secret_write,
+};
+use crate::registry::testing::{Home, Setting, get, moltbook, session_of};
+use crate::registry::{Who, memory, session};
+
+const PAIR: &str = "skills.example:443";
+
+fn source(home: &Home, around: &Setting) -> Result<(), crate::failure::Failure> {
+    permit_source_host(&home.state, PAIR, &session_of("s-1"), around)
+}
+
+#[test]
+fn k_58_a_source_host_needs_a_live_grant() {
+    let home = Home::new();
+    let around = Setting::default();
+    let failure = source(&home, &around).unwrap_err();
+    assert_eq!(failure.code, Code::HostApprovalRequired);
+    let id = failure.approval_id.unwrap();
+    assert_eq!(
+        source(&home, &around).unwrap_err().approval_id.as_ref(),
+        Some(&id)
+    );
+    let shown = home.show(&id).approval;
+    assert_eq!(shown.kind, Kind::SourceHost);
+    assert_eq!(shown.subject.hosts, [PAIR]);
+    home.approve(&id, None).unwrap();
+    source(&home, &around).unwrap();
+    // Host and port.
+    let other = permit_source_host(
+        &home.state,
+        "skills.example:8443",
+        &session_of("s-1"),
+        &around,
+    );
+    assert_eq!(other.unwrap_err().code, Code::HostApprovalRequired);
+    revoke(&home.state, &id, &Verdict::default(), &Who::default()).unwrap();
+    let failure = source(&home, &around).unwrap_err();
+    assert_eq!(failure.code, Code::HostApprovalRequired);
+    assert_eq!(failure.approval_id.as_ref(), Some(&id));
+}
+
+#[test]
+fn k_270_a_once_grant_of_a_source_is_for_one_load() {
+    let home = Home::new();
+    let around = Setting::default();
+    let id = source(&home, &around).unwrap_err().approval_id.unwrap();
+    home.approve(&id, Some(Scope::Once)).unwrap();
+    source(&home, &around).unwrap();
+    assert_eq!(home.show(&id).approval.status, Status::Consumed);
+    let failure = source(&home, &around).unwrap_err();
+    assert_ne!(failure.approval_id.unwrap(), id);
+}
+
+#[test]
+fn k_269_a_denied_source_stays_denied() {
+    let home = Home::new();
+    let around = Setting::default();
+    let id = source(&home, &around).unwrap_err().approval_id.unwrap();
+    deny(&home.state, &id, &Verdict::default(), &Who::default()).unwrap();
+    let before = home.head();
+    let failure = source(&home, &around).unwrap_err();
+    assert_eq!(failure.code, Code::HostApprovalRequired);
+    assert_eq!(failure.approval_id, Some(id));
+    assert_eq!(home.head(), before);
+}
+
+#[test]
+fn k_291_a_granted_budget_extends_its_session() {
+    let home = Home::new();
+    let around = Setting::default();
+    let who = session_of("s-1");
+    let ask = || ask_budget(&home.state, "s-1", "network-bytes", 1000, &who, &around).unwrap();
+    let extensions = |session: &str| {
+        home.state
+            .read(|database| session::extensions(database, session))
+            .unwrap()
+    };
+    let first = ask();
+    assert_eq!(ask().id, first.id);
+    assert!(extensions("s-1").is_empty());
+    home.approve(&first.id, None).unwrap();
+    assert_eq!(
+        home.events(0).last().map(String::as_str),
+        Some("budget-extended")
+    );
+    assert_eq!(extensions("s-1")["network-bytes"], 1000);
+    assert!(extensions("s-2").is_empty());
+    let second = ask();
+    home.approve(&second.id, None).unwrap();
+    assert_eq!(extensions("s-1")["network-bytes"], 2000);
+    let third = ask();
+    deny(&home.state, &third.id, &Verdict::default(), &who).unwrap();
+    assert_eq!(ask().status, Status::Denied);
+    end_session(&home.state, "s-1", &who).unwrap();
+    assert!(extensions("s-1").is_empty());
+}
+
+#[test]
+fn k_377_budgets_of_open_sessions_survive() {
+    let home = Home::new();
+    let used = json!({"steps": 3});
+    home.state
+        .write(|change| session::keep_budget(change, "s-1", &used))
+        .unwrap();
+    let home = home.reopen();
+    let budget = |id: &str| {
+        home.state
+            .read(|database| session::budget::<serde_json::Value>(database, id))
+            .unwrap()
+    };
+    assert_eq!(budget("s-1"), Some(used));
+    assert_eq!(budget("s-2"), None);
+    end_session(&home.state, "s-1", &Who::default()).unwrap();
+    assert_eq!(budget("s-1"), None);
+}
+
+#[test]
+fn k_285_a_captured_secret_waits_for_its_grant() {
+    let home = Home::new();
+    let around = Setting::default();
+    home.load(&moltbook(vec![get("one")]), &around);
+    let head = home.find("moltbook", "one").unwrap().skill;
+    let state_of = |name: &str| {
+        home.state
+            .read(|database| secret_write(database, "moltbook", name, home.state.now()))
+            .unwrap()
+    };
+    let ask = |around: &Setting| {
+        home.state
+            .write(|change| {
+                ask_secret_write(change, &head, "MOLTBOOK_TOKEN", &Who::default(), around)
+            })
+            .unwrap()
+    };
+    assert_eq!(state_of("MOLTBOOK_TOKEN"), SecretWrite::Refused);
+    let first = ask(&around);
+    assert_eq!(state_of("MOLTBOOK_TOKEN"), SecretWrite::Waiting);
+    assert_eq!(state_of("OTHER"), SecretWrite::Refused);
+    home.approve(&first.id, None).unwrap();
+    assert_eq!(state_of("MOLTBOOK_TOKEN"), SecretWrite::Granted);
+    // A new value is a new decision.
+    let second = ask(&around);
+    assert_eq!(state_of("MOLTBOOK_TOKEN"), SecretWrite::Waiting);
+    assert_eq!(home.show(&first.id).approval.status, Status::Superseded);
+    deny(
+        &home.state,
+        &second.id,
+        &Verdict::default(),
+        &Who::default(),
+    )
+    .unwrap();
+    assert_eq!(state_of("MOLTBOOK_TOKEN"), SecretWrite::Refused);
+    // Nobody decided: whoever sweeps learns that the value has to go.
+    ask(&Setting::hasty());
+    assert_eq!(state_of("MOLTBOOK_TOKEN"), SecretWrite::Refused);
+    let over = expire(&home.state).unwrap();
+    assert_eq!(over.len(), 1);
+    assert_eq!(over[0].kind, Kind::SecretWrite);
+    assert_eq!(over[0].subject.secrets, ["MOLTBOOK_TOKEN"]);
+}
+
+#[test]
+fn k_384_a_human_action_takes_the_answer_it_asks_for() {
+    let home = Home::new();
+    let around = Setting::default();
+    home.load(&moltbook(vec![get("one")]), &around);
+    let head = home.find("moltbook", "one").unwrap().skill;
+    let action = HumanAction {
+        step: "verify",
+        action: json!({"title": "Verify", "required-response": {"type": "object",
+            "properties": {"post": {"type": "object", "properties": {"url": {"type": "string"}}}}, "required": ["post"]}}),
+    };
+    let opened = ask_human(&home.state, &head, &action, &Who::default(), &around).unwrap();
+    let answer = |response: Option<serde_json::Value>| {
+        let verdict = Verdict {
+            response,
+            ..Verdict::default()
+        };
+        approve(&home.state, &opened.id, &verdict, &Who::default())
+    };
+    assert_eq!(answer(None).unwrap_err().code, Code::InvalidRequest);
+    let failure = answer(Some(json!({"post": {"url": 7}}))).unwrap_err();
+    assert_eq!(failure.code, Code::InvalidInput);
+    assert_eq!(failure.path.as_deref(), Some("post.url"));
+    let good = json!({"post": {"url": "https://x.example/1"}});
+    assert_eq!(answer(Some(good.clone())).unwrap().response, Some(good));
+    // No other request takes one.
+    let failure = source(&home, &around).unwrap_err();
+    let verdict = Verdict {
+        response: Some(json!(1)),
+        ..Verdict::default()
+    };
+    let outcome = approve(
+        &home.state,
+        &failure.approval_id.unwrap(),
+        &verdict,
+        &Who::default(),
+    );
+    assert_eq!(outcome.unwrap_err().code, Code::InvalidRequest);
+}
+
+#[test]
+fn k_385_memory_is_each_skills_own_and_bounded() {
+    let home = Home::new();
+    let get = |skill: &str, name: &str| {
+        home.state
+            .read(|database| memory::get(database, skill, name))
+            .unwrap()
+    };
+    let set = |skill: &str, name: &str, value: serde_json::Value| {
+        home.state
+            .write(|change| memory::set(change, skill, name, &value))
+    };
+    set("moltbook", "handle", json!({"a": 1})).unwrap();
+    assert_eq!(get("MoltBook", "handle"), Some(json!({"a": 1})));
+    assert_eq!(get("other", "handle"), None);
+    let long = json!("x".repeat(64 * 1024));
+    assert_eq!(set("moltbook", "long", long).unwrap_err().code, Code::Limit);
+    home.state
+        .write(|change| {
+            for index in 0..255 {
+                memory::set(change, "moltbook", &format!("k{index}"), &json!(index))?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(
+        set("moltbook", "more", json!(1)).unwrap_err().code,
+        Code::Limit
+    );
+    set("moltbook", "handle", json!(2)).unwrap();
+    assert_eq!(get("moltbook", "handle"), Some(json!(2)));
+}

@@ -1,0 +1,201 @@
+//! Bodies of requests (K-134 to K-137, K-184, K-204).
+
+use serde_json::Value;
+use zeroize::Zeroizing;
+
+use super::encode;
+use super::multipart::{Multipart, PartHead};
+use super::text::{of_input, scalar};
+use super::{Fill, json, target};
+use crate::answer::{Body, Encoding, FileUse, Media, MultipartPart, PartValue, PieceOut};
+use crate::failure::{Code, Failure};
+
+/// K-319: the most that is sent, in bytes.
+const BODY_BYTES: usize = 10 << 20;
+
+/// A body as it is sent.
+pub(super) struct FilledBody {
+    pub(super) bytes: Zeroizing<Vec<u8>>,
+    /// Whether a secret is in it.
+    pub(super) secret: bool,
+    /// What replaces or becomes the content type: a boundary stands in it.
+    pub(super) content_type: Option<String>,
+}
+
+impl FilledBody {
+    fn plain(bytes: Vec<u8>) -> Self {
+        Self {
+            bytes: Zeroizing::new(bytes),
+            secret: false,
+            content_type: None,
+        }
+    }
+}
+
+/// The body; none if there is none, because an input that it consists of is absent.
+pub(super) fn body(body: &Body, fill: Fill<'_>) -> Result<Option<FilledBody>, Failure> {
+    let filled = match body {
+        Body::Text(segments) => fill.text(segments)?.map(|filled| FilledBody {
+            bytes: Zeroizing::new(filled.text.as_bytes().to_vec()),
+            secret: filled.secret,
+            content_type: None,
+        }),
+        Body::Json(node) => {
+            let mut filled = FilledBody::plain(Vec::new());
+            json::write(node, fill, &mut filled.bytes, &mut filled.secret)?.then_some(filled)
+        }
+        Body::Form(pairs) => {
+            let mut filled = FilledBody::plain(Vec::new());
+            for pair in pairs {
+                let (texts, secret) = target::filled_pairs(pair, Encoding::Form, fill)?;
+                filled.secret |= secret;
+                for text in texts {
+                    let text = Zeroizing::new(text);
+                    if !filled.bytes.is_empty() {
+                        filled.bytes.push(b'&');
+                    }
+                    filled.bytes.extend_from_slice(text.as_bytes());
+                }
+            }
+            Some(filled)
+        }
+        Body::Multipart(parts) => Some(multipart(parts, fill)?),
+        Body::Pieces(pieces) => Some(self::pieces(pieces, fill)?),
+        Body::Input { name, media } => match fill.inputs.get(name) {
+            Some(value) => Some(input(name, value, *media, fill)?),
+            None => None,
+        },
+    };
+    if filled
+        .as_ref()
+        .is_some_and(|filled| filled.bytes.len() > BODY_BYTES)
+    {
+        return Err(Failure::new(Code::Limit, "a request sends at most 10 MiB"));
+    }
+    Ok(filled)
+}
+
+fn multipart(parts: &[MultipartPart], fill: Fill<'_>) -> Result<FilledBody, Failure> {
+    let mut multipart = Multipart::new()?;
+    let mut secret = false;
+    for part in parts {
+        let mut head = PartHead {
+            name: &part.name,
+            filename: part.filename.as_deref(),
+            content_type: part.content_type.as_deref(),
+        };
+        match &part.value {
+            PartValue::Text(segments) => {
+                if let Some(filled) = fill.text(segments)? {
+                    secret |= filled.secret;
+                    multipart.part(&head, filled.text.as_bytes())?;
+                }
+            }
+            PartValue::File(name) => {
+                head.filename = head.filename.or_else(|| name.rsplit('/').next());
+                multipart.part(&head, &fill.files.get(name)?.bytes)?;
+            }
+            PartValue::TextOfFile(name) => {
+                multipart.part(&head, &fill.files.get(name)?.bytes)?;
+            }
+            PartValue::Previous(_) => {
+                head.filename = head.filename.or(Some("-"));
+                multipart.part(&head, fill.previous)?;
+            }
+        }
+    }
+    let (bytes, content_type) = multipart.finish();
+    Ok(FilledBody {
+        bytes,
+        secret,
+        content_type: Some(content_type),
+    })
+}
+
+fn pieces(pieces: &[PieceOut], fill: Fill<'_>) -> Result<FilledBody, Failure> {
+    let mut filled = FilledBody::plain(Vec::new());
+    for piece in pieces {
+        let (bytes, how) = match piece {
+            PieceOut::Text(segments) => {
+                if let Some(text) = fill.text(segments)? {
+                    filled.secret |= text.secret;
+                    filled.bytes.extend_from_slice(text.text.as_bytes());
+                }
+                continue;
+            }
+            PieceOut::File { name, r#use } => (fill.files.get(name)?.bytes.as_slice(), *r#use),
+            PieceOut::Previous { r#use } => (fill.previous, *r#use),
+        };
+        match how {
+            FileUse::Verbatim => filled.bytes.extend_from_slice(bytes),
+            FileUse::Stripped => {
+                let kept = bytes.iter().filter(|byte| !b"\r\n\0".contains(byte));
+                filled.bytes.extend(kept);
+            }
+            FileUse::Encoded => filled
+                .bytes
+                .extend_from_slice(encode::form(bytes).as_bytes()),
+        }
+    }
+    Ok(filled)
+}
+
+/// One input that is the whole body.
+fn input(name: &str, value: &Value, media: Media, fill: Fill<'_>) -> Result<FilledBody, Failure> {
+    match (media, value) {
+        (Media::Json, value) => Ok(FilledBody::plain(value.to_string().into_bytes())),
+        (Media::Form, Value::Object(members)) => {
+            let mut pairs = Vec::new();
+            for (key, member) in members {
+                let key = encode::form(key.as_bytes());
+                let items = match member {
+                    Value::Array(items) => items.as_slice(),
+                    other => std::slice::from_ref(other),
+                };
+                for item in items.iter().filter(|item| !item.is_null()) {
+                    pairs.push(format!("{key}={}", encode::form(plain(item).as_bytes())));
+                }
+            }
+            Ok(FilledBody::plain(pairs.join("&").into_bytes()))
+        }
+        (Media::Multipart, Value::Object(members)) => {
+            let mut multipart = Multipart::new()?;
+            for (key, member) in members {
+                let items = match member {
+                    Value::Array(items) => items.as_slice(),
+                    other => std::slice::from_ref(other),
+                };
+                for item in items.iter().filter(|item| !item.is_null()) {
+                    let is_json = item.is_object() || item.is_array();
+                    let head = PartHead {
+                        name: key,
+                        filename: None,
+                        content_type: is_json.then_some("application/json"),
+                    };
+                    multipart.part(&head, plain(item).as_bytes())?;
+                }
+            }
+            let (bytes, content_type) = multipart.finish();
+            Ok(FilledBody {
+                bytes,
+                secret: false,
+                content_type: Some(content_type),
+            })
+        }
+        (Media::File, Value::Null | Value::Object(_)) => {
+            Ok(FilledBody::plain(fill.files.get(name)?.bytes.clone()))
+        }
+        (Media::Form | Media::Multipart, _) => Err(of_input(name, "an object is wanted there")),
+        (Media::Text | Media::File, value) => {
+            scalar(name, value, Encoding::None).map(|text| FilledBody::plain(text.into_bytes()))
+        }
+    }
+}
+
+/// A string as it is, anything else as JSON.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,189 @@
+//! K-205: the params of a call, validated, with defaults filled.
+
+use secrecy::SecretString;
+use serde_json::{Map, Value};
+
+use super::schema::Schema;
+use super::{CallFiles, Fill, http_request};
+use crate::answer::{Operation, ProgramOut, Segments, Stage};
+use crate::failure::{Code, Failure};
+
+/// How deep defaults are looked for.
+const DEFAULT_DEPTH: u32 = 32;
+
+/// Params that passed [`validate`].
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Inputs(Map<String, Value>);
+
+impl Inputs {
+    /// The value, if it is there and not `null`.
+    #[must_use]
+    pub fn present(&self, name: &str) -> Option<&Value> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    /// The value, if it is there.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
+    /// All of them, defaults among them.
+    #[must_use]
+    pub fn as_map(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of(value: Value) -> Self {
+        match value {
+            Value::Object(members) => Self(members),
+            _ => panic!("not an object"),
+        }
+    }
+}
+
+/// K-298: checks params against the operation and fills defaults.
+///
+/// Files are not opened: see [`CallFiles::open`].
+///
+/// # Errors
+///
+/// `missing-input` with `missing`; `invalid-input` with the path; `schema` and `limit` where the operation's own schema
+/// cannot be applied.
+pub fn validate(operation: &Operation, params: &Value) -> Result<Inputs, Failure> {
+    let Value::Object(given) = params else {
+        return Err(Failure::new(
+            Code::InvalidInput,
+            "params is one JSON object",
+        ));
+    };
+    let schema = &operation.input_schema;
+    let properties = schema.get("properties").and_then(Value::as_object);
+    // K-410: before anything is said to be missing.
+    if schema.get("additionalProperties") == Some(&Value::Bool(false))
+        && let Some(unknown) = given
+            .keys()
+            .find(|name| properties.is_none_or(|known| !known.contains_key(*name)))
+    {
+        let shown: String = unknown.chars().take(120).collect();
+        return Err(
+            Failure::new(Code::InvalidInput, "the operation has no such input").at_path(shown),
+        );
+    }
+    let mut filled = params.clone();
+    fill_defaults(schema, &mut filled, 0);
+    let missing = missing(operation, &filled);
+    if !missing.is_empty() {
+        let message = format!("PROMPT_MISSING_INPUT: {}", missing.join(", "));
+        return Err(Failure::new(Code::MissingInput, message).with_missing(missing));
+    }
+    Schema::compile(schema)?.check(&filled)?;
+    let Value::Object(members) = filled else {
+        return Err(Failure::new(
+            Code::InvalidInput,
+            "params is one JSON object",
+        ));
+    };
+    let inputs = Inputs(members);
+    places(operation, &inputs)?;
+    Ok(inputs)
+}
+
+/// Defaults of absent members, of the object itself and of objects that are there.
+fn fill_defaults(schema: &Value, value: &mut Value, depth: u32) {
+    let (Some(properties), Value::Object(members)) =
+        (schema.get("properties").and_then(Value::as_object), value)
+    else {
+        return;
+    };
+    if depth >= DEFAULT_DEPTH {
+        return;
+    }
+    for (name, property) in properties {
+        match (members.get_mut(name), property.get("default")) {
+            (Some(member), _) => fill_defaults(property, member, depth.saturating_add(1)),
+            (None, Some(default)) => {
+                members.insert(name.clone(), default.clone());
+            }
+            (None, None) => {}
+        }
+    }
+}
+
+/// Required inputs, and required files, that are not there.
+fn missing(operation: &Operation, filled: &Value) -> Vec<String> {
+    let schema = &operation.input_schema;
+    let absent = |schema: &Value, value: &Value| -> Vec<String> {
+        schema
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .filter(|name| value.get(*name).is_none())
+            .map(str::to_owned)
+            .collect()
+    };
+    let mut missing = absent(schema, filled);
+    if !operation.files.read.is_empty()
+        && let (Some(files), Some(given)) =
+            (schema.pointer("/properties/files"), filled.get("files"))
+        && given.is_object()
+    {
+        missing.extend(
+            absent(files, given)
+                .into_iter()
+                .map(|name| format!("files.{name}")),
+        );
+    }
+    missing
+}
+
+/// K-206: whether each value can stand in its place; everything is built once, with stand-ins for secrets and files.
+fn places(operation: &Operation, inputs: &Inputs) -> Result<(), Failure> {
+    let files = CallFiles::stand_ins(&operation.files.read);
+    let secrets = |_: &str| Ok(SecretString::from("secret"));
+    let fill = Fill {
+        inputs,
+        files: &files,
+        secrets: &secrets,
+        previous: b"0",
+    };
+    for stage in &operation.stages {
+        let texts: Vec<&Segments> = match stage {
+            Stage::Http(stage) => {
+                http_request(stage, &operation.hosts, fill)?;
+                stage.output_file.iter().map(|file| &file.path).collect()
+            }
+            Stage::JsonFilter { args, stdin, .. } => args.values().chain(stdin).collect(),
+            Stage::TextTransform { args, stdin, .. } => args.iter().chain(stdin).collect(),
+            Stage::Println { text } => vec![text],
+            Stage::ReadFile(_) => Vec::new(),
+            Stage::Sandbox(stage) => {
+                let argv: &[Segments] = match &stage.program {
+                    ProgramOut::Argv(argv) => argv,
+                    _ => &[],
+                };
+                argv.iter().chain(&stage.args).chain(&stage.stdin).collect()
+            }
+        };
+        for text in texts {
+            if fill.text(text)?.is_none() {
+                let absent = text.inputs().find(|name| inputs.present(name).is_none());
+                return Err(
+                    Failure::new(Code::InvalidInput, "this input is needed there")
+                        .at_path(absent.unwrap_or_default()),
+                );
+            }
+        }
+        if let Stage::Sandbox(stage) = stage {
+            for name in &stage.env_inputs {
+                if let Some(value) = inputs.present(name) {
+                    super::text::scalar(name, value, crate::answer::Encoding::Argv)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}

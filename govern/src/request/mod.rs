@@ -1,0 +1,32 @@
+//! From the params of a caller to what is sent (section 12 at call time).
+//!
+//! A caller controls values only. They are validated (K-205), encoded for their place (K-206), and put where the approved
+//! segments name them (K-19); nothing is built by splicing text. Secrets come last and only from the host (K-281).
+//!
+//! - [`validate`] checks params against an operation: schema, defaults, and that each value can stand in its place.
+//! - [`CallFiles`] are the files of a call (K-207).
+//! - [`Fill`] puts inputs and secrets into segments; [`http_request`] makes a whole request of a stage.
+
+pub(crate) mod beneath;
+mod body;
+mod encode;
+mod files;
+mod http;
+mod inputs;
+mod json;
+mod multipart;
+mod schema;
+mod style;
+mod target;
+mod text;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use files::{CallFile, CallFiles};
+pub use http::{FilledHeader, FilledRequest, http_request};
+pub use inputs::{Inputs, validate};
+pub use schema::Schema;
+pub use text::{Fill, Filled, Secrets};
+
+pub(crate) use target::origin;

@@ -1,0 +1,390 @@
+//! JSON Schema 2020-12 of a document that nobody vouches for (K-203, K-205).
+//!
+//! A schema is a program: references multiply, patterns backtrack. What it costs is bounded before it is compiled, and
+//! again before it is applied to a value; nothing is ever fetched for it.
+
+use serde_json::{Map, Value};
+
+use crate::failure::{Code, Failure};
+
+/// Subschemas, references followed.
+const COMPILED: u64 = 50_000;
+/// Patterns; compiling one may take a millisecond.
+const PATTERNS: u64 = 100;
+/// Bytes of a compiled pattern.
+const PATTERN_BYTES: usize = 256 << 10;
+/// Steps back of one match.
+const BACKTRACKS: usize = 10_000;
+/// Applications of a subschema to a value.
+const APPLIED: u64 = 1_000_000;
+/// What one match counts.
+const MATCH: u64 = 200;
+/// Subschemas within each other, references followed.
+const DEPTH: u32 = 256;
+
+/// Keywords whose value is one schema.
+const ONE: [&str; 12] = [
+    "not",
+    "if",
+    "then",
+    "else",
+    "items",
+    "contains",
+    "additionalProperties",
+    "additionalItems",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "contentSchema",
+];
+/// Keywords whose value is a list of schemas.
+const LIST: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
+/// Keywords whose value is an object of schemas.
+const MAP: [&str; 6] = [
+    "properties",
+    "patternProperties",
+    "dependentSchemas",
+    "dependencies",
+    "$defs",
+    "definitions",
+];
+
+/// A schema that can be applied.
+pub struct Schema<'s> {
+    root: &'s Value,
+    validator: jsonschema::Validator,
+}
+
+impl<'s> Schema<'s> {
+    /// Reads a schema.
+    ///
+    /// # Errors
+    ///
+    /// `schema` where it is none, or refers to anything but a place in itself; `limit` where it is too much.
+    pub fn compile(root: &'s Value) -> Result<Self, Failure> {
+        let mut size = Size {
+            root,
+            left: COMPILED,
+            patterns: PATTERNS,
+            stack: Vec::new(),
+        };
+        size.visit(root, 0)?;
+        let validator = jsonschema::options()
+            .with_draft(jsonschema::Draft::Draft202012)
+            .offline()
+            .with_pattern_options(
+                jsonschema::PatternOptions::fancy_regex()
+                    .backtrack_limit(BACKTRACKS)
+                    .size_limit(PATTERN_BYTES)
+                    .dfa_size_limit(PATTERN_BYTES),
+            )
+            .build(root)
+            .map_err(|_| refused("it cannot be applied"))?;
+        Ok(Self { root, validator })
+    }
+
+    /// Checks a value.
+    ///
+    /// # Errors
+    ///
+    /// `invalid-input` with the path of what does not fit, without its value; `limit`.
+    pub fn check(&self, value: &Value) -> Result<(), Failure> {
+        let mut cost = Cost {
+            root: self.root,
+            left: APPLIED,
+        };
+        cost.visit(self.root, value, 0)?;
+        let Err(error) = self.validator.validate(value) else {
+            return Ok(());
+        };
+        let mut path: Vec<String> = error
+            .instance_path()
+            .as_str()
+            .split('/')
+            .skip(1)
+            .map(|step| step.replace("~1", "/").replace("~0", "~"))
+            .collect();
+        use jsonschema::error::ValidationErrorKind as Kind;
+        match error.kind() {
+            Kind::AdditionalProperties { unexpected }
+            | Kind::UnevaluatedProperties { unexpected } => {
+                path.extend(unexpected.first().cloned());
+            }
+            Kind::Required { property } => path.extend(property.as_str().map(str::to_owned)),
+            _ => {}
+        }
+        let message: String = error.masked().to_string().chars().take(120).collect();
+        let path: String = path.join(".").chars().take(120).collect();
+        let failure = Failure::new(Code::InvalidInput, message);
+        Err(if path.is_empty() {
+            failure
+        } else {
+            failure.at_path(path)
+        })
+    }
+}
+
+fn refused(why: &str) -> Failure {
+    Failure::new(Code::Schema, format!("the operation's schema: {why}"))
+}
+
+fn exceeded(what: &str) -> Failure {
+    Failure::new(
+        Code::Limit,
+        format!("the operation's schema is too much to apply: {what}"),
+    )
+}
+
+/// What a reference names; none if the schema has none.
+fn referenced<'s>(
+    root: &'s Value,
+    schema: &'s Map<String, Value>,
+) -> Result<Option<&'s Value>, Failure> {
+    let Some(reference) = schema.get("$ref") else {
+        return Ok(None);
+    };
+    let fragment = reference
+        .as_str()
+        .and_then(|reference| reference.strip_prefix('#'))
+        .ok_or_else(|| refused("$ref to another document"))?;
+    let pointer = percent_decoded(fragment).ok_or_else(|| refused("$ref names nothing"))?;
+    if !(pointer.is_empty() || pointer.starts_with('/')) {
+        return Err(refused("$ref by anchor"));
+    }
+    root.pointer(&pointer)
+        .map(Some)
+        .ok_or_else(|| refused("$ref names nothing"))
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let digit = |byte: u8| char::from(byte).to_digit(16);
+            let value = digit(rest.next()?)? << 4 | digit(rest.next()?)?;
+            bytes.push(u8::try_from(value).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// How much there is to compile, each reference followed but on a way that it was followed on already.
+struct Size<'s> {
+    root: &'s Value,
+    left: u64,
+    patterns: u64,
+    stack: Vec<*const Value>,
+}
+
+impl<'s> Size<'s> {
+    fn visit(&mut self, schema: &'s Value, depth: u32) -> Result<(), Failure> {
+        self.left = self
+            .left
+            .checked_sub(1)
+            .ok_or_else(|| exceeded("too many subschemas"))?;
+        if depth > DEPTH {
+            return Err(exceeded("nested too deeply"));
+        }
+        let Value::Object(members) = schema else {
+            return Ok(());
+        };
+        // Both would give `#` another meaning below.
+        let is_root = std::ptr::eq(schema, self.root);
+        if members.contains_key("$id") && !is_root || members.contains_key("$dynamicRef") {
+            return Err(refused("$id and $dynamicRef are not supported"));
+        }
+        let patterns = members
+            .get("patternProperties")
+            .and_then(Value::as_object)
+            .map_or(0, Map::len)
+            .saturating_add(usize::from(members.contains_key("pattern")));
+        self.patterns = self
+            .patterns
+            .checked_sub(u64::try_from(patterns).unwrap_or(u64::MAX))
+            .ok_or_else(|| exceeded("too many patterns"))?;
+        let deeper = depth.saturating_add(1);
+        if let Some(target) = referenced(self.root, members)? {
+            let identity = std::ptr::from_ref(target);
+            if !self.stack.contains(&identity) {
+                self.stack.push(identity);
+                self.visit(target, deeper)?;
+                self.stack.pop();
+            }
+        }
+        for below in subschemas(members) {
+            self.visit(below, deeper)?;
+        }
+        Ok(())
+    }
+}
+
+/// Every schema directly below one.
+fn subschemas(members: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+    members.iter().flat_map(|(keyword, value)| {
+        let keyword = keyword.as_str();
+        let one = ONE
+            .contains(&keyword)
+            .then_some(value)
+            .filter(|value| !value.is_array());
+        // `items` of older drafts is a list.
+        let list = (LIST.contains(&keyword) || ONE.contains(&keyword))
+            .then(|| value.as_array())
+            .flatten();
+        let map = MAP
+            .contains(&keyword)
+            .then(|| value.as_object())
+            .flatten()
+            .map(Map::values);
+        one.into_iter()
+            .chain(list.into_iter().flatten())
+            .chain(map.into_iter().flatten())
+    })
+}
+
+/// How much it is to apply a schema to a value, if nothing ends early.
+struct Cost<'s> {
+    root: &'s Value,
+    left: u64,
+}
+
+impl Cost<'_> {
+    fn spend(&mut self, cost: u64) -> Result<(), Failure> {
+        self.left = self
+            .left
+            .checked_sub(cost)
+            .ok_or_else(|| exceeded("too many steps for these params"))?;
+        Ok(())
+    }
+
+    fn visit(&mut self, schema: &Value, value: &Value, depth: u32) -> Result<(), Failure> {
+        self.spend(1)?;
+        if depth > DEPTH {
+            return Err(exceeded("nested too deeply"));
+        }
+        let Value::Object(members) = schema else {
+            return Ok(());
+        };
+        let deeper = depth.saturating_add(1);
+        if let Some(target) = referenced(self.root, members)? {
+            self.visit(target, value, deeper)?;
+        }
+        // What is not evaluated is known once everything in place was applied again.
+        let again = members.contains_key("unevaluatedProperties")
+            || members.contains_key("unevaluatedItems");
+        for _ in 0..=u8::from(again) {
+            self.in_place(members, value, deeper)?;
+        }
+        if let Some(choices) = members.get("enum").and_then(Value::as_array) {
+            self.spend(length(choices.len()))?;
+        }
+        match value {
+            Value::String(text) if members.contains_key("pattern") => {
+                self.spend(MATCH.saturating_add(length(text.len()) / 64))
+            }
+            Value::Object(object) => self.object(members, object, deeper),
+            Value::Array(items) => self.array(members, items, deeper),
+            _ => Ok(()),
+        }
+    }
+
+    fn in_place(
+        &mut self,
+        members: &Map<String, Value>,
+        value: &Value,
+        depth: u32,
+    ) -> Result<(), Failure> {
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            for schema in members
+                .get(keyword)
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+            {
+                self.visit(schema, value, depth)?;
+            }
+        }
+        for keyword in ["not", "if", "then", "else"] {
+            if let Some(schema) = members.get(keyword) {
+                self.visit(schema, value, depth)?;
+            }
+        }
+        for keyword in ["dependentSchemas", "dependencies"] {
+            for schema in members
+                .get(keyword)
+                .and_then(Value::as_object)
+                .into_iter()
+                .flat_map(Map::values)
+            {
+                self.visit(schema, value, depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn object(
+        &mut self,
+        members: &Map<String, Value>,
+        object: &Map<String, Value>,
+        depth: u32,
+    ) -> Result<(), Failure> {
+        let schemas = |keyword: &str| members.get(keyword).and_then(Value::as_object);
+        let properties = schemas("properties");
+        let patterns = schemas("patternProperties");
+        let others = ["additionalProperties", "unevaluatedProperties"];
+        for (name, value) in object {
+            if let Some(schema) = properties.and_then(|known| known.get(name)) {
+                self.visit(schema, value, depth)?;
+            }
+            for schema in patterns.into_iter().flat_map(Map::values) {
+                self.spend(MATCH.saturating_add(length(name.len()) / 64))?;
+                self.visit(schema, value, depth)?;
+            }
+            for schema in others.iter().filter_map(|keyword| members.get(*keyword)) {
+                self.visit(schema, value, depth)?;
+            }
+            if let Some(schema) = members.get("propertyNames") {
+                self.visit(schema, &Value::from(name.as_str()), depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn array(
+        &mut self,
+        members: &Map<String, Value>,
+        items: &[Value],
+        depth: u32,
+    ) -> Result<(), Failure> {
+        for keyword in ["items", "additionalItems", "unevaluatedItems", "contains"] {
+            match members.get(keyword) {
+                Some(Value::Array(schemas)) => {
+                    for (schema, item) in schemas.iter().zip(items) {
+                        self.visit(schema, item, depth)?;
+                    }
+                }
+                Some(schema) => {
+                    for item in items {
+                        self.visit(schema, item, depth)?;
+                    }
+                }
+                None => {}
+            }
+        }
+        if let Some(Value::Array(schemas)) = members.get("prefixItems") {
+            for (schema, item) in schemas.iter().zip(items) {
+                self.visit(schema, item, depth)?;
+            }
+        }
+        if members.get("uniqueItems") == Some(&Value::Bool(true)) {
+            self.spend(length(items.len()).saturating_mul(8))?;
+        }
+        Ok(())
+    }
+}
+
+fn length(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,83 @@
+//! K-182: arrays and objects in query, path, header and cookie.
+
+use serde_json::Value;
+
+use super::encode;
+use super::text::{of_input, scalar};
+use crate::answer::{Encoding, Style};
+use crate::failure::Failure;
+
+/// An array or object as one text, without its name.
+pub(super) fn joined(
+    input: &str,
+    value: &Value,
+    enc: Encoding,
+    style: Style,
+) -> Result<String, Failure> {
+    let exploded = style == Style::SimpleExplode;
+    let between = match style {
+        Style::SpaceDelimited => "%20",
+        Style::PipeDelimited => "%7C",
+        Style::TabDelimited => "%09",
+        _ => ",",
+    };
+    let mut pieces = Vec::new();
+    match value {
+        Value::Array(items) => {
+            for item in items {
+                pieces.push(scalar(input, item, enc)?);
+            }
+        }
+        Value::Object(members) => {
+            for (name, member) in members {
+                let name = scalar(input, &Value::from(name.as_str()), enc)?;
+                let member = scalar(input, member, enc)?;
+                if exploded {
+                    pieces.push(format!("{name}={member}"));
+                } else {
+                    pieces.push(name);
+                    pieces.push(member);
+                }
+            }
+        }
+        other => pieces.push(scalar(input, other, enc)?),
+    }
+    Ok(pieces.join(between))
+}
+
+/// An array or object as pairs of a query or a form; empty: nothing is sent.
+pub(super) fn pairs(
+    name: &str,
+    input: &str,
+    value: &Value,
+    enc: Encoding,
+    style: Style,
+) -> Result<Vec<String>, Failure> {
+    match (style, value) {
+        (_, Value::Array(items)) if items.is_empty() => Ok(Vec::new()),
+        (_, Value::Object(members)) if members.is_empty() => Ok(Vec::new()),
+        (Style::FormExplode, Value::Array(items)) => items
+            .iter()
+            .map(|item| Ok(format!("{name}={}", scalar(input, item, enc)?)))
+            .collect(),
+        (Style::FormExplode, Value::Object(members)) => members
+            .iter()
+            .map(|(key, member)| {
+                let key = encode::percent(key.as_bytes());
+                Ok(format!("{key}={}", scalar(input, member, enc)?))
+            })
+            .collect(),
+        (Style::DeepObject, Value::Object(members)) => members
+            .iter()
+            .map(|(key, member)| {
+                let key = encode::percent(key.as_bytes());
+                Ok(format!("{name}[{key}]={}", scalar(input, member, enc)?))
+            })
+            .collect(),
+        (Style::DeepObject, Value::Array(_)) => Err(of_input(input, "an object is wanted there")),
+        _ => Ok(vec![format!(
+            "{name}={}",
+            joined(input, value, enc, style)?
+        )]),
+    }
+}

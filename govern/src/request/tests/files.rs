@@ -1,0 +1,112 @@
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::super::{CallFiles, Inputs};
+use super::operation;
+use crate::failure::{Code, Failure};
+
+fn open(given: Value, fs_read: &[PathBuf]) -> Result<Vec<u8>, Code> {
+    let file = operation("kit", "file");
+    let inputs = Inputs::of(json!({"files": {"notes.txt": given}}));
+    CallFiles::open(&file, &inputs, fs_read)
+        .map(|files| files.get("notes.txt").unwrap().bytes.clone())
+        .map_err(|failure| {
+            names_the_file(&failure);
+            failure.code
+        })
+}
+
+fn names_the_file(failure: &Failure) {
+    assert_eq!(failure.path.as_deref(), Some("files.notes.txt"));
+}
+
+#[test]
+fn k_207_a_file_comes_with_the_call() {
+    assert_eq!(
+        open(json!({"content-b64": "YQA="}), &[]),
+        Ok(b"a\0".to_vec())
+    );
+    assert_eq!(
+        open(json!({"content-b64": "!"}), &[]),
+        Err(Code::InvalidInput)
+    );
+}
+
+#[test]
+fn k_207_a_path_must_lie_in_fs_read() {
+    let permitted = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let directory = permitted.path();
+    std::fs::create_dir(directory.join("sub")).unwrap();
+    std::fs::write(directory.join("sub/notes.txt"), "notes").unwrap();
+    std::fs::write(elsewhere.path().join("secret.txt"), "secret").unwrap();
+    symlink(
+        elsewhere.path().join("secret.txt"),
+        directory.join("link.txt"),
+    )
+    .unwrap();
+    symlink(elsewhere.path(), directory.join("link")).unwrap();
+    symlink(directory.join("sub"), directory.join("inner")).unwrap();
+    let fs_read = [directory.to_owned()];
+    let at = |path: &str| json!({"path": format!("{}/{path}", directory.display())});
+
+    assert_eq!(open(at("sub/notes.txt"), &fs_read), Ok(b"notes".to_vec()));
+    assert_eq!(
+        open(at("inner/notes.txt"), &fs_read),
+        Ok(b"notes".to_vec()),
+        "a link that stays inside"
+    );
+    for path in [
+        "link.txt",
+        "link/secret.txt",
+        "../",
+        "sub",
+        "",
+        "missing",
+        "sub/../../../../../etc/hostname",
+        "a\0b",
+    ] {
+        assert_eq!(
+            open(at(path), &fs_read),
+            Err(Code::PathNotAllowed),
+            "{path}"
+        );
+    }
+    for path in [
+        "/etc/passwd",
+        "notes.txt",
+        "",
+        "/proc/self/environ",
+        "/dev/zero",
+    ] {
+        let given = json!({"path": path});
+        assert_eq!(open(given, &fs_read), Err(Code::PathNotAllowed), "{path}");
+    }
+    assert_eq!(
+        open(at("sub/notes.txt"), &[]),
+        Err(Code::PathNotAllowed),
+        "no directory is permitted"
+    );
+}
+
+#[test]
+fn k_207_only_regular_files_are_read() {
+    let fs_read = [PathBuf::from("/dev"), PathBuf::from("/proc")];
+    for path in ["/dev/zero", "/dev/null"] {
+        assert_eq!(
+            open(json!({"path": path}), &fs_read),
+            Err(Code::PathNotAllowed),
+            "{path}"
+        );
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let fifo = directory.path().join("fifo");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RWXU).unwrap();
+    assert_eq!(
+        open(json!({"path": fifo}), &[directory.path().to_owned()]),
+        Err(Code::PathNotAllowed),
+        "nobody writes into it, and nothing waits for that"
+    );
+}

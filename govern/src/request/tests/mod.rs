@@ -1,0 +1,99 @@
+//! Operations as the interpreter answered them: `answers/*.json` are its skills for the documents beside them, the
+//! seed's `moltbook.yaml` and its OpenAPI fixture.
+
+mod bodies;
+mod files;
+mod places;
+mod requests;
+mod schemas;
+mod validation;
+
+use secrecy::SecretString;
+use serde_json::Value;
+
+use super::{CallFiles, Fill, FilledRequest, Inputs, http_request, validate};
+use crate::answer::{HttpStage, Operation, Skill, Stage};
+use crate::failure::{Code, Failure};
+
+/// An operation of one of the skills.
+pub(crate) fn operation(skill: &str, id: &str) -> Operation {
+    let text = match skill {
+        "moltbook" => include_str!("answers/moltbook.json"),
+        "books" => include_str!("answers/books.json"),
+        "kit" => include_str!("answers/kit.json"),
+        "forms" => include_str!("answers/forms.json"),
+        "pages" => include_str!("answers/pages.json"),
+        other => panic!("no skill {other}"),
+    };
+    let skill: Skill = serde_json::from_str(text).unwrap();
+    skill
+        .operations
+        .into_iter()
+        .find(|operation| operation.id == id)
+        .unwrap_or_else(|| panic!("no operation {id}"))
+}
+
+/// Its first stage.
+pub(crate) fn http_stage(operation: &Operation) -> &HttpStage {
+    match operation.stages.first() {
+        Some(Stage::Http(stage)) => stage,
+        _ => panic!("no HTTP stage"),
+    }
+}
+
+/// Each secret is `value of NAME/+`.
+fn secret(name: &str) -> Result<SecretString, Failure> {
+    Ok(SecretString::from(format!("value of {name}/+")))
+}
+
+/// The request that a call would send first.
+fn requested(skill: &str, id: &str, params: Value) -> Result<FilledRequest, Failure> {
+    requested_with(&operation(skill, id), params, &CallFiles::default())
+}
+
+fn requested_with(
+    operation: &Operation,
+    params: Value,
+    files: &CallFiles,
+) -> Result<FilledRequest, Failure> {
+    let inputs = validate(operation, &params)?;
+    filled(operation, &inputs, files)
+}
+
+fn filled(
+    operation: &Operation,
+    inputs: &Inputs,
+    files: &CallFiles,
+) -> Result<FilledRequest, Failure> {
+    let fill = Fill {
+        inputs,
+        files,
+        secrets: &secret,
+        previous: b"of the stage before",
+    };
+    http_request(http_stage(operation), &operation.hosts, fill)
+}
+
+fn header(request: &FilledRequest, name: &str) -> Option<String> {
+    let mut found = request
+        .headers
+        .iter()
+        .filter(|header| header.name.eq_ignore_ascii_case(name));
+    let first = found.next()?;
+    assert!(found.next().is_none(), "{name} stands twice");
+    Some(String::from_utf8(first.value.0.clone()).unwrap())
+}
+
+fn body(request: &FilledRequest) -> String {
+    String::from_utf8(request.body.as_ref().unwrap().to_vec()).unwrap()
+}
+
+fn refusal(answer: Result<FilledRequest, Failure>) -> (Code, String) {
+    match answer {
+        Ok(request) => panic!("it would be sent: {}", request.url),
+        Err(failure) => {
+            assert!(failure.message.chars().count() <= 200, "{failure}");
+            (failure.code, failure.path.unwrap_or_default().into())
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Schemas of documents that nobody vouches for.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::super::Schema;
+use crate::failure::Code;
+
+/// What comes of it; nothing here takes long.
+fn checked(schema: Value, value: Value) -> Result<(), Code> {
+    let started = Instant::now();
+    let answer = Schema::compile(&schema)
+        .and_then(|schema| schema.check(&value))
+        .map_err(|failure| failure.code);
+    ended_soon(started.elapsed());
+    answer
+}
+
+/// Without a limit the schemas here take minutes or more.
+fn ended_soon(elapsed: Duration) {
+    assert!(elapsed < Duration::from_secs(5), "{elapsed:?}");
+}
+
+#[test]
+fn k_203_the_dialect_is_2020_12() {
+    let schema = json!({
+        "type": "array",
+        "prefixItems": [{"type": "integer"}, {"enum": ["a", "b"]}],
+        "items": false,
+    });
+    assert_eq!(checked(schema.clone(), json!([1, "a"])), Ok(()));
+    for value in [json!(["1", "a"]), json!([1, "c"]), json!([1, "a", 1])] {
+        assert_eq!(checked(schema.clone(), value), Err(Code::InvalidInput));
+    }
+}
+
+#[test]
+fn k_181_recursive_schemas_of_the_interpreter_are_applied() {
+    let schema = json!({
+        "$ref": "#/$defs/Node",
+        "$defs": {"Node": {
+            "type": "object",
+            "properties": {
+                "left": {"$ref": "#/$defs/Node"},
+                "right": {"$ref": "#/$defs/Node"},
+                "n": {"type": "integer"},
+            },
+        }},
+    });
+    let mut tree = json!({"n": 0});
+    for _ in 0..10 {
+        tree = json!({"left": tree.clone(), "right": tree});
+    }
+    assert_eq!(checked(schema.clone(), tree), Ok(()));
+    assert_eq!(
+        checked(schema, json!({"left": {"right": {"n": "x"}}})),
+        Err(Code::InvalidInput)
+    );
+}
+
+#[test]
+fn k_181_nothing_is_fetched_for_a_schema() {
+    for reference in [
+        "https://127.0.0.1:9/x.json",
+        "http://json-schema.org/draft-07/schema#",
+        "file:///etc/passwd",
+        "other.json#/A",
+        "#anchor",
+        "#/$defs/None",
+        "#/%ZZ",
+    ] {
+        let schema = json!({"properties": {"a": {"$ref": reference}}});
+        assert_eq!(checked(schema, json!({})), Err(Code::Schema), "{reference}");
+    }
+    let schema = json!({"properties": {"a": {"$id": "https://x.example/", "$ref": "#/b"}}});
+    assert_eq!(checked(schema, json!({})), Err(Code::Schema));
+    // Whatever it says of itself, it is read in the dialect of K-203.
+    let schema = json!({"$schema": "https://x.example/meta", "type": "object"});
+    assert_eq!(checked(schema.clone(), json!({})), Ok(()));
+    assert_eq!(checked(schema, json!([])), Err(Code::InvalidInput));
+}
+
+#[test]
+fn k_205_references_that_multiply_are_a_limit() {
+    let mut definitions = serde_json::Map::new();
+    for level in 0..40 {
+        let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+        definitions.insert(format!("d{level}"), json!({"allOf": [next, next]}));
+    }
+    definitions.insert("d40".to_owned(), json!({"type": "string"}));
+    let schema = json!({"$ref": "#/$defs/d0", "$defs": definitions});
+    assert_eq!(checked(schema, json!("x")), Err(Code::Limit));
+}
+
+#[test]
+fn k_205_a_recursion_that_multiplies_with_the_value_is_a_limit() {
+    let again = json!({"$ref": "#"});
+    let schema = json!({"properties": {"a": {"allOf": [again, again, again]}}});
+    let mut deep = json!({});
+    for _ in 0..60 {
+        deep = json!({"a": deep});
+    }
+    assert_eq!(checked(schema.clone(), deep), Err(Code::Limit));
+    assert_eq!(checked(schema, json!({"a": {"a": {}}})), Ok(()));
+}
+
+#[test]
+fn k_205_a_schema_that_refers_to_itself_in_place_is_a_limit() {
+    let schema = json!({"allOf": [{"$ref": "#"}]});
+    assert_eq!(checked(schema, json!({})), Err(Code::Limit));
+}
+
+#[test]
+fn k_205_patterns_that_explode_end() {
+    let evil = format!("{}!", "a".repeat(40_000));
+    for pattern in ["^(a+)+$", "^(a|aa)+$", r"^(?=(a+)+b)a*$", r"(a*)*\1b"] {
+        let answer = checked(json!({"pattern": pattern}), json!(evil));
+        assert_eq!(answer, Err(Code::InvalidInput), "{pattern}");
+    }
+    for pattern in [
+        r"\w{5000}{5000}",
+        "((a{100}){100}){100}",
+        "(",
+        "a{99999}{9999}",
+    ] {
+        assert_eq!(
+            checked(json!({"pattern": pattern}), json!("a")),
+            Err(Code::Schema),
+            "{pattern}"
+        );
+    }
+    let many: serde_json::Map<String, Value> =
+        (0..200).map(|n| (format!("^{n}"), json!({}))).collect();
+    let schema = json!({"patternProperties": many});
+    assert_eq!(checked(schema, json!({})), Err(Code::Limit));
+    let schema = json!({"items": {"pattern": r"^(?=(a+)+b)a*$"}});
+    let value: Vec<String> = vec!["a".repeat(30); 20_000];
+    assert_eq!(checked(schema, json!(value)), Err(Code::Limit));
+}
+
+#[test]
+fn k_205_a_deep_schema_is_a_limit() {
+    let mut schema = json!({});
+    for _ in 0..600 {
+        schema = json!({"not": schema});
+    }
+    assert_eq!(checked(schema, json!({})), Err(Code::Limit));
+}
+
+#[test]
+fn k_205_what_is_no_schema_is_said_so() {
+    for schema in [
+        json!({"type": "nothing"}),
+        json!({"required": "a"}),
+        json!({"properties": []}),
+        json!([]),
+        json!({"minimum": "x"}),
+    ] {
+        assert_eq!(
+            checked(schema.clone(), json!({})),
+            Err(Code::Schema),
+            "{schema}"
+        );
+    }
+}

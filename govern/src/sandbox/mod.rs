@@ -1,0 +1,329 @@
+//! Sandbox stages (sections 21 and 22): a program of a skill in a jail that is exactly as its approved policy says.
+//!
+//! What a stage runs, with which inputs, comes from the caller, filled in; here it becomes the plan of a jail
+//! ([`hydrant_jail`]), is run to its end, and what it left in `/output` is brought back. Nothing is started outside of
+//! a jail, and there is no weaker form (K-342).
+//!
+//! | file | subject |
+//! |---|---|
+//! | `resources` | how much a run may use: the policy's numbers within what the budget has left |
+//! | `tools` | which runtimes and tools this system has, and their versions (K-340) |
+//! | `view` | directories of the host that a policy names (K-322) |
+//! | `plan` | the plan of the jail (K-330 to K-341) |
+//! | `supervise` | the run itself: streams, samples, the end (K-338) |
+//! | `returned` | files of `/output` (K-331) |
+//! | `text_tool` | text tools that the interpreter has not built in (K-170, K-171) |
+
+mod plan;
+mod resources;
+mod returned;
+mod supervise;
+mod text_tool;
+mod tools;
+mod view;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use hydrant_jail::{Launcher, Network};
+use secrecy::SecretString;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::answer::{Policy, ProgramOut, SandboxStage};
+use crate::chain::Used;
+use crate::config::Config;
+use crate::failure::{Code, Failure};
+use crate::ports::{Egress, EgressReport};
+use resources::Allowed;
+pub use text_tool::has_own_sandbox;
+pub use tools::missing;
+
+/// What the operator's configuration says of jails.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// K-41: directories that a policy may have mounted for reading. Those that are not there allow nothing.
+    pub fs_read: Vec<PathBuf>,
+    /// K-41: the same for writing.
+    pub fs_write: Vec<PathBuf>,
+    /// hydrant's own directories (home, state): nothing that lies in one of them or contains one is ever mounted.
+    pub protected: Vec<PathBuf>,
+    /// K-44: the least ABI of Landlock. 0 counts as 1.
+    pub landlock_min_abi: u8,
+}
+
+impl Settings {
+    /// What the configuration says. `protected`: hydrant's home and state.
+    #[must_use]
+    pub fn of(config: &Config, protected: Vec<PathBuf>) -> Self {
+        Self {
+            fs_read: config.fs_read.clone(),
+            fs_write: config.fs_write.clone(),
+            protected,
+            landlock_min_abi: config.landlock_min_abi,
+        }
+    }
+}
+
+/// Runs sandbox stages.
+pub struct Sandbox {
+    launcher: Launcher,
+    settings: Settings,
+    /// K-349: what came of the first jail of this process.
+    ready: OnceLock<Result<(), Failure>>,
+    /// Versions that runtimes gave when they were asked.
+    versions: Mutex<tools::Versions>,
+}
+
+/// One run of a stage. All text is filled in: values are in place, encoded as an argument is.
+pub struct SandboxRun<'a> {
+    /// The stage, as approved.
+    pub stage: &'a SandboxStage,
+    /// Of a stage with `argv`: that, filled in. Else ignored.
+    pub argv: &'a [String],
+    /// The stage's `args`, filled in; they follow the script or module.
+    pub args: &'a [String],
+    /// What it reads on standard input.
+    pub stdin: &'a [u8],
+    /// K-131: inputs that arrive as environment variables. Names that steer the shell or the loader are left out here.
+    pub environment: &'a [(String, String)],
+    /// K-339: the validated params, for `/input/params.json`.
+    pub params: &'a Value,
+    /// The `files` of the call: relative names and contents, for `/input`.
+    pub files: &'a [(String, Vec<u8>)],
+    /// K-178: the bytes of the stage's code file that were given at load. Compared with the approved digest.
+    pub code_file: Option<&'a [u8]>,
+    /// K-341: secrets for `/run/secrets`, granted and bound. One that the policy does not list is refused.
+    pub secrets: &'a [(String, SecretString)],
+    /// The frozen policy (K-327).
+    pub policy: &'a Policy,
+    /// What the budget has left (K-290).
+    pub caps: Caps,
+    /// The proxy, for a policy with egress.
+    pub egress: &'a dyn Egress,
+    /// `allow_private` of the configuration (K-40).
+    pub allow_private: &'a [String],
+    /// Where files of `/output` are put: a directory of this host, made if it is not there (0700).
+    pub output: &'a Path,
+    /// K-284: takes injected values out of a file of at most 1 MiB; `None` where there are none.
+    pub redact: &'a dyn Fn(&[u8]) -> Option<Vec<u8>>,
+}
+
+/// What may be used at most, whatever the policy says; `None`: as the policy says.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Caps {
+    /// Time.
+    pub wall_clock: Option<Duration>,
+    /// Processor time.
+    pub cpu: Option<Duration>,
+    /// Memory, in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Bytes of files and streams that are brought back.
+    pub storage_bytes: Option<u64>,
+    /// Bytes over the network; `None`: [`NETWORK_BYTES`].
+    pub network_bytes: Option<u64>,
+}
+
+/// K-286: what a run may send and receive where nobody says otherwise.
+pub const NETWORK_BYTES: u64 = 10 * 1024 * 1024;
+
+/// How a program ended (K-308).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// It exited.
+    Exit,
+    /// A signal ended it, or there were too many processes.
+    Signal,
+    /// Its time was over, of the clock or of the processor.
+    Timeout,
+    /// It had more memory than allowed.
+    Memory,
+    /// It wrote more than allowed.
+    OutputLimit,
+}
+
+/// A dimension of the budget (K-286), where not the policy but the budget ended a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Exhausted {
+    WallClockMs,
+    CpuMs,
+    MemoryMb,
+    StorageBytes,
+    NetworkBytes,
+}
+
+/// A file of `/output` that was brought back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReturnedFile {
+    /// Relative to `/output`.
+    pub name: String,
+    /// Length, of what was kept.
+    pub bytes: u64,
+    /// Of what was kept.
+    pub digest: String,
+    /// On this host.
+    pub path: PathBuf,
+    /// K-284: larger than what is searched for secrets, and there was one to search for.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unscanned: bool,
+}
+
+/// How a run ended. That a program fails is a result, not a failure.
+#[derive(Debug, Clone)]
+pub struct SandboxEnd {
+    /// How.
+    pub end: End,
+    /// Of [`End::Exit`].
+    pub exit_code: Option<u8>,
+    /// Of a program that a signal ended.
+    pub signal: Option<u8>,
+    /// What it wrote; not redacted.
+    pub stdout: Vec<u8>,
+    /// Whether it wrote more than that.
+    pub stdout_cut: bool,
+    /// The same.
+    pub stderr: Vec<u8>,
+    /// The same.
+    pub stderr_cut: bool,
+    /// Redacted, sorted by name.
+    pub files: Vec<ReturnedFile>,
+    /// What it took.
+    pub used: Used,
+    /// At its highest.
+    pub peak_memory_bytes: u64,
+    /// With egress: what the proxy says.
+    pub egress: Option<EgressReport>,
+    /// K-290: the stage ends with `budget-exhausted`.
+    pub exhausted: Option<Exhausted>,
+    /// For the caller: what could not be brought back, and why.
+    pub warnings: Vec<String>,
+}
+
+impl Sandbox {
+    /// Sandboxes of this host. The launcher should be [`Launcher::checked`] (K-349).
+    #[must_use]
+    pub fn new(launcher: Launcher, settings: Settings) -> Self {
+        Self {
+            launcher,
+            settings,
+            ready: OnceLock::new(),
+            versions: Mutex::default(),
+        }
+    }
+
+    /// Step 8 (K-300): whether this stage could run now. Starts nothing that a skill names; the first call of a process
+    /// makes a jail to see that there is one (K-349), and a runtime whose version matters may be asked for it, in a jail.
+    ///
+    /// # Errors
+    ///
+    /// `tool-unavailable` with what is missing; `jail-unavailable`, from then on always; `path-not-allowed` for
+    /// directories of the policy (K-322); `limit` for a resource of which the policy allows none; `secret-unbound` for a
+    /// secret that would be an argument (K-341).
+    pub fn check(&self, stage: &SandboxStage, policy: &Policy) -> Result<(), Failure> {
+        tools::require(stage)?;
+        plan::require_plain_arguments(stage)?;
+        Allowed::new(policy, Caps::default())?;
+        view::mounts(policy, &self.settings)?;
+        view::egress(policy)?;
+        self.ready()?;
+        self.require_version(stage)
+    }
+
+    /// Says that a stage will be run soon: half of the work of making a jail begins.
+    pub fn prepare(&self) {
+        self.launcher.prepare();
+    }
+
+    /// Runs a stage to its end.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sandbox::check`]; `digest-mismatch` for a code file that is not the approved one; `secret-unbound` for a
+    /// secret that the policy does not list; `invalid-input` for names of files and arguments that cannot be. Nothing
+    /// ran then. With `executed: true`: `jail-unavailable` where the jail was lost, and `store-unavailable` where the
+    /// output directory cannot be written.
+    pub fn run(&self, run: &SandboxRun<'_>) -> Result<SandboxEnd, Failure> {
+        self.ready()?;
+        self.require_version(run.stage)?;
+        let allowed = Allowed::new(run.policy, run.caps)?;
+        let pairs = view::egress(run.policy)?;
+        if pairs.is_empty() {
+            let plan = plan::of(run, &allowed, &self.settings, Network::None)?;
+            return supervise::run(&self.launcher, plan, run, &allowed);
+        }
+        let mut ended = None;
+        let report = run.egress.during(
+            &pairs,
+            run.allow_private,
+            allowed.network_bytes,
+            &mut |socket| {
+                ended = Some(
+                    view::reference(socket)
+                        .map_err(|error| unavailable(format_args!("the proxy: {error}")))
+                        .and_then(|socket| {
+                            let network = Network::Relay { socket };
+                            plan::of(run, &allowed, &self.settings, network)
+                        })
+                        .and_then(|plan| supervise::run(&self.launcher, plan, run, &allowed)),
+                );
+            },
+        )?;
+        let mut ended =
+            ended.unwrap_or_else(|| Err(unavailable(format_args!("the proxy did nothing"))))?;
+        ended.used.network_bytes = report.bytes;
+        if report.exhausted {
+            ended.exhausted.get_or_insert(Exhausted::NetworkBytes);
+        }
+        ended.egress = Some(report);
+        Ok(ended)
+    }
+
+    /// A text tool that the interpreter does not have (K-170): standard input to standard output, in a jail without
+    /// files, network and secrets; `sed` and `awk` with their own sandbox (K-171).
+    ///
+    /// # Errors
+    ///
+    /// `tool-unavailable`, `jail-unavailable`; `transform` with what it wrote to standard error where it did not exit
+    /// with 0 (1 is no failure of `grep`); `timeout`; `budget-exhausted`; `limit` where it wrote more than 10 MiB.
+    pub fn text_tool(
+        &self,
+        tool: &str,
+        args: &[String],
+        stdin: &[u8],
+        caps: Caps,
+    ) -> Result<(Vec<u8>, Used), Failure> {
+        self.ready()?;
+        text_tool::run(&self.launcher, &self.settings, tool, args, stdin, caps)
+    }
+
+    /// K-349: the first jail of this process; what came of it holds until restart.
+    fn ready(&self) -> Result<(), Failure> {
+        self.ready
+            .get_or_init(|| supervise::probe(&self.launcher, &self.settings))
+            .clone()
+    }
+
+    fn require_version(&self, stage: &SandboxStage) -> Result<(), Failure> {
+        let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
+        tools::require_version(stage, &mut versions, |path| {
+            supervise::version(&self.launcher, &self.settings, path)
+        })
+    }
+}
+
+/// Whether a stage runs code of the document by a runtime, as against a tool by its name.
+fn has_script(stage: &SandboxStage) -> bool {
+    matches!(
+        stage.program,
+        ProgramOut::Code(_) | ProgramOut::Script(_) | ProgramOut::File { .. }
+    )
+}
+
+fn unavailable(why: impl std::fmt::Display) -> Failure {
+    Failure::new(Code::JailUnavailable, why.to_string())
+        .with_hint("`hydrant doctor` tells which layer of the jail is missing")
+}

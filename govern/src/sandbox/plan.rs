@@ -1,0 +1,317 @@
+//! The plan of a stage's jail (K-330 to K-341): what is executed, what it finds, and nothing else.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Component, Path};
+
+use hydrant_jail::{EGRESS_PORT, File, InsidePath, Link, Network, Plan, Program};
+use secrecy::ExposeSecret;
+
+use super::resources::Allowed;
+use super::{SandboxRun, Settings, tools, unavailable, view};
+use crate::answer::{ProgramOut, Runtime, SandboxStage, Segments};
+use crate::digest;
+use crate::failure::{Code, Failure};
+
+/// K-331
+pub(super) const INPUT: &str = "/input";
+/// K-331: also the working directory.
+pub(super) const OUTPUT: &str = "/output";
+/// K-339
+const SCRIPT: &str = "/run/script/main";
+const PARAMS: &str = "params.json";
+/// K-341
+const SECRETS: &str = "/run/secrets";
+
+/// Files of one call.
+const FILES: usize = 512;
+
+/// Where programs look for a proxy (K-344).
+const PROXY_VARIABLES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
+
+/// K-333
+const ENVIRONMENT: [(&str, &str); 5] = [
+    ("PATH", tools::PATH),
+    ("HOME", "/tmp"),
+    ("TMPDIR", "/tmp"),
+    ("LANG", "C.UTF-8"),
+    ("TZ", "UTC"),
+];
+
+/// K-131: names that steer the shell or the loader, and those that are the host's to set.
+const STEERING: [&str; 10] = [
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "LANG",
+    "TZ",
+    "IFS",
+    "ENV",
+    "CDPATH",
+    "SHELLOPTS",
+    "PS4",
+];
+const STEERING_BEGINNINGS: [&str; 6] = ["LD_", "BASH", "PYTHON", "NODE", "GO", "GIT"];
+
+/// The plan of a run.
+pub(super) fn of(
+    run: &SandboxRun<'_>,
+    allowed: &Allowed,
+    settings: &Settings,
+    network: Network,
+) -> Result<Plan, Failure> {
+    tools::require(run.stage)?;
+    require_plain_arguments(run.stage)?;
+    let mut files = inputs(run)?;
+    let links = links(&files)?;
+    let (program, arguments, script) = program(run)?;
+    files.extend(script);
+    files.extend(secrets(run)?);
+    let mut environment = environment(run.environment)?;
+    if let Network::Relay { .. } = network {
+        let proxy = format!("http://127.0.0.1:{EGRESS_PORT}");
+        let pairs = PROXY_VARIABLES.map(|name| (name.into(), proxy.as_str().into()));
+        environment.extend(pairs);
+    }
+    // `go run` builds its program there.
+    let builds = run.stage.runtime == Runtime::Go;
+    Ok(Plan {
+        program: Program::Path(program),
+        arguments,
+        environment,
+        directory: inside(OUTPUT)?,
+        mounts: view::mounts(run.policy, settings)?,
+        system: true,
+        scratch: vec![allowed.output()?, allowed.temporary(builds)?],
+        files,
+        links,
+        execute: Vec::new(),
+        network,
+        sockets: Vec::new(),
+        limits: allowed.limits(),
+        landlock_min_abi: settings.landlock_min_abi.max(1),
+    })
+}
+
+/// A program of the system in a jail that has a `/tmp` and nothing else.
+pub(super) fn bare(
+    path: &Path,
+    arguments: Vec<OsString>,
+    allowed: &Allowed,
+    settings: &Settings,
+) -> Result<Plan, Failure> {
+    Ok(Plan {
+        program: Program::Path(inside(path)?),
+        arguments,
+        environment: environment(&[])?,
+        directory: inside("/tmp")?,
+        mounts: Vec::new(),
+        system: true,
+        scratch: vec![allowed.temporary(false)?],
+        files: Vec::new(),
+        links: Vec::new(),
+        execute: Vec::new(),
+        network: Network::None,
+        sockets: Vec::new(),
+        limits: allowed.limits(),
+        landlock_min_abi: settings.landlock_min_abi.max(1),
+    })
+}
+
+/// `/input`: the files of the call and the params.
+fn inputs(run: &SandboxRun<'_>) -> Result<Vec<File>, Failure> {
+    let refused = |name: &str, why: &str| {
+        let name: String = name.chars().take(120).collect();
+        Failure::new(Code::InvalidInput, format!("the file {name:?} {why}")).at_path("files")
+    };
+    if run.files.len() > FILES {
+        let message = format!("more than {FILES} files");
+        return Err(Failure::new(Code::InvalidInput, message).at_path("files"));
+    }
+    let mut names = BTreeSet::from([PARAMS]);
+    let mut files = Vec::new();
+    for (name, bytes) in run.files {
+        // What `inside` takes further down: no `.` and `..`, no NUL.
+        let plain = |part| matches!(part, Component::Normal(_));
+        if name.is_empty() || !Path::new(name).components().all(plain) {
+            return Err(refused(name, "is not a relative name"));
+        }
+        if !names.insert(name) {
+            return Err(refused(name, "is there already"));
+        }
+        let at = InsidePath::new(Path::new(INPUT).join(name))
+            .map_err(|_| refused(name, "has a name that cannot be"))?;
+        files.push(File {
+            at,
+            bytes: bytes.clone(),
+            mode: 0o444,
+        });
+    }
+    // A file where another needs a directory.
+    let above = |name: &&str| {
+        let ancestors = Path::new(name).ancestors().skip(1);
+        let mut texts = ancestors.filter_map(Path::to_str);
+        texts.any(|above| names.contains(above))
+    };
+    if let Some(name) = names.iter().find(|name| above(name)) {
+        return Err(refused(name, "lies in what is another file"));
+    }
+    let params = serde_json::to_vec(run.params)
+        .map_err(|error| Failure::new(Code::InvalidInput, error.to_string()))?;
+    files.push(File {
+        at: inside(Path::new(INPUT).join(PARAMS))?,
+        bytes: params,
+        mode: 0o444,
+    });
+    Ok(files)
+}
+
+/// K-331: each file of `/input` appears in `/output`, under the same name.
+fn links(files: &[File]) -> Result<Vec<Link>, Failure> {
+    let link = |file: &File| {
+        let to = file.at.as_path();
+        let name = to.strip_prefix(INPUT).unwrap_or(to);
+        Ok(Link {
+            at: inside(Path::new(OUTPUT).join(name))?,
+            to: to.to_owned(),
+        })
+    };
+    files.iter().map(link).collect()
+}
+
+/// K-341: a secret is never in an argument, which every user of the host can read while the program runs.
+pub(super) fn require_plain_arguments(stage: &SandboxStage) -> Result<(), Failure> {
+    let argv: &[Segments] = match &stage.program {
+        ProgramOut::Argv(argv) => argv,
+        _ => &[],
+    };
+    if argv.iter().chain(&stage.args).any(Segments::has_secret) {
+        let message = "a secret cannot be an argument of a program in the sandbox";
+        return Err(Failure::new(Code::SecretUnbound, message).with_hint(
+            "what is granted is in `/run/secrets/<NAME>`, for programs that read it there",
+        ));
+    }
+    Ok(())
+}
+
+/// What is executed, how it is called, and its script.
+fn program(run: &SandboxRun<'_>) -> Result<(InsidePath, Vec<OsString>, Option<File>), Failure> {
+    let stage = run.stage;
+    let mut arguments: Vec<String> = Vec::new();
+    let mut script = None;
+    let name = match &stage.program {
+        ProgramOut::Argv(argv) => {
+            let [name, rest @ ..] = run.argv else {
+                return Err(Failure::new(Code::EmptyCommand, "there is no program"));
+            };
+            // It is the approved one: no input stands in its place.
+            if argv.first().and_then(|first| first.as_literal()) != Some(name) {
+                let message = "the program is not the one of the operation";
+                return Err(Failure::new(Code::InterpreterMismatch, message));
+            }
+            arguments.push(name.clone());
+            arguments.extend_from_slice(rest);
+            name.as_str()
+        }
+        ProgramOut::Code(text) | ProgramOut::Script(text) => {
+            script = Some(text.clone().into_bytes());
+            tools::runtime(stage.runtime)
+        }
+        ProgramOut::File { name, digest } => {
+            let (Some(bytes), Some(approved)) = (run.code_file, digest) else {
+                return Err(tools::unavailable(vec![format!("file:{name}")]));
+            };
+            if digest::of_bytes(bytes) != *approved {
+                let message = "the code file is not the one that was approved";
+                return Err(Failure::new(Code::DigestMismatch, message));
+            }
+            script = Some(bytes.to_vec());
+            tools::runtime(stage.runtime)
+        }
+        ProgramOut::Module(module) => {
+            let name = tools::runtime(stage.runtime);
+            arguments.extend([name, "-m", module].map(str::to_owned));
+            name
+        }
+    };
+    let script = script
+        .map(|bytes| {
+            let (words, extension): (&[&str], _) = match stage.runtime {
+                Runtime::Python => (&["python3"], "py"),
+                Runtime::Node => (&["node"], "js"),
+                Runtime::Go => (&["go", "run"], "go"),
+                Runtime::Shell => (&["/bin/sh"], "sh"),
+            };
+            let path = format!("{SCRIPT}.{extension}");
+            arguments.extend(words.iter().map(|word| (*word).to_owned()));
+            arguments.push(path.clone());
+            Ok::<_, Failure>(File {
+                at: inside(path)?,
+                bytes,
+                mode: 0o444,
+            })
+        })
+        .transpose()?;
+    arguments.extend_from_slice(run.args);
+    // K-206
+    if arguments.iter().any(|argument| argument.contains('\0')) {
+        let message = "an argument has a NUL character";
+        return Err(Failure::new(Code::InvalidInput, message));
+    }
+    let path = tools::find(name).ok_or_else(|| tools::unavailable(vec![format!("tool:{name}")]))?;
+    let arguments = arguments.into_iter().map(OsString::from).collect();
+    Ok((inside(path)?, arguments, script))
+}
+
+/// K-341
+fn secrets(run: &SandboxRun<'_>) -> Result<Vec<File>, Failure> {
+    let one = |(name, value): &(String, secrecy::SecretString)| {
+        if !run.policy.secrets.contains(name) || !is_variable(name) {
+            let message = format!("the policy does not give the secret {name} to the sandbox");
+            return Err(Failure::new(Code::SecretUnbound, message));
+        }
+        Ok(File {
+            at: inside(Path::new(SECRETS).join(name))?,
+            bytes: value.expose_secret().as_bytes().to_vec(),
+            mode: 0o400,
+        })
+    };
+    run.secrets.iter().map(one).collect()
+}
+
+/// K-333, K-131
+fn environment(inputs: &[(String, String)]) -> Result<Vec<(OsString, OsString)>, Failure> {
+    let mut environment: Vec<(OsString, OsString)> = ENVIRONMENT
+        .iter()
+        .map(|(name, value)| (name.into(), value.into()))
+        .collect();
+    for (name, value) in inputs {
+        if !is_variable(name) || value.contains('\0') {
+            let message = format!("{name:?} cannot be an environment variable");
+            return Err(Failure::new(Code::InvalidInput, message));
+        }
+        if !steers(name) {
+            environment.push((name.into(), value.into()));
+        }
+    }
+    Ok(environment)
+}
+
+/// The interpreter leaves them out as well; its answer is not relied on (K-04).
+fn steers(name: &str) -> bool {
+    STEERING.contains(&name)
+        || STEERING_BEGINNINGS
+            .iter()
+            .any(|beginning| name.starts_with(beginning))
+        || name.to_ascii_uppercase().ends_with("_PROXY")
+}
+
+fn is_variable(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+pub(super) fn inside(path: impl AsRef<Path>) -> Result<InsidePath, Failure> {
+    InsidePath::new(path.as_ref()).map_err(unavailable)
+}

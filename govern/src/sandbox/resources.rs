@@ -1,0 +1,162 @@
+//! How much a run may use: the numbers of the frozen policy (K-323, K-327), within what the budget has left (K-290).
+
+use std::time::Duration;
+
+use hydrant_jail::{Limits, Scratch};
+
+use super::{Caps, Exhausted, NETWORK_BYTES, plan};
+use crate::answer::Policy;
+use crate::failure::{Code, Failure};
+
+/// Where no policy says otherwise (section 21).
+const CPU_SECONDS: u64 = 60;
+const MEMORY_MB: u64 = 512;
+const WALL_CLOCK_MS: u64 = 30_000;
+const PIDS: u64 = 64;
+const OUTPUT_BYTES: u64 = 52_428_800;
+
+/// Open descriptors of a process (K-336).
+const OPEN_FILES: u64 = 256;
+
+/// `/tmp`, which does not count as memory of the jail.
+const TEMPORARY_BYTES: u64 = 256 * 1024 * 1024;
+const TEMPORARY_FILES: u64 = 16_384;
+
+/// Files, directories and links in `/output`.
+pub(super) const OUTPUT_FILES: u64 = 4096;
+
+const MEGABYTE: u64 = 1024 * 1024;
+
+/// What may be used, and by whose word.
+#[derive(Debug, Clone)]
+pub(super) struct Allowed {
+    pub(super) wall: Duration,
+    cpu_seconds: u64,
+    memory_bytes: u64,
+    pids: u64,
+    /// Bytes of `/output`, and of each file.
+    pub(super) output_bytes: u64,
+    /// Both ways.
+    pub(super) network_bytes: u64,
+    /// Which of these the budget has lowered.
+    lowered: Vec<Exhausted>,
+}
+
+impl Allowed {
+    /// # Errors
+    ///
+    /// `interpreter-mismatch` for a policy that is none; `limit` for a resource of which it allows none, as nothing runs
+    /// without; `budget-exhausted` where the budget has none left.
+    pub(super) fn new(policy: &Policy, caps: Caps) -> Result<Self, Failure> {
+        let number = |key: &str, default: u64| match policy.resources.get(key) {
+            None => Ok(default),
+            Some(value) => value.as_u64().ok_or_else(|| {
+                let message = format!("resources.{key} of the policy is not a number");
+                Failure::new(Code::InterpreterMismatch, message)
+            }),
+        };
+        let needed = |key: &str, default: u64| match number(key, default)? {
+            // K-323: `0` means none.
+            0 => Err(Failure::new(
+                Code::Limit,
+                format!("resources.{key} is 0: nothing can run"),
+            )),
+            amount => Ok(amount),
+        };
+        let mut lowered = Vec::new();
+        let mut within = |own: u64, cap: Option<u64>, dimension: Exhausted| match cap {
+            Some(cap) if cap < own => {
+                lowered.push(dimension);
+                cap
+            }
+            _ => own,
+        };
+        let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let wall = within(
+            needed("wall-clock-ms", WALL_CLOCK_MS)?,
+            caps.wall_clock.map(milliseconds),
+            Exhausted::WallClockMs,
+        );
+        let cpu_ms = within(
+            needed("cpu-seconds", CPU_SECONDS)?.saturating_mul(1000),
+            caps.cpu.map(milliseconds),
+            Exhausted::CpuMs,
+        );
+        let memory_bytes = within(
+            needed("memory-mb", MEMORY_MB)?.saturating_mul(MEGABYTE),
+            caps.memory_bytes,
+            Exhausted::MemoryMb,
+        );
+        for (left, dimension) in [
+            (wall, "wall-clock-ms"),
+            (cpu_ms, "cpu-ms"),
+            (memory_bytes, "memory-mb"),
+        ] {
+            if left == 0 {
+                let message = format!("the budget has nothing left of {dimension}");
+                return Err(Failure::new(Code::BudgetExhausted, message));
+            }
+        }
+        let output_bytes = within(
+            number("output-bytes", OUTPUT_BYTES)?,
+            caps.storage_bytes,
+            Exhausted::StorageBytes,
+        );
+        Ok(Self {
+            wall: Duration::from_millis(wall),
+            // The kernel counts whole seconds: what a budget has left of one is given.
+            cpu_seconds: cpu_ms.div_ceil(1000),
+            memory_bytes,
+            pids: needed("pids", PIDS)?,
+            output_bytes,
+            network_bytes: caps.network_bytes.unwrap_or(NETWORK_BYTES),
+            lowered,
+        })
+    }
+
+    /// Whether it is the budget that gives this limit.
+    pub(super) fn by_budget(&self, dimension: Exhausted) -> Option<Exhausted> {
+        self.lowered.contains(&dimension).then_some(dimension)
+    }
+
+    pub(super) fn memory_mb(&self) -> u64 {
+        self.memory_bytes / MEGABYTE
+    }
+
+    pub(super) fn pids(&self) -> u64 {
+        self.pids
+    }
+
+    /// K-336 to K-338.
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            wall: Some(self.wall),
+            grace: None,
+            cpu_seconds: Some(self.cpu_seconds),
+            memory_bytes: Some(self.memory_bytes),
+            processes: Some(self.pids),
+            file_bytes: Some(self.output_bytes),
+            open_files: Some(OPEN_FILES),
+        }
+    }
+
+    /// K-331: `/tmp`. `executable`: programs that a compiler puts there can be run.
+    pub(super) fn temporary(&self, executable: bool) -> Result<Scratch, Failure> {
+        Ok(Scratch {
+            at: plan::inside("/tmp")?,
+            bytes: TEMPORARY_BYTES.min(self.memory_bytes),
+            inodes: TEMPORARY_FILES,
+            executable,
+        })
+    }
+
+    /// K-331: `/output`.
+    pub(super) fn output(&self) -> Result<Scratch, Failure> {
+        Ok(Scratch {
+            at: plan::inside(plan::OUTPUT)?,
+            bytes: self.output_bytes,
+            inodes: OUTPUT_FILES,
+            executable: false,
+        })
+    }
+}

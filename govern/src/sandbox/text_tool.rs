@@ -1,0 +1,128 @@
+//! Text tools that the interpreter does not have built in (K-170): standard input to standard output, nothing else.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use hydrant_jail::{How, Launcher};
+
+use super::resources::Allowed;
+use super::supervise;
+use super::{Caps, End, Settings, plan, tools};
+use crate::answer::Policy;
+use crate::chain::Used;
+use crate::failure::{Code, Failure};
+
+/// K-170
+const TOOLS: [&str; 10] = [
+    "cat", "head", "tail", "wc", "sort", "uniq", "cut", "tr", "grep", "sed",
+];
+
+/// Characters of a tool's own message that are shown (K-38).
+const SHOWN: usize = 120;
+
+/// K-171: whether this system's `sed` or `awk` can be told to touch no file and start no program. For other tools there
+/// is nothing to tell. Where it is false the governor raises the operation to Tier 2, reason `no-tool-sandbox`. Starts
+/// nothing.
+#[must_use]
+pub fn has_own_sandbox(tool: &str) -> bool {
+    match tool {
+        "sed" | "awk" => sandboxed(tool).is_some_and(|(_, sandboxed)| sandboxed),
+        _ => true,
+    }
+}
+
+/// The program for a tool, and whether it takes `--sandbox`.
+fn sandboxed(tool: &str) -> Option<(PathBuf, bool)> {
+    let is = |path: &PathBuf, name: &str| {
+        std::fs::canonicalize(path).is_ok_and(|real| real.file_name() == Some(name.as_ref()))
+    };
+    if tool == "awk" {
+        if let Some(gawk) = tools::find("gawk").filter(|path| is(path, "gawk")) {
+            return Some((gawk, true));
+        }
+        let awk = tools::find("awk")?;
+        let gnu = is(&awk, "gawk");
+        return Some((awk, gnu));
+    }
+    let path = tools::find(tool)?;
+    // GNU's; that of busybox is a link to something of another name. A GNU sed before 4.3, which is from before 2016,
+    // refuses the option and does nothing.
+    let gnu = tool == "sed" && is(&path, "sed");
+    Some((path, gnu))
+}
+
+/// See [`super::Sandbox::text_tool`].
+pub(super) fn run(
+    launcher: &Launcher,
+    settings: &Settings,
+    tool: &str,
+    args: &[String],
+    stdin: &[u8],
+    caps: Caps,
+) -> Result<(Vec<u8>, Used), Failure> {
+    if tool != "awk" && !TOOLS.contains(&tool) {
+        let message = "it is no text tool of the interpreter";
+        return Err(Failure::new(Code::InterpreterMismatch, message));
+    }
+    if args.iter().any(|argument| argument.contains('\0')) {
+        let message = "an argument has a NUL character";
+        return Err(Failure::new(Code::InvalidInput, message));
+    }
+    let (path, sandboxed) =
+        sandboxed(tool).ok_or_else(|| tools::unavailable(vec![format!("tool:{tool}")]))?;
+    let mut arguments: Vec<OsString> = vec![tool.into()];
+    if sandboxed {
+        arguments.push("--sandbox".into());
+    }
+    arguments.extend(args.iter().map(OsString::from));
+    let policy = Policy {
+        network: serde_json::Value::Null,
+        filesystem: serde_json::Value::Null,
+        resources: serde_json::Map::new(),
+        secrets: Vec::new(),
+        shell: false,
+    };
+    let allowed = Allowed::new(&policy, caps)?;
+    let plan = plan::bare(&path, arguments, &allowed, settings)?;
+    let ran = supervise::program(launcher, plan, stdin, &allowed, None)
+        .map_err(|error| supervise::failed(error, tool))?;
+    if let Some(dimension) = ran.exhausted {
+        let message = format!("{tool}: the budget has nothing left ({dimension:?})");
+        return Err(Failure {
+            executed: true,
+            ..Failure::new(Code::BudgetExhausted, message)
+        });
+    }
+    let failure = |code, message: String| Failure {
+        executed: true,
+        ..Failure::new(code, message)
+    };
+    match (ran.end, ran.how) {
+        (End::Exit, How::Exited(0)) if !ran.stdout.cut => Ok((ran.stdout.bytes, ran.used)),
+        // Nothing found.
+        (End::Exit, How::Exited(1)) if tool == "grep" && ran.stderr.bytes.is_empty() => {
+            Ok((ran.stdout.bytes, ran.used))
+        }
+        (End::Exit, How::Exited(0)) | (End::OutputLimit, _) => Err(failure(
+            Code::Limit,
+            format!("{tool} wrote more than {} bytes", supervise::KEPT_BYTES),
+        )),
+        (End::Timeout, _) => Err(failure(Code::Timeout, format!("{tool} took too long"))),
+        (_, how) => {
+            let said = String::from_utf8_lossy(&ran.stderr.bytes);
+            let said: String = said
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .chars()
+                .filter(|c| !c.is_control())
+                .take(SHOWN)
+                .collect();
+            let how = match how {
+                How::Exited(code) => format!("exited with {code}"),
+                other => format!("ended: {other:?}"),
+            };
+            Err(failure(Code::Transform, format!("{tool} {how}: {said}")))
+        }
+    }
+}

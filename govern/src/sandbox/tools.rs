@@ -1,0 +1,267 @@
+//! Runtimes and tools that this system has (K-340). Looking for them starts nothing; only a version that cannot be seen
+//! otherwise is asked for, in a jail, and not at load.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::has_script;
+use crate::answer::{ProgramOut, Runtime, SandboxStage};
+use crate::failure::{Code, Failure};
+
+/// `PATH` inside (K-333).
+pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Directories of the system that every jail has.
+const SYSTEM: [&str; 9] = [
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix",
+];
+
+/// Names of K-87 that have a version.
+const DECLARED: [(&str, Runtime); 11] = [
+    ("python", Runtime::Python),
+    ("python3", Runtime::Python),
+    ("node", Runtime::Node),
+    ("nodejs", Runtime::Node),
+    ("javascript", Runtime::Node),
+    ("js", Runtime::Node),
+    ("go", Runtime::Go),
+    ("golang", Runtime::Go),
+    ("shell", Runtime::Shell),
+    ("sh", Runtime::Shell),
+    ("bash", Runtime::Shell),
+];
+
+/// What runtimes have answered, as long as their file is the same.
+pub(super) type Versions = HashMap<(PathBuf, Option<SystemTime>), Option<String>>;
+
+/// Where the jail finds a program: by its name, or the absolute path that it is.
+pub(super) fn find(name: &str) -> Option<PathBuf> {
+    if name.contains('/') {
+        // K-128. A relative one would be a file of the call, which never becomes code.
+        return Some(PathBuf::from(name)).filter(|path| path.is_absolute() && is_there(path));
+    }
+    PATH.split(':')
+        .map(|directory| Path::new(directory).join(name))
+        .find(|path| is_there(path))
+}
+
+/// Whether it is executable, and lies in directories of the system by its name and really.
+fn is_there(path: &Path) -> bool {
+    let of_the_system = |path: &Path| SYSTEM.iter().any(|one| path.starts_with(one));
+    of_the_system(path)
+        && std::fs::canonicalize(path).is_ok_and(|real| of_the_system(&real) && real.is_file())
+        && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+/// The program that runs code of this runtime (K-339).
+pub(super) fn runtime(runtime: Runtime) -> &'static str {
+    match runtime {
+        Runtime::Python => "python3",
+        Runtime::Node => "node",
+        Runtime::Go => "go",
+        Runtime::Shell => "/bin/sh",
+    }
+}
+
+/// Whether the stage needs the runtime itself.
+fn needs_runtime(stage: &SandboxStage) -> bool {
+    has_script(stage) || matches!(stage.program, ProgramOut::Module(_))
+}
+
+/// K-340: what a stage needs and this system does not have, in the words of `requires` (K-241): `sandbox:node`,
+/// `tool:ffmpeg`, `file:run.py`. Starts nothing (K-441): a version that only the runtime itself could tell is taken as
+/// right here; [`super::Sandbox::check`] asks.
+#[must_use]
+pub fn missing(stage: &SandboxStage) -> Vec<String> {
+    let mut missing = Vec::new();
+    if needs_runtime(stage) {
+        let wrong = match (find(runtime(stage.runtime)), required(stage)) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(path), Some(wanted)) => {
+                // The beginning of what is wanted may be all that can be seen.
+                visible_version(stage.runtime, &path)
+                    .is_some_and(|found| !fits(&found, wanted) && !fits(wanted, &found))
+            }
+        };
+        if wrong {
+            missing.push(format!("sandbox:{}", wanted_name(stage)));
+        }
+    }
+    if let ProgramOut::File { name, digest: None } = &stage.program {
+        missing.push(format!("file:{name}"));
+    }
+    let own = match &stage.program {
+        ProgramOut::Argv(argv) => argv.first().and_then(|name| name.as_literal()),
+        _ => None,
+    };
+    let tools = stage.tools.iter().map(String::as_str).chain(own);
+    for tool in tools.filter(|tool| find(tool).is_none()) {
+        let tool = format!("tool:{tool}");
+        if !missing.contains(&tool) {
+            missing.push(tool);
+        }
+    }
+    missing
+}
+
+/// The same as a failure.
+pub(super) fn require(stage: &SandboxStage) -> Result<(), Failure> {
+    let missing = missing(stage);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(unavailable(missing))
+}
+
+pub(super) fn unavailable(missing: Vec<String>) -> Failure {
+    let message = format!("not available in the sandbox: {}", missing.join(", "));
+    Failure::new(Code::ToolUnavailable, message)
+        .with_hint(
+            "install it in a directory of the system, as /usr; nothing is installed by hydrant",
+        )
+        .with_missing(missing)
+}
+
+/// K-87, K-340: the version that the document asks for.
+fn required(stage: &SandboxStage) -> Option<&str> {
+    let (name, version) = stage.declared_runtime.as_deref()?.split_once(':')?;
+    let known = DECLARED
+        .iter()
+        .any(|(declared, runtime)| *declared == name && *runtime == stage.runtime);
+    known
+        .then_some(version.trim())
+        .filter(|version| !version.is_empty())
+}
+
+fn wanted_name(stage: &SandboxStage) -> String {
+    match required(stage) {
+        Some(version) => format!("{}:{version}", stage.runtime.as_str()),
+        None => stage.runtime.as_str().to_owned(),
+    }
+}
+
+/// The version, where it can be seen without starting anything.
+fn visible_version(kind: Runtime, path: &Path) -> Option<String> {
+    let real = std::fs::canonicalize(path).ok()?;
+    match kind {
+        // `python3` is a link to `python3.11`, whose name is the version as far as documents name it.
+        Runtime::Python => {
+            let name = real.file_name()?.to_str()?.strip_prefix("python")?;
+            name.contains('.').then(|| name.to_owned())
+        }
+        // `bin/go` of a directory that has a file of that name.
+        Runtime::Go => {
+            let file = real.parent()?.parent()?.join("VERSION");
+            version_in(&std::fs::read_to_string(file).ok()?)
+        }
+        // It is `/bin/sh`, whose version nobody tells.
+        Runtime::Shell => Some(String::new()),
+        Runtime::Node => None,
+    }
+}
+
+/// Compares the version, asking for it if need be.
+pub(super) fn require_version(
+    stage: &SandboxStage,
+    known: &mut Versions,
+    ask: impl FnOnce(&Path) -> Result<String, Failure>,
+) -> Result<(), Failure> {
+    let Some(wanted) = required(stage).filter(|_| needs_runtime(stage)) else {
+        return Ok(());
+    };
+    let wrong = || unavailable(vec![format!("sandbox:{}", wanted_name(stage))]);
+    let path = find(runtime(stage.runtime)).ok_or_else(wrong)?;
+    // What the file's name says may be only the beginning of it.
+    let visible = visible_version(stage.runtime, &path)
+        .filter(|found| fits(found, wanted) || !fits(wanted, found));
+    let found = match visible {
+        Some(version) => Some(version),
+        None => {
+            let written = std::fs::metadata(&path)
+                .and_then(|file| file.modified())
+                .ok();
+            let key = (path.clone(), written);
+            match known.get(&key) {
+                Some(version) => version.clone(),
+                None => {
+                    let version = version_in(&ask(&path)?);
+                    known.insert(key, version.clone());
+                    version
+                }
+            }
+        }
+    };
+    if found.is_some_and(|found| fits(&found, wanted)) {
+        Ok(())
+    } else {
+        Err(wrong())
+    }
+}
+
+/// K-87: a dotted prefix. `3.11` is the beginning of `3.11.2`, not of `3.110`.
+fn fits(found: &str, wanted: &str) -> bool {
+    let mut found = found.split('.');
+    wanted.split('.').all(|part| found.next() == Some(part))
+}
+
+/// The first version in what a runtime says of itself: `Python 3.11.2`, `v20.1.0`, `go1.22.1`.
+fn version_in(text: &str) -> Option<String> {
+    let line = text.lines().next()?;
+    let digits = line.get(line.find(|c: char| c.is_ascii_digit())?..)?;
+    let end = digits
+        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .unwrap_or(digits.len());
+    Some(digits.get(..end)?.trim_end_matches('.').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn k_087_a_version_is_a_dotted_prefix() {
+        for (found, wanted, right) in [
+            ("3.11.2", "3.11", true),
+            ("3.11", "3.11", true),
+            ("3.11.2", "3", true),
+            ("3.110.0", "3.11", false),
+            ("3.1", "3.11", false),
+            ("3.11", "3.11.2", false),
+        ] {
+            assert_eq!(fits(found, wanted), right, "{found} {wanted}");
+        }
+    }
+
+    #[test]
+    fn k_340_what_runtimes_say_of_themselves_is_understood() {
+        for (said, version) in [
+            ("Python 3.11.2\n", Some("3.11.2")),
+            ("v20.19.1\n", Some("20.19.1")),
+            ("go1.22.1\ntime 2024", Some("1.22.1")),
+            ("3.12.0rc1", Some("3.12.0")),
+            ("no version", None),
+            ("", None),
+        ] {
+            assert_eq!(version_in(said).as_deref(), version, "{said}");
+        }
+    }
+
+    #[test]
+    fn k_128_only_what_a_jail_has_is_found() {
+        assert!(find("sh").is_some());
+        assert_eq!(find("/bin/sh"), Some("/bin/sh".into()));
+        for wrong in [
+            "no-such-tool",
+            "./sh",
+            "bin/sh",
+            "/etc/passwd",
+            "/usr/bin",
+            "",
+            "/proc/self/exe",
+        ] {
+            assert_eq!(find(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What `secrets.toml` says.
+//!
+//! ```toml
+//! [secrets]
+//! "API_KEY" = "…"
+//! [skills."moltbook"]
+//! "MOLTBOOK_API_KEY" = "…"
+//! "MOLTBOOK_TOKEN" = { pending = "…" }
+//! [mappings]
+//! "EXPECTED" = "STORED"
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write};
+
+use secrecy::{ExposeSecret, SecretString};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use zeroize::Zeroizing;
+
+use crate::registry::fold;
+
+/// Secrets by name.
+pub(super) type Table = BTreeMap<String, Kept>;
+
+/// The whole store.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Content {
+    #[serde(rename = "secrets")]
+    pub(super) global: Table,
+    /// By folded skill id.
+    #[serde(deserialize_with = "folded")]
+    pub(super) skills: BTreeMap<String, Table>,
+    /// Expected name to stored name.
+    pub(super) mappings: BTreeMap<String, String>,
+}
+
+/// A secret.
+#[derive(Default)]
+pub(super) struct Kept {
+    pub(super) value: Option<SecretString>,
+    /// K-285: not granted yet.
+    pub(super) pending: Option<SecretString>,
+}
+
+impl Content {
+    /// What a skill has, if it has any.
+    pub(super) fn of_skill(&self, skill: &str) -> Option<&Table> {
+        self.skills.get(&fold(skill))
+    }
+
+    /// What a skill has, or the global ones.
+    pub(super) fn table(&mut self, skill: Option<&str>) -> &mut Table {
+        match skill {
+            Some(skill) => self.skills.entry(fold(skill)).or_default(),
+            None => &mut self.global,
+        }
+    }
+
+    /// The file. Reserved at once, so that no copy is left behind where it grew.
+    pub(super) fn written(&self) -> Zeroizing<String> {
+        let length = |table: &Table| -> usize {
+            table
+                .iter()
+                .map(|(name, kept)| {
+                    let of = |value: &Option<SecretString>| {
+                        value
+                            .as_ref()
+                            .map_or(0, |value| value.expose_secret().len())
+                    };
+                    // The longest escape of one byte has six.
+                    64 + 6 * (name.len() + of(&kept.value) + of(&kept.pending))
+                })
+                .sum()
+        };
+        let skills = self
+            .skills
+            .iter()
+            .map(|(id, table)| 64 + 6 * id.len() + length(table));
+        let mappings = self
+            .mappings
+            .iter()
+            .map(|(a, b)| 64 + 6 * (a.len() + b.len()));
+        let capacity = 256 + length(&self.global) + skills.sum::<usize>() + mappings.sum::<usize>();
+        let mut text = Zeroizing::new(String::with_capacity(capacity));
+        text.push_str("# Values for skills; written by `hydrant secrets`.\n");
+        text.push_str("[secrets]\n");
+        write_table(&mut text, &self.global);
+        for (id, table) in self.skills.iter().filter(|(_, table)| !table.is_empty()) {
+            text.push_str("[skills.");
+            quote(&mut text, id);
+            text.push_str("]\n");
+            write_table(&mut text, table);
+        }
+        text.push_str("[mappings]\n");
+        for (expected, stored) in &self.mappings {
+            quote(&mut text, expected);
+            text.push_str(" = ");
+            quote(&mut text, stored);
+            text.push('\n');
+        }
+        text
+    }
+}
+
+fn write_table(text: &mut String, table: &Table) {
+    for (name, kept) in table {
+        let (value, pending) = (kept.value.as_ref(), kept.pending.as_ref());
+        if value.is_none() && pending.is_none() {
+            continue;
+        }
+        quote(text, name);
+        text.push_str(" = ");
+        match (value, pending) {
+            (Some(value), None) => quote(text, value.expose_secret()),
+            (value, pending) => {
+                text.push_str("{ ");
+                if let Some(value) = value {
+                    text.push_str("value = ");
+                    quote(text, value.expose_secret());
+                    text.push_str(", ");
+                }
+                if let Some(pending) = pending {
+                    text.push_str("pending = ");
+                    quote(text, pending.expose_secret());
+                }
+                text.push_str(" }");
+            }
+        }
+        text.push('\n');
+    }
+}
+
+/// A basic string of TOML.
+fn quote(text: &mut String, value: &str) {
+    text.push('"');
+    for c in value.chars() {
+        match c {
+            '"' => text.push_str("\\\""),
+            '\\' => text.push_str("\\\\"),
+            c if c.is_control() => {
+                // Writing to a string does not fail.
+                let _ = write!(text, "\\u{:04X}", u32::from(c));
+            }
+            c => text.push(c),
+        }
+    }
+    text.push('"');
+}
+
+fn folded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Table>, D::Error> {
+    let written = BTreeMap::<String, Table>::deserialize(deserializer)?;
+    let mut tables = BTreeMap::new();
+    for (id, table) in written {
+        if tables.insert(fold(&id), table).is_some() {
+            return Err(serde::de::Error::custom("two tables are of one skill"));
+        }
+    }
+    Ok(tables)
+}
+
+/// A `String` that becomes a secret at once.
+struct Hidden(SecretString);
+
+impl<'de> Deserialize<'de> for Hidden {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl Visitor<'_> for Text {
+            type Value = Hidden;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Hidden, E> {
+                Ok(Hidden(SecretString::from(text)))
+            }
+
+            fn visit_string<E: serde::de::Error>(self, text: String) -> Result<Hidden, E> {
+                Ok(Hidden(SecretString::from(text)))
+            }
+        }
+
+        deserializer.deserialize_str(Text)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Staged {
+    value: Option<Hidden>,
+    pending: Option<Hidden>,
+}
+
+impl<'de> Deserialize<'de> for Kept {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+
+        impl<'de> Visitor<'de> for Either {
+            type Value = Kept;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string, or a table of value and pending")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Kept, E> {
+                Ok(Kept {
+                    value: Some(SecretString::from(text)),
+                    pending: None,
+                })
+            }
+
+            fn visit_string<E: serde::de::Error>(self, text: String) -> Result<Kept, E> {
+                Ok(Kept {
+                    value: Some(SecretString::from(text)),
+                    pending: None,
+                })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Kept, A::Error> {
+                let staged = Staged::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Kept {
+                    value: staged.value.map(|hidden| hidden.0),
+                    pending: staged.pending.map(|hidden| hidden.0),
+                })
+            }
+        }
+
+        deserializer.deserialize_any(Either)
+    }
+}

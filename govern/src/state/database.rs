@@ -1,0 +1,332 @@
+//! The database: opening it, its schema, and what it witnesses of the chain.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+use rustix::fs::OFlags;
+
+use super::folder::{Folder, FolderError};
+use crate::chain::{Place, Scan, Seen, Tail, Witness};
+use crate::failure::{Code, Failure};
+use crate::registry;
+use crate::time::Time;
+
+const NAME: &str = "govern.sqlite";
+
+/// `hydr`: another program's database is never changed.
+const APPLICATION: i64 = 0x6879_6472;
+
+const OWN: &str = "
+    CREATE TABLE IF NOT EXISTS chain_head (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        seq INTEGER NOT NULL,
+        hash TEXT NOT NULL,
+        ts INTEGER NOT NULL,
+        open TEXT NOT NULL,
+        note TEXT
+    ) STRICT;
+    CREATE TABLE IF NOT EXISTS chain_segment (
+        number INTEGER PRIMARY KEY,
+        inode INTEGER NOT NULL,
+        size INTEGER NOT NULL,
+        changed_s INTEGER NOT NULL,
+        changed_ns INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        hash TEXT NOT NULL,
+        ts INTEGER NOT NULL
+    ) STRICT;
+";
+
+pub(super) fn failed(error: impl std::fmt::Display) -> Failure {
+    Failure::new(Code::StoreUnavailable, format!("state: {error}"))
+}
+
+/// K-371: opened, checked and migrated, or not used. Called with the lock held.
+pub(super) fn open(folder: &Folder) -> Result<Connection, Failure> {
+    present(folder).map_err(failed)?;
+    let mut database = connect(folder)?;
+    let mode: String = database
+        .query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))
+        .map_err(failed)?;
+    if !mode.eq_ignore_ascii_case("wal") {
+        return Err(failed(format!(
+            "the database cannot keep a write-ahead log, but has {mode}"
+        )));
+    }
+    migrate(&mut database)?;
+    let found: String = database
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(failed)?;
+    if found != "ok" {
+        return Err(failed(format!("the database is damaged: {found}")));
+    }
+    Ok(database)
+}
+
+/// A connection that only reads.
+pub(super) fn reader(folder: &Folder) -> Result<Connection, Failure> {
+    present(folder).map_err(failed)?;
+    let database = connect(folder)?;
+    database
+        .pragma_update(None, "query_only", true)
+        .map_err(failed)?;
+    Ok(database)
+}
+
+fn connect(folder: &Folder) -> Result<Connection, Failure> {
+    // The folder's path has no link in it, and what has these names was looked at: nobody else can change the folder.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW
+        | OpenFlags::SQLITE_OPEN_EXRESCODE;
+    let database = Connection::open_with_flags(folder.path().join(NAME), flags).map_err(failed)?;
+    database
+        .busy_timeout(std::time::Duration::from_secs(5))
+        .map_err(failed)?;
+    for (name, value) in [
+        ("synchronous", "FULL"),
+        ("foreign_keys", "ON"),
+        ("trusted_schema", "OFF"),
+        ("cell_size_check", "ON"),
+    ] {
+        database.pragma_update(None, name, value).map_err(failed)?;
+    }
+    Ok(database)
+}
+
+fn present(folder: &Folder) -> Result<(), FolderError> {
+    for beside in ["-wal", "-shm", "-journal"] {
+        folder.inspect(&format!("{NAME}{beside}"))?;
+    }
+    if !folder.inspect(NAME)? {
+        // Made here for its mode, which the files beside it inherit.
+        match folder.create(NAME, OFlags::RDWR) {
+            Err(FolderError::Io { source, .. })
+                if source.kind() == std::io::ErrorKind::AlreadyExists => {}
+            made => drop(made?),
+        }
+    }
+    Ok(())
+}
+
+fn migrate(database: &mut Connection) -> Result<(), Failure> {
+    let pragma = |database: &Connection, name: &str| -> Result<i64, Failure> {
+        database
+            .pragma_query_value(None, name, |row| row.get(0))
+            .map_err(failed)
+    };
+    let transaction = database
+        .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
+        .map_err(failed)?;
+    match pragma(&transaction, "application_id")? {
+        APPLICATION => {}
+        0 if pragma(&transaction, "schema_version")? == 0 => {
+            transaction
+                .pragma_update(None, "application_id", APPLICATION)
+                .map_err(failed)?;
+        }
+        _ => return Err(failed("the database is another program's")),
+    }
+    transaction.execute_batch(OWN).map_err(failed)?;
+    let done = usize::try_from(pragma(&transaction, "user_version")?).map_err(failed)?;
+    let steps = registry::schema();
+    let left = steps
+        .get(done..)
+        .ok_or_else(|| failed("the database was made by a newer hydrant"))?;
+    for step in left {
+        transaction.execute_batch(step).map_err(failed)?;
+    }
+    if !left.is_empty() {
+        transaction
+            .pragma_update(
+                None,
+                "user_version",
+                i64::try_from(steps.len()).map_err(failed)?,
+            )
+            .map_err(failed)?;
+    }
+    transaction.commit().map_err(failed)
+}
+
+/// What it says of the chain.
+pub(super) struct Known {
+    pub(super) witness: Witness,
+    /// What the first record of a new chain is to say of the one before.
+    pub(super) note: Option<String>,
+    open: BTreeMap<u64, Place>,
+    /// Of each segment from 1: how it looked, and where the chain ended in it.
+    segments: Vec<(Seen, Tail)>,
+}
+
+impl Known {
+    pub(super) fn read(database: &Connection) -> Result<Self, Failure> {
+        let tail = |seq: i64, hash: String, ts: i64| Tail {
+            seq: seq.cast_unsigned(),
+            hash,
+            ts: Time::from_milliseconds(ts.cast_unsigned()),
+        };
+        let head = database
+            .prepare_cached("SELECT seq, hash, ts, open, note FROM chain_head")
+            .and_then(|mut statement| {
+                statement
+                    .query_row([], |row| {
+                        Ok((
+                            tail(row.get(0)?, row.get(1)?, row.get(2)?),
+                            row.get::<_, String>(3)?,
+                            row.get::<_, Option<String>>(4)?,
+                        ))
+                    })
+                    .optional()
+            })
+            .map_err(failed)?;
+        let (tail_found, open, note) =
+            head.unwrap_or_else(|| (Tail::none(), "[]".to_owned(), None));
+        let open: Vec<(u64, u64, u64)> = serde_json::from_str(&open).map_err(failed)?;
+        let segments = database
+            .prepare_cached(
+                "SELECT inode, size, changed_s, changed_ns, seq, hash, ts, number FROM chain_segment ORDER BY number",
+            )
+            .and_then(|mut statement| {
+                statement
+                    .query_map([], |row| {
+                        let seen = Seen {
+                            inode: row.get::<_, i64>(0)?.cast_unsigned(),
+                            size: row.get::<_, i64>(1)?.cast_unsigned(),
+                            changed_s: row.get(2)?,
+                            changed_ns: row.get(3)?,
+                        };
+                        Ok((
+                            row.get::<_, i64>(7)?,
+                            (seen, tail(row.get(4)?, row.get(5)?, row.get(6)?)),
+                        ))
+                    })?
+                    .collect::<Result<Vec<_>, _>>()
+            })
+            .map_err(failed)?;
+        // Up to the first that is not there.
+        let segments = (1..)
+            .zip(segments)
+            .take_while(|(wanted, (number, _))| wanted == number)
+            .map(|(_, (_, segment))| segment)
+            .collect();
+        Ok(Self {
+            witness: Witness {
+                seq: tail_found.seq,
+                hash: tail_found.hash,
+            },
+            note,
+            open: open
+                .into_iter()
+                .map(|(seq, segment, offset)| (seq, Place { segment, offset }))
+                .collect(),
+            segments,
+        })
+    }
+
+    /// From where the chain has to be read: what nobody has touched since is not read again.
+    pub(super) fn start(self, mut seen: impl FnMut(u64) -> Option<Seen>) -> Scan {
+        let Scan {
+            mut at, mut tail, ..
+        } = Scan::default();
+        let count = self.segments.len();
+        for (index, (before, end)) in self.segments.into_iter().enumerate() {
+            if seen(at.segment) != Some(before) {
+                break;
+            }
+            tail = end;
+            if index.saturating_add(1) == count {
+                // The last of them: the rest of it may follow.
+                at.offset = before.size;
+                break;
+            }
+            at.segment = at.segment.saturating_add(1);
+        }
+        let mut open = self.open;
+        open.retain(|_, place| *place < at);
+        Scan::from(at, tail, open)
+    }
+}
+
+/// Has the database witness where the chain ends.
+pub(super) fn testify(
+    database: &Connection,
+    known: &Scan,
+    segment: Option<(u64, Seen)>,
+) -> rusqlite::Result<()> {
+    let open: Vec<(u64, u64, u64)> = known
+        .open
+        .iter()
+        .map(|(seq, place)| (*seq, place.segment, place.offset))
+        .collect();
+    let open = serde_json::to_string(&open).unwrap_or_else(|_| "[]".to_owned());
+    let ts = known.tail.ts.milliseconds().cast_signed();
+    let seq = known.tail.seq.cast_signed();
+    database
+        .prepare_cached(
+            "INSERT INTO chain_head (one, seq, hash, ts, open) VALUES (1, ?1, ?2, ?3, ?4) ON CONFLICT (one) DO UPDATE SET seq = ?1, hash = ?2, ts = ?3, open = ?4, note = NULL",
+        )?
+        .execute(params![seq, known.tail.hash, ts, open])?;
+    if let Some((number, seen)) = segment {
+        database
+            .prepare_cached(
+                "INSERT OR REPLACE INTO chain_segment (number, inode, size, changed_s, changed_ns, seq, hash, ts) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?
+            .execute(params![
+                number.cast_signed(),
+                seen.inode.cast_signed(),
+                seen.size.cast_signed(),
+                seen.changed_s,
+                seen.changed_ns,
+                seq,
+                known.tail.hash,
+                ts
+            ])?;
+    }
+    Ok(())
+}
+
+/// Forgets what it knew of a chain that is not there any more, but for a note.
+pub(super) fn forget(database: &mut Connection, note: &str) -> rusqlite::Result<()> {
+    let transaction = database.transaction()?;
+    transaction.execute_batch("DELETE FROM chain_segment; DELETE FROM chain_head;")?;
+    transaction.execute(
+        "INSERT INTO chain_head (one, seq, hash, ts, open, note) VALUES (1, 0, ?1, 0, '[]', ?2)",
+        params![Tail::none().hash, note],
+    )?;
+    transaction.commit()
+}
+
+/// The witness of a state directory, which may be a copy; none where there is no database.
+pub(crate) fn witness_of(folder: &Folder) -> Result<Option<Witness>, String> {
+    let described = |error: &dyn std::fmt::Display| error.to_string();
+    if !folder.inspect(NAME).map_err(|error| described(&error))? {
+        return Ok(None);
+    }
+    let path = folder.path().join(NAME);
+    // The third is for read-only media, where what is in the log beside the database cannot be had: an older pair then.
+    let immutable = url::Url::from_file_path(&path)
+        .map(|mut url| {
+            url.set_query(Some("immutable=1"));
+            url.to_string()
+        })
+        .unwrap_or_default();
+    let read = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let write = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    witnessed(&path, read)
+        .or_else(|_| witnessed(&path, write))
+        .or_else(|_| witnessed(immutable.as_ref(), read | OpenFlags::SQLITE_OPEN_URI))
+        .map_err(|error| described(&error))
+}
+
+fn witnessed(path: &std::path::Path, flags: OpenFlags) -> rusqlite::Result<Option<Witness>> {
+    let database = Connection::open_with_flags(path, flags)?;
+    database.busy_timeout(std::time::Duration::from_secs(5))?;
+    database
+        .query_row("SELECT seq, hash FROM chain_head", [], |row| {
+            Ok(Witness {
+                seq: row.get::<_, i64>(0)?.cast_unsigned(),
+                hash: row.get(1)?,
+            })
+        })
+        .optional()
+}

@@ -1,0 +1,72 @@
+//! The one writer (K-360): an exclusive lock on a file of the state directory, held for one change.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt as _;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, OFlags};
+
+use super::folder::{Folder, FolderError};
+
+const NAME: &str = "govern.lock";
+const FIRST_PAUSE: Duration = Duration::from_micros(200);
+const LONGEST_PAUSE: Duration = Duration::from_millis(10);
+
+/// Held until dropped.
+#[derive(Debug)]
+pub(crate) struct Lock(#[allow(dead_code)] File);
+
+/// Why it is not held.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LockError {
+    #[error("another process has been writing for 5 s")]
+    Busy,
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+}
+
+impl Lock {
+    /// Waits for it until then.
+    pub(crate) fn take(folder: &Folder, until: Instant) -> Result<Self, LockError> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let file = folder.open_or_make(NAME, OFlags::RDWR)?;
+            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                // A lock on a file that somebody has taken away in the meantime keeps nobody out.
+                Ok(()) if stands(folder, &file)? => return Ok(Self(file)),
+                Ok(()) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(folder.failed(NAME, error.into()).into()),
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(LockError::Busy);
+            }
+            std::thread::sleep(pause.min(left));
+            pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// The same for somebody who only reads: shared, none where it cannot be had (a copy on read-only media, another's).
+    pub(crate) fn share(folder: &Folder, until: Instant) -> Option<Self> {
+        let file = folder.open(NAME, OFlags::RDONLY).ok()??;
+        loop {
+            if rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
+                return Some(Self(file));
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return None;
+            }
+            std::thread::sleep(LONGEST_PAUSE.min(left));
+        }
+    }
+}
+
+fn stands(folder: &Folder, file: &File) -> Result<bool, FolderError> {
+    let held = file
+        .metadata()
+        .map_err(|source| folder.failed(NAME, source))?;
+    Ok(folder
+        .stat(NAME)?
+        .is_some_and(|stat| stat.st_ino == held.ino() && stat.st_dev == held.dev()))
+}

@@ -1,0 +1,221 @@
+//! The state directory: the database, the chain, and the lock that keeps both together.
+//!
+//! Whoever changes state goes through [`State::write`]: lock, database transaction, chain, commit. What only happened and
+//! changes nothing (a call, its end, a denial) is [`State::append`]ed to the chain.
+//!
+//! Two processes may share the directory. Whoever writes holds one lock for as long as that takes, and reads first what
+//! the other has written. What a crash left is put right by whoever comes next (`writer`).
+
+mod database;
+mod folder;
+mod kill;
+mod lock;
+mod running;
+mod turn;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::chain::Entry;
+use crate::failure::Failure;
+use crate::time::Time;
+
+pub(crate) use database::witness_of;
+pub(crate) use folder::{Folder, FolderError};
+pub(crate) use kill::kill_point;
+pub(crate) use lock::Lock;
+
+use turn::Turn;
+use writer::Writer;
+
+/// K-360: how long a change waits for the one before it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// As many readers at once keep their connection.
+const READERS: usize = 8;
+
+/// State of one home.
+pub struct State {
+    folder: Folder,
+    readers: Mutex<Vec<rusqlite::Connection>>,
+    writer: Turn<Writer>,
+    /// The newest chain time that this process knows.
+    newest: Mutex<Time>,
+}
+
+/// Where the chain ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// Of the last record; 0 where there is none.
+    pub seq: u64,
+    /// 64 hex digits.
+    pub hash: String,
+}
+
+/// A change that is being made: what the closure of [`State::write`] gets.
+pub struct Change<'a> {
+    /// Everything in it is committed or nothing.
+    pub database: &'a rusqlite::Transaction<'a>,
+    /// K-271: the later of the system clock and the newest chain time.
+    pub now: Time,
+    entries: Vec<Entry>,
+}
+
+impl Change<'_> {
+    /// Has an entry written to the chain before the commit.
+    pub fn record(&mut self, entry: Entry) {
+        self.entries.push(entry);
+    }
+}
+
+impl State {
+    /// Opens the state in this directory (0700, made if it is not there), recovers what a crash left (K-361, K-362).
+    ///
+    /// A chain that is not as it was left does not fail here: the state can be read then, and every change is
+    /// `audit-unavailable` (K-362, [`Self::damage`]).
+    ///
+    /// # Errors
+    ///
+    /// `store-unavailable` where the database cannot be opened, migrated or checked (K-371), or where the directory or a
+    /// file in it is a link, another user's, or writable for others; `audit-unavailable` where another process has been
+    /// writing for 5 s.
+    pub fn open(folder: &Path) -> Result<Self, Failure> {
+        let folder = Folder::make(folder).map_err(|error| {
+            let failure = database::failed(&error);
+            match &error {
+                FolderError::Writable { path, .. } => {
+                    failure.with_hint(format!("`chmod go-w {}`", path.display()))
+                }
+                _ => failure,
+            }
+        })?;
+        let until = Instant::now() + PATIENCE;
+        let _lock = Lock::take(&folder, until).map_err(writer::locked)?;
+        let writer = Writer::open(&folder)?;
+        let newest = writer.newest();
+        Ok(Self {
+            folder,
+            readers: Mutex::default(),
+            writer: Turn::new(writer),
+            newest: Mutex::new(newest),
+        })
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Why nothing can be changed (K-362); none while all is well.
+    #[must_use]
+    pub fn damage(&self) -> Option<Failure> {
+        self.writer
+            .take(Instant::now() + PATIENCE)
+            .and_then(|writer| writer.damage())
+    }
+
+    /// K-271: the later of the system clock and the newest chain time, for whoever only reads.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        let newest = *self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        // What another process has written since counts too; a file that cannot be read is the next change's concern.
+        let head = crate::chain::newest(&self.folder).unwrap_or_default();
+        Time::now().max(newest).max(head)
+    }
+
+    /// Reads; never waits for a writer. All of it sees one state of the database, that of its beginning.
+    ///
+    /// # Errors
+    ///
+    /// What `look` gives; `store-unavailable` where the database cannot be read.
+    pub fn read<T>(
+        &self,
+        look: impl FnOnce(&rusqlite::Connection) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let kept = self
+            .readers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        let mut reader = match kept {
+            Some(reader) => reader,
+            None => database::reader(&self.folder)?,
+        };
+        let transaction = reader.transaction().map_err(database::failed)?;
+        let found = look(&transaction);
+        transaction.finish().map_err(database::failed)?;
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        if readers.len() < READERS {
+            readers.push(reader);
+        }
+        found
+    }
+
+    /// Changes state: all of it or nothing. Entries are on disk in the chain before the commit (K-274, K-359).
+    ///
+    /// Inside of `make` neither this nor [`Self::append`] can be called: they would wait for `make` to end.
+    ///
+    /// # Errors
+    ///
+    /// What `make` gives; then nothing is changed and nothing recorded. `audit-unavailable` where the chain cannot be
+    /// written or is locked for more than 5 s; `store-unavailable` where the database fails.
+    pub fn write<T>(
+        &self,
+        make: impl FnOnce(&mut Change<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.with_writer(|writer| writer.write(make))
+    }
+
+    /// Writes entries to the chain, synced to disk, in this order; answers where it ends then.
+    ///
+    /// # Errors
+    ///
+    /// `audit-unavailable`; then nothing of them is there.
+    pub fn append(&self, entries: Vec<Entry>) -> Result<Head, Failure> {
+        self.with_writer(|writer| writer.append(&entries))
+    }
+
+    /// Where the chain ends: what `audit show` prints as anchor (K-364).
+    ///
+    /// # Errors
+    ///
+    /// `audit-unavailable`.
+    pub fn head(&self) -> Result<Head, Failure> {
+        self.with_writer(|writer| Ok(writer.head()))
+    }
+
+    fn with_writer<T>(
+        &self,
+        act: impl FnOnce(&mut Writer) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let until = Instant::now() + PATIENCE;
+        let mut turn = self
+            .writer
+            .take(until)
+            .ok_or_else(|| writer::locked(lock::LockError::Busy))?;
+        let writer = &mut *turn;
+        if let Some(damage) = writer.damage() {
+            return Err(damage);
+        }
+        let _lock = Lock::take(&self.folder, until).map_err(writer::locked)?;
+        writer.refresh()?;
+        let done = act(writer);
+        let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        *newest = writer.newest();
+        done
+    }
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State")
+            .field("folder", &self.folder.path())
+            .finish_non_exhaustive()
+    }
+}

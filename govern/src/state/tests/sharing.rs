@@ -1,0 +1,286 @@
+//! Two processes, many threads, and time (K-360, K-271).
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use rustix::fs::FlockOperation;
+
+use super::{Home, child, entry, insert, rows};
+use crate::chain::{Event, Tail};
+use crate::failure::Code;
+use crate::time::Time;
+
+#[test]
+fn k_360_many_threads_over_two_states_write_one_chain() {
+    let home = Home::new();
+    let states = [home.open(), home.open()];
+    insert(&states[0], 0, &[]).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..8_i64 {
+            let state = &states[usize::try_from(thread).unwrap() % 2];
+            scope.spawn(move || {
+                for number in 1..=5 {
+                    let entries = [
+                        entry(Event::SkillLoaded, "a"),
+                        entry(Event::CapabilityRegistered, "a.b"),
+                    ];
+                    insert(state, thread * 100 + number, &entries).unwrap();
+                    state
+                        .append(vec![entry(Event::CapabilityDenied, "a.b")])
+                        .unwrap();
+                }
+            });
+        }
+    });
+    let verdict = home.verify();
+    assert!(verdict.ok, "{verdict:?}");
+    assert_eq!(verdict.records, 8 * 5 * 3);
+    assert_eq!(rows(&states[1]).len(), 41);
+    // What one change records stands together.
+    let events = home.events();
+    let loaded = events
+        .iter()
+        .position(|event| event.starts_with("skill-loaded"));
+    assert!(events[loaded.unwrap() + 1].starts_with("capability-registered"));
+}
+
+#[test]
+fn k_360_two_processes_write_one_chain() {
+    let home = Home::new();
+    let mut workers: Vec<_> = (0..2)
+        .map(|_| {
+            child("kill::worker")
+                .env("WORK_IN", home.path())
+                .env("ROUNDS", "20")
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for worker in &mut workers {
+        assert!(worker.wait().unwrap().success());
+    }
+    let verdict = home.verify();
+    assert!(verdict.ok, "{verdict:?}");
+    assert!(verdict.records >= 2 * 20 * 5);
+    let interrupted = home
+        .records()
+        .iter()
+        .filter(|record| record["code"] == "interrupted")
+        .count();
+    assert_eq!(interrupted, 0, "a start of one ends no call of the other");
+}
+
+#[test]
+fn k_360_whoever_waits_for_5_s_gives_up() {
+    let home = Home::new();
+    let state = home.open();
+    let lock = std::fs::File::open(home.path().join("govern.lock")).unwrap();
+    rustix::fs::flock(&lock, FlockOperation::LockExclusive).unwrap();
+    let begun = Instant::now();
+    let refused = state
+        .append(vec![entry(Event::CapabilityDenied, "a.b")])
+        .unwrap_err();
+    assert_eq!(refused.code, Code::AuditUnavailable);
+    assert!(begun.elapsed() >= Duration::from_secs(5));
+    // Reading waits for nobody.
+    let begun = Instant::now();
+    state.read(|_| Ok(())).unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(1));
+    drop(lock);
+    state
+        .append(vec![entry(Event::CapabilityDenied, "a.b")])
+        .unwrap();
+}
+
+#[test]
+fn k_360_a_lock_file_that_was_taken_away_is_not_two_locks() {
+    let home = Home::new();
+    let state = home.open();
+    let lock = std::fs::File::open(home.path().join("govern.lock")).unwrap();
+    rustix::fs::flock(&lock, FlockOperation::LockExclusive).unwrap();
+    std::fs::remove_file(home.path().join("govern.lock")).unwrap();
+    // Whoever holds the old file holds nothing any more; both that come now meet on the new one.
+    state
+        .append(vec![entry(Event::CapabilityDenied, "a.b")])
+        .unwrap();
+    assert!(home.verify().ok);
+}
+
+#[test]
+fn k_271_a_clock_that_is_set_back_sets_nothing_back() {
+    let home = Home::new();
+    let state = home.open();
+    state
+        .append(vec![entry(Event::CapabilityDenied, "a.b")])
+        .unwrap();
+    let future = Time::now().after(Duration::from_secs(3600));
+    state
+        .with_writer(|writer| {
+            // As if the last record had been written an hour later.
+            writer.log().known.tail = Tail {
+                ts: future,
+                ..writer.log().known.tail.clone()
+            };
+            Ok(())
+        })
+        .unwrap();
+    let seen = state
+        .write(|change| {
+            change.record(entry(Event::ApprovalExpired, "a.b"));
+            Ok(change.now)
+        })
+        .unwrap();
+    assert_eq!(seen, future);
+    assert!(state.now() > future);
+    // Another process knows it too, and the same one after a restart.
+    let other = home.open();
+    assert!(other.now() > future);
+    state
+        .append(vec![entry(Event::CapabilityDenied, "a.b")])
+        .unwrap();
+    let times: Vec<String> = home
+        .records()
+        .iter()
+        .map(|record| record["ts"].as_str().unwrap().to_owned())
+        .collect();
+    assert!(times.is_sorted_by(|a, b| a < b), "{times:?}");
+    assert!(home.verify().ok);
+}
+
+#[test]
+fn k_360_the_chain_goes_on_over_segments() {
+    let home = Home::new();
+    let state = home.open();
+    state
+        .with_writer(|writer| {
+            writer.log().largest = 4096;
+            Ok(())
+        })
+        .unwrap();
+    for number in 0..20 {
+        let denied = entry(Event::CapabilityDenied, &format!("a.b{number}"));
+        state.append(vec![denied.clone(), denied]).unwrap();
+    }
+    assert!(home.path().join("chain/000005.jsonl").exists());
+    let verdict = home.verify();
+    assert!(verdict.ok && verdict.records == 40, "{verdict:?}");
+    let other = home.open();
+    other
+        .append(vec![entry(Event::CapabilityDenied, "a.b")])
+        .unwrap();
+    state
+        .append(vec![entry(Event::CapabilityDenied, "a.b")])
+        .unwrap();
+    drop((state, other));
+    assert_eq!(home.open().head().unwrap().seq, 42);
+    assert!(home.verify().ok);
+    // One that is missing in between is seen, and so is one that was emptied.
+    let kept = std::fs::read(home.path().join("chain/000002.jsonl")).unwrap();
+    std::fs::write(home.path().join("chain/000002.jsonl"), "").unwrap();
+    assert!(!home.verify().ok);
+    assert!(home.open().damage().is_some());
+    std::fs::remove_file(home.path().join("chain/000002.jsonl")).unwrap();
+    assert!(!home.verify().ok);
+    assert!(home.open().damage().is_some());
+    std::fs::write(home.path().join("chain/000002.jsonl"), kept).unwrap();
+    assert!(home.verify().ok);
+}
+
+#[test]
+fn a_change_inside_a_change_is_refused_not_waited_for_forever() {
+    let home = Home::new();
+    let state = home.open();
+    let inner = state.write(|_| {
+        Ok(state
+            .append(vec![entry(Event::CapabilityDenied, "a.b")])
+            .map_err(|failure| failure.code))
+    });
+    assert_eq!(inner.unwrap().unwrap_err(), Code::AuditUnavailable);
+}
+
+/// A call's two appends; printed for whoever looks, bounded for a machine that is busy.
+#[test]
+fn a_calls_two_appends_take_little() {
+    let home = Home::new();
+    let state = home.open();
+    let mut times: Vec<Duration> = (0..50)
+        .map(|_| {
+            let begun = Instant::now();
+            let call = state
+                .append(vec![entry(Event::CapabilityCall, "a.b")])
+                .unwrap();
+            let end = crate::chain::Entry {
+                call_seq: Some(call.seq),
+                ..entry(Event::CapabilityExecuted, "a.b")
+            };
+            state.append(vec![end]).unwrap();
+            begun.elapsed()
+        })
+        .collect();
+    times.sort();
+    println!(
+        "a call's two appends: median {:?}, 9 in 10 within {:?}",
+        times[25], times[45]
+    );
+    assert!(times[25] < Duration::from_millis(100));
+}
+
+#[test]
+fn k_363_verification_and_showing_keep_nobody_from_writing() {
+    let home = Home::new();
+    let state = home.open();
+    let denied = || vec![entry(Event::CapabilityDenied, "a.b")];
+    state.append(denied()).unwrap();
+    let mut shown = 0;
+    crate::chain::show(&home.path(), &crate::chain::Filter::default(), &mut |_| {
+        // What is written meanwhile is not shown, or this would have no end.
+        state.append(denied()).unwrap();
+        shown += 1;
+    })
+    .unwrap();
+    assert_eq!(shown, 1);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..40 {
+                state.append(denied()).unwrap();
+            }
+        });
+        for _ in 0..20 {
+            let verdict = home.verify();
+            assert!(verdict.ok, "{verdict:?}");
+        }
+    });
+}
+
+#[test]
+fn k_366_what_is_shown_of_a_capability_includes_the_loads_of_its_skill() {
+    let home = Home::new();
+    let state = home.open();
+    let entries = vec![
+        entry(Event::SkillLoaded, "moltbook"),
+        entry(Event::SkillLoaded, "molt"),
+        entry(Event::CapabilityCall, "moltbook.create_notebook"),
+        entry(Event::CapabilityCall, "moltbook.search"),
+        entry(Event::SkillReloaded, "moltbook"),
+    ];
+    let head = state.append(entries).unwrap();
+    let shown = |since, capability: &str| {
+        let mut seqs = Vec::new();
+        let filter = crate::chain::Filter {
+            since,
+            capability: Some(capability.to_owned()),
+        };
+        let anchor = crate::chain::show(&home.path(), &filter, &mut |record| {
+            seqs.push(record["seq"].as_u64().unwrap());
+        });
+        assert_eq!(
+            anchor.unwrap().unwrap().to_string(),
+            format!("5:{}", head.hash)
+        );
+        seqs
+    };
+    assert_eq!(shown(0, "Moltbook.create-notebook"), [1, 3, 5]);
+    assert_eq!(shown(1, "moltbook.search"), [4, 5]);
+    assert_eq!(shown(0, "moltbook"), [1, 5]);
+}

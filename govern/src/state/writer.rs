@@ -1,0 +1,370 @@
+//! Whoever holds the lock: changes, appends, and what a crash left to put right.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::database::{self, Known, failed};
+use super::folder::Folder;
+use super::kill::kill_point;
+use super::lock::LockError;
+use super::running::Running;
+use super::{Change, Head};
+use crate::chain::{
+    ChainError, ChainKey, Entry, Event, Log, Outcome, Seen, Witness, is_empty, record_at, segment,
+};
+use crate::failure::{Code, Failure};
+use crate::time::Time;
+
+const CHAIN: &str = "chain";
+
+pub(super) struct Writer {
+    database: Connection,
+    running: Running,
+    chain: Chain,
+    /// Entries that say that a commit failed, and could not be written yet (K-370).
+    owed: Vec<Entry>,
+}
+
+enum Chain {
+    Good(Box<Log>),
+    /// K-362: only reading until the operator has moved it away.
+    Damaged(Failure),
+}
+
+impl Writer {
+    /// Called with the lock held.
+    pub(super) fn open(folder: &Folder) -> Result<Self, Failure> {
+        let mut database = database::open(folder)?;
+        let (running, others) = Running::start(folder).map_err(failed)?;
+        let chain = match recover(folder, &mut database, &others) {
+            Ok(log) => Chain::Good(Box::new(log)),
+            Err(Trouble::Chain(error)) => Chain::Damaged(error.into()),
+            Err(Trouble::Database(error)) => return Err(failed(error)),
+        };
+        Ok(Self {
+            database,
+            running,
+            chain,
+            owed: Vec::new(),
+        })
+    }
+
+    pub(super) fn damage(&self) -> Option<Failure> {
+        match &self.chain {
+            Chain::Good(_) => None,
+            Chain::Damaged(failure) => Some(failure.clone()),
+        }
+    }
+
+    pub(super) fn newest(&self) -> Time {
+        match &self.chain {
+            Chain::Good(log) => log.known.tail.ts,
+            Chain::Damaged(_) => Time::default(),
+        }
+    }
+
+    pub(super) fn head(&self) -> Head {
+        match &self.chain {
+            Chain::Good(log) => head(log),
+            Chain::Damaged(_) => Head {
+                seq: 0,
+                hash: String::new(),
+            },
+        }
+    }
+
+    /// Reads what another process has written since, and puts right what it left if it was killed.
+    pub(super) fn refresh(&mut self) -> Result<(), Failure> {
+        let Chain::Good(log) = &mut self.chain else {
+            return Ok(());
+        };
+        let caught = if log.stale()? {
+            // Whoever has written in the meantime has written that too.
+            self.owed.clear();
+            let known = Known::read(&self.database)?;
+            let before = log.known.clone();
+            let caught = log
+                .catch_up(&known.witness)
+                .map_err(Trouble::Chain)
+                .and_then(|()| settle(log, &mut self.database, &[], None));
+            if caught.is_err() {
+                // All of it once more, when the disk is not full any more.
+                log.forget(before);
+            }
+            caught
+        } else {
+            Ok(())
+        };
+        match caught {
+            Ok(()) => {}
+            Err(Trouble::Database(error)) => return Err(failed(error)),
+            Err(Trouble::Chain(error)) => {
+                let lasting = error.is_lasting();
+                let failure = Failure::from(error);
+                if lasting {
+                    self.chain = Chain::Damaged(failure.clone());
+                }
+                return Err(failure);
+            }
+        }
+        if !self.owed.is_empty() {
+            log.append(&self.owed)?;
+            self.owed.clear();
+        }
+        Ok(())
+    }
+
+    pub(super) fn write<T>(
+        &mut self,
+        make: impl FnOnce(&mut Change<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let log = match &mut self.chain {
+            Chain::Good(log) => log,
+            Chain::Damaged(failure) => return Err(failure.clone()),
+        };
+        synchronous(&self.database, "FULL").map_err(failed)?;
+        let transaction = self
+            .database
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(failed)?;
+        let mut change = Change {
+            database: &transaction,
+            now: Time::now().max(log.known.tail.ts),
+            entries: Vec::new(),
+        };
+        let made = make(&mut change)?;
+        let entries = change.entries;
+        kill_point();
+        if !entries.is_empty() {
+            append(log, &mut self.running, &entries)?;
+        }
+        let committed = if entries.is_empty() {
+            transaction.commit()
+        } else {
+            database::testify(&transaction, &log.known, seen(log)).and_then(|()| {
+                kill_point();
+                transaction.commit()
+            })
+        };
+        kill_point();
+        if let Err(error) = committed {
+            // K-370: what the chain says did not come about, and the chain says that too.
+            self.owed = entries.into_iter().filter_map(not_done).collect();
+            if !self.owed.is_empty() && log.append(&self.owed).is_ok() {
+                self.owed.clear();
+            }
+            return Err(failed(error));
+        }
+        Ok(made)
+    }
+
+    pub(super) fn append(&mut self, entries: &[Entry]) -> Result<Head, Failure> {
+        if entries.iter().any(|entry| entry.event.changes_state()) {
+            // Its place is in a transaction, for what is in the chain without one counts as lost.
+            self.write(|change| {
+                entries
+                    .iter()
+                    .for_each(|entry| change.record(entry.clone()));
+                Ok(())
+            })?;
+            return Ok(self.head());
+        }
+        let log = match &mut self.chain {
+            Chain::Good(log) => log,
+            Chain::Damaged(failure) => return Err(failure.clone()),
+        };
+        if !entries.is_empty() {
+            append(log, &mut self.running, entries)?;
+            // The witness may be behind (K-363), so that this needs no sync, and no failure of it is one of the append.
+            let witnessed = synchronous(&self.database, "NORMAL")
+                .and_then(|()| testify(&mut self.database, log));
+            if let Err(error) = witnessed {
+                tracing::warn!(%error, "the database does not witness the chain");
+            }
+            kill_point();
+        }
+        Ok(head(log))
+    }
+}
+
+#[cfg(test)]
+impl Writer {
+    pub(super) fn log(&mut self) -> &mut Log {
+        match &mut self.chain {
+            Chain::Good(log) => log,
+            Chain::Damaged(failure) => panic!("{failure}"),
+        }
+    }
+}
+
+/// Why the state cannot be used, or only be read.
+enum Trouble {
+    Chain(ChainError),
+    Database(String),
+}
+
+impl<E: Into<ChainError>> From<E> for Trouble {
+    fn from(error: E) -> Self {
+        Self::Chain(error.into())
+    }
+}
+
+fn of_database(error: impl std::fmt::Display) -> Trouble {
+    Trouble::Database(error.to_string())
+}
+
+/// K-362, at the start.
+fn recover(
+    folder: &Folder,
+    database: &mut Connection,
+    others: &BTreeSet<u64>,
+) -> Result<Log, Trouble> {
+    let mut known = Known::read(database).map_err(of_database)?;
+    let fresh = match folder.child(CHAIN)? {
+        None => true,
+        Some(chain) => is_empty(&chain)?,
+    };
+    let key = Arc::new(ChainKey::load(folder, fresh)?);
+    if fresh && known.witness.seq > 0 {
+        // The operator has moved the chain away, or somebody else has: the new one begins with where the old one ended.
+        let note = format!(
+            "begun anew; the chain before ended at {}:{}",
+            known.witness.seq, known.witness.hash
+        );
+        database::forget(database, &note).map_err(of_database)?;
+        kill_point();
+        known = Known::read(database).map_err(of_database)?;
+    }
+    let mut notes = Vec::new();
+    if let Some(note) = known.note.take().filter(|_| fresh) {
+        notes.push(note);
+    }
+    let chain = folder.make_child(CHAIN)?;
+    let witness: Witness = known.witness.clone();
+    let scan = known.start(|number| {
+        let file = chain
+            .open(&segment::name(number), rustix::fs::OFlags::RDONLY)
+            .ok()??;
+        Seen::of(&file).ok()
+    });
+    let mut log = Log::new(chain, key, scan);
+    log.catch_up(&witness)?;
+    settle(&mut log, database, &notes, Some(others))?;
+    Ok(log)
+}
+
+/// Says in the chain what was put right, and has the database witness it. `others`: the calls of other processes, none
+/// where this is not the start and calls may be running.
+fn settle(
+    log: &mut Log,
+    database: &mut Connection,
+    notes: &[String],
+    others: Option<&BTreeSet<u64>>,
+) -> Result<(), Trouble> {
+    let mut entries = Vec::new();
+    let mended = log.mend()?;
+    log.adopt()?;
+    for note in notes.iter().cloned().chain(mended) {
+        entries.push(Entry {
+            subject: Some(note),
+            ..Entry::new(Event::ChainRecovered)
+        });
+    }
+    for lost in std::mem::take(&mut log.known.lost) {
+        if let Some(event) = lost.event() {
+            entries.push(lost.failed(event, Code::StoreUnavailable));
+        }
+    }
+    if let Some(others) = others {
+        let left: Vec<_> = log
+            .known
+            .open
+            .iter()
+            .filter(|(call, _)| !others.contains(call))
+            .map(|(call, place)| (*call, *place))
+            .collect();
+        for (call, place) in left {
+            let found = record_at(log.folder(), place)?.filter(|record| record.tail.seq == call);
+            let mut entry = found.map_or_else(
+                || Entry {
+                    outcome: Outcome::Error,
+                    code: Some(Code::Interrupted),
+                    ..Entry::new(Event::CapabilityExecuted)
+                },
+                |record| record.failed(Event::CapabilityExecuted, Code::Interrupted),
+            );
+            entry.call_seq = Some(call);
+            entries.push(entry);
+        }
+    }
+    if !entries.is_empty() {
+        log.append(&entries)?;
+        kill_point();
+    }
+    let level = if entries.is_empty() { "NORMAL" } else { "FULL" };
+    synchronous(database, level)
+        .and_then(|()| testify(database, log))
+        .map_err(of_database)
+}
+
+fn append(log: &mut Log, running: &mut Running, entries: &[Entry]) -> Result<(), ChainError> {
+    let calls: Vec<u64> = (log.known.tail.seq.saturating_add(1)..)
+        .zip(entries)
+        .filter(|(_, entry)| entry.event == Event::CapabilityCall)
+        .map(|(seq, _)| seq)
+        .collect();
+    for call in &calls {
+        running.begin(*call)?;
+    }
+    if let Err(error) = log.append(entries) {
+        for call in calls {
+            // The list is longer than it has to be at worst.
+            let _ = running.end(call);
+        }
+        return Err(error);
+    }
+    for entry in entries {
+        if let (Event::CapabilityExecuted, Some(call)) = (entry.event, entry.call_seq) {
+            let _ = running.end(call);
+        }
+    }
+    Ok(())
+}
+
+/// The same as of something that was not done; none where it says that already.
+fn not_done(entry: Entry) -> Option<Entry> {
+    (entry.outcome == Outcome::Ok).then_some(Entry {
+        outcome: Outcome::Error,
+        code: Some(Code::StoreUnavailable),
+        ..entry
+    })
+}
+
+fn head(log: &Log) -> Head {
+    Head {
+        seq: log.known.tail.seq,
+        hash: log.known.tail.hash.clone(),
+    }
+}
+
+fn seen(log: &Log) -> Option<(u64, Seen)> {
+    // Without it the segment is read once more at the next start.
+    log.seen().unwrap_or_default()
+}
+
+fn testify(database: &mut Connection, log: &Log) -> rusqlite::Result<()> {
+    let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    database::testify(&transaction, &log.known, seen(log))?;
+    transaction.commit()
+}
+
+fn synchronous(database: &Connection, level: &str) -> rusqlite::Result<()> {
+    database.pragma_update(None, "synchronous", level)
+}
+
+/// K-360
+pub(super) fn locked(error: LockError) -> Failure {
+    Failure::new(Code::AuditUnavailable, format!("state: {error}"))
+}

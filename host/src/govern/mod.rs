@@ -1,0 +1,95 @@
+//! Governed execution of foreign skills: what [`hydrant_govern`] needs of this host.
+//!
+//! The crate decides; here are its ports: the pinned component `skill.interpret`, HTTP by the client whose addresses are
+//! checked, and the egress proxy of a jail.
+
+mod egress;
+mod interpreter;
+mod wire;
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+pub use hydrant_govern::*;
+
+use self::config::Config;
+use self::failure::Failure;
+use self::governor::Governor;
+use crate::host::Host;
+
+/// A host, as the governor sees it.
+#[derive(Clone)]
+pub struct Ports(Arc<Host>);
+
+impl Ports {
+    /// The ports of this host.
+    #[must_use]
+    pub fn new(host: Arc<Host>) -> Self {
+        Self(host)
+    }
+
+    /// A governor of the state in this folder.
+    ///
+    /// # Errors
+    ///
+    /// `store-unavailable`, `audit-unavailable`: the state cannot be opened, and nothing is assumed of it.
+    pub fn governor(self, state: &std::path::Path, config: Config) -> Result<Governor, Failure> {
+        let installed = self
+            .0
+            .pinned_ids()
+            .map_err(|error| Failure::new(failure::Code::StoreUnavailable, error.to_string()))?;
+        Governor::open(
+            state,
+            config,
+            governor::Ports {
+                launcher: self.0.launcher().cloned(),
+                interpreter: Box::new(self.clone()),
+                wire: Box::new(self.clone()),
+                egress: Box::new(self),
+                installed,
+            },
+        )
+    }
+}
+
+/// A governor that is opened when it is first asked: who never calls a governed capability needs no state.
+pub struct Lazy {
+    ports: Ports,
+    state: PathBuf,
+    config: Config,
+    opened: OnceLock<Result<Governor, Failure>>,
+}
+
+impl Lazy {
+    /// A governor of the state in this folder, to be opened later.
+    #[must_use]
+    pub fn new(ports: Ports, state: PathBuf, config: Config) -> Self {
+        Self {
+            ports,
+            state,
+            config,
+            opened: OnceLock::new(),
+        }
+    }
+
+    /// The governor.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ports::governor`], the same each time.
+    pub fn get(&self) -> Result<&Governor, Failure> {
+        let open = || {
+            self.ports
+                .clone()
+                .governor(&self.state, self.config.clone())
+        };
+        self.opened.get_or_init(open).as_ref().map_err(Clone::clone)
+    }
+
+    /// A stream ended; where nothing was opened there is nothing to end.
+    pub fn end_session(&self, caller: &governor::Caller) {
+        if let Some(Ok(governor)) = self.opened.get() {
+            governor.end_session(caller);
+        }
+    }
+}

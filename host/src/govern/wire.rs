@@ -1,0 +1,82 @@
+//! HTTP for the governor (K-311, K-315, K-316, K-319).
+
+use hydrant_govern::failure::{Code, Failure};
+use hydrant_govern::ports::{Wire, WireFailure, WireLimits, WireRequest, WireResponse};
+use ureq::http::HeaderMap;
+
+use super::Ports;
+use crate::capability::fetch::{FetchError, Single, header, send_single};
+use crate::policy::Reach;
+
+impl Wire for Ports {
+    fn exchange(
+        &self,
+        request: &WireRequest,
+        limits: &WireLimits,
+    ) -> Result<WireResponse, WireFailure> {
+        let failed = |error, network_bytes| WireFailure {
+            failure: failure(error, request, limits),
+            network_bytes,
+        };
+        let headers = headers(request).map_err(|error| failed(error, 0))?;
+        let single = Single {
+            method: &request.method,
+            url: &request.url,
+            headers,
+            body: request.body.as_deref(),
+            reach: if limits.private {
+                Reach::Any
+            } else {
+                Reach::Public
+            },
+            connect: limits.connect,
+            total: limits.total,
+            response_bytes: limits.response_bytes,
+        };
+        let (outcome, network_bytes) = send_single(self.0.fetcher(), &single);
+        let response = outcome.map_err(|error| failed(error, network_bytes))?;
+        Ok(WireResponse {
+            status: response.status,
+            headers: response.headers,
+            body: response.body,
+            network_bytes,
+        })
+    }
+}
+
+fn headers(request: &WireRequest) -> Result<HeaderMap, FetchError> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &request.headers {
+        let (name, value) = header(name, &value.0)?;
+        headers.append(name, value);
+    }
+    Ok(headers)
+}
+
+/// K-38: names the host and nothing else of the request.
+fn failure(error: FetchError, request: &WireRequest, limits: &WireLimits) -> Failure {
+    let code = match error {
+        FetchError::Denied => Code::PrivateAddress,
+        FetchError::Dns => Code::Dns,
+        FetchError::Connect => Code::Connect,
+        FetchError::Tls => Code::Tls,
+        FetchError::Timeout => Code::Timeout,
+        FetchError::TooLarge => Code::ResponseTooLarge,
+        FetchError::RedirectDenied
+        | FetchError::Redirects
+        | FetchError::InvalidRequest
+        | FetchError::UnsupportedEncoding
+        | FetchError::Protocol => Code::FetchFailed,
+    };
+    let host = request.url.host_str().unwrap_or_default();
+    let port = request.url.port_or_known_default().unwrap_or_default();
+    let message = match error {
+        FetchError::Denied => format!("{host}:{port} leads to an address that is not public"),
+        FetchError::TooLarge => format!(
+            "{host}:{port}: the response has more than {} bytes",
+            limits.response_bytes
+        ),
+        error => format!("{host}:{port}: {error}"),
+    };
+    Failure::new(code, message)
+}

@@ -1,0 +1,247 @@
+//! K-25, K-265 to K-275: the life of an approval on the command line.
+
+use serde_json::{Value, json};
+
+use crate::house::{House, capability, code, list, string};
+use crate::recorder::Recorder;
+
+fn document(server: &Recorder) -> String {
+    format!(
+        "name: one\noperations:\n- name: ping\n  endpoint: {}\n- name: tool\n  command: frobnicate a\n",
+        server.url("/ping")
+    )
+}
+
+fn house(server: &Recorder) -> House {
+    let house = House::beside(&[server]);
+    house.load("one.yaml", &document(server));
+    house
+}
+
+fn pending(house: &House, capability: &str) -> String {
+    let all = list(&house.ok(&["approvals", "list", "--status", "pending"]));
+    let found = all.iter().find(|one| one["capability"] == capability);
+    string(&found.unwrap_or_else(|| panic!("{capability} is not in {all:?}"))["id"])
+}
+
+fn status(house: &House, id: &str) -> Value {
+    house.ok(&["approvals", "show", id])["status"].clone()
+}
+
+fn ping(house: &House) -> String {
+    code(&house.denied("one", "ping", &json!({})))
+}
+
+#[test]
+fn k_266_a_request_tells_its_whole_subject() {
+    let server = Recorder::content();
+    let house = house(&server);
+    let shown = house.ok(&["approvals", "show", &pending(&house, "one.ping")]);
+    assert_eq!(shown["kind"], "capability");
+    assert_eq!(shown["skill-id"], "one");
+    assert_eq!(shown["hosts"], json!([server.pair()]));
+    assert_eq!(shown["tier"], 1);
+    assert_eq!(shown["manifest"]["id"], "one.ping");
+    let id = string(&shown["id"]);
+    assert!(id.len() == 35 && id.starts_with("ap-"), "{id}");
+    let reasons = list(&shown["reasons"]);
+    assert!(
+        reasons.contains(&json!(format!("host:{}", server.pair()))),
+        "{reasons:?}"
+    );
+    for name in ["skill-digest", "op-digest", "policy-digest"] {
+        assert!(string(&shown[name]).starts_with("sha256:"), "{name}");
+    }
+    for name in ["requested-at", "expires-at"] {
+        let time = string(&shown[name]);
+        assert!(time.len() == 24 && time.ends_with('Z'), "{time}");
+    }
+}
+
+#[test]
+fn k_260_tier_3_warns_and_needs_a_scope() {
+    let server = Recorder::content();
+    let house = house(&server);
+    let id = pending(&house, "one.tool");
+    let shown = house.ok(&["approvals", "show", &id]);
+    assert_eq!(shown["warning"], "Unknown tool requires full sandbox");
+    assert_eq!(shown["policy"]["network"]["egress"], "none");
+    // K-326
+    assert!(shown["derivation"].is_array(), "{shown}");
+    house.error(&["approvals", "approve", &id]);
+    assert_eq!(status(&house, &id), "pending");
+    house.ok(&["approvals", "approve", &id, "--scope", "once"]);
+    assert_eq!(status(&house, &id), "approved");
+}
+
+#[test]
+fn k_270_once_is_for_one_call() {
+    let server = Recorder::content();
+    let house = house(&server);
+    let id = pending(&house, "one.ping");
+    house.ok(&["approvals", "approve", &id, "--scope", "once"]);
+    house.execute("one", "ping", &json!({}));
+    assert_eq!(status(&house, &id), "consumed");
+    assert_eq!(ping(&house), "approval-required");
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn k_270_a_call_that_is_refused_before_does_not_consume() {
+    let server = Recorder::content();
+    let house = house(&server);
+    let id = pending(&house, "one.ping");
+    house.ok(&["approvals", "approve", &id, "--scope", "once"]);
+    let error = house.denied("one", "ping", &json!({"other": 1}));
+    assert_eq!(code(&error), "invalid-input");
+    assert_eq!(status(&house, &id), "approved");
+}
+
+#[test]
+fn k_265_a_terminal_state_stays() {
+    let server = Recorder::content();
+    let house = house(&server);
+    let id = pending(&house, "one.ping");
+    house.ok(&["approvals", "deny", &id, "--reason", "not today"]);
+    let shown = house.ok(&["approvals", "show", &id]);
+    assert_eq!(shown["reason"], "not today");
+    house.error(&["approvals", "approve", &id]);
+    house.error(&["approvals", "revoke", &id]);
+    assert_eq!(status(&house, &id), "denied");
+    let other = pending(&house, "one.tool");
+    house.error(&["approvals", "revoke", &other]);
+    assert_eq!(status(&house, &other), "pending");
+    for id in ["ap-00000000000000000000000000000000", "nothing"] {
+        assert_eq!(house.code(&["approvals", "approve", id]), "invalid-request");
+    }
+}
+
+#[test]
+fn k_269_one_new_request_after_a_denial() {
+    let server = Recorder::content();
+    let house = house(&server);
+    let denied = pending(&house, "one.ping");
+    house.ok(&["approvals", "deny", &denied]);
+    let ask = || {
+        house.syscall(&[("ccos.approval.request", json!({"capability": "one.ping"}))])[0]["payload"]
+            .clone()
+    };
+    let first = ask();
+    assert_eq!(first["status"], "pending", "{first}");
+    assert_ne!(first["approval-id"], denied.as_str());
+    // K-36: it grants nothing, and answers the pending one again.
+    assert_eq!(ask()["approval-id"], first["approval-id"]);
+    assert_eq!(ping(&house), "approval-required");
+    house.ok(&["approvals", "deny", &string(&first["approval-id"])]);
+    let third = ask();
+    assert_ne!(third["approval-id"], denied.as_str());
+    assert_eq!(server.requests(), []);
+}
+
+#[test]
+fn k_272_a_stale_request_cannot_be_approved() {
+    let server = Recorder::content();
+    let house = house(&server);
+    let id = pending(&house, "one.ping");
+    house.load("one.yaml", &document(&server).replace("/ping", "/pong"));
+    let code = house.code(&["approvals", "approve", &id]);
+    assert!(
+        code == "approval-stale" || code == "invalid-request",
+        "{code}"
+    );
+    assert_eq!(status(&house, &id), "superseded");
+    assert_eq!(ping(&house), "approval-required");
+}
+
+#[test]
+fn k_273_what_changed_since_the_last_grant() {
+    let server = Recorder::content();
+    let house = house(&server);
+    let id = pending(&house, "one.ping");
+    house.ok(&["approvals", "approve", &id]);
+    house.load("one.yaml", &document(&server).replace("/ping", "/pong"));
+    let new = house.ok(&["approvals", "show", &pending(&house, "one.ping")]);
+    assert_eq!(new["previous"], id.as_str(), "{new}");
+    assert!(new["difference"].to_string().contains("/pong"), "{new}");
+}
+
+#[test]
+fn k_376_unload_ends_grants_unless_they_are_kept() {
+    let server = Recorder::content();
+    let house = house(&server);
+    house.approve_all();
+    house.ok(&["skill", "unload", "one"]);
+    assert_eq!(ping(&house), "capability-removed");
+    let loaded = house.load("one.yaml", &document(&server));
+    assert_eq!(capability(&loaded, "one.ping")["status"], "pending");
+    house.approve_all();
+    house.ok(&["skill", "unload", "one", "--keep-approvals"]);
+    assert_eq!(ping(&house), "capability-removed");
+    let loaded = house.load("one.yaml", &document(&server));
+    assert_eq!(capability(&loaded, "one.ping")["status"], "approved");
+    house.execute("one", "ping", &json!({}));
+    // Another document at the same place.
+    house.ok(&["skill", "unload", "one", "--keep-approvals"]);
+    let loaded = house.load("one.yaml", &document(&server).replace("/ping", "/pong"));
+    assert_eq!(capability(&loaded, "one.ping")["status"], "pending");
+}
+
+#[test]
+fn k_257_a_safe_host_needs_nobody() {
+    let server = Recorder::content();
+    let pair = server.pair();
+    let house = House::with(&format!(
+        "allow_private = ['{pair}']\nsafe_hosts = ['{pair}']\n"
+    ));
+    let loaded = house.load("one.yaml", &document(&server));
+    let row = capability(&loaded, "one.ping").clone();
+    let reasons = house.ok(&["skill", "show", "one"])["capabilities"][0]["reasons"].clone();
+    // K-263: a private host and plain http are reasons of their own.
+    assert_eq!(row["status"], "pending", "{row}");
+    assert!(!reasons.to_string().contains("host:127"), "{reasons}");
+    let text = "name: two\noperations:\n- name: say\n  command: echo hello\n";
+    let loaded = house.load("two.yaml", text);
+    assert_eq!(capability(&loaded, "two.say")["status"], "approved");
+    house.execute("two", "say", &json!({}));
+}
+
+#[test]
+fn k_274_every_transition_is_recorded() {
+    let server = Recorder::content();
+    let house = house(&server);
+    let id = pending(&house, "one.ping");
+    house.ok(&["approvals", "approve", &id]);
+    house.ok(&["approvals", "revoke", &id, "--reason", "over"]);
+    let other = pending(&house, "one.tool");
+    house.ok(&["approvals", "deny", &other]);
+    for (event, id) in [
+        ("approval-granted", &id),
+        ("approval-revoked", &id),
+        ("approval-denied", &other),
+    ] {
+        let records = house.events(event);
+        assert_eq!(records.len(), 1, "{event}");
+        assert_eq!(records[0]["approval"], id.as_str(), "{event}");
+    }
+    assert_eq!(house.events("approval-requested").len(), 2);
+    house.assert_whole_chain();
+}
+
+#[test]
+fn k_375_generations() {
+    let server = Recorder::content();
+    let house = house(&server);
+    let first = house.ok(&["skill", "list"])["generation"].as_u64().unwrap();
+    house.load(
+        "two.yaml",
+        "name: two\noperations:\n- {name: say, command: echo a}\n",
+    );
+    let since = house.ok(&["skill", "list", "--since", &first.to_string()]);
+    assert_eq!(since["added"], json!(["two.say"]), "{since}");
+    assert_eq!(since["removed"], json!([]));
+    let second = since["generation"].as_u64().unwrap();
+    assert!(second > first);
+    house.ok(&["skill", "unload", "two"]);
+    let since = house.ok(&["skill", "list", "--since", &second.to_string()]);
+    assert_eq!(since["removed"], json!(["two.say"]), "{since}");
+}

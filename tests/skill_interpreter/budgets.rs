@@ -1,0 +1,67 @@
+//! K-286 to K-292, K-360: what a run may use, and several processes at one time.
+
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::house::{House, code, error_of, list};
+
+const SKILL: &str = "name: one\noperations:\n- name: say\n  command: echo a\n";
+
+fn house(budgets: &str) -> House {
+    let house = House::with(&format!("[govern.budgets]\n{budgets}"));
+    house.load("one.yaml", SKILL);
+    house
+}
+
+#[test]
+fn k_287_a_run_is_one_session() {
+    let house = house("steps = 2\n");
+    let execute = ["skill", "execute", "one", "say", "{}", "--session", "work"];
+    house.ok(&execute);
+    house.ok(&execute);
+    let error = error_of(&house.folder().run(&execute));
+    assert_eq!(code(&error), "budget-exhausted");
+    assert!(error["message"].to_string().contains("steps"), "{error}");
+    // Another session has its own.
+    house.execute("one", "say", &json!({}));
+    let calls: Vec<(&str, Value)> = (0..3).map(|_| ("one.say", json!({}))).collect();
+    let answers = house.syscall(&calls);
+    assert_eq!(answers[1]["type"], "response", "{answers:?}");
+    assert_eq!(answers[2]["payload"]["code"], "budget-exhausted");
+    assert_eq!(house.events("capability-executed").len(), 5);
+}
+
+#[test]
+fn k_291_soft_warn_goes_on() {
+    let house = house("steps = {limit = 1, policy = 'soft-warn'}\n");
+    let calls: Vec<(&str, Value)> = (0..3).map(|_| ("one.say", json!({}))).collect();
+    for answer in house.syscall(&calls) {
+        assert_eq!(answer["type"], "response", "{answer}");
+    }
+}
+
+#[test]
+fn k_292_a_warning_at_half_and_at_four_fifths() {
+    let house = house("steps = 5\n");
+    let calls: Vec<(&str, Value)> = (0..5).map(|_| ("one.say", json!({}))).collect();
+    let answers = house.syscall(&calls);
+    let warned: Vec<bool> = answers
+        .iter()
+        .map(|answer| !list(&answer["payload"]["warnings"]).is_empty())
+        .collect();
+    assert_eq!(warned, [false, false, true, true, false], "{answers:?}");
+    assert_eq!(house.events("budget-warning").len(), 2);
+}
+
+#[test]
+fn k_360_processes_at_one_time_write_one_chain() {
+    let house = house("");
+    thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| house.execute("one", "say", &json!({})));
+        }
+    });
+    assert_eq!(house.events("capability-executed").len(), 6);
+    house.assert_whole_chain();
+}

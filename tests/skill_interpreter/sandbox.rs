@@ -1,0 +1,142 @@
+//! K-441, K-442, and K-420 to K-422: what runs in the jail of a sandbox stage.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::house::{House, capability, code, shown, string};
+use crate::program::Run;
+use crate::recorder::Recorder;
+
+/// A skill with this command as its only operation `run`, approved.
+fn tool(operation: &str) -> House {
+    let house = House::new();
+    house.load(
+        "one.yaml",
+        &format!("name: one\noperations:\n- name: run\n{operation}"),
+    );
+    house.approve_all();
+    house
+}
+
+#[test]
+fn k_442_an_invented_tool_is_pending_and_then_not_there() {
+    let house = House::new();
+    let loaded = house.load(
+        "one.yaml",
+        "name: one\noperations:\n- {name: run, command: frobnicate a}\n",
+    );
+    let row = capability(&loaded, "one.run");
+    assert_eq!(
+        (&row["tier"], &row["status"]),
+        (&json!(3), &json!("pending"))
+    );
+    assert_eq!(
+        (&row["available"], &row["missing"]),
+        (&json!(false), &json!(["tool:frobnicate"]))
+    );
+    assert_eq!(
+        code(&house.denied("one", "run", &json!({}))),
+        "approval-required"
+    );
+    house.approve_all();
+    assert_eq!(
+        code(&house.denied("one", "run", &json!({}))),
+        "tool-unavailable"
+    );
+}
+
+#[test]
+fn k_442_an_approved_tool_sees_no_environment_and_no_shell() {
+    let house = tool("  command: printenv\n");
+    let mut command = house.folder().command(&["skill", "execute", "one", "run"]);
+    let run = Run::of(command.env("OUTSIDE", "seen"));
+    assert_eq!(run.status, 0, "{run:?}");
+    let output = string(&run.json()["output"]["stdout"]);
+    let mut names: Vec<&str> = output
+        .lines()
+        .filter_map(|line| line.split('=').next())
+        .collect();
+    names.sort_unstable();
+    assert_eq!(names, ["HOME", "LANG", "PATH", "TMPDIR", "TZ"], "{output}");
+}
+
+#[test]
+fn k_422_g15_metacharacters_reach_no_shell() {
+    let house = tool("  command: basename {x}\n");
+    for text in [
+        "; touch pwned $(id) `id` && echo",
+        "$HOME",
+        "* ? [a]",
+        "'\"\\",
+    ] {
+        let result = house.execute("one", "run", &json!({"x": text}));
+        assert_eq!(result["output"]["stdout"], format!("{text}\n"), "{result}");
+        assert_eq!(result["output"]["files"], json!([]));
+    }
+}
+
+#[test]
+fn k_420_g13_code_that_opens_a_socket_reaches_nothing() {
+    let server = Recorder::content();
+    let (host, port) = server
+        .pair()
+        .split_once(':')
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .unwrap();
+    let script = format!(
+        "  runtime: python\n  script: |\n    import socket, os\n    for f in (lambda: socket.create_connection(('{host}', {port}), \
+         1), lambda: open('/etc/shadow').read(), lambda: os.listdir('/work'), lambda: os.listdir('/root'), lambda: \
+         open('/usr/x', 'w')):\n        try:\n            f(); print('reached')\n        except OSError as e: print('refused')\n"
+    );
+    let house = tool(&script);
+    let result = house.execute("one", "run", &json!({}));
+    assert_eq!(
+        result["output"]["stdout"],
+        "refused\n".repeat(5),
+        "{result}"
+    );
+    assert_eq!(result["output"]["end"], "exit");
+    assert_eq!(server.requests(), []);
+    assert_eq!(shown(&house, "one", "one.run")["tier"], 2);
+}
+
+#[test]
+fn k_421_g14_a_jail_that_this_kernel_cannot_make() {
+    let house = tool("  command: printenv\n");
+    house.govern("landlock_min_abi = 99\n");
+    assert_eq!(
+        code(&house.denied("one", "run", &json!({}))),
+        "jail-unavailable"
+    );
+}
+
+#[test]
+fn k_441_a_shell_runs_in_the_jail_alone_whatever_a_policy_says() {
+    let house =
+        tool("  command: readlink /proc/self/ns/net && readlink /proc/self/ns/mnt && id -u\n");
+    // K-342: `unjailed` is for other processes.
+    let policy = json!({"version": 1, "trusted_signers": ["hydrant.build", "hydrant.release"],
+        "capability_ceiling": {}, "host": {"jail": {"process": "unjailed"}}});
+    house.folder().put("policy.json", policy.to_string());
+    let execute = [
+        "skill",
+        "execute",
+        "one",
+        "run",
+        "{}",
+        "--policy",
+        "policy.json",
+    ];
+    let output = string(&house.ok(&execute)["output"]["stdout"]);
+    let lines: Vec<&str> = output.lines().collect();
+    let [net, mount, user] = lines[..] else {
+        panic!("{output}")
+    };
+    for (name, inside) in [("net", net), ("mnt", mount)] {
+        let own = fs::read_link(format!("/proc/self/ns/{name}")).unwrap();
+        assert_eq!(inside.split(':').next(), Some(name));
+        assert_ne!(own.to_str(), Some(inside));
+    }
+    assert_eq!(user, "65534");
+}
