@@ -10,7 +10,7 @@ done
 rustup target list --installed 2>/dev/null | grep -qx wasm32-wasip2 || rustup target add wasm32-wasip2
 PATH=$(scripts/ripgrep.sh):$PATH
 export PATH
-cargo test --release --workspace --locked "$@"
+cargo test --release --workspace --locked --no-fail-fast "$@"
 [ $# -eq 0 ] || exit 0
 # The ways out of the jail, in a build of its own: with a feature that takes layers away.
-cargo test --release --locked --manifest-path jail/escape/Cargo.toml --target-dir "${CARGO_TARGET_DIR:-target}/escape"
+cargo test --release --locked --no-fail-fast --manifest-path jail/escape/Cargo.toml --target-dir "${CARGO_TARGET_DIR:-target}/escape"

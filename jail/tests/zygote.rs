@@ -129,7 +129,8 @@ fn k_338_the_zygote_and_its_jails_end_when_the_host_is_killed() {
     let _alone = alone();
     let directory = tempfile::tempdir().unwrap();
     let plan = directory.path().join("plan.json");
-    let text = r#"{"program":{"path":"/bin/sh"},"arguments":["sh","-c","echo runs; sleep 60"]}"#;
+    let text =
+        r#"{"program":{"path":"/bin/sh"},"arguments":["sh","-c","sleep 60 & echo runs; wait"]}"#;
     fs::write(&plan, text).unwrap();
     let mut host = Command::new(env!("CARGO_BIN_EXE_jail-try"))
         .arg(&plan)
@@ -155,7 +156,7 @@ fn k_338_the_zygote_and_its_jails_end_when_the_host_is_killed() {
 fn k_342_with_a_zygote_that_is_killed_its_jails_end_and_the_next_one_has_another() {
     let _alone = alone();
     let launcher = launcher();
-    let (jailed, mut reader) = start(&launcher, "echo runs; sleep 60");
+    let (jailed, mut reader) = start(&launcher, "sleep 60 & echo runs; wait");
     let mut word = [0; 5];
     reader.read_exact(&mut word).unwrap();
     let zygote = zygote_of(std::process::id());
