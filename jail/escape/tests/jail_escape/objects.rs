@@ -153,18 +153,3 @@ pub(crate) fn host_name() -> String {
         .unwrap()
         .to_owned()
 }
-
-/// The ABI of Landlock that this kernel has, 0 for none.
-pub(crate) fn landlock_abi() -> i32 {
-    const VERSION: u32 = 1;
-    // SAFETY: without attributes and with this flag the call only answers a number.
-    let abi = unsafe {
-        libc::syscall(
-            libc::SYS_landlock_create_ruleset,
-            std::ptr::null::<u8>(),
-            0_usize,
-            VERSION,
-        )
-    };
-    i32::try_from(abi).unwrap_or(0).max(0)
-}
