@@ -72,7 +72,7 @@ impl Address {
 /// # Errors
 ///
 /// `url-not-skill`, `url-scheme`, `url-userinfo`, `file-not-allowed`, `path-not-allowed`, `url-tweet`, and what
-/// [`server`] refuses.
+/// `server` refuses.
 pub fn address(
     text: &str,
     force: bool,

@@ -64,7 +64,7 @@ pub struct FilledRequest {
 /// Fills the request of a stage. `hosts` are those that the grant covers, `host:port`.
 ///
 /// Secrets are asked for as they are met, so `fill.secrets` must know the host already: it is that of
-/// [`origin`](target::origin), for what a value puts in cannot change it.
+/// `target::origin`, for what a value puts in cannot change it.
 ///
 /// # Errors
 ///
