@@ -28,6 +28,10 @@ mod recorder;
 mod approvals;
 #[path = "skill_interpreter/budgets.rs"]
 mod budgets;
+#[path = "skill_interpreter/commands.rs"]
+mod commands;
+#[path = "skill_interpreter/component.rs"]
+mod component;
 #[path = "skill_interpreter/criteria.rs"]
 mod criteria;
 #[path = "skill_interpreter/frontends.rs"]

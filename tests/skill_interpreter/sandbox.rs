@@ -86,7 +86,7 @@ fn k_420_g13_code_that_opens_a_socket_reaches_nothing() {
         .unwrap();
     let script = format!(
         "  runtime: python\n  script: |\n    import socket, os\n    for f in (lambda: socket.create_connection(('{host}', {port}), \
-         1), lambda: open('/etc/shadow').read(), lambda: os.listdir('/work'), lambda: os.listdir('/root'), lambda: \
+         1), lambda: open('/etc/shadow').read(), lambda: os.listdir('/home'), lambda: os.listdir('/root'), lambda: \
          open('/usr/x', 'w')):\n        try:\n            f(); print('reached')\n        except OSError as e: print('refused')\n"
     );
     let house = tool(&script);

@@ -126,6 +126,7 @@ fn k_431_the_same_as_json_and_without_the_wrapper() {
     }
 }
 
+/// K-447: the id is of the heading, the segment of the URL is an alias.
 #[test]
 fn k_432_parsing_from_markdown() {
     let house = House::new();
@@ -341,6 +342,7 @@ fn k_436_the_approved_call_carries_the_secret_that_the_caller_never_sees() {
     assert_eq!(stub.last().json(), json!({"query": "foo", "limit": 10}));
 }
 
+/// K-458: the keys of the seed with plain strings; digests and the line are further members.
 #[test]
 fn k_437_the_record_of_the_execution() {
     let stub = Recorder::content();
@@ -356,12 +358,17 @@ fn k_437_the_record_of_the_execution() {
         house.folder().argument("skill.yaml")
     );
     assert_eq!(record["delegated-to"], "ccos.network.http-fetch");
+    assert!(record["line"].is_u64(), "{record}");
+    for digest in ["skill-digest", "op-digest", "policy-digest"] {
+        assert!(string(&record[digest]).starts_with("sha256:"), "{digest}");
+    }
     let used = &record["resources-consumed"];
     assert!(used["network-bytes"].as_u64().unwrap() > 0, "{record}");
     assert!(used["wall-clock-ms"].is_u64(), "{record}");
     house.assert_whole_chain();
 }
 
+/// K-457: what `force` overrides is the look of the address, and no other check.
 #[test]
 fn k_438_an_address_that_an_operation_asked_for_is_no_skill() {
     let house = House::new();
