@@ -166,7 +166,9 @@ fn call(samples: usize) -> Measured {
         .unwrap();
     let execute = || {
         let params = json!({"query": "machine learning"});
-        governor.execute(&caller(), "one", "search", params).unwrap()
+        governor
+            .execute(&caller(), "one", "search", params)
+            .unwrap()
     };
     assert_eq!(execute()["output"]["json"], json!({"ok": true}));
     let governed = server.last();
@@ -188,7 +190,11 @@ fn call(samples: usize) -> Measured {
     };
     let direct = || ports.exchange(&request, &limits).unwrap();
     assert_eq!(direct().status, 200);
-    assert_eq!(server.last().body, governed.body, "both sides send the same");
+    assert_eq!(
+        server.last().body,
+        governed.body,
+        "both sides send the same"
+    );
     assert_eq!(server.last().head.len(), governed.head.len());
     let (hydrant, floor) = alternate(
         samples,

@@ -18,9 +18,7 @@ fn k_03_a_program_that_takes_too_much_ends_with_its_interpreter() {
     ];
     let operations: String = programs
         .iter()
-        .map(|(name, program)| {
-            format!("- name: {name}\n  command: \"echo 1 | jq '{program}'\"\n")
-        })
+        .map(|(name, program)| format!("- name: {name}\n  command: \"echo 1 | jq '{program}'\"\n"))
         .collect();
     house.load(
         "one.yaml",
@@ -74,14 +72,36 @@ fn k_21_the_options_of_a_load() {
     assert_eq!(result["output"]["stdout"], "of the load\n", "{result}");
     // K-60, from the command line.
     let digest = string(&loaded["skill-digest"]);
-    house.ok(&["skill", "load", "skill.yaml", "--as", "other", "--expect-digest", &digest]);
-    let wrong = digest.replace(&digest[7..9], if &digest[7..9] == "00" { "11" } else { "00" });
-    let error = house.error(&["skill", "load", "skill.yaml", "--as", "third", "--expect-digest", &wrong]);
+    house.ok(&[
+        "skill",
+        "load",
+        "skill.yaml",
+        "--as",
+        "other",
+        "--expect-digest",
+        &digest,
+    ]);
+    let wrong = digest.replace(
+        &digest[7..9],
+        if &digest[7..9] == "00" { "11" } else { "00" },
+    );
+    let error = house.error(&[
+        "skill",
+        "load",
+        "skill.yaml",
+        "--as",
+        "third",
+        "--expect-digest",
+        &wrong,
+    ]);
     assert_eq!(code(&error), "digest-mismatch");
     // A code file that was not given.
     let loaded = house.ok(&["skill", "load", "skill.yaml", "--as", "fourth"]);
     let run = capability(&loaded, "fourth.run");
-    assert_eq!((&run["available"], &run["missing"]), (&json!(false), &json!(["file:main.py"])));
+    assert_eq!(
+        (&run["available"], &run["missing"]),
+        (&json!(false), &json!(["file:main.py"]))
+    );
 }
 
 #[test]
@@ -89,36 +109,70 @@ fn k_21_check_only_fetches_and_records_nothing() {
     let server = Recorder::content();
     let house = House::beside(&[&server]);
     let address = server.url("/skill.yaml");
-    let run = house.folder().ok(&["skill", "load", "--check-only", &address]);
+    let run = house
+        .folder()
+        .ok(&["skill", "load", "--check-only", &address]);
     assert_eq!(run.json(), json!({"ok": true}));
     assert_eq!(server.requests(), []);
-    assert_eq!(house.code(&["skill", "load", "--check-only", "https://x.com/a"]), "url-tweet");
+    assert_eq!(
+        house.code(&["skill", "load", "--check-only", "https://x.com/a"]),
+        "url-tweet"
+    );
     // K-57
-    house.ok(&["skill", "load", "--check-only", "--force", "https://x.com/a"]);
+    house.ok(&[
+        "skill",
+        "load",
+        "--check-only",
+        "--force",
+        "https://x.com/a",
+    ]);
     assert_eq!(house.chain(), Vec::<Value>::new());
 }
 
 #[test]
 fn k_22_params_are_empty_an_object_a_file_or_stdin() {
     let house = House::new();
-    house.load("one.yaml", "name: one\noperations:\n- {name: say, command: 'echo \"<$WHO>\"'}\n");
+    house.load(
+        "one.yaml",
+        "name: one\noperations:\n- {name: say, command: 'echo \"<$WHO>\"'}\n",
+    );
     house.approve_all();
     let said = |run: &Run| run.json()["output"].clone();
     house.folder().put("params.json", "{\"WHO\": \"file\"}");
-    let given = house.folder().ok(&["skill", "execute", "one", "say", "{\"WHO\": \"here\"}"]);
+    let given = house
+        .folder()
+        .ok(&["skill", "execute", "one", "say", "{\"WHO\": \"here\"}"]);
     assert!(said(&given).to_string().contains("<here>"), "{given:?}");
-    let file = house.folder().ok(&["skill", "execute", "one", "say", "@params.json"]);
+    let file = house
+        .folder()
+        .ok(&["skill", "execute", "one", "say", "@params.json"]);
     assert!(said(&file).to_string().contains("<file>"), "{file:?}");
-    let stdin = house.fed(&["skill", "execute", "one", "say", "-"], "{\"WHO\": \"stdin\"}");
+    let stdin = house.fed(
+        &["skill", "execute", "one", "say", "-"],
+        "{\"WHO\": \"stdin\"}",
+    );
     assert!(said(&stdin).to_string().contains("<stdin>"), "{stdin:?}");
     let nothing = house.error(&["skill", "execute", "one", "say"]);
-    assert_eq!((code(&nothing), &nothing["missing"]), ("missing-input".into(), &json!(["WHO"])));
+    assert_eq!(
+        (code(&nothing), &nothing["missing"]),
+        ("missing-input".into(), &json!(["WHO"]))
+    );
     for params in ["{", "@nowhere.json", "{\"WHO\": 1} x"] {
-        let run = house.folder().run(&["skill", "execute", "one", "say", params]);
+        let run = house
+            .folder()
+            .run(&["skill", "execute", "one", "say", params]);
         assert!(run.status == 1 || run.status == 2, "{params}: {run:?}");
     }
     // A session is joined by its name.
-    let joined = ["skill", "execute", "one", "say", "{\"WHO\": \"x\"}", "--session", "work"];
+    let joined = [
+        "skill",
+        "execute",
+        "one",
+        "say",
+        "{\"WHO\": \"x\"}",
+        "--session",
+        "work",
+    ];
     assert_eq!(house.ok(&joined)["run"], house.ok(&joined)["run"]);
 }
 
@@ -129,31 +183,68 @@ fn k_25_the_commands_of_approvals() {
         "one.yaml",
         "name: one\noperations:\n- {name: a, endpoint: 'https://a.example.org/'}\n- {name: b, endpoint: 'https://b.example.org/'}\n",
     );
-    let ids: Vec<String> = list(&house.ok(&["approvals", "list"])).iter().map(|one| string(&one["id"])).collect();
+    let ids: Vec<String> = list(&house.ok(&["approvals", "list"]))
+        .iter()
+        .map(|one| string(&one["id"]))
+        .collect();
     assert_eq!(ids.len(), 2);
     let by = |status: &str| list(&house.ok(&["approvals", "list", "--status", status])).len();
     let approved = house.ok(&[
-        "approvals", "approve", &ids[0], "--scope", "session", "--ttl", "1h", "--reason", "a trial",
+        "approvals",
+        "approve",
+        &ids[0],
+        "--scope",
+        "session",
+        "--ttl",
+        "1h",
+        "--reason",
+        "a trial",
     ]);
-    assert_eq!((&approved["scope"], &approved["reason"]), (&json!("session"), &json!("a trial")), "{approved}");
+    assert_eq!(
+        (&approved["scope"], &approved["reason"]),
+        (&json!("session"), &json!("a trial")),
+        "{approved}"
+    );
     assert!(approved["valid-until"].is_string(), "{approved}");
     house.ok(&["approvals", "deny", &ids[1]]);
     assert_eq!((by("pending"), by("approved"), by("denied")), (0, 1, 1));
     house.ok(&["approvals", "revoke", &ids[0]]);
     assert_eq!((by("approved"), by("revoked")), (0, 1));
-    assert_eq!(house.ok(&["approvals", "show", &ids[0]])["status"], "revoked");
-    assert_eq!(house.code(&["approvals", "list", "--status", "lost"]), "invalid-request");
+    assert_eq!(
+        house.ok(&["approvals", "show", &ids[0]])["status"],
+        "revoked"
+    );
+    assert_eq!(
+        house.code(&["approvals", "list", "--status", "lost"]),
+        "invalid-request"
+    );
 }
 
 #[test]
 fn k_26_the_commands_of_secrets() {
     let house = House::new();
-    house.load("one.yaml", "name: one\noperations:\n- {name: a, endpoint: 'https://a.example.org/'}\n");
-    for arguments in [&["secrets", "set", "GLOBAL"][..], &["secrets", "set", "OWN", "--skill", "one"]] {
+    house.load(
+        "one.yaml",
+        "name: one\noperations:\n- {name: a, endpoint: 'https://a.example.org/'}\n",
+    );
+    for arguments in [
+        &["secrets", "set", "GLOBAL"][..],
+        &["secrets", "set", "OWN", "--skill", "one"],
+    ] {
         let run = house.fed(arguments, "v-123456\n");
         assert_eq!(run.status, 0, "{run:?}");
     }
-    house.ok(&["secrets", "bind", "GLOBAL", "--skill", "one", "--host", "a.example.org", "--as", "EXPECTED"]);
+    house.ok(&[
+        "secrets",
+        "bind",
+        "GLOBAL",
+        "--skill",
+        "one",
+        "--host",
+        "a.example.org",
+        "--as",
+        "EXPECTED",
+    ]);
     let listed = house.ok(&["secrets", "list"]);
     let text = listed.to_string();
     for part in ["GLOBAL", "OWN", "EXPECTED", "a.example.org:443"] {
@@ -163,7 +254,10 @@ fn k_26_the_commands_of_secrets() {
     house.ok(&["secrets", "remove", "GLOBAL"]);
     let text = house.ok(&["secrets", "list"]).to_string();
     assert!(!text.contains("GLOBAL") && text.contains("OWN"), "{text}");
-    assert_eq!(house.code(&["secrets", "remove", "GLOBAL"]), "secret-missing");
+    assert_eq!(
+        house.code(&["secrets", "remove", "GLOBAL"]),
+        "secret-missing"
+    );
 }
 
 #[test]
@@ -171,11 +265,22 @@ fn k_28_k_347_a_doctor_and_a_jail() {
     let house = House::new();
     let run = house.folder().ok(&["doctor"]);
     let report = run.json().to_string();
-    for layer in ["userns", "mount", "pid", "net", "landlock", "seccomp", "rlimits", "memory", "egress"] {
-        assert!(report.contains(&format!("\"jail-{layer}\"")), "{layer} is not in {report}");
+    for layer in [
+        "userns", "mount", "pid", "net", "landlock", "seccomp", "rlimits", "memory", "egress",
+    ] {
+        assert!(
+            report.contains(&format!("\"jail-{layer}\"")),
+            "{layer} is not in {report}"
+        );
     }
-    let run = house.folder().run(&["jail", "--", "/bin/sh", "-c", "echo inside; exit 7"]);
-    assert_eq!((run.status, run.stdout.as_str()), (7, "inside\n"), "{run:?}");
+    let run = house
+        .folder()
+        .run(&["jail", "--", "/bin/sh", "-c", "echo inside; exit 7"]);
+    assert_eq!(
+        (run.status, run.stdout.as_str()),
+        (7, "inside\n"),
+        "{run:?}"
+    );
 }
 
 #[test]
@@ -193,11 +298,21 @@ fn k_311_proxies_of_the_environment_are_ignored() {
     let house = House::beside(&[&server]);
     house.load(
         "one.yaml",
-        &format!("name: one\noperations:\n- name: ping\n  endpoint: {}\n", server.url("/ping")),
+        &format!(
+            "name: one\noperations:\n- name: ping\n  endpoint: {}\n",
+            server.url("/ping")
+        ),
     );
     house.approve_all();
     let mut command = house.folder().command(&["skill", "execute", "one", "ping"]);
-    for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"] {
+    for name in [
+        "http_proxy",
+        "HTTP_PROXY",
+        "https_proxy",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+        "all_proxy",
+    ] {
         command.env(name, proxy.url(""));
     }
     let run = Run::of(&mut command);

@@ -15,7 +15,10 @@ fn text(path: &str) -> String {
 /// The folder of the pinned version.
 fn bundle() -> std::path::PathBuf {
     let versions = fs::read_dir(repository().join("skills/skill.interpret")).unwrap();
-    let mut folders: Vec<_> = versions.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
+    let mut folders: Vec<_> = versions
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .collect();
     assert_eq!(folders.len(), 1, "{folders:?}");
     folders.remove(0)
 }
@@ -27,9 +30,13 @@ fn k_02_k_462_the_finished_component_imports_no_hostcall_and_only_inert_wasi() {
     assert!(found.host.is_empty(), "{found:?}");
     // Whatever is neither of the world nor of the WASI that every guest gets; wasm-bindgen's would be here.
     assert_eq!(found.other, Vec::<String>::new());
-    let manifest: Value = serde_json::from_slice(&fs::read(bundle().join("manifest.json")).unwrap()).unwrap();
+    let manifest: Value =
+        serde_json::from_slice(&fs::read(bundle().join("manifest.json")).unwrap()).unwrap();
     assert_eq!(manifest["capabilities"], json!([]));
-    assert_eq!(manifest["signers"], json!(["hydrant.build", "hydrant.release"]));
+    assert_eq!(
+        manifest["signers"],
+        json!(["hydrant.build", "hydrant.release"])
+    );
 }
 
 #[test]
@@ -46,19 +53,35 @@ fn k_02_k_462_the_same_request_gives_the_same_bytes_back() {
         assert_eq!(answer(&first), bytes);
         assert_eq!(answer(&Host::builder().build().unwrap()), bytes);
     }
-    assert_eq!(skill_interpreter::run(request.as_bytes()).unwrap_or_default(), bytes, "its own code, compiled natively");
+    assert_eq!(
+        skill_interpreter::run(request.as_bytes()).unwrap_or_default(),
+        bytes,
+        "its own code, compiled natively"
+    );
 }
 
 /// The names of the packages of a lock file.
 fn locked() -> Vec<String> {
     let lock = text("Cargo.lock");
-    lock.lines().filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"').map(str::to_owned)).collect()
+    lock.lines()
+        .filter_map(|line| {
+            line.strip_prefix("name = \"")?
+                .strip_suffix('"')
+                .map(str::to_owned)
+        })
+        .collect()
 }
 
 #[test]
 fn k_460_no_licence_that_is_not_allowed_and_none_of_these_crates() {
     let allowed = text("deny.toml");
-    let list = allowed.split("allow = [").nth(1).unwrap().split(']').next().unwrap();
+    let list = allowed
+        .split("allow = [")
+        .nth(1)
+        .unwrap()
+        .split(']')
+        .next()
+        .unwrap();
     for family in ["GPL", "SSPL", "BUSL"] {
         assert!(!list.contains(family), "{family}: {list}");
     }
@@ -71,9 +94,18 @@ fn k_460_no_licence_that_is_not_allowed_and_none_of_these_crates() {
 #[test]
 fn k_461_what_a_command_means_is_decided_by_a_grammar() {
     let manifest = text("guest/skill-interpreter/Cargo.toml");
-    let dependencies = manifest.split("[dependencies]").nth(1).unwrap().split("[dev-dependencies]").next().unwrap();
+    let dependencies = manifest
+        .split("[dependencies]")
+        .nth(1)
+        .unwrap()
+        .split("[dev-dependencies]")
+        .next()
+        .unwrap();
     assert!(dependencies.contains("brush-parser"));
     for name in ["shlex", "curl-parser", "tree-sitter", "regex"] {
-        assert!(!dependencies.lines().any(|line| line.starts_with(name)), "{name}");
+        assert!(
+            !dependencies.lines().any(|line| line.starts_with(name)),
+            "{name}"
+        );
     }
 }

@@ -10,7 +10,11 @@ use crate::house::{House, SOURCE, agent, document, operator, ready};
 
 /// The code of a call that must be refused.
 fn refused(house: &House, capability: &str, input: Value) -> Code {
-    house.governor.call(&agent(), capability, input).unwrap_err().code
+    house
+        .governor
+        .call(&agent(), capability, input)
+        .unwrap_err()
+        .code
 }
 
 #[test]
@@ -18,26 +22,62 @@ fn k_29_k_30_k_31_the_capabilities_take_these_inputs() {
     let house = ready("");
     let load = json!({"url": SOURCE, "force": false, "base-url": "https://b.e.org", "constants": {"A": "b"}, "as": "two",
         "expect-digest": null});
-    let loaded = house.governor.call(&agent(), "ccos.skill.load", load).unwrap();
+    let loaded = house
+        .governor
+        .call(&agent(), "ccos.skill.load", load)
+        .unwrap();
     assert_eq!(loaded["skill-id"], "two");
-    for name in ["skill-digest", "generation", "delta", "capabilities", "pending-approvals", "diagnostics", "hint"] {
+    for name in [
+        "skill-digest",
+        "generation",
+        "delta",
+        "capabilities",
+        "pending-approvals",
+        "diagnostics",
+        "hint",
+    ] {
         assert!(!loaded[name].is_null(), "{name}");
     }
     // K-06: with an underscore too.
     let wrong = json!({"url": SOURCE, "expect_digest": format!("sha256:{}", "0".repeat(64))});
-    assert_eq!(refused(&house, "ccos.skill.load", wrong), Code::DigestMismatch);
-    for input in [json!({}), json!({"url": 1}), json!({"url": SOURCE, "file": {}}), json!({"url": SOURCE, "files": {}})] {
-        assert_eq!(refused(&house, "ccos.skill.load", input.clone()), Code::InvalidRequest, "{input}");
+    assert_eq!(
+        refused(&house, "ccos.skill.load", wrong),
+        Code::DigestMismatch
+    );
+    for input in [
+        json!({}),
+        json!({"url": 1}),
+        json!({"url": SOURCE, "file": {}}),
+        json!({"url": SOURCE, "files": {}}),
+    ] {
+        assert_eq!(
+            refused(&house, "ccos.skill.load", input.clone()),
+            Code::InvalidRequest,
+            "{input}"
+        );
     }
     // K-30: by id, alias or the whole id; parameters may be left out.
     for operation in ["open", "Open", "one.open"] {
         let input = json!({"skill": "one", "operation": operation});
-        let result = house.governor.call(&agent(), "ccos.skill.execute", input).unwrap();
+        let result = house
+            .governor
+            .call(&agent(), "ccos.skill.execute", input)
+            .unwrap();
         assert_eq!(result["capability"], "one.open");
     }
-    let mapped = house.governor.call(&agent(), "ccos.primitive.map", json!({"command": "echo hi"})).unwrap();
+    let mapped = house
+        .governor
+        .call(
+            &agent(),
+            "ccos.primitive.map",
+            json!({"command": "echo hi"}),
+        )
+        .unwrap();
     assert_eq!(mapped["maps-to"], "ccos.io.println");
-    assert_eq!(refused(&house, "ccos.primitive.map", json!({})), Code::InvalidRequest);
+    assert_eq!(
+        refused(&house, "ccos.primitive.map", json!({})),
+        Code::InvalidRequest
+    );
 }
 
 #[test]
@@ -45,14 +85,28 @@ fn k_32_k_36_asking_for_an_approval_answers_the_request_and_grants_nothing() {
     let house = House::new();
     let loaded = house.load(&document());
     let ask = |capability: &str| {
-        house.governor.call(&agent(), "ccos.approval.request", json!({"capability": capability, "reason": "to read"}))
+        house.governor.call(
+            &agent(),
+            "ccos.approval.request",
+            json!({"capability": capability, "reason": "to read"}),
+        )
     };
     let asked = ask("one.open").unwrap();
-    assert_eq!(asked["approval-id"], loaded["capabilities"][1]["approval-id"]);
+    assert_eq!(
+        asked["approval-id"],
+        loaded["capabilities"][1]["approval-id"]
+    );
     assert_eq!(asked["status"], "pending");
-    assert_eq!(asked["expires-at"].as_str().map(str::len), Some(24), "{asked}");
+    assert_eq!(
+        asked["expires-at"].as_str().map(str::len),
+        Some(24),
+        "{asked}"
+    );
     let reasons = asked["reasons"].as_array().unwrap();
-    assert!(reasons.contains(&json!("host:api.example.org:443")), "{asked}");
+    assert!(
+        reasons.contains(&json!("host:api.example.org:443")),
+        "{asked}"
+    );
     assert_eq!(house.code("one", "open", json!({})), Code::ApprovalRequired);
     assert_eq!(ask("one.none").unwrap_err().code, Code::UnknownOperation);
     assert_eq!(house.sent().len(), 0);
@@ -62,7 +116,10 @@ fn k_32_k_36_asking_for_an_approval_answers_the_request_and_grants_nothing() {
 fn k_34_core_capabilities_are_delegates() {
     let house = ready("");
     for (capability, input) in [
-        ("ccos.network.http-fetch", json!({"url": "https://api.example.org/"})),
+        (
+            "ccos.network.http-fetch",
+            json!({"url": "https://api.example.org/"}),
+        ),
         ("ccos.json.parse", json!({"path": "."})),
         ("ccos.text.transform", json!({"tool": "head"})),
         ("ccos.io.println", json!({"text": "hi"})),
@@ -72,7 +129,11 @@ fn k_34_core_capabilities_are_delegates() {
         ("ccos.sandbox.go", json!({"script": "a.go"})),
         ("ccos.sandbox.shell", json!({"command": ["id"]})),
     ] {
-        assert_eq!(refused(&house, capability, input), Code::OperatorOnly, "{capability}");
+        assert_eq!(
+            refused(&house, capability, input),
+            Code::OperatorOnly,
+            "{capability}"
+        );
     }
     assert_eq!(house.sent().len(), 0);
 }
@@ -94,10 +155,19 @@ fn k_36_operator_commands_are_no_capabilities() {
         "ccos.audit.verify",
     ] {
         for jailed in [false, true] {
-            let caller = Caller::lasting(Client { frontend: Frontend::Syscall, jailed });
-            let answer = house.governor.call(&caller, capability, json!({"id": id, "skill": "one"}));
+            let caller = Caller::lasting(Client {
+                frontend: Frontend::Syscall,
+                jailed,
+            });
+            let answer =
+                house
+                    .governor
+                    .call(&caller, capability, json!({"id": id, "skill": "one"}));
             let code = answer.unwrap_err().code;
-            assert!(matches!(code, Code::OperatorOnly | Code::UnknownSkill), "{capability}: {code:?}");
+            assert!(
+                matches!(code, Code::OperatorOnly | Code::UnknownSkill),
+                "{capability}: {code:?}"
+            );
         }
     }
     assert_eq!(house.pending(), pending);
@@ -115,15 +185,32 @@ fn k_41_skill_roots_are_directories_of_their_own() {
     let house = house.again(&format!("skill_roots = [{:?}]", folder.join("inside")));
     let load = |caller: &Caller, path: &str| {
         let source = folder.join(path).to_str().unwrap().to_owned();
-        house.governor.load(caller, &LoadRequest { source, ..LoadRequest::default() }).map_err(|failure| failure.code)
+        house
+            .governor
+            .load(
+                caller,
+                &LoadRequest {
+                    source,
+                    ..LoadRequest::default()
+                },
+            )
+            .map_err(|failure| failure.code)
     };
     assert!(load(&operator(), "inside/skill.yaml").is_ok());
-    for path in ["beside/skill.yaml", "inside/link.yaml", "inside/../beside/skill.yaml", "inside"] {
+    for path in [
+        "beside/skill.yaml",
+        "inside/link.yaml",
+        "inside/../beside/skill.yaml",
+        "inside",
+    ] {
         assert_eq!(load(&operator(), path), Err(Code::PathNotAllowed), "{path}");
     }
     // Over any other frontend, and from a jail, no file at all (K-54).
     assert_eq!(load(&agent(), "inside/skill.yaml"), Err(Code::UrlNotSkill));
-    let jailed = Caller::new(Client { frontend: Frontend::Cli, jailed: true });
+    let jailed = Caller::new(Client {
+        frontend: Frontend::Cli,
+        jailed: true,
+    });
     assert_eq!(load(&jailed, "inside/skill.yaml"), Err(Code::UrlNotSkill));
 }
 
@@ -133,12 +220,22 @@ fn k_43_known_tools_and_variables_are_what_the_operator_says() {
     let tiers = |house: &House| {
         let text = "name: one\noperations:\n- {name: a, command: frobnicate x}\n- {name: b, command: quux x}\n";
         let loaded = house.load(text);
-        loaded["capabilities"].as_array().unwrap().iter().map(|one| one["tier"].clone()).collect::<Vec<_>>()
+        loaded["capabilities"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["tier"].clone())
+            .collect::<Vec<_>>()
     };
     assert_eq!(tiers(&house), [2, 3]);
     assert_eq!(tiers(&House::new()), [3, 3]);
-    let config = Config::from_toml("[govern]\nagent_core = ['ccos.io.println']\nenv_secrets = ['A']\n").unwrap();
-    assert_eq!((config.agent_core.as_slice(), config.env_secrets.as_slice()), (&["ccos.io.println".to_owned()][..], &["A".to_owned()][..]));
+    let config =
+        Config::from_toml("[govern]\nagent_core = ['ccos.io.println']\nenv_secrets = ['A']\n")
+            .unwrap();
+    assert_eq!(
+        (config.agent_core.as_slice(), config.env_secrets.as_slice()),
+        (&["ccos.io.println".to_owned()][..], &["A".to_owned()][..])
+    );
     // What is no core capability is a typing error.
     assert!(Config::from_toml("[govern]\nagent_core = ['ccos.io.print']\n").is_err());
 }
@@ -148,15 +245,24 @@ fn k_386_every_code_that_reaches_a_caller_is_one_of_the_list() {
     // The list of the chapter is the type: a code that is none cannot be read, not even from the interpreter.
     assert!(serde_json::from_value::<Code>(json!("no-such-code")).is_err());
     let house = House::new();
-    house.interpreter_says(Ok(json!({"ok": false, "error": {"code": "invented", "message": "m"}, "diagnostics": []})));
-    assert_eq!(house.try_load(&document()).unwrap_err().code, Code::InterpreterMismatch);
+    house.interpreter_says(Ok(
+        json!({"ok": false, "error": {"code": "invented", "message": "m"}, "diagnostics": []}),
+    ));
+    assert_eq!(
+        house.try_load(&document()).unwrap_err().code,
+        Code::InterpreterMismatch
+    );
     let mut texts: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
     texts.sort_unstable();
     texts.dedup();
     assert_eq!(texts.len(), Code::ALL.len());
     for text in texts {
         assert_eq!(Code::parse(text).map(Code::as_str), Some(text));
-        assert!(text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'), "{text}");
+        assert!(
+            text.bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'),
+            "{text}"
+        );
     }
 }
 
@@ -172,10 +278,28 @@ fn k_37_an_error_has_these_members() {
     let error = json!(house.execute("one", "open", json!({})).unwrap_err());
     let names: Vec<&String> = error.as_object().unwrap().keys().collect();
     for name in &names {
-        let known = ["code", "message", "hint", "path", "line", "approval-id", "missing"];
+        let known = [
+            "code",
+            "message",
+            "hint",
+            "path",
+            "line",
+            "approval-id",
+            "missing",
+        ];
         assert!(known.contains(&name.as_str()), "{name}");
     }
-    assert!(error["approval-id"].as_str().unwrap().starts_with("ap-"), "{error}");
-    let error = json!(house.try_load("name: x\noperations:\n- name: a\n  method: 5\n").unwrap_err());
-    assert_eq!((&error["path"], &error["line"]), (&json!("operations[0].method"), &json!(4)));
+    assert!(
+        error["approval-id"].as_str().unwrap().starts_with("ap-"),
+        "{error}"
+    );
+    let error = json!(
+        house
+            .try_load("name: x\noperations:\n- name: a\n  method: 5\n")
+            .unwrap_err()
+    );
+    assert_eq!(
+        (&error["path"], &error["line"]),
+        (&json!("operations[0].method"), &json!(4))
+    );
 }

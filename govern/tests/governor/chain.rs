@@ -56,9 +56,14 @@ fn k_356_k_357_hash_and_signature_are_those_of_the_chapter() {
         assert_eq!(record["prev"], prev.as_str());
         assert_eq!(record["hash"], hash(&record), "{line}");
         prev = record["hash"].as_str().unwrap().to_owned();
-        let signature: [u8; 64] = STANDARD.decode(record["sig"].as_str().unwrap()).unwrap().try_into().unwrap();
+        let signature: [u8; 64] = STANDARD
+            .decode(record["sig"].as_str().unwrap())
+            .unwrap()
+            .try_into()
+            .unwrap();
         let signed = format!("hydrant.sig.v1\n{prev}");
-        key.verify_strict(signed.as_bytes(), &Signature::from_bytes(&signature)).unwrap();
+        key.verify_strict(signed.as_bytes(), &Signature::from_bytes(&signature))
+            .unwrap();
         assert_eq!(serde_json_canonicalizer::to_string(&record).unwrap(), line);
     }
 }
@@ -68,23 +73,47 @@ fn k_425_c3_fields_that_read_the_same_together_do_not_hash_the_same() {
     let house = house();
     let segment = house.state().join("chain/000001.jsonl");
     let whole = lines(&house);
-    let at = whole.iter().position(|line| line.contains("\"capability-call\"")).unwrap();
+    let at = whole
+        .iter()
+        .position(|line| line.contains("\"capability-call\""))
+        .unwrap();
     let record: Value = serde_json::from_str(&whole[at]).unwrap();
     // A character goes over the border of two fields that stand side by side.
-    for (left, right) in [("capability", "derived-from"), ("event", "inputs-digest"), ("operation", "outcome"), ("run", "session")] {
+    for (left, right) in [
+        ("capability", "derived-from"),
+        ("event", "inputs-digest"),
+        ("operation", "outcome"),
+        ("run", "session"),
+    ] {
         let mut moved = record.clone();
         let mut text = record[left].as_str().unwrap().to_owned();
         let last = text.pop().unwrap();
         moved[right] = json!(format!("{last}{}", record[right].as_str().unwrap()));
         moved[left] = json!(text);
-        let joined = |record: &Value| format!("{}{}", record[left].as_str().unwrap(), record[right].as_str().unwrap());
+        let joined = |record: &Value| {
+            format!(
+                "{}{}",
+                record[left].as_str().unwrap(),
+                record[right].as_str().unwrap()
+            )
+        };
         assert_eq!(joined(&moved), joined(&record));
         assert_ne!(hash(&moved), hash(&record));
         let mut changed = whole.clone();
         changed[at] = serde_json_canonicalizer::to_string(&moved).unwrap();
-        fs::write(&segment, changed.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+        fs::write(
+            &segment,
+            changed
+                .iter()
+                .map(|line| format!("{line}\n"))
+                .collect::<String>(),
+        )
+        .unwrap();
         let report = verify(&house.state(), None).unwrap();
-        assert_eq!((&report["ok"], &report["reason"], &report["first-bad-seq"]), (&json!(false), &json!("hash"), &json!(at + 1)));
+        assert_eq!(
+            (&report["ok"], &report["reason"], &report["first-bad-seq"]),
+            (&json!(false), &json!("hash"), &json!(at + 1))
+        );
     }
 }
 
@@ -93,14 +122,21 @@ fn k_358_digests_of_inputs_and_outputs_are_keyed() {
     let digests = |house: &House| {
         let call = house.events("capability-call").remove(0);
         let executed = house.events("capability-executed").remove(0);
-        (call["inputs-digest"].as_str().unwrap().to_owned(), executed["outputs-digest"].as_str().unwrap().to_owned())
+        (
+            call["inputs-digest"].as_str().unwrap().to_owned(),
+            executed["outputs-digest"].as_str().unwrap().to_owned(),
+        )
     };
     let (one, other) = (house(), house());
     for digest in [digests(&one), digests(&other)] {
         for text in [digest.0, digest.1] {
             let digits = text.strip_prefix("hmac-sha256:").unwrap();
             assert_eq!(digits.len(), 64);
-            assert_ne!(digits, hex(&Sha256::digest(br#"{"q":"a"}"#)), "anybody could guess it");
+            assert_ne!(
+                digits,
+                hex(&Sha256::digest(br#"{"q":"a"}"#)),
+                "anybody could guess it"
+            );
         }
     }
     // Another home has another key; in one home the same input has one digest, another input another.
@@ -120,13 +156,37 @@ fn k_358_digests_of_inputs_and_outputs_are_keyed() {
 #[test]
 fn k_365_events_have_these_names() {
     for name in [
-        "skill-loaded", "skill-reloaded", "skill-unloaded", "skill-rejected", "capability-registered", "capability-updated",
-        "capability-removed", "approval-requested", "approval-granted", "approval-denied", "approval-expired",
-        "approval-revoked", "approval-superseded", "capability-call", "capability-executed", "capability-denied",
-        "secret-injected", "secret-echo", "secret-captured", "budget-warning", "budget-exhausted", "budget-extended",
-        "redirect-denied", "egress-denied", "jail-started", "jail-finished", "chain-recovered", "onboarding-step",
+        "skill-loaded",
+        "skill-reloaded",
+        "skill-unloaded",
+        "skill-rejected",
+        "capability-registered",
+        "capability-updated",
+        "capability-removed",
+        "approval-requested",
+        "approval-granted",
+        "approval-denied",
+        "approval-expired",
+        "approval-revoked",
+        "approval-superseded",
+        "capability-call",
+        "capability-executed",
+        "capability-denied",
+        "secret-injected",
+        "secret-echo",
+        "secret-captured",
+        "budget-warning",
+        "budget-exhausted",
+        "budget-extended",
+        "redirect-denied",
+        "egress-denied",
+        "jail-started",
+        "jail-finished",
+        "chain-recovered",
+        "onboarding-step",
     ] {
-        let event: Event = serde_json::from_value(json!(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let event: Event =
+            serde_json::from_value(json!(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(json!(event), name);
     }
 }
@@ -141,10 +201,21 @@ fn k_365_no_record_holds_a_secret_a_header_a_body_or_text_of_a_document() {
     house.secret("TOKEN", "one", "t-112233445566");
     house.approve_all();
     house.servers_say(json!({"words": "of-the-response"}));
-    house.execute("one", "read", json!({"q": "value-of-an-input"})).unwrap();
-    assert_eq!(house.sent()[0].body.as_deref(), Some(br#"{"q":"value-of-an-input"}"#.as_slice()));
+    house
+        .execute("one", "read", json!({"q": "value-of-an-input"}))
+        .unwrap();
+    assert_eq!(
+        house.sent()[0].body.as_deref(),
+        Some(br#"{"q":"value-of-an-input"}"#.as_slice())
+    );
     let text = lines(&house).join("\n");
-    for held in ["words-of-the-document", "value-of-a-header", "t-112233445566", "of-the-response", "value-of-an-input"] {
+    for held in [
+        "words-of-the-document",
+        "value-of-a-header",
+        "t-112233445566",
+        "of-the-response",
+        "value-of-an-input",
+    ] {
         assert!(!text.contains(held), "{held}");
     }
 }

@@ -56,7 +56,13 @@ impl Interpreter for Shared {
 
 impl Wire for Shared {
     fn exchange(&self, request: &WireRequest, _: &WireLimits) -> Result<WireResponse, WireFailure> {
-        let document = self.0.documents.lock().unwrap().get(request.url.as_str()).cloned();
+        let document = self
+            .0
+            .documents
+            .lock()
+            .unwrap()
+            .get(request.url.as_str())
+            .cloned();
         if let Some(text) = document {
             return Ok(response("text/plain", text.into_bytes()));
         }
@@ -64,7 +70,13 @@ impl Wire for Shared {
         if let Some(moment) = &*self.0.moment.lock().unwrap() {
             moment(request);
         }
-        let body = self.0.body.lock().unwrap().clone().unwrap_or_else(|| json!({"ok": true}));
+        let body = self
+            .0
+            .body
+            .lock()
+            .unwrap()
+            .clone()
+            .unwrap_or_else(|| json!({"ok": true}));
         Ok(response("application/json", body.to_string().into_bytes()))
     }
 }
@@ -79,7 +91,13 @@ fn response(media: &str, body: Vec<u8>) -> WireResponse {
 }
 
 impl Egress for Shared {
-    fn during(&self, _: &[String], _: &[String], _: u64, _: &mut dyn FnMut(&Path)) -> Result<EgressReport, Failure> {
+    fn during(
+        &self,
+        _: &[String],
+        _: &[String],
+        _: u64,
+        _: &mut dyn FnMut(&Path),
+    ) -> Result<EgressReport, Failure> {
         Err(Failure::new(Code::JailUnavailable, "no jail is made here"))
     }
 }
@@ -96,7 +114,11 @@ impl House {
         let folder = tempfile::tempdir().unwrap();
         let outside = Shared::default();
         let governor = open(folder.path(), &outside, lines).unwrap();
-        Self { folder, outside, governor }
+        Self {
+            folder,
+            outside,
+            governor,
+        }
     }
 
     pub(crate) fn new() -> Self {
@@ -105,10 +127,18 @@ impl House {
 
     /// The same state with other lines of `[govern]`, as after a restart.
     pub(crate) fn again(self, lines: &str) -> Self {
-        let Self { folder, outside, governor } = self;
+        let Self {
+            folder,
+            outside,
+            governor,
+        } = self;
         drop(governor);
         let governor = open(folder.path(), &outside, lines).unwrap();
-        Self { folder, outside, governor }
+        Self {
+            folder,
+            outside,
+            governor,
+        }
     }
 
     /// Another governor of the same state, as of another process.
@@ -125,8 +155,16 @@ impl House {
     }
 
     pub(crate) fn try_load(&self, text: &str) -> Result<Value, Failure> {
-        self.outside.0.documents.lock().unwrap().insert(SOURCE.to_owned(), text.to_owned());
-        let request = LoadRequest { source: SOURCE.to_owned(), ..LoadRequest::default() };
+        self.outside
+            .0
+            .documents
+            .lock()
+            .unwrap()
+            .insert(SOURCE.to_owned(), text.to_owned());
+        let request = LoadRequest {
+            source: SOURCE.to_owned(),
+            ..LoadRequest::default()
+        };
         self.governor.load(&agent(), &request)
     }
 
@@ -160,7 +198,12 @@ impl House {
     }
 
     pub(crate) fn pending(&self) -> Vec<Value> {
-        self.governor.approvals(Some("pending")).unwrap().as_array().unwrap().clone()
+        self.governor
+            .approvals(Some("pending"))
+            .unwrap()
+            .as_array()
+            .unwrap()
+            .clone()
     }
 
     /// Approves whatever is pending, until it changes.
@@ -170,7 +213,9 @@ impl House {
                 scope: Some(serde_json::from_value(json!("until-changed")).unwrap()),
                 ..Approve::default()
             };
-            self.governor.approve(&operator(), one["id"].as_str().unwrap(), approve).unwrap();
+            self.governor
+                .approve(&operator(), one["id"].as_str().unwrap(), approve)
+                .unwrap();
         }
     }
 
@@ -179,7 +224,12 @@ impl House {
         self.governor.set_secret(name, Some(skill), value).unwrap();
     }
 
-    pub(crate) fn execute(&self, skill: &str, operation: &str, params: Value) -> Result<Value, Failure> {
+    pub(crate) fn execute(
+        &self,
+        skill: &str,
+        operation: &str,
+        params: Value,
+    ) -> Result<Value, Failure> {
         self.governor.execute(&operator(), skill, operation, params)
     }
 
@@ -205,7 +255,8 @@ impl House {
 }
 
 fn open(folder: &Path, outside: &Shared, lines: &str) -> Result<Governor, Failure> {
-    let config = Config::from_toml(&format!("[govern]\nsource_hosts = ['e.org']\n{lines}\n")).unwrap();
+    let config =
+        Config::from_toml(&format!("[govern]\nsource_hosts = ['e.org']\n{lines}\n")).unwrap();
     Governor::open(
         &folder.join("home/state"),
         config,
@@ -221,12 +272,18 @@ fn open(folder: &Path, outside: &Shared, lines: &str) -> Result<Governor, Failur
 
 /// An agent's connection that is not jailed.
 pub(crate) fn agent() -> Caller {
-    Caller::lasting(Client { frontend: Frontend::Syscall, jailed: false })
+    Caller::lasting(Client {
+        frontend: Frontend::Syscall,
+        jailed: false,
+    })
 }
 
 /// A command of the operator.
 pub(crate) fn operator() -> Caller {
-    Caller::new(Client { frontend: Frontend::Cli, jailed: false })
+    Caller::new(Client {
+        frontend: Frontend::Cli,
+        jailed: false,
+    })
 }
 
 /// `read` with a required input and a bearer, `open` with neither.

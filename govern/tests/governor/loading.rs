@@ -19,41 +19,81 @@ fn k_01_documents_commands_and_programs_are_read_by_the_interpreter_alone() {
     let skill = {
         let other = House::new();
         other.load(&document());
-        let request = other.asked().into_iter().find(|request| request["op"] == "load").unwrap();
-        let answer = skill_interpreter::run(request.to_string().as_bytes()).unwrap_or_else(|_| panic!("no answer"));
+        let request = other
+            .asked()
+            .into_iter()
+            .find(|request| request["op"] == "load")
+            .unwrap();
+        let answer = skill_interpreter::run(request.to_string().as_bytes())
+            .unwrap_or_else(|_| panic!("no answer"));
         serde_json::from_slice::<Value>(&answer).unwrap()
     };
     house.interpreter_says(Ok(skill));
     let loaded = house.load(text);
     assert_eq!(loaded["skill-id"], "one");
-    let asked = house.asked().into_iter().find(|request| request["op"] == "load").unwrap();
+    let asked = house
+        .asked()
+        .into_iter()
+        .find(|request| request["op"] == "load")
+        .unwrap();
     assert_eq!(asked["content-b64"], STANDARD.encode(text));
     // Commands too, and jq programs when they run.
     let command = "curl 'unfinished";
-    assert_eq!(house.governor.map(command).unwrap_err().code, Code::ShellSyntax);
+    assert_eq!(
+        house.governor.map(command).unwrap_err().code,
+        Code::ShellSyntax
+    );
     assert_eq!(house.asked().pop().unwrap()["command"], command);
     let house = House::new();
-    house.load(&format!("name: one\noperations:\n- {{name: read, command: \"curl {API} | jq '.ok | not'\"}}\n"));
+    house.load(&format!(
+        "name: one\noperations:\n- {{name: read, command: \"curl {API} | jq '.ok | not'\"}}\n"
+    ));
     house.approve_all();
     let result = house.execute("one", "read", json!({})).unwrap();
     let asked = house.asked().pop().unwrap();
-    assert_eq!((&asked["op"], &asked["path"]), (&json!("filter"), &json!(".ok | not")));
+    assert_eq!(
+        (&asked["op"], &asked["path"]),
+        (&json!("filter"), &json!(".ok | not"))
+    );
     assert!(result["output"].to_string().contains("false"), "{result}");
 }
 
 #[test]
 fn k_03_an_interpreter_that_reaches_a_limit_registers_nothing() {
     let house = ready("");
-    let before = (generation(&house), house.governor.list(&operator(), None).unwrap());
-    for code in [Code::InterpreterLimit, Code::InterpreterMismatch, Code::TooLarge, Code::Limit] {
+    let before = (
+        generation(&house),
+        house.governor.list(&operator(), None).unwrap(),
+    );
+    for code in [
+        Code::InterpreterLimit,
+        Code::InterpreterMismatch,
+        Code::TooLarge,
+        Code::Limit,
+    ] {
         house.interpreter_says(Err(Failure::new(code, "it was ended")));
-        assert_eq!(house.try_load(&document().replace("name: open", "name: other")).unwrap_err().code, code);
+        assert_eq!(
+            house
+                .try_load(&document().replace("name: open", "name: other"))
+                .unwrap_err()
+                .code,
+            code
+        );
         // K-61
         let rejected = house.events("skill-rejected").pop().unwrap();
         assert_eq!(rejected["code"], json!(code));
     }
-    assert_eq!((generation(&house), house.governor.list(&operator(), None).unwrap()), before);
-    assert!(house.execute("one", "open", json!({})).is_ok(), "what was loaded stays");
+    assert_eq!(
+        (
+            generation(&house),
+            house.governor.list(&operator(), None).unwrap()
+        ),
+        before
+    );
+    assert!(
+        house.execute("one", "open", json!({})).is_ok(),
+        "what was loaded stays"
+    );
 }
 
 #[test]
@@ -68,9 +108,16 @@ fn k_04_an_answer_that_is_no_skill_registers_nothing() {
         json!({"ok": false}),
     ] {
         house.interpreter_says(Ok(answer.clone()));
-        assert_eq!(house.try_load(&document()).unwrap_err().code, Code::InterpreterMismatch, "{answer}");
+        assert_eq!(
+            house.try_load(&document()).unwrap_err().code,
+            Code::InterpreterMismatch,
+            "{answer}"
+        );
     }
-    assert_eq!(house.governor.list(&operator(), None).unwrap()["skills"], json!([]));
+    assert_eq!(
+        house.governor.list(&operator(), None).unwrap()["skills"],
+        json!([])
+    );
 }
 
 #[test]
@@ -84,7 +131,10 @@ fn k_12_loading_mapping_and_showing_ask_no_server() {
     house.governor.show(&operator(), "one").unwrap();
     house.governor.list(&operator(), None).unwrap();
     for one in house.pending() {
-        house.governor.approval(one["id"].as_str().unwrap()).unwrap();
+        house
+            .governor
+            .approval(one["id"].as_str().unwrap())
+            .unwrap();
     }
     assert_eq!(house.sent().len(), 0);
 }
@@ -103,7 +153,9 @@ fn k_382_onboarding_is_kept_as_data_and_said_to_be_unsupported() {
     let shown = house.governor.show(&operator(), "one").unwrap();
     assert_eq!(shown["onboarding"]["steps"][1]["id"], "call", "{shown}");
     // K-383: a secret is no parameter of a step.
-    let refused = house.try_load(&text.replace("user_input", "secret:TOKEN")).unwrap_err();
+    let refused = house
+        .try_load(&text.replace("user_input", "secret:TOKEN"))
+        .unwrap_err();
     assert_eq!(refused.code, Code::Schema);
     assert!(house.load(&document())["onboarding"].is_null());
 }

@@ -16,8 +16,18 @@ fn assert_denied(house: &House, params: Value, expected: Code) {
     let last = house.chain().pop().unwrap();
     // K-309
     assert_eq!(
-        (&last["event"], &last["outcome"], &last["code"], &last["capability"]),
-        (&json!("capability-denied"), &json!("denied"), &json!(expected), &json!("one.read")),
+        (
+            &last["event"],
+            &last["outcome"],
+            &last["code"],
+            &last["capability"]
+        ),
+        (
+            &json!("capability-denied"),
+            &json!("denied"),
+            &json!(expected),
+            &json!("one.read")
+        ),
     );
 }
 
@@ -35,7 +45,9 @@ fn k_293_a_request_that_is_none() {
         json!({"skill": 1, "operation": "read"}),
         json!({"skill": "one", "operation": "read", "param": {}}),
     ] {
-        let refused = house.governor.call(&agent(), "ccos.skill.execute", input.clone());
+        let refused = house
+            .governor
+            .call(&agent(), "ccos.skill.execute", input.clone());
         assert_eq!(refused.unwrap_err().code, Code::InvalidRequest, "{input}");
     }
     // K-309: nobody's capability was denied yet.
@@ -51,7 +63,11 @@ fn k_294_names_that_nobody_knows() {
         ("one", "two.read", Code::UnknownOperation),
         ("", "", Code::UnknownSkill),
     ] {
-        assert_eq!(house.code(skill, operation, good()), expected, "{skill} {operation}");
+        assert_eq!(
+            house.code(skill, operation, good()),
+            expected,
+            "{skill} {operation}"
+        );
     }
     assert_eq!(house.events("capability-denied"), Vec::<Value>::new());
     // An alias and the whole id of a capability of that skill are names too.
@@ -64,10 +80,16 @@ fn k_295_k_373_what_was_removed_is_told_from_what_never_was() {
     let without = document().split("- name: open").next().unwrap().to_owned();
     let loaded = house.load(&without);
     assert_eq!(loaded["delta"]["removed"], json!(["open"]));
-    assert_eq!(house.code("one", "open", json!({})), Code::CapabilityRemoved);
+    assert_eq!(
+        house.code("one", "open", json!({})),
+        Code::CapabilityRemoved
+    );
     let denied = house.events("capability-denied");
     assert_eq!(denied.len(), 1);
-    assert_eq!((&denied[0]["capability"], &denied[0]["code"]), (&json!("one.open"), &json!("capability-removed")));
+    assert_eq!(
+        (&denied[0]["capability"], &denied[0]["code"]),
+        (&json!("one.open"), &json!("capability-removed"))
+    );
     // Its grant does not come back with it.
     let loaded = house.load(&document());
     assert_eq!(loaded["delta"]["added"], json!(["open"]));
@@ -87,9 +109,16 @@ fn k_373_a_call_that_runs_while_its_operation_is_removed_finishes() {
     let result = house.execute("one", "read", good()).unwrap();
     assert_eq!(result["output"]["json"], json!({"ok": true}));
     assert_eq!(house.code("one", "read", good()), Code::CapabilityRemoved);
-    let events: Vec<Value> = house.chain().iter().map(|record| record["event"].clone()).collect();
+    let events: Vec<Value> = house
+        .chain()
+        .iter()
+        .map(|record| record["event"].clone())
+        .collect();
     let at = |event: &str| events.iter().position(|one| one == event).unwrap();
-    assert!(at("capability-call") < at("skill-unloaded") && at("skill-unloaded") < at("capability-executed"));
+    assert!(
+        at("capability-call") < at("skill-unloaded")
+            && at("skill-unloaded") < at("capability-executed")
+    );
     assert!(house.is_whole());
 }
 
@@ -112,7 +141,10 @@ fn k_297_to_k_302_each_step_and_its_code() {
     assert_eq!(refused.unwrap_err().code, Code::ClientNotJailed);
     // K-298
     let missing = house.execute("one", "read", json!({})).unwrap_err();
-    assert_eq!((missing.code, missing.missing), (Code::MissingInput, vec!["q".to_owned()]));
+    assert_eq!(
+        (missing.code, missing.missing),
+        (Code::MissingInput, vec!["q".to_owned()])
+    );
     assert_eq!(missing.message, "PROMPT_MISSING_INPUT: q");
     assert_denied(&house, json!({}), Code::MissingInput);
     assert_denied(&house, json!({"q": 7}), Code::InvalidInput);
@@ -129,8 +161,17 @@ fn k_297_to_k_302_each_step_and_its_code() {
     assert_denied(&house, good(), Code::HostDenied);
     // K-299
     let house = house.again("");
-    for one in house.governor.approvals(Some("approved")).unwrap().as_array().unwrap() {
-        house.governor.revoke(&operator(), one["id"].as_str().unwrap(), None).unwrap();
+    for one in house
+        .governor
+        .approvals(Some("approved"))
+        .unwrap()
+        .as_array()
+        .unwrap()
+    {
+        house
+            .governor
+            .revoke(&operator(), one["id"].as_str().unwrap(), None)
+            .unwrap();
     }
     assert_denied(&house, good(), Code::ApprovalRevoked);
     assert!(house.is_whole());
@@ -170,7 +211,10 @@ fn k_303_k_361_the_call_is_on_disk_before_the_first_effect() {
     let state = house.state();
     house.meanwhile(move |_| {
         let last = last_on_disk(&state);
-        assert_eq!((&last["event"], &last["capability"]), (&json!("capability-call"), &json!("one.read")));
+        assert_eq!(
+            (&last["event"], &last["capability"]),
+            (&json!("capability-call"), &json!("one.read"))
+        );
     });
     assert!(house.execute("one", "read", good()).is_ok());
     assert_eq!(house.sent().len(), 1);
@@ -180,7 +224,11 @@ fn k_303_k_361_the_call_is_on_disk_before_the_first_effect() {
 fn k_303_a_once_grant_is_used_up_before_the_call_is_written() {
     let house = House::new();
     house.load(&document());
-    let request = house.pending().into_iter().find(|one| one["capability"] == "one.open").unwrap();
+    let request = house
+        .pending()
+        .into_iter()
+        .find(|one| one["capability"] == "one.open")
+        .unwrap();
     let id = request["id"].as_str().unwrap().to_owned();
     let once = hydrant_govern::governor::Approve {
         scope: Some(serde_json::from_value(json!("once")).unwrap()),
@@ -209,7 +257,10 @@ fn cut_off(state: &Path) {
     let segment = state.join("chain/000001.jsonl");
     let text = fs::read_to_string(&segment).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    let kept: String = lines[..lines.len() - 1].iter().map(|line| format!("{line}\n")).collect();
+    let kept: String = lines[..lines.len() - 1]
+        .iter()
+        .map(|line| format!("{line}\n"))
+        .collect();
     fs::write(segment, kept).unwrap();
 }
 
@@ -220,7 +271,10 @@ fn k_307_what_ran_and_cannot_be_recorded_gives_no_output() {
     let state = house.state();
     house.meanwhile(move |_| cut_off(&state));
     let failure = house.execute("one", "read", good()).unwrap_err();
-    assert_eq!((failure.code, failure.executed), (Code::AuditUnavailable, true));
+    assert_eq!(
+        (failure.code, failure.executed),
+        (Code::AuditUnavailable, true)
+    );
     assert!(!json!(failure).to_string().contains("not to be seen"));
     assert_eq!(house.sent().len(), 1);
 }
@@ -230,9 +284,15 @@ fn k_307_the_end_of_a_call_is_recorded_before_its_output_is_given() {
     let house = ready("");
     let result = house.execute("one", "read", good()).unwrap();
     let last = last_on_disk(&house.state());
-    assert_eq!((&last["event"], &last["outcome"]), (&json!("capability-executed"), &json!("ok")));
+    assert_eq!(
+        (&last["event"], &last["outcome"]),
+        (&json!("capability-executed"), &json!("ok"))
+    );
     assert_eq!(last["seq"], result["chain-seq"]);
-    assert!(last["call-seq"].is_u64() && last["outputs-digest"].is_string(), "{last}");
+    assert!(
+        last["call-seq"].is_u64() && last["outputs-digest"].is_string(),
+        "{last}"
+    );
 }
 
 #[test]
@@ -253,9 +313,16 @@ fn k_305_values_are_taken_out_before_anybody_sees_the_output() {
     // The digest of the record covers what was given, and no record holds a value.
     let chain = json!(house.chain()).to_string();
     for value in ["c-5566778899", "t-112233445566"] {
-        assert!(!chain.contains(value) && !result.to_string().contains(value), "{value}");
+        assert!(
+            !chain.contains(value) && !result.to_string().contains(value),
+            "{value}"
+        );
     }
-    let events: Vec<Value> = house.chain().iter().map(|record| record["event"].clone()).collect();
+    let events: Vec<Value> = house
+        .chain()
+        .iter()
+        .map(|record| record["event"].clone())
+        .collect();
     for event in ["secret-captured", "secret-echo", "secret-injected"] {
         assert!(events.contains(&json!(event)), "{event}: {events:?}");
     }
@@ -296,7 +363,10 @@ fn outputs(house: &House) -> usize {
 fn k_310_personal_data_goes_with_its_session() {
     let house = personal();
     let caller = agent();
-    let result = house.governor.call(&caller, "one.fetch", json!({})).unwrap();
+    let result = house
+        .governor
+        .call(&caller, "one.fetch", json!({}))
+        .unwrap();
     assert!(!result["output"].to_string().is_empty());
     assert_eq!(outputs(&house), 1, "{result}");
     assert!(!json!(house.chain()).to_string().contains("Ada"));
@@ -307,7 +377,9 @@ fn k_310_personal_data_goes_with_its_session() {
     assert_eq!(outputs(&house), 0);
     // What is not personal stays.
     let other = House::new();
-    other.load(&format!("name: one\noperations:\n- name: fetch\n  command: curl -o people.json {API}/people\n"));
+    other.load(&format!(
+        "name: one\noperations:\n- name: fetch\n  command: curl -o people.json {API}/people\n"
+    ));
     other.approve_all();
     other.execute("one", "fetch", json!({})).unwrap();
     assert_eq!(outputs(&other), 1);

@@ -21,7 +21,7 @@ const EVERYTHING: &str = "---\nname: Everything\ndescription: All of it.\nversio
     [OTHER_TOKEN]}}}\n---\n\n# Everything\n\nWhat it is for.\n\n## Find\n\n```bash\ncurl -s -X POST \
     \"https://api.e.org/v1/{kind}/find?lang=en\" -u \"$E_USER:$E_PASSWORD\" -H \"X-Trace: a-$TRACE\" -b \"sid=$SID_TOKEN\" -d \
     '{\"q\": \"x\", \"deep\": {\"n\": 1}}'\n```\n\nResponse:\n\n```json\n{\"found\": []}\n```\n\n## Form\n\n```bash\ncurl \
-    https://api.e.org/v1/form -d \"a=$A\" -F_ 2>/dev/null\n```\n\n## Shown\n\n```bash\ncurl -s https://api.e.org/v1/x | jq -r \
+    https://api.e.org/v1/form -d \"a=$A\" 2>/dev/null\n```\n\n## Shown\n\n```bash\ncurl -s https://api.e.org/v1/x | jq -r \
     .a | head -3\n```\n\n## Said\n\n```bash\necho \"hi $WHO\"\n```\n\n## Read\n\n```bash\ncat notes.txt\n```\n\n## Tool\n\n\
     ```bash\nfrobnicate --to=$TARGET x\n```\n\n## Script\n\n```bash\nfor i in 1 2; do frobnicate $i; done\n```\n";
 
@@ -30,7 +30,12 @@ fn everything() -> Value {
 }
 
 fn names(value: &Value) -> BTreeSet<&str> {
-    value.as_object().unwrap().keys().map(String::as_str).collect()
+    value
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect()
 }
 
 fn assert_has(value: &Value, expected: &[&str]) {
@@ -60,22 +65,39 @@ fn k_16_a_skill_has_these_members() {
         ],
     );
     assert_eq!(skill["format"], "markdown");
-    assert_eq!((&skill["id"], &skill["version"]), (&json!("everything"), &json!("2.1")));
+    assert_eq!(
+        (&skill["id"], &skill["version"]),
+        (&json!("everything"), &json!("2.1"))
+    );
     // The text without front matter.
     let instructions = skill["instructions"].as_str().unwrap();
-    assert!(instructions.trim_start().starts_with("# Everything"), "{instructions}");
+    assert!(
+        instructions.trim_start().starts_with("# Everything"),
+        "{instructions}"
+    );
     assert!(!instructions.contains("data_class"));
-    let secrets: Vec<&str> = skill["secrets"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let secrets: Vec<&str> = skill["secrets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
     for name in ["E_USER", "E_PASSWORD", "SID_TOKEN", "OTHER_TOKEN"] {
         assert!(secrets.contains(&name), "{name}: {secrets:?}");
     }
     // The structured field, and the version of the format where it has one.
     let structured = self::skill(URL, "name: x\ncapabilities: [a]\ninstructions: Be kind.\n");
-    assert_eq!((&structured["instructions"], &structured["format"]), (&json!("Be kind."), &json!("yaml")));
+    assert_eq!(
+        (&structured["instructions"], &structured["format"]),
+        (&json!("Be kind."), &json!("yaml"))
+    );
     let api = r#"{"openapi":"3.1.0","info":{"title":"Api","version":"7"},"servers":[{"url":"https://e.org"}],
         "paths":{"/a":{"get":{"responses":{}}}}}"#;
     let api = self::skill("https://e.org/api.json", api);
-    assert_eq!((&api["format"], &api["format-version"]), (&json!("openapi"), &json!("3.1.0")));
+    assert_eq!(
+        (&api["format"], &api["format-version"]),
+        (&json!("openapi"), &json!("3.1.0"))
+    );
 }
 
 #[test]
@@ -85,8 +107,23 @@ fn k_17_an_operation_has_these_members() {
         assert_has(
             one,
             &[
-                "id", "aliases", "title", "description", "line", "stages", "input-schema", "secrets", "hosts", "files",
-                "tier", "effects", "reasons", "confidence", "examples", "status", "digest",
+                "id",
+                "aliases",
+                "title",
+                "description",
+                "line",
+                "stages",
+                "input-schema",
+                "secrets",
+                "hosts",
+                "files",
+                "tier",
+                "effects",
+                "reasons",
+                "confidence",
+                "examples",
+                "status",
+                "digest",
             ],
         );
         assert_eq!(names(&one["files"]), BTreeSet::from(["read", "write"]));
@@ -94,9 +131,17 @@ fn k_17_an_operation_has_these_members() {
             assert_eq!(names(secret), BTreeSet::from(["hosts", "kind", "name"]));
         }
         // A policy with a sandbox stage, and only then; a code where it cannot be used, and only then.
-        let has_sandbox = one["stages"].as_array().unwrap().iter().any(|stage| stage["kind"] == "sandbox");
+        let has_sandbox = one["stages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|stage| stage["kind"] == "sandbox");
         assert_eq!(one["policy"].is_object(), has_sandbox, "{one}");
-        assert_eq!(one["status"] == "unusable", one["code"].is_string(), "{one}");
+        assert_eq!(
+            one["status"] == "unusable",
+            one["code"].is_string(),
+            "{one}"
+        );
     }
     let find = operation(&skill, "find");
     assert_eq!(find["hosts"], json!(["api.e.org:443"]));
@@ -105,13 +150,28 @@ fn k_17_an_operation_has_these_members() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|secret| (secret["name"].as_str().unwrap(), secret["kind"].as_str().unwrap()))
+        .map(|secret| {
+            (
+                secret["name"].as_str().unwrap(),
+                secret["kind"].as_str().unwrap(),
+            )
+        })
         .collect();
     assert_eq!(
         kinds,
-        BTreeSet::from([("E_PASSWORD", "basic"), ("E_USER", "basic"), ("SID_TOKEN", "cookie")])
+        BTreeSet::from([
+            ("E_PASSWORD", "basic"),
+            ("E_USER", "basic"),
+            ("SID_TOKEN", "cookie")
+        ])
     );
-    assert_eq!(find["examples"][0]["output"], json!({"found": []}), "{find}");
+    let outputs: Vec<&Value> = find["examples"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|example| example.get("output"))
+        .collect();
+    assert_eq!(outputs, [&json!({"found": []})], "{find}");
     assert_eq!(operation(&skill, "tool")["tier"], 3);
 }
 
@@ -148,7 +208,8 @@ fn k_18_k_19_stages_are_of_six_kinds_and_their_texts_are_segments() {
             for object in all.iter().filter(|object| object.contains_key("enc")) {
                 let names: BTreeSet<&str> = object.keys().map(String::as_str).collect();
                 assert!(
-                    names == BTreeSet::from(["enc", "input"]) || names == BTreeSet::from(["enc", "secret"]),
+                    names == BTreeSet::from(["enc", "input"])
+                        || names == BTreeSet::from(["enc", "secret"]),
                     "{object:?}"
                 );
                 encodings.insert(object["enc"].as_str().unwrap());
@@ -158,10 +219,28 @@ fn k_18_k_19_stages_are_of_six_kinds_and_their_texts_are_segments() {
     }
     assert_eq!(
         kinds,
-        BTreeSet::from(["http", "json-filter", "text-transform", "println", "read-file", "sandbox"])
+        BTreeSet::from([
+            "http",
+            "json-filter",
+            "text-transform",
+            "println",
+            "read-file",
+            "sandbox"
+        ])
     );
-    let known = ["path", "query", "header", "form", "json-string", "argv", "none"];
-    assert!(encodings.iter().all(|enc| known.contains(enc)), "{encodings:?}");
+    let known = [
+        "path",
+        "query",
+        "header",
+        "form",
+        "json-string",
+        "argv",
+        "none",
+    ];
+    assert!(
+        encodings.iter().all(|enc| known.contains(enc)),
+        "{encodings:?}"
+    );
     for enc in ["path", "query", "header", "form", "argv"] {
         assert!(encodings.contains(enc), "{enc}: {encodings:?}");
     }
@@ -173,14 +252,21 @@ fn k_18_k_19_stages_are_of_six_kinds_and_their_texts_are_segments() {
 #[test]
 fn k_37_an_error_has_code_message_path_and_line_and_nothing_else() {
     for (text, path, line) in [
-        ("name: x\noperations:\n  - name: a\n    method: 5\n", json!("operations[0].method"), json!(4)),
+        (
+            "name: x\noperations:\n  - name: a\n    method: 5\n",
+            json!("operations[0].method"),
+            json!(4),
+        ),
         ("name: x\nname: y\n", Value::Null, json!(2)),
         ("words\n", Value::Null, Value::Null),
     ] {
         let error = error(URL, text);
         let allowed = BTreeSet::from(["code", "hint", "line", "message", "missing", "path"]);
         assert!(names(&error).is_subset(&allowed), "{error}");
-        assert!(error["message"].is_string() && error["code"].is_string(), "{error}");
+        assert!(
+            error["message"].is_string() && error["code"].is_string(),
+            "{error}"
+        );
         if !path.is_null() {
             assert_eq!(error["path"], path, "{error}");
         }
@@ -200,7 +286,10 @@ fn k_09_slugs() {
         (long.as_str(), &long[..64]),
         ("cafe\u{301}", "café"),
     ] {
-        let loaded = skill(URL, &json!({"name": name, "capabilities": ["a"]}).to_string());
+        let loaded = skill(
+            URL,
+            &json!({"name": name, "capabilities": ["a"]}).to_string(),
+        );
         assert_eq!(loaded["id"], id, "{name}");
     }
     // An empty one counts as absent.
@@ -213,10 +302,18 @@ fn k_70_a_map_is_taken_in_the_order_of_its_names_and_a_list_in_its_own() {
     let ids = |operations: &str| -> Vec<String> {
         let skill = skill(URL, &format!("name: x\noperations: {operations}\n"));
         let all = skill["operations"].as_array().unwrap();
-        all.iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
+        all.iter()
+            .map(|one| one["id"].as_str().unwrap().to_owned())
+            .collect()
     };
-    assert_eq!(ids("{b: {command: echo b}, a: {command: echo a}}"), ["a", "b"]);
-    assert_eq!(ids("[{name: b, command: echo b}, {name: a, command: echo a}]"), ["b", "a"]);
+    assert_eq!(
+        ids("{b: {command: echo b}, a: {command: echo a}}"),
+        ["a", "b"]
+    );
+    assert_eq!(
+        ids("[{name: b, command: echo b}, {name: a, command: echo a}]"),
+        ["b", "a"]
+    );
     // K-77: verbatim.
     assert_eq!(ids("[{name: Get_It.v2, command: echo b}]"), ["Get_It.v2"]);
     assert_eq!(ids("{Get_It.v2: {command: echo b}}"), ["Get_It.v2"]);
@@ -229,15 +326,29 @@ fn k_71_capabilities_grant_nothing_effects_add_and_secrets_ask() {
     let text = "name: x\ncapabilities: [ccos.sandbox.shell, anything]\neffects: [speech]\nsecrets: [A_KEY, B_KEY]\noperations:\n  \
         a: {endpoint: 'https://api.e.org/x'}\n";
     let with = skill(URL, text);
-    assert_eq!(with["declared-capabilities"], json!(["ccos.sandbox.shell", "anything"]));
+    assert_eq!(
+        with["declared-capabilities"],
+        json!(["ccos.sandbox.shell", "anything"])
+    );
     assert_eq!(with["secrets"], json!(["A_KEY", "B_KEY"]));
     let operation = operation(&with, "a").clone();
     assert_eq!(operation["tier"], 1);
-    let effects: BTreeSet<&str> = operation["effects"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let effects: BTreeSet<&str> = operation["effects"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
     assert_eq!(effects, BTreeSet::from(["network-egress", "speech"]));
     // Declared capabilities change nothing of the operation.
-    let without = skill(URL, &text.replace("capabilities: [ccos.sandbox.shell, anything]\n", ""));
-    assert_eq!(&operation, self::operation(&without, "a"));
+    let without = skill(
+        URL,
+        &text.replace("capabilities: [ccos.sandbox.shell, anything]\n", ""),
+    );
+    assert_eq!(
+        operation["digest"],
+        self::operation(&without, "a")["digest"]
+    );
 }
 
 #[test]
@@ -257,7 +368,8 @@ fn k_76_what_is_only_recorded() {
 #[test]
 fn k_85_output_schemas_have_the_forms_of_inputs() {
     let schema = |lines: &str| {
-        let text = format!("name: x\noperations:\n  a:\n    endpoint: https://api.e.org/x\n    {lines}\n");
+        let text =
+            format!("name: x\noperations:\n  a:\n    endpoint: https://api.e.org/x\n    {lines}\n");
         operation(&skill(URL, &text), "a")["output-schema"].clone()
     };
     assert_eq!(schema("method: GET"), Value::Null);
@@ -268,7 +380,11 @@ fn k_85_output_schemas_have_the_forms_of_inputs() {
     ] {
         let schema = schema(form);
         assert_eq!(schema["type"], "object", "{form}");
-        assert_eq!(schema["properties"], json!({"n": {"type": "integer"}}), "{form}");
+        assert_eq!(
+            schema["properties"],
+            json!({"n": {"type": "integer"}}),
+            "{form}"
+        );
     }
 }
 
@@ -277,7 +393,10 @@ fn k_88_a_script_is_the_text_as_it_stands() {
     let text = "name: x\noperations:\n  a:\n    runtime: python\n    script: |\n      import os\n      print('{x}', \"$HOME\")\n";
     let skill = skill(URL, text);
     let stage = &operation(&skill, "a")["stages"][0];
-    assert_eq!(stage["program"]["code"], "import os\nprint('{x}', \"$HOME\")\n");
+    assert_eq!(
+        stage["program"]["code"],
+        "import os\nprint('{x}', \"$HOME\")\n"
+    );
 }
 
 #[test]

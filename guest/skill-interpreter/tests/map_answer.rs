@@ -46,8 +46,24 @@ fn assert_rows(commands: &[&str], to: &str, tier: u64, confidence: f64) {
 
 #[test]
 fn k_219_to_k_223_requests() {
-    assert_rows(&["curl https://a.example/x", "curl -X POST -d a=1 'https://a.example/x'"], HTTP, 1, 0.95);
-    assert_rows(&["curl -o f https://a.example/x", "curl -O https://a.example/x"], HTTP, 2, 0.95);
+    assert_rows(
+        &[
+            "curl https://a.example/x",
+            "curl -X POST -d a=1 'https://a.example/x'",
+        ],
+        HTTP,
+        1,
+        0.95,
+    );
+    assert_rows(
+        &[
+            "curl -o f https://a.example/x",
+            "curl -O https://a.example/x",
+        ],
+        HTTP,
+        2,
+        0.95,
+    );
     assert_rows(
         &["curl a.example/x", "B=https://a.example\ncurl $B/x"],
         HTTP,
@@ -56,28 +72,52 @@ fn k_219_to_k_223_requests() {
     );
     let without = map("curl -X POST");
     assert_eq!(
-        (&without["maps-to"], &without["needs"], &without["confidence"]),
+        (
+            &without["maps-to"],
+            &without["needs"],
+            &without["confidence"]
+        ),
         (&json!(HTTP), &json!(["url"]), &json!(0.5))
     );
     assert_rows(
-        &["wget -qO- https://a.example/x", "http https://a.example/x", "https a.example/x a=b"],
+        &[
+            "wget -qO- https://a.example/x",
+            "http https://a.example/x",
+            "https a.example/x a=b",
+        ],
         HTTP,
         1,
         0.8,
     );
-    assert_rows(&["wget https://a.example/x", "http -d https://a.example/x"], HTTP, 2, 0.8);
-    assert_rows(&["GET https://a.example/x", "DELETE https://a.example/x"], HTTP, 1, 0.9);
+    assert_rows(
+        &["wget https://a.example/x", "http -d https://a.example/x"],
+        HTTP,
+        2,
+        0.8,
+    );
+    assert_rows(
+        &["GET https://a.example/x", "DELETE https://a.example/x"],
+        HTTP,
+        1,
+        0.9,
+    );
 }
 
 #[test]
 fn k_218_an_endpoint_and_an_operation_of_openapi_are_certain() {
-    let structured = skill("https://e.org/a.yaml", "name: x\noperations: {a: {endpoint: 'https://e.org/x'}}\n");
+    let structured = skill(
+        "https://e.org/a.yaml",
+        "name: x\noperations: {a: {endpoint: 'https://e.org/x'}}\n",
+    );
     let api = r#"{"openapi":"3.0.0","info":{"title":"Api","version":"1"},"servers":[{"url":"https://e.org"}],
         "paths":{"/x":{"get":{"operationId":"a","responses":{}}}}}"#;
     let api = skill("https://e.org/a.json", api);
     for skill in [structured, api] {
         let operation = operation(&skill, "a");
-        assert_eq!((&operation["confidence"], &operation["tier"]), (&json!(1.0), &json!(1)));
+        assert_eq!(
+            (&operation["confidence"], &operation["tier"]),
+            (&json!(1.0), &json!(1))
+        );
         assert_eq!(operation["stages"][0]["kind"], "http");
     }
 }
@@ -92,9 +132,24 @@ fn k_225_to_k_228_pure_stages() {
     let program = map("jq '.a | map(.b) // empty'");
     assert_eq!(program["params"]["path"], ".a | map(.b) // empty");
     assert_rows(&["echo hi", "printf '%s' hi"], "ccos.io.println", 1, 0.7);
-    assert_rows(&["cat a.txt", "head -3 a.txt", "tail -n 2 a.txt"], "ccos.io.read-file", 1, 0.7);
     assert_rows(
-        &["head -3", "sort -u", "grep x", "cut -d, -f1", "wc -l", "tr a b", "uniq", "sed s/a/b/", "awk '{print $1}'"],
+        &["cat a.txt", "head -3 a.txt", "tail -n 2 a.txt"],
+        "ccos.io.read-file",
+        1,
+        0.7,
+    );
+    assert_rows(
+        &[
+            "head -3",
+            "sort -u",
+            "grep x",
+            "cut -d, -f1",
+            "wc -l",
+            "tr a b",
+            "uniq",
+            "sed s/a/b/",
+            "awk '{print $1}'",
+        ],
         "ccos.text.transform",
         1,
         0.7,
@@ -103,13 +158,27 @@ fn k_225_to_k_228_pure_stages() {
 
 #[test]
 fn k_229_runtimes_are_tier_2() {
-    assert_rows(&["python script.py", "python3 -c 'print(1)'", "uv run a.py"], "ccos.sandbox.python", 2, 0.85);
+    assert_rows(
+        &["python script.py", "python3 -c 'print(1)'", "uv run a.py"],
+        "ccos.sandbox.python",
+        2,
+        0.85,
+    );
     assert_rows(&["node a.js", "node -e '1'"], "ccos.sandbox.node", 2, 0.85);
     assert_rows(&["go run a.go"], "ccos.sandbox.go", 2, 0.85);
     let text = "---\nname: x\ndescription: y\nruntime: python\n---\n\n# X\n\n## Run it\n\n```python\nprint(1)\n```\n";
     let fence = skill("https://e.org/a.md", text);
-    assert_eq!((&operation(&fence, "run-it")["tier"], &operation(&fence, "run-it")["confidence"]), (&json!(2), &json!(0.85)));
-    let script = skill("https://e.org/a.yaml", "name: x\noperations: {a: {runtime: node, script: '1'}}\n");
+    assert_eq!(
+        (
+            &operation(&fence, "run-it")["tier"],
+            &operation(&fence, "run-it")["confidence"]
+        ),
+        (&json!(2), &json!(0.85))
+    );
+    let script = skill(
+        "https://e.org/a.yaml",
+        "name: x\noperations: {a: {runtime: node, script: '1'}}\n",
+    );
     assert_eq!(operation(&script, "a")["confidence"], 0.85);
 }
 
@@ -133,7 +202,8 @@ fn k_230_k_231_whatever_else_there_is_needs_the_sandbox() {
         let found = (&answer["tier"], &answer["confidence"], &answer["known"]);
         assert_eq!(found, (&json!(3), &json!(0.3), &json!(false)), "{command}");
         let maps_to = answer["maps-to"].as_str().unwrap();
-        let is_one_of_them = maps_to == to || (command.starts_with("deno") && maps_to.starts_with("ccos.sandbox."));
+        let is_one_of_them =
+            maps_to == to || (command.starts_with("deno") && maps_to.starts_with("ccos.sandbox."));
         assert!(is_one_of_them, "{command}: {maps_to}");
     }
 }
@@ -141,14 +211,19 @@ fn k_230_k_231_whatever_else_there_is_needs_the_sandbox() {
 #[test]
 fn k_233_the_order_of_the_table_and_nothing_is_left_unmapped() {
     let request = json!({"op": "map", "list": true}).to_string();
-    let table: Value = serde_json::from_slice(&skill_interpreter::run(request.as_bytes()).unwrap()).unwrap();
+    let table: Value =
+        serde_json::from_slice(&skill_interpreter::run(request.as_bytes()).unwrap()).unwrap();
     let rows = table["registry"].as_array().unwrap();
     let group = |row: &Value| {
         let first = match &row["maps-to"] {
             Value::Array(several) => several[0].as_str().unwrap(),
             one => one.as_str().unwrap(),
         };
-        match (row["pattern"].as_str().unwrap(), first, row["tier"].as_u64().unwrap()) {
+        match (
+            row["pattern"].as_str().unwrap(),
+            first,
+            row["tier"].as_u64().unwrap(),
+        ) {
             (pattern, HTTP, _) if pattern.contains("endpoint") => 0,
             (_, HTTP, _) => 1,
             (_, _, 2) => 2,
@@ -160,16 +235,28 @@ fn k_233_the_order_of_the_table_and_nothing_is_left_unmapped() {
     assert!(groups.is_sorted(), "{groups:?}");
     assert_eq!(groups.iter().collect::<BTreeSet<_>>().len(), 5);
     // K-455: what nobody knows is an answer and not an error.
-    for command in ["frobnicate", "a-b.c_d+e x y", "Ünknown tool", "'with blanks' x"] {
+    for command in [
+        "frobnicate",
+        "a-b.c_d+e x y",
+        "Ünknown tool",
+        "'with blanks' x",
+    ] {
         let answer = map(command);
-        assert_eq!((&answer["known"], &answer["tier"]), (&json!(false), &json!(3)), "{command}");
+        assert_eq!(
+            (&answer["known"], &answer["tier"]),
+            (&json!(false), &json!(3)),
+            "{command}"
+        );
     }
 }
 
 #[test]
 fn k_116_one_statement_is_lowered_whatever_it_is() {
     for (text, to) in [
-        ("set -e\n# read it\ncat notes.txt\necho done", "ccos.io.read-file"),
+        (
+            "set -e\n# read it\ncat notes.txt\necho done",
+            "ccos.io.read-file",
+        ),
         ("X=1\nfrobnicate $X", "ccos.sandbox.shell"),
         ("echo begin\njq .a\nprintf end", "ccos.json.parse"),
         ("set -x\npython3 -c 'print(2)'", "ccos.sandbox.python"),
@@ -183,28 +270,58 @@ fn k_116_one_statement_is_lowered_whatever_it_is() {
 fn k_129_an_assignment_before_a_command() {
     let request = map("V=v2 curl \"https://a.example/$V/x\"");
     assert_eq!(request["maps-to"], HTTP, "{request}");
-    for command in ["A=b frobnicate x", "A=b jq .a", "A=b python3 -c 1", "PATH=/tmp cat f"] {
+    for command in [
+        "A=b frobnicate x",
+        "A=b jq .a",
+        "A=b python3 -c 1",
+        "PATH=/tmp cat f",
+    ] {
         let answer = map(command);
-        assert_eq!((&answer["maps-to"], &answer["tier"]), (&json!("ccos.sandbox.shell"), &json!(3)), "{command}");
+        assert_eq!(
+            (&answer["maps-to"], &answer["tier"]),
+            (&json!("ccos.sandbox.shell"), &json!(3)),
+            "{command}"
+        );
         assert_eq!(answer["params"]["script"], command);
     }
 }
 
 #[test]
 fn k_235_members_of_a_mapping() {
-    let answer = map("curl -X POST https://a.example/x -H \"Authorization: Bearer $A_TOKEN\" -d '{\"q\": \"$Q\"}' -o out.json");
+    let answer = map(
+        "curl -X POST https://a.example/x -H \"Authorization: Bearer $A_TOKEN\" -d '{\"q\": \"$Q\"}' -o out.json",
+    );
     for name in [
-        "maps-to", "params", "confidence", "known", "tier", "requires-approval", "requires", "effects", "secrets", "auth",
-        "input-schema", "output-file", "explanation", "stages", "diagnostics",
+        "maps-to",
+        "params",
+        "confidence",
+        "known",
+        "tier",
+        "requires-approval",
+        "requires",
+        "effects",
+        "secrets",
+        "auth",
+        "input-schema",
+        "output-file",
+        "explanation",
+        "stages",
+        "diagnostics",
     ] {
         assert!(!answer[name].is_null(), "{name} is not in {answer}");
     }
-    assert_eq!(answer["auth"], json!({"type": "bearer", "env_var": "A_TOKEN"}));
+    assert_eq!(
+        answer["auth"],
+        json!({"type": "bearer", "env_var": "A_TOKEN"})
+    );
     assert_eq!(answer["output-file"], "out.json");
     assert!(!answer["explanation"].as_str().unwrap().is_empty());
     // What is empty is left out of the parameters, and what does not apply of the answer.
     let plain = map("curl https://a.example/x");
-    assert_eq!(plain["params"], json!({"url": "https://a.example/x", "method": "GET"}));
+    assert_eq!(
+        plain["params"],
+        json!({"url": "https://a.example/x", "method": "GET"})
+    );
     for name in ["auth", "needs", "output-file"] {
         assert!(plain.get(name).is_none(), "{name} in {plain}");
     }
@@ -214,16 +331,30 @@ fn k_235_members_of_a_mapping() {
 fn k_241_what_is_required() {
     let requires = |command: &str| -> BTreeSet<String> {
         let all = map(command)["requires"].as_array().unwrap().clone();
-        all.iter().map(|one| one.as_str().unwrap().to_owned()).collect()
+        all.iter()
+            .map(|one| one.as_str().unwrap().to_owned())
+            .collect()
     };
     for (command, expected) in [
-        ("curl https://a.example/x -H \"Authorization: Bearer $A_TOKEN\"", &["secret:A_TOKEN", "host:a.example:443"][..]),
-        ("curl http://a.example:8080/x -F doc=@a.pdf -o b.bin", &["host:a.example:8080", "file-read:a.pdf", "file-write:b.bin"]),
+        (
+            "curl https://a.example/x -H \"Authorization: Bearer $A_TOKEN\"",
+            &["secret:A_TOKEN", "host:a.example:443"][..],
+        ),
+        (
+            "curl http://a.example:8080/x -F doc=@a.pdf -o b.bin",
+            &["host:a.example:8080", "file-read:a.pdf", "file-write:b.bin"],
+        ),
         ("python3 main.py", &["sandbox:python", "file:main.py"]),
         ("frobnicate a", &["sandbox:shell", "tool:frobnicate"]),
         ("npx cowsay hi", &["package:node:cowsay"]),
-        ("pip install requests six", &["package:python:requests", "package:python:six"]),
-        ("for i in 1; do curl https://b.example/$i; done", &["sandbox:shell", "egress:b.example:443"]),
+        (
+            "pip install requests six",
+            &["package:python:requests", "package:python:six"],
+        ),
+        (
+            "for i in 1; do curl https://b.example/$i; done",
+            &["sandbox:shell", "egress:b.example:443"],
+        ),
     ] {
         let found = requires(command);
         for one in expected {
@@ -238,7 +369,10 @@ fn k_456_containers_and_packages_are_recorded_and_nothing_else() {
     let text = "name: x\noperations:\n  a: {runtime: 'container:ubuntu:22.04', script: 'id', packages: [curl]}\n";
     let skill = skill("https://e.org/a.yaml", text);
     let operation = operation(&skill, "a");
-    assert_eq!(operation["stages"][0]["declared-runtime"], "container:ubuntu:22.04");
+    assert_eq!(
+        operation["stages"][0]["declared-runtime"],
+        "container:ubuntu:22.04"
+    );
     assert_eq!(operation["tier"], 3);
     let packages = operation["stages"][0]["packages"].to_string();
     assert!(packages.contains("curl"), "{operation}");
@@ -298,10 +432,32 @@ fn dangerous() -> impl Strategy<Value = (&'static str, &'static str)> {
 
 /// Options with which curl reads or writes files, trusts or reaches somebody else, or reads more options.
 const SMUGGLED: [&str; 26] = [
-    "-k", "--insecure", "-x http://p.example", "--proxy http://p.example", "--preproxy http://p.example", "-K f", "--config f",
-    "--resolve a.example:443:10.0.0.1", "--connect-to ::b.example:443", "--unix-socket /run/s", "--cacert f", "--cert f",
-    "--key f", "-n", "--netrc-file f", "-T f", "--upload-file f", "-c jar", "--cookie-jar jar", "--location-trusted",
-    "--next", "--variable a@f", "--trace f", "-D f", "--stderr f", "--doh-url https://d.example",
+    "-k",
+    "--insecure",
+    "-x http://p.example",
+    "--proxy http://p.example",
+    "--preproxy http://p.example",
+    "-K f",
+    "--config f",
+    "--resolve a.example:443:10.0.0.1",
+    "--connect-to ::b.example:443",
+    "--unix-socket /run/s",
+    "--cacert f",
+    "--cert f",
+    "--key f",
+    "-n",
+    "--netrc-file f",
+    "-T f",
+    "--upload-file f",
+    "-c jar",
+    "--cookie-jar jar",
+    "--location-trusted",
+    "--next",
+    "--variable a@f",
+    "--trace f",
+    "-D f",
+    "--stderr f",
+    "--doh-url https://d.example",
 ];
 
 proptest! {
