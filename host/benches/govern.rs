@@ -179,6 +179,8 @@ fn call(samples: usize) -> Measured {
         headers: vec![
             header("Authorization", &format!("Bearer {TOKEN}")),
             header("Content-Type", "application/json"),
+            header("Accept", "*/*"),
+            header("User-Agent", concat!("hydrant/", env!("CARGO_PKG_VERSION"))),
         ],
         body: Some(br#"{"query":"machine learning","limit":10}"#.to_vec()),
     };
