@@ -56,6 +56,7 @@ pub(crate) struct Measured {
 /// The most that an operation may take.
 pub(crate) enum Target {
     /// So many times the floor.
+    #[allow(dead_code, reason = "not every benchmark has one")]
     Ratio(f64),
     /// So long.
     #[allow(dead_code, reason = "not every benchmark has one")]
