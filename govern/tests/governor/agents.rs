@@ -6,7 +6,7 @@ use hydrant_govern::failure::Code;
 use hydrant_govern::governor::{Caller, LoadRequest};
 use serde_json::{Value, json};
 
-use crate::house::{House, SOURCE, agent, document, operator, ready};
+use crate::house::{API, House, SOURCE, agent, document, operator, ready};
 
 /// The code of a call that must be refused.
 fn refused(house: &House, capability: &str, input: Value) -> Code {
@@ -19,14 +19,19 @@ fn refused(house: &House, capability: &str, input: Value) -> Code {
 
 #[test]
 fn k_29_k_30_k_31_the_capabilities_take_these_inputs() {
-    let house = ready("");
-    let load = json!({"url": SOURCE, "force": false, "base-url": "https://b.e.org", "constants": {"A": "b"}, "as": "two",
-        "expect-digest": null});
+    let house = House::new();
+    house.load(&document().replace(&format!("{API}/open"), "https://${WHERE}/open"));
+    let load = json!({"url": SOURCE, "force": false, "base-url": "https://b.e.org", "constants": {"WHERE": "w.e.org"},
+        "as": "two", "expect-digest": null});
     let loaded = house
         .governor
         .call(&agent(), "ccos.skill.load", load)
         .unwrap();
     assert_eq!(loaded["skill-id"], "two");
+    assert_eq!(
+        loaded["capabilities"][1]["requires"],
+        json!(["host:w.e.org:443"])
+    );
     for name in [
         "skill-digest",
         "generation",
@@ -38,6 +43,7 @@ fn k_29_k_30_k_31_the_capabilities_take_these_inputs() {
     ] {
         assert!(!loaded[name].is_null(), "{name}");
     }
+    let house = ready("");
     // K-06: with an underscore too.
     let wrong = json!({"url": SOURCE, "expect_digest": format!("sha256:{}", "0".repeat(64))});
     assert_eq!(

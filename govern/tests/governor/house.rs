@@ -49,7 +49,14 @@ impl Interpreter for Shared {
         }
         match skill_interpreter::run(request.to_string().as_bytes()) {
             Ok(answer) => Ok(serde_json::from_slice(&answer).unwrap()),
-            Err(error) => panic!("{}: {}", error.code(), error.message()),
+            Err(error) => {
+                let code = match error.code() {
+                    "too_large" => Code::TooLarge,
+                    "invalid_request" => Code::InvalidRequest,
+                    other => panic!("{other}: {}", error.message()),
+                };
+                Err(Failure::new(code, error.message()))
+            }
         }
     }
 }
