@@ -4,6 +4,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::string_slice,
     reason = "a failed expectation is a failed test, in a fixture as in the test itself"
 )]
 
