@@ -4,6 +4,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    clippy::panic_in_result_fn,
     clippy::indexing_slicing,
     reason = "a failed expectation is a failed test, in a fixture as in the test itself"
 )]
