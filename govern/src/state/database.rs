@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 use rustix::fs::OFlags;
 
@@ -82,6 +83,11 @@ fn connect(folder: &Folder) -> Result<Connection, Failure> {
     let database = Connection::open_with_flags(folder.path().join(NAME), flags).map_err(failed)?;
     database
         .busy_timeout(std::time::Duration::from_secs(5))
+        .map_err(failed)?;
+    // Values that are bound do not choose the plan: with SQLITE_ENABLE_STAT4, which the bundled library is compiled with,
+    // every statement would be prepared again each time that other values are bound.
+    database
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
         .map_err(failed)?;
     for (name, value) in [
         ("synchronous", "FULL"),
