@@ -2,11 +2,11 @@
   {
     "signer": "hydrant.build",
     "algorithm": "ed25519",
-    "signature": "ctjs4ikxzmN0wBr513152bfYfiQRpYYZVVedvruhTVGW98sPMuAP6wUMqTNKZVzqmv4m2dNKFrjeZSCW+FkmDA=="
+    "signature": "p9AD3Di1T82T1jflEFrefkgplfY39+8CLZZJJBmw8XN4XizjU5q1TKYr7yHKw/rXJzKQGJf812a+qa3yaNj1DQ=="
   },
   {
     "signer": "hydrant.release",
     "algorithm": "ed25519",
-    "signature": "w72qUDrazVBFpN5a83TFHhZ/H5l5O2KW/FtqIPW4Chtjdm1veZuYuT3I7CgHuvQNrxSbthUVFXbTdiO0Yi0UDw=="
+    "signature": "9wR56c5PjGKF4FgVNLd7gbvT7n4ZH06r4xJ4JGvPUou8QfGGxj96XxbF0ml9NbkIUW7i9A6QaMP+6Ivuf59rDA=="
   }
 ]

@@ -37,8 +37,8 @@ flags+=" --remap-path-prefix=$(rustc --print sysroot)=/rust"
 
 mkdir -p "$built"
 scripts/list_skills.py | while IFS=$'\t' read -r id version crate profile threshold _; do
-  # Kept out of the environment of other builds: these flags concern the components alone.
-  CARGO_TARGET_DIR=$target \
+  # Kept out of the environment of other builds: these flags concern the components alone. Incremental code is other code.
+  CARGO_TARGET_DIR=$target CARGO_INCREMENTAL=0 \
   CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS="$flags -Cllvm-args=-inline-threshold=$threshold" \
     cargo build --quiet --locked --package "$crate" --profile "$profile" --target wasm32-wasip2
   cp "$target/wasm32-wasip2/$profile/${crate//-/_}.wasm" "$built/$id-$version.wasm"

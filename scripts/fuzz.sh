@@ -5,6 +5,7 @@
 #
 # Needs cargo-fuzz (cargo install cargo-fuzz). Without sanitizer, which needs no nightly toolchain: the readers are safe
 # Rust, so what is looked for are panics and broken promises; and address sanitizers of two compilers raise false alarms.
+# With debug assertions, lightly optimised: most of what is built is wasmtime, which no target calls.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-20}
@@ -33,9 +34,10 @@ printf '{"name":"a","version":"1","entrypoint":"run","artifact":"sha256:%s","cap
 "$hydrant" pack --bundle "$seeds/bundle" --wasm "$seeds/skill.wasm" --manifest "$seeds/manifest.json" >/dev/null
 "$hydrant" archive --bundle "$seeds/bundle" --output "$seeds/archive/seed" >/dev/null
 
+export CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=0
 for target in manifest lock policy archive; do
   mkdir -p "fuzz/corpus/$target"
-  cargo fuzz run --sanitizer none "$target" "fuzz/corpus/$target" "$seeds/$target" -- \
+  cargo fuzz run --dev --sanitizer none "$target" "fuzz/corpus/$target" "$seeds/$target" -- \
     -max_total_time="$seconds" -max_len=65536 -print_final_stats=0 -verbosity=0
   echo "OK fuzz target=$target seconds=$seconds"
 done

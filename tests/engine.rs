@@ -83,6 +83,7 @@ fn run_on(
         fetcher: Arc::clone(&fetcher),
         components: Arc::new(ComponentDescriber::new(fetcher)),
         journals: None,
+        credential: None,
         protected: Arc::default(),
         jail: None,
         descriptions: None,

@@ -26,6 +26,7 @@ pub mod engine;
 mod entry;
 pub mod govern;
 pub mod home;
+pub mod hook;
 mod host;
 pub mod jail;
 pub mod pins;
@@ -35,5 +36,6 @@ pub mod trust;
 
 pub use embedded::{embedded_pins, host_world_id, keys_digest};
 pub use host::{
-    Delivery, Failure, Format, Host, HostBuilder, HostError, HydrateRequest, PinnedSkillInfo, Run,
+    Delivery, Failure, Format, Host, HostBuilder, HostError, HydrateRequest, PinnedSkillInfo,
+    PlannerMounts, Run,
 };

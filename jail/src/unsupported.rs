@@ -78,7 +78,12 @@ impl Launcher {
     /// # Errors
     /// Always.
     pub fn start(&self, _: Plan, _: Streams) -> Result<Jailed, StartError> {
-        Err(Refused::new(Step::Platform, REASON).into())
+        Err(self.refusal().into())
+    }
+
+    /// Why nothing is started.
+    pub fn refusal(&self) -> Refused {
+        Refused::new(Step::Platform, REASON)
     }
 }
 

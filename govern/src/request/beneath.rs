@@ -10,7 +10,13 @@ use std::path::{Component, Path};
 use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, Mode, OFlags};
 
-const DIRECTORY: OFlags = OFlags::PATH
+/// Passing through a directory needs no leave to list it, where the system can say so.
+#[cfg(target_os = "linux")]
+const PASS: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const PASS: OFlags = OFlags::RDONLY;
+
+const DIRECTORY: OFlags = PASS
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);

@@ -2,31 +2,44 @@
 //!
 //! What a stage runs, with which inputs, comes from the caller, filled in; here it becomes the plan of a jail
 //! ([`hydrant_jail`]), is run to its end, and what it left in `/output` is brought back. Nothing is started outside of
-//! a jail, and there is no weaker form (K-342).
+//! a jail, and there is no weaker form (K-342): on systems that have none, all is refused, in one place.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `resources` | how much a run may use: the policy's numbers within what the budget has left |
-//! | `tools` | which runtimes and tools this system has, and their versions (K-340) |
+//! | `tools` | which runtimes and tools this system has (K-340), and which have a sandbox of their own (K-171) |
+//! | `stages` | runs stages, and says whether one could run |
+//! | `required` | what a stage needs: failures, and versions that only a runtime itself tells (K-340) |
 //! | `view` | directories of the host that a policy names (K-322) |
 //! | `plan` | the plan of the jail (K-330 to K-341) |
 //! | `supervise` | the run itself: streams, samples, the end (K-338) |
 //! | `returned` | files of `/output` (K-331) |
 //! | `text_tool` | text tools that the interpreter has not built in (K-170, K-171) |
+//! | `unsupported` | other systems than Linux: every stage is refused |
 
+#[cfg(target_os = "linux")]
 mod plan;
+#[cfg(target_os = "linux")]
+mod required;
+#[cfg(target_os = "linux")]
 mod resources;
+#[cfg(target_os = "linux")]
 mod returned;
+#[cfg(target_os = "linux")]
+mod stages;
+#[cfg(target_os = "linux")]
 mod supervise;
+#[cfg(target_os = "linux")]
 mod text_tool;
 mod tools;
+#[cfg(not(target_os = "linux"))]
+mod unsupported;
+#[cfg(target_os = "linux")]
 mod view;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use hydrant_jail::{Launcher, Network};
 use secrecy::SecretString;
 use serde::Serialize;
 use serde_json::Value;
@@ -36,9 +49,11 @@ use crate::chain::Used;
 use crate::config::Config;
 use crate::failure::{Code, Failure};
 use crate::ports::{Egress, EgressReport};
-use resources::Allowed;
-pub use text_tool::has_own_sandbox;
-pub use tools::missing;
+#[cfg(target_os = "linux")]
+pub use stages::Sandbox;
+pub use tools::{has_own_sandbox, missing};
+#[cfg(not(target_os = "linux"))]
+pub use unsupported::Sandbox;
 
 /// What the operator's configuration says of jails.
 #[derive(Debug, Clone, Default)]
@@ -64,16 +79,6 @@ impl Settings {
             landlock_min_abi: config.landlock_min_abi,
         }
     }
-}
-
-/// Runs sandbox stages.
-pub struct Sandbox {
-    launcher: Launcher,
-    settings: Settings,
-    /// K-349: what came of the first jail of this process.
-    ready: OnceLock<Result<(), Failure>>,
-    /// Versions that runtimes gave when they were asked.
-    versions: Mutex<tools::Versions>,
 }
 
 /// One run of a stage. All text is filled in: values are in place, encoded as an argument is.
@@ -201,118 +206,6 @@ pub struct SandboxEnd {
     pub exhausted: Option<Exhausted>,
     /// For the caller: what could not be brought back, and why.
     pub warnings: Vec<String>,
-}
-
-impl Sandbox {
-    /// Sandboxes of this host. The launcher should be [`Launcher::checked`] (K-349).
-    #[must_use]
-    pub fn new(launcher: Launcher, settings: Settings) -> Self {
-        Self {
-            launcher,
-            settings,
-            ready: OnceLock::new(),
-            versions: Mutex::default(),
-        }
-    }
-
-    /// Step 8 (K-300): whether this stage could run now. Starts nothing that a skill names; the first call of a process
-    /// makes a jail to see that there is one (K-349), and a runtime whose version matters may be asked for it, in a jail.
-    ///
-    /// # Errors
-    ///
-    /// `tool-unavailable` with what is missing; `jail-unavailable`, from then on always; `path-not-allowed` for
-    /// directories of the policy (K-322); `limit` for a resource of which the policy allows none; `secret-unbound` for a
-    /// secret that would be an argument (K-341).
-    pub fn check(&self, stage: &SandboxStage, policy: &Policy) -> Result<(), Failure> {
-        tools::require(stage)?;
-        plan::require_plain_arguments(stage)?;
-        Allowed::new(policy, Caps::default())?;
-        view::mounts(policy, &self.settings)?;
-        view::egress(policy)?;
-        self.ready()?;
-        self.require_version(stage)
-    }
-
-    /// Says that a stage will be run soon: half of the work of making a jail begins.
-    pub fn prepare(&self) {
-        self.launcher.prepare();
-    }
-
-    /// Runs a stage to its end.
-    ///
-    /// # Errors
-    ///
-    /// As [`Sandbox::check`]; `digest-mismatch` for a code file that is not the approved one; `secret-unbound` for a
-    /// secret that the policy does not list; `invalid-input` for names of files and arguments that cannot be. Nothing
-    /// ran then. With `executed: true`: `jail-unavailable` where the jail was lost, and `store-unavailable` where the
-    /// output directory cannot be written.
-    pub fn run(&self, run: &SandboxRun<'_>) -> Result<SandboxEnd, Failure> {
-        self.ready()?;
-        self.require_version(run.stage)?;
-        let allowed = Allowed::new(run.policy, run.caps)?;
-        let pairs = view::egress(run.policy)?;
-        if pairs.is_empty() {
-            let plan = plan::of(run, &allowed, &self.settings, Network::None)?;
-            return supervise::run(&self.launcher, plan, run, &allowed);
-        }
-        let mut ended = None;
-        let report = run.egress.during(
-            &pairs,
-            run.allow_private,
-            allowed.network_bytes,
-            &mut |socket| {
-                ended = Some(
-                    view::reference(socket)
-                        .map_err(|error| unavailable(format_args!("the proxy: {error}")))
-                        .and_then(|socket| {
-                            let network = Network::Relay { socket };
-                            plan::of(run, &allowed, &self.settings, network)
-                        })
-                        .and_then(|plan| supervise::run(&self.launcher, plan, run, &allowed)),
-                );
-            },
-        )?;
-        let mut ended =
-            ended.unwrap_or_else(|| Err(unavailable(format_args!("the proxy did nothing"))))?;
-        ended.used.network_bytes = report.bytes;
-        if report.exhausted {
-            ended.exhausted.get_or_insert(Exhausted::NetworkBytes);
-        }
-        ended.egress = Some(report);
-        Ok(ended)
-    }
-
-    /// A text tool that the interpreter does not have (K-170): standard input to standard output, in a jail without
-    /// files, network and secrets; `sed` and `awk` with their own sandbox (K-171).
-    ///
-    /// # Errors
-    ///
-    /// `tool-unavailable`, `jail-unavailable`; `transform` with what it wrote to standard error where it did not exit
-    /// with 0 (1 is no failure of `grep`); `timeout`; `budget-exhausted`; `limit` where it wrote more than 10 MiB.
-    pub fn text_tool(
-        &self,
-        tool: &str,
-        args: &[String],
-        stdin: &[u8],
-        caps: Caps,
-    ) -> Result<(Vec<u8>, Used), Failure> {
-        self.ready()?;
-        text_tool::run(&self.launcher, &self.settings, tool, args, stdin, caps)
-    }
-
-    /// K-349: the first jail of this process; what came of it holds until restart.
-    fn ready(&self) -> Result<(), Failure> {
-        self.ready
-            .get_or_init(|| supervise::probe(&self.launcher, &self.settings))
-            .clone()
-    }
-
-    fn require_version(&self, stage: &SandboxStage) -> Result<(), Failure> {
-        let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
-        tools::require_version(stage, &mut versions, |path| {
-            supervise::version(&self.launcher, &self.settings, path)
-        })
-    }
 }
 
 /// Whether a stage runs code of the document by a runtime, as against a tool by its name.

@@ -8,7 +8,7 @@ use hydrant_jail::{EGRESS_PORT, File, InsidePath, Link, Network, Plan, Program};
 use secrecy::ExposeSecret;
 
 use super::resources::Allowed;
-use super::{SandboxRun, Settings, tools, unavailable, view};
+use super::{SandboxRun, Settings, required, tools, unavailable, view};
 use crate::answer::{ProgramOut, Runtime, SandboxStage, Segments};
 use crate::digest;
 use crate::failure::{Code, Failure};
@@ -60,7 +60,7 @@ pub(super) fn of(
     settings: &Settings,
     network: Network,
 ) -> Result<Plan, Failure> {
-    tools::require(run.stage)?;
+    required::require(run.stage)?;
     require_plain_arguments(run.stage)?;
     let mut files = inputs(run)?;
     let links = links(&files)?;
@@ -219,7 +219,7 @@ fn program(run: &SandboxRun<'_>) -> Result<(InsidePath, Vec<OsString>, Option<Fi
         }
         ProgramOut::File { name, digest } => {
             let (Some(bytes), Some(approved)) = (run.code_file, digest) else {
-                return Err(tools::unavailable(vec![format!("file:{name}")]));
+                return Err(required::unavailable(vec![format!("file:{name}")]));
             };
             if digest::of_bytes(bytes) != *approved {
                 let message = "the code file is not the one that was approved";
@@ -258,7 +258,8 @@ fn program(run: &SandboxRun<'_>) -> Result<(InsidePath, Vec<OsString>, Option<Fi
         let message = "an argument has a NUL character";
         return Err(Failure::new(Code::InvalidInput, message));
     }
-    let path = tools::find(name).ok_or_else(|| tools::unavailable(vec![format!("tool:{name}")]))?;
+    let path =
+        tools::find(name).ok_or_else(|| required::unavailable(vec![format!("tool:{name}")]))?;
     let arguments = arguments.into_iter().map(OsString::from).collect();
     Ok((inside(path)?, arguments, script))
 }

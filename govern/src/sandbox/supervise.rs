@@ -11,7 +11,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::resources::Allowed;
 use super::{
-    Caps, End, Exhausted, SandboxEnd, SandboxRun, Settings, plan, returned, tools, unavailable,
+    Caps, End, Exhausted, SandboxEnd, SandboxRun, Settings, plan, required, returned, tools,
+    unavailable,
 };
 use crate::answer::Policy;
 use crate::chain::Used;
@@ -164,7 +165,7 @@ pub(super) fn failed(error: NotRun, program: &str) -> Failure {
         NotRun::Start(StartError::Refused(refused)) => unavailable(refused),
         NotRun::Start(StartError::NotExecutable { errno }) => {
             tracing::warn!(program, errno, "not executable");
-            tools::unavailable(vec![format!("tool:{program}")])
+            required::unavailable(vec![format!("tool:{program}")])
         }
         NotRun::System(error) => unavailable(format_args!("streams: {error}")),
         NotRun::Lost(error) => Failure {

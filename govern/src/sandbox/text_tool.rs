@@ -1,13 +1,13 @@
 //! Text tools that the interpreter does not have built in (K-170): standard input to standard output, nothing else.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use hydrant_jail::{How, Launcher};
 
 use super::resources::Allowed;
 use super::supervise;
-use super::{Caps, End, Settings, plan, tools};
+use super::tools::sandboxed;
+use super::{Caps, End, Settings, plan, required};
 use crate::answer::Policy;
 use crate::chain::Used;
 use crate::failure::{Code, Failure};
@@ -19,37 +19,6 @@ const TOOLS: [&str; 10] = [
 
 /// Characters of a tool's own message that are shown (K-38).
 const SHOWN: usize = 120;
-
-/// K-171: whether this system's `sed` or `awk` can be told to touch no file and start no program. For other tools there
-/// is nothing to tell. Where it is false the governor raises the operation to Tier 2, reason `no-tool-sandbox`. Starts
-/// nothing.
-#[must_use]
-pub fn has_own_sandbox(tool: &str) -> bool {
-    match tool {
-        "sed" | "awk" => sandboxed(tool).is_some_and(|(_, sandboxed)| sandboxed),
-        _ => true,
-    }
-}
-
-/// The program for a tool, and whether it takes `--sandbox`.
-fn sandboxed(tool: &str) -> Option<(PathBuf, bool)> {
-    let is = |path: &PathBuf, name: &str| {
-        std::fs::canonicalize(path).is_ok_and(|real| real.file_name() == Some(name.as_ref()))
-    };
-    if tool == "awk" {
-        if let Some(gawk) = tools::find("gawk").filter(|path| is(path, "gawk")) {
-            return Some((gawk, true));
-        }
-        let awk = tools::find("awk")?;
-        let gnu = is(&awk, "gawk");
-        return Some((awk, gnu));
-    }
-    let path = tools::find(tool)?;
-    // GNU's; that of busybox is a link to something of another name. A GNU sed before 4.3, which is from before 2016,
-    // refuses the option and does nothing.
-    let gnu = tool == "sed" && is(&path, "sed");
-    Some((path, gnu))
-}
 
 /// See [`super::Sandbox::text_tool`].
 pub(super) fn run(
@@ -69,7 +38,7 @@ pub(super) fn run(
         return Err(Failure::new(Code::InvalidInput, message));
     }
     let (path, sandboxed) =
-        sandboxed(tool).ok_or_else(|| tools::unavailable(vec![format!("tool:{tool}")]))?;
+        sandboxed(tool).ok_or_else(|| required::unavailable(vec![format!("tool:{tool}")]))?;
     let mut arguments: Vec<OsString> = vec![tool.into()];
     if sandboxed {
         arguments.push("--sandbox".into());

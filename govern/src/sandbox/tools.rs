@@ -1,13 +1,9 @@
-//! Runtimes and tools that this system has (K-340). Looking for them starts nothing; only a version that cannot be seen
-//! otherwise is asked for, in a jail, and not at load.
+//! Runtimes and tools that this system has (K-340). Looking for them starts nothing.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use super::has_script;
 use crate::answer::{ProgramOut, Runtime, SandboxStage};
-use crate::failure::{Code, Failure};
 
 /// `PATH` inside (K-333).
 pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -31,9 +27,6 @@ const DECLARED: [(&str, Runtime); 11] = [
     ("sh", Runtime::Shell),
     ("bash", Runtime::Shell),
 ];
-
-/// What runtimes have answered, as long as their file is the same.
-pub(super) type Versions = HashMap<(PathBuf, Option<SystemTime>), Option<String>>;
 
 /// Where the jail finds a program: by its name, or the absolute path that it is.
 pub(super) fn find(name: &str) -> Option<PathBuf> {
@@ -65,7 +58,7 @@ pub(super) fn runtime(runtime: Runtime) -> &'static str {
 }
 
 /// Whether the stage needs the runtime itself.
-fn needs_runtime(stage: &SandboxStage) -> bool {
+pub(super) fn needs_runtime(stage: &SandboxStage) -> bool {
     has_script(stage) || matches!(stage.program, ProgramOut::Module(_))
 }
 
@@ -106,26 +99,8 @@ pub fn missing(stage: &SandboxStage) -> Vec<String> {
     missing
 }
 
-/// The same as a failure.
-pub(super) fn require(stage: &SandboxStage) -> Result<(), Failure> {
-    let missing = missing(stage);
-    if missing.is_empty() {
-        return Ok(());
-    }
-    Err(unavailable(missing))
-}
-
-pub(super) fn unavailable(missing: Vec<String>) -> Failure {
-    let message = format!("not available in the sandbox: {}", missing.join(", "));
-    Failure::new(Code::ToolUnavailable, message)
-        .with_hint(
-            "install it in a directory of the system, as /usr; nothing is installed by hydrant",
-        )
-        .with_missing(missing)
-}
-
 /// K-87, K-340: the version that the document asks for.
-fn required(stage: &SandboxStage) -> Option<&str> {
+pub(super) fn required(stage: &SandboxStage) -> Option<&str> {
     let (name, version) = stage.declared_runtime.as_deref()?.split_once(':')?;
     let known = DECLARED
         .iter()
@@ -135,7 +110,7 @@ fn required(stage: &SandboxStage) -> Option<&str> {
         .filter(|version| !version.is_empty())
 }
 
-fn wanted_name(stage: &SandboxStage) -> String {
+pub(super) fn wanted_name(stage: &SandboxStage) -> String {
     match required(stage) {
         Some(version) => format!("{}:{version}", stage.runtime.as_str()),
         None => stage.runtime.as_str().to_owned(),
@@ -143,7 +118,7 @@ fn wanted_name(stage: &SandboxStage) -> String {
 }
 
 /// The version, where it can be seen without starting anything.
-fn visible_version(kind: Runtime, path: &Path) -> Option<String> {
+pub(super) fn visible_version(kind: Runtime, path: &Path) -> Option<String> {
     let real = std::fs::canonicalize(path).ok()?;
     match kind {
         // `python3` is a link to `python3.11`, whose name is the version as far as documents name it.
@@ -162,58 +137,51 @@ fn visible_version(kind: Runtime, path: &Path) -> Option<String> {
     }
 }
 
-/// Compares the version, asking for it if need be.
-pub(super) fn require_version(
-    stage: &SandboxStage,
-    known: &mut Versions,
-    ask: impl FnOnce(&Path) -> Result<String, Failure>,
-) -> Result<(), Failure> {
-    let Some(wanted) = required(stage).filter(|_| needs_runtime(stage)) else {
-        return Ok(());
-    };
-    let wrong = || unavailable(vec![format!("sandbox:{}", wanted_name(stage))]);
-    let path = find(runtime(stage.runtime)).ok_or_else(wrong)?;
-    // What the file's name says may be only the beginning of it.
-    let visible = visible_version(stage.runtime, &path)
-        .filter(|found| fits(found, wanted) || !fits(wanted, found));
-    let found = match visible {
-        Some(version) => Some(version),
-        None => {
-            let written = std::fs::metadata(&path)
-                .and_then(|file| file.modified())
-                .ok();
-            let key = (path.clone(), written);
-            match known.get(&key) {
-                Some(version) => version.clone(),
-                None => {
-                    let version = version_in(&ask(&path)?);
-                    known.insert(key, version.clone());
-                    version
-                }
-            }
-        }
-    };
-    if found.is_some_and(|found| fits(&found, wanted)) {
-        Ok(())
-    } else {
-        Err(wrong())
-    }
-}
-
 /// K-87: a dotted prefix. `3.11` is the beginning of `3.11.2`, not of `3.110`.
-fn fits(found: &str, wanted: &str) -> bool {
+pub(super) fn fits(found: &str, wanted: &str) -> bool {
     let mut found = found.split('.');
     wanted.split('.').all(|part| found.next() == Some(part))
 }
 
 /// The first version in what a runtime says of itself: `Python 3.11.2`, `v20.1.0`, `go1.22.1`.
-fn version_in(text: &str) -> Option<String> {
+pub(super) fn version_in(text: &str) -> Option<String> {
     let line = text.lines().next()?;
     let digits = line.get(line.find(|c: char| c.is_ascii_digit())?..)?;
     let end = digits
         .find(|c: char| !(c.is_ascii_digit() || c == '.'))
         .unwrap_or(digits.len());
     Some(digits.get(..end)?.trim_end_matches('.').to_owned())
+}
+
+/// K-171: whether this system's `sed` or `awk` can be told to touch no file and start no program. For other tools there
+/// is nothing to tell. Where it is false the governor raises the operation to Tier 2, reason `no-tool-sandbox`. Starts
+/// nothing.
+#[must_use]
+pub fn has_own_sandbox(tool: &str) -> bool {
+    match tool {
+        "sed" | "awk" => sandboxed(tool).is_some_and(|(_, sandboxed)| sandboxed),
+        _ => true,
+    }
+}
+
+/// The program for a tool, and whether it takes `--sandbox`.
+pub(super) fn sandboxed(tool: &str) -> Option<(PathBuf, bool)> {
+    let is = |path: &PathBuf, name: &str| {
+        std::fs::canonicalize(path).is_ok_and(|real| real.file_name() == Some(name.as_ref()))
+    };
+    if tool == "awk" {
+        if let Some(gawk) = find("gawk").filter(|path| is(path, "gawk")) {
+            return Some((gawk, true));
+        }
+        let awk = find("awk")?;
+        let gnu = is(&awk, "gawk");
+        return Some((awk, gnu));
+    }
+    let path = find(tool)?;
+    // GNU's; that of busybox is a link to something of another name. A GNU sed before 4.3, which is from before 2016,
+    // refuses the option and does nothing.
+    let gnu = tool == "sed" && is(&path, "sed");
+    Some((path, gnu))
 }
 
 #[cfg(test)]

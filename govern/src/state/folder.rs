@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RawMode, Stat};
 
 /// Why a directory or a file is not used.
 #[derive(Debug, thiserror::Error)]
@@ -21,7 +21,7 @@ pub(crate) enum FolderError {
     #[error("{}: belongs to user {found}, not to this one", path.display())]
     Owner { path: PathBuf, found: u32 },
     #[error("{}: others may write to it (mode {mode:04o})", path.display())]
-    Writable { path: PathBuf, mode: u32 },
+    Writable { path: PathBuf, mode: RawMode },
     #[error("{}: has a second name", path.display())]
     Links { path: PathBuf },
 }
@@ -253,7 +253,7 @@ impl Folder {
     }
 
     /// `mode` is what it should have: 0700 says that it has to be a directory.
-    fn checked(&self, fd: BorrowedFd<'_>, path: &Path, mode: u32) -> Result<Stat, FolderError> {
+    fn checked(&self, fd: BorrowedFd<'_>, path: &Path, mode: RawMode) -> Result<Stat, FolderError> {
         let failed = |error: rustix::io::Errno| FolderError::Io {
             path: path.to_owned(),
             source: error.into(),
@@ -267,7 +267,7 @@ impl Folder {
     }
 
     /// Whether others can read what they should not.
-    fn judged(&self, stat: &Stat, path: &Path, mode: u32) -> Result<bool, FolderError> {
+    fn judged(&self, stat: &Stat, path: &Path, mode: RawMode) -> Result<bool, FolderError> {
         let (wanted, name) = if mode == 0o700 {
             (FileType::Directory, "directory")
         } else {

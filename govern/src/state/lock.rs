@@ -1,7 +1,6 @@
 //! The one writer (K-360): an exclusive lock on a file of the state directory, held for one change.
 
 use std::fs::File;
-use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, OFlags};
@@ -63,10 +62,8 @@ impl Lock {
 }
 
 fn stands(folder: &Folder, file: &File) -> Result<bool, FolderError> {
-    let held = file
-        .metadata()
-        .map_err(|source| folder.failed(NAME, source))?;
+    let held = rustix::fs::fstat(file).map_err(|error| folder.failed(NAME, error.into()))?;
     Ok(folder
         .stat(NAME)?
-        .is_some_and(|stat| stat.st_ino == held.ino() && stat.st_dev == held.dev()))
+        .is_some_and(|stat| stat.st_ino == held.st_ino && stat.st_dev == held.st_dev))
 }

@@ -42,6 +42,8 @@ pub struct Call {
     pub journal: Journal,
     /// The HTTP client of the process.
     pub fetcher: Arc<fetch::Fetcher>,
+    /// A key that the host adds for one server.
+    pub credential: Option<Arc<fetch::Credential>>,
     /// Describes tools that are components (TD-14).
     pub components: Arc<dyn DescribeComponent>,
     /// Where changes of files are journalled; without it only one file can be changed at a time.

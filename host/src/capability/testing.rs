@@ -120,6 +120,7 @@ pub(super) fn call(grant: Grant) -> Call {
         journal: Journal::default(),
         limits: crate::policy::Limits::default(),
         fetcher: Arc::new(Fetcher::new(&[]).unwrap()),
+        credential: None,
         components: Arc::new(Describer),
         journals: None,
         protected: Arc::default(),

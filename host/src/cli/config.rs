@@ -2,7 +2,8 @@
 //! configuration file, `hydrant.toml` in the home folder, or `--config FILE`. Never a file that merely lies in the
 //! working tree.
 //!
-//! Flags go before `HYDRANT_*` variables, these before the file. Read so far: `policy`, `audit` and the table `[govern]`.
+//! Flags go before `HYDRANT_*` variables, these before the file. Read so far: `policy`, `audit` and the tables `[govern]` and
+//! `[hydrate]`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use clap::Args;
 use hydrant::audit::{AuditTarget, ContextId, TargetSources};
 use hydrant::jail::Launcher;
 use hydrant::trust::{Digest, limits, read_bounded};
-use hydrant::{Host, HostBuilder, govern, home};
+use hydrant::{Host, HostBuilder, govern, home, hook};
 use serde::Deserialize;
 
 use super::pins::variable;
@@ -74,6 +75,8 @@ struct Config {
     audit: Option<PathBuf>,
     #[serde(default)]
     govern: govern::config::Config,
+    /// Read by its own rules: what is wrong in it is no reason to refuse the rest.
+    hydrate: Option<toml::Value>,
     /// Where the file lies: relative paths in it mean files beside it.
     #[serde(skip)]
     folder: PathBuf,
@@ -87,6 +90,7 @@ impl PolicyOptions {
     }
 
     /// Whether a policy was named on the command line, or by the variable that stands for it.
+    #[cfg(target_os = "linux")]
     pub(super) fn is_named(&self) -> bool {
         self.policy.is_some()
     }
@@ -128,6 +132,13 @@ impl PolicyOptions {
             }
         }
         Ok(config.govern)
+    }
+
+    /// What `[hydrate]` of the configuration says, and what in it does not count.
+    pub(super) fn hydrate(&self) -> anyhow::Result<(hook::Settings, Vec<hook::Problem>)> {
+        let config = self.config()?;
+        let file = self.config_file().unwrap_or_default();
+        Ok(hook::Settings::read(config.hydrate.as_ref(), &file))
     }
 
     /// The configuration file, which need not be there.

@@ -91,6 +91,7 @@ impl Hydration {
     }
 
     /// Whether a policy was named, and not the default one is used, or that of the configuration.
+    #[cfg(target_os = "linux")]
     pub(super) fn names_policy(&self) -> bool {
         self.policy.is_named()
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::config::{self, LayerOptions};
+use super::config::LayerOptions;
 use super::hydration::Hydration;
 use super::output::Exit;
 
@@ -67,7 +67,7 @@ fn start(arguments: Arguments) -> anyhow::Result<u8> {
     let signals = Signals::block()?;
     let mut builder = arguments
         .layers
-        .apply(arguments.hydration.builder(config::lasting_host())?);
+        .apply(arguments.hydration.builder(super::config::lasting_host())?);
     if let Some(home) = home::folder() {
         builder = builder.home(home);
     }

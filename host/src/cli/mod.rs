@@ -3,15 +3,19 @@
 
 mod approvals;
 mod audit;
+mod catalog;
 mod compat;
 mod config;
 mod describe;
 mod doctor;
+mod eval;
 mod generate;
 mod govern;
+mod hook;
 mod hydrate;
 mod hydration;
 mod inside;
+mod install;
 mod jail;
 mod keys;
 mod layout;
@@ -19,8 +23,11 @@ mod lock;
 mod map;
 mod output;
 mod pins;
+mod plan;
 mod policy;
 mod probe;
+mod prompt;
+mod route;
 mod run;
 mod secrets;
 mod skill;
@@ -31,6 +38,7 @@ mod world;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -54,13 +62,16 @@ Environment:
                         `describe` ask for it with --root only
   HYDRANT_SOCKET        set in a jail: agent commands go through this socket, others answer `operator-only`
   HYDRANT_SIGNING_KEYS  the directory of <signer>.key files, for `sign` and `lock`
+  HYDRANT_TMPDIR        where `hook` writes its files, where no --tmp-dir is given [default: /tmp/claude-hydrator]
+  HYDRANT_CATALOG       the catalogue of workflows, where no --catalog is given
   HYDRANT_LOG           turns the debug log on, to stderr: a level or filter such as `debug` or `hydrant=trace`
   MIN_SIGNERS           raises the number of signers that `verify` and `lock` ask for
   XDG_CACHE_HOME        where compiled components are kept (`hydrant/` in it; else in $HOME/.cache)
 
 Exit status: 0 done; 1 error; 2 usage. `run`, `skills`, `describe`, `verify`, `lock` and `policy`: 1 usage or other,
 2 not the pinned bytes, 3 a signature, key or signer, 4 a capability, 5 the skill failed. `jail`: that of its command,
-128 and the number of a signal that ended it; 125 no jail, 126 not executable, 127 not found. Commands of provenact
+128 and the number of a signal that ended it; 125 no jail, 126 not executable, 127 not found. `hook`: 2 stops the prompt.
+`catalog` and `eval`: 1 findings, or below a minimum. Commands of provenact
 (inspect, pack, sign, archive, install, export, verify-…, experimental-…, and `run` and `verify` with --bundle): 0 or 1.")]
 struct Cli {
     #[command(subcommand)]
@@ -70,6 +81,11 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Hydrate(hydrate::Arguments),
+    Hook(hook::Arguments),
+    Plan(plan::Arguments),
+    Route(route::Arguments),
+    Catalog(catalog::Arguments),
+    Eval(eval::Arguments),
     Run(run::Arguments),
     Skills(skills::Arguments),
     Describe(describe::Arguments),
@@ -95,9 +111,18 @@ enum Command {
 
 /// Runs the program on these arguments, the first of which is its name.
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let started = Instant::now();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    start_log();
-    quieten_tools();
+    let is_hook = arguments.get(1).is_some_and(|name| name == "hook");
+    start_log(is_hook);
+    if is_hook {
+        // Q-22: what broke off is answered like any other failure.
+        std::panic::set_hook(Box::new(
+            |panic| tracing::debug!(%panic, "the hook broke off"),
+        ));
+    } else {
+        quieten_tools();
+    }
     if let Some(exit) = inside::run(&arguments) {
         return exit;
     }
@@ -110,6 +135,11 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     finish(match cli.command {
         Command::Hydrate(arguments) => hydrate::run(arguments),
+        Command::Hook(arguments) => hook::run(arguments, started),
+        Command::Plan(arguments) => plan::run(arguments, started),
+        Command::Route(arguments) => route::run(&arguments),
+        Command::Catalog(arguments) => catalog::run(&arguments),
+        Command::Eval(arguments) => eval::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Skills(arguments) => skills::run(&arguments),
         Command::Describe(arguments) => describe::run(&arguments),
@@ -176,14 +206,15 @@ fn quieten_tools() {
     }));
 }
 
-/// Warnings always go to stderr; `HYDRANT_LOG` turns on more.
-fn start_log() {
+/// Warnings always go to stderr, but of a hook, whose lines have a form of their own (Q-21); `HYDRANT_LOG` turns on more.
+fn start_log(is_hook: bool) {
     use tracing_subscriber::EnvFilter;
     let log = tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_ansi(false);
     match std::env::var("HYDRANT_LOG") {
         Ok(filter) => log.with_env_filter(EnvFilter::new(filter)).init(),
+        Err(_) if is_hook => {}
         Err(_) => log
             .without_time()
             .with_target(false)

@@ -9,6 +9,8 @@ use hydrant::engine::CallError;
 use hydrant::pins::Class;
 use hydrant::policy::PolicyError;
 
+use super::prompt::UsageError;
+
 /// The exit statuses (TX-03, CLI-04, EN-16).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exit {
@@ -58,6 +60,9 @@ impl std::fmt::Display for WithExit {
 pub(super) fn exit_of(error: &anyhow::Error) -> Exit {
     if let Some(WithExit(exit)) = error.downcast_ref::<WithExit>() {
         return *exit;
+    }
+    if error.is::<UsageError>() {
+        return Exit::Usage;
     }
     match error.downcast_ref::<HostError>() {
         Some(HostError::Policy(policy)) if policy.is_usage() => Exit::Usage,

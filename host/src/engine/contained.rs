@@ -14,12 +14,11 @@
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
-
-use rustix::fs::{Mode, OFlags};
 
 use super::{cache, setup};
 use crate::jail::{How, InsidePath, Launcher, Limits, Network, Plan, Program, Streams};
@@ -167,11 +166,9 @@ fn plan(launcher: &Launcher, kind: Kind, time: Duration) -> io::Result<Plan> {
         InsidePath::new(Path::new(path))
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
     };
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let binary = rustix::fs::open(launcher.binary(), flags, Mode::empty())?;
     Ok(Plan {
         program: Program::Descriptor {
-            file: binary,
+            file: binary(launcher)?,
             at: inside(BINARY)?,
         },
         arguments: vec![NAME.into(), kind.name().into()],
@@ -197,6 +194,21 @@ fn plan(launcher: &Launcher, kind: Kind, time: Duration) -> io::Result<Plan> {
         },
         landlock_min_abi: 1,
     })
+}
+
+/// A reference to the program that compiles, which is this one.
+#[cfg(target_os = "linux")]
+fn binary(launcher: &Launcher) -> io::Result<OwnedFd> {
+    use rustix::fs::{Mode, OFlags};
+
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(launcher.binary(), flags, Mode::empty())?)
+}
+
+/// Elsewhere nothing is jailed.
+#[cfg(not(target_os = "linux"))]
+fn binary(launcher: &Launcher) -> io::Result<OwnedFd> {
+    Err(io::Error::other(launcher.refusal()))
 }
 
 /// Hears who it is, says what to compile, and hears what came of it.

@@ -230,6 +230,7 @@ impl ComponentDescriber {
             journal: Journal::default(),
             limits: Limits::default(),
             fetcher: Arc::clone(&self.shared.fetcher),
+            credential: None,
             components: Arc::new(self.clone()),
             journals: None,
             protected: Arc::default(),

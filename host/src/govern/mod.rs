@@ -3,8 +3,11 @@
 //! The crate decides; here are its ports: the pinned component `skill.interpret`, HTTP by the client whose addresses are
 //! checked, and the egress proxy of a jail.
 
+#[cfg(target_os = "linux")]
 mod egress;
 mod interpreter;
+#[cfg(not(target_os = "linux"))]
+mod unsupported;
 mod wire;
 
 use std::path::PathBuf;

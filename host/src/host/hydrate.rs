@@ -84,7 +84,11 @@ impl Host {
                 read_bytes: HYDRATE_READ_BYTES,
                 ..prepared.budgets
             };
-            Prepared { grant, budgets }
+            Prepared {
+                grant,
+                budgets,
+                ..prepared
+            }
         };
         self.answer_pinned(HYDRATE, None, &bytes, prepare)?
             .map_err(HostError::of_failure)

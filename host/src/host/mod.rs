@@ -10,16 +10,17 @@ mod failure;
 mod hydrate;
 mod interpret;
 mod pinned;
+mod planner;
 mod run;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use crate::audit::{AuditTarget, ContextId};
-use crate::capability::fetch::Fetcher;
+use crate::capability::fetch::{Credential, Fetcher};
 use crate::capability::fs::Journals;
 use crate::capability::{Call, Journal, KeepDescriptions};
 use crate::engine::{Budgets, ComponentDescriber, Engine, ProbeFailure};
@@ -36,6 +37,7 @@ pub(crate) use self::builder::real;
 pub use self::error::HostError;
 pub use self::failure::Failure;
 pub use self::hydrate::{Format, HydrateRequest};
+pub use self::planner::PlannerMounts;
 pub use self::run::{Delivery, Run};
 
 /// Runs skills under one policy. Share it between threads; every call is independent.
@@ -194,6 +196,7 @@ impl Host {
         self.pins.anchor()
     }
 
+    #[cfg(target_os = "linux")]
     pub(crate) fn layers(&self) -> &Layers {
         &self.layers
     }
@@ -203,11 +206,13 @@ impl Host {
     }
 
     /// What no call changes: real paths, and each link on the way there.
+    #[cfg(target_os = "linux")]
     pub(crate) fn protected(&self) -> &[PathBuf] {
         &self.protected
     }
 
-    pub(crate) fn home(&self) -> Option<&Path> {
+    #[cfg(target_os = "linux")]
+    pub(crate) fn home(&self) -> Option<&std::path::Path> {
         self.home.as_deref()
     }
 
@@ -216,8 +221,18 @@ impl Host {
     }
 
     fn context(&self, grant: Grant, budgets: &Budgets) -> Arc<Call> {
+        self.context_with(grant, budgets, None)
+    }
+
+    fn context_with(
+        &self,
+        grant: Grant,
+        budgets: &Budgets,
+        credential: Option<Arc<Credential>>,
+    ) -> Arc<Call> {
         Arc::new(Call {
             grant,
+            credential,
             meter: budgets.meter_from(Instant::now()),
             journal: Journal::default(),
             limits: self.layers.limits(),

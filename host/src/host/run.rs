@@ -12,6 +12,7 @@ use crate::audit::{
     RuntimeProfile, Timestamp,
 };
 use crate::capability::core_module::{CoreCall, StateDirectories};
+use crate::capability::fetch::Credential;
 use crate::capability::{Entries, fs};
 use crate::engine::{Budgets, CallError, CoreBudgets, CoreEngine, CoreOutcome, EngineError, Skill};
 use crate::policy::Grant;
@@ -35,6 +36,8 @@ pub type Delivery<'a> =
 pub(super) struct Prepared {
     pub(super) grant: Grant,
     pub(super) budgets: Budgets,
+    ///
+    pub(super) credential: Option<Arc<Credential>>,
 }
 
 /// `id` or `id@version`.
@@ -157,6 +160,11 @@ impl Host {
         Ok(self.call(&skill, request, prepare).0)
     }
 
+    /// Loads a skill, so that the next call of it finds it.
+    pub(super) fn load_pinned(&self, id: &str) -> Result<(), HostError> {
+        self.load(id, None).map(|_| ())
+    }
+
     /// Loads a skill that is about to be called. If it may start a program, its jail is begun meanwhile.
     fn load(&self, id: &str, version: Option<&str>) -> Result<Arc<PinnedSkill>, HostError> {
         let verified = |capabilities: &[Capability]| {
@@ -177,27 +185,32 @@ impl Host {
         request: &[u8],
         prepare: impl FnOnce(Prepared) -> Prepared,
     ) -> (Result<Vec<u8>, Failure>, Journaled) {
-        let Prepared { grant, budgets } = prepare(Prepared {
+        let prepared = prepare(Prepared {
             grant: skill.grant.clone(),
             budgets: Budgets::of(&self.layers.limits()),
+            credential: None,
         });
-        self.call_with(&skill.skill, request, grant, &budgets)
+        self.call_with(&skill.skill, request, prepared)
     }
 
     fn call_with(
         &self,
         skill: &Skill,
         request: &[u8],
-        grant: Grant,
-        budgets: &Budgets,
+        prepared: Prepared,
     ) -> (Result<Vec<u8>, Failure>, Journaled) {
-        let context = self.context(grant, budgets);
+        let Prepared {
+            grant,
+            budgets,
+            credential,
+        } = prepared;
+        let context = self.context_with(grant, &budgets, credential);
         // What a killed host left half done is finished before anything is read.
         let result = fs::recover(&context)
             .map_err(CallError::Budget)
             .and_then(|()| {
                 self.engine
-                    .run(skill, request, Arc::clone(&context), budgets)
+                    .run(skill, request, Arc::clone(&context), &budgets)
             });
         let entries = context.journal.take();
         let result = result.map(|answer| answer.response).map_err(|error| {
@@ -291,8 +304,12 @@ impl Host {
             Err(error) => return (Err(Failure::NotLoadable(error)), Journaled::default()),
         };
         budgets.wall_clock = budgets.wall_clock.saturating_sub(started.elapsed());
-        let grant = Grant::new(Arc::clone(&self.layers), capabilities);
-        self.call_with(&skill, request, grant, &budgets)
+        let prepared = Prepared {
+            grant: Grant::new(Arc::clone(&self.layers), capabilities),
+            budgets,
+            credential: None,
+        };
+        self.call_with(&skill, request, prepared)
     }
 
     fn core_module(

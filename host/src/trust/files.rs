@@ -3,8 +3,9 @@
 //! Nothing here blocks: a FIFO is opened without waiting for its writer and then refused, as is everything
 //! else that is no regular file. Nothing is written through a symbolic link in the last component.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, Mode, OFlags};
@@ -14,7 +15,7 @@ use super::digest::Hex;
 use super::escape::{escaped, shown_path};
 
 /// Read and write for the owner, nothing for others (TB-28).
-const PRIVATE: u32 = 0o600;
+const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// Why a file could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -127,12 +128,11 @@ pub fn write_replacing(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileE
     let temporary = directory.join(temporary_name(path)?);
     let replace = || -> std::io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
-        let private = Mode::from_raw_mode(PRIVATE);
         let opened =
-            retry_on_intr(|| rustix::fs::open(&temporary, flags | OFlags::CLOEXEC, private))?;
+            retry_on_intr(|| rustix::fs::open(&temporary, flags | OFlags::CLOEXEC, PRIVATE))?;
         let mut file = File::from(opened);
         file.write_all(bytes)?;
-        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+        file.set_permissions(Permissions::from_mode(mode))?;
         file.sync_all()?;
         std::fs::rename(&temporary, path)?;
         File::open(directory)?.sync_all()

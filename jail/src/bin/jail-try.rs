@@ -13,7 +13,6 @@ use hydrant_jail::{
     Access, File, How, InsidePath, Launcher, Limits, Link, Mount, Network, Plan, Program, Scratch,
     Socket, StartError, Streams,
 };
-use rustix::fs::{Mode, OFlags};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -169,9 +168,18 @@ fn path(path: String) -> Result<InsidePath> {
     Ok(InsidePath::new(path)?)
 }
 
+#[cfg(target_os = "linux")]
 fn open(path: &PathBuf) -> Result<OwnedFd> {
+    use rustix::fs::{Mode, OFlags};
+
     let opened = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
     opened.map_err(|error| format!("{}: {error}", path.display()).into())
+}
+
+/// Elsewhere nothing is jailed.
+#[cfg(not(target_os = "linux"))]
+fn open(_: &PathBuf) -> Result<OwnedFd> {
+    Err(Launcher::this_binary().refusal().into())
 }
 
 fn plan(from: Try) -> Result<Plan> {

@@ -103,7 +103,8 @@ fn k_207_only_regular_files_are_read() {
     }
     let directory = tempfile::tempdir().unwrap();
     let fifo = directory.path().join("fifo");
-    rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RWXU).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.unwrap().success());
     assert_eq!(
         open(json!({"path": fifo}), &[directory.path().to_owned()]),
         Err(Code::PathNotAllowed),

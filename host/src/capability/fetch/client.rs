@@ -4,7 +4,6 @@
 //! that no connection ever serves a request whose reach it was not made for (N-06, N-07).
 
 use std::fs;
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,9 +15,7 @@ use ureq::Agent;
 use ureq::config::{AutoHeaderValue, Config, ConfigBuilder};
 use ureq::typestate::AgentScope;
 
-use super::FetchError;
 use super::connect::SecureConnector;
-use super::exchange::failure;
 use super::resolve::{CheckedResolver, Lookup, SystemLookup};
 use crate::policy::Reach;
 
@@ -111,21 +108,22 @@ impl Fetcher {
     /// and each of them checked (K-315, K-316). One at least.
     ///
     /// # Errors
-    /// [`FetchError::Denied`] for an address that `reach` does not hold; [`FetchError::Dns`] and
-    /// [`FetchError::Timeout`] where there is none within the given time.
+    /// `Denied` for an address that `reach` does not hold; `Dns` and `Timeout` where there is none within the given
+    /// time.
+    #[cfg(target_os = "linux")]
     pub(in crate::capability) fn addresses(
         &self,
         host: &str,
         reach: Reach,
         within: Duration,
-    ) -> Result<Vec<IpAddr>, FetchError> {
+    ) -> Result<Vec<std::net::IpAddr>, super::FetchError> {
         let resolver = CheckedResolver {
             reach,
             lookup: Arc::clone(&self.lookup),
         };
         resolver
             .addresses(host, within)
-            .map_err(|error| failure(&error))
+            .map_err(|error| super::exchange::failure(&error))
     }
 
     /// The client whose connections have this reach.

@@ -174,6 +174,11 @@ impl Exchange<'_> {
         for (name, value) in &self.request.headers {
             builder = builder.header(name, value);
         }
+        // after all checks of what the guest asks for, and never to another server.
+        let credential = self.call.credential.as_ref();
+        if let Some((name, value)) = credential.and_then(|one| one.header_for(&self.url)) {
+            builder = builder.header(name, value);
+        }
         // Only what has a body by its nature gets one unasked, an empty one.
         match (self.method, self.body) {
             (Method::Get | Method::Head, _) | (Method::Delete, None) => {
@@ -276,10 +281,18 @@ impl Exchange<'_> {
     }
 
     fn response(&self, parts: &Parts, coding: Coding, body: Vec<u8>) -> HttpResponse {
+        let mut headers = shown(&parts.headers, coding);
+        let mut body = body;
+        if let Some(credential) = &self.call.credential {
+            body = credential.taken_out_of(body);
+            for (_, value) in &mut headers {
+                *value = credential.taken_out_of_text(std::mem::take(value));
+            }
+        }
         HttpResponse {
             status: parts.status.as_u16(),
             url: self.url.as_str().to_owned(),
-            headers: shown(&parts.headers, coding),
+            headers,
             body,
             truncated: false,
             unread: false,

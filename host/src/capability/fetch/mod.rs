@@ -7,6 +7,7 @@
 mod body;
 mod client;
 mod connect;
+mod credential;
 mod exchange;
 mod headers;
 mod media;
@@ -26,6 +27,7 @@ use super::stop::settle;
 use super::{BudgetExceeded, Call, parallel};
 
 pub use self::client::{Fetcher, FetcherError};
+pub use self::credential::{Credential, UnusableKey};
 pub(super) use self::once::get_once;
 #[cfg(test)]
 pub(super) use self::resolve::Lookup;

@@ -13,7 +13,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use cap_std::fs::Dir;
-use rustix::fs::{FileType, Mode, OFlags, Stat};
+#[cfg(target_os = "linux")]
+use rustix::fs::Mode;
+use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::{FsError, Symlinks, walk};
@@ -105,6 +107,21 @@ impl Found {
             }
         }
         Some(bytes)
+    }
+
+    /// What the file holds, to be read from its beginning.
+    ///
+    /// # Errors
+    /// What the system says.
+    #[cfg(target_os = "linux")]
+    pub(in crate::capability) fn contents(&self) -> io::Result<File> {
+        File::open(descriptor_path(&self.reference))
+    }
+
+    /// Elsewhere what was looked up is open for reading already.
+    #[cfg(not(target_os = "linux"))]
+    pub(in crate::capability) fn contents(&self) -> io::Result<File> {
+        self.reference.try_clone().map(File::from)
     }
 
     /// Whether this real path, links followed, names what was found.

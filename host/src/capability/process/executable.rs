@@ -22,11 +22,10 @@ const MOST_NEEDED: usize = 16;
 /// What is to be executed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Format {
-    /// A binary, or a file that we may execute but not read.
-    Binary(PathBuf),
-    /// A file that begins with `#!`.
-    Script(PathBuf),
+    /// A binary, or a file that we may execute but not read, or one that begins with `#!`: where it is started.
+    Known(PathBuf),
     /// Neither: no system call is made that might hand it to a shell.
+    #[cfg(target_os = "linux")]
     Unknown,
     /// Its path no longer names the file that was found.
     Moved,
@@ -38,10 +37,10 @@ pub(super) fn format_of(found: &Found, path: &Path) -> Format {
     use crate::capability::fs::descriptor_path;
 
     match found.first_bytes().as_ref().map(|bytes| known(bytes)) {
-        Some(Some(Known::Script)) if found.is_still_at(path) => Format::Script(path.to_owned()),
+        Some(Some(Known::Script)) if found.is_still_at(path) => Format::Known(path.to_owned()),
         Some(Some(Known::Script)) => Format::Moved,
         Some(Some(Known::Binary)) | None => {
-            Format::Binary(descriptor_path(found.reference()).into())
+            Format::Known(descriptor_path(found.reference()).into())
         }
         Some(None) => Format::Unknown,
     }
@@ -112,12 +111,6 @@ pub(super) fn needs(path: &Path) -> Vec<PathBuf> {
         }
     }
     needs
-}
-
-/// Elsewhere nothing is confined.
-#[cfg(not(target_os = "linux"))]
-pub(super) fn needs(_: &Path) -> Vec<PathBuf> {
-    Vec::new()
 }
 
 /// `PT_INTERP` of a binary.
@@ -191,7 +184,7 @@ fn known(beginning: &[u8]) -> Option<Known> {
 #[cfg(not(target_os = "linux"))]
 pub(super) fn format_of(found: &Found, path: &Path) -> Format {
     if found.is_still_at(path) {
-        Format::Binary(path.to_owned())
+        Format::Known(path.to_owned())
     } else {
         Format::Moved
     }

@@ -11,7 +11,6 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -20,7 +19,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::child::{Start, Stderr};
 use super::{Ending, Exit};
-use crate::capability::fs::{Found, descriptor_path};
+use crate::capability::fs::Found;
 use crate::capability::{Call, KeepDescriptions, KeptDescription};
 use crate::trust::Digest;
 
@@ -103,18 +102,6 @@ impl Circumstances {
 
     pub(super) fn add_path(&mut self, name: &str, path: &Path) {
         self.add(name, path.as_os_str().as_bytes());
-    }
-
-    /// Adds where a file or directory lies, and which one it is; not what is in it.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub(super) fn add_identity(&mut self, name: &str, opened: impl AsFd) -> io::Result<()> {
-        self.add_path(name, &std::fs::read_link(descriptor_path(&opened))?);
-        let stat = rustix::fs::fstat(&opened)?;
-        self.add(name, stat.st_dev.to_le_bytes());
-        self.add(name, stat.st_ino.to_le_bytes());
-        Ok(())
     }
 
     /// Adds a file of the system without reading it.
@@ -243,7 +230,7 @@ impl<'call> Content<'call> {
             Source::Fetched { bytes, .. } => (None, Some(Sha256::digest(bytes).into()), None),
             Source::File { found, .. } => {
                 // The file that was found, and is to be started (PE-08), whatever its path leads to by now.
-                let mut file = File::open(descriptor_path(found.reference()))?;
+                let mut file = found.contents()?;
                 let state = State::of(&rustix::fs::fstat(&file)?);
                 let digest = digest(&mut file)?;
                 (Some(file), digest, Some(state))

@@ -11,6 +11,7 @@
 //! A child whose program name is `git` gets a guard of its own, whatever the policy says (module `git`).
 
 mod child;
+#[cfg(target_os = "linux")]
 mod confined;
 mod environment;
 mod executable;
@@ -22,6 +23,8 @@ mod scratch;
 #[cfg(test)]
 mod tests;
 mod tool;
+#[cfg(not(target_os = "linux"))]
+mod unsupported;
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -31,11 +34,19 @@ use self::confined::Shared;
 use self::output::Disguise;
 #[cfg(target_os = "linux")]
 pub(crate) use self::scratch::Scratch;
+#[cfg(not(target_os = "linux"))]
+use self::unsupported as confined;
 use super::stop::{Stop, settle};
 use super::{BudgetExceeded, Call, parallel};
 
 /// Bytes of each stream, at most (TN-09).
 pub const MAX_OUTPUT_BYTES: u32 = 8 * 1024 * 1024;
+
+/// Home and temporary directory of a program in the jail, in memory.
+const TEMPORARY: &str = "/tmp";
+
+/// Working directory, home and temporary directory of a tool in the jail, in memory (PE-01, PE-09).
+const SCRATCH: &str = "/scratch";
 
 /// Words of a command, `argv[0]` included (TS-61).
 const MAX_ARGUMENTS: usize = 256;

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::child::{Ended, Start, Stderr};
-use super::confined::{self, Confined, TEMPORARY};
+use super::confined::{self, Confined};
 use super::output::Disguise;
 use super::scratch::Scratch;
-use super::{Bounds, Exit, ProcessError, Program, environment, executable, exit_of, git};
+use super::{
+    Bounds, Exit, ProcessError, Program, TEMPORARY, environment, executable, exit_of, git,
+};
 use crate::capability::Call;
 use crate::capability::fs::{Found, FsError};
 use crate::capability::stop::Stop;

@@ -14,12 +14,12 @@ use rustix::io::Errno;
 use url::Url;
 
 use super::child::{NotStarted, Start, Stderr};
-use super::confined::{self, Confined, Executable, SCRATCH, Shared};
+use super::confined::{self, Confined, Shared};
 use super::executable::{Format, format_of, is_known, is_known_file};
 use super::kept::{Kept, Source};
 use super::output::Disguise;
 use super::scratch::Scratch;
-use super::{Bounds, Ending, Exit, ProcessError, Tool, environment, exit_of};
+use super::{Bounds, Ending, Exit, ProcessError, SCRATCH, Tool, environment, exit_of};
 use crate::capability::fetch::{self, FetchError};
 use crate::capability::fs::{self, Found, FsError, Overflow};
 use crate::capability::stop::Stop;
@@ -261,6 +261,14 @@ fn describe(call: &Call, component: &[u8], bounds: Bounds) -> Result<Exit, Stop<
     })
 }
 
+/// What is started.
+enum Started<'found> {
+    /// The file that was found itself, in the jail.
+    Found(&'found Found),
+    /// What lies at this real path.
+    At(PathBuf),
+}
+
 /// A tool that was found, and how it is asked.
 struct Asked<'call> {
     call: &'call Call,
@@ -290,16 +298,11 @@ impl Asked<'_> {
             if !is_known_file(found) {
                 return self.start_unknown();
             }
-            // PE-08: mounted over its own path, it is this file whatever becomes of the path.
-            let file = found.reference().try_clone();
-            let source = self.source.as_ref().ok_or(ProcessError::NotStartable)?;
-            Executable::File {
-                file: file.map_err(|_| ProcessError::NotStartable)?,
-                at: source.place().to_owned(),
-            }
+            Started::Found(found)
         } else {
             match format_of(found, &self.path) {
-                Format::Binary(path) | Format::Script(path) => Executable::There(path),
+                Format::Known(path) => Started::At(path),
+                #[cfg(target_os = "linux")]
                 Format::Unknown => return self.start_unknown(),
                 Format::Moved => return Err(ProcessError::NotStartable.into()),
             }
@@ -338,24 +341,33 @@ impl Asked<'_> {
         arguments.push(self.path.clone().into());
         arguments.push(self.flag.into());
         let name = executable.clone().into();
-        self.start(Executable::There(executable), name, arguments)?
+        self.start(Started::At(executable), name, arguments)?
             .map_err(|_| ProcessError::NotStartable.into())
     }
 
     /// Starts a child in an empty scratch directory (PE-01 to PE-06). Inside: why it did not start.
     fn start(
         &self,
-        executable: Executable,
+        executable: Started<'_>,
         name: OsString,
         arguments: Vec<OsString>,
     ) -> Result<Result<Exit, Errno>, ProcessError> {
         if self.leave.is_confined() {
-            let by_runner = matches!(executable, Executable::There(_));
-            let mut confined = Confined::of_tool(self.call, executable, self.mount.as_ref())?;
-            if let (true, Some(Source::File { found, place, .. })) = (by_runner, &self.source) {
-                // PE-08: the runner, too, gets the file that was found.
-                confined.add_opened(found.reference(), place)?;
-            }
+            let mount = self.mount.as_ref();
+            let mut confined = match executable {
+                Started::Found(found) => {
+                    let source = self.source.as_ref().ok_or(ProcessError::NotStartable)?;
+                    Confined::of_tool(self.call, found, source.place(), mount)?
+                }
+                Started::At(runner) => {
+                    let mut confined = Confined::of_runner(self.call, &runner, mount)?;
+                    if let Some(Source::File { found, place, .. }) = &self.source {
+                        // PE-08: the runner, too, gets the file that was found.
+                        confined.add_opened(found.reference(), place)?;
+                    }
+                    confined
+                }
+            };
             if let Some(kept) = &self.kept {
                 // It lies in its own scratch directory.
                 confined.add_file(kept, &self.path)?;
@@ -365,7 +377,7 @@ impl Asked<'_> {
             let home = PathBuf::from(SCRATCH);
             return self.start_at(home, PathBuf::new(), name, arguments, Some(confined));
         }
-        let Executable::There(path) = executable else {
+        let Started::At(path) = executable else {
             return Err(ProcessError::NotStartable);
         };
         let scratch = Scratch::create().map_err(|_| ProcessError::NotStartable)?;

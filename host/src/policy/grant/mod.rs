@@ -21,7 +21,7 @@ pub use leave::{
 };
 
 use super::mount::{Mapped, Mounted};
-use super::{Denial, Layers, MountHandle, Policy, Rule, VirtualPath};
+use super::{Denial, Layers, MountHandle, OwnMount, Policy, Rule, VirtualPath};
 use crate::trust::Capability;
 
 /// What one call may do. Cheap to clone; can be narrowed, never widened.
@@ -31,6 +31,8 @@ pub struct Grant {
     factors: Option<Arc<Factors>>,
     no_processes: bool,
     http_loopback: bool,
+    /// What the host itself mounts for the call, before the mounts of the policy.
+    own: Arc<[OwnMount]>,
 }
 
 /// The factors that are the same for every clone.
@@ -52,6 +54,7 @@ impl Grant {
             factors: Some(Arc::new(factors)),
             no_processes: false,
             http_loopback: false,
+            own: Arc::default(),
         }
     }
 
@@ -61,6 +64,7 @@ impl Grant {
             factors: None,
             no_processes: true,
             http_loopback: false,
+            own: Arc::default(),
         }
     }
 
@@ -85,6 +89,13 @@ impl Grant {
             http_loopback: true,
             ..self
         }
+    }
+
+    /// The same with directories that the host itself mounts, to be read only, in front of the policy's. The
+    /// manifest must still declare them.
+    #[must_use]
+    pub fn with_own_mounts(self, own: Arc<[OwnMount]>) -> Self {
+        Self { own, ..self }
     }
 
     /// The mounted directories of the call, the outermost first: what a child sees (TC-43).

@@ -3,7 +3,7 @@
 use super::{Factors, Grant, Location};
 use crate::policy::document::{Lined, Listed};
 use crate::policy::mount::{Mapped, Mounted};
-use crate::policy::{Denial, Policy, Rule, VirtualPath};
+use crate::policy::{Denial, OwnMount, Policy, Rule, VirtualPath};
 
 const KIND: &str = "fs.read";
 
@@ -17,10 +17,16 @@ impl Grant {
         if !factors.declared.reads(path) {
             return Err(factors.undeclared(KIND, path.as_str()));
         }
-        for layer in factors.layers.all() {
-            if layer.document.ceiling.read.over(path).is_none() {
-                return Err(layer.outside_reading(path));
+        let own = self.own.iter().find(|own| path.starts_with(own.at()));
+        if own.is_none_or(OwnMount::is_under_ceilings) {
+            for layer in factors.layers.all() {
+                if layer.document.ceiling.read.over(path).is_none() {
+                    return Err(layer.outside_reading(path));
+                }
             }
+        }
+        if let Some(located) = own.and_then(|own| own.locate(path)) {
+            return Ok(located);
         }
         let mount = factors.mount(KIND, path)?;
         self.check_scheme(mount, path, factors)?;
@@ -30,6 +36,9 @@ impl Grant {
 
     /// Whether `path` lies on an https mount.
     pub fn is_remote(&self, path: &VirtualPath) -> bool {
+        if self.own.iter().any(|own| path.starts_with(own.at())) {
+            return false;
+        }
         let mount = self
             .factors
             .as_ref()

@@ -7,6 +7,7 @@ mod base;
 mod cli;
 mod narrow;
 mod open;
+mod own;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use cap_std::fs::Dir;
 
 pub(super) use base::https_base;
 pub use cli::{CliMount, MountTarget};
+pub use own::OwnMount;
 pub(super) use table::{Mapped, MountTable, Mounted, Origins};
 
 use super::VirtualPath;

@@ -1,5 +1,5 @@
 use super::*;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::symlink;
 
 fn directory() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
@@ -59,7 +59,7 @@ fn tb_28_a_written_file_is_the_owner_s_alone_and_holds_nothing_of_the_old_one() 
     let path = directory.path().join("manifest.json");
     write_replacing(&path, b"long content", 0o600).unwrap();
     assert_eq!(mode(&path), 0o600);
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
+    std::fs::set_permissions(&path, Permissions::from_mode(0o666)).unwrap();
     write_replacing(&path, b"short", 0o600).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"short");
     assert_eq!(mode(&path), 0o600);

@@ -3,10 +3,10 @@
 //! A directory is looked up once and its handle held. Of many directories only the first handles are: one that is
 //! opened again must be the very same directory, or the change is in conflict.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, Dev, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::FsError;
@@ -70,7 +70,7 @@ struct Directory {
 }
 
 /// Device and inode.
-type Identity = (u64, u64);
+pub(super) type Identity = (Dev, u64);
 
 /// The handle of a directory.
 #[derive(Debug)]
@@ -247,7 +247,7 @@ impl Directories {
     /// Other file systems may be mounted below a mount.
     #[cfg(target_os = "linux")]
     fn sync_devices(&self) -> Result<(), FsError> {
-        let mut synced = HashSet::new();
+        let mut synced = std::collections::HashSet::new();
         for (index, directory) in self.known.iter().enumerate() {
             let (device, _) = directory.identity;
             if synced.contains(&device) {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::directories::Identity;
 use super::record::Record;
 use super::steps::Steps;
 use super::{FsError, directories, stage};
@@ -113,7 +114,7 @@ impl Locked {
     ///
     /// # Errors
     /// What the system says.
-    pub(super) fn identity(&self) -> Result<(u64, u64), FsError> {
+    pub(super) fn identity(&self) -> Result<Identity, FsError> {
         directories::identity(&self.folder)
     }
 

@@ -5,7 +5,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use rustix::fs::{AtFlags, FileType, linkat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, Dev, FileType, linkat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
 use super::steps::Steps;
@@ -115,7 +115,7 @@ fn kept(staged: &str) -> String {
     format!("{staged}.old")
 }
 
-fn identity(directory: BorrowedFd<'_>, name: &str) -> Result<(u64, u64), Errno> {
+fn identity(directory: BorrowedFd<'_>, name: &str) -> Result<(Dev, u64), Errno> {
     let stat = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
     Ok((stat.st_dev, stat.st_ino))
 }

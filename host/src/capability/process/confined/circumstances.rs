@@ -1,6 +1,7 @@
 //! What a tool could tell of its jail: a description that was kept is that of a tool in the same one.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use super::{Confined, Executable};
@@ -56,7 +57,7 @@ impl Confined<'_> {
             circumstances.add("access", format!("{:?} {}", shown.access, shown.executable));
             // Of the tool itself the bytes count, and not where it was kept when it was fetched.
             if shown.at != own {
-                circumstances.add_identity("source", &shown.source)?;
+                add_identity(circumstances, "source", &shown.source)?;
             }
         }
         circumstances.add("scratch", scratch);
@@ -64,4 +65,13 @@ impl Confined<'_> {
         circumstances.add("processes", processes.to_le_bytes());
         Ok(Some(programs))
     }
+}
+
+/// Adds where a file or directory lies, and which one it is; not what is in it.
+fn add_identity(circumstances: &mut Circumstances, name: &str, opened: &OwnedFd) -> io::Result<()> {
+    circumstances.add_path(name, &std::fs::read_link(descriptor_path(opened))?);
+    let stat = rustix::fs::fstat(opened)?;
+    circumstances.add(name, stat.st_dev.to_le_bytes());
+    circumstances.add(name, stat.st_ino.to_le_bytes());
+    Ok(())
 }

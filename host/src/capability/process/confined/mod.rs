@@ -18,21 +18,15 @@ use std::sync::Mutex;
 
 pub(super) use self::mounts::below;
 use self::mounts::shown_together;
-pub(super) use self::plan::Executable;
-use self::plan::reference;
+use self::plan::{Executable, reference};
 pub(super) use self::shared::Shared;
 use super::child::NotStarted;
-use super::executable;
+use super::{SCRATCH, TEMPORARY, executable};
 use crate::capability::Call;
 use crate::capability::egress::{Pair, PlainHttp};
+use crate::capability::fs::Found;
 use crate::jail::{Access, Idle, Launcher};
 use crate::policy::{MountHandle, VirtualPath};
-
-/// Home and temporary directory of a program, in memory.
-pub(super) const TEMPORARY: &str = "/tmp";
-
-/// Working directory, home and temporary directory of a tool, in memory (PE-01, PE-09).
-pub(super) const SCRATCH: &str = "/scratch";
 
 /// Memory, processes and threads of a tool that is asked for its description, at most (TN-13).
 const TOOL_MEMORY: u64 = 536_870_912;
@@ -116,12 +110,38 @@ impl<'call> Confined<'call> {
         Ok(confined)
     }
 
-    /// Of a tool that is asked for its description and lies in `mount`: it sees the mounts of `/os`, and the system, of
-    /// which it may execute whatever it likes, as a script does.
+    /// Of a tool that is asked for its description, was `found` in `mount` and really lies at `place` inside: it sees the
+    /// mounts of `/os`, and the system, of which it may execute whatever it likes, as a script does. Mounted over its own
+    /// path, it is this file whatever becomes of the path (PE-08).
     ///
     /// # Errors
     /// [`NotStarted`]
     pub(super) fn of_tool(
+        call: &'call Call,
+        found: &Found,
+        place: &Path,
+        mount: Option<&MountHandle>,
+    ) -> Result<Self, NotStarted> {
+        let program = Executable::File {
+            file: found.reference().try_clone()?,
+            at: place.to_owned(),
+        };
+        Self::of_executable(call, program, mount)
+    }
+
+    /// The same of a runner, at this real path of the system, that is given such a tool.
+    ///
+    /// # Errors
+    /// [`NotStarted`]
+    pub(super) fn of_runner(
+        call: &'call Call,
+        runner: &Path,
+        mount: Option<&MountHandle>,
+    ) -> Result<Self, NotStarted> {
+        Self::of_executable(call, Executable::There(runner.to_owned()), mount)
+    }
+
+    fn of_executable(
         call: &'call Call,
         program: Executable,
         mount: Option<&MountHandle>,

@@ -39,7 +39,7 @@ const PROXY_VARIABLES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "
 
 /// What is executed.
 #[derive(Debug)]
-pub(in super::super) enum Executable {
+pub(super) enum Executable {
     /// A file at the same path inside.
     There(PathBuf),
     /// This very file, mounted there.
@@ -51,7 +51,7 @@ impl Executable {
     ///
     /// # Errors
     /// It cannot be opened.
-    pub(in super::super) fn program(name: &str, real: &Path) -> io::Result<Self> {
+    pub(super) fn program(name: &str, real: &Path) -> io::Result<Self> {
         if is_of_the_system(real) {
             return Ok(Self::There(real.to_owned()));
         }

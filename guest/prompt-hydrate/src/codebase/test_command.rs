@@ -1,0 +1,93 @@
+//! How the project is tested, from the files of its root.
+
+use serde_json::Value;
+
+use super::rank::Named;
+use super::walk::Root;
+
+/// Files of the root that are read for it.
+pub(super) const BUILD_FILES: [&str; 2] = ["Makefile", "package.json"];
+
+/// The extensions of a language, and the command of a root that is in it.
+type Language = (&'static [&'static str], fn(&Root) -> Option<&'static str>);
+
+/// Languages in the order of Q-148, the extensions of their files, and their commands.
+const LANGUAGES: &[Language] = &[
+    (&["rs"], rust),
+    (&["py", "pyi"], python),
+    (
+        &["js", "jsx", "ts", "tsx", "mjs", "cjs", "vue", "svelte"],
+        node,
+    ),
+    (&["go"], go),
+    (&["c", "h", "cc", "cpp", "hpp"], make),
+];
+
+/// The command of the language of a path that the prompt names, else the first that there is.
+pub(super) fn of(root: &Root, named: &Named) -> Option<String> {
+    let speaks = |path: &str| {
+        let extension = path.rsplit_once('.')?.1.to_ascii_lowercase();
+        let (_, command) = LANGUAGES
+            .iter()
+            .find(|(extensions, _)| extensions.contains(&extension.as_str()))?;
+        command(root)
+    };
+    let first = named.paths().find_map(speaks);
+    let command = first.or_else(|| LANGUAGES.iter().find_map(|(_, command)| command(root)));
+    command.map(str::to_owned)
+}
+
+fn has(root: &Root, names: &[&str]) -> bool {
+    root.names.iter().any(|name| names.contains(&name.as_str()))
+}
+
+fn text<'a>(root: &'a Root, name: &str) -> Option<&'a str> {
+    let (_, text) = root.texts.iter().find(|(known, _)| *known == name)?;
+    Some(text)
+}
+
+fn rust(root: &Root) -> Option<&'static str> {
+    has(root, &["Cargo.toml"]).then_some("cargo test")
+}
+
+fn python(root: &Root) -> Option<&'static str> {
+    has(
+        root,
+        &["pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg"],
+    )
+    .then_some("pytest")
+}
+
+fn node(root: &Root) -> Option<&'static str> {
+    let package: Value = serde_json::from_str(text(root, "package.json")?).ok()?;
+    let script = package.get("scripts")?.get("test")?.as_str()?;
+    // What `npm init` writes is no test.
+    if script.trim().is_empty() || script.contains("no test specified") {
+        return None;
+    }
+    Some(if has(root, &["pnpm-lock.yaml"]) {
+        "pnpm test"
+    } else if has(root, &["yarn.lock"]) {
+        "yarn test"
+    } else {
+        "npm test"
+    })
+}
+
+fn go(root: &Root) -> Option<&'static str> {
+    has(root, &["go.mod"]).then_some("go test ./...")
+}
+
+fn make(root: &Root) -> Option<&'static str> {
+    let is_rule = |line: &str| {
+        let rest = line
+            .strip_prefix("test")
+            .map(|rest| rest.trim_start().strip_prefix(':'));
+        rest.flatten()
+            .is_some_and(|rest| !rest.starts_with(['=', ':']))
+    };
+    text(root, "Makefile")?
+        .lines()
+        .any(is_rule)
+        .then_some("make test")
+}

@@ -1,0 +1,117 @@
+use super::*;
+
+const COMMAND: &str = "hydrant hook user-prompt-submit";
+
+fn round_trip(text: &str) {
+    let with = with_hook(text, COMMAND).unwrap();
+    assert_eq!(installed(&with).unwrap(), [COMMAND], "{with}");
+    let without = without_hook(&with).unwrap().unwrap();
+    let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    assert!(installed(&without).unwrap().is_empty());
+    // Lists that the hook needed may be gone with it.
+    let mut before = value(text);
+    if before.get("hooks") == Some(&json!({}))
+        || before.get("hooks") == Some(&json!({"UserPromptSubmit": []}))
+    {
+        before.as_object_mut().unwrap().shift_remove("hooks");
+    }
+    assert_eq!(value(&without), before, "{without}");
+}
+
+#[test]
+fn q_23_the_settings_are_those_of_the_chapter() {
+    assert_eq!(
+        settings(COMMAND, EVENT).to_string(),
+        r#"{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"hydrant hook user-prompt-submit","timeout":20}]}]}}"#
+    );
+    assert_eq!(
+        parse(&with_hook("{}", COMMAND).unwrap()).unwrap(),
+        settings(COMMAND, EVENT)
+    );
+}
+
+#[test]
+fn what_is_not_the_hook_stays_letter_for_letter() {
+    let text = "{\n    \"model\": \"opus\",\n    \"odd\" : [1.0,1e2 , \"\\u00e9\"],\n    \"hooks\": {\n        \"Stop\": [ { \"hooks\": [] } ]\n    }\n}\n";
+    let with = with_hook(text, COMMAND).unwrap();
+    for line in text.lines().take(5) {
+        assert!(with.contains(line), "{line}");
+    }
+    assert!(
+        with.contains("\n        \"UserPromptSubmit\": [\n            {\n"),
+        "{with}"
+    );
+    assert!(with.ends_with("}\n"));
+    assert_eq!(without_hook(&with).unwrap().unwrap(), text);
+}
+
+#[test]
+fn every_layout_is_kept_and_can_be_undone() {
+    for text in [
+        "{}",
+        "{ }\n",
+        "{\"a\":1}",
+        "{\n\t\"a\": 1\n}\n",
+        "{\r\n  \"a\": 1\r\n}\r\n",
+        "{\"hooks\":{}}",
+        "{\"hooks\":{\"UserPromptSubmit\":[]}}",
+        "{\n  \"hooks\": {\n    \"UserPromptSubmit\": [\n      {\n        \"hooks\": [\n          {\"type\": \"command\", \"command\": \"other\"}\n        ]\n      }\n    ]\n  }\n}",
+        "{\"hooks\":{\"Stop\":[]},\"z\":\"}]\\\"{\"}",
+        "{\"hooks\":1,\"hooks\":{\"Stop\":[]}}",
+    ] {
+        round_trip(text);
+    }
+}
+
+#[test]
+fn a_hook_among_others_goes_alone() {
+    let text = r#"{"hooks":{"UserPromptSubmit":[{"hooks":[{"command":"a"},{"command":"/opt/bin/hydrant hook user-prompt-submit --mode inline"},{"command":"b"}]}]}}"#;
+    assert_eq!(
+        without_hook(text).unwrap().unwrap(),
+        r#"{"hooks":{"UserPromptSubmit":[{"hooks":[{"command":"a"},{"command":"b"}]}]}}"#
+    );
+    // Two entries of ours.
+    let twice = with_hook(&with_hook("{\"a\":1}", COMMAND).unwrap(), COMMAND).unwrap();
+    assert_eq!(installed(&twice).unwrap().len(), 2);
+    assert_eq!(
+        without_hook(&twice).unwrap().unwrap(),
+        "{\"a\":1,}".replace(",}", "}")
+    );
+}
+
+#[test]
+fn commands_of_others_are_not_ours() {
+    for command in [
+        "hydrant hook user-prompt-submitted",
+        "nothydrant hook user-prompt-submit",
+        "hydrant run x",
+        "echo hydrant",
+    ] {
+        let text = json!({ "hooks": { EVENT: [entry(command)] } }).to_string();
+        assert_eq!(without_hook(&text).unwrap(), None, "{command}");
+    }
+    for command in [
+        "hydrant hook user-prompt-submit",
+        "'/a b/hydrant' hook user-prompt-submit",
+    ] {
+        let text = json!({ "hooks": { EVENT: [entry(command)] } }).to_string();
+        assert_eq!(installed(&text).unwrap(), [command]);
+    }
+}
+
+#[test]
+fn a_text_of_another_form_is_refused() {
+    for text in [
+        "",
+        "[]",
+        "{",
+        "{} x",
+        "null",
+        "{\"hooks\":[]}",
+        "{\"hooks\":{\"UserPromptSubmit\":{}}}",
+        "{\"a\":1,}",
+        "// x\n{}",
+    ] {
+        assert!(with_hook(text, COMMAND).is_err(), "{text}");
+    }
+}

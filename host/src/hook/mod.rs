@@ -1,0 +1,42 @@
+//! The `UserPromptSubmit` hook: from what an agent hands over to a plan in a file (sections 1 to 10 and 17 to 19 of the
+//! chapter on prompt hydration), and installing it.
+//!
+//! The host reads stdin, files and servers, writes the temp file and prints; the component `prompt.hydrate` reads what
+//! all of that means, and decides. What it returns is checked before anything of it gets out.
+
+mod check;
+pub mod eval;
+mod gather;
+mod input;
+pub mod install;
+mod memory;
+mod message;
+mod model;
+mod plan;
+mod planner;
+mod reply;
+mod run;
+mod settings;
+mod surroundings;
+mod temp;
+mod transcript;
+
+pub use check::{Asked, Unfit, check_file, check_instruction, check_plan};
+pub use gather::{Memory, Sources, gather};
+pub use input::{INPUT_PATIENCE, InputError, MAX_INPUT_BYTES, read_input};
+pub use memory::{HttpMemory, MemoryError, MemorySource, Notes, Passage};
+pub use message::{Source, Warning, line};
+pub use plan::{PlanError, PlanRequest, Planned, plan};
+pub use planner::{
+    Answer, Finding, Material, Missing, Parsed, Planner, PlannerError, PlannerWarning, Skip,
+    Templates,
+};
+pub use reply::Reply;
+pub use run::answer;
+pub use settings::{
+    DEFAULT_TMP_DIR, Dialect, LlmSettings, MAX_BUDGET_MS, MemorySettings, Mode, Problem,
+    SectionBudgets, Settings, TemplateFiles, When,
+};
+pub use surroundings::{MakeHost, Outward, Surroundings, TemplateError, memory, mounts, templates};
+pub use temp::{CleanupLimits, TempError, TempFolder};
+pub use transcript::tail as transcript_tail;

@@ -1,0 +1,92 @@
+//! Reading a table key by key, and telling what is left.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use super::Problem;
+
+/// A table of which each known key is asked for once; what is left is not known.
+pub(super) struct Reader<'a> {
+    name: String,
+    table: &'a Table,
+    file: &'a Path,
+    known: BTreeSet<&'static str>,
+    problems: &'a mut Vec<Problem>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(
+        name: &str,
+        value: &'a Value,
+        file: &'a Path,
+        problems: &'a mut Vec<Problem>,
+    ) -> Option<Self> {
+        match value.as_table() {
+            Some(table) => Some(Self {
+                name: name.to_owned(),
+                table,
+                file,
+                known: BTreeSet::new(),
+                problems,
+            }),
+            None => {
+                problems.push(Problem {
+                    key: name.to_owned(),
+                    message: format!("{}: {name} must be a table", file.display()),
+                    unknown: false,
+                });
+                None
+            }
+        }
+    }
+
+    /// Replaces the default by the value of a key.
+    pub(super) fn set<T>(
+        &mut self,
+        key: &'static str,
+        target: &mut T,
+        rule: &str,
+        read: impl FnOnce(&Value) -> Option<T>,
+    ) {
+        self.known.insert(key);
+        let Some(value) = self.table.get(key) else {
+            return;
+        };
+        match read(value) {
+            Some(value) => *target = value,
+            None => self.problem(key, &format!("must be {rule}")),
+        }
+    }
+
+    pub(super) fn table(&mut self, key: &'static str) -> Option<Reader<'_>> {
+        self.known.insert(key);
+        let value = self.table.get(key)?;
+        let name = format!("{}.{key}", self.name);
+        Reader::new(&name, value, self.file, self.problems)
+    }
+
+    pub(super) fn problem(&mut self, key: &str, rule: &str) {
+        let key = format!("{}.{key}", self.name);
+        self.problems.push(Problem {
+            message: format!("{}: {key} {rule}", self.file.display()),
+            key,
+            unknown: false,
+        });
+    }
+
+    /// what nobody asked for.
+    pub(super) fn end(self) {
+        for key in self.table.keys() {
+            if !self.known.contains(key.as_str()) {
+                let key = format!("{}.{key}", self.name);
+                self.problems.push(Problem {
+                    message: format!("{}: {key} is not known", self.file.display()),
+                    key,
+                    unknown: true,
+                });
+            }
+        }
+    }
+}
