@@ -5,19 +5,40 @@
 use std::path::Path;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 
 /// The component `skill.interpret`.
 pub trait Interpreter: Send + Sync {
-    /// Its answer to one request of section 2.1.
+    /// The bytes of its answer to one request of section 2.1.
     ///
     /// # Errors
     ///
     /// `interpreter-limit` where it ran out of memory, fuel or time (K-03); `too-large` and `invalid-request` where it
     /// says so itself; `store-unavailable` where it cannot be run at all.
-    fn ask(&self, request: &Value) -> Result<Value, Failure>;
+    fn ask(&self, request: &Value) -> Result<Vec<u8>, Failure>;
+}
+
+impl dyn Interpreter + '_ {
+    /// Its answer, read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Interpreter::ask`]; `interpreter-mismatch` for an answer that is no `T`.
+    pub(crate) fn answer<T: DeserializeOwned>(&self, request: &Value) -> Result<T, Failure> {
+        serde_json::from_slice(&self.ask(request)?)
+            .map_err(|error| mismatch(&format!("its answer cannot be read: {error}")))
+    }
+}
+
+/// The interpreter answered something that it cannot have found (K-04).
+pub(crate) fn mismatch(what: &str) -> Failure {
+    Failure::new(
+        Code::InterpreterMismatch,
+        format!("the interpreter: {what}"),
+    )
 }
 
 /// One HTTP request, as it is sent.
@@ -101,7 +122,7 @@ pub struct EgressRefusal {
     /// `host:port` as it was asked for, at most 300 characters.
     pub target: String,
     /// Why.
-    pub code: crate::failure::Code,
+    pub code: Code,
 }
 
 /// What an egress proxy did.

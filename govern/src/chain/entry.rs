@@ -76,18 +76,18 @@ pub enum Outcome {
     Error,
 }
 
-/// What was used.
+/// What was used. In the order of the names, as records have them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Used {
-    /// Milliseconds.
-    pub wall_clock_ms: u64,
-    /// Bytes sent and received.
-    pub network_bytes: u64,
     /// Milliseconds of processor time.
     pub cpu_ms: u64,
+    /// Bytes sent and received.
+    pub network_bytes: u64,
     /// Bytes written to disk.
     pub storage_bytes: u64,
+    /// Milliseconds.
+    pub wall_clock_ms: u64,
 }
 
 /// What is to be written. Holds no secret, header value, body or document text (K-365).

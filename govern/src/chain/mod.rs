@@ -16,6 +16,9 @@ mod show;
 mod sync;
 mod verify;
 
+#[cfg(test)]
+mod tests;
+
 pub use entry::{Entry, Event, Outcome, Used};
 pub use show::{Filter, show};
 pub use verify::{Anchor, Reason, Verdict, verify};

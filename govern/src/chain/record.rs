@@ -49,34 +49,39 @@ impl Tail {
     }
 }
 
-// K-355: all of them in every record; what does not apply is null.
+// K-355: all of them in every record; what does not apply is null. In the order of their names, for then what serde_json
+// writes is canonical as it is: names are ASCII, numbers whole and below 2^53, texts escaped alike.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Body<'a> {
-    v: u8,
-    seq: u64,
-    ts: Time,
-    event: Event,
-    session: Option<&'a str>,
-    run: Option<&'a str>,
-    client: Option<Client>,
-    capability: Option<&'a str>,
-    operation: Option<&'a str>,
-    derived_from: Option<&'a str>,
-    line: Option<u32>,
-    skill_digest: Option<&'a str>,
-    op_digest: Option<&'a str>,
-    policy_digest: Option<&'a str>,
-    delegated_to: Delegated<'a>,
     approval: Option<&'a str>,
     call_seq: Option<u64>,
-    inputs_digest: Option<String>,
-    outputs_digest: Option<String>,
-    resources_consumed: Option<Used>,
-    outcome: Outcome,
+    capability: Option<&'a str>,
+    client: Option<Client>,
     code: Option<Code>,
-    subject: Option<&'a str>,
+    delegated_to: Delegated<'a>,
+    derived_from: Option<&'a str>,
+    event: Event,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hash: Option<&'a str>,
+    inputs_digest: Option<String>,
+    line: Option<u32>,
+    op_digest: Option<&'a str>,
+    operation: Option<&'a str>,
+    outcome: Outcome,
+    outputs_digest: Option<String>,
+    policy_digest: Option<&'a str>,
     prev: &'a str,
+    resources_consumed: Option<Used>,
+    run: Option<&'a str>,
+    seq: u64,
+    session: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sig: Option<String>,
+    skill_digest: Option<&'a str>,
+    subject: Option<&'a str>,
+    ts: Time,
+    v: u8,
 }
 
 #[derive(Serialize)]
@@ -105,40 +110,38 @@ pub(crate) fn line(
     key: &ChainKey,
 ) -> Result<(Vec<u8>, Tail), ChainError> {
     let seq = tail.seq.saturating_add(1);
-    let body = Body {
-        v: 1,
-        seq,
-        ts,
-        event: entry.event,
-        session: entry.session.as_deref(),
-        run: entry.run.as_deref(),
-        client: entry.client,
-        capability: entry.capability.as_deref(),
-        operation: entry.operation.as_deref(),
-        derived_from: entry.derived_from.as_deref(),
-        line: entry.line,
-        skill_digest: entry.skill_digest.as_deref(),
-        op_digest: entry.op_digest.as_deref(),
-        policy_digest: entry.policy_digest.as_deref(),
-        delegated_to: Delegated::from(entry.delegated_to.as_slice()),
+    let mut body = Body {
         approval: entry.approval.as_deref(),
         call_seq: entry.call_seq,
-        inputs_digest: entry.inputs.as_deref().map(|bytes| key.digest(bytes)),
-        outputs_digest: entry.outputs.as_deref().map(|bytes| key.digest(bytes)),
-        resources_consumed: entry.resources_consumed.map(bounded),
-        outcome: entry.outcome,
+        capability: entry.capability.as_deref(),
+        client: entry.client,
         code: entry.code,
-        subject: entry.subject.as_deref().map(|text| cut(text, 300)),
+        delegated_to: Delegated::from(entry.delegated_to.as_slice()),
+        derived_from: entry.derived_from.as_deref(),
+        event: entry.event,
+        hash: None,
+        inputs_digest: entry.inputs.as_deref().map(|bytes| key.digest(bytes)),
+        line: entry.line,
+        op_digest: entry.op_digest.as_deref(),
+        operation: entry.operation.as_deref(),
+        outcome: entry.outcome,
+        outputs_digest: entry.outputs.as_deref().map(|bytes| key.digest(bytes)),
+        policy_digest: entry.policy_digest.as_deref(),
         prev: &tail.hash,
+        resources_consumed: entry.resources_consumed.map(bounded),
+        run: entry.run.as_deref(),
+        seq,
+        session: entry.session.as_deref(),
+        sig: None,
+        skill_digest: entry.skill_digest.as_deref(),
+        subject: entry.subject.as_deref().map(|text| cut(text, 300)),
+        ts,
+        v: 1,
     };
-    let mut record = serde_json::to_value(body)?;
-    let hash = hash(&record, &tail.hash)?;
-    if let Some(members) = record.as_object_mut() {
-        let signature = key.sign(SIGNED, hash.as_bytes());
-        members.insert("hash".to_owned(), Value::from(hash.as_str()));
-        members.insert("sig".to_owned(), Value::from(signature));
-    }
-    let mut line = serde_json_canonicalizer::to_vec(&record)?;
+    let hash = hash(&serde_json::to_vec(&body)?, &tail.hash);
+    body.hash = Some(&hash);
+    body.sig = Some(key.sign(SIGNED, hash.as_bytes()));
+    let mut line = serde_json::to_vec(&body)?;
     line.push(b'\n');
     if line.len() > LONGEST || seq > LARGEST {
         return Err(ChainError::TooLong(line.len()));
@@ -162,14 +165,14 @@ fn cut(text: &str, characters: usize) -> &str {
         .unwrap_or(text)
 }
 
-/// K-356, over a record without `hash` and `sig`.
-fn hash(body: &Value, prev: &str) -> Result<String, serde_json::Error> {
+/// K-356, over the canonical bytes of a record without `hash` and `sig`.
+fn hash(body: &[u8], prev: &str) -> String {
     let mut hasher = Sha256::new();
     hasher.update(HASHED);
     hasher.update(prev);
     hasher.update(b"\n");
-    hasher.update(serde_json_canonicalizer::to_vec(body)?);
-    Ok(hex(hasher.finalize().as_slice()))
+    hasher.update(body);
+    hex(hasher.finalize().as_slice())
 }
 
 /// A line that was checked.
@@ -286,7 +289,8 @@ pub(crate) fn check(
         return Err(Reason::Hash);
     }
     let (said, signature) = (members.remove("hash"), members.remove("sig"));
-    let found = hash(&record, &tail.hash).map_err(|_| Reason::Malformed)?;
+    let body = serde_json_canonicalizer::to_vec(&record).map_err(|_| Reason::Malformed)?;
+    let found = hash(&body, &tail.hash);
     if said.as_ref().and_then(Value::as_str) != Some(&found) {
         return Err(Reason::Hash);
     }

@@ -21,9 +21,10 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::json;
+use serde::Serialize;
+use serde_json::{Value, json};
 
-use crate::answer::{Operation, Skill, Stage, Status};
+use crate::answer::{Files, Operation, OperationSecret, Skill, Stage, Status};
 use crate::digest;
 use crate::failure::{Code, Failure};
 use crate::manifest::{self, Manifest};
@@ -175,6 +176,23 @@ fn operation_of(
     })
 }
 
+/// K-216: what an operation's digest covers.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Subject<'a> {
+    stages: &'a [Stage],
+    input_schema: &'a Value,
+    secrets: &'a [OperationSecret],
+    hosts: &'a [String],
+    files: &'a Files,
+    tier: u8,
+    effects: &'a [String],
+    data_classifications: &'a [String],
+    base_url: Option<&'a str>,
+    constants: &'a BTreeMap<String, String>,
+    mapping_version: &'a str,
+}
+
 /// K-216: the digest of what an operation does.
 ///
 /// # Errors
@@ -186,19 +204,19 @@ pub fn operation_digest(
     constants: &BTreeMap<String, String>,
     mapping_version: &str,
 ) -> Result<String, Failure> {
-    let subject = json!({
-        "stages": operation.stages,
-        "input-schema": operation.input_schema,
-        "secrets": operation.secrets,
-        "hosts": operation.hosts,
-        "files": operation.files,
-        "tier": operation.tier,
-        "effects": operation.effects,
-        "data-classifications": operation.data_classifications,
-        "base-url": base_url,
-        "constants": constants,
-        "mapping-version": mapping_version,
-    });
+    let subject = Subject {
+        stages: &operation.stages,
+        input_schema: &operation.input_schema,
+        secrets: &operation.secrets,
+        hosts: &operation.hosts,
+        files: &operation.files,
+        tier: operation.tier,
+        effects: &operation.effects,
+        data_classifications: &operation.data_classifications,
+        base_url,
+        constants,
+        mapping_version,
+    };
     digest::of_json(OPERATION_DOMAIN, &subject).map_err(|_| mismatch(operation, "the digest"))
 }
 
@@ -254,9 +272,8 @@ fn consistent(operation: &Operation, load: Load<'_>) -> Result<(), Failure> {
     }
     let named = uses::of(&operation.stages);
     let listed = |name: &String| operation.secrets.iter().any(|secret| secret.name == *name);
-    let is_inside = |secret: &crate::answer::OperationSecret| {
-        secret.hosts.iter().all(|host| derived.contains(host))
-    };
+    let is_inside =
+        |secret: &OperationSecret| secret.hosts.iter().all(|host| derived.contains(host));
     if !named.secrets.iter().all(|name| listed(name)) || !operation.secrets.iter().all(is_inside) {
         return Err(mismatch(operation, "the secrets"));
     }

@@ -52,7 +52,7 @@ impl Run<'_> {
                 members.insert(option.clone(), true.into());
             }
         }
-        let answer = self.call.interpreter.ask(&request)?;
+        let answer: Value = self.call.interpreter.answer(&request)?;
         let bytes = output(&answer, Code::JsonFilter)?;
         let mut produced = Produced::plain(bytes);
         if !options
@@ -81,7 +81,7 @@ impl Run<'_> {
             "args": words,
             "input-b64": self.encoded_input(stdin)?,
         });
-        let answer = self.call.interpreter.ask(&request)?;
+        let answer: Value = self.call.interpreter.answer(&request)?;
         if answer.get("built-in") != Some(&Value::Bool(false)) {
             return output(&answer, Code::Transform).map(Produced::plain);
         }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::map::mismatch;
 use super::{Caller, Governor};
 use crate::answer::Skill;
 use crate::chain::{Entry, Event, Outcome};
@@ -15,6 +15,7 @@ use crate::client::Frontend;
 use crate::digest;
 use crate::failure::{Code, Failure};
 use crate::guard::{self, Address, Document, Fetch};
+use crate::ports::mismatch;
 use crate::registry::approvals::permit_source_host;
 use crate::registry::{self, CodeFile, NewSkill};
 
@@ -38,6 +39,20 @@ pub struct LoadRequest {
     pub as_id: Option<String>,
     /// K-60
     pub expect_digest: Option<String>,
+}
+
+/// K-13, K-37: what the interpreter answers to `load`.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Answer {
+    ok: bool,
+    #[serde(default)]
+    error: Option<Failure>,
+    /// K-216: the version of the mapping registry, which digests cover.
+    #[serde(default)]
+    mapping_version: Option<String>,
+    #[serde(default)]
+    skill: Option<Skill>,
 }
 
 impl Governor {
@@ -165,10 +180,20 @@ impl Governor {
                 }
             }
         }
-        let mut answer = self.ask(&ask)?;
-        let skill = answer.get_mut("skill").map(Value::take).unwrap_or_default();
-        let skill: Skill = serde_json::from_value(skill)
-            .map_err(|error| mismatch(&format!("its skill is none: {error}")))?;
+        let (skill, mapping_version) = match self.interpreter.answer(&ask)? {
+            Answer {
+                ok: true,
+                skill: Some(skill),
+                mapping_version: Some(version),
+                ..
+            } => (skill, version),
+            Answer {
+                ok: false,
+                error: Some(failure),
+                ..
+            } => return Err(failure),
+            _ => return Err(mismatch("its answer is neither a skill nor a refusal")),
+        };
         let identity = address.identity();
         check::check(
             skill,
@@ -177,22 +202,9 @@ impl Governor {
                 document: &document.bytes,
                 constants: &request.constants,
                 files: &files,
-                mapping_version: self.mapping_version()?,
+                mapping_version: &mapping_version,
                 judge: self.judge(),
             },
         )
-    }
-
-    /// K-216: the version of the mapping registry, which digests cover.
-    fn mapping_version(&self) -> Result<&str, Failure> {
-        if let Some(version) = self.mapping_version.get() {
-            return Ok(version);
-        }
-        let answer = self.ask(&json!({ "op": "map", "list": true }))?;
-        let version = answer
-            .get("mapping-version")
-            .and_then(Value::as_str)
-            .ok_or_else(|| mismatch("its registry has no version"))?;
-        Ok(self.mapping_version.get_or_init(|| version.to_owned()))
     }
 }

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::Governor;
-use crate::failure::{Code, Failure};
+use crate::failure::Failure;
+use crate::ports::mismatch;
 use crate::registry::unmapped;
 
 impl Governor {
@@ -49,8 +50,8 @@ impl Governor {
     }
 
     /// Asks the interpreter; its own refusal is the failure.
-    pub(super) fn ask(&self, request: &Value) -> Result<Value, Failure> {
-        let answer = self.interpreter.ask(request)?;
+    fn ask(&self, request: &Value) -> Result<Value, Failure> {
+        let answer: Value = self.interpreter.answer(request)?;
         match (
             answer.get("ok").and_then(Value::as_bool),
             answer.get("error"),
@@ -61,13 +62,6 @@ impl Governor {
             _ => Err(mismatch("its answer is neither")),
         }
     }
-}
-
-pub(super) fn mismatch(what: &str) -> Failure {
-    Failure::new(
-        Code::InterpreterMismatch,
-        format!("the interpreter: {what}"),
-    )
 }
 
 /// `argv[0]` of what maps to nothing known: the `unknown-tool:` reasons and requirements of Tier 3.

@@ -25,7 +25,7 @@ mod surroundings;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 
 use hydrant_jail::Launcher;
 
@@ -72,8 +72,6 @@ pub struct Governor {
     connections: Mutex<BTreeMap<String, Budget>>,
     /// K-310: sessions of connections that hold personal data in their output directories.
     personal: Mutex<BTreeSet<String>>,
-    /// K-216: of the interpreter, asked once.
-    mapping_version: OnceLock<String>,
 }
 
 impl Governor {
@@ -99,7 +97,6 @@ impl Governor {
             secrets: SecretStore::new(&folder, &config.env_secrets),
             connections: Mutex::default(),
             personal: Mutex::default(),
-            mapping_version: OnceLock::new(),
             outputs: folder.join("outputs"),
             state,
             config,

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, params};
 
 use super::approvals::{
-    Question, Standing, grant_by_policy, open_capability, pending_of_skill, standing, supersede,
+    Approval, Question, Standing, grant_by_policy, open_capability, pending_of_skill, standing,
+    supersede,
 };
 use super::find::{Registered, SkillHead, folded_of, of_skill, skill};
 use super::generation::{Step, advance, generation, note};
-use super::loaded::{CapabilityRow, CapabilityStatus, Delta, Loaded};
+use super::loaded::{CapabilityRow, Delta, Loaded};
 use super::name::{check, check_reserved, fold};
-use super::standing_of::{reasons_of, row_of};
+use super::standing_of::{reasons_of, row_standing, unusable_row};
 use super::{Surroundings, Who, bindings, events, store, unmapped, write};
 use crate::answer::{Diagnostic, Severity, Status};
 use crate::chain::Event;
@@ -365,55 +366,66 @@ fn settle(
 ) -> Result<Vec<CapabilityRow>, Failure> {
     let mut rows = Vec::new();
     for found in fresh {
-        if let Status::Ok = found.operation.status {
-            ask(change, found, comparison, who, around)?;
-        }
-        let session = who.session.as_deref();
-        let (mut row, _) = row_of(change.database, found, session, around, change.now)?;
-        if row.status == CapabilityStatus::Unusable {
-            row.approval_id = None;
-        }
-        rows.push(row);
+        rows.push(match found.operation.status {
+            Status::Ok => ask(change, found, comparison, who, around)?,
+            Status::Unusable { .. } => unusable_row(found, around),
+        });
     }
     Ok(rows)
 }
 
+/// Opens what is needed for one; where it stands then.
 fn ask(
     change: &mut Change<'_>,
     found: &Registered,
     comparison: &Comparison,
     who: &Who,
     around: &dyn Surroundings,
-) -> Result<(), Failure> {
+) -> Result<CapabilityRow, Failure> {
     let reasons = reasons_of(change.database, found, around, change.now)?;
     let asked = Question::of(found, who.session.as_deref(), &reasons, change.now);
     let by_policy = asked.by_policy;
-    match standing(change.database, &asked)? {
+    let stands = match standing(change.database, &asked)? {
         // K-257
         Standing::Granted(None) => {
-            grant_by_policy(change, found, who, around)?;
+            Standing::Granted(Some(Box::new(grant_by_policy(change, found, who, around)?)))
         }
-        Standing::Granted(Some(_)) | Standing::Pending(_) => {}
         // K-372: what is new or changed is asked anew; what was decided for these very digests stays decided (K-269),
         // or an agent would get round a denial by loading something else in between.
-        Standing::Denied(approval) | Standing::Revoked(approval) => {
-            let is_decided = approval.subject.op_digest.as_deref()
-                == Some(&*found.operation.digest)
-                && approval.subject.policy_digest.as_deref() == Some(&*found.policy_digest)
-                && approval.subject.source.as_deref() == Some(&*found.skill.source);
-            if comparison.steps.contains_key(&found.folded) && !by_policy && !is_decided {
-                open_capability(change, found, reasons, who, around)?;
-            }
+        Standing::Denied(approval) | Standing::Revoked(approval)
+            if comparison.steps.contains_key(&found.folded)
+                && !by_policy
+                && !is_about(&approval, found) =>
+        {
+            open_pending(change, found, reasons, who, around)?
         }
         Standing::Expired(approval) => {
             super::approvals::end_over(change, *approval, who)?;
-            open_capability(change, found, reasons, who, around)?;
+            open_pending(change, found, reasons, who, around)?
         }
-        Standing::Open => {
-            open_capability(change, found, reasons, who, around)?;
-        }
-    }
-    Ok(())
+        Standing::Open => open_pending(change, found, reasons, who, around)?,
+        stands => stands,
+    };
+    Ok(row_standing(found, around, stands, by_policy))
+}
+
+fn open_pending(
+    change: &mut Change<'_>,
+    found: &Registered,
+    reasons: Vec<String>,
+    who: &Who,
+    around: &dyn Surroundings,
+) -> Result<Standing, Failure> {
+    let opened = open_capability(change, found, reasons, who, around)?;
+    Ok(Standing::Pending(Box::new(opened)))
+}
+
+/// Whether it was decided about these very digests.
+fn is_about(approval: &Approval, found: &Registered) -> bool {
+    let subject = &approval.subject;
+    subject.op_digest.as_deref() == Some(&*found.operation.digest)
+        && subject.policy_digest.as_deref() == Some(&*found.policy_digest)
+        && subject.source.as_deref() == Some(&*found.skill.source)
 }
 
 /// K-24: unknown tools of what is new or changed.

@@ -30,14 +30,30 @@ pub(super) fn row_of(
     around: &dyn Surroundings,
     now: Time,
 ) -> Result<(CapabilityRow, Vec<String>), Failure> {
-    let missing = around.missing(&found.operation);
     if let Status::Unusable { .. } = found.operation.status {
-        let row = CapabilityRow::of(found, CapabilityStatus::Unusable, missing, false, None);
-        return Ok((row, Vec::new()));
+        return Ok((unusable_row(found, around), Vec::new()));
     }
     let reasons = reasons_of(database, found, around, now)?;
     let asked = Question::of(found, session, &reasons, now);
-    let (status, id) = match standing(database, &asked)? {
+    let stands = standing(database, &asked)?;
+    let row = row_standing(found, around, stands, asked.by_policy);
+    Ok((row, reasons))
+}
+
+/// The row of an operation that cannot be called.
+pub(super) fn unusable_row(found: &Registered, around: &dyn Surroundings) -> CapabilityRow {
+    let missing = around.missing(&found.operation);
+    CapabilityRow::of(found, CapabilityStatus::Unusable, missing, false, None)
+}
+
+/// The row of an operation that stands there.
+pub(super) fn row_standing(
+    found: &Registered,
+    around: &dyn Surroundings,
+    stands: Standing,
+    by_policy: bool,
+) -> CapabilityRow {
+    let (status, id) = match stands {
         Standing::Granted(approval) => (
             CapabilityStatus::Approved,
             approval.map(|approval| approval.id),
@@ -48,7 +64,6 @@ pub(super) fn row_of(
         Standing::Pending(approval) => (CapabilityStatus::Pending, Some(approval.id)),
         Standing::Expired(_) | Standing::Open => (CapabilityStatus::Pending, None),
     };
-    let required = !asked.by_policy;
-    let row = CapabilityRow::of(found, status, missing, required, id);
-    Ok((row, reasons))
+    let missing = around.missing(&found.operation);
+    CapabilityRow::of(found, status, missing, !by_policy, id)
 }

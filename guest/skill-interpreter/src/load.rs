@@ -17,6 +17,7 @@ use crate::draft::Identity;
 use crate::failure::{Code, Failure};
 use crate::identifier::{fold, is_id, is_reserved};
 use crate::limits;
+use crate::mapping::registry;
 use crate::model::{Format, Operation, Skill};
 use crate::request::LoadRequest;
 
@@ -24,6 +25,9 @@ use crate::request::LoadRequest;
 #[derive(Debug, serde::Serialize)]
 pub struct Answer<'a> {
     ok: bool,
+    /// K-216: what the digests of the operations cover.
+    #[serde(rename = "mapping-version")]
+    mapping_version: &'static str,
     skill: &'a Skill,
     diagnostics: &'a [Diagnostic],
 }
@@ -34,6 +38,7 @@ impl<'a> Answer<'a> {
     pub fn of(skill: &'a Skill) -> Self {
         Self {
             ok: true,
+            mapping_version: registry::VERSION,
             skill,
             diagnostics: &skill.diagnostics,
         }

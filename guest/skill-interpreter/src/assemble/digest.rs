@@ -1,31 +1,49 @@
 //! K-216: the digest of what an operation does.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use serde_json::json;
+use serde::Serialize;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::mapping::registry;
-use crate::model::Operation;
+use crate::model::{Files, Operation, OperationSecret, Stage};
 
 /// K-216: what precedes the canonical JSON.
 const DOMAIN: &[u8] = b"hydrant.op.v1\n";
 
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Subject<'a> {
+    stages: &'a [Stage],
+    input_schema: &'a Value,
+    secrets: &'a [OperationSecret],
+    hosts: &'a [String],
+    files: &'a Files,
+    tier: u8,
+    effects: &'a [String],
+    data_classifications: &'a [String],
+    base_url: &'a Option<String>,
+    constants: &'a BTreeMap<String, String>,
+    mapping_version: &'a str,
+}
+
 /// The digest, with its algorithm (K-07). Names, descriptions, examples, lines, aliases and confidence are not covered.
 pub(super) fn of(operation: &Operation) -> Result<String, serde_json::Error> {
-    let subject = json!({
-        "stages": operation.stages,
-        "input-schema": operation.input_schema,
-        "secrets": operation.secrets,
-        "hosts": operation.hosts,
-        "files": operation.files,
-        "tier": operation.tier,
-        "effects": operation.effects,
-        "data-classifications": operation.data_classifications,
-        "base-url": operation.load.base_url,
-        "constants": operation.load.constants,
-        "mapping-version": registry::VERSION,
-    });
+    let subject = Subject {
+        stages: &operation.stages,
+        input_schema: &operation.input_schema,
+        secrets: &operation.secrets,
+        hosts: &operation.hosts,
+        files: &operation.files,
+        tier: operation.tier,
+        effects: &operation.effects,
+        data_classifications: &operation.data_classifications,
+        base_url: &operation.load.base_url,
+        constants: &operation.load.constants,
+        mapping_version: registry::VERSION,
+    };
     let canonical = serde_json_canonicalizer::to_vec(&subject)?;
     let mut hasher = Sha256::new();
     hasher.update(DOMAIN);
