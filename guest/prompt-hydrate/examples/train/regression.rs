@@ -39,11 +39,11 @@ impl Settings {
     /// Those that cross-validation by writer favoured.
     pub const CHOSEN: Self = Self {
         epochs: 14,
-        rate: 0.6,
+        rate: 1.0,
         decay: 2e-4,
         left_out: 3,
         smooth: 0.05,
-        keep: 26_000,
+        keep: 43_000,
         least: 2,
     };
 }

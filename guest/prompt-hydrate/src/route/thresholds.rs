@@ -98,7 +98,7 @@ mod tests {
             .collect();
         assert!(steps.is_sorted());
         assert_eq!((steps.first(), steps.last()), (Some(&0.0), Some(&1.0)));
-        assert!((thresholds.confidence(0.40) - 0.625).abs() < 1e-9);
+        assert!((thresholds.confidence(0.40) - 0.66).abs() < 1e-9);
     }
 
     #[test]
