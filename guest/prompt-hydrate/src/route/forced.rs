@@ -175,7 +175,14 @@ fn strong<'a>(
         };
         let pure_question = clause.reading.act == Act::Question
             || clause.reading.info && clause.reading.act != Act::Wish;
-        if !pure_question || phrase.asks() || workflow.id == SIMPLE_QUESTION {
+        // "answer the email": what is asked to be told is the very thing that the trigger orders.
+        let own_order = clause.reading.act == Act::Order
+            && clause
+                .reading
+                .verb
+                .and_then(|place| clause.tokens.get(place))
+                .is_some_and(|verb| phrase.starts_with(&verb.word));
+        if !pure_question || own_order || phrase.asks() || workflow.id == SIMPLE_QUESTION {
             best = Some((phrase.length(), trigger));
         }
     }

@@ -61,6 +61,12 @@ impl Phrase {
         self.length() >= 2 || self.anchored && self.length() == 1
     }
 
+    /// Whether this is its first word.
+    #[must_use]
+    pub fn starts_with(&self, word: &str) -> bool {
+        self.words.first().and_then(Option::as_deref) == Some(word)
+    }
+
     /// Whether it starts like a question itself.
     #[must_use]
     pub fn asks(&self) -> bool {
