@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hydrant::capability::fetch::Fetcher;
-use hydrant::capability::{Budget, BudgetExceeded, Call, Journal};
+use hydrant::capability::{Budget, BudgetExceeded, Call, Cancellation, Journal};
 use hydrant::engine::{
     Answer, Budgets, CallError, ComponentDescriber, Engine, EngineError, EngineOptions, Skill,
 };
@@ -134,6 +134,39 @@ fn g_06_a_tight_loop_runs_out_of_fuel() {
     };
     let exceeded = exceeded(run(&guests::looping(), &budgets));
     assert_eq!((exceeded.budget, exceeded.limit), (Budget::Fuel, 1_000_000));
+}
+
+#[test]
+fn a_tight_loop_ends_when_its_call_is_cancelled() {
+    let engine = engine();
+    let looping = load(&engine, &guests::looping()).unwrap();
+    let budgets = Budgets {
+        fuel: u64::MAX,
+        wall_clock: Duration::from_secs(600),
+        ..budgets()
+    };
+    let cancellation = Cancellation::new();
+    // The best of some: the machine may be busy with something else at the moment.
+    let best = (0..5).map(|_| {
+        let cancellation = Cancellation::new();
+        std::thread::scope(|scope| {
+            let running =
+                scope.spawn(|| cancellation.during(|| run_on(&engine, &looping, b"{}", &budgets)));
+            std::thread::sleep(Duration::from_millis(100));
+            assert!(!running.is_finished());
+            let cancelled = Instant::now();
+            cancellation.cancel();
+            let exceeded = exceeded(running.join().unwrap());
+            assert_eq!(exceeded.budget, Budget::Cancelled);
+            cancelled.elapsed()
+        })
+    });
+    let best = best.min().unwrap();
+    assert!(best < Duration::from_millis(50), "{best:?}");
+    // What is cancelled before it begins does not begin.
+    cancellation.cancel();
+    let ended = cancellation.during(|| run_on(&engine, &looping, b"{}", &budgets));
+    assert_eq!(exceeded(ended).budget, Budget::Cancelled);
 }
 
 #[test]

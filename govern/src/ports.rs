@@ -99,7 +99,7 @@ pub trait Wire: Send + Sync {
     /// # Errors
     ///
     /// With the bytes that went over the network all the same: `private-address`, `dns`, `connect`, `tls`, `timeout`,
-    /// `response-too-large`, `fetch-failed`.
+    /// `response-too-large`, `fetch-failed`; `host-denied`, before anything is sent, where the host has rules of its own.
     fn exchange(
         &self,
         request: &WireRequest,
@@ -145,7 +145,8 @@ pub trait Egress: Send + Sync {
     ///
     /// # Errors
     ///
-    /// `jail-unavailable` where it cannot be started; `run` was not called then.
+    /// `jail-unavailable` where it cannot be started, `host-denied` where the host has rules of its own that refuse a pair;
+    /// `run` was not called then.
     fn during(
         &self,
         pairs: &[String],

@@ -25,6 +25,7 @@ mod embedded;
 pub mod engine;
 mod entry;
 pub mod govern;
+pub mod graph;
 pub mod home;
 pub mod hook;
 mod host;

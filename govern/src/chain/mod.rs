@@ -20,7 +20,7 @@ mod verify;
 mod tests;
 
 pub use entry::{Entry, Event, Outcome, Used};
-pub use show::{Filter, show};
+pub use show::{Filter, Stop, show};
 pub use verify::{Anchor, Reason, Verdict, verify};
 
 pub(crate) use error::ChainError;

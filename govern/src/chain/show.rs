@@ -18,6 +18,14 @@ pub struct Filter {
     pub capability: Option<String>,
 }
 
+/// Whether nobody waits any more; asked before each record, for a chain may be long.
+pub type Stop<'a> = &'a dyn Fn() -> bool;
+
+/// What is said to nobody.
+pub(super) fn stopped() -> Failure {
+    Failure::new(Code::Timeout, "nobody waits for the chain any more")
+}
+
 impl Filter {
     fn takes(&self, record: &Record) -> bool {
         if record.tail.seq <= self.since {
@@ -53,10 +61,11 @@ fn folded(name: &str) -> String {
 ///
 /// # Errors
 ///
-/// `audit-unavailable` where the files cannot be read or a line is no record.
+/// `audit-unavailable` where the files cannot be read or a line is no record; `timeout` where it was stopped.
 pub fn show(
     state: &Path,
     filter: &Filter,
+    stop: Stop<'_>,
     give: &mut dyn FnMut(&serde_json::Value),
 ) -> Result<Option<Anchor>, Failure> {
     let unreadable =
@@ -71,6 +80,9 @@ pub fn show(
     // Whoever reads slowly keeps nobody from writing.
     drop(lock);
     while let Some(line) = lines.next().map_err(unreadable)? {
+        if stop() {
+            return Err(stopped());
+        }
         let Some(record) = Record::unchecked(&line.bytes).filter(|_| line.whole) else {
             return Err(Failure::new(
                 Code::AuditUnavailable,

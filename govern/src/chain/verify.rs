@@ -11,6 +11,7 @@ use super::head;
 use super::key;
 use super::record::{self, Tail};
 use super::segment::Lines;
+use super::show::{Stop, stopped};
 use crate::failure::{Code, Failure};
 use crate::state::{Folder, FolderError, Lock, witness_of};
 
@@ -109,8 +110,9 @@ pub struct Verdict {
 ///
 /// # Errors
 ///
-/// `audit-unavailable` where files cannot be read; what stands in them is never an error but a verdict.
-pub fn verify(state: &Path, anchor: Option<&Anchor>) -> Result<Verdict, Failure> {
+/// `audit-unavailable` where files cannot be read, `timeout` where it was stopped; what stands in the files is never an
+/// error but a verdict.
+pub fn verify(state: &Path, anchor: Option<&Anchor>, stop: Stop<'_>) -> Result<Verdict, Failure> {
     let unreadable =
         |error: FolderError| Failure::new(Code::AuditUnavailable, format!("chain: {error}"));
     let state = Folder::look(state).map_err(unreadable)?;
@@ -124,7 +126,7 @@ pub fn verify(state: &Path, anchor: Option<&Anchor>) -> Result<Verdict, Failure>
         first_bad_seq: None,
         reason: None,
     };
-    let bad = match walk(&state, lock, anchor, &mut verdict) {
+    let bad = match walk(&state, lock, anchor, stop, &mut verdict) {
         Ok(()) => None,
         Err(Bad::Record(seq, reason)) => Some((seq, reason)),
         // A link, a pipe or a directory where a file of the chain should be.
@@ -132,6 +134,7 @@ pub fn verify(state: &Path, anchor: Option<&Anchor>) -> Result<Verdict, Failure>
             Some((verdict.records.saturating_add(1), Reason::Malformed))
         }
         Err(Bad::Files(error)) => return Err(unreadable(error)),
+        Err(Bad::Stopped) => return Err(stopped()),
     };
     verdict.ok = bad.is_none();
     verdict.first_bad_seq = bad.map(|(seq, _)| seq);
@@ -142,6 +145,8 @@ pub fn verify(state: &Path, anchor: Option<&Anchor>) -> Result<Verdict, Failure>
 enum Bad {
     Record(u64, Reason),
     Files(FolderError),
+    /// Nothing is; nobody wants to know any more.
+    Stopped,
 }
 
 impl From<FolderError> for Bad {
@@ -154,6 +159,7 @@ fn walk(
     state: &Folder,
     lock: Option<Lock>,
     anchor: Option<&Anchor>,
+    stop: Stop<'_>,
     verdict: &mut Verdict,
 ) -> Result<(), Bad> {
     // A database that cannot be read testifies to nothing, which is no more than what a pair does that does not occur.
@@ -179,6 +185,9 @@ fn walk(
     let mut witnessed = witness.as_ref().is_none_or(|witness| witness.seq == 0);
     if let Some(mut lines) = lines {
         while let Some(line) = lines.next()? {
+            if stop() {
+                return Err(Bad::Stopped);
+            }
             let next = tail.seq.saturating_add(1);
             let Some(key) = &key else {
                 return Err(Bad::Record(next, Reason::Signature));

@@ -108,6 +108,20 @@ impl HostPattern {
         })
     }
 
+    /// Whether it matches everything that the other one matches.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        if self.below {
+            let below = other.host.strip_suffix(self.host.as_str());
+            return below.is_some_and(|rest| match rest.strip_suffix('.') {
+                Some(rest) => !rest.is_empty(),
+                None => rest.is_empty() && other.below,
+            });
+        }
+        let port = self.port.is_none() || self.port == other.port;
+        !other.below && port && self.host == other.host
+    }
+
     /// Whether it covers this pair.
     #[must_use]
     pub fn matches(&self, pair: &str) -> bool {

@@ -153,3 +153,27 @@ fn a_typing_error_is_never_a_default() {
         assert!(message.starts_with("[govern]: "), "{text}: {message}");
     }
 }
+
+#[test]
+fn a_pattern_covers_what_matches_no_more_than_it() {
+    let pattern = |text| HostPattern::parse(text).unwrap();
+    for (wide, narrow, covers) in [
+        ("a.example.org", "a.example.org", true),
+        ("a.example.org", "a.example.org:8443", true),
+        ("a.example.org:8443", "a.example.org:8443", true),
+        ("a.example.org:8443", "a.example.org", false),
+        ("a.example.org", "*.a.example.org", false),
+        ("*.example.org", "a.example.org:8443", true),
+        ("*.example.org", "*.example.org", true),
+        ("*.example.org", "*.a.example.org", true),
+        ("*.a.example.org", "*.example.org", false),
+        ("*.example.org", "example.org", false),
+        ("*.example.org", "anexample.org", false),
+    ] {
+        assert_eq!(
+            pattern(wide).covers(&pattern(narrow)),
+            covers,
+            "{wide} {narrow}"
+        );
+    }
+}

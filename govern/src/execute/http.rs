@@ -140,10 +140,14 @@ impl Run<'_> {
             let hops = u64::try_from(followed.len()).unwrap_or(u64::MAX);
             let response = match self.exchange(&request, &allowed) {
                 Ok(response) => response,
-                // K-317: the address is part of what a hop is checked for.
+                // K-317: the address is part of what a hop is checked for, and so are the host's own rules.
                 Err(failure) if hops > 0 && failure.code == Code::PrivateAddress => {
                     let target = pair_of(&request.url).unwrap_or_default();
                     return Err(self.redirect_denied(&target, "its address is not public"));
+                }
+                Err(failure) if hops > 0 && failure.code == Code::HostDenied => {
+                    let target = pair_of(&request.url).unwrap_or_default();
+                    return Err(self.redirect_denied(&target, &failure.message));
                 }
                 Err(failure) => return Err(failure),
             };

@@ -19,6 +19,9 @@ const MIB: u64 = 1024 * 1024;
 
 /// What a session may use, and has used when a call began.
 pub(super) struct Session {
+    /// Whose budget it is: the caller's session, or the account that stands for it.
+    name: String,
+    lifetime: Lifetime,
     rules: Rules,
     budget: Budget,
     /// K-291
@@ -43,24 +46,26 @@ impl Session {
 impl Governor {
     /// Step 9 (K-289).
     pub(super) fn session(&self, caller: &Caller, found: &Registered) -> Result<Session, Failure> {
-        let name = caller.session();
-        let budget = match caller.lifetime() {
+        let (name, lifetime) = self.charged(caller)?;
+        let budget = match lifetime {
             Lifetime::Command => Budget::default(),
-            Lifetime::Connection => self.connection(name),
+            Lifetime::Connection => self.connection(&name),
             Lifetime::Named => self
                 .state
-                .read(|database| session::budget(database, name))?
+                .read(|database| session::budget(database, &name))?
                 .unwrap_or_default(),
         };
-        let extensions = match caller.lifetime() {
+        let extensions = match lifetime {
             Lifetime::Command => BTreeMap::new(),
             _ => self
                 .state
-                .read(|database| session::extensions(database, name))?,
+                .read(|database| session::extensions(database, &name))?,
         };
         let rules = Rules::new(&self.config.budgets, &Own::default(), &extensions);
         match rules.admit(&budget, &Estimate::of(&found.operation)) {
             Ok(admission) => Ok(Session {
+                name,
+                lifetime,
                 rules,
                 budget,
                 warnings: admission.warnings,
@@ -82,7 +87,7 @@ impl Governor {
                 let dimension = exhausted.dimension.as_str();
                 let asked = approvals::ask_budget(
                     &self.state,
-                    name,
+                    &name,
                     dimension,
                     exhausted.amount,
                     &who,
@@ -96,14 +101,13 @@ impl Governor {
     /// K-290: what a call used, whatever came of it.
     pub(super) fn charge(
         &self,
-        caller: &Caller,
         session: &mut Session,
         used: &Used,
         peak_memory_bytes: u64,
     ) -> Vec<Warning> {
-        let name = caller.session();
+        let name = session.name.as_str();
         let rules = &session.rules;
-        match caller.lifetime() {
+        match session.lifetime {
             Lifetime::Command => session.budget.charge(rules, used, peak_memory_bytes),
             Lifetime::Connection => self
                 .connections
@@ -127,6 +131,24 @@ impl Governor {
                 })
             }
         }
+    }
+
+    /// Whose budget a call is charged to, and how long that is kept. An account begins anew each day, for it has no end.
+    fn charged(&self, caller: &Caller) -> Result<(String, Lifetime), Failure> {
+        let (session, lifetime) = (caller.session().to_owned(), caller.lifetime());
+        let Some(account) = caller.account() else {
+            return Ok((session, lifetime));
+        };
+        let now = self.state.now();
+        if lifetime == Lifetime::Named
+            && self
+                .state
+                .read(|database| session::has_place(database, &session, now))?
+        {
+            return Ok((session, lifetime));
+        }
+        let today: String = now.to_string().chars().take(10).collect();
+        Ok((format!("{account}-{today}"), Lifetime::Named))
     }
 
     fn connection(&self, name: &str) -> Budget {

@@ -85,6 +85,7 @@ impl Governor {
                     caller,
                     &LoadRequest {
                         source: input.url,
+                        text: None,
                         force: input.force,
                         base_url: input.base_url,
                         constants: input.constants,

@@ -13,6 +13,8 @@ pub struct Caller {
     client: Client,
     session: String,
     lifetime: Lifetime,
+    /// The session whose budget is charged where this one has none of its own. `s-…`
+    account: Option<String>,
 }
 
 /// When a session ends.
@@ -34,6 +36,7 @@ impl Caller {
             client,
             session: format!("s-{}", super::random_hex()),
             lifetime: Lifetime::Command,
+            account: None,
         }
     }
 
@@ -67,6 +70,21 @@ impl Caller {
             client,
             session,
             lifetime: Lifetime::Named,
+            account: None,
+        })
+    }
+
+    /// The same, with the budget of the session of this name where its own session has none that lasts: that of a command
+    /// or a connection, or a name that is one too many. For callers who could make as many sessions as they like.
+    ///
+    /// # Errors
+    ///
+    /// As [`joining`](Self::joining).
+    pub fn charged_to(self, session: &str) -> Result<Self, Failure> {
+        let account = Self::joining(self.client, session)?.session;
+        Ok(Self {
+            account: Some(account),
+            ..self
         })
     }
 
@@ -87,6 +105,10 @@ impl Caller {
     pub fn run(&self) -> String {
         let name = self.session.strip_prefix("s-").unwrap_or(&self.session);
         format!("r-{name}")
+    }
+
+    pub(super) fn account(&self) -> Option<&str> {
+        self.account.as_deref()
     }
 
     pub(super) fn lifetime(&self) -> Lifetime {

@@ -249,7 +249,7 @@ impl Governor {
             })
             .collect();
         let session = &mut prepared.session;
-        let due = self.charge(caller, session, &done.used, done.peak_memory_bytes);
+        let due = self.charge(session, &done.used, done.peak_memory_bytes);
         for warning in due {
             warnings.push(warning.to_string());
             entries.push(Entry {

@@ -27,6 +27,8 @@ const CODE_BYTES: usize = 1024 * 1024;
 pub struct LoadRequest {
     /// An address; from the command line also a path.
     pub source: String,
+    /// The document itself, which is then not fetched from `source`.
+    pub text: Option<String>,
     /// K-57
     pub force: bool,
     /// K-103
@@ -108,19 +110,25 @@ impl Governor {
             }
             _ => guard::Frontend::Other,
         };
-        let address = guard::address(&request.source, request.force, frontend, &self.config)?;
-        *source = Some(address.identity());
         let who = caller.who();
-        let permit = |pair: &str| permit_source_host(&self.state, pair, &who, self);
-        let document = guard::fetch(
-            &address,
-            request.expect_digest.as_deref(),
-            &Fetch {
-                wire: self.wire.as_ref(),
-                config: &self.config,
-                permit: &permit,
-            },
-        )?;
+        let expected = request.expect_digest.as_deref();
+        let (address, document) = match &request.text {
+            Some(text) => guard::given(text, expected)?,
+            None => {
+                let address =
+                    guard::address(&request.source, request.force, frontend, &self.config)?;
+                *source = Some(address.identity());
+                let permit = |pair: &str| permit_source_host(&self.state, pair, &who, self);
+                let fetch = Fetch {
+                    wire: self.wire.as_ref(),
+                    config: &self.config,
+                    permit: &permit,
+                };
+                let document = guard::fetch(&address, expected, &fetch)?;
+                (address, document)
+            }
+        };
+        *source = Some(address.identity());
         let checked = self.read(request, &address, &document)?;
         let files: Vec<CodeFile> = request
             .files

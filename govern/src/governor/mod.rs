@@ -40,7 +40,7 @@ use crate::state::State;
 
 pub use caller::Caller;
 pub use load::LoadRequest;
-pub use operate::{Approve, Bind, Shown, verify};
+pub use operate::{Approve, Bind, Shown, verify, verify_until};
 
 /// What a host gives.
 pub struct Ports {

@@ -8,7 +8,7 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 
 use super::{Caller, Governor};
-use crate::chain::{self, Filter};
+use crate::chain::{self, Filter, Stop};
 use crate::config::HostPort;
 use crate::failure::{Code, Failure};
 use crate::registry;
@@ -49,6 +49,8 @@ pub struct Shown<'a> {
     pub since: Option<u64>,
     /// Of this capability or skill, and what led to them (K-366).
     pub capability: Option<&'a str>,
+    /// At most so many, the first of them; none: all. Memory is used for those alone.
+    pub most: Option<usize>,
 }
 
 /// K-363: verifies the chain of a state directory from its files. Needs no governor: a damaged chain opens none.
@@ -58,8 +60,17 @@ pub struct Shown<'a> {
 /// `invalid-request` for an anchor that is none; `audit-unavailable` where the files cannot be read. A damaged chain is an
 /// answer with `ok` false.
 pub fn verify(state: &Path, anchor: Option<&str>) -> Result<Value, Failure> {
+    verify_until(state, anchor, &|| false)
+}
+
+/// As [`verify`], for somebody who may cease to wait.
+///
+/// # Errors
+///
+/// As [`verify`], and `timeout` once `stop` says so.
+pub fn verify_until(state: &Path, anchor: Option<&str>, stop: Stop<'_>) -> Result<Value, Failure> {
     let anchor = anchor.map(str::parse).transpose()?;
-    chain::verify(state, anchor.as_ref()).map(|report| json!(report))
+    chain::verify(state, anchor.as_ref(), stop).map(|report| json!(report))
 }
 
 impl Governor {
@@ -315,15 +326,18 @@ impl Governor {
     ///
     /// # Errors
     ///
-    /// `audit-unavailable`.
-    pub fn chain(&self, shown: &Shown<'_>) -> Result<Value, Failure> {
+    /// `audit-unavailable`; `timeout` once `stop` says so.
+    pub fn chain(&self, shown: &Shown<'_>, stop: Stop<'_>) -> Result<Value, Failure> {
         let filter = Filter {
             since: shown.since.unwrap_or(0),
             capability: shown.capability.map(str::to_owned),
         };
         let mut records = Vec::new();
-        let anchor = chain::show(self.state.folder(), &filter, &mut |record| {
-            records.push(record.clone());
+        let most = shown.most.unwrap_or(usize::MAX);
+        let anchor = chain::show(self.state.folder(), &filter, stop, &mut |record| {
+            if records.len() < most {
+                records.push(record.clone());
+            }
         })?;
         let anchor = anchor.map(|anchor| anchor.to_string());
         Ok(json!({ "anchor": anchor, "records": records }))

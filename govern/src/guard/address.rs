@@ -45,6 +45,8 @@ pub enum Place {
         /// From there.
         below: PathBuf,
     },
+    /// Nowhere: the caller gave its text, which has this digest.
+    Given(String),
 }
 
 impl Address {
@@ -54,6 +56,7 @@ impl Address {
         match &self.place {
             Place::Url(url) => url.to_string(),
             Place::File { root, below } => root.join(below).display().to_string(),
+            Place::Given(digest) => format!("text:{digest}"),
         }
     }
 
@@ -63,6 +66,7 @@ impl Address {
         match &self.place {
             Place::Url(url) => url.to_string(),
             Place::File { .. } => format!("file:{}", self.identity()),
+            Place::Given(_) => self.identity(),
         }
     }
 }
@@ -214,6 +218,8 @@ fn suffix(place: &Place) -> Result<(), Failure> {
             .file_name()
             .map(|name| name.to_string_lossy().to_lowercase())
             .unwrap_or_default(),
+        // There is no address that could look like anything.
+        Place::Given(_) => return Ok(()),
     };
     if SUFFIXES.iter().any(|suffix| last.ends_with(suffix)) {
         return Ok(());

@@ -48,7 +48,7 @@ pub struct Document {
 ///
 /// # Errors
 ///
-/// `host-approval-required`, `fetch-failed`, `private-address`, `too-large`, `path-not-allowed`, `digest-mismatch`; of a
+/// `host-approval-required`, `fetch-failed`, `private-address`, `host-denied`, `too-large`, `path-not-allowed`, `digest-mismatch`; of a
 /// hop, also what [`super::address()`] gives for steps 2, 3, 5 and 7.
 pub fn fetch(
     address: &Address,
@@ -58,7 +58,34 @@ pub fn fetch(
     let (bytes, content_type) = match &address.place {
         Place::Url(url) => get(url, address.forced, fetch)?,
         Place::File { root, below } => (read(root, below)?, None),
+        Place::Given(_) => return Err(failed("its text was given, and is fetched from nowhere")),
     };
+    checked(bytes, content_type, expected)
+}
+
+/// A document whose text the caller has. It comes from nowhere, so that nothing of it is relative to an address, and
+/// who gives another text loads another document.
+///
+/// # Errors
+///
+/// `too-large`, `digest-mismatch`.
+pub fn given(text: &str, expected: Option<&str>) -> Result<(Address, Document), Failure> {
+    if u64::try_from(text.len()).unwrap_or(u64::MAX) > MAX_BYTES {
+        return Err(too_large());
+    }
+    let document = checked(text.as_bytes().to_vec(), None, expected)?;
+    let address = Address {
+        place: Place::Given(document.digest.clone()),
+        forced: true,
+    };
+    Ok((address, document))
+}
+
+fn checked(
+    bytes: Vec<u8>,
+    content_type: Option<String>,
+    expected: Option<&str>,
+) -> Result<Document, Failure> {
     let digest = digest::of_bytes(&bytes);
     // K-60
     if let Some(expected) = expected
@@ -138,7 +165,7 @@ fn exchange(
         .wire
         .exchange(&request, &limits)
         .map_err(|error| match error.failure.code {
-            Code::PrivateAddress => error.failure,
+            Code::PrivateAddress | Code::HostDenied => error.failure,
             Code::ResponseTooLarge => too_large(),
             _ => failed(&error.failure.message),
         })

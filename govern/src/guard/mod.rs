@@ -10,4 +10,4 @@ mod fetch;
 mod tests;
 
 pub use address::{Address, Frontend, Place, address};
-pub use fetch::{Document, Fetch, fetch};
+pub use fetch::{Document, Fetch, fetch, given};

@@ -9,9 +9,31 @@ use serde::de::DeserializeOwned;
 use super::store;
 use crate::failure::Failure;
 use crate::state::Change;
+use crate::time::Time;
 
 /// Sessions whose budget is kept; the one that was used longest ago makes room.
 const SESSIONS: i64 = 10_000;
+
+/// Sessions with a budget of their own in a day, where callers make names as they like.
+const NEW_A_DAY: i64 = 256;
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// Whether a session has a budget of its own: it has one already, or not too many were used within a day. Records nothing.
+///
+/// # Errors
+///
+/// `store-unavailable`.
+pub fn has_place(database: &Connection, session: &str, now: Time) -> Result<bool, Failure> {
+    let since = now.milliseconds().saturating_sub(DAY_MS);
+    let since = i64::try_from(since).unwrap_or(i64::MAX);
+    database
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?1)
+                 OR (SELECT COUNT(*) FROM sessions WHERE used_at >= ?2) < ?3",
+        )
+        .and_then(|mut query| query.query_row(params![session, since, NEW_A_DAY], |row| row.get(0)))
+        .map_err(store)
+}
 
 /// The budget of a session, as it was kept. Records nothing.
 ///

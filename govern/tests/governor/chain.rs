@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::{Signature, VerifyingKey};
 use hydrant_govern::chain::Event;
-use hydrant_govern::governor::verify;
+use hydrant_govern::governor::{Shown, verify};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -40,6 +40,22 @@ fn house() -> House {
     house.execute("one", "read", json!({})).unwrap_err();
     house.execute("one", "open", json!({})).unwrap();
     house
+}
+
+#[test]
+fn of_a_chain_that_is_long_no_more_is_kept_than_is_asked_for() {
+    let house = house();
+    let all = house.chain();
+    let most = Shown {
+        since: Some(2),
+        most: Some(3),
+        ..Shown::default()
+    };
+    let shown = house.governor.chain(&most, &|| false).unwrap();
+    assert_eq!(shown["records"].as_array().unwrap()[..], all[2..5]);
+    let last = all.last().unwrap();
+    let anchor = format!("{}:{}", last["seq"], last["hash"].as_str().unwrap());
+    assert_eq!(shown["anchor"], anchor.as_str());
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::policy::Denial;
+use super::fs::{FileStamp, FsError, Reads, Symlinks};
+use crate::policy::{Denial, MountHandle};
 
 /// Refused operations that are kept: those of TU-08, and one more that says there were more.
 const KEPT: usize = crate::audit::MAX_DENIED_OPERATIONS + 1;
@@ -15,7 +16,7 @@ pub struct Journal {
 }
 
 /// What the journal of a call holds at its end.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone)]
 pub struct Entries {
     /// The kinds of capability that a check let pass, whether or not the operation then succeeded (TH-30).
     pub used: BTreeSet<&'static str>,
@@ -23,6 +24,8 @@ pub struct Entries {
     pub denied: Vec<String>,
     /// Files were changed, whatever became of the call then.
     pub files_changed: bool,
+    /// What was read.
+    pub reads: Reads,
 }
 
 impl Journal {
@@ -33,7 +36,25 @@ impl Journal {
 
     /// Notes that files were changed.
     pub(crate) fn files_changed(&self) {
-        self.entries().files_changed = true;
+        let mut entries = self.entries();
+        entries.files_changed = true;
+        entries.reads.spoil();
+    }
+
+    /// Notes that a file was looked up, and what was found.
+    pub(super) fn read(
+        &self,
+        mount: MountHandle,
+        relative: String,
+        symlinks: Symlinks,
+        found: Result<FileStamp, FsError>,
+    ) {
+        self.entries().reads.add(mount, relative, symlinks, found);
+    }
+
+    /// Notes that the answer depends on more than files.
+    pub(super) fn not_repeatable(&self) {
+        self.entries().reads.spoil();
     }
 
     /// Notes that an operation was refused.

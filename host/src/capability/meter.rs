@@ -8,6 +8,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use super::Cancellation;
+
 /// A budget of a component call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Budget {
@@ -29,6 +31,8 @@ pub enum Budget {
     ReadBytes,
     /// Bytes of requests and bodies of `fetch` (TN-12).
     EgressBytes,
+    /// None: whoever waited for the call cancelled it.
+    Cancelled,
 }
 
 impl Budget {
@@ -44,6 +48,7 @@ impl Budget {
             Budget::Hostcalls => "hostcalls",
             Budget::ReadBytes => "read-bytes",
             Budget::EgressBytes => "egress-bytes",
+            Budget::Cancelled => "cancelled",
         }
     }
 }
@@ -55,8 +60,7 @@ impl fmt::Display for Budget {
 }
 
 /// A budget that a call used up: a hard error (G-06).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("budget {budget} exceeded: limit {limit}, used {used}")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BudgetExceeded {
     /// Which budget.
     pub budget: Budget,
@@ -65,6 +69,25 @@ pub struct BudgetExceeded {
     /// What the call used or asked for in all, in the same unit; always more than `limit`, but for time.
     pub used: u64,
 }
+
+impl fmt::Display for BudgetExceeded {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            budget,
+            limit,
+            used,
+        } = self;
+        match budget {
+            Budget::Cancelled => write!(formatter, "the call was cancelled after {used} ms"),
+            _ => write!(
+                formatter,
+                "budget {budget} exceeded: limit {limit}, used {used}"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for BudgetExceeded {}
 
 /// What a call may use of the effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,17 +120,19 @@ pub struct Used {
 pub struct Meter {
     budgets: MeterBudgets,
     started: Instant,
+    cancellation: Cancellation,
     hostcalls: AtomicU64,
     read_bytes: AtomicU64,
     egress_bytes: AtomicU64,
 }
 
 impl Meter {
-    /// A meter for a call that began at `started`.
+    /// A meter for a call that began at `started`, of the work that this thread does.
     pub fn new(budgets: MeterBudgets, started: Instant) -> Meter {
         Meter {
             budgets,
             started,
+            cancellation: Cancellation::current(),
             hostcalls: AtomicU64::new(0),
             read_bytes: AtomicU64::new(0),
             egress_bytes: AtomicU64::new(0),
@@ -156,9 +181,16 @@ impl Meter {
     /// The time that is left, always more than zero: every effect cuts its own timeout to it (TN-22).
     ///
     /// # Errors
-    /// [`Budget::WallClock`], in milliseconds.
+    /// [`Budget::WallClock`], in milliseconds; [`Budget::Cancelled`].
     pub fn remaining(&self) -> Result<Duration, BudgetExceeded> {
         let used = self.started.elapsed();
+        if self.cancellation.is_cancelled() {
+            return Err(BudgetExceeded {
+                budget: Budget::Cancelled,
+                limit: 0,
+                used: milliseconds(used),
+            });
+        }
         match self.budgets.wall_clock.checked_sub(used) {
             Some(left) if !left.is_zero() => Ok(left),
             _ => Err(BudgetExceeded {

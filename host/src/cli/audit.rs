@@ -61,10 +61,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             capability,
             options,
         } => options.answer(|governor| {
-            governor.chain(&Shown {
+            let shown = Shown {
                 since: *since,
                 capability: capability.as_deref(),
-            })
+                most: None,
+            };
+            governor.chain(&shown, &|| false)
         }),
     }
 }

@@ -2,8 +2,8 @@
 //! configuration file, `hydrant.toml` in the home folder, or `--config FILE`. Never a file that merely lies in the
 //! working tree.
 //!
-//! Flags go before `HYDRANT_*` variables, these before the file. Read so far: `policy`, `audit` and the tables `[govern]` and
-//! `[hydrate]`.
+//! Flags go before `HYDRANT_*` variables, these before the file. Read so far: `policy`, `audit` and the tables `[govern]`,
+//! `[hydrate]` and `[serve]`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,7 @@ use anyhow::Context;
 use clap::Args;
 use hydrant::audit::{AuditTarget, ContextId, TargetSources};
 use hydrant::jail::Launcher;
+use hydrant::serve::document;
 use hydrant::trust::{Digest, limits, read_bounded};
 use hydrant::{Host, HostBuilder, govern, home, hook};
 use serde::Deserialize;
@@ -77,6 +78,8 @@ struct Config {
     govern: govern::config::Config,
     /// Read by its own rules: what is wrong in it is no reason to refuse the rest.
     hydrate: Option<toml::Value>,
+    #[serde(default)]
+    serve: hydrant::serve::config::Table,
     /// Where the file lies: relative paths in it mean files beside it.
     #[serde(skip)]
     folder: PathBuf,
@@ -141,6 +144,16 @@ impl PolicyOptions {
         Ok(hook::Settings::read(config.hydrate.as_ref(), &file))
     }
 
+    /// What `[serve]` of the configuration says. Relative paths in it mean files beside the configuration.
+    pub(super) fn serve(&self) -> anyhow::Result<hydrant::serve::config::Table> {
+        let config = self.config()?;
+        let mut table = config.serve;
+        let file = self.config_file().unwrap_or_default();
+        let folder = file.parent().unwrap_or(Path::new(""));
+        table.tenants = folder.join(&table.tenants);
+        Ok(table)
+    }
+
     /// The configuration file, which need not be there.
     fn config_file(&self) -> Option<PathBuf> {
         let file = || home::folder().map(|home| home.join("hydrant.toml"));
@@ -169,7 +182,7 @@ impl PolicyOptions {
         };
         let config = bytes
             .map_err(anyhow::Error::new)
-            .and_then(|bytes| Ok(toml::from_slice::<Config>(&bytes)?))
+            .and_then(|bytes| document::parse::<Config>(&bytes).map_err(anyhow::Error::msg))
             .with_context(|| format!("configuration {}", file.display()))?;
         Ok(Config {
             folder: file.parent().unwrap_or(Path::new("")).to_owned(),
@@ -220,9 +233,20 @@ impl PinOptions {
     }
 
     pub(super) fn apply(&self, mut builder: HostBuilder) -> anyhow::Result<HostBuilder> {
-        let mut digest = self.keys_digest.clone();
-        if let Some(root) = &self.root {
+        let (root, digest) = self.named()?;
+        if let Some(root) = root {
             builder = builder.root(root);
+        }
+        Ok(match digest {
+            Some(digest) => builder.keys_digest(digest),
+            None => builder,
+        })
+    }
+
+    /// The root and the digest of its ring, where somebody names them.
+    pub(super) fn named(&self) -> anyhow::Result<(Option<PathBuf>, Option<Digest>)> {
+        let mut digest = self.keys_digest.clone();
+        if self.root.is_some() {
             // TV-41; the ring of the skills in this program is the one in this program, whatever a team's is.
             if digest.is_none() {
                 let named = variable("HYDRANT_KEYS_DIGEST")?;
@@ -230,10 +254,7 @@ impl PinOptions {
                 digest = named.context("HYDRANT_KEYS_DIGEST")?;
             }
         }
-        Ok(match digest {
-            Some(digest) => builder.keys_digest(digest),
-            None => builder,
-        })
+        Ok((self.root.clone(), digest))
     }
 
     /// The directory with pins/ and skills/, if one was named.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, value_parser};
 use hydrant::govern::config::Config;
 use hydrant::policy::{CliMount, PolicyError};
-use hydrant::{Host, HostBuilder, HydrateRequest, home};
+use hydrant::{Host, HostBuilder, HydrateRequest, home, hook};
 
 use super::config::{self, AuditOptions, PolicyOptions};
 use super::output::fail;
@@ -61,6 +61,11 @@ impl Hydration {
     pub(super) fn governed(&self) -> anyhow::Result<Option<(PathBuf, Config)>> {
         let config = self.policy.govern()?;
         Ok(home::folder().map(|home| (home.join("state"), config)))
+    }
+
+    /// `[hydrate]` of the configuration, and what in it does not count.
+    pub(super) fn settings(&self) -> anyhow::Result<(hook::Settings, Vec<hook::Problem>)> {
+        self.policy.hydrate()
     }
 
     /// Says so where the default policy shows nothing at `os://`.

@@ -11,6 +11,7 @@ mod doctor;
 mod eval;
 mod generate;
 mod govern;
+mod graph;
 mod hook;
 mod hydrate;
 mod hydration;
@@ -21,6 +22,7 @@ mod keys;
 mod layout;
 mod lock;
 mod map;
+mod mcp;
 mod output;
 mod pins;
 mod plan;
@@ -30,6 +32,7 @@ mod prompt;
 mod route;
 mod run;
 mod secrets;
+mod serve;
 mod skill;
 mod skills;
 mod syscall;
@@ -81,6 +84,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Hydrate(hydrate::Arguments),
+    Graph(graph::Arguments),
     Hook(hook::Arguments),
     Plan(plan::Arguments),
     Route(route::Arguments),
@@ -98,6 +102,8 @@ enum Command {
     Secrets(secrets::Arguments),
     Audit(audit::Arguments),
     Syscall(syscall::Arguments),
+    Serve(serve::Arguments),
+    Mcp(mcp::Arguments),
     Jail(jail::Arguments),
     Keys(keys::Arguments),
     /// Print the id of the contract between this program and its skills
@@ -135,6 +141,7 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     finish(match cli.command {
         Command::Hydrate(arguments) => hydrate::run(arguments),
+        Command::Graph(arguments) => graph::run(arguments),
         Command::Hook(arguments) => hook::run(arguments, started),
         Command::Plan(arguments) => plan::run(arguments, started),
         Command::Route(arguments) => route::run(&arguments),
@@ -156,6 +163,8 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Secrets(arguments) => secrets::run(&arguments),
         Command::Audit(arguments) => audit::run(&arguments),
         Command::Syscall(arguments) => syscall::run(arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Mcp(arguments) => mcp::run(arguments),
         Command::Jail(arguments) => jail::run(arguments),
         Command::Keys(arguments) => keys::run(&arguments),
         Command::World => world::run(),

@@ -79,6 +79,7 @@ pub(super) fn run(arguments: Arguments, started: Instant) -> anyhow::Result<Exit
         prompt: prompt(&arguments.prompt)?,
         working_tree: cwd,
         transcript: arguments.transcript.filter(|_| !arguments.no_context),
+        turns: Vec::new(),
         workflow: arguments.workflow,
         without_context: arguments.no_context,
     };

@@ -129,8 +129,8 @@ impl PlannerOptions {
         let planner = begin()?.without_mounts();
         let net = begin()?;
         Ok((
-            Box::new(move || planner.build().map_err(|error| error.to_string())),
-            Box::new(move || net.build().map_err(|error| error.to_string())),
+            Box::new(move || shared(planner)),
+            Box::new(move || shared(net)),
         ))
     }
 
@@ -156,7 +156,7 @@ impl PlannerOptions {
     pub(super) fn planner(&self, settings: &Settings) -> anyhow::Result<Planner> {
         let (host, _) = self.hosts()?;
         let host = host().map_err(usage_error)?;
-        let planner = Planner::new(Arc::new(host));
+        let planner = Planner::new(host);
         Ok(match &settings.catalog {
             None => planner,
             Some(catalog) => {
@@ -167,6 +167,13 @@ impl PlannerOptions {
             }
         })
     }
+}
+
+fn shared(builder: hydrant::HostBuilder) -> Result<Arc<Host>, String> {
+    builder
+        .build()
+        .map(Arc::new)
+        .map_err(|error| error.to_string())
 }
 
 /// The time of one call of the planner by a command, which nobody waits for as for the hook.

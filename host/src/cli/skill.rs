@@ -183,6 +183,7 @@ impl LoadArguments {
             .collect::<anyhow::Result<_>>()?;
         Ok(LoadRequest {
             source: self.source.clone(),
+            text: None,
             force: self.force,
             base_url: self.base_url.clone(),
             constants: pairs(&self.constants, "--set")?,

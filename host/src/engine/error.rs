@@ -38,11 +38,11 @@ pub enum CallError {
     /// The skill itself says so.
     #[error("{code}: {message}")]
     Skill {
-        /// `snake_case`.
+        /// `snake_case`, at most 64 bytes.
         code: String,
-        /// One line for a person.
+        /// One line for a person, at most 4,096 bytes.
         message: String,
-        /// The text of one JSON object.
+        /// The text of one JSON object, at most 16 KiB (TS-04).
         details: Option<String>,
     },
     /// A budget of the call is used up (G-06).
@@ -70,7 +70,33 @@ pub enum ProbeFailure {
     Description(CallError),
 }
 
+/// Bytes of a skill's code.
+const MAX_CODE_BYTES: usize = 64;
+/// Bytes of a skill's message; what is beyond them is cut off.
+const MAX_MESSAGE_BYTES: usize = 4096;
+/// Bytes of a skill's details; longer ones are dropped, for half of an object is none.
+const MAX_DETAILS_BYTES: usize = 16 * 1024;
+
 impl CallError {
+    /// What a skill says that it fails with, within bounds: it goes to callers, logs and receipts, and a component may say
+    /// as much as its memory holds. What can be no code is reported as TS-04 reports codes that are none of its list.
+    pub(super) fn of_skill(code: String, mut message: String, details: Option<String>) -> Self {
+        message.truncate(message.floor_char_boundary(MAX_MESSAGE_BYTES));
+        if is_code(&code) {
+            return Self::Skill {
+                code,
+                message,
+                details: details.filter(|details| details.len() <= MAX_DETAILS_BYTES),
+            };
+        }
+        let (said, _) = code.split_at(code.floor_char_boundary(MAX_CODE_BYTES));
+        Self::Skill {
+            details: Some(serde_json::json!({ "code": said }).to_string()),
+            code: "internal".into(),
+            message,
+        }
+    }
+
     /// What went wrong before the first export could be called is no trap of the skill's own code.
     pub(super) fn while_instantiating(self) -> Self {
         match self {
@@ -99,5 +125,49 @@ impl CallError {
             Some(trap) => Self::Trap(trap.to_string()),
             None => Self::Trap(error.root_cause().to_string()),
         }
+    }
+}
+
+/// `^[a-z][a-z0-9_.-]{0,63}$`
+fn is_code(text: &str) -> bool {
+    let may_follow = |byte: u8| {
+        byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'.' | b'-')
+    };
+    text.len() <= MAX_CODE_BYTES
+        && text.starts_with(|first: char| first.is_ascii_lowercase())
+        && text.bytes().all(may_follow)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ts_04_what_a_skill_fails_with_is_within_bounds() {
+        let of = |code: &str, message: &str, details: Option<String>| match CallError::of_skill(
+            code.into(),
+            message.into(),
+            details,
+        ) {
+            CallError::Skill {
+                code,
+                message,
+                details,
+            } => (code, message, details),
+            other => panic!("{other:?}"),
+        };
+        let longest = format!("a{}", "_".repeat(63));
+        let kept = of(&longest, "no", Some("{}".into()));
+        assert_eq!(kept, (longest.clone(), "no".into(), Some("{}".into())));
+        for foreign in ["", "A", "1a", "a b", "a\n", "ä", &format!("{longest}a")] {
+            let (code, _, details) = of(foreign, "no", None);
+            assert_eq!(code, "internal", "{foreign:?}");
+            assert!(details.unwrap().len() < 128);
+        }
+        let (_, message, details) = of("io", &"ä".repeat(9999), Some(" ".repeat(65_537)));
+        assert_eq!((message.len(), details), (4096, None));
+        // A character is never cut in two.
+        let odd = format!("x{}", "ä".repeat(9999));
+        assert_eq!(of("io", &odd, None).1.len(), 4095);
     }
 }

@@ -308,11 +308,8 @@ impl Engine {
                 used: store.data().call.meter.used(),
             }))
         })?;
-        let answer = result.map_err(|error| CallError::Skill {
-            code: error.code,
-            message: error.message,
-            details: error.details,
-        })?;
+        let answer = result
+            .map_err(|error| CallError::of_skill(error.code, error.message, error.details))?;
         within(
             Budget::ResponseBytes,
             budgets.response_bytes,

@@ -9,6 +9,7 @@ use hydrant_govern::failure::{Code, Failure};
 use hydrant_govern::ports::{Egress as Port, EgressRefusal, EgressReport};
 
 use super::Ports;
+use super::wire::denied;
 use crate::capability::egress::{Account, Egress, Pair, PlainHttp};
 use crate::capability::{BudgetExceeded, Meter, MeterBudgets};
 
@@ -25,6 +26,23 @@ impl Port for Ports {
         byte_limit: u64,
         run: &mut dyn FnMut(&Path),
     ) -> Result<EgressReport, Failure> {
+        if let Some(layers) = self.0.governed_layers() {
+            for text in pairs {
+                // K-345: it is spoken to without TLS only where it may be private.
+                let schemes: &[&str] = if private.contains(text) {
+                    &["https", "http"]
+                } else {
+                    &["https"]
+                };
+                let refused = schemes
+                    .iter()
+                    .map(|scheme| layers.allow_tunnel(text, scheme))
+                    .find_map(Result::err);
+                if let Some(denial) = refused {
+                    return Err(denied(text, &denial));
+                }
+            }
+        }
         let pairs = pairs
             .iter()
             .map(|text| pair(text, private.contains(text)))

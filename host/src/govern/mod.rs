@@ -11,7 +11,7 @@ mod unsupported;
 mod wire;
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub use hydrant_govern::*;
 
@@ -60,7 +60,9 @@ pub struct Lazy {
     ports: Ports,
     state: PathBuf,
     config: Config,
-    opened: OnceLock<Result<Governor, Failure>>,
+    opened: OnceLock<Governor>,
+    /// One at a time opens it.
+    opening: Mutex<()>,
 }
 
 impl Lazy {
@@ -72,6 +74,7 @@ impl Lazy {
             state,
             config,
             opened: OnceLock::new(),
+            opening: Mutex::default(),
         }
     }
 
@@ -79,19 +82,26 @@ impl Lazy {
     ///
     /// # Errors
     ///
-    /// As [`Ports::governor`], the same each time.
+    /// As [`Ports::governor`]. Who asks again after an error may have an answer: what was in the way may be gone.
     pub fn get(&self) -> Result<&Governor, Failure> {
-        let open = || {
-            self.ports
-                .clone()
-                .governor(&self.state, self.config.clone())
-        };
-        self.opened.get_or_init(open).as_ref().map_err(Clone::clone)
+        if let Some(governor) = self.opened.get() {
+            return Ok(governor);
+        }
+        let _one = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever was first may have opened it meanwhile.
+        if let Some(governor) = self.opened.get() {
+            return Ok(governor);
+        }
+        let governor = self
+            .ports
+            .clone()
+            .governor(&self.state, self.config.clone())?;
+        Ok(self.opened.get_or_init(|| governor))
     }
 
     /// A stream ended; where nothing was opened there is nothing to end.
     pub fn end_session(&self, caller: &governor::Caller) {
-        if let Some(Ok(governor)) = self.opened.get() {
+        if let Some(governor) = self.opened.get() {
             governor.end_session(caller);
         }
     }

@@ -1,12 +1,15 @@
 //! HTTP for the governor (K-311, K-315, K-316, K-319).
 
+use std::path::Path;
+
+use hydrant_govern::config::pair_of;
 use hydrant_govern::failure::{Code, Failure};
 use hydrant_govern::ports::{Wire, WireFailure, WireLimits, WireRequest, WireResponse};
 use ureq::http::HeaderMap;
 
 use super::Ports;
 use crate::capability::fetch::{FetchError, Single, header, send_single};
-use crate::policy::Reach;
+use crate::policy::{Denial, Reach};
 
 impl Wire for Ports {
     fn exchange(
@@ -18,6 +21,14 @@ impl Wire for Ports {
             failure: failure(error, request, limits),
             network_bytes,
         };
+        if let Some(layers) = self.0.governed_layers() {
+            layers
+                .allow_request(&request.method, &request.url)
+                .map_err(|denial| WireFailure {
+                    failure: denied(&pair_of(&request.url).unwrap_or_default(), &denial),
+                    network_bytes: 0,
+                })?;
+        }
         let headers = headers(request).map_err(|error| failed(error, 0))?;
         let single = Single {
             method: &request.method,
@@ -51,6 +62,20 @@ fn headers(request: &WireRequest) -> Result<HeaderMap, FetchError> {
         headers.append(name, value);
     }
     Ok(headers)
+}
+
+/// Names the host and the rule, and no path: neither that of the request (K-38), nor where the policy lies.
+pub(super) fn denied(pair: &str, denial: &Denial) -> Failure {
+    let rule = denial.decided_by();
+    let named = Path::new(&rule.source).file_name();
+    let mut policy = named.map_or_else(|| rule.source.clone(), |name| name.display().to_string());
+    if let Some(line) = rule.line {
+        policy = format!("{policy}:{line}");
+    }
+    Failure::new(
+        Code::HostDenied,
+        format!("{pair} is denied by {policy} ({})", rule.reason),
+    )
 }
 
 /// K-38: names the host and nothing else of the request.

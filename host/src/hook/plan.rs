@@ -1,7 +1,6 @@
 //! The plan of the hook, without a hook.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -22,6 +21,8 @@ pub struct PlanRequest {
     pub working_tree: Option<PathBuf>,
     ///
     pub transcript: Option<PathBuf>,
+    /// The session, the oldest first, `{role, text}`; in place of a transcript.
+    pub turns: Vec<Value>,
     ///
     pub workflow: Option<String>,
     /// Look at nothing but the prompt.
@@ -81,7 +82,7 @@ fn planned(
         ..
     } = surroundings;
     let host = host().map_err(PlanError::Host)?;
-    let planner = Planner::new(Arc::new(host));
+    let planner = Planner::new(host);
     // Compiling for the first time is nobody's share.
     planner.load()?;
     let end = started
@@ -91,6 +92,7 @@ fn planned(
     let share = || end.saturating_duration_since(Instant::now());
     let mut material = Material {
         workflow: request.workflow,
+        turns: request.turns,
         slash_is_skill: true,
         ..Material::default()
     };

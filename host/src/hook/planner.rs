@@ -70,6 +70,8 @@ pub struct Material {
     pub prompt: String,
     ///
     pub transcript_tail: Option<String>,
+    /// The session, the oldest first, `{role, text}`; in place of a transcript.
+    pub turns: Vec<Value>,
     /// What `codebase` answered.
     pub codebase: Option<Value>,
     /// Best first.
@@ -343,6 +345,8 @@ impl Planner {
         members.insert("prompt".into(), material.prompt.clone().into());
         if let Some(tail) = &material.transcript_tail {
             members.insert("transcript_tail".into(), tail.clone().into());
+        } else if !material.turns.is_empty() {
+            members.insert("turns".into(), json!(material.turns));
         }
         self.ask(&Value::Object(members), time)
     }
@@ -403,6 +407,8 @@ impl Planner {
         members.insert("prompt".into(), material.prompt.clone().into());
         if let Some(tail) = &material.transcript_tail {
             members.insert("transcript_tail".into(), tail.clone().into());
+        } else if !material.turns.is_empty() {
+            members.insert("turns".into(), json!(material.turns));
         }
         if let Some(codebase) = &material.codebase {
             members.insert("codebase".into(), codebase.clone());

@@ -18,7 +18,6 @@ use super::reply::{Answered, Reply};
 use super::settings::{DEFAULT_TMP_DIR, Settings};
 use super::surroundings::{MakeHost, Outward, Surroundings, memory, mounts, templates};
 use super::temp::{CleanupLimits, TempFolder};
-use crate::Host;
 
 /// one call of the planner.
 const PLANNER: Duration = Duration::from_secs(2);
@@ -391,8 +390,7 @@ fn halted(error: super::temp::TempError) -> Halt {
 }
 
 fn load(make: MakeHost) -> Result<Planner, PlannerError> {
-    let host: Host = make().map_err(PlannerError::Failed)?;
-    let planner = Planner::new(Arc::new(host));
+    let planner = Planner::new(make().map_err(PlannerError::Failed)?);
     planner.load()?;
     Ok(planner)
 }
@@ -441,7 +439,7 @@ mod tests {
     ///
     #[test]
     fn q_22_a_run_that_panics_still_answers() {
-        let panics = Box::new(|| -> Result<Host, String> { panic!("secret") });
+        let panics = Box::new(|| -> Result<Arc<crate::Host>, String> { panic!("secret") });
         let reply = answer(surroundings(15_000, panics), &b"{}"[..]);
         assert_eq!(reply.stdout, Reply::empty(&[]).stdout);
         assert!(reply.stderr.iter().all(|line| !line.contains("secret")));

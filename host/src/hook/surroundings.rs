@@ -16,7 +16,7 @@ use crate::{Host, PlannerMounts};
 const MAX_TEMPLATE_BYTES: u64 = 64 * 1024;
 
 /// Makes a host; an error is told in words.
-pub type MakeHost = Box<dyn FnOnce() -> Result<Host, String> + Send>;
+pub type MakeHost = Box<dyn FnOnce() -> Result<Arc<Host>, String> + Send>;
 
 /// Everything that a run is told beside its prompt.
 pub struct Surroundings {
@@ -56,7 +56,7 @@ impl Outward {
     /// Why there is none, in words.
     pub fn host(&mut self) -> Result<Arc<Host>, String> {
         if let Some(make) = self.make.take() {
-            self.made = Some(make().map(Arc::new));
+            self.made = Some(make());
         }
         match &self.made {
             Some(made) => made.clone(),

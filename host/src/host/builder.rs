@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::kept::Kept;
 use super::pinned::PinnedSkills;
 use super::{Host, HostError};
 use crate::audit::{AuditTarget, ContextId};
@@ -16,7 +17,7 @@ use crate::policy::{CliMount, LayerFiles, Layers};
 use crate::trust::Digest;
 
 /// Makes a [`Host`]. Whatever is not said is the narrowest that works.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct HostBuilder {
     policy: Option<PathBuf>,
     tenant: Option<PathBuf>,
@@ -32,6 +33,10 @@ pub struct HostBuilder {
     jail: Option<Launcher>,
     begins_jail: bool,
     engine: EngineOptions,
+    shared: Option<Engine>,
+    no_processes: bool,
+    binds_governed: bool,
+    kept_bytes: usize,
 }
 
 impl HostBuilder {
@@ -53,6 +58,14 @@ impl HostBuilder {
     #[must_use]
     pub fn grant(mut self, file: impl Into<PathBuf>) -> Self {
         self.grant = Some(file.into());
+        self
+    }
+
+    /// Requests of governed execution must be allowed by the rules for the network of policy, tenant and run, besides being
+    /// approved: for a host whose approvals are not its operator's. Default: the approval is what allows them.
+    #[must_use]
+    pub fn bind_governed_requests(mut self) -> Self {
+        self.binds_governed = true;
         self
     }
 
@@ -146,6 +159,29 @@ impl HostBuilder {
         self
     }
 
+    /// Uses an engine that other hosts use too, in place of one of its own: instances come from one pool, compiled code
+    /// from one cache. What a call may do is no matter of the engine.
+    #[must_use]
+    pub fn shared_engine(mut self, engine: Engine) -> Self {
+        self.shared = Some(engine);
+        self
+    }
+
+    /// No call starts a process, whatever the policies say: tools answer `ERROR: EXECUTION_SKIPPED`.
+    #[must_use]
+    pub fn without_processes(mut self) -> Self {
+        self.no_processes = true;
+        self
+    }
+
+    /// Keeps hydrations of local files in memory, at most so many bytes, for as long as those files do not change. Default:
+    /// 0, each is done anew.
+    #[must_use]
+    pub fn keep_hydrations(mut self, bytes: usize) -> Self {
+        self.kept_bytes = bytes;
+        self
+    }
+
     /// Reads the policy and its layers, opens the mounts and the root, and sets the engine up.
     ///
     /// # Errors
@@ -180,7 +216,13 @@ impl HostBuilder {
         let descriptions = self.engine.cache.as_ref().map(DescriptionCache::new);
         let kept = descriptions.clone();
         Ok(Host {
-            engine: Engine::new(&self.engine)?,
+            engine: match self.shared {
+                Some(engine) => engine,
+                None => Engine::new(&self.engine)?,
+            },
+            no_processes: self.no_processes,
+            binds_governed: self.binds_governed,
+            kept: (self.kept_bytes > 0).then(|| Kept::new(self.kept_bytes)),
             layers: Arc::new(layers),
             components: Arc::new(ComponentDescriber::keeping(
                 Arc::clone(&fetcher),

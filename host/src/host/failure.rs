@@ -185,7 +185,8 @@ fn code_of(error: &CallError) -> Code {
         CallError::Busy => Code::Timeout,
         CallError::Budget(exceeded) => match exceeded.budget {
             Budget::Fuel => Code::FuelExhausted,
-            Budget::WallClock => Code::Timeout,
+            // TR-16 has no word for a call that nobody waits for any more.
+            Budget::WallClock | Budget::Cancelled => Code::Timeout,
             Budget::Memory | Budget::Tables => Code::MemoryLimit,
             Budget::ResponseBytes => Code::OutputTooLarge,
             Budget::EgressBytes => Code::EgressLimit,

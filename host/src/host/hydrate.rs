@@ -7,7 +7,7 @@ use super::{Host, HostError};
 use crate::engine::{Budgets, CallError};
 
 /// The skill behind [`Host::hydrate`].
-const HYDRATE: &str = "content.hydrate";
+pub(super) const HYDRATE: &str = "content.hydrate";
 /// L-04: bytes read in one hydration.
 const HYDRATE_READ_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -70,27 +70,36 @@ impl Host {
     /// [`HostError::Call`]: a budget ran out, the request is not valid, or there is no document to link (LF-09).
     /// [`HostError::Pin`]: the component is not the pinned one.
     pub fn hydrate(&self, request: &HydrateRequest) -> Result<Vec<u8>, HostError> {
-        let bytes = serde_json::to_vec(request)
-            .map_err(|error| HostError::Call(CallError::Trap(error.to_string())))?;
-        let prepare = |prepared: Prepared| {
-            let mut grant = prepared.grant;
-            if request.no_exec {
-                grant = grant.without_processes();
-            }
-            if request.allow_http_loopback {
-                grant = grant.with_http_loopback();
-            }
-            let budgets = Budgets {
-                read_bytes: HYDRATE_READ_BYTES,
-                ..prepared.budgets
-            };
-            Prepared {
-                grant,
-                budgets,
-                ..prepared
-            }
-        };
-        self.answer_pinned(HYDRATE, None, &bytes, prepare)?
+        let bytes = request.to_bytes()?;
+        self.answer_pinned(HYDRATE, None, &bytes, |prepared| request.prepare(prepared))?
             .map_err(HostError::of_failure)
+    }
+}
+
+impl HydrateRequest {
+    /// What the component is asked.
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, HostError> {
+        serde_json::to_vec(self)
+            .map_err(|error| HostError::Call(CallError::Trap(error.to_string())))
+    }
+
+    /// What a hydration may do, and use.
+    pub(super) fn prepare(&self, prepared: Prepared) -> Prepared {
+        let mut grant = prepared.grant;
+        if self.no_exec {
+            grant = grant.without_processes();
+        }
+        if self.allow_http_loopback {
+            grant = grant.with_http_loopback();
+        }
+        let budgets = Budgets {
+            read_bytes: HYDRATE_READ_BYTES,
+            ..prepared.budgets
+        };
+        Prepared {
+            grant,
+            budgets,
+            ..prepared
+        }
     }
 }

@@ -9,6 +9,7 @@ mod error;
 mod failure;
 mod hydrate;
 mod interpret;
+mod kept;
 mod pinned;
 mod planner;
 mod run;
@@ -29,6 +30,7 @@ use crate::pins::{Anchor, ComponentProbe, ProbeError, Root};
 use crate::policy::{Grant, Layers, Tools};
 use crate::trust::{Capability, Digest};
 
+use self::kept::Kept;
 use self::pinned::PinnedSkills;
 
 pub use self::builder::HostBuilder;
@@ -54,6 +56,12 @@ pub struct Host {
     /// What no skill changes.
     protected: Arc<[PathBuf]>,
     jail: Option<Launcher>,
+    /// Whatever the policies say.
+    no_processes: bool,
+    /// Whether requests of governed execution have to be allowed by the policies too.
+    binds_governed: bool,
+    /// Hydrations; none: each is done anew.
+    kept: Option<Kept>,
     /// Where answers of tools are kept.
     descriptions: Option<Arc<dyn KeepDescriptions>>,
 }
@@ -129,6 +137,15 @@ impl Host {
         Ok(entries.into_iter().map(|(id, _)| id).collect())
     }
 
+    /// Id and version of each pinned skill, sorted.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Pin`]: the lock does not verify.
+    pub fn pinned_entries(&self) -> Result<Vec<(String, String)>, HostError> {
+        self.pins.entries()
+    }
+
     /// What a pinned skill says of itself; without a version, the newest one.
     ///
     /// # Errors
@@ -146,6 +163,18 @@ impl Host {
         let call = self.context(Grant::nothing(), &budgets);
         let description = self.engine.describe(&skill.skill, call, &budgets)?;
         Ok(info(skill.pinned.bundle.manifest(), Some(description)))
+    }
+
+    /// Verifies and compiles a pinned skill, so that no call of it waits for the compiler. Nothing of it runs.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Pin`], [`HostError::Engine`]
+    pub fn compile(&self, id: &str, version: Option<&str>) -> Result<(), HostError> {
+        let loaded = self
+            .pins
+            .load(id, version, &self.engine, &self.layers, |_| {});
+        loaded.map(|_| ())
     }
 
     /// All pinned skills, sorted by id and version.
@@ -199,6 +228,11 @@ impl Host {
     #[cfg(target_os = "linux")]
     pub(crate) fn layers(&self) -> &Layers {
         &self.layers
+    }
+
+    /// The policies that bind requests of governed execution; none: their approval alone does.
+    pub(crate) fn governed_layers(&self) -> Option<&Layers> {
+        self.binds_governed.then_some(&*self.layers)
     }
 
     pub(crate) fn fetcher(&self) -> &Fetcher {

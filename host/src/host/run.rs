@@ -13,6 +13,7 @@ use crate::audit::{
 };
 use crate::capability::core_module::{CoreCall, StateDirectories};
 use crate::capability::fetch::Credential;
+use crate::capability::fs::Reads;
 use crate::capability::{Entries, fs};
 use crate::engine::{Budgets, CallError, CoreBudgets, CoreEngine, CoreOutcome, EngineError, Skill};
 use crate::policy::Grant;
@@ -166,7 +167,11 @@ impl Host {
     }
 
     /// Loads a skill that is about to be called. If it may start a program, its jail is begun meanwhile.
-    fn load(&self, id: &str, version: Option<&str>) -> Result<Arc<PinnedSkill>, HostError> {
+    pub(super) fn load(
+        &self,
+        id: &str,
+        version: Option<&str>,
+    ) -> Result<Arc<PinnedSkill>, HostError> {
         let verified = |capabilities: &[Capability]| {
             if let Some(jail) = &self.jail
                 && self.layers.may_confine_for(capabilities)
@@ -179,7 +184,7 @@ impl Host {
     }
 
     /// TC-15: with the capabilities that the policy leaves of the declared ones.
-    fn call(
+    pub(super) fn call(
         &self,
         skill: &PinnedSkill,
         request: &[u8],
@@ -200,10 +205,13 @@ impl Host {
         prepared: Prepared,
     ) -> (Result<Vec<u8>, Failure>, Journaled) {
         let Prepared {
-            grant,
+            mut grant,
             budgets,
             credential,
         } = prepared;
+        if self.no_processes {
+            grant = grant.without_processes();
+        }
         let context = self.context_with(grant, &budgets, credential);
         // What a killed host left half done is finished before anything is read.
         let result = fs::recover(&context)
@@ -277,7 +285,7 @@ impl Host {
     }
 
     /// TP-12
-    fn check_signers(&self, bundle: &Bundle) -> Result<(), HostError> {
+    pub(super) fn check_signers(&self, bundle: &Bundle) -> Result<(), HostError> {
         let declared = &bundle.manifest().signers;
         Ok(self
             .layers
@@ -343,6 +351,7 @@ impl Host {
         let journal = Journaled {
             used: caps_used,
             denied,
+            reads: Reads::default(),
         };
         (result.map_err(Failure::CoreModule), journal)
     }
@@ -357,7 +366,7 @@ impl Host {
     }
 
     /// Records that nothing was executed. Where even that fails, that is the error, as an unrecorded denial is one too.
-    fn refuse(
+    pub(super) fn refuse(
         &self,
         call: AuditedCall,
         bundle: Option<&Bundle>,
@@ -378,20 +387,39 @@ impl Host {
 
     fn record(
         &self,
-        mut call: AuditedCall,
+        call: AuditedCall,
         request: &[u8],
         result: Result<Vec<u8>, Failure>,
         ended: Ended<'_>,
         deliver: Delivery<'_>,
     ) -> Result<Run, HostError> {
         let bundle = ended.bundle;
-        let (outcome, outputs_hash) = match &result {
+        let denied = ended.journal.denied.clone();
+        let execution = self.execution(request, &result, ended);
+        let run = Run { result, execution };
+        let delivered = deliver(&run);
+        // TU-06: what was executed is recorded, also where its delivery failed.
+        let receipt_hash = delivered.as_ref().ok().and_then(Option::as_ref);
+        write_down(call, &run.execution, bundle, &denied, receipt_hash)?;
+        delivered.map_err(HostError::Delivery)?;
+        Ok(run)
+    }
+
+    /// What receipts and the audit line are made of.
+    pub(super) fn execution(
+        &self,
+        request: &[u8],
+        result: &Result<Vec<u8>, Failure>,
+        ended: Ended<'_>,
+    ) -> Execution {
+        let bundle = ended.bundle;
+        let (outcome, outputs_hash) = match result {
             Ok(response) => (Outcome::success(), Digest::of(response)),
             Err(failure) => (failure.outcome(), Digest::of(&failure.output())),
         };
         let names =
             |capabilities: &[Capability]| capabilities.iter().map(ToString::to_string).collect();
-        let execution = Execution {
+        Execution {
             artifact: bundle.artifact().clone(),
             manifest_hash: bundle.manifest_hash().clone(),
             policy_hash: self.layers.hash(),
@@ -406,31 +434,37 @@ impl Host {
             started_at: ended.started,
             finished_at: Timestamp::now(),
             signer_ids: signers(bundle),
-        };
-        let denied = ended.journal.denied;
+        }
+    }
+}
+
+/// Writes the audit lines of a call that was executed: one for each refused operation, then its own.
+pub(super) fn write_down(
+    mut call: AuditedCall,
+    execution: &Execution,
+    bundle: &Bundle,
+    denied: &[String],
+    receipt_hash: Option<&Digest>,
+) -> Result<(), HostError> {
+    if !denied.is_empty() {
         let denial = Denial {
             policy_hash: Some(execution.policy_hash.clone()),
             ..Denial::of_bundle(bundle)
         };
-        for capability in &denied {
+        for capability in denied {
             let (kind, value) = capability.split_once(':').unwrap_or((capability, ""));
             call.operation_denied(&denial, kind, value);
         }
-        let run = Run { result, execution };
-        let delivered = deliver(&run);
-        // TU-06: what was executed is recorded, also where its delivery failed.
-        let receipt_hash = delivered.as_ref().ok().and_then(Option::as_ref);
-        call.executed(&run.execution, receipt_hash)?;
-        delivered.map_err(HostError::Delivery)?;
-        Ok(run)
     }
+    Ok(call.executed(execution, receipt_hash)?)
 }
 
 /// What a guest used and was refused.
 #[derive(Default)]
-struct Journaled {
+pub(super) struct Journaled {
     used: BTreeSet<String>,
-    denied: Vec<String>,
+    pub(super) denied: Vec<String>,
+    pub(super) reads: Reads,
 }
 
 impl From<Entries> for Journaled {
@@ -438,17 +472,18 @@ impl From<Entries> for Journaled {
         Self {
             used: entries.used.into_iter().map(str::to_owned).collect(),
             denied: entries.denied,
+            reads: entries.reads,
         }
     }
 }
 
 /// What is known of a run when the guest has ended.
-struct Ended<'a> {
-    bundle: &'a Bundle,
-    granted: Vec<Capability>,
-    profile: RuntimeProfile,
-    journal: Journaled,
-    started: Timestamp,
+pub(super) struct Ended<'a> {
+    pub(super) bundle: &'a Bundle,
+    pub(super) granted: Vec<Capability>,
+    pub(super) profile: RuntimeProfile,
+    pub(super) journal: Journaled,
+    pub(super) started: Timestamp,
 }
 
 fn signers(bundle: &Bundle) -> BTreeSet<String> {

@@ -128,7 +128,7 @@ fn pipes_keep_nobody_waiting() {
             Ok(state) => assert!(state.damage().is_some(), "{name}"),
             Err(failure) => assert_eq!(failure.code, Code::AuditUnavailable, "{name}"),
         }
-        let verdict = verify(&home.path(), None).unwrap();
+        let verdict = verify(&home.path(), None, &|| false).unwrap();
         assert_eq!(verdict.ok, name == "govern.lock", "{name}");
         if name == "chain/000001.jsonl" {
             assert_eq!(verdict.reason, Some(Reason::Malformed));

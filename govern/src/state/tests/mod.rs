@@ -33,7 +33,7 @@ impl Home {
     }
 
     fn verify(&self) -> Verdict {
-        verify(&self.path(), None).unwrap()
+        verify(&self.path(), None, &|| false).unwrap()
     }
 
     /// Every record.
@@ -42,6 +42,7 @@ impl Home {
         crate::chain::show(
             &self.path(),
             &crate::chain::Filter::default(),
+            &|| false,
             &mut |record| {
                 records.push(record.clone());
             },

@@ -233,7 +233,8 @@ fn k_363_verification_and_showing_keep_nobody_from_writing() {
     let denied = || vec![entry(Event::CapabilityDenied, "a.b")];
     state.append(denied()).unwrap();
     let mut shown = 0;
-    crate::chain::show(&home.path(), &crate::chain::Filter::default(), &mut |_| {
+    let all = crate::chain::Filter::default();
+    crate::chain::show(&home.path(), &all, &|| false, &mut |_| {
         // What is written meanwhile is not shown, or this would have no end.
         state.append(denied()).unwrap();
         shown += 1;
@@ -254,6 +255,27 @@ fn k_363_verification_and_showing_keep_nobody_from_writing() {
 }
 
 #[test]
+fn showing_and_verifying_end_at_the_record_after_nobody_waits() {
+    let home = Home::new();
+    let state = home.open();
+    for _ in 0..10 {
+        let denied = vec![entry(Event::CapabilityDenied, "a.b")];
+        state.append(denied).unwrap();
+    }
+    let asked = std::cell::Cell::new(0);
+    let third = || {
+        asked.set(asked.get() + 1);
+        asked.get() > 3
+    };
+    let (mut shown, all) = (0, crate::chain::Filter::default());
+    let failure = crate::chain::show(&home.path(), &all, &third, &mut |_| shown += 1).unwrap_err();
+    assert_eq!((shown, failure.code), (3, Code::Timeout));
+    asked.set(0);
+    let failure = crate::chain::verify(&home.path(), None, &third).unwrap_err();
+    assert_eq!((asked.get(), failure.code), (4, Code::Timeout));
+}
+
+#[test]
 fn k_366_what_is_shown_of_a_capability_includes_the_loads_of_its_skill() {
     let home = Home::new();
     let state = home.open();
@@ -271,7 +293,7 @@ fn k_366_what_is_shown_of_a_capability_includes_the_loads_of_its_skill() {
             since,
             capability: Some(capability.to_owned()),
         };
-        let anchor = crate::chain::show(&home.path(), &filter, &mut |record| {
+        let anchor = crate::chain::show(&home.path(), &filter, &|| false, &mut |record| {
             seqs.push(record["seq"].as_u64().unwrap());
         });
         assert_eq!(

@@ -205,15 +205,15 @@ fn k_364_a_state_rolled_back_as_a_whole_is_found_with_an_anchor_only() {
         .append(vec![entry(Event::CapabilityDenied, "a.b")])
         .unwrap();
     let anchor: Anchor = format!("{}:{}", head.seq, head.hash).parse().unwrap();
-    assert!(verify(&home.path(), Some(&anchor)).unwrap().ok);
+    assert!(verify(&home.path(), Some(&anchor), &|| false).unwrap().ok);
     assert!(copy.verify().ok);
-    let verdict = verify(&copy.path(), Some(&anchor)).unwrap();
+    let verdict = verify(&copy.path(), Some(&anchor), &|| false).unwrap();
     assert_eq!(bad(&verdict), (2, Reason::Truncated));
     // The same number, but of another chain.
     copy.open()
         .append(vec![entry(Event::CapabilityDenied, "other")])
         .unwrap();
-    let verdict = verify(&copy.path(), Some(&anchor)).unwrap();
+    let verdict = verify(&copy.path(), Some(&anchor), &|| false).unwrap();
     assert_eq!(bad(&verdict), (2, Reason::Hash));
 }
 

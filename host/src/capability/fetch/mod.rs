@@ -166,6 +166,7 @@ pub fn send(
 ) -> Result<Vec<Result<HttpResponse, FetchFailure>>, BudgetExceeded> {
     call.meter
         .hostcalls(u64::try_from(requests.len()).unwrap_or(u64::MAX))?;
+    call.journal.not_repeatable();
     parallel::map(requests, parallel::AT_ONCE, Duration::ZERO, |request| {
         settle(exchange(call, &request))
     })

@@ -7,6 +7,7 @@
 mod contents;
 mod names;
 mod open;
+mod reads;
 mod remote;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,8 @@ pub(super) use self::contents::read as read_open_file;
 #[cfg(target_os = "linux")]
 pub(super) use self::open::descriptor_path;
 pub(super) use self::open::{Found, file_beneath, from_errno};
+pub(super) use self::reads::FileStamp;
+pub use self::reads::Reads;
 pub use self::write::{
     Change, Content, Expected, Failure, Journals, MAX_CHANGES, MAX_CONTENT_BYTES, MAX_DIRECTORIES,
     apply, recover,
@@ -188,9 +191,17 @@ pub fn read(
         let max_bytes = request.max_bytes.min(MAX_FILE_BYTES);
         match location {
             Err(error) => Ok(Err(error)),
-            Ok(Location::Https { url }) => remote::read(call, &url, max_bytes, request.overflow),
+            Ok(Location::Https { url }) => {
+                call.journal.not_repeatable();
+                remote::read(call, &url, max_bytes, request.overflow)
+            }
             Ok(Location::Directory { mount, relative }) => {
                 let opened = OpenFile::beneath(mount.dir(), &relative, request.symlinks);
+                let found = opened
+                    .as_ref()
+                    .map(|file| file.stamp)
+                    .map_err(|error| *error);
+                call.journal.read(mount, relative, request.symlinks, found);
                 read_opened(call, opened, max_bytes, request.overflow)
             }
         }
@@ -210,6 +221,7 @@ pub fn tree(
     call.meter
         .hostcalls(u64::try_from(requests.len()).unwrap_or(u64::MAX))?;
     let alone = parallel::FILES_ALONE;
+    call.journal.not_repeatable();
     parallel::map(requests, parallel::AT_ONCE, alone, |request| {
         call.meter.remaining()?;
         let root = match locate(call, &request.root) {
@@ -238,6 +250,12 @@ pub(super) fn read_beneath(
     overflow: Overflow,
 ) -> Result<Result<File, FsError>, BudgetExceeded> {
     let opened = OpenFile::beneath(mount.dir(), relative, Symlinks::Follow);
+    let found = opened
+        .as_ref()
+        .map(|file| file.stamp)
+        .map_err(|error| *error);
+    call.journal
+        .read(mount.clone(), relative.to_owned(), Symlinks::Follow, found);
     read_opened(call, opened, max_bytes, overflow)
 }
 
@@ -251,6 +269,7 @@ fn read_opened(
         file,
         length,
         executable,
+        ..
     } = match opened {
         Ok(opened) => opened,
         Err(error) => return Ok(Err(error)),

@@ -18,6 +18,7 @@ use rustix::fs::Mode;
 use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::Errno;
 
+use super::reads::FileStamp;
 use super::{FsError, Symlinks, walk};
 
 /// Times a lookup is tried again that a concurrent rename disturbed.
@@ -163,6 +164,8 @@ pub(super) struct OpenFile {
     pub(super) length: u64,
     /// Its owner may execute it.
     pub(super) executable: bool,
+    /// What it was when it was opened.
+    pub(super) stamp: FileStamp,
 }
 
 impl OpenFile {
@@ -210,8 +213,25 @@ impl OpenFile {
             file: File::from(file),
             length: stat.st_size.try_into().unwrap_or(0),
             executable: stat.st_mode & 0o100 != 0,
+            stamp: FileStamp::of(stat),
         }
     }
+}
+
+/// What a regular file beneath `dir` is now, found as [`OpenFile::beneath`] finds it; it is not opened.
+///
+/// # Errors
+/// As [`OpenFile::beneath`].
+pub(super) fn stamp_beneath(
+    dir: &Dir,
+    relative: &str,
+    symlinks: Symlinks,
+) -> Result<FileStamp, FsError> {
+    let found = Found::with(dir, relative, symlinks)?;
+    if !found.is_file() {
+        return Err(FsError::IsDirectory);
+    }
+    Ok(FileStamp::of(&found.stat))
 }
 
 /// A directory beneath `dir`, to be listed. Links that stay beneath it are followed.

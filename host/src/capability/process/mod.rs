@@ -198,6 +198,9 @@ struct Bounds {
 
 fn run_one(call: &Call, shared: &Shared, command: &Command) -> Result<Exit, Stop<ProcessError>> {
     check(command)?;
+    if let Target::Program(_) = command.target {
+        call.journal.not_repeatable();
+    }
     let most_ms = match command.target {
         Target::Program(_) => MAX_PROGRAM_MS,
         Target::Tool(_) => MAX_TOOL_MS,

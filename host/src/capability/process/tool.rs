@@ -170,6 +170,10 @@ fn leave(call: &Call, tool: &Tool) -> Result<(Place, Leave), ProcessError> {
         (false, _, _) => grant.remote_tools().map(Leave::Start),
     };
     let leave = leave.map_err(denied)?;
+    // What a component on the disk says of itself is as its bytes are; what a process or a server says is of the moment.
+    if !matches!((&place, &leave), (Place::Local { .. }, Leave::Describe)) {
+        call.journal.not_repeatable();
+    }
     if let Leave::Start(_) = leave {
         call.journal.used("exec.safe");
     }
@@ -243,6 +247,10 @@ fn describe(call: &Call, component: &[u8], bounds: Bounds) -> Result<Exit, Stop<
     let described = call
         .components
         .describe(component, bounds.time, patience, jail);
+    if described.is_err() {
+        // DT-03
+        call.journal.not_repeatable();
+    }
     let (ending, description) = match described {
         Ok(description) => (Ending::Exited(0), description),
         Err(DescribeError::Timeout) => (Ending::TimedOut, String::new()),

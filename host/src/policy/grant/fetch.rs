@@ -10,7 +10,7 @@ use crate::policy::document::{Lined, NetRule};
 use crate::policy::url_prefix::{
     Escapes, has_harmless_escapes, names_its_address, proposal, without_credentials,
 };
-use crate::policy::{Denial, Policy, Rule};
+use crate::policy::{Denial, Layers, Policy, Rule};
 
 const KIND: &str = "net.http";
 
@@ -51,6 +51,49 @@ impl Grant {
         ));
         let line = |layer: &Policy| Some(layer.net_rule(method, url)?.line);
         Some((factors.agreed(line, reason)?, remedy))
+    }
+}
+
+impl Layers {
+    /// Whether every layer lets `method` be sent to `url`: for requests that no manifest declares, those of governed
+    /// execution. Which addresses may be connected to is asked elsewhere.
+    ///
+    /// # Errors
+    /// The denial of the first layer that does not allow it.
+    pub(crate) fn allow_request(&self, method: &str, url: &Url) -> Result<(), Denial> {
+        let mut url = url.clone();
+        url.set_fragment(None);
+        let capability = || format!("{KIND}:{}", without_credentials(&url));
+        if let Some((reason, remedy)) = unusable(&url) {
+            let rule = Rule::of("the form of allowlists", reason);
+            return Err(Denial::new(capability(), rule, remedy.to_owned()));
+        }
+        let known = Method::ALL.into_iter().find(|one| one.as_str() == method);
+        let Some(method) = known else {
+            let rule = Rule::of(
+                "the form of allowlists",
+                "it is a method that no policy names",
+            );
+            return Err(Denial::new(capability(), rule, "use another one".into()));
+        };
+        self.all()
+            .try_for_each(|layer| layer.allows_request(method, &url, capability))
+    }
+
+    /// Whether every layer lets anything at all be sent to a pair (`host:port`), as a tunnel does: a rule of each covers
+    /// the whole host with every method that a policy can name.
+    ///
+    /// # Errors
+    /// The denial of the first layer that does not allow it.
+    pub(crate) fn allow_tunnel(&self, pair: &str, scheme: &str) -> Result<(), Denial> {
+        let text = format!("{scheme}://{pair}/");
+        let url = Url::parse(&text).map_err(|_| {
+            let rule = Rule::of("the form of allowlists", "it is no host with a port");
+            Denial::new(format!("{KIND}:{text}"), rule, "name a host".into())
+        })?;
+        Method::ALL
+            .into_iter()
+            .try_for_each(|method| self.allow_request(method.as_str(), &url))
     }
 }
 

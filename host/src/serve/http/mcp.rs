@@ -1,0 +1,75 @@
+//! `/mcp`: the Model Context Protocol over streamable HTTP, for whoever holds a token.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{FromRequest, Request, State};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use tokio_util::sync::CancellationToken;
+
+use super::App;
+use super::connection::Connection;
+use super::request::{Bytewise, identify};
+use crate::govern::client::Frontend;
+use crate::serve::mcp::{Called, Calls, HttpOptions, StreamableHttp};
+use crate::serve::service::{Identity, Operation, Problem};
+
+/// Names of this machine.
+const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+
+pub(super) fn router(app: App) -> Router {
+    let table = &app.service.config().table;
+    // A service that others reach and that was told no names may be reached under any.
+    let hosts = if table.hosts.is_empty() && !table.listen.ip().is_loopback() {
+        Vec::new()
+    } else {
+        let local = LOCAL.map(str::to_owned);
+        table.hosts.iter().cloned().chain(local).collect()
+    };
+    let options = HttpOptions {
+        hosts,
+        request_bytes: table.request_bytes,
+        ending: app.service.ending(),
+    };
+    let calls = Arc::new(app.clone());
+    let endpoint = StreamableHttp::new(app.service.clone(), calls, options);
+    Router::new()
+        .route("/mcp", any(handle))
+        .with_state((app, endpoint))
+}
+
+/// Counted and traced as calls of the other routes are.
+impl Calls for App {
+    fn call<'a>(
+        &'a self,
+        who: &'a Identity,
+        headers: &'a HeaderMap,
+        operation: Operation,
+        cancel: CancellationToken,
+    ) -> Called<'a> {
+        Box::pin(App::call(self, who, headers, operation, cancel))
+    }
+}
+
+async fn handle(
+    State((app, endpoint)): State<(App, StreamableHttp)>,
+    request: Request,
+) -> Response {
+    match read(&app, request).await {
+        Ok((who, request)) => endpoint.handle(who, request).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+/// Who asks, and the whole of his request, within the bounds of the other routes.
+async fn read(app: &App, request: Request) -> Result<(Identity, Request), Problem> {
+    let connection = request.extensions().get::<Arc<Connection>>().cloned();
+    let who = identify(app, request.headers(), connection.as_deref(), Frontend::Mcp)?;
+    let (parts, body) = request.into_parts();
+    let body = Request::from_parts(parts.clone(), body);
+    let Bytewise(body) = Bytewise::from_request(body, app).await?;
+    Ok((who, Request::from_parts(parts, Body::from(body))))
+}

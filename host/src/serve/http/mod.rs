@@ -1,0 +1,150 @@
+//! HTTP: the routes of the service, and the server that keeps connections within bounds.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `routes` | which route asks for which operation |
+//! | `request` | who asks (bearer token), and the body of a request, within its limits |
+//! | `respond` | answers and problems as HTTP |
+//! | `events` | the stream of changes |
+//! | `mcp` | the Model Context Protocol, which has an endpoint of its own |
+//! | `openapi` | the document that describes it all |
+//! | `metrics`, `trace` | numbers for Prometheus, spans for OpenTelemetry |
+//! | `connection` | one connection: its timeouts, and whose it is |
+//! | `patient`, `strangers` | who reads nothing, and who shows no token |
+//! | `server` | the listener, and how it ends |
+//!
+//! Everything but health, the OpenAPI document and the files of the console needs a bearer token.
+
+mod connection;
+mod events;
+mod mcp;
+mod metrics;
+mod openapi;
+mod patient;
+mod request;
+mod respond;
+mod routes;
+mod server;
+mod strangers;
+mod trace;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Router;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use tokio_util::sync::CancellationToken;
+use tower_http::catch_panic::CatchPanicLayer;
+
+use self::metrics::Metrics;
+use self::trace::Tracer;
+use crate::serve::console;
+use crate::serve::service::{Answer, Identity, Operation, Problem, Service};
+use crate::serve::tenants::Tokens;
+
+pub use self::openapi::document as openapi;
+pub use self::server::{Server, ServerError};
+pub use self::trace::TraceError;
+
+/// What every handler sees. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct App(Arc<Shared>);
+
+pub(crate) struct Shared {
+    pub(crate) service: Service,
+    metrics: Metrics,
+    /// Those that may read the metrics of all tenants.
+    monitors: Tokens,
+    tracer: Option<Tracer>,
+    openapi: bytes::Bytes,
+}
+
+impl std::ops::Deref for App {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}
+
+impl App {
+    fn new(service: Service, tracer: Option<Tracer>) -> Self {
+        let mut monitors = Tokens::default();
+        for digest in &service.config().table.metrics_token_digests {
+            monitors.add(digest, 0);
+        }
+        Self(Arc::new(Shared {
+            metrics: Metrics::new(),
+            monitors,
+            tracer,
+            openapi: openapi::document().to_string().into(),
+            service,
+        }))
+    }
+
+    /// Does an operation, counted and traced.
+    pub(crate) async fn call(
+        &self,
+        who: &Identity,
+        headers: &HeaderMap,
+        operation: Operation,
+        cancel: CancellationToken,
+    ) -> Result<Answer, Problem> {
+        let (tenant, name, started) = (who.tenant.name(), operation.name(), Instant::now());
+        let tracer = self.tracer.as_ref();
+        let span = tracer.map(|tracer| tracer.begin(headers, tenant, name));
+        let result = self.service.call(who, operation, cancel).await;
+        let (outcome, status) = match &result {
+            Ok(_) => ("done", 200),
+            Err(problem) => (problem.outcome(), problem.status),
+        };
+        self.metrics
+            .called(tenant, name, outcome, started.elapsed());
+        if let Some(span) = span {
+            trace::end(span, outcome, status);
+        }
+        result
+    }
+
+    fn flush(&self) {
+        if let Some(tracer) = &self.tracer {
+            tracer.flush();
+        }
+    }
+}
+
+/// Every route.
+fn router(app: App) -> Router {
+    let all = routes::api(app.clone())
+        .merge(mcp::router(app))
+        .merge(console::router());
+    contained(all)
+}
+
+/// A handler that breaks off is a problem like any other, and its connection goes on.
+fn contained(router: Router) -> Router {
+    router.layer(CatchPanicLayer::custom(broke_off))
+}
+
+fn broke_off(_: Box<dyn std::any::Any + Send>) -> Response {
+    Problem::internal(&"a handler broke off").into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::http::Request;
+    use axum::routing::get;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn whatever_route_breaks_off_is_answered() {
+        let breaks = get(async || -> &'static str { panic!("broke off") });
+        let router = contained(Router::new().merge(Router::new().route("/mcp", breaks)));
+        let request = Request::get("/mcp").body(Body::empty()).unwrap();
+        assert_eq!(router.oneshot(request).await.unwrap().status(), 500);
+    }
+}

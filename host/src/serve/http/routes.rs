@@ -1,0 +1,380 @@
+//! Which route asks for which operation. One table: the router is made from it, and the OpenAPI document is checked
+//! against it.
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::Response;
+use axum::routing::{MethodRouter, delete, get, post};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::request::{Bytewise, Options, Query, Segment, Who, bearer};
+use super::respond::response;
+use super::{App, events};
+use crate::serve::service::{
+    Answer, ApproveOptions, ChainOptions, GraphOptions, HydrateOptions, LoadOptions, Operation,
+    Page, PlanOptions, Problem,
+};
+
+/// A route of the table.
+pub(super) struct Route {
+    /// As the OpenAPI document writes it.
+    pub(super) method: &'static str,
+    /// With `{name}` for a segment that is a name.
+    pub(super) path: &'static str,
+    handler: MethodRouter<App>,
+}
+
+fn route(method: &'static str, path: &'static str, handler: MethodRouter<App>) -> Route {
+    Route {
+        method,
+        path,
+        handler,
+    }
+}
+
+/// Every route of the API.
+pub(super) fn table() -> Vec<Route> {
+    vec![
+        route("get", "/healthz", get(healthz)),
+        route("get", "/readyz", get(readyz)),
+        route("get", "/metrics", get(metrics)),
+        route("get", "/openapi.json", get(openapi)),
+        route("post", "/v1/hydrate", post(hydrate)),
+        route("post", "/v1/plan", post(plan)),
+        route("get", "/v1/skills", get(skills)),
+        route("get", "/v1/skills/{id}", get(describe)),
+        route("post", "/v1/skills/{id}/run", post(run)),
+        route("get", "/v1/receipts", get(receipts)),
+        route("get", "/v1/receipts/{id}", get(receipt)),
+        route("get", "/v1/graph", get(graph)),
+        route("get", "/v1/capabilities", get(capabilities)),
+        route("post", "/v1/capabilities", post(load)),
+        route("get", "/v1/capabilities/{skill}", get(capability)),
+        route("delete", "/v1/capabilities/{skill}", delete(unload)),
+        route(
+            "post",
+            "/v1/capabilities/{skill}/{operation}",
+            post(execute),
+        ),
+        route("post", "/v1/map", post(map)),
+        route("get", "/v1/approvals", get(approvals)),
+        route("get", "/v1/approvals/{id}", get(approval)),
+        route("post", "/v1/approvals/{id}/approve", post(approve)),
+        route("post", "/v1/approvals/{id}/deny", post(deny)),
+        route("post", "/v1/approvals/{id}/revoke", post(revoke)),
+        route("get", "/v1/chain", get(chain)),
+        route("get", "/v1/resources", get(resources)),
+        route("get", "/v1/workflows", get(workflows)),
+        route("get", "/v1/events", get(events::stream)),
+    ]
+}
+
+/// The router of the table.
+pub(super) fn api(app: App) -> Router {
+    let mut router = Router::new();
+    for route in table() {
+        tracing::trace!(method = route.method, path = route.path, "a route");
+        router = router.route(route.path, route.handler);
+    }
+    router
+        .fallback(async || Problem::not_found("route"))
+        .method_not_allowed_fallback(async || {
+            Problem::new(
+                405,
+                "method-not-allowed",
+                "the route has no such method",
+                "the route is there, but not for this method",
+            )
+        })
+        .with_state(app)
+}
+
+type Answered = Result<Answer, Problem>;
+
+async fn call(app: &App, who: Who, headers: &HeaderMap, operation: Operation) -> Answered {
+    app.call(&who.0, headers, operation, CancellationToken::new())
+        .await
+}
+
+async fn healthz() -> Answer {
+    Answer::json_bytes(&br#"{"status":"ok"}"#[..])
+}
+
+async fn readyz(State(app): State<App>) -> Answered {
+    if !app.service.is_ready() {
+        return Err(Problem::not_ready());
+    }
+    Ok(Answer::json_bytes(&br#"{"status":"ready"}"#[..]))
+}
+
+async fn openapi(State(app): State<App>) -> Answer {
+    Answer::json_bytes(app.openapi.clone())
+}
+
+async fn metrics(State(app): State<App>, headers: HeaderMap) -> Result<Response, Problem> {
+    bearer(&headers)
+        .and_then(|token| app.monitors.find(token))
+        .ok_or_else(Problem::unauthenticated)?;
+    let text = app
+        .metrics
+        .text(app.service.load())
+        .map_err(|error| Problem::internal(&error))?;
+    let content_type =
+        HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+    Ok(response(content_type, text))
+}
+
+async fn hydrate(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Options(options): Options<HydrateOptions>,
+) -> Answered {
+    call(&app, who, &headers, Operation::Hydrate(options)).await
+}
+
+async fn plan(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Options(options): Options<PlanOptions>,
+) -> Answered {
+    call(&app, who, &headers, Operation::Plan(options)).await
+}
+
+async fn skills(State(app): State<App>, who: Who, headers: HeaderMap) -> Answered {
+    call(&app, who, &headers, Operation::Skills).await
+}
+
+/// Which version of a skill.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Version {
+    version: Option<String>,
+}
+
+impl Version {
+    fn of(self, id: String) -> String {
+        match self.version {
+            Some(version) => format!("{id}@{version}"),
+            None => id,
+        }
+    }
+}
+
+async fn describe(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Segment(id): Segment<String>,
+    Query(version): Query<Version>,
+) -> Answered {
+    let id = version.of(id);
+    call(&app, who, &headers, Operation::Describe { id }).await
+}
+
+async fn run(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Segment(id): Segment<String>,
+    Query(version): Query<Version>,
+    Bytewise(body): Bytewise,
+) -> Answered {
+    let request = if body.is_empty() {
+        b"{}".to_vec()
+    } else {
+        body.to_vec()
+    };
+    let skill = version.of(id);
+    call(&app, who, &headers, Operation::Run { skill, request }).await
+}
+
+async fn receipts(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Query(page): Query<Page>,
+) -> Answered {
+    call(&app, who, &headers, Operation::Receipts(page)).await
+}
+
+async fn receipt(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Segment(id): Segment<String>,
+) -> Answered {
+    call(&app, who, &headers, Operation::Receipt { id }).await
+}
+
+async fn graph(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Query(options): Query<GraphOptions>,
+) -> Answered {
+    call(&app, who, &headers, Operation::Graph(options)).await
+}
+
+async fn capabilities(State(app): State<App>, who: Who, headers: HeaderMap) -> Answered {
+    call(&app, who, &headers, Operation::SkillList).await
+}
+
+async fn load(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Options(options): Options<LoadOptions>,
+) -> Answered {
+    call(&app, who, &headers, Operation::SkillLoad(options)).await
+}
+
+async fn capability(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Segment(skill): Segment<String>,
+) -> Answered {
+    call(&app, who, &headers, Operation::SkillShow { skill }).await
+}
+
+/// What stays when a skill is removed.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unload {
+    #[serde(default)]
+    keep_approvals: bool,
+}
+
+async fn unload(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Segment(skill): Segment<String>,
+    Query(Unload { keep_approvals }): Query<Unload>,
+) -> Answered {
+    let operation = Operation::SkillUnload {
+        skill,
+        keep_approvals,
+    };
+    call(&app, who, &headers, operation).await
+}
+
+async fn execute(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Segment((skill, operation)): Segment<(String, String)>,
+    Options(params): Options<Value>,
+) -> Answered {
+    let operation = Operation::SkillExecute {
+        skill,
+        operation,
+        params,
+    };
+    call(&app, who, &headers, operation).await
+}
+
+/// A command to map.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Command {
+    command: String,
+}
+
+async fn map(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Options(Command { command }): Options<Command>,
+) -> Answered {
+    call(&app, who, &headers, Operation::Map { command }).await
+}
+
+/// Which approvals.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Listed {
+    status: Option<String>,
+}
+
+async fn approvals(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Query(Listed { status }): Query<Listed>,
+) -> Answered {
+    call(&app, who, &headers, Operation::Approvals { status }).await
+}
+
+async fn approval(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Segment(id): Segment<String>,
+) -> Answered {
+    call(&app, who, &headers, Operation::Approval { id }).await
+}
+
+async fn approve(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Segment(id): Segment<String>,
+    Options(options): Options<ApproveOptions>,
+) -> Answered {
+    call(&app, who, &headers, Operation::Approve { id, options }).await
+}
+
+/// Why somebody decided so.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Because {
+    reason: Option<String>,
+}
+
+async fn deny(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Segment(id): Segment<String>,
+    Options(Because { reason }): Options<Because>,
+) -> Answered {
+    call(&app, who, &headers, Operation::Deny { id, reason }).await
+}
+
+async fn revoke(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Segment(id): Segment<String>,
+    Options(Because { reason }): Options<Because>,
+) -> Answered {
+    call(&app, who, &headers, Operation::Revoke { id, reason }).await
+}
+
+async fn chain(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Query(options): Query<ChainOptions>,
+) -> Answered {
+    call(&app, who, &headers, Operation::Chain(options)).await
+}
+
+async fn resources(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Query(page): Query<Page>,
+) -> Answered {
+    call(&app, who, &headers, Operation::Resources(page)).await
+}
+
+async fn workflows(State(app): State<App>, who: Who, headers: HeaderMap) -> Answered {
+    call(&app, who, &headers, Operation::Workflows).await
+}

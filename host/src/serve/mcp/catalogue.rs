@@ -1,0 +1,280 @@
+//! The tools of a tenant: the pinned skills that it may use, and the built-in ones.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
+use serde_json::Value;
+
+use super::built_in::{self, BuiltIn};
+use super::names;
+use crate::host::{HostError, PinnedSkillInfo};
+use crate::serve::service::Identity;
+use crate::serve::tenants::{Role, Tenant};
+use crate::trust::Capability;
+
+/// Which of the tools are offered: those of the tenant, or fewer.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Only tools that change nothing.
+    pub read_only: bool,
+    /// Only these: names of tools or ids of skills; one that ends with `*` is the beginning of such. None: all.
+    pub tools: Option<Vec<String>>,
+}
+
+/// A selection names what is not there.
+#[derive(Debug, thiserror::Error)]
+#[error("no tool is called {name:?}; there are: {}", .there.join(", "))]
+pub struct UnknownTool {
+    /// What was named.
+    pub name: String,
+    /// All that could have been.
+    pub there: Vec<String>,
+}
+
+impl Selection {
+    fn has(&self, name: &str, id: &str, is_read_only: bool) -> bool {
+        if self.read_only && !is_read_only {
+            return false;
+        }
+        let Some(tools) = &self.tools else {
+            return true;
+        };
+        tools.iter().any(|tool| matches(tool, name, id))
+    }
+
+    /// What of it no tool answers to, which would otherwise go unnoticed.
+    pub(super) fn check(&self, catalogue: &Catalogue) -> Result<(), UnknownTool> {
+        let there = || {
+            catalogue
+                .tools
+                .iter()
+                .map(|(name, tool)| (name.as_str(), tool.id()))
+        };
+        for tool in self.tools.iter().flatten() {
+            if !there().any(|(name, id)| matches(tool, name, id)) {
+                return Err(UnknownTool {
+                    name: tool.clone(),
+                    there: there().map(|(name, _)| name.to_owned()).collect(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn matches(pattern: &str, name: &str, id: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(beginning) => name.starts_with(beginning) || id.starts_with(beginning),
+        None => name == pattern || id == pattern,
+    }
+}
+
+/// What a name stands for.
+pub(super) enum Named {
+    BuiltIn(&'static BuiltIn),
+    Skill(Box<SkillTool>),
+}
+
+/// A pinned skill as a tool.
+pub(super) struct SkillTool {
+    pub(super) id: String,
+    tool: Tool,
+    is_read_only: bool,
+}
+
+impl Named {
+    fn id(&self) -> &str {
+        match self {
+            Self::BuiltIn(tool) => tool.name,
+            Self::Skill(skill) => &skill.id,
+        }
+    }
+
+    fn is_read_only(&self) -> bool {
+        match self {
+            Self::BuiltIn(tool) => tool.is_read_only,
+            Self::Skill(skill) => skill.is_read_only,
+        }
+    }
+
+    fn is_for(&self, role: Role) -> bool {
+        match self {
+            Self::BuiltIn(tool) => tool.example().is_some_and(|example| example.is_for(role)),
+            Self::Skill(_) => role != Role::Approver,
+        }
+    }
+
+    fn tool(&self) -> Tool {
+        match self {
+            Self::Skill(skill) => skill.tool.clone(),
+            Self::BuiltIn(built_in) => {
+                let mut tool = Tool::new(built_in.name, built_in.description, built_in.schema());
+                tool.title = Some(built_in.title.to_owned());
+                tool.annotations = Some(built_in.annotations());
+                tool
+            }
+        }
+    }
+}
+
+/// All tools of a tenant, by name.
+pub(super) struct Catalogue {
+    tools: BTreeMap<String, Named>,
+}
+
+impl Catalogue {
+    fn of(tenant: &Tenant) -> Result<Self, HostError> {
+        let mut skills: BTreeMap<String, PinnedSkillInfo> = BTreeMap::new();
+        // Each asked by itself: one that does not answer is no reason to offer none.
+        for id in tenant.host().pinned_ids()? {
+            if !tenant.may_use(&id) || skills.contains_key(&id) {
+                continue;
+            }
+            match tenant.host().describe(&id, None) {
+                Ok(skill) => drop(skills.insert(id, skill)),
+                Err(error) => tracing::warn!(%id, %error, "the skill is no tool"),
+            }
+        }
+        let taken: Vec<&str> = built_in::ALL.iter().map(|tool| tool.name).collect();
+        let names = names::of(skills.keys().map(String::as_str), &taken);
+        let named = names.into_iter().filter_map(|(name, id)| {
+            let skill = skills.remove(&id)?;
+            let tool = SkillTool::of(&name, skill);
+            Some((name, Named::Skill(Box::new(tool))))
+        });
+        let built_in = built_in::ALL
+            .iter()
+            .map(|tool| (tool.name.to_owned(), Named::BuiltIn(tool)));
+        Ok(Self {
+            tools: built_in.chain(named).collect(),
+        })
+    }
+
+    /// The tools of a selection, sorted by name.
+    pub(super) fn list(&self, selection: &Selection, role: Role) -> Vec<Tool> {
+        self.selected(selection, role)
+            .map(|(_, tool)| tool.tool())
+            .collect()
+    }
+
+    /// One of them.
+    pub(super) fn get<'a>(
+        &'a self,
+        name: &str,
+        selection: &'a Selection,
+        role: Role,
+    ) -> Option<&'a Named> {
+        self.selected(selection, role)
+            .find(|(called, _)| *called == name)
+            .map(|(_, tool)| tool)
+    }
+
+    fn selected<'a>(
+        &'a self,
+        selection: &'a Selection,
+        role: Role,
+    ) -> impl Iterator<Item = (&'a String, &'a Named)> {
+        self.tools.iter().filter(move |(name, tool)| {
+            tool.is_for(role) && selection.has(name, tool.id(), tool.is_read_only())
+        })
+    }
+}
+
+impl SkillTool {
+    fn of(name: &str, skill: PinnedSkillInfo) -> Self {
+        let described = skill
+            .description
+            .as_deref()
+            .and_then(|text| serde_json::from_str::<Value>(text).ok())
+            .unwrap_or_default();
+        let description = described.get("description").and_then(Value::as_str);
+        let description = description.unwrap_or(&skill.id).to_owned();
+        let input = schema(described.get("input_schema")).unwrap_or_else(|| {
+            // Where the policy lets no skill describe itself (TP-35), it says what is wrong with a request when it is run.
+            JsonObject::from_iter([("type".to_owned(), Value::from("object"))])
+        });
+        let declares = |test: &dyn Fn(&Capability) -> bool| skill.capabilities.iter().any(test);
+        let writes = declares(&|declared| declared.kind == "fs.write");
+        // The host reads a repository with git and lets it change nothing.
+        let executes =
+            declares(&|declared| declared.kind == "exec.safe" && declared.value != "git");
+        let reaches_out = declares(&|declared| declared.kind == "net.http");
+        let is_read_only = !writes && !executes;
+        let mut tool = Tool::new(name.to_owned(), description, input);
+        tool.title = Some(skill.id.clone());
+        tool.output_schema = schema(described.get("output_schema")).map(Arc::new);
+        tool.annotations = Some(
+            ToolAnnotations::with_title(skill.id.clone())
+                .read_only(is_read_only)
+                .destructive(!is_read_only)
+                .open_world(reaches_out || executes),
+        );
+        tool.meta = Some(MetaObject(JsonObject::from_iter([
+            ("hydrant/skill".to_owned(), skill.id.clone().into()),
+            ("hydrant/version".to_owned(), skill.version.into()),
+            (
+                "hydrant/capabilities".to_owned(),
+                skill.capabilities.iter().map(ToString::to_string).collect(),
+            ),
+        ])));
+        Self {
+            id: skill.id,
+            tool,
+            is_read_only,
+        }
+    }
+}
+
+/// A schema that clients take: of an object, and in the dialect that is the protocol's default, which needs no name; there
+/// are clients that refuse all tools for one that names it.
+fn schema(schema: Option<&Value>) -> Option<JsonObject> {
+    let mut schema = schema?.as_object()?.clone();
+    if schema.get("type").and_then(Value::as_str) != Some("object") {
+        return None;
+    }
+    schema.shift_remove("$schema");
+    Some(schema)
+}
+
+/// A catalogue, and whose it is: tenants that are read again are others.
+type Known = (Weak<Tenant>, Arc<Catalogue>);
+
+/// Catalogues of the tenants, made once for each.
+#[derive(Default)]
+pub(super) struct Catalogues {
+    /// By the tenant's name.
+    known: Mutex<HashMap<String, Known>>,
+    /// By tenant: held by whoever makes its catalogue.
+    making: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
+}
+
+impl Catalogues {
+    /// The catalogue of whoever asks. Not for a thread that has others to serve: each skill is asked what it is.
+    pub(super) fn of(&self, who: &Identity) -> Result<Arc<Catalogue>, HostError> {
+        let name = who.tenant.name();
+        if let Some(known) = self.known(who) {
+            return Ok(known);
+        }
+        let catalogue = Arc::new(Catalogue::of(&who.tenant)?);
+        let entry = (Arc::downgrade(&who.tenant), Arc::clone(&catalogue));
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(name.to_owned(), entry);
+        Ok(catalogue)
+    }
+
+    /// What is to be held while a tenant's catalogue is made, for one at a time makes it.
+    pub(super) fn making(&self, who: &Identity) -> Arc<tokio::sync::Mutex<()>> {
+        let mut making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = who.tenant.name().to_owned();
+        Arc::clone(making.entry(name).or_default())
+    }
+
+    /// The same where it is there already. When tenants are read again, each is another one.
+    pub(super) fn known(&self, who: &Identity) -> Option<Arc<Catalogue>> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let (tenant, catalogue) = known.get(who.tenant.name())?;
+        let is_same = std::ptr::eq(tenant.as_ptr(), Arc::as_ptr(&who.tenant));
+        is_same.then(|| Arc::clone(catalogue))
+    }
+}

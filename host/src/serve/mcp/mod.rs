@@ -1,0 +1,39 @@
+//! The Model Context Protocol, over standard input and output for the user of this machine, and over streamable HTTP for
+//! tenants.
+//!
+//! | in hydrant | in MCP |
+//! |---|---|
+//! | pinned skills, hydration, plans, foreign skills | tools |
+//! | agents and skills below `os://` | resources |
+//! | workflows of the catalogue | prompts |
+//!
+//! Nothing is decided here: each request is one operation of the [`Service`], under the caller's identity, and what the
+//! service refuses is answered as a tool error with its code. A request that is cancelled stops the component.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `server` | the handler of the protocol |
+//! | `catalogue` | the tools of a tenant; `names`, what they are called; `built_in`, those that are no skills |
+//! | `results` | answers and problems as the protocol has them |
+//! | `resources`, `prompts`, `pages` | lists, and what is read from them |
+//! | `http`, `sessions` | streamable HTTP; sessions bound to a token |
+//! | `stdio` | the local user |
+//!
+//! [`Service`]: crate::serve::service::Service
+
+mod built_in;
+mod catalogue;
+mod http;
+mod names;
+mod pages;
+mod prompts;
+mod resources;
+mod results;
+mod server;
+mod sessions;
+mod stdio;
+
+pub use self::catalogue::{Selection, UnknownTool};
+pub use self::http::{HttpOptions, StreamableHttp};
+pub use self::server::{Called, Calls};
+pub use self::stdio::{StdioError, serve_stdio};

@@ -1,0 +1,304 @@
+//! The handler of the protocol: each request as an operation of the service.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
+    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use tokio::time::{Instant, MissedTickBehavior};
+use tokio_util::sync::CancellationToken;
+
+use super::catalogue::{Catalogue, Catalogues, Named, Selection};
+use super::{pages, prompts, resources, results};
+use crate::serve::service::{Answer, Identity, Operation, Problem, Service};
+
+/// Between two notifications of progress.
+const PROGRESS: Duration = Duration::from_secs(1);
+
+/// What a client is told that has no other description of the server.
+const INSTRUCTIONS: &str = "hydrant hosts agent skills. Its tools are signed and sandboxed; what a call may do is the \
+operator's policy to say. `hydrate` turns an agent or skill below os:// into context; resources list what there is. A tool \
+error has a code: `denied` is the policy's answer and will not change, `overloaded` and `limit` say when to come back.";
+
+/// Who does the operations: the service, or what also counts and traces them.
+pub trait Calls: Send + Sync + 'static {
+    /// Does one for somebody; `headers` are those of the request that it came with, if any.
+    fn call<'a>(
+        &'a self,
+        who: &'a Identity,
+        headers: &'a HeaderMap,
+        operation: Operation,
+        cancel: CancellationToken,
+    ) -> Called<'a>;
+}
+
+/// What comes of a call.
+pub type Called<'a> = Pin<Box<dyn Future<Output = Result<Answer, Problem>> + Send + 'a>>;
+
+impl Calls for Service {
+    fn call<'a>(
+        &'a self,
+        who: &'a Identity,
+        _: &'a HeaderMap,
+        operation: Operation,
+        cancel: CancellationToken,
+    ) -> Called<'a> {
+        Box::pin(Service::call(self, who, operation, cancel))
+    }
+}
+
+/// See the module; cheap to clone.
+#[derive(Clone)]
+pub(super) struct Server {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    calls: Arc<dyn Calls>,
+    selection: Selection,
+    catalogues: Catalogues,
+    /// The user of this machine; none where each request has a token.
+    local: Option<Identity>,
+}
+
+impl Server {
+    pub(super) fn new(
+        calls: Arc<dyn Calls>,
+        selection: Selection,
+        local: Option<Identity>,
+    ) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                calls,
+                selection,
+                catalogues: Catalogues::default(),
+                local,
+            }),
+        }
+    }
+
+    /// Who asks. What authenticated the request put it there; nothing in the message can.
+    fn identity(&self, context: &RequestContext<RoleServer>) -> Result<Identity, ErrorData> {
+        if let Some(local) = &self.shared.local {
+            return Ok(local.clone());
+        }
+        let parts = context.extensions.get::<Parts>();
+        parts
+            .and_then(|parts| parts.extensions.get::<Identity>().cloned())
+            .ok_or_else(|| results::of_request(&Problem::unauthenticated()))
+    }
+
+    /// Who asks for what is no operation of the service, which it therefore does not count.
+    fn admit(&self, context: &RequestContext<RoleServer>) -> Result<Identity, ErrorData> {
+        let who = self.identity(context)?;
+        let detail = "the tenant calls more often than it may";
+        match who.tenant.rate.take() {
+            Ok(()) => Ok(who),
+            Err(after) => Err(results::of_request(&Problem::too_many(detail, after))),
+        }
+    }
+
+    /// The tools of whoever asks.
+    pub(super) async fn catalogue(&self, who: &Identity) -> Result<Arc<Catalogue>, ErrorData> {
+        if let Some(known) = self.shared.catalogues.known(who) {
+            return Ok(known);
+        }
+        // Who comes meanwhile waits here, and not on a thread.
+        let making = self.shared.catalogues.making(who);
+        let _making = making.lock().await;
+        let (shared, who) = (Arc::clone(&self.shared), who.clone());
+        let made = tokio::task::spawn_blocking(move || shared.catalogues.of(&who)).await;
+        let failed = |why: &dyn std::fmt::Display| results::of_request(&Problem::internal(why));
+        made.map_err(|error| failed(&error))?
+            .map_err(|error| failed(&error))
+    }
+
+    /// Asks the service, and tells a client that wants to know that the call still runs. The service stops when the
+    /// request is cancelled.
+    async fn perform(
+        &self,
+        who: &Identity,
+        operation: Operation,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Answer, Problem> {
+        let none = HeaderMap::new();
+        let headers = context.extensions.get::<Parts>();
+        let headers = headers.map_or(&none, |parts| &parts.headers);
+        let cancel = context.ct.clone();
+        let call = self.shared.calls.call(who, headers, operation, cancel);
+        let Some(token) = context.meta.get_progress_token() else {
+            return call.await;
+        };
+        tokio::pin!(call);
+        let started = Instant::now();
+        let mut ticks = tokio::time::interval(PROGRESS);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut call => return answer,
+                _ = ticks.tick() => {
+                    let elapsed = started.elapsed();
+                    // How much is left nobody knows; that it goes on is worth to be known.
+                    let progress = ProgressNotificationParam::new(token.clone(), elapsed.as_secs_f64())
+                        .with_message(format!("running for {} s", elapsed.as_secs()));
+                    let told = context.peer.notify_progress(progress);
+                    // A client that does not read must not keep the call from ending.
+                    let _ = tokio::time::timeout(PROGRESS, told).await;
+                }
+            }
+        }
+    }
+
+    async fn ask(
+        &self,
+        operation: Operation,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Answer, ErrorData> {
+        let who = self.identity(context)?;
+        self.perform(&who, operation, context)
+            .await
+            .map_err(|problem| results::of_request(&problem))
+    }
+
+    pub(super) fn selection(&self) -> &Selection {
+        &self.shared.selection
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_prompts()
+            .build();
+        let program = Implementation::new("hydrant", env!("CARGO_PKG_VERSION"))
+            .with_title("hydrant: a host for agent skills");
+        ServerConfig::new(capabilities)
+            .with_server_info(program)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        self.admit(&context)?;
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let who = self.admit(&context)?;
+        let after = pages::after(request.as_ref())?;
+        let catalogue = self.catalogue(&who).await?;
+        let tools = catalogue.list(self.selection(), who.role);
+        let (tools, next) = pages::page(tools, after.as_deref(), |tool| tool.name.as_ref());
+        let mut result = ListToolsResult::with_all_items(tools);
+        result.next_cursor = next;
+        Ok(result)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let who = self.identity(&context)?;
+        let catalogue = self.catalogue(&who).await?;
+        let arguments = request.arguments.unwrap_or_default();
+        let operation = match catalogue.get(&request.name, self.selection(), who.role) {
+            // What is not offered is not told apart from what is not there.
+            None => {
+                let message = format!("there is no tool {:?}", request.name);
+                return Err(ErrorData::invalid_params(message, None));
+            }
+            Some(Named::BuiltIn(tool)) => tool.operation(arguments),
+            Some(Named::Skill(skill)) => serde_json::to_vec(&arguments)
+                .map(|request| Operation::Run {
+                    skill: skill.id.clone(),
+                    request,
+                })
+                .map_err(|error| Problem::invalid(error.to_string())),
+        };
+        let result = match operation {
+            Ok(operation) => self.perform(&who, operation, &context).await,
+            Err(problem) => {
+                self.admit(&context)?;
+                Err(problem)
+            }
+        };
+        Ok(results::of_tool(result).into())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        let answer = self.ask(resources::listing(cursor), &context).await?;
+        resources::listed(&answer)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.admit(&context)?;
+        Ok(ListResourceTemplatesResult::with_all_items(
+            resources::templates(),
+        ))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let reading = resources::reading(&request.uri)?;
+        let answer = self.ask(reading, &context).await?;
+        Ok(resources::read(&request.uri, &answer).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let after = pages::after(request.as_ref())?;
+        let answer = self.ask(Operation::Workflows, &context).await?;
+        let all = prompts::listed(&answer)?;
+        let (prompts, next) = pages::page(all, after.as_deref(), |prompt| prompt.name.as_str());
+        let mut result = ListPromptsResult::with_all_items(prompts);
+        result.next_cursor = next;
+        Ok(result)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let asking = prompts::asking(&request)?;
+        let answer = self.ask(asking, &context).await?;
+        Ok(prompts::got(&answer).into())
+    }
+}

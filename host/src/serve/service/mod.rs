@@ -1,0 +1,396 @@
+//! The service: what a tenant may ask, whatever the front end. It knows neither HTTP nor the Model Context Protocol.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `operation` | what can be asked, and by which role |
+//! | `problem` | why there is no answer |
+//! | `queue`, `rate` | whose turn it is, and how often |
+//! | `directory` | the tenants at this moment, and their tokens |
+//! | `perform` | the operations, on a thread of their own |
+//! | `workers` | the threads that calls run on |
+//! | `ready` | what is done before the service calls itself ready |
+//! | `receipts`, `events` | what was done, and that something changed |
+//!
+//! [`Service::call`] checks the role, then the rate, then waits for a turn, then works. Whoever stops waiting, or cancels,
+//! has his answer at once; a component that runs for him is stopped at the next tick of the engine.
+
+mod directory;
+pub mod events;
+mod operation;
+mod perform;
+mod problem;
+pub mod queue;
+pub mod rate;
+mod ready;
+pub mod receipts;
+mod workers;
+
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use bytes::Bytes;
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+
+use self::directory::Directory;
+use self::queue::{Full, Queue, Share};
+use self::workers::Workers;
+use super::config::ServeConfig;
+use super::tenants::{LocalUser, Tenant, TenantError, TenantsError, TenantsFile, token_digest};
+use crate::capability::Cancellation;
+use crate::engine::{Engine, EngineError, EngineOptions};
+use crate::govern::client::Frontend;
+use crate::govern::governor::Caller;
+use crate::policy::{Policy, PolicyError};
+
+pub use self::events::Event;
+pub use self::operation::{
+    ApproveOptions, ChainOptions, GraphFormat, GraphOptions, HydrateOptions, LoadOptions,
+    Operation, Page, PlanFormat, PlanOptions, Speaker, Turn,
+};
+pub use self::problem::{Problem, seconds};
+pub use self::queue::Load;
+pub use self::ready::Preparing;
+pub use self::receipts::ReceiptId;
+pub use super::tenants::Role;
+
+/// JSON.
+pub const JSON: &str = "application/json";
+
+/// Who asks. Made by a front end once it knows who it is; nothing in a request can change it.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// Whose state it is about.
+    pub tenant: Arc<Tenant>,
+    /// What he may do.
+    pub role: Role,
+    /// Over what he came.
+    pub frontend: Frontend,
+    /// A session of the tenant's that the call joins; none: that of `connection`.
+    pub session: Option<String>,
+    /// The session of a connection that lasts, which ends with it; none: the call has one of its own.
+    pub connection: Option<Caller>,
+    /// The budget that calls are charged to which join no session of the tenant's: that of the token. None: their own.
+    pub account: Option<String>,
+}
+
+/// What an operation answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The answer as it goes out.
+    pub body: Bytes,
+    /// What it is.
+    pub content_type: &'static str,
+    /// Of a run.
+    pub receipt: Option<ReceiptId>,
+}
+
+impl Answer {
+    /// JSON that was written before.
+    #[must_use]
+    pub fn json_bytes(body: impl Into<Bytes>) -> Self {
+        Self {
+            body: body.into(),
+            content_type: JSON,
+            receipt: None,
+        }
+    }
+
+    /// A value as JSON.
+    #[must_use]
+    pub fn json(value: &serde_json::Value) -> Self {
+        Self::json_bytes(value.to_string())
+    }
+
+    /// Text of some kind.
+    #[must_use]
+    pub fn text(content_type: &'static str, body: impl Into<Bytes>) -> Self {
+        Self {
+            body: body.into(),
+            content_type,
+            receipt: None,
+        }
+    }
+}
+
+/// Why there is no service.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// A value of `[serve]` is out of its bounds.
+    #[error("[serve]: {key}: it must be {bounds}")]
+    Config {
+        /// The key.
+        key: &'static str,
+        /// In words.
+        bounds: &'static str,
+    },
+    /// The tenants file is refused.
+    #[error(transparent)]
+    Tenants(#[from] TenantsError),
+    /// The policy of the server is refused, so that no tenant could be served.
+    #[error("the server's policy: {0}")]
+    Policy(#[from] PolicyError),
+    /// A tenant cannot be served.
+    #[error(transparent)]
+    Tenant(#[from] TenantError),
+    /// Two tenants would have one state.
+    #[error("tenants {0:?} and {1:?} have the same home")]
+    SameHome(String, String),
+    /// There is no engine.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+/// See the module. Cheap to clone; clones are the same service.
+#[derive(Clone)]
+pub struct Service(Arc<Inner>);
+
+struct Inner {
+    config: Arc<ServeConfig>,
+    engine: Engine,
+    directory: ArcSwap<Directory>,
+    /// One at a time reads the tenants file.
+    reloading: Mutex<()>,
+    queue: Queue,
+    workers: Workers,
+    /// Ends when the service does.
+    ending: CancellationToken,
+    /// How many of its own tasks stand before it is ready.
+    preparing: AtomicUsize,
+}
+
+impl Service {
+    /// Reads the tenants file and opens every tenant's state. Also answers why tenants are left out.
+    ///
+    /// # Errors
+    ///
+    /// [`ServeError`]: nothing is served then, also where no tenant of the file can be.
+    pub fn open(config: &ServeConfig) -> Result<(Self, Vec<ServeError>), ServeError> {
+        if let Some((key, bounds)) = config.table.out_of_bounds() {
+            return Err(ServeError::Config { key, bounds });
+        }
+        let service = Self::empty(config.clone())?;
+        let mut left_out = service.reload()?;
+        if service.0.directory.load().is_empty() && !left_out.is_empty() {
+            return Err(left_out.swap_remove(0));
+        }
+        Ok((service, left_out))
+    }
+
+    /// A service of the user of this machine alone, and his identity, with every right.
+    ///
+    /// # Errors
+    ///
+    /// [`ServeError`]
+    pub fn of_local_user(user: LocalUser) -> Result<(Self, Identity), ServeError> {
+        let service = Self::empty(ServeConfig {
+            home: user.home.clone(),
+            ..ServeConfig::default()
+        })?;
+        let tenant = Arc::new(Tenant::local(user)?);
+        let identity = Identity {
+            tenant: Arc::clone(&tenant),
+            role: Role::Operator,
+            frontend: Frontend::Mcp,
+            session: None,
+            connection: None,
+            account: None,
+        };
+        service
+            .0
+            .directory
+            .store(Arc::new(Directory::of_one(tenant)));
+        Ok((service, identity))
+    }
+
+    fn empty(config: ServeConfig) -> Result<Self, ServeError> {
+        let slots = u32::try_from(config.table.workers).unwrap_or(1_000);
+        // As many spare places as workers; interpreters and planners run inside of calls: one more for each.
+        let engine = Engine::new(&EngineOptions {
+            slots: slots.saturating_mul(4).max(16),
+            ..EngineOptions::default()
+        })?;
+        Ok(Self(Arc::new(Inner {
+            queue: Queue::new(
+                config.table.workers,
+                config.table.workers,
+                config.table.queue,
+            ),
+            workers: Workers::default(),
+            config: Arc::new(config),
+            engine,
+            directory: ArcSwap::default(),
+            reloading: Mutex::default(),
+            ending: CancellationToken::new(),
+            preparing: AtomicUsize::new(0),
+        })))
+    }
+
+    /// Reads the tenants file again. Who is as before goes on as before; calls that run end under what they began with.
+    /// Answers why tenants are left out: one that cannot be served does not keep another's removal from holding.
+    ///
+    /// # Errors
+    ///
+    /// [`ServeError`]: nothing changes then.
+    pub fn reload(&self) -> Result<Vec<ServeError>, ServeError> {
+        let _one = self
+            .0
+            .reloading
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let file = TenantsFile::read(&self.0.config.table.tenants)?;
+        if let Some(policy) = &self.0.config.policy {
+            Policy::load_unmounted(policy)?;
+        }
+        let known = self.0.directory.load_full();
+        let (next, left_out) = known.next(file, &self.0.config, &self.0.engine);
+        self.0.directory.store(Arc::new(next));
+        Ok(left_out)
+    }
+
+    /// Who holds this token.
+    ///
+    /// # Errors
+    ///
+    /// [`Problem::unauthenticated`], the same for every token that is none.
+    pub fn authenticate(&self, bearer: &str, frontend: Frontend) -> Result<Identity, Problem> {
+        let directory = self.0.directory.load();
+        let (tenant, role) = directory
+            .find(bearer)
+            .ok_or_else(Problem::unauthenticated)?;
+        Ok(Identity {
+            tenant,
+            role,
+            frontend,
+            session: None,
+            connection: None,
+            account: Some(account(bearer)),
+        })
+    }
+
+    /// Does one operation for somebody.
+    ///
+    /// # Errors
+    ///
+    /// [`Problem`]
+    pub async fn call(
+        &self,
+        who: &Identity,
+        operation: Operation,
+        cancel: CancellationToken,
+    ) -> Result<Answer, Problem> {
+        if !operation.is_for(who.role) {
+            let (role, name) = (who.role.as_str(), operation.name());
+            return Err(Problem::forbidden(format!(
+                "a token with the role {role} may not ask for {name}"
+            )));
+        }
+        who.tenant
+            .rate
+            .take()
+            .map_err(|after| Problem::too_many("the tenant calls more often than it may", after))?;
+        let running = Cancellation::new();
+        let _ends = EndsWithIts(running.clone());
+        let place = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err(Problem::cancelled()),
+            () = self.0.ending.cancelled() => return Err(Problem::overloaded(AFTER)),
+            place = self.place(&who.tenant) => place?,
+        };
+        if let Some(known) = perform::known(who, &operation) {
+            return known;
+        }
+        let work = {
+            let (who, running) = (who.clone(), running.clone());
+            move || {
+                let _place = place;
+                running.during(|| perform::perform(&who, operation))
+            }
+        };
+        let working = self.0.workers.begin(work);
+        tokio::select! {
+            biased;
+            done = working.done() => done.unwrap_or_else(|error| Err(Problem::internal(&error))),
+            () = cancel.cancelled() => Err(Problem::cancelled()),
+        }
+    }
+
+    async fn place(&self, tenant: &Tenant) -> Result<queue::Place, Problem> {
+        let definition = tenant.definition();
+        let share = Share {
+            running: definition.concurrency,
+            waiting: definition.queue,
+        };
+        let place = self.0.queue.place(tenant.name(), share);
+        match tokio::time::timeout(self.0.config.table.queue_timeout, place).await {
+            Ok(Ok(place)) => Ok(place),
+            Ok(Err(Full::Lane)) => Err(Problem::too_many(
+                "as many calls of the tenant run and wait as may",
+                AFTER,
+            )),
+            Ok(Err(Full::Server)) | Err(_) => Err(Problem::overloaded(AFTER)),
+        }
+    }
+
+    /// The changes of a tenant's state from now on.
+    #[must_use]
+    pub fn events(&self, who: &Identity) -> broadcast::Receiver<Event> {
+        who.tenant.events.subscribe()
+    }
+
+    /// How much there is to do.
+    #[must_use]
+    pub fn load(&self) -> Load {
+        self.0.queue.load()
+    }
+
+    /// What it was made of.
+    #[must_use]
+    pub fn config(&self) -> &ServeConfig {
+        &self.0.config
+    }
+
+    /// Begins no further call; what runs goes on.
+    pub fn end(&self) {
+        self.0.ending.cancel();
+    }
+
+    /// Whether [`end`](Self::end) was called.
+    #[must_use]
+    pub fn is_ending(&self) -> bool {
+        self.0.ending.is_cancelled()
+    }
+
+    /// A token that is cancelled when the service ends, for what lasts: streams, sessions.
+    #[must_use]
+    pub fn ending(&self) -> CancellationToken {
+        self.0.ending.clone()
+    }
+
+    /// A connection of a lasting session ended; with it end the grants that were for it.
+    pub fn end_session(&self, who: &Identity) {
+        if let Ok(caller) = perform::caller(who) {
+            who.tenant.end_session(&caller);
+        }
+    }
+}
+
+/// The name of a token's budget; no way leads from it to the token.
+fn account(bearer: &str) -> String {
+    let digest = token_digest(bearer);
+    format!("http-{}", digest.hex().get(..16).unwrap_or_default())
+}
+
+/// When who waits for a turn in vain is told to come again.
+const AFTER: Duration = Duration::from_secs(1);
+
+/// Cancels a call when whoever waits for it goes away.
+struct EndsWithIts(Cancellation);
+
+impl Drop for EndsWithIts {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}

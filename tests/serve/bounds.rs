@@ -1,0 +1,186 @@
+//! What the server takes: sizes, times, connections. Whoever keeps to none of them is answered or cut off, never waited for.
+
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::client::{Client, answer};
+use crate::house::{House, shared, token};
+
+#[test]
+fn a_body_that_is_too_large_is_refused_before_it_is_read() {
+    let house = House::with("request_bytes = 2048");
+    let server = house.serve();
+    let client = server.client("alpha", "caller");
+    let large = json!({"uri": "x".repeat(4096)});
+    let refused = client.post("/v1/hydrate", &large);
+    assert_eq!(
+        (refused.status, refused.code().as_str()),
+        (413, "too-large")
+    );
+    // Without a length, as much is read and no more.
+    let mut stream = client.connect();
+    let token = token("alpha", "caller");
+    write!(
+        stream,
+        "POST /v1/hydrate HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ntransfer-encoding: chunked\r\n\r\n"
+    )
+    .unwrap();
+    for _ in 0..64 {
+        if write!(stream, "400\r\n{}\r\n", "x".repeat(1024)).is_err() {
+            break;
+        }
+    }
+    assert_eq!(answer(&mut stream).status, 413);
+}
+
+#[test]
+fn a_head_that_is_too_long_is_refused() {
+    let (_, server) = shared();
+    let client = server.client("alpha", "caller");
+    let long = "x".repeat(100_000);
+    let mut stream = client.begin("GET", "/v1/skills", &[("x-long", &long)], None);
+    assert_eq!(answer(&mut stream).status, 431);
+    let many: Vec<(String, String)> = (0..100).map(|at| (format!("x-{at}"), "1".into())).collect();
+    let many: Vec<(&str, &str)> = many
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    let mut stream = client.begin("GET", "/v1/skills", &many, None);
+    assert_eq!(answer(&mut stream).status, 431);
+}
+
+#[test]
+fn who_sends_a_head_drop_by_drop_is_cut_off() {
+    let house = House::with("header_timeout = \"500ms\"");
+    let server = house.serve();
+    let mut stream = Client::new(server.address, None).connect();
+    let started = Instant::now();
+    let mut sent = 0;
+    for byte in b"GET /v1/skills HTTP/1.1\r\nhost: x\r\n".iter().cycle() {
+        if stream.write_all(&[*byte]).is_err() || started.elapsed() > Duration::from_secs(20) {
+            break;
+        }
+        sent += 1;
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(started.elapsed() < Duration::from_secs(20), "{sent} bytes");
+}
+
+#[test]
+fn who_sends_nothing_is_cut_off() {
+    let house = House::with("header_timeout = \"500ms\"");
+    let server = house.serve();
+    let mut stream = Client::new(server.address, None).connect();
+    let started = Instant::now();
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest);
+    assert!(started.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn who_sends_a_body_drop_by_drop_is_answered_408() {
+    let house = House::with("body_timeout = \"500ms\"");
+    let server = house.serve();
+    let mut stream = server.client("alpha", "caller").connect();
+    let token = token("alpha", "caller");
+    write!(
+        stream,
+        "POST /v1/hydrate HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-length: 1000\r\n\r\n{{"
+    )
+    .unwrap();
+    let refused = answer(&mut stream);
+    assert_eq!((refused.status, refused.code().as_str()), (408, "timeout"));
+}
+
+#[test]
+fn connections_too_many_are_told_so_at_once() {
+    let house = House::with("connections = 4");
+    let server = house.serve();
+    let client = server.client("alpha", "caller");
+    let held: Vec<_> = (0..4).map(|_| client.connect()).collect();
+    std::thread::sleep(Duration::from_millis(100));
+    let started = Instant::now();
+    let refused = client.get("/v1/skills");
+    assert_eq!(refused.status, 503);
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    assert!(started.elapsed() < Duration::from_secs(10));
+    drop(held);
+    let until = Instant::now() + Duration::from_secs(20);
+    while client.get("/healthz").status != 200 {
+        assert!(Instant::now() < until);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn who_shows_no_token_leaves_half_of_the_connections_to_others() {
+    let house = House::with("connections = 8");
+    let server = house.serve();
+    // One that is a tenant's does not count as nobody's.
+    let mut own = server.client("alpha", "caller").connect();
+    let token = token("alpha", "caller");
+    let head =
+        format!("GET /v1/skills HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\r\n");
+    own.write_all(head.as_bytes()).unwrap();
+    assert_eq!(answer(&mut own).status, 200);
+    let stranger = Client::new(server.address, None);
+    let held: Vec<_> = (0..3).map(|_| stranger.connect()).collect();
+    assert_eq!(stranger.get("/healthz").status, 200);
+    let until = Instant::now() + Duration::from_secs(20);
+    let last = stranger.connect();
+    while stranger.get("/healthz").status != 503 {
+        assert!(Instant::now() < until, "strangers take more than half");
+    }
+    own.write_all(head.as_bytes()).unwrap();
+    assert_eq!(answer(&mut own).status, 200);
+    drop((held, last));
+    while stranger.get("/healthz").status != 200 {
+        assert!(Instant::now() < until);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn what_is_no_http_is_no_harm() {
+    let (_, server) = shared();
+    for bytes in [
+        &b"\0\0\0\0"[..],
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"\x16\x03\x01\x02\x00",
+        b"GET / HTTP/9.9\r\n\r\n",
+    ] {
+        let mut stream = Client::new(server.address, None).connect();
+        stream.write_all(bytes).unwrap();
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest);
+        assert!(
+            rest.is_empty() || rest.starts_with(b"HTTP/1.1 4"),
+            "{rest:?}"
+        );
+    }
+    assert_eq!(
+        Client::new(server.address, None).get("/healthz").status,
+        200
+    );
+}
+
+#[test]
+fn a_configuration_that_is_wrong_says_where() {
+    for (lines, named) in [
+        ("workers = 0", "workers"),
+        ("listn = \"127.0.0.1:1\"", "listn"),
+        ("queue_timeout = \"soon\"", "queue_timeout"),
+        ("otlp_endpoint = \"file:///x\"", "otlp_endpoint"),
+    ] {
+        let house = House::with(lines);
+        let checked = house.command(&["serve", "--check"]).output().unwrap();
+        let said = String::from_utf8_lossy(&checked.stderr).into_owned();
+        assert!(
+            !checked.status.success() && said.contains(named),
+            "{lines}: {said}"
+        );
+    }
+}

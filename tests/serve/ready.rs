@@ -1,0 +1,89 @@
+//! The cold start: the service says that it is ready when its skills are compiled, and has not kept what that took.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use crate::house::House;
+
+/// Bytes that an idle service may hold.
+const IDLE: u64 = 60 * 1024 * 1024;
+
+#[test]
+fn the_service_is_ready_once_its_skills_are_compiled() {
+    let house = House::new();
+    // Two small ones: compiling all of them takes long on a busy machine.
+    let few = "skills = [\"content.hydrate\", \"fs.read_text\"]";
+    house.tenants(&[("alpha", few), ("beta", few)]);
+    let cache = house.path("cold");
+    let server = house.serve_cold(&cache);
+    let client = server.with_token(None);
+    let first = client.get("/readyz");
+    assert_eq!(client.get("/healthz").status, 200);
+    let until = Instant::now() + Duration::from_secs(300);
+    let mut refused = 0;
+    loop {
+        let answer = client.get("/readyz");
+        if answer.status == 200 {
+            break;
+        }
+        assert_eq!(answer.code(), "not-ready");
+        assert!(answer.header("retry-after").is_some());
+        refused += 1;
+        assert!(Instant::now() < until, "never ready: {}", server.log());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // Compiling takes longer than asking once does.
+    assert_eq!(first.status, 503, "{}", first.text());
+    assert!(refused > 0);
+    let compiled = |folder: &std::path::Path| {
+        let mut folders = vec![folder.to_owned()];
+        let mut files = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    files.push((
+                        path.clone(),
+                        fs::metadata(&path).unwrap().modified().unwrap(),
+                    ));
+                }
+            }
+        }
+        files.sort();
+        files
+    };
+    let before = compiled(&cache);
+    assert!(before.len() >= 2, "{before:?}");
+    assert!(
+        server.resident_bytes() <= IDLE,
+        "{}",
+        server.resident_bytes()
+    );
+    server
+        .client("alpha", "caller")
+        .hydrate("os://agents/own.md")
+        .ok();
+    // The call compiled nothing more.
+    assert_eq!(compiled(&cache), before);
+    assert_eq!(server.log(), "");
+}
+
+#[test]
+fn a_cache_that_cannot_be_used_hinders_nobody() {
+    let house = House::new();
+    let one = "skills = [\"content.hydrate\"]";
+    house.tenants(&[("alpha", one), ("beta", one)]);
+    house.write("cold", "no folder");
+    let server = house.serve_cold(&house.path("cold"));
+    let until = Instant::now() + Duration::from_secs(300);
+    while server.with_token(None).get("/readyz").status != 200 {
+        assert!(Instant::now() < until, "never ready: {}", server.log());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    server
+        .client("alpha", "caller")
+        .hydrate("os://agents/own.md")
+        .ok();
+}
