@@ -138,11 +138,7 @@ fn load(samples: usize) -> Measured {
         || drop(black_box(once())),
         || drop(black_box(native())),
     );
-    Measured {
-        hydrant,
-        floor,
-        target: Target::Time(Duration::from_millis(25)),
-    }
+    Measured::new(hydrant, floor, Target::Time(Duration::from_millis(25)))
 }
 
 /// All steps of a call with a secret and a JSON body; the floor is the exchange of step 12 alone.
@@ -203,9 +199,5 @@ fn call(samples: usize) -> Measured {
         || drop(black_box(execute())),
         || drop(black_box(direct())),
     );
-    Measured {
-        hydrant,
-        floor,
-        target: Target::Beyond(Duration::from_millis(2)),
-    }
+    Measured::new(hydrant, floor, Target::Beyond(Duration::from_millis(2)))
 }

@@ -107,11 +107,7 @@ impl Desk {
             },
             || spawn_nothing(self.0.path()),
         );
-        Measured {
-            hydrant,
-            floor,
-            target: Target::Time(target),
-        }
+        Measured::new(hydrant, floor, Target::Time(target))
     }
 
     /// What the hook prints, and its warnings.

@@ -15,6 +15,8 @@
 mod floor;
 #[path = "harness/mod.rs"]
 mod harness;
+#[path = "hydrate/material.rs"]
+mod material;
 #[path = "hydrate/server.rs"]
 mod server;
 
@@ -30,8 +32,7 @@ use floor::{BareWasmtime, native_hydrate};
 use harness::{Measured, Target, alternate};
 use hydrant::policy::CliMount;
 use hydrant::{Host, HydrateRequest};
-
-const AGENT: &str = "os://agents/pilot.md";
+use material::{AGENT, os_root};
 
 fn describe(host: &Host) -> String {
     let skill = host.describe("content.hydrate", None).unwrap();
@@ -41,7 +42,8 @@ fn describe(host: &Host) -> String {
 fn main() -> ExitCode {
     harness::run(&[
         ("hydrate 10 local skills, in process", in_process),
-        ("fresh instance and call (bare wasmtime)", fresh_instance),
+        ("fresh instance and call; bare wasmtime", fresh_instance),
+        ("fresh instance and call; a warm instance", over_warm),
         ("hydrate 10 local skills, whole process", whole_process),
         ("hydrate 10 tools asked before, whole process", kept_tools),
         ("hydrate 10 tools, never asked, beside 1", first_tools),
@@ -65,11 +67,7 @@ fn in_process(samples: usize) -> Measured {
         || drop(black_box(host.hydrate(&request).unwrap())),
         || drop(black_box(native_hydrate(os, AGENT))),
     );
-    Measured {
-        hydrant,
-        floor,
-        target: Target::Ratio(2.0),
-    }
+    Measured::new(hydrant, floor, Target::Ratio(2.0))
 }
 
 fn fresh_instance(samples: usize) -> Measured {
@@ -85,11 +83,20 @@ fn fresh_instance(samples: usize) -> Measured {
         || drop(black_box(describe(&host))),
         || drop(black_box(bare.describe())),
     );
-    Measured {
-        hydrant,
-        floor,
-        target: Target::Ratio(1.3),
-    }
+    Measured::new(hydrant, floor, Target::Ratio(1.3))
+}
+
+fn over_warm(samples: usize) -> Measured {
+    let host = Host::builder().build().unwrap();
+    let bare = BareWasmtime::new();
+    let mut warm = bare.warm();
+    assert_eq!(describe(&host), warm(), "both sides do the same work");
+    let (hydrant, floor) = alternate(
+        samples * 4,
+        || drop(black_box(describe(&host))),
+        || drop(black_box(warm())),
+    );
+    Measured::new(hydrant, floor, Target::Beyond(Duration::from_micros(20)))
 }
 
 fn whole_process(samples: usize) -> Measured {
@@ -133,11 +140,7 @@ fn first_tools(samples: usize) -> Measured {
         );
     };
     let (hydrant, floor) = alternate(samples.min(100), || hydrate(&ten), || hydrate(&one));
-    Measured {
-        hydrant,
-        floor,
-        target: Target::Ratio(2.5),
-    }
+    Measured::new(hydrant, floor, Target::Ratio(2.5))
 }
 
 /// Tools, each a script that a shell runs, an agent that has them, and a policy that lets them be asked.
@@ -200,11 +203,7 @@ fn processes(arguments: &[String], samples: usize, target: Duration) -> Measured
         || spawn(hydrant, arguments),
         || spawn("/bin/true", &[]),
     );
-    Measured {
-        hydrant,
-        floor,
-        target: Target::Time(target),
-    }
+    Measured::new(hydrant, floor, Target::Time(target))
 }
 
 fn over_http(samples: usize) -> Measured {
@@ -247,29 +246,5 @@ fn over_http(samples: usize) -> Measured {
         || std::thread::sleep(delay * 10),
     );
     let target = Target::Time(Duration::from_millis(300));
-    Measured {
-        hydrant,
-        floor,
-        target,
-    }
-}
-
-fn os_root(skills: usize) -> tempfile::TempDir {
-    let directory = tempfile::tempdir().unwrap();
-    let os = directory.path();
-    fs::create_dir_all(os.join("agents")).unwrap();
-    fs::create_dir_all(os.join("skills")).unwrap();
-    let mut agent = String::from("---\nname: Pilot\nskills:\n");
-    for skill in 0..skills {
-        writeln!(agent, "  - ../skills/skill-{skill}.md").unwrap();
-        let body =
-            "Read the checklist aloud, one item at a time, and wait for the answer.\n".repeat(40);
-        let text = format!(
-            "---\nname: Skill {skill}\ndescription: What skill {skill} is for, in a sentence or two of ordinary length.\n\
-             skills: [./skill-0.md]\ntools: [../tools/check.sh]\n---\n# Skill {skill}\n\n{body}"
-        );
-        fs::write(os.join(format!("skills/skill-{skill}.md")), text).unwrap();
-    }
-    fs::write(os.join("agents/pilot.md"), agent + "---\nFly the plane.\n").unwrap();
-    directory
+    Measured::new(hydrant, floor, target)
 }

@@ -41,26 +41,20 @@ fn main() -> ExitCode {
         }),
         ("fs.read_text: 64 KiB, in process", read_text),
         ("fs.read_text, whole process", |samples| {
-            of_workspace("fs.read_text", &json!({"path": "text.txt"}), samples)
+            alone("fs.read_text", &json!({"path": "text.txt"}), samples)
         }),
         ("fs.read_tree, whole process", |samples| {
-            of_workspace("fs.read_tree", &json!({}), samples)
+            alone("fs.read_tree", &json!({}), samples)
         }),
         ("fs.write_patch, whole process", |samples| {
             let patch = "--- a/text.txt\n+++ b/text.txt\n@@ -1 +1 @@\n-no such line\n+a line\n";
-            of_workspace("fs.write_patch", &json!({"unified_diff": patch}), samples)
+            alone("fs.write_patch", &json!({"unified_diff": patch}), samples)
         }),
         ("shell.exec_safe, whole process", |samples| {
-            let floor = || drop(command("true", &[], Path::new("/")));
-            whole_process(
-                "shell.exec_safe",
-                &json!({"argv": ["true"]}),
-                &floor,
-                samples,
-            )
+            alone("shell.exec_safe", &json!({"argv": ["true"]}), samples)
         }),
         ("search.ripgrep, whole process", |samples| {
-            of_workspace("search.ripgrep", &json!({"pattern": "word"}), samples)
+            alone("search.ripgrep", &json!({"pattern": "word"}), samples)
         }),
         ("git.status, whole process", |samples| {
             git(
@@ -76,15 +70,15 @@ fn main() -> ExitCode {
         ("http.fetch_text, whole process", |samples| {
             let server = material::Server::start();
             let request = json!({"url": server.url()});
-            whole_process("http.fetch_text", &request, &|| {}, samples)
+            alone("http.fetch_text", &request, samples)
         }),
         ("json.validate, whole process", |samples| {
             let request = json!({"json": "[1,2,3]", "schema": {"items": {"type": "integer"}}});
-            whole_process("json.validate", &request, &|| {}, samples)
+            alone("json.validate", &request, samples)
         }),
         ("extract.text, whole process", |samples| {
             let request = json!({"content_type": "text/html", "bytes_b64": "PGgxPkhpPC9oMT4="});
-            whole_process("extract.text", &request, &|| {}, samples)
+            alone("extract.text", &request, samples)
         }),
     ])
 }
@@ -116,11 +110,7 @@ fn search(pattern: &str, case_sensitive: bool, samples: usize) -> Measured {
     let matches = found()["matches"].as_array().unwrap().len();
     assert!(lines > 0 && lines == matches, "both sides do the same work");
     let (hydrant, floor) = alternate((samples / 25).max(5), || drop(found()), || drop(rg()));
-    Measured {
-        hydrant,
-        floor,
-        target: Target::Ratio(3.0),
-    }
+    Measured::new(hydrant, floor, Target::Ratio(3.0))
 }
 
 fn read_text(samples: usize) -> Measured {
@@ -142,16 +132,13 @@ fn read_text(samples: usize) -> Measured {
         || drop(black_box(read())),
         || drop(black_box(fs::read(&file).unwrap())),
     );
-    Measured {
-        hydrant,
-        floor,
-        target: Target::Beyond(Duration::from_micros(60)),
-    }
+    Measured::new(hydrant, floor, Target::Beyond(Duration::from_micros(60)))
 }
 
-/// A skill that reads a small work tree; its work is next to nothing.
-fn of_workspace(skill: &str, request: &Value, samples: usize) -> Measured {
-    whole_process(skill, request, &|| {}, samples)
+/// A skill whose work is next to nothing, beside a process that does nothing.
+fn alone(skill: &str, request: &Value, samples: usize) -> Measured {
+    let floor = || drop(command("true", &[], Path::new("/")));
+    whole_process(skill, request, &floor, samples)
 }
 
 fn git(skill: &str, request: &Value, arguments: &[&str], samples: usize) -> Measured {
@@ -203,11 +190,7 @@ fn in_workspace(
         assert!(output.status.success(), "{output:?}");
     };
     let (hydrant, floor) = alternate(samples.min(100), run, floor);
-    Measured {
-        hydrant,
-        floor,
-        target: Target::Beyond(PROCESS),
-    }
+    Measured::new(hydrant, floor, Target::Beyond(PROCESS))
 }
 
 fn command(program: &str, arguments: &[&str], directory: &Path) -> Output {

@@ -173,38 +173,84 @@ fn g_03_it_works_without_a_home() {
     );
 }
 
+/// The command with so many KiB of address space.
+fn limited(root: &OsRoot, kib: u64, arguments: &[&str]) -> Run {
+    let command = root.command(arguments);
+    let mut shell = Command::new("/bin/sh");
+    let limit = format!("ulimit -v {kib}; exec \"$0\" \"$@\"");
+    shell
+        .args(["-c", &limit])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .envs(
+            command
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+    if let Some(directory) = command.get_current_dir() {
+        shell.current_dir(directory);
+    }
+    Run::from(shell.output().unwrap())
+}
+
+/// State and detail of the pool of instances, as `doctor` tells them.
+fn pool_of(doctor: &Run) -> (String, String) {
+    assert_eq!(doctor.status, 0, "{}", doctor.stderr);
+    let findings: serde_json::Value = serde_json::from_str(&doctor.stdout).unwrap();
+    let pool = &findings[0];
+    assert_eq!(pool["layer"], "instance-pool");
+    let text = |member: &str| pool[member].as_str().unwrap().to_owned();
+    (text("state"), text("detail"))
+}
+
 /// Where a pool has no room in the address space, memory is mapped for each call, and `doctor` says so.
 #[test]
 fn without_address_space_for_a_pool_everything_still_works() {
     let root = OsRoot::new();
     root.file("agent.md", "Fly.");
-    let limited = |arguments: &[&str]| {
-        let command = root.command(arguments);
-        let mut shell = Command::new("/bin/sh");
-        shell
-            .args(["-c", "ulimit -v 40000000; exec \"$0\" \"$@\""])
-            .arg(command.get_program())
-            .args(command.get_args())
-            .env_clear()
-            .envs(
-                command
-                    .get_envs()
-                    .filter_map(|(name, value)| Some((name, value?))),
-            );
-        if let Some(directory) = command.get_current_dir() {
-            shell.current_dir(directory);
-        }
-        Run::from(shell.output().unwrap())
-    };
+    let limited = |arguments: &[&str]| limited(&root, 40_000_000, arguments);
     let doctor = limited(&["doctor", "--format", "json"]);
-    assert_eq!(doctor.status, 0, "{}", doctor.stderr);
-    let findings: serde_json::Value = serde_json::from_str(&doctor.stdout).unwrap();
-    let pool = &findings[0];
-    assert_eq!(
-        (pool["layer"].as_str(), pool["state"].as_str()),
-        (Some("instance-pool"), Some("degraded"))
-    );
+    let (state, detail) = pool_of(&doctor);
+    assert_eq!(state, "degraded", "{detail}");
+    assert!(detail.contains("ulimit -v"), "{detail}");
     let hydrated = limited(&["hydrate", "agent.md"]);
     assert_eq!((hydrated.status, hydrated.stderr.as_str()), (0, ""));
     assert!(hydrated.stdout.contains("Fly."));
+}
+
+/// With room for some slots there is a pool of those, and `doctor` says why there are no more.
+#[test]
+fn with_address_space_for_some_slots_there_are_some() {
+    let root = OsRoot::new();
+    root.file("agent.md", "Fly.");
+    let limited = |arguments: &[&str]| limited(&root, 150_000_000, arguments);
+    let (state, detail) = pool_of(&limited(&["doctor", "--format", "json"]));
+    assert_eq!(state, "degraded", "{detail}");
+    let slots: u32 = detail.split(' ').next().unwrap().parse().unwrap();
+    assert!((16..40).contains(&slots), "{detail}");
+    assert!(
+        detail.contains("64 slots") && detail.contains("ulimit -v"),
+        "{detail}"
+    );
+    let hydrated = limited(&["hydrate", "agent.md"]);
+    assert_eq!((hydrated.status, hydrated.stderr.as_str()), (0, ""));
+}
+
+/// With room for no instance at all, that is what is said, and not that memory is short.
+#[test]
+fn without_address_space_for_one_instance_it_is_said_how_much_one_needs() {
+    let root = OsRoot::new();
+    root.file("agent.md", "Fly.");
+    let hydrated = limited(&root, 3_000_000, &["hydrate", "agent.md"]);
+    assert_eq!(hydrated.status, 1, "{}", hydrated.stdout);
+    let said = &hydrated.stderr;
+    assert!(
+        said.contains("one more call needs 4362076160 bytes of address space"),
+        "{said}"
+    );
+    assert!(
+        said.contains("of 3072000000") && said.contains("`ulimit -v`"),
+        "{said}"
+    );
 }

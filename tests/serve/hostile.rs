@@ -16,7 +16,7 @@ const SIGNERS: [&str; 2] = ["team.build", "team.release"];
 /// Clients that call the hostile component all the time: as many as one tenant may have running, and some that wait.
 const FLOOD: usize = 6;
 /// Calls of the other tenant that are looked at together.
-const CALLS: usize = 300;
+const CALLS: usize = 1000;
 /// What a busy machine adds to single calls in any case.
 const FLOOR: Duration = Duration::from_millis(2);
 
@@ -289,10 +289,15 @@ fn a_hostile_component_ends_with_its_budget_while_others_are_served() {
 fn a_hostile_component_of_each_budget_hardly_moves_another_tenants_calls() {
     let house = House::new();
     let server = serving(&house);
-    // Until it is as fast as it will be.
+    // Until the file that is hydrated is no new one, and all is as fast as it will be.
+    std::thread::sleep(Duration::from_secs(4));
     p99(&server);
-    for (skill, budget, _) in hostile() {
-        let ratio = moved(&server, skill, budget, 3);
-        assert!(ratio <= 2.0, "{skill}: {ratio:.2}");
-    }
+    let ratios: Vec<_> = hostile()
+        .iter()
+        .map(|(skill, budget, _)| (*skill, moved(&server, skill, budget, 5)))
+        .collect();
+    assert!(
+        ratios.iter().all(|(_, ratio)| *ratio <= 2.0),
+        "{ratios:.2?}"
+    );
 }

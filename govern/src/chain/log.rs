@@ -40,6 +40,16 @@ pub(crate) struct Log {
     pub(crate) largest: u64,
     /// What is known of the chain, and where it ends.
     pub(crate) known: Scan,
+    /// Segments that nothing is written to any more, and that the database does not know as they are.
+    closed: Vec<Closed>,
+}
+
+/// A segment as it was left, and where the chain ended in it.
+#[derive(Debug, Clone)]
+pub(crate) struct Closed {
+    pub(crate) number: u64,
+    pub(crate) seen: Seen,
+    pub(crate) tail: Tail,
 }
 
 /// A segment as it was when it was last looked at: the same again means that nobody has touched it.
@@ -77,6 +87,7 @@ impl Log {
             head: None,
             largest: LARGEST,
             known,
+            closed: Vec::new(),
         }
     }
 
@@ -125,6 +136,9 @@ impl Log {
         }
         self.known
             .run(&self.folder, &says, witness, &before, &self.key.verifying())?;
+        for (number, tail) in std::mem::take(&mut self.known.passed) {
+            self.close(number, tail)?;
+        }
         self.head = head;
         let name = segment::name(self.known.at.segment);
         self.file = self
@@ -132,6 +146,27 @@ impl Log {
             .open(&name, OFlags::WRONLY | OFlags::APPEND)?
             .map(Arc::new);
         Ok(())
+    }
+
+    /// Has the database told of a segment that was left: else all of the chain from there on is read at every start.
+    fn close(&mut self, number: u64, tail: Tail) -> Result<(), ChainError> {
+        let name = segment::name(number);
+        let Some(file) = self.folder.open(&name, OFlags::RDONLY)? else {
+            return Ok(());
+        };
+        let seen = Seen::of(&file).map_err(|source| self.folder.failed(&name, source))?;
+        self.closed.push(Closed { number, seen, tail });
+        Ok(())
+    }
+
+    /// Segments that the database is to be told of.
+    pub(crate) fn closed(&self) -> &[Closed] {
+        &self.closed
+    }
+
+    /// It was told.
+    pub(crate) fn forget_closed(&mut self) {
+        self.closed.clear();
     }
 
     /// Only this much is known: whatever follows is read again before anything is written.
@@ -207,8 +242,10 @@ impl Log {
     /// error nothing of them is there.
     pub(crate) fn append(&mut self, entries: &[Entry]) -> Result<(), ChainError> {
         let before = (self.known.at, self.known.tail.clone(), self.file.clone());
+        let closed = self.closed.len();
         let written = self.try_append(entries);
         if written.is_err() {
+            self.closed.truncate(closed);
             self.undo(before)?;
         }
         written
@@ -226,6 +263,7 @@ impl Log {
             if at.offset > 0 && at.offset.saturating_add(length) > self.largest {
                 self.write(&bytes)?;
                 self.sync_segment()?;
+                self.close(at.segment, tail.clone())?;
                 bytes.clear();
                 at = Place {
                     segment: at.segment.saturating_add(1),

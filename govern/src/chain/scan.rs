@@ -31,6 +31,8 @@ pub(crate) struct Scan {
     pub(crate) lost: Vec<Record>,
     /// A last line that is none, beyond `HEAD`: from where to where.
     pub(crate) torn: Option<(Place, u64)>,
+    /// Segments that were read to their end and are not the last, and where the chain ended in each.
+    pub(crate) passed: Vec<(u64, Tail)>,
     /// Seqs and hashes that have to be met.
     expected: Vec<(u64, String, Reason)>,
     /// Whether a record of something else follows on `lost`.
@@ -57,6 +59,7 @@ impl Scan {
             open,
             lost: Vec::new(),
             torn: None,
+            passed: Vec::new(),
             expected: Vec::new(),
             followed: false,
         }
@@ -76,6 +79,7 @@ impl Scan {
         self.expected.clear();
         self.lost.clear();
         self.torn = None;
+        self.passed.clear();
         self.followed = false;
         let last = segment::last(folder)?.map_err(|number| {
             ChainError::Broken(format!("{} is missing", segment::name(number)))
@@ -105,6 +109,9 @@ impl Scan {
                 }
                 beyond.get_or_insert_with(|| record.tail.clone());
             }
+            if line.at.segment > self.at.segment {
+                self.passed.push((self.at.segment, self.tail.clone()));
+            }
             self.at = Place {
                 segment: line.at.segment,
                 offset: line.end,
@@ -113,6 +120,7 @@ impl Scan {
         }
         // An empty segment was begun before a crash.
         if last > self.at.segment {
+            self.passed.push((self.at.segment, self.tail.clone()));
             self.at = Place {
                 segment: last,
                 offset: 0,

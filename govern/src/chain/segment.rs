@@ -36,6 +36,22 @@ pub(crate) fn last(folder: &Folder) -> Result<Result<u64, u64>, FolderError> {
     })
 }
 
+/// Where the chain ends now.
+pub(crate) fn end(folder: &Folder) -> Result<Place, FolderError> {
+    let last = last(folder)?.unwrap_or_else(|missing| missing.saturating_sub(1));
+    let size = match folder.open(&name(last), OFlags::RDONLY)? {
+        Some(file) => file
+            .metadata()
+            .map_err(|source| folder.failed(&name(last), source))?
+            .len(),
+        None => 0,
+    };
+    Ok(Place {
+        segment: last,
+        offset: size,
+    })
+}
+
 /// Where a line begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
@@ -63,30 +79,38 @@ pub(crate) struct Lines<'a> {
     at: Place,
     until: Option<Place>,
     file: Option<BufReader<File>>,
+    /// Bytes that are read at a time.
+    buffer: usize,
 }
+
+/// Bytes that are read at a time where many lines are wanted, and where one is.
+const MANY: usize = 64 << 10;
+const FEW: usize = 4 << 10;
 
 impl<'a> Lines<'a> {
     /// All that stands there now. What is appended later is not read: nobody has to be kept from writing meanwhile.
     pub(crate) fn all(folder: &'a Folder) -> Result<Self, FolderError> {
-        let last = last(folder)?.unwrap_or_else(|missing| missing.saturating_sub(1));
-        let size = match folder.open(&name(last), OFlags::RDONLY)? {
-            Some(file) => file
-                .metadata()
-                .map_err(|source| folder.failed(&name(last), source))?
-                .len(),
-            None => 0,
-        };
         let first = Place {
             segment: 1,
             offset: 0,
         };
-        Ok(Self {
-            until: Some(Place {
-                segment: last,
-                offset: size,
-            }),
-            ..Self::from(folder, first)
-        })
+        Ok(Self::between(folder, first, end(folder)?))
+    }
+
+    /// What stands from a place on, up to another.
+    pub(crate) fn between(folder: &'a Folder, at: Place, end: Place) -> Self {
+        Self {
+            until: Some(end),
+            ..Self::from(folder, at)
+        }
+    }
+
+    /// The same where no more than one or two of them are wanted.
+    pub(crate) fn few(folder: &'a Folder, at: Place, end: Place) -> Self {
+        Self {
+            buffer: FEW,
+            ..Self::between(folder, at, end)
+        }
     }
 
     pub(crate) fn from(folder: &'a Folder, at: Place) -> Self {
@@ -95,6 +119,7 @@ impl<'a> Lines<'a> {
             at,
             until: None,
             file: None,
+            buffer: MANY,
         }
     }
 
@@ -111,7 +136,7 @@ impl<'a> Lines<'a> {
                     return Ok(None);
                 };
                 file.seek(SeekFrom::Start(self.at.offset)).map_err(failed)?;
-                self.file = Some(BufReader::with_capacity(64 << 10, file));
+                self.file = Some(BufReader::with_capacity(self.buffer, file));
             }
             let Some(file) = self.file.as_mut() else {
                 return Ok(None);

@@ -1,10 +1,12 @@
 //! `audit show` (K-27, K-364, K-366).
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::record::{Record, Tail};
-use super::segment::Lines;
+use super::seek::{self, Last};
+use super::segment::{self, Lines};
 use super::verify::Anchor;
 use crate::failure::{Code, Failure};
 use crate::state::{Folder, FolderError, Lock};
@@ -57,16 +59,18 @@ fn folded(name: &str) -> String {
         .collect()
 }
 
-/// Gives each record that the filter takes, in order, and answers the anchor: where the chain ends. Nothing is verified.
+/// Gives each record that the filter takes, in order, until it is told to break off, and answers the anchor: where the
+/// chain ends. Nothing is verified. What stands before [`Filter::since`] is not read, nor what follows the last record that
+/// is wanted: a part of a long chain costs no more than that part of a short one.
 ///
 /// # Errors
 ///
-/// `audit-unavailable` where the files cannot be read or a line is no record; `timeout` where it was stopped.
+/// `audit-unavailable` where the files cannot be read or a line that is read is no record; `timeout` where it was stopped.
 pub fn show(
     state: &Path,
     filter: &Filter,
     stop: Stop<'_>,
-    give: &mut dyn FnMut(&serde_json::Value),
+    give: &mut dyn FnMut(&serde_json::Value) -> ControlFlow<()>,
 ) -> Result<Option<Anchor>, Failure> {
     let unreadable =
         |error: FolderError| Failure::new(Code::AuditUnavailable, format!("chain: {error}"));
@@ -75,28 +79,41 @@ pub fn show(
     let Some(chain) = state.child("chain").map_err(unreadable)? else {
         return Ok(None);
     };
-    let mut tail = Tail::none();
-    let mut lines = Lines::all(&chain).map_err(unreadable)?;
+    let end = segment::end(&chain).map_err(unreadable)?;
     // Whoever reads slowly keeps nobody from writing.
     drop(lock);
+    let from = seek::near(&chain, end, filter.since, stop).map_err(unreadable)?;
+    let mut lines = Lines::between(&chain, from, end);
+    let mut tail = Tail::none();
     while let Some(line) = lines.next().map_err(unreadable)? {
         if stop() {
             return Err(stopped());
         }
         let Some(record) = Record::unchecked(&line.bytes).filter(|_| line.whole) else {
-            return Err(Failure::new(
-                Code::AuditUnavailable,
-                format!("chain: the line after record {} is none", tail.seq),
-            )
-            .with_hint("`hydrant audit verify` says more"));
+            return Err(no_record(tail.seq));
         };
-        if filter.takes(&record) {
-            give(&record.members);
+        tail = record.tail.clone();
+        if filter.takes(&record) && give(&record.members).is_break() {
+            return match seek::last(&chain, end).map_err(unreadable)? {
+                Last::Record(last) => Ok(Some(anchor(last.tail))),
+                Last::NoRecord | Last::Nothing => Err(no_record(tail.seq)),
+            };
         }
-        tail = record.tail;
     }
-    Ok((tail.seq > 0).then_some(Anchor {
+    Ok((tail.seq > 0).then(|| anchor(tail)))
+}
+
+fn anchor(tail: Tail) -> Anchor {
+    Anchor {
         seq: tail.seq,
         hash: tail.hash,
-    }))
+    }
+}
+
+fn no_record(seq: u64) -> Failure {
+    Failure::new(
+        Code::AuditUnavailable,
+        format!("chain: a line after record {seq} is none"),
+    )
+    .with_hint("`hydrant audit verify` says more")
 }

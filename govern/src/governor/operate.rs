@@ -1,5 +1,6 @@
 //! What operators do (2.2), and what anybody may look at.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -337,6 +338,11 @@ impl Governor {
         let anchor = chain::show(self.state.folder(), &filter, stop, &mut |record| {
             if records.len() < most {
                 records.push(record.clone());
+            }
+            if records.len() < most {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
             }
         })?;
         let anchor = anchor.map(|anchor| anchor.to_string());

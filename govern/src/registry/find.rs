@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::name::{fold, fold_capability};
+use super::name::{LONGEST, fold, fold_capability};
 use super::store;
 use crate::answer::{Operation, Skill, Status};
 use crate::failure::{Code, Failure};
@@ -129,12 +129,7 @@ pub fn find_capability(database: &Connection, id: &str) -> Result<Registered, Fa
     if gone {
         return Err(removed(id));
     }
-    let there: bool = database
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM skills WHERE substr(?1, 1, length(folded) + 1) = folded || '.')",
-        )
-        .and_then(|mut query| query.query_row([&folded], |row| row.get(0)))
-        .map_err(store)?;
+    let there = begins_with_a_skill(database, &folded)?;
     if there {
         Err(Failure::new(
             Code::UnknownOperation,
@@ -143,6 +138,21 @@ pub fn find_capability(database: &Connection, id: &str) -> Result<Registered, Fa
     } else {
         Err(unknown_skill(id))
     }
+}
+
+/// Whether a registered skill's id and a dot begin it. Each dot may be that one; all skills are not gone through.
+fn begins_with_a_skill(database: &Connection, folded: &str) -> Result<bool, Failure> {
+    let mut query = database
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM skills WHERE folded = ?1)")
+        .map_err(store)?;
+    // An id of nothing but dots has as many.
+    for (dot, _) in folded.match_indices('.').take(LONGEST + 1) {
+        let skill = folded.get(..dot).unwrap_or_default();
+        if query.query_row([skill], |row| row.get(0)).map_err(store)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The bytes of a code file (K-178), by digest.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::Serialize;
 
 use super::store;
@@ -113,20 +113,17 @@ pub fn list_since(database: &Connection, since: u64) -> Result<Since, Failure> {
         changed: Vec::new(),
         removed: Vec::new(),
     };
-    let there: BTreeMap<String, String> = {
-        let mut query = database
-            .prepare_cached("SELECT capability, id FROM operations")
-            .map_err(store)?;
-        query
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
-            .and_then(Iterator::collect)
-            .map_err(store)?
-    };
     let from = i64::try_from(since).unwrap_or(i64::MAX);
     // A generation that was never reached is one of another registry.
     if from < kept_from || from > generation {
         answer.full = true;
-        answer.added = there.into_values().collect();
+        let mut query = database
+            .prepare_cached("SELECT id FROM operations ORDER BY capability")
+            .map_err(store)?;
+        answer.added = query
+            .query_map([], |row| row.get(0))
+            .and_then(Iterator::collect)
+            .map_err(store)?;
         return Ok(answer);
     }
     let mut query = database
@@ -151,10 +148,15 @@ pub fn list_since(database: &Connection, since: u64) -> Result<Since, Failure> {
             .entry(capability)
             .or_insert_with(|| (id, change != Step::Added.as_str()));
     }
+    // What did not change is not looked at: who asks often asks for what is new.
+    let mut there = database
+        .prepare_cached("SELECT id FROM operations WHERE capability = ?1")
+        .map_err(store)?;
     for (capability, (id, was_there)) in first {
-        match (there.get(&capability), was_there) {
-            (Some(id), true) => answer.changed.push(id.clone()),
-            (Some(id), false) => answer.added.push(id.clone()),
+        let now = there.query_row([&capability], |row| row.get(0)).optional();
+        match (now.map_err(store)?, was_there) {
+            (Some(id), true) => answer.changed.push(id),
+            (Some(id), false) => answer.added.push(id),
             (None, true) => answer.removed.push(id),
             (None, false) => {}
         }

@@ -98,7 +98,9 @@ pub fn load(
         for (position, found) in fresh.iter().enumerate() {
             write::operation(change, found, position)?;
         }
-        write::sweep_code_files(change)?;
+        if old_head.as_ref().is_some_and(|old| !old.files.is_empty()) {
+            write::sweep_code_files(change)?;
+        }
     }
     bindings::adopt(change, &head.folded, &head.source)?;
     let event = match old_head {
@@ -107,6 +109,9 @@ pub fn load(
     };
     change.record(events::of_skill(event, who, &head));
     record_steps(change, &old, &fresh, &comparison, at, who)?;
+    if !comparison.delta.removed.is_empty() {
+        write::forget_removed(change)?;
+    }
     end_old(change, &head, &fresh, who)?;
     let capabilities = settle(change, &fresh, &comparison, who, around)?;
     count_unmapped(change, &fresh, &comparison)?;
@@ -254,10 +259,11 @@ struct Comparison {
 fn compare(old: &[Registered], fresh: &[Registered]) -> Comparison {
     let mut delta = Delta::default();
     let mut steps = BTreeMap::new();
+    let before = by_folded(old);
+    let after = by_folded(fresh);
     for found in fresh {
         let id = found.operation.id.clone();
-        let before = old.iter().find(|old| old.folded == found.folded);
-        let step = match before {
+        let step = match before.get(found.folded.as_str()) {
             None => {
                 delta.added.push(id);
                 Step::Added
@@ -274,12 +280,19 @@ fn compare(old: &[Registered], fresh: &[Registered]) -> Comparison {
         steps.insert(found.folded.clone(), step);
     }
     for gone in old {
-        if !fresh.iter().any(|found| found.folded == gone.folded) {
+        if !after.contains_key(gone.folded.as_str()) {
             delta.removed.push(gone.operation.id.clone());
             steps.insert(gone.folded.clone(), Step::Removed);
         }
     }
     Comparison { delta, steps }
+}
+
+/// By folded id.
+fn by_folded(all: &[Registered]) -> BTreeMap<&str, &Registered> {
+    all.iter()
+        .map(|found| (found.folded.as_str(), found))
+        .collect()
 }
 
 fn is_same(old: &Registered, new: &Registered) -> bool {
@@ -340,10 +353,11 @@ fn end_old(
             .and_then(Iterator::collect)
             .map_err(store)?
     };
+    let fresh = by_folded(fresh);
     for subject in subjects {
         let keep = fresh
-            .iter()
-            .find(|found| found.folded == subject && found.usable().is_ok())
+            .get(subject.as_str())
+            .filter(|found| found.usable().is_ok())
             .map(|found| {
                 (
                     found.operation.digest.as_str(),

@@ -5,7 +5,7 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use crate::failure::{Code, Failure};
 
 /// Characters of a skill's or operation's id (K-08).
-const LONGEST: usize = 64;
+pub(super) const LONGEST: usize = 64;
 
 /// K-10: what two names have in common that are one capability. Case is folded; `_`, space and `-` are alike.
 #[must_use]

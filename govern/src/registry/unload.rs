@@ -52,7 +52,10 @@ pub fn unload(
         .database
         .execute("DELETE FROM skills WHERE folded = ?1", [&folded])
         .map_err(store)?;
-    write::sweep_code_files(change)?;
+    write::forget_removed(change)?;
+    if !head.files.is_empty() {
+        write::sweep_code_files(change)?;
+    }
     supersede_skill(change, &folded, keep_approvals, who)?;
     Ok(Unloaded {
         skill_id: head.skill.id,

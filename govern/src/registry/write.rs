@@ -147,6 +147,11 @@ pub(super) fn removed(
             ])
         })
         .map_err(store)?;
+    Ok(())
+}
+
+/// Forgets all but the newest of what is remembered as removed: once for a transaction, since it goes through all of it.
+pub(super) fn forget_removed(change: &Change<'_>) -> Result<(), Failure> {
     change
         .database
         .prepare_cached(

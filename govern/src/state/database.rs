@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 use rustix::fs::OFlags;
 
 use super::folder::{Folder, FolderError};
-use crate::chain::{Place, Scan, Seen, Tail, Witness};
+use crate::chain::{Closed, Place, Scan, Seen, Tail, Witness};
 use crate::failure::{Code, Failure};
 use crate::registry;
 use crate::time::Time;
@@ -253,10 +253,11 @@ impl Known {
     }
 }
 
-/// Has the database witness where the chain ends.
+/// Has the database witness where the chain ends, and how its segments look.
 pub(super) fn testify(
     database: &Connection,
     known: &Scan,
+    closed: &[Closed],
     segment: Option<(u64, Seen)>,
 ) -> rusqlite::Result<()> {
     let open: Vec<(u64, u64, u64)> = known
@@ -272,7 +273,11 @@ pub(super) fn testify(
             "INSERT INTO chain_head (one, seq, hash, ts, open) VALUES (1, ?1, ?2, ?3, ?4) ON CONFLICT (one) DO UPDATE SET seq = ?1, hash = ?2, ts = ?3, open = ?4, note = NULL",
         )?
         .execute(params![seq, known.tail.hash, ts, open])?;
-    if let Some((number, seen)) = segment {
+    let left = closed
+        .iter()
+        .map(|closed| (closed.number, closed.seen, &closed.tail));
+    let last = segment.map(|(number, seen)| (number, seen, &known.tail));
+    for (number, seen, tail) in left.chain(last) {
         database
             .prepare_cached(
                 "INSERT OR REPLACE INTO chain_segment (number, inode, size, changed_s, changed_ns, seq, hash, ts) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -283,9 +288,9 @@ pub(super) fn testify(
                 seen.size.cast_signed(),
                 seen.changed_s,
                 seen.changed_ns,
-                seq,
-                known.tail.hash,
-                ts
+                tail.seq.cast_signed(),
+                tail.hash,
+                tail.ts.milliseconds().cast_signed()
             ])?;
     }
     Ok(())

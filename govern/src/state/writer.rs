@@ -143,7 +143,7 @@ impl Writer {
         let committed = if entries.is_empty() {
             transaction.commit()
         } else {
-            database::testify(&transaction, &log.known, seen(log)).and_then(|()| {
+            database::testify(&transaction, &log.known, log.closed(), seen(log)).and_then(|()| {
                 kill_point();
                 transaction.commit()
             })
@@ -156,6 +156,9 @@ impl Writer {
                 self.owed.clear();
             }
             return Err(failed(error));
+        }
+        if !entries.is_empty() {
+            log.forget_closed();
         }
         Ok(made)
     }
@@ -354,10 +357,12 @@ fn seen(log: &Log) -> Option<(u64, Seen)> {
     log.seen().unwrap_or_default()
 }
 
-fn testify(database: &mut Connection, log: &Log) -> rusqlite::Result<()> {
+fn testify(database: &mut Connection, log: &mut Log) -> rusqlite::Result<()> {
     let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    database::testify(&transaction, &log.known, seen(log))?;
-    transaction.commit()
+    database::testify(&transaction, &log.known, log.closed(), seen(log))?;
+    transaction.commit()?;
+    log.forget_closed();
+    Ok(())
 }
 
 fn synchronous(database: &Connection, level: &str) -> rusqlite::Result<()> {

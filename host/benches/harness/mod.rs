@@ -1,8 +1,11 @@
 //! What the benchmarks share: samples of two sides that alternate, medians that are compared, one table.
 //!
-//! `-- --check` exits with 1 when a target is missed, `-- --quick` takes a tenth of the samples, and every other word
-//! chooses the operations that hold it.
+//! `-- --check` exits with 1 when a target is missed, `-- --quick` takes a tenth of the samples, `-- --no-header` prints the
+//! rows alone, and every other word chooses the operations that hold it.
 
+#![allow(dead_code, reason = "no benchmark needs all of it")]
+
+use std::fmt::{self, Display, Formatter};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -21,21 +24,17 @@ pub(crate) fn run(operations: &[(&'static str, Measure)]) -> ExitCode {
         words.peek().is_none() || words.any(|word| operation.contains(word.as_str()))
     };
     let samples = if flag("--quick") { 50 } else { 500 };
-    println!(
-        "{:<44} {:>10} {:>10} {:>7}  {:<14} met",
-        "operation", "hydrant", "floor", "ratio", "target"
-    );
+    if !flag("--no-header") {
+        println!(
+            "{:<50} {:>10} {:>10} {:>7}  {:<12} met",
+            "operation", "hydrant", "floor", "ratio", "target"
+        );
+    }
     let mut all_met = true;
     for (operation, measure) in operations {
         if wanted(operation) {
             let measured = measure(samples);
-            println!(
-                "{}",
-                Row {
-                    operation,
-                    measured: &measured
-                }
-            );
+            measured.print(operation);
             all_met &= measured.met();
         }
     }
@@ -48,45 +47,108 @@ pub(crate) fn run(operations: &[(&'static str, Measure)]) -> ExitCode {
 
 /// What one operation took, and what it may take.
 pub(crate) struct Measured {
-    pub(crate) hydrant: Duration,
-    pub(crate) floor: Duration,
-    pub(crate) target: Target,
+    hydrant: Amount,
+    floor: Option<Amount>,
+    target: Target,
+}
+
+/// A time or a size.
+#[derive(Clone, Copy)]
+pub(crate) enum Amount {
+    Time(Duration),
+    Bytes(u64),
 }
 
 /// The most that an operation may take.
 pub(crate) enum Target {
     /// So many times the floor.
-    #[allow(dead_code, reason = "not every benchmark has one")]
     Ratio(f64),
     /// So long.
-    #[allow(dead_code, reason = "not every benchmark has one")]
     Time(Duration),
     /// So much longer than the floor.
-    #[allow(dead_code, reason = "not every benchmark has one")]
     Beyond(Duration),
+    /// So many bytes.
+    Bytes(u64),
 }
 
 impl Measured {
-    fn ratio(&self) -> f64 {
-        self.hydrant.as_secs_f64() / self.floor.as_secs_f64()
+    pub(crate) fn new(hydrant: Duration, floor: Duration, target: Target) -> Self {
+        Self {
+            hydrant: Amount::Time(hydrant),
+            floor: Some(Amount::Time(floor)),
+            target,
+        }
     }
 
-    fn met(&self) -> bool {
+    /// A size, which has no floor.
+    pub(crate) fn size(bytes: u64, most: u64) -> Self {
+        Self {
+            hydrant: Amount::Bytes(bytes),
+            floor: None,
+            target: Target::Bytes(most),
+        }
+    }
+
+    /// A line of the table.
+    pub(crate) fn print(&self, operation: &str) {
+        println!(
+            "{}",
+            Row {
+                operation,
+                measured: self
+            }
+        );
+    }
+
+    fn ratio(&self) -> Option<f64> {
+        Some(self.hydrant.number() / self.floor?.number())
+    }
+
+    pub(crate) fn met(&self) -> bool {
+        let beyond = |most: Amount| {
+            let floor = self.floor.map_or(0.0, Amount::number);
+            self.hydrant.number() - floor <= most.number()
+        };
         match self.target {
-            Target::Ratio(most) => self.ratio() <= most,
-            Target::Time(most) => self.hydrant <= most,
-            Target::Beyond(most) => self.hydrant.saturating_sub(self.floor) <= most,
+            Target::Ratio(most) => self.ratio().is_some_and(|ratio| ratio <= most),
+            Target::Time(most) => self.hydrant.number() <= most.as_secs_f64(),
+            Target::Beyond(most) => beyond(Amount::Time(most)),
+            Target::Bytes(most) => self.hydrant.number() <= Amount::Bytes(most).number(),
+        }
+    }
+}
+
+impl Amount {
+    /// Seconds or bytes.
+    #[allow(clippy::as_conversions, reason = "sizes are far below 2^53")]
+    fn number(self) -> f64 {
+        match self {
+            Self::Time(time) => time.as_secs_f64(),
+            Self::Bytes(bytes) => bytes as f64,
+        }
+    }
+}
+
+impl Display for Amount {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Time(time) if time.subsec_nanos() == 0 => write!(f, "{time:?}"),
+            Self::Time(time) => write!(f, "{time:.1?}"),
+            Self::Bytes(_) if self.number() < 1_048_576.0 => {
+                write!(f, "{:.0} KiB", self.number() / 1024.0)
+            }
+            Self::Bytes(_) => write!(f, "{:.1} MiB", self.number() / 1_048_576.0),
         }
     }
 }
 
 struct Row<'a> {
-    operation: &'static str,
+    operation: &'a str,
     measured: &'a Measured,
 }
 
-impl std::fmt::Display for Row<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Display for Row<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Measured {
             hydrant,
             floor,
@@ -96,13 +158,16 @@ impl std::fmt::Display for Row<'_> {
             Target::Ratio(most) => format!("<= {most} x"),
             Target::Time(most) => format!("<= {most:?}"),
             Target::Beyond(most) => format!("<= +{most:?}"),
+            Target::Bytes(most) => format!("<= {}", Amount::Bytes(*most)),
         };
         let met = if self.measured.met() { "yes" } else { "NO" };
-        let (hydrant, floor) = (format!("{hydrant:.1?}"), format!("{floor:.1?}"));
-        let (operation, ratio) = (self.operation, self.measured.ratio());
+        let floor = floor.map_or_else(|| "-".to_owned(), |floor| floor.to_string());
+        let ratio = self.measured.ratio();
+        let ratio = ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"));
+        let (operation, hydrant) = (self.operation, hydrant.to_string());
         write!(
             f,
-            "{operation:<44} {hydrant:>10} {floor:>10} {ratio:>7.2}  {target:<14} {met}"
+            "{operation:<50} {hydrant:>10} {floor:>10} {ratio:>7}  {target:<12} {met}"
         )
     }
 }

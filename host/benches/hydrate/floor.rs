@@ -85,6 +85,11 @@ impl BareWasmtime {
     }
 
     pub(crate) fn describe(&self) -> String {
+        self.warm()()
+    }
+
+    /// One instance, which is called again and again.
+    pub(crate) fn warm(&self) -> impl FnMut() -> String {
         let state = State {
             wasi: WasiCtx::builder().build(),
             table: ResourceTable::new(),
@@ -94,6 +99,6 @@ impl BareWasmtime {
         let describe = instance
             .get_typed_func::<(), (String,)>(&mut store, "describe")
             .unwrap();
-        describe.call(&mut store, ()).unwrap().0
+        move || describe.call(&mut store, ()).unwrap().0
     }
 }

@@ -20,8 +20,8 @@ pub struct AuditedCall {
     log: Option<AuditLog>,
     /// Refused operations so far.
     denied: usize,
-    /// Why the first of them that could not be written was not.
-    unwritten: Option<AuditError>,
+    /// Their lines, which are written with the final one.
+    lines: Vec<u8>,
 }
 
 /// Why a call cannot be recorded.
@@ -49,24 +49,24 @@ impl AuditedCall {
             context_id,
             log: AuditLog::open(target)?,
             denied: 0,
-            unwritten: None,
+            lines: Vec::new(),
         })
     }
 
     /// TU-08: records one refused operation; what comes after [`MAX_DENIED_OPERATIONS`] is recorded as `more`. The
-    /// journal of a call keeps one more than that, so there is one such line. Whether it could be written,
-    /// [`AuditedCall::executed`] reports.
+    /// journal of a call keeps one more than that, so there is one such line. It is written with the final line.
     pub fn operation_denied(&mut self, denial: &Denial, kind: &str, value: &str) {
-        let Some(log) = &self.log else { return };
+        if self.log.is_none() {
+            return;
+        }
         let reason = if self.denied < MAX_DENIED_OPERATIONS {
             Reason::capability_denied(kind, value)
         } else {
             Reason::CapabilityDeniedMore
         };
         self.denied += 1;
-        if let Err(error) = log.line(&self.deny(denial.clone(), reason)) {
-            self.unwritten.get_or_insert(error);
-        }
+        let line = self.deny(denial.clone(), reason);
+        line.write_to(&mut self.lines);
     }
 
     /// TU-06: the final line of a call that was executed.
@@ -96,10 +96,10 @@ impl AuditedCall {
         Envelope::deny(self.request_id, self.context_id.clone(), denial, reason)
     }
 
-    fn finish(self, line: &Envelope) -> Result<(), AuditError> {
+    fn finish(mut self, line: &Envelope) -> Result<(), AuditError> {
         let Some(log) = &self.log else { return Ok(()) };
-        let written = log.line(line);
-        self.unwritten.map_or(written, Err)
+        line.write_to(&mut self.lines);
+        log.lines(&self.lines)
     }
 }
 
@@ -178,6 +178,34 @@ mod tests {
         assert_eq!(lines[99]["reason"], "capability_denied:fs.read:/os/99");
         assert_eq!(lines[100]["reason"], "capability_denied:more");
         assert_eq!(lines[101]["decision"], "allow");
+    }
+
+    #[test]
+    fn tu_01_the_lines_of_calls_at_the_same_time_stay_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        let mut call = begin(&path);
+                        call.operation_denied(&Denial::default(), "fs.read", "/os/a");
+                        call.operation_denied(&Denial::default(), "fs.read", "/os/b");
+                        call.executed(&worked(), None).unwrap();
+                    }
+                });
+            }
+        });
+        let lines = lines(&path);
+        assert_eq!(lines.len(), 600);
+        for call in lines.chunks(3) {
+            let decisions = [0, 1, 2].map(|at| call[at]["decision"].as_str().unwrap());
+            assert_eq!(decisions, ["deny", "deny", "allow"]);
+            assert!(
+                call.iter()
+                    .all(|line| line["request_id"] == call[0]["request_id"])
+            );
+        }
     }
 
     #[test]

@@ -163,6 +163,12 @@ impl Envelope {
         // Strings, digests and sets of strings: there is nothing that JSON could not hold.
         serde_json::to_string(self).unwrap_or_default()
     }
+
+    /// Appends the line with its LF.
+    pub(super) fn write_to(&self, lines: &mut Vec<u8>) {
+        lines.extend_from_slice(self.to_line().as_bytes());
+        lines.push(b'\n');
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The audit log: a file of lines, appended to (TU-01, TU-02).
 //!
 //! It is opened before anything runs, so that an execution that cannot be recorded is refused before it starts.
-//! Relies on the system for `O_APPEND`: a line is one write, so lines of processes that share a log never mix.
+//! Relies on the system for `O_APPEND`: the lines of a call are one write, so those of processes that share a log never mix.
 //! Refuses everything that is not a regular file, and never follows a symlink at the end of the path.
 
 use std::ffi::OsStr;
@@ -12,8 +12,6 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::retry_on_intr;
-
-use super::Envelope;
 
 /// Where audit lines go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,14 +133,12 @@ impl AuditLog {
         }
     }
 
-    /// Appends one line, in one write.
+    /// Appends the lines of one call, in one write.
     ///
     /// # Errors
     /// [`AuditError::Write`] for a required target; for a default target there is one warning instead.
-    pub fn line(&self, envelope: &Envelope) -> Result<(), AuditError> {
-        let mut line = envelope.to_line().into_bytes();
-        line.push(b'\n');
-        match append(&self.file, &line) {
+    pub(super) fn lines(&self, lines: &[u8]) -> Result<(), AuditError> {
+        match append(&self.file, lines) {
             Ok(()) => Ok(()),
             Err(source) => {
                 let error = AuditError::Write {
@@ -196,12 +192,12 @@ fn open(path: &Path) -> Result<File, AuditError> {
     Ok(file)
 }
 
-/// One write for the whole line; what a full disk cut off is an error, never finished by a second write that
+/// One write for all of it; what a full disk cut off is an error, never finished by a second write that
 /// another process could come before.
-fn append(mut file: &File, line: &[u8]) -> io::Result<()> {
+fn append(mut file: &File, lines: &[u8]) -> io::Result<()> {
     loop {
-        match file.write(line) {
-            Ok(written) if written == line.len() => return Ok(()),
+        match file.write(lines) {
+            Ok(written) if written == lines.len() => return Ok(()),
             Ok(_) => return Err(io::ErrorKind::WriteZero.into()),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

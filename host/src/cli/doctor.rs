@@ -81,6 +81,7 @@ fn engine() -> Vec<Finding> {
         Allocation::Pooling {
             slots,
             pagemap_scan,
+            short,
         } => {
             let (state, reset) = if *pagemap_scan {
                 (State::Ok, "slots are reset by scanning for touched pages")
@@ -90,10 +91,14 @@ fn engine() -> Vec<Finding> {
                     "no PAGEMAP_SCAN (Linux 6.7): slots are reset by clearing and unmapping",
                 )
             };
-            vec![
-                finding("instance-pool", State::Ok, format!("{slots} slots")),
-                finding("pagemap-scan", state, reset),
-            ]
+            let pool = match short {
+                None => finding("instance-pool", State::Ok, pool_of(*slots)),
+                Some(short) => {
+                    let detail = format!("{slots} slots: {short}");
+                    finding("instance-pool", State::Degraded, detail)
+                }
+            };
+            vec![pool, finding("pagemap-scan", state, reset)]
         }
         Allocation::OnDemand { reason } => {
             vec![finding(
@@ -102,6 +107,14 @@ fn engine() -> Vec<Finding> {
                 format!("memory is mapped for each call: {reason}"),
             )]
         }
+    }
+}
+
+/// How many slots there are, and how many a service could have here.
+fn pool_of(slots: u32) -> String {
+    match engine::most_slots() {
+        (most, None) => format!("{slots} slots; there is room for {most} more"),
+        (most, Some(short)) => format!("{slots} slots; there is room for {most} more: {short}"),
     }
 }
 

@@ -22,6 +22,8 @@ use super::output::{Exit, fail, print_line};
 
 /// Threads that wait for the system: compiling, names, one for the ends of sessions. Calls have threads of their own.
 const SPARE_THREADS: usize = 8;
+/// So many tasks run before sockets are looked at again: a request is hundred times what a task usually is.
+const TASKS: u32 = 4;
 /// How often it is looked whether something has ended.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long calls are waited for once nobody waits for their answers.
@@ -94,6 +96,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .max_blocking_threads(SPARE_THREADS)
+        .event_interval(TASKS)
         .thread_name("hydrant-serve")
         .build()?;
     let served = runtime.block_on(serve(service.clone()));

@@ -2,6 +2,7 @@
 
 use wasmtime::Trap;
 
+use super::room::NoRoom;
 use crate::capability::{Budget, BudgetExceeded};
 
 /// Why there is no engine or no component.
@@ -27,6 +28,9 @@ pub enum EngineError {
         /// The capability kind that would declare it.
         kind: &'static str,
     },
+    /// Loading it would take this process past a limit of the kernel.
+    #[error("the component cannot be loaded: {0}")]
+    NoRoom(#[from] NoRoom),
     /// The thread that raises the epoch cannot be started.
     #[error("the epoch thread cannot be started: {0}")]
     Ticker(#[from] std::io::Error),
@@ -54,6 +58,9 @@ pub enum CallError {
     /// The guest trapped.
     #[error("the component trapped: {0}")]
     Trap(String),
+    /// An instance would take this process past a limit of the kernel.
+    #[error("the component cannot be instantiated: {0}")]
+    NoRoom(#[from] NoRoom),
     /// All slots for instances were taken for as long as the call could wait.
     #[error("too many calls at once")]
     Busy,

@@ -15,6 +15,7 @@ mod describe;
 mod error;
 mod hostcalls;
 mod permits;
+mod room;
 mod setup;
 mod state;
 mod ticker;
@@ -33,6 +34,7 @@ use self::bindings::hydrant::host::types::SkillError;
 use self::cache::CodeCache;
 use self::contained::Kind;
 use self::permits::Permits;
+use self::room::{Held, Room};
 use self::state::State;
 use self::ticker::Ticker;
 use crate::capability::{Budget, BudgetExceeded, Call, Used};
@@ -46,6 +48,7 @@ pub(crate) use self::contained::compile_if_asked;
 pub use self::core_module::{CoreBudgets, CoreEngine, CoreFailure, CoreOutcome};
 pub use self::describe::{ComponentDescriber, THREAD as DESCRIBE_THREAD};
 pub use self::error::{CallError, EngineError, ProbeFailure};
+pub use self::room::{NoRoom, Taker, Wall, most_slots};
 pub use self::setup::{Allocation, EngineOptions};
 
 /// How long a caller without a deadline waits for the compiler.
@@ -63,6 +66,8 @@ struct Inner {
     allocation: Allocation,
     /// Instances at a time; further calls wait for one of them to end.
     slots: Permits,
+    /// What the kernel leaves for components, and for instances where there is no pool.
+    room: Arc<Room>,
     cache: Option<CodeCache>,
     // Dropped last: its thread ends once the engine above is gone.
     ticker: Ticker,
@@ -73,6 +78,8 @@ pub struct Skill {
     instance: InstancePre<State>,
     describe: ComponentExportIndex,
     run: ComponentExportIndex,
+    /// Counted for as long as it is loaded.
+    _mapped: Held,
 }
 
 /// Compiled code that was found, or not, in the cache; none where there is no cache.
@@ -98,25 +105,35 @@ impl Engine {
     ///
     /// [`EngineError::Setup`] where wasmtime cannot run at all.
     pub fn new(options: &EngineOptions) -> Result<Self, EngineError> {
-        let (wasmtime, allocation) = setup::engine(options)?;
+        Self::within(options, Room::of_process())
+    }
+
+    fn within(options: &EngineOptions, room: Arc<Room>) -> Result<Self, EngineError> {
+        let (wasmtime, allocation) = setup::engine(options, &room)?;
         let cache = options
             .cache
             .clone()
             .map(|folders| CodeCache::new(folders, &wasmtime));
-        Self::assemble(wasmtime, allocation, options.slots(), cache)
+        let slots = match &allocation {
+            Allocation::Pooling { slots, .. } => *slots,
+            Allocation::OnDemand { .. } => options.slots(),
+        };
+        Self::assemble(wasmtime, allocation, slots, room, cache)
     }
 
     /// An engine for components of unknown origin: its compiler is the simplest one, on one thread; it shares
     /// no pool and no cache with the engine of pinned skills.
     fn for_tools() -> Result<Self, EngineError> {
         let (wasmtime, allocation) = setup::tool_engine()?;
-        Self::assemble(wasmtime, allocation, describe::AT_ONCE, None)
+        let room = Room::of_process();
+        Self::assemble(wasmtime, allocation, describe::AT_ONCE, room, None)
     }
 
     fn assemble(
         wasmtime: wasmtime::Engine,
         allocation: Allocation,
         slots: u32,
+        room: Arc<Room>,
         cache: Option<CodeCache>,
     ) -> Result<Self, EngineError> {
         let linker = setup::linker(&wasmtime)?;
@@ -128,6 +145,7 @@ impl Engine {
                 linker,
                 allocation,
                 slots,
+                room,
                 cache,
                 ticker,
             }),
@@ -144,8 +162,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`EngineError`]: it is no component, does not fit the world, or imports an interface that none of
-    /// `capabilities` declares (TV-25).
+    /// [`EngineError`]: it is no component, does not fit the world, imports an interface that none of `capabilities`
+    /// declares (TV-25), or there is no room for one more ([`EngineError::NoRoom`]).
     pub fn load(
         &self,
         component: &[u8],
@@ -199,6 +217,8 @@ impl Engine {
     }
 
     fn link(&self, component: &Component) -> Result<Skill, EngineError> {
+        // Its code is mapped already, within what is left for the rest of the process; without room it goes again.
+        let mapped = self.inner.room.component()?;
         let export = |name: &str| {
             component
                 .get_export_index(None, name)
@@ -214,6 +234,7 @@ impl Engine {
             instance,
             describe,
             run,
+            _mapped: mapped,
         })
     }
 
@@ -392,6 +413,10 @@ impl Engine {
             call.meter.remaining()?;
             return Err(CallError::Busy);
         };
+        let _room = match &self.inner.allocation {
+            Allocation::Pooling { .. } => None,
+            Allocation::OnDemand { .. } => Some(self.inner.room.instance(memories(instance))?),
+        };
         let _running = self.inner.ticker.run();
         let mut store = Store::new(&self.inner.wasmtime, State::new(call, budgets));
         store.limiter(|state| &mut state.limiter);
@@ -451,6 +476,12 @@ fn within(budget: Budget, limit: u64, used: usize) -> Result<(), BudgetExceeded>
     } else {
         Ok(())
     }
+}
+
+/// Memories of an instance; one where that cannot be told.
+fn memories(instance: &InstancePre<State>) -> u32 {
+    let required = instance.component().resources_required();
+    required.map_or(1, |required| required.num_memories)
 }
 
 fn log_output(store: &Store<State>) {

@@ -10,6 +10,7 @@ use super::CodeCacheFolders;
 use super::bindings::Skill as World;
 use super::budget::{INSTANCES, MEMORIES, TABLES};
 use super::error::EngineError;
+use super::room::{NoRoom, Room};
 use super::state::State;
 use super::wasi;
 use crate::trust::{Capability, HostInterface};
@@ -17,17 +18,28 @@ use crate::trust::{Capability, HostInterface};
 /// How an engine is set up.
 #[derive(Debug, Clone)]
 pub struct EngineOptions {
-    /// Instances at a time, 1 to 10,000; further calls wait. Each reserves 4 GiB of address space, which costs no memory.
+    /// Instances at a time, 1 to 10,000; further calls wait. Each reserves 4 GiB of address space, which costs no memory,
+    /// and some memory mappings. Where the kernel has not so many to give there are fewer slots, and
+    /// [`Engine::allocation`](super::Engine::allocation) says why.
     pub slots: u32,
     /// Where compiled code is kept between processes; none: nowhere.
     pub cache: Option<CodeCacheFolders>,
 }
 
+/// Slots where nobody asks for a number.
+const SLOTS: u32 = 64;
+
+/// Slots that a pool may be asked for.
+pub(super) const MOST_SLOTS: u32 = 10_000;
+
+/// A pool of fewer is none: interpreters and planners run inside of calls, and all would wait for each other.
+const FEWEST_SLOTS: u32 = 8;
+
 impl Default for EngineOptions {
     /// 64 slots, and the cache in the user's cache folder.
     fn default() -> Self {
         Self {
-            slots: 64,
+            slots: SLOTS,
             cache: super::default_cache_folders(),
         }
     }
@@ -36,7 +48,7 @@ impl Default for EngineOptions {
 impl EngineOptions {
     /// The number of slots within its bounds.
     pub(super) fn slots(&self) -> u32 {
-        self.slots.clamp(1, 10_000)
+        self.slots.clamp(1, MOST_SLOTS)
     }
 }
 
@@ -49,6 +61,8 @@ pub enum Allocation {
         slots: u32,
         /// Slots are reset by scanning for the pages that were touched (Linux 6.7), not by unmapping.
         pagemap_scan: bool,
+        /// Why there are fewer than were asked for, if so.
+        short: Option<NoRoom>,
     },
     /// Mapped anew for each call.
     OnDemand {
@@ -57,8 +71,10 @@ pub enum Allocation {
     },
 }
 
-/// Bytes of each memory that stay mapped between calls.
+/// Bytes of each memory that stay mapped between calls, at most.
 const KEEP_RESIDENT: usize = 4 * 1024 * 1024;
+/// The same of all memories of a pool together: what a burst of calls has touched is not kept for good.
+const KEEP_RESIDENT_OF_ALL: usize = 64 * KEEP_RESIDENT;
 /// TN-02: the most that any policy may give one call.
 const MAX_MEMORY: usize = 1024 * 1024 * 1024;
 
@@ -92,37 +108,71 @@ fn pooling(slots: u32) -> PoolingAllocationConfig {
         .max_memories_per_module(MEMORIES)
         .max_tables_per_module(TABLES)
         .max_memory_size(MAX_MEMORY)
-        .linear_memory_keep_resident(KEEP_RESIDENT)
+        .linear_memory_keep_resident(keep_resident(slots))
         .table_keep_resident(64 * 1024)
         .pagemap_scan(Enabled::Auto);
     pool
 }
 
-/// An engine with a pool if the machine has the address space for one.
+/// Whole pages of each memory.
+fn keep_resident(slots: u32) -> usize {
+    let slots = usize::try_from(slots).unwrap_or(usize::MAX).max(1);
+    let share = KEEP_RESIDENT_OF_ALL / slots / 4096 * 4096;
+    share.min(KEEP_RESIDENT)
+}
+
+/// An engine with a pool of as many slots as there is room for, if that is more than a few.
 pub(super) fn engine(
     options: &EngineOptions,
+    room: &Room,
 ) -> Result<(wasmtime::Engine, Allocation), EngineError> {
-    let mut pooled = config();
-    pooled.allocation_strategy(InstanceAllocationStrategy::Pooling(pooling(
-        options.slots(),
-    )));
-    let reason = match wasmtime::Engine::new(&pooled) {
-        Ok(engine) => {
-            let pagemap_scan = PoolingAllocationConfig::is_pagemap_scan_available();
-            return Ok((
-                engine,
-                Allocation::Pooling {
-                    slots: options.slots(),
-                    pagemap_scan,
-                },
-            ));
-        }
-        Err(error) => format!("{error:#}"),
+    let asked = options.slots();
+    let fit = room.slots(asked);
+    let reason = match fit.short {
+        Some(short) if fit.slots < asked.min(FEWEST_SLOTS) => short.to_string(),
+        short => match pooled(fit.slots) {
+            Ok(engine) => {
+                room.promise(&engine, fit.slots);
+                if let Some(short) = short {
+                    tell(
+                        options,
+                        &short.to_string(),
+                        "there are fewer slots for instances",
+                    );
+                }
+                let allocation = Allocation::Pooling {
+                    slots: fit.slots,
+                    pagemap_scan: PoolingAllocationConfig::is_pagemap_scan_available(),
+                    short,
+                };
+                return Ok((engine, allocation));
+            }
+            Err(error) => format!("{error:#}"),
+        },
     };
-    tracing::info!(%reason, "no pool of instances: memory is mapped anew for each call");
+    tell(
+        options,
+        &reason,
+        "no pool of instances: memory is mapped anew for each call",
+    );
     let engine = wasmtime::Engine::new(&config())
         .map_err(|error| EngineError::Setup(format!("{error:#}")))?;
     Ok((engine, Allocation::OnDemand { reason }))
+}
+
+/// Who asks for more slots than the default serves many, and is to hear of it; one command is as well served with fewer.
+fn tell(options: &EngineOptions, reason: &str, what: &str) {
+    if options.slots > SLOTS {
+        tracing::warn!(%reason, "{what}");
+    } else {
+        tracing::info!(%reason, "{what}");
+    }
+}
+
+fn pooled(slots: u32) -> wasmtime::Result<wasmtime::Engine> {
+    let mut config = config();
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pooling(slots)));
+    wasmtime::Engine::new(&config)
 }
 
 /// An engine that compiles for [`engine`]: where instances get their memory makes no difference to the code.

@@ -180,7 +180,7 @@ impl std::error::Error for Failure {}
 fn code_of(error: &CallError) -> Code {
     match error {
         CallError::Skill { .. } => Code::SkillError,
-        CallError::Instantiation(_) => Code::InstantiationFailed,
+        CallError::Instantiation(_) | CallError::NoRoom(_) => Code::InstantiationFailed,
         CallError::Trap(_) => Code::Trap,
         CallError::Busy => Code::Timeout,
         CallError::Budget(exceeded) => match exceeded.budget {

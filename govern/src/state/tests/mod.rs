@@ -45,6 +45,7 @@ impl Home {
             &|| false,
             &mut |record| {
                 records.push(record.clone());
+                std::ops::ControlFlow::Continue(())
             },
         )
         .unwrap();

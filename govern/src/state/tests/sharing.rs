@@ -1,13 +1,15 @@
 //! Two processes, many threads, and time (K-360, K-271).
 
+use std::ops::ControlFlow;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use rustix::fs::FlockOperation;
+use rustix::fs::{FlockOperation, OFlags};
 
 use super::{Home, child, entry, insert, rows};
-use crate::chain::{Event, Tail};
+use crate::chain::{Event, Place, Seen, Tail, segment};
 use crate::failure::Code;
+use crate::state::{Folder, database};
 use crate::time::Time;
 
 #[test]
@@ -148,6 +150,49 @@ fn k_271_a_clock_that_is_set_back_sets_nothing_back() {
     assert!(home.verify().ok);
 }
 
+/// Where the chain would be read from at the next start, and the number of the last record that is not read again.
+fn known(home: &Home) -> (Place, u64) {
+    let folder = Folder::look(&home.path()).unwrap();
+    let database = database::reader(&folder).unwrap();
+    let chain = folder.child("chain").unwrap().unwrap();
+    let scan = database::Known::read(&database).unwrap().start(|number| {
+        let file = chain.open(&segment::name(number), OFlags::RDONLY);
+        Seen::of(&file.unwrap()?).ok()
+    });
+    (scan.at, scan.tail.seq)
+}
+
+#[test]
+fn k_362_what_nobody_has_touched_is_not_read_again_wherever_segments_end() {
+    let home = Home::new();
+    let state = home.open();
+    state
+        .with_writer(|writer| {
+            writer.log().largest = 4096;
+            Ok(())
+        })
+        .unwrap();
+    // Three at a time: most segments end between records of one append.
+    for number in 0..20 {
+        let denied = entry(Event::CapabilityDenied, &format!("a.b{number}"));
+        let all = vec![denied.clone(), denied.clone(), denied];
+        state.append(all).unwrap();
+    }
+    insert(&state, 1, &vec![entry(Event::ApprovalGranted, "a.b"); 20]).unwrap();
+    drop(state);
+    let folder = Folder::look(&home.path()).unwrap();
+    let end = segment::end(&folder.child("chain").unwrap().unwrap()).unwrap();
+    assert!(end.segment > 5);
+    assert_eq!(known(&home), (end, 80));
+    // After one was touched, it and those behind it are read again, once.
+    let third = home.path().join("chain/000003.jsonl");
+    let mode = std::fs::metadata(&third).unwrap().permissions();
+    std::fs::set_permissions(&third, mode).unwrap();
+    assert_eq!(known(&home).0.segment, 3);
+    drop(home.open());
+    assert_eq!(known(&home), (end, 80));
+}
+
 #[test]
 fn k_360_the_chain_goes_on_over_segments() {
     let home = Home::new();
@@ -238,6 +283,7 @@ fn k_363_verification_and_showing_keep_nobody_from_writing() {
         // What is written meanwhile is not shown, or this would have no end.
         state.append(denied()).unwrap();
         shown += 1;
+        ControlFlow::Continue(())
     })
     .unwrap();
     assert_eq!(shown, 1);
@@ -268,7 +314,11 @@ fn showing_and_verifying_end_at_the_record_after_nobody_waits() {
         asked.get() > 3
     };
     let (mut shown, all) = (0, crate::chain::Filter::default());
-    let failure = crate::chain::show(&home.path(), &all, &third, &mut |_| shown += 1).unwrap_err();
+    let mut count = |_: &_| {
+        shown += 1;
+        ControlFlow::Continue(())
+    };
+    let failure = crate::chain::show(&home.path(), &all, &third, &mut count).unwrap_err();
     assert_eq!((shown, failure.code), (3, Code::Timeout));
     asked.set(0);
     let failure = crate::chain::verify(&home.path(), None, &third).unwrap_err();
@@ -295,6 +345,7 @@ fn k_366_what_is_shown_of_a_capability_includes_the_loads_of_its_skill() {
         };
         let anchor = crate::chain::show(&home.path(), &filter, &|| false, &mut |record| {
             seqs.push(record["seq"].as_u64().unwrap());
+            ControlFlow::Continue(())
         });
         assert_eq!(
             anchor.unwrap().unwrap().to_string(),

@@ -1,6 +1,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use super::super::Envelope;
 use super::super::testing::worked;
 use super::super::{Denial, Reason, RequestId};
 use super::*;
@@ -11,6 +12,12 @@ fn target(path: &Path) -> AuditTarget {
 
 fn envelope() -> Envelope {
     Envelope::allow(RequestId::fixed(), None, &worked(), None)
+}
+
+fn line(envelope: &Envelope) -> Vec<u8> {
+    let mut lines = Vec::new();
+    envelope.write_to(&mut lines);
+    lines
 }
 
 fn refusal(path: &Path) -> String {
@@ -68,7 +75,7 @@ fn tu_01_lines_are_appended_with_mode_0600() {
     let path = folder.path().join("audit.jsonl");
     for _ in 0..2 {
         let log = AuditLog::open(&target(&path)).unwrap().unwrap();
-        log.line(&envelope()).unwrap();
+        log.lines(&line(&envelope())).unwrap();
     }
     let text = fs::read_to_string(&path).unwrap();
     assert_eq!(text.lines().count(), 2);
@@ -86,7 +93,7 @@ fn tu_01_two_logs_on_one_file_keep_whole_lines() {
             scope.spawn(|| {
                 let log = AuditLog::open(&target(&path)).unwrap().unwrap();
                 for _ in 0..50 {
-                    log.line(&envelope()).unwrap();
+                    log.lines(&line(&envelope())).unwrap();
                 }
             });
         }
@@ -142,7 +149,7 @@ fn tu_02_a_default_target_creates_its_folders() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("home").join("state").join("audit.jsonl");
     let log = AuditLog::open(&AuditTarget::Default(path.clone())).unwrap();
-    log.unwrap().line(&envelope()).unwrap();
+    log.unwrap().lines(&line(&envelope())).unwrap();
     assert!(path.is_file());
     let state = path.parent().unwrap();
     let mode = fs::metadata(state).unwrap().permissions().mode();
@@ -178,6 +185,6 @@ fn tu_02_a_line_that_cannot_be_written_fails_a_required_target_only() {
             Denial::default(),
             Reason::PolicyInvalid,
         );
-        assert_eq!(log.line(&denied).is_err(), required);
+        assert_eq!(log.lines(&line(&denied)).is_err(), required);
     }
 }

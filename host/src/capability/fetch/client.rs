@@ -22,6 +22,10 @@ use crate::policy::Reach;
 /// Bytes of status line and headers of a response; the parser takes 128 headers at most (K-319).
 const MAX_HEADER_BYTES: usize = 64 * 1024;
 
+/// Bytes of each buffer of a connection, which is there for as long as the connection is: the longest head of a response,
+/// or the longest line of a request (K-319), must fit, and what the protocol puts around it. Twice as much is usual.
+const BUFFER_BYTES: usize = MAX_HEADER_BYTES + 4 * 1024;
+
 /// Connections that wait for another request, in each pool.
 const MAX_IDLE: usize = 64;
 
@@ -175,6 +179,8 @@ fn settings() -> ConfigBuilder<AgentScope> {
         .accept(AutoHeaderValue::None)
         .accept_encoding(AutoHeaderValue::None)
         .max_response_header_size(MAX_HEADER_BYTES)
+        .input_buffer_size(BUFFER_BYTES)
+        .output_buffer_size(BUFFER_BYTES)
 }
 
 /// The built-in roots, and the certificates of the files.

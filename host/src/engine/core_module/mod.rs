@@ -25,6 +25,7 @@ use self::failure::reason;
 use self::state::State;
 use super::apart::{self, NotCompiled};
 use super::contained::{self, Kind};
+use super::room::Room;
 use super::ticker::Ticker;
 use super::{EngineError, cache, setup, vetting};
 use crate::capability::core_module::CoreCall;
@@ -123,6 +124,10 @@ impl CoreEngine {
             return Err(CoreFailure::InstantiationFailed(text));
         }
         let module = self.compile(wasm, call)?;
+        let memories = module.resources_required().num_memories;
+        let _room = Room::of_process()
+            .instance(memories)
+            .map_err(|no_room| CoreFailure::InstantiationFailed(reason(&no_room.to_string())))?;
         let linked = self
             .linker
             .instantiate_pre(&module)

@@ -1,11 +1,12 @@
-//! Connections that are nobody's yet: whoever opens many and shows no token leaves room for those who do.
+//! Connections that are nobody's yet: whoever opens many and shows no token leaves room for those who do. Behind a balancer
+//! all of them come from one address, so one may have many.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Connections from one address that are nobody's yet.
-const MOST_OF_ONE: usize = 64;
+/// A small server takes so many from one address, if it takes as many from strangers at all.
+const LEAST_OF_ONE: usize = 64;
 
 /// See the module. Clones count together.
 #[derive(Clone)]
@@ -14,6 +15,8 @@ pub(super) struct Strangers(Arc<Inner>);
 struct Inner {
     /// Of all that the server takes, half.
     most: usize,
+    /// From one address, half of those, and [`LEAST_OF_ONE`] in any case.
+    most_of_one: usize,
     here: Mutex<HashMap<IpAddr, usize>>,
 }
 
@@ -26,8 +29,10 @@ pub(super) struct Stranger {
 impl Strangers {
     /// Of a server that takes so many connections, 1 or more.
     pub(super) fn of(connections: usize) -> Self {
+        let most = connections.div_ceil(2);
         Self(Arc::new(Inner {
-            most: connections.div_ceil(2),
+            most,
+            most_of_one: most.div_ceil(2).max(LEAST_OF_ONE),
             here: Mutex::default(),
         }))
     }
@@ -39,7 +44,7 @@ impl Strangers {
         let mut here = self.here();
         let all: usize = here.values().sum();
         let own = here.entry(address).or_default();
-        if all >= self.0.most || *own >= MOST_OF_ONE {
+        if all >= self.0.most || *own >= self.0.most_of_one {
             if *own == 0 {
                 here.remove(&address);
             }
@@ -80,10 +85,10 @@ mod tests {
     #[test]
     fn strangers_have_half_of_all_and_one_address_less() {
         let strangers = Strangers::of(1024);
-        let mut all: Vec<_> = (0..100)
+        let mut all: Vec<_> = (0..1000)
             .filter_map(|_| strangers.admit(address(1)))
             .collect();
-        assert_eq!(all.len(), MOST_OF_ONE);
+        assert_eq!(all.len(), 256);
         let mapped = "::ffff:10.0.0.1".parse().unwrap();
         assert!(strangers.admit(mapped).is_none());
         for other in 2..200 {

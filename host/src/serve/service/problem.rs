@@ -200,6 +200,11 @@ impl From<Failure> for Problem {
                 Self::cancelled()
             }
             Failure::Component(CallError::Busy) => Self::overloaded(Duration::from_secs(1)),
+            // What the machine has too little of is its operator's business.
+            Failure::Component(CallError::NoRoom(no_room)) => {
+                tracing::warn!(%no_room, "a call had no room");
+                Self::overloaded(Duration::from_secs(1))
+            }
             Failure::NotLoadable(error) => Self::internal(&error),
             failure => {
                 let error = failure.to_json();
@@ -323,6 +328,7 @@ fn status(code: Code) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::{NoRoom, Taker, Wall};
 
     #[test]
     fn what_tells_of_the_machine_is_not_told() {
@@ -336,6 +342,21 @@ mod tests {
         assert_eq!(shown["status"], 403);
         assert_eq!(shown["approval-id"], "ap-1");
         assert_eq!(shown["code"], "approval-required");
+    }
+
+    #[test]
+    fn a_call_without_room_is_told_to_come_again_and_not_what_the_machine_has() {
+        let no_room = NoRoom {
+            taker: Taker::Call,
+            wall: Wall::AddressSpace,
+            asked: 4_294_967_296,
+            left: 4096,
+            limit: 8_589_934_592,
+        };
+        let problem = Problem::from(Failure::Component(CallError::NoRoom(no_room)));
+        assert_eq!((problem.status, problem.code.as_str()), (503, "overloaded"));
+        assert!(problem.retry_after.is_some());
+        assert!(!problem.to_json().to_string().contains("4096"));
     }
 
     #[test]

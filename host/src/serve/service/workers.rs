@@ -1,8 +1,9 @@
 //! The threads that calls run on.
 //!
-//! A call that takes long steps back: from then on the system prefers every other thread of this process and of the machine
-//! to its own. So whoever lets components compute for seconds hardly delays those whose calls take a millisecond. A thread
-//! that stepped back cannot step forward again without privileges; it ends with its call, and another one takes its place.
+//! They stand behind the threads that read requests and answer what is known: the system prefers those, and whatever else
+//! the machine does at the usual priority. A call that takes long steps back further. So whoever lets components compute for
+//! seconds, or makes the system copy and clear memory, hardly delays those whose calls take a millisecond. A thread that
+//! stepped back cannot step forward again without privileges; it ends with its call, and another one takes its place.
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
@@ -13,10 +14,12 @@ use rustix::process::{Pid, getpriority_process, setpriority_process};
 use rustix::thread::gettid;
 use tokio::sync::oneshot;
 
+/// So many steps of `nice` are calls behind from the start.
+const BEHIND: i32 = 10;
 /// A call that runs so long steps back.
 const LONG: Duration = Duration::from_millis(20);
-/// By so many steps of `nice`.
-const BACK: i32 = 15;
+/// By so many steps more.
+const BACK: i32 = 5;
 /// A thread that has had nothing to do for so long ends.
 const IDLE: Duration = Duration::from_secs(10);
 
@@ -98,7 +101,10 @@ impl Workers {
         let inner = Arc::clone(&self.0);
         let begun = std::thread::Builder::new()
             .name("hydrant-call".into())
-            .spawn(move || inner.work(job));
+            .spawn(move || {
+                step(gettid(), BEHIND);
+                inner.work(job);
+            });
         if let Err(error) = begun {
             tracing::error!(%error, "there is no thread for a call");
         }
@@ -160,14 +166,22 @@ impl Stage {
     /// The thread cannot begin anything else meanwhile: it has to say that this ended first.
     fn step_back(&self) {
         let mut now = self.now();
-        if let Where::Runs(thread) = *now {
-            let nice = getpriority_process(Some(thread)).unwrap_or(0);
-            match setpriority_process(Some(thread), nice.saturating_add(BACK)) {
-                Ok(()) => *now = Where::SteppedBack,
-                Err(error) => tracing::warn!(%error, "a long call does not step back"),
-            }
+        if let Where::Runs(thread) = *now
+            && step(thread, BACK)
+        {
+            *now = Where::SteppedBack;
         }
     }
+}
+
+/// Has a thread step back; whether it did.
+fn step(thread: Pid, steps: i32) -> bool {
+    let nice = getpriority_process(Some(thread)).unwrap_or(0);
+    let stepped = setpriority_process(Some(thread), nice.saturating_add(steps));
+    if let Err(error) = &stepped {
+        tracing::warn!(%error, "a call does not step back");
+    }
+    stepped.is_ok()
 }
 
 #[cfg(test)]
@@ -189,7 +203,7 @@ mod tests {
     #[test]
     fn long_work_steps_back_and_what_comes_after_it_does_not() {
         let workers = Workers::default();
-        let own = nice();
+        let own = (nice() + BEHIND).min(19);
         assert_eq!(wait(workers.begin(nice)).unwrap(), own);
         let long = workers.begin(|| {
             let until = std::time::Instant::now() + Duration::from_secs(60);
