@@ -12,11 +12,10 @@ use bytes::Bytes;
 
 use super::hydrate::HYDRATE;
 use super::pinned::PinnedSkill;
-use super::run::{Ended, write_down};
+use super::run::write_down;
 use super::{Host, HostError, HydrateRequest};
-use crate::audit::{Execution, RuntimeProfile, Timestamp};
+use crate::audit::{Execution, Timestamp};
 use crate::capability::fs::Reads;
-use crate::trust::WasmForm;
 
 /// Bytes of the largest answer that is kept.
 const MAX_ANSWER: usize = 1024 * 1024;
@@ -107,7 +106,10 @@ impl Host {
             return Ok(None);
         };
         let started = Timestamp::now();
-        let skill = self.load(HYDRATE, None)?;
+        // A changed root is verified, and a failure of it recorded, where the component is asked.
+        let Some(skill) = self.pins.current(HYDRATE, None) else {
+            return Ok(None);
+        };
         if !Arc::ptr_eq(&skill, &known.skill) || !known.reads.hold() {
             return Ok(None);
         }
@@ -130,35 +132,18 @@ impl Host {
         let Some(kept) = &self.kept else {
             return self.hydrate(request).map(Bytes::from);
         };
-        let started = Timestamp::now();
         let bytes = request.to_bytes()?;
-        let call = self.begin()?;
-        let skill = match self.load(HYDRATE, None) {
-            Ok(skill) => skill,
-            Err(error) => return Err(self.refuse(call, None, &bytes, error)),
-        };
-        let bundle = &skill.pinned.bundle;
-        if let Err(error) = self.check_signers(bundle) {
-            return Err(self.refuse(call, Some(bundle), &bytes, error));
-        }
-        let (result, journal) = self.call(&skill, &bytes, |prepared| request.prepare(prepared));
+        let called =
+            self.call_pinned(HYDRATE, None, &bytes, |prepared| request.prepare(prepared))?;
+        let (skill, journal) = (Arc::clone(&called.skill), &called.journal);
         let (reads, denied) = (journal.reads.clone(), journal.denied.clone());
-        let capabilities = &bundle.manifest().capabilities;
-        let ended = Ended {
-            granted: self.layers.granted(capabilities, WasmForm::Component),
-            bundle,
-            profile: RuntimeProfile::ComponentV0,
-            journal,
-            started,
-        };
-        let execution = self.execution(&bytes, &result, ended);
-        write_down(call, &execution, bundle, &denied, None)?;
-        let answer = Bytes::from(result.map_err(HostError::of_failure)?);
+        let run = self.record_pinned(called, &bytes, &mut |_| Ok(None))?;
+        let answer = Bytes::from(run.result.map_err(HostError::of_failure)?);
         if reads.are_all() {
             let known = Known {
-                skill: Arc::clone(&skill),
+                skill,
                 reads,
-                execution,
+                execution: run.execution,
                 denied,
                 answer: answer.clone(),
             };

@@ -5,6 +5,7 @@
 //! done without any capability, is not recorded.
 
 mod builder;
+mod bundle;
 mod error;
 mod failure;
 mod hydrate;

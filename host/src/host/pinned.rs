@@ -62,6 +62,14 @@ impl PinnedSkills {
         Ok(pins::verify_entry(&self.root, &self.anchor, id, version)?)
     }
 
+    /// The skill as it was loaded, while no file of it has changed since. It looks at files, and waits for nothing else.
+    pub(super) fn current(&self, id: &str, version: Option<&str>) -> Option<Arc<PinnedSkill>> {
+        let key = (id.to_owned(), version.map(str::to_owned));
+        let known = self.loaded().get(&key).cloned()?;
+        let stamp = pins::stamp(&self.root, &known.pinned.entry);
+        (stamp == known.pinned.stamp).then_some(known)
+    }
+
     /// The skill, ready to be called. A file that changed since it was loaded is noticed here: all is verified anew. As
     /// soon as it is known, `verified` hears what it declares.
     pub(super) fn load(
@@ -72,11 +80,7 @@ impl PinnedSkills {
         layers: &Arc<Layers>,
         verified: impl FnOnce(&[Capability]),
     ) -> Result<Arc<PinnedSkill>, HostError> {
-        let key = (id.to_owned(), version.map(str::to_owned));
-        let known = self.loaded().get(&key).cloned();
-        if let Some(known) = known
-            && pins::stamp(&self.root, &known.pinned.entry) == known.pinned.stamp
-        {
+        if let Some(known) = self.current(id, version) {
             verified(&known.pinned.bundle.manifest().capabilities);
             return Ok(known);
         }
@@ -102,6 +106,7 @@ impl PinnedSkills {
             skill,
             pinned,
         });
+        let key = (id.to_owned(), version.map(str::to_owned));
         self.loaded().insert(key, Arc::clone(&loaded));
         Ok(loaded)
     }

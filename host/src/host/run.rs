@@ -1,23 +1,21 @@
-//! One run: verified, allowed, executed, delivered, recorded - in this order, whatever is run.
+//! One run of a pinned skill: verified, allowed, executed, delivered, recorded - in this order, whatever is run.
 
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::sync::Arc;
-use std::time::Instant;
 
-use super::pinned::{PinnedSkill, check_ceilings};
+use super::pinned::PinnedSkill;
 use super::{Failure, Host, HostError};
 use crate::audit::{
     AuditTarget, AuditedCall, Denial, Execution, Outcome, Reason, Receipt, ReceiptFormat,
     RuntimeProfile, Timestamp,
 };
-use crate::capability::core_module::{CoreCall, StateDirectories};
 use crate::capability::fetch::Credential;
 use crate::capability::fs::Reads;
 use crate::capability::{Entries, fs};
-use crate::engine::{Budgets, CallError, CoreBudgets, CoreEngine, CoreOutcome, EngineError, Skill};
+use crate::engine::{Budgets, CallError, EngineError, Skill};
 use crate::policy::Grant;
-use crate::trust::{Bundle, Capability, Digest, VerifiedBundle, WasmForm};
+use crate::trust::{Bundle, Capability, Digest, WasmForm};
 
 /// What came of one execution.
 #[derive(Debug)]
@@ -39,6 +37,15 @@ pub(super) struct Prepared {
     pub(super) budgets: Budgets,
     ///
     pub(super) credential: Option<Arc<Credential>>,
+}
+
+/// A pinned skill that was called, and of which nothing is recorded yet.
+pub(super) struct Called {
+    call: AuditedCall,
+    pub(super) skill: Arc<PinnedSkill>,
+    result: Result<Vec<u8>, Failure>,
+    pub(super) journal: Journaled,
+    started: Timestamp,
 }
 
 /// `id` or `id@version`.
@@ -91,6 +98,18 @@ impl Host {
         prepare: impl FnOnce(Prepared) -> Prepared,
         deliver: Delivery<'_>,
     ) -> Result<Run, HostError> {
+        let called = self.call_pinned(id, version, request, prepare)?;
+        self.record_pinned(called, request, deliver)
+    }
+
+    /// Calls a pinned skill. Where it may not be called that is recorded; where it was, that is still to do.
+    pub(super) fn call_pinned(
+        &self,
+        id: &str,
+        version: Option<&str>,
+        request: &[u8],
+        prepare: impl FnOnce(Prepared) -> Prepared,
+    ) -> Result<Called, HostError> {
         let started = Timestamp::now();
         let call = self.begin()?;
         let skill = match self.load(id, version) {
@@ -102,15 +121,31 @@ impl Host {
             return Err(self.refuse(call, Some(bundle), request, error));
         }
         let (result, journal) = self.call(&skill, request, prepare);
+        Ok(Called {
+            call,
+            skill,
+            result,
+            journal,
+            started,
+        })
+    }
+
+    pub(super) fn record_pinned(
+        &self,
+        called: Called,
+        request: &[u8],
+        deliver: Delivery<'_>,
+    ) -> Result<Run, HostError> {
+        let bundle = &called.skill.pinned.bundle;
         let capabilities = &bundle.manifest().capabilities;
         let ended = Ended {
             granted: self.layers.granted(capabilities, WasmForm::Component),
             bundle,
             profile: RuntimeProfile::ComponentV0,
-            journal,
-            started,
+            journal: called.journal,
+            started: called.started,
         };
-        self.record(call, request, result, ended, deliver)
+        self.record(called.call, request, called.result, ended, deliver)
     }
 
     /// Runs a pinned skill, `id` or `id@version`, for its response alone. It is recorded where there is an audit log;
@@ -198,7 +233,7 @@ impl Host {
         self.call_with(&skill.skill, request, prepared)
     }
 
-    fn call_with(
+    pub(super) fn call_with(
         &self,
         skill: &Skill,
         request: &[u8],
@@ -232,128 +267,12 @@ impl Host {
         (result, entries.into())
     }
 
-    /// Runs a bundle that the caller verified, with all of the capabilities that it declares or not at all (TC-14).
-    /// A component takes a request in JSON, a core module whatever it likes.
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Self::run); [`HostError::CapabilityDenied`] and [`HostError::Untrusted`] before anything is executed.
-    pub fn run_bundle(&self, bundle: &VerifiedBundle, request: &[u8]) -> Result<Run, HostError> {
-        let call = self.begin()?;
-        self.run_bundle_delivering(bundle, request, call, &mut |_| Ok(None))
-    }
-
-    /// As [`run_bundle`](Self::run_bundle), recorded as `call`, with something to do before it is recorded.
-    ///
-    /// # Errors
-    ///
-    /// As [`run_bundle`](Self::run_bundle), and [`HostError::Delivery`].
-    pub fn run_bundle_delivering(
-        &self,
-        bundle: &VerifiedBundle,
-        request: &[u8],
-        call: AuditedCall,
-        deliver: Delivery<'_>,
-    ) -> Result<Run, HostError> {
-        let started = Timestamp::now();
-        let (manifest, form) = (bundle.manifest(), bundle.form());
-        // TK-23: signers first, then ceilings.
-        let allowed = self
-            .check_signers(bundle)
-            .and_then(|()| check_ceilings(&self.layers, bundle, form));
-        if let Err(error) = allowed {
-            return Err(self.refuse(call, Some(bundle), request, error));
-        }
-        let (result, journal, profile) = match form {
-            WasmForm::CoreModule => {
-                let (result, journal) = self.core_module(bundle, request);
-                (result, journal, RuntimeProfile::ProvenactCoreV0)
-            }
-            WasmForm::Component | WasmForm::Other => {
-                let (result, journal) = self.component(bundle, request);
-                (result, journal, RuntimeProfile::ComponentV0)
-            }
-        };
-        let ended = Ended {
-            granted: manifest.capabilities.clone(),
-            bundle,
-            profile,
-            journal,
-            started,
-        };
-        self.record(call, request, result, ended, deliver)
-    }
-
     /// TP-12
     pub(super) fn check_signers(&self, bundle: &Bundle) -> Result<(), HostError> {
         let declared = &bundle.manifest().signers;
         Ok(self
             .layers
             .check_signers(declared, &bundle.signatures().signers())?)
-    }
-
-    fn component(&self, bundle: &Bundle, request: &[u8]) -> (Result<Vec<u8>, Failure>, Journaled) {
-        let manifest = bundle.manifest();
-        if manifest.entrypoint != "run" {
-            let failure = Failure::NoEntrypoint(manifest.entrypoint.clone());
-            return (Err(failure), Journaled::default());
-        }
-        let capabilities = &manifest.capabilities;
-        let mut budgets = Budgets::of(&self.layers.limits());
-        // TN-22: compiling what is not pinned is a part of the call, and takes of its time.
-        let started = Instant::now();
-        let (wasm, artifact) = (bundle.wasm(), bundle.artifact());
-        let (patience, jail) = (budgets.wall_clock, self.jail.as_ref());
-        let loaded = self
-            .engine
-            .load_within(wasm, artifact, capabilities, patience, jail);
-        let skill = match loaded {
-            Ok(skill) => skill,
-            Err(error) => return (Err(Failure::NotLoadable(error)), Journaled::default()),
-        };
-        budgets.wall_clock = budgets.wall_clock.saturating_sub(started.elapsed());
-        let prepared = Prepared {
-            grant: Grant::new(Arc::clone(&self.layers), capabilities),
-            budgets,
-            credential: None,
-        };
-        self.call_with(&skill, request, prepared)
-    }
-
-    fn core_module(
-        &self,
-        bundle: &Bundle,
-        request: &[u8],
-    ) -> (Result<Vec<u8>, Failure>, Journaled) {
-        let manifest = bundle.manifest();
-        let engine = match CoreEngine::new() {
-            Ok(engine) => engine.compiling_in(self.jail.clone()),
-            Err(error) => return (Err(Failure::NotLoadable(error)), Journaled::default()),
-        };
-        let budgets = CoreBudgets::default().at_most(&self.layers.limits_at_most());
-        let call = Arc::new(CoreCall::new(
-            &manifest.capabilities,
-            StateDirectories::from_environment(self.home.as_deref()),
-            Arc::clone(&self.fetcher),
-            budgets.meter_from(Instant::now()),
-        ));
-        let CoreOutcome {
-            result,
-            caps_used,
-            denied,
-        } = engine.run(
-            bundle.wasm(),
-            &manifest.entrypoint,
-            request,
-            &call,
-            &budgets,
-        );
-        let journal = Journaled {
-            used: caps_used,
-            denied,
-            reads: Reads::default(),
-        };
-        (result.map_err(Failure::CoreModule), journal)
     }
 
     /// Opens the audit log and gives a call its id, before anything else of the call is done (TU-02).
@@ -385,7 +304,7 @@ impl Host {
         }
     }
 
-    fn record(
+    pub(super) fn record(
         &self,
         call: AuditedCall,
         request: &[u8],
@@ -406,7 +325,7 @@ impl Host {
     }
 
     /// What receipts and the audit line are made of.
-    pub(super) fn execution(
+    fn execution(
         &self,
         request: &[u8],
         result: &Result<Vec<u8>, Failure>,
@@ -462,7 +381,7 @@ pub(super) fn write_down(
 /// What a guest used and was refused.
 #[derive(Default)]
 pub(super) struct Journaled {
-    used: BTreeSet<String>,
+    pub(super) used: BTreeSet<String>,
     pub(super) denied: Vec<String>,
     pub(super) reads: Reads,
 }

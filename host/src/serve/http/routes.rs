@@ -2,7 +2,8 @@
 //! against it.
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use axum::routing::{MethodRouter, delete, get, post};
@@ -94,9 +95,36 @@ pub(super) fn api(app: App) -> Router {
 
 type Answered = Result<Answer, Problem>;
 
-async fn call(app: &App, who: Who, headers: &HeaderMap, operation: Operation) -> Answered {
-    app.call(&who.0, headers, operation, CancellationToken::new())
-        .await
+/// Who asks, and whom.
+struct Caller {
+    app: App,
+    who: Who,
+    headers: HeaderMap,
+}
+
+impl FromRequestParts<App> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        Ok(Self {
+            app: app.clone(),
+            who: Who::from_request_parts(parts, app).await?,
+            headers: parts.headers.clone(),
+        })
+    }
+}
+
+impl Caller {
+    async fn ask(&self, operation: Operation) -> Answered {
+        self.app
+            .call(
+                &self.who.0,
+                &self.headers,
+                operation,
+                CancellationToken::new(),
+            )
+            .await
+    }
 }
 
 async fn healthz() -> Answer {
@@ -127,26 +155,16 @@ async fn metrics(State(app): State<App>, headers: HeaderMap) -> Result<Response,
     Ok(response(content_type, text))
 }
 
-async fn hydrate(
-    State(app): State<App>,
-    who: Who,
-    headers: HeaderMap,
-    Options(options): Options<HydrateOptions>,
-) -> Answered {
-    call(&app, who, &headers, Operation::Hydrate(options)).await
+async fn hydrate(caller: Caller, Options(options): Options<HydrateOptions>) -> Answered {
+    caller.ask(Operation::Hydrate(options)).await
 }
 
-async fn plan(
-    State(app): State<App>,
-    who: Who,
-    headers: HeaderMap,
-    Options(options): Options<PlanOptions>,
-) -> Answered {
-    call(&app, who, &headers, Operation::Plan(options)).await
+async fn plan(caller: Caller, Options(options): Options<PlanOptions>) -> Answered {
+    caller.ask(Operation::Plan(options)).await
 }
 
-async fn skills(State(app): State<App>, who: Who, headers: HeaderMap) -> Answered {
-    call(&app, who, &headers, Operation::Skills).await
+async fn skills(caller: Caller) -> Answered {
+    caller.ask(Operation::Skills).await
 }
 
 /// Which version of a skill.
@@ -166,20 +184,16 @@ impl Version {
 }
 
 async fn describe(
-    State(app): State<App>,
-    who: Who,
-    headers: HeaderMap,
+    caller: Caller,
     Segment(id): Segment<String>,
     Query(version): Query<Version>,
 ) -> Answered {
     let id = version.of(id);
-    call(&app, who, &headers, Operation::Describe { id }).await
+    caller.ask(Operation::Describe { id }).await
 }
 
 async fn run(
-    State(app): State<App>,
-    who: Who,
-    headers: HeaderMap,
+    caller: Caller,
     Segment(id): Segment<String>,
     Query(version): Query<Version>,
     Bytewise(body): Bytewise,
@@ -190,56 +204,31 @@ async fn run(
         body.to_vec()
     };
     let skill = version.of(id);
-    call(&app, who, &headers, Operation::Run { skill, request }).await
+    caller.ask(Operation::Run { skill, request }).await
 }
 
-async fn receipts(
-    State(app): State<App>,
-    who: Who,
-    headers: HeaderMap,
-    Query(page): Query<Page>,
-) -> Answered {
-    call(&app, who, &headers, Operation::Receipts(page)).await
+async fn receipts(caller: Caller, Query(page): Query<Page>) -> Answered {
+    caller.ask(Operation::Receipts(page)).await
 }
 
-async fn receipt(
-    State(app): State<App>,
-    who: Who,
-    headers: HeaderMap,
-    Segment(id): Segment<String>,
-) -> Answered {
-    call(&app, who, &headers, Operation::Receipt { id }).await
+async fn receipt(caller: Caller, Segment(id): Segment<String>) -> Answered {
+    caller.ask(Operation::Receipt { id }).await
 }
 
-async fn graph(
-    State(app): State<App>,
-    who: Who,
-    headers: HeaderMap,
-    Query(options): Query<GraphOptions>,
-) -> Answered {
-    call(&app, who, &headers, Operation::Graph(options)).await
+async fn graph(caller: Caller, Query(options): Query<GraphOptions>) -> Answered {
+    caller.ask(Operation::Graph(options)).await
 }
 
-async fn capabilities(State(app): State<App>, who: Who, headers: HeaderMap) -> Answered {
-    call(&app, who, &headers, Operation::SkillList).await
+async fn capabilities(caller: Caller) -> Answered {
+    caller.ask(Operation::SkillList).await
 }
 
-async fn load(
-    State(app): State<App>,
-    who: Who,
-    headers: HeaderMap,
-    Options(options): Options<LoadOptions>,
-) -> Answered {
-    call(&app, who, &headers, Operation::SkillLoad(options)).await
+async fn load(caller: Caller, Options(options): Options<LoadOptions>) -> Answered {
+    caller.ask(Operation::SkillLoad(options)).await
 }
 
-async fn capability(
-    State(app): State<App>,
-    who: Who,
-    headers: HeaderMap,
-    Segment(skill): Segment<String>,
-) -> Answered {
-    call(&app, who, &headers, Operation::SkillShow { skill }).await
+async fn capability(caller: Caller, Segment(skill): Segment<String>) -> Answered {
+    caller.ask(Operation::SkillShow { skill }).await
 }
 
 /// What stays when a skill is removed.
@@ -251,9 +240,7 @@ struct Unload {
 }
 
 async fn unload(
-    State(app): State<App>,
-    who: Who,
-    headers: HeaderMap,
+    caller: Caller,
     Segment(skill): Segment<String>,
     Query(Unload { keep_approvals }): Query<Unload>,
 ) -> Answered {
@@ -261,13 +248,11 @@ async fn unload(
         skill,
         keep_approvals,
     };
-    call(&app, who, &headers, operation).await
+    caller.ask(operation).await
 }
 
 async fn execute(
-    State(app): State<App>,
-    who: Who,
-    headers: HeaderMap,
+    caller: Caller,
     Segment((skill, operation)): Segment<(String, String)>,
     Options(params): Options<Value>,
 ) -> Answered {
@@ -276,7 +261,7 @@ async fn execute(
         operation,
         params,
     };
-    call(&app, who, &headers, operation).await
+    caller.ask(operation).await
 }
 
 /// A command to map.
@@ -286,13 +271,8 @@ struct Command {
     command: String,
 }
 
-async fn map(
-    State(app): State<App>,
-    who: Who,
-    headers: HeaderMap,
-    Options(Command { command }): Options<Command>,
-) -> Answered {
-    call(&app, who, &headers, Operation::Map { command }).await
+async fn map(caller: Caller, Options(Command { command }): Options<Command>) -> Answered {
+    caller.ask(Operation::Map { command }).await
 }
 
 /// Which approvals.
@@ -302,32 +282,20 @@ struct Listed {
     status: Option<String>,
 }
 
-async fn approvals(
-    State(app): State<App>,
-    who: Who,
-    headers: HeaderMap,
-    Query(Listed { status }): Query<Listed>,
-) -> Answered {
-    call(&app, who, &headers, Operation::Approvals { status }).await
+async fn approvals(caller: Caller, Query(Listed { status }): Query<Listed>) -> Answered {
+    caller.ask(Operation::Approvals { status }).await
 }
 
-async fn approval(
-    State(app): State<App>,
-    who: Who,
-    headers: HeaderMap,
-    Segment(id): Segment<String>,
-) -> Answered {
-    call(&app, who, &headers, Operation::Approval { id }).await
+async fn approval(caller: Caller, Segment(id): Segment<String>) -> Answered {
+    caller.ask(Operation::Approval { id }).await
 }
 
 async fn approve(
-    State(app): State<App>,
-    who: Who,
-    headers: HeaderMap,
+    caller: Caller,
     Segment(id): Segment<String>,
     Options(options): Options<ApproveOptions>,
 ) -> Answered {
-    call(&app, who, &headers, Operation::Approve { id, options }).await
+    caller.ask(Operation::Approve { id, options }).await
 }
 
 /// Why somebody decided so.
@@ -338,43 +306,29 @@ struct Because {
 }
 
 async fn deny(
-    State(app): State<App>,
-    who: Who,
-    headers: HeaderMap,
+    caller: Caller,
     Segment(id): Segment<String>,
     Options(Because { reason }): Options<Because>,
 ) -> Answered {
-    call(&app, who, &headers, Operation::Deny { id, reason }).await
+    caller.ask(Operation::Deny { id, reason }).await
 }
 
 async fn revoke(
-    State(app): State<App>,
-    who: Who,
-    headers: HeaderMap,
+    caller: Caller,
     Segment(id): Segment<String>,
     Options(Because { reason }): Options<Because>,
 ) -> Answered {
-    call(&app, who, &headers, Operation::Revoke { id, reason }).await
+    caller.ask(Operation::Revoke { id, reason }).await
 }
 
-async fn chain(
-    State(app): State<App>,
-    who: Who,
-    headers: HeaderMap,
-    Query(options): Query<ChainOptions>,
-) -> Answered {
-    call(&app, who, &headers, Operation::Chain(options)).await
+async fn chain(caller: Caller, Query(options): Query<ChainOptions>) -> Answered {
+    caller.ask(Operation::Chain(options)).await
 }
 
-async fn resources(
-    State(app): State<App>,
-    who: Who,
-    headers: HeaderMap,
-    Query(page): Query<Page>,
-) -> Answered {
-    call(&app, who, &headers, Operation::Resources(page)).await
+async fn resources(caller: Caller, Query(page): Query<Page>) -> Answered {
+    caller.ask(Operation::Resources(page)).await
 }
 
-async fn workflows(State(app): State<App>, who: Who, headers: HeaderMap) -> Answered {
-    call(&app, who, &headers, Operation::Workflows).await
+async fn workflows(caller: Caller) -> Answered {
+    caller.ask(Operation::Workflows).await
 }
