@@ -41,7 +41,7 @@ use crate::chain::{Entry, Used};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::ports::{Egress, Interpreter, Wire};
-use crate::request::{CallFiles, Inputs};
+use crate::request::{CallFiles, Inputs, Schemas};
 use crate::sandbox::{Sandbox, SandboxEnd, SandboxRun};
 
 pub use captured::Captured;
@@ -59,6 +59,8 @@ pub struct Call<'a> {
     pub files: &'a CallFiles,
     /// Hosts that are denied, private or plain; directories that may be written.
     pub config: &'a Config,
+    /// Schemas that were compiled before.
+    pub schemas: &'a Schemas,
     /// HTTP.
     pub wire: &'a dyn Wire,
     /// Runs jq programs and text tools.

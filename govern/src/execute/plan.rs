@@ -11,7 +11,7 @@ use super::{Call, Caps, Done, Output};
 use crate::answer::{Segments, Stage};
 use crate::chain::{Entry, Event, Outcome, Used};
 use crate::failure::{Code, Failure};
-use crate::request::{Fill, Schema};
+use crate::request::Fill;
 
 /// A plan while it runs.
 pub(super) struct Run<'a> {
@@ -161,7 +161,10 @@ impl Run<'_> {
             return;
         }
         let checked = match value.get("json") {
-            Some(json) => Schema::compile(schema).and_then(|schema| schema.check(json)),
+            Some(json) => {
+                let compiled = self.call.schemas.compiled(schema);
+                compiled.and_then(|schema| schema.check(json))
+            }
             None => Err(Failure::new(Code::InvalidInput, "it is not JSON")),
         };
         if let Err(failure) = checked {

@@ -107,7 +107,7 @@ impl Governor {
     ) -> Result<Prepared, Failure> {
         found.usable()?;
         self.client(caller, found)?;
-        let inputs = request::validate(&found.operation, &params)?;
+        let inputs = request::validate(&self.schemas, &found.operation, &params)?;
         let files = CallFiles::open(&found.operation, &inputs, &self.config.fs_read)?;
         let permit = approvals::permit(&self.state, found, &caller.who(), self)?;
         self.surroundings(found)?;
@@ -311,6 +311,7 @@ impl Governor {
             inputs: &prepared.inputs,
             files: &prepared.files,
             config: &self.config,
+            schemas: &self.schemas,
             wire: self.wire.as_ref(),
             interpreter: self.interpreter.as_ref(),
             egress: self.egress.as_ref(),

@@ -34,6 +34,7 @@ use crate::config::Config;
 use crate::failure::{Code, Failure};
 use crate::ports::{Egress, Interpreter, Wire};
 use crate::registry::fold;
+use crate::request::Schemas;
 use crate::sandbox::{Sandbox, Settings};
 use crate::secrets::SecretStore;
 use crate::state::State;
@@ -68,6 +69,7 @@ pub struct Governor {
     /// Folded (K-10).
     installed: BTreeSet<String>,
     outputs: PathBuf,
+    schemas: Schemas,
     /// Budgets of sessions that end with their connection.
     connections: Mutex<BTreeMap<String, Budget>>,
     /// K-310: sessions of connections that hold personal data in their output directories.
@@ -98,6 +100,7 @@ impl Governor {
             connections: Mutex::default(),
             personal: Mutex::default(),
             outputs: folder.join("outputs"),
+            schemas: Schemas::default(),
             state,
             config,
             sandbox,

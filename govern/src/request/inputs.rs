@@ -3,7 +3,7 @@
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 
-use super::schema::Schema;
+use super::schema::Schemas;
 use super::{CallFiles, Fill, http_request};
 use crate::answer::{Operation, ProgramOut, Segments, Stage};
 use crate::failure::{Code, Failure};
@@ -51,7 +51,11 @@ impl Inputs {
 ///
 /// `missing-input` with `missing`; `invalid-input` with the path; `schema` and `limit` where the operation's own schema
 /// cannot be applied.
-pub fn validate(operation: &Operation, params: &Value) -> Result<Inputs, Failure> {
+pub fn validate(
+    schemas: &Schemas,
+    operation: &Operation,
+    params: &Value,
+) -> Result<Inputs, Failure> {
     let Value::Object(given) = params else {
         return Err(Failure::new(
             Code::InvalidInput,
@@ -78,7 +82,7 @@ pub fn validate(operation: &Operation, params: &Value) -> Result<Inputs, Failure
         let message = format!("PROMPT_MISSING_INPUT: {}", missing.join(", "));
         return Err(Failure::new(Code::MissingInput, message).with_missing(missing));
     }
-    Schema::compile(schema)?.check(&filled)?;
+    schemas.compiled(schema)?.check(&filled)?;
     let Value::Object(members) = filled else {
         return Err(Failure::new(
             Code::InvalidInput,

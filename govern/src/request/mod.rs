@@ -26,7 +26,7 @@ pub(crate) mod tests;
 pub use files::{CallFile, CallFiles};
 pub use http::{FilledHeader, FilledRequest, http_request};
 pub use inputs::{Inputs, validate};
-pub use schema::Schema;
+pub use schema::{Schema, Schemas};
 pub use text::{Fill, Filled, Secrets};
 
 pub(crate) use target::origin;

@@ -3,6 +3,9 @@
 //! A schema is a program: references multiply, patterns backtrack. What it costs is bounded before it is compiled, and
 //! again before it is applied to a value; nothing is ever fetched for it.
 
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use serde_json::{Map, Value};
 
 use crate::failure::{Code, Failure};
@@ -49,19 +52,53 @@ const MAP: [&str; 6] = [
     "definitions",
 ];
 
-/// A schema that can be applied.
-pub struct Schema<'s> {
-    root: &'s Value,
-    validator: jsonschema::Validator,
+/// Schemas that [`Schemas`] keeps.
+const KEPT: usize = 32;
+/// Bytes of one, and its subschemas with references followed, at most.
+const KEPT_BYTES: usize = 4096;
+const KEPT_COMPILED: u64 = 1024;
+
+/// Schemas that were compiled for earlier calls. They are found by all that they say: one that is kept is the same one.
+#[derive(Default)]
+pub struct Schemas(Mutex<VecDeque<Arc<Schema>>>);
+
+impl Schemas {
+    /// As [`Schema::compile`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Schema::compile`].
+    pub fn compiled(&self, root: &Value) -> Result<Arc<Schema>, Failure> {
+        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = kept().iter().find(|known| known.root == *root) {
+            return Ok(Arc::clone(known));
+        }
+        let schema = Arc::new(Schema::compile(root)?);
+        if schema.is_small() {
+            let mut kept = kept();
+            kept.truncate(KEPT - 1);
+            kept.push_front(Arc::clone(&schema));
+        }
+        Ok(schema)
+    }
 }
 
-impl<'s> Schema<'s> {
+/// A schema that can be applied.
+pub struct Schema {
+    root: Value,
+    validator: jsonschema::Validator,
+    /// Subschemas, references followed.
+    compiled: u64,
+    has_patterns: bool,
+}
+
+impl Schema {
     /// Reads a schema.
     ///
     /// # Errors
     ///
     /// `schema` where it is none, or refers to anything but a place in itself; `limit` where it is too much.
-    pub fn compile(root: &'s Value) -> Result<Self, Failure> {
+    pub fn compile(root: &Value) -> Result<Self, Failure> {
         let mut size = Size {
             root,
             left: COMPILED,
@@ -80,7 +117,19 @@ impl<'s> Schema<'s> {
             )
             .build(root)
             .map_err(|_| refused("it cannot be applied"))?;
-        Ok(Self { root, validator })
+        Ok(Self {
+            root: root.clone(),
+            validator,
+            compiled: COMPILED.saturating_sub(size.left),
+            has_patterns: size.patterns < PATTERNS,
+        })
+    }
+
+    /// Whether it takes so little memory that it may be kept.
+    fn is_small(&self) -> bool {
+        !self.has_patterns
+            && self.compiled <= KEPT_COMPILED
+            && serde_json::to_vec(&self.root).is_ok_and(|bytes| bytes.len() <= KEPT_BYTES)
     }
 
     /// Checks a value.
@@ -90,10 +139,10 @@ impl<'s> Schema<'s> {
     /// `invalid-input` with the path of what does not fit, without its value; `limit`.
     pub fn check(&self, value: &Value) -> Result<(), Failure> {
         let mut cost = Cost {
-            root: self.root,
+            root: &self.root,
             left: APPLIED,
         };
-        cost.visit(self.root, value, 0)?;
+        cost.visit(&self.root, value, 0)?;
         let Err(error) = self.validator.validate(value) else {
             return Ok(());
         };

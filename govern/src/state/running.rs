@@ -1,8 +1,8 @@
 //! Which processes are at work, and which calls are theirs: a call without an end is interrupted only when its process is
 //! gone (K-361), not because another one starts.
 //!
-//! Each process holds the lock of a file of its own in `running/`; the file lists its calls. It is never synced: after a
-//! loss of power no process is there either.
+//! Each process holds the lock of a file of its own in `running/`; the file lists its calls, 0 for none. It is never synced:
+//! after a loss of power no process is there either.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -21,6 +21,8 @@ pub(super) struct Running {
     name: String,
     file: File,
     calls: BTreeSet<u64>,
+    /// Bytes of the file, which gets no shorter: that would cost more than all the rest.
+    length: usize,
 }
 
 impl Running {
@@ -51,6 +53,7 @@ impl Running {
             name,
             file,
             calls: BTreeSet::new(),
+            length: 0,
         };
         Ok((running, others))
     }
@@ -71,16 +74,13 @@ impl Running {
         Ok(())
     }
 
-    fn list(&self) -> Result<(), FolderError> {
-        let bytes: Vec<u8> = self
-            .calls
-            .iter()
-            .flat_map(|call| call.to_le_bytes())
-            .collect();
-        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    fn list(&mut self) -> Result<(), FolderError> {
+        let calls = self.calls.iter().flat_map(|call| call.to_le_bytes());
+        let mut bytes: Vec<u8> = calls.collect();
+        self.length = self.length.max(bytes.len());
+        bytes.resize(self.length, 0);
         self.file
             .write_all_at(&bytes, 0)
-            .and_then(|()| self.file.set_len(length))
             .map_err(|source| self.folder.failed(&self.name, source))
     }
 }
@@ -105,5 +105,6 @@ fn calls(file: &File) -> io::Result<BTreeSet<u64>> {
         .0
         .iter()
         .map(|chunk| u64::from_le_bytes(*chunk))
+        .filter(|call| *call != 0)
         .collect())
 }

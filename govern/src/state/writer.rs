@@ -20,11 +20,37 @@ use crate::time::Time;
 const CHAIN: &str = "chain";
 
 pub(super) struct Writer {
-    database: Connection,
+    database: Database,
     running: Running,
     chain: Chain,
     /// Entries that say that a commit failed, and could not be written yet (K-370).
     owed: Vec<Entry>,
+}
+
+/// The database, and how durable a commit of it is.
+struct Database {
+    connection: Connection,
+    /// What `PRAGMA synchronous` was set to; asking for the same again costs as much as a small query.
+    synchronous: Option<&'static str>,
+}
+
+impl Database {
+    fn synchronous(&mut self, level: &'static str) -> rusqlite::Result<()> {
+        if self.synchronous != Some(level) {
+            self.connection.pragma_update(None, "synchronous", level)?;
+            self.synchronous = Some(level);
+        }
+        Ok(())
+    }
+
+    fn testify(&mut self, log: &mut Log) -> rusqlite::Result<()> {
+        let behavior = TransactionBehavior::Immediate;
+        let transaction = self.connection.transaction_with_behavior(behavior)?;
+        database::testify(&transaction, &log.known, log.closed(), seen(log))?;
+        transaction.commit()?;
+        log.forget_closed();
+        Ok(())
+    }
 }
 
 enum Chain {
@@ -36,7 +62,10 @@ enum Chain {
 impl Writer {
     /// Called with the lock held.
     pub(super) fn open(folder: &Folder) -> Result<Self, Failure> {
-        let mut database = database::open(folder)?;
+        let mut database = Database {
+            connection: database::open(folder)?,
+            synchronous: None,
+        };
         let (running, others) = Running::start(folder).map_err(failed)?;
         let chain = match recover(folder, &mut database, &others) {
             Ok(log) => Chain::Good(Box::new(log)),
@@ -83,7 +112,7 @@ impl Writer {
         let caught = if log.stale()? {
             // Whoever has written in the meantime has written that too.
             self.owed.clear();
-            let known = Known::read(&self.database)?;
+            let known = Known::read(&self.database.connection)?;
             let before = log.known.clone();
             let caught = log
                 .catch_up(&known.witness)
@@ -124,9 +153,10 @@ impl Writer {
             Chain::Good(log) => log,
             Chain::Damaged(failure) => return Err(failure.clone()),
         };
-        synchronous(&self.database, "FULL").map_err(failed)?;
+        self.database.synchronous("FULL").map_err(failed)?;
         let transaction = self
             .database
+            .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(failed)?;
         let mut change = Change {
@@ -181,8 +211,10 @@ impl Writer {
         if !entries.is_empty() {
             append(log, &mut self.running, entries)?;
             // The witness may be behind (K-363), so that this needs no sync, and no failure of it is one of the append.
-            let witnessed = synchronous(&self.database, "NORMAL")
-                .and_then(|()| testify(&mut self.database, log));
+            let database = &mut self.database;
+            let witnessed = database
+                .synchronous("NORMAL")
+                .and_then(|()| database.testify(log));
             if let Err(error) = witnessed {
                 tracing::warn!(%error, "the database does not witness the chain");
             }
@@ -221,10 +253,10 @@ fn of_database(error: impl std::fmt::Display) -> Trouble {
 /// K-362, at the start.
 fn recover(
     folder: &Folder,
-    database: &mut Connection,
+    database: &mut Database,
     others: &BTreeSet<u64>,
 ) -> Result<Log, Trouble> {
-    let mut known = Known::read(database).map_err(of_database)?;
+    let mut known = Known::read(&database.connection).map_err(of_database)?;
     let fresh = match folder.child(CHAIN)? {
         None => true,
         Some(chain) => is_empty(&chain)?,
@@ -236,9 +268,9 @@ fn recover(
             "begun anew; the chain before ended at {}:{}",
             known.witness.seq, known.witness.hash
         );
-        database::forget(database, &note).map_err(of_database)?;
+        database::forget(&mut database.connection, &note).map_err(of_database)?;
         kill_point();
-        known = Known::read(database).map_err(of_database)?;
+        known = Known::read(&database.connection).map_err(of_database)?;
     }
     let mut notes = Vec::new();
     if let Some(note) = known.note.take().filter(|_| fresh) {
@@ -262,7 +294,7 @@ fn recover(
 /// where this is not the start and calls may be running.
 fn settle(
     log: &mut Log,
-    database: &mut Connection,
+    database: &mut Database,
     notes: &[String],
     others: Option<&BTreeSet<u64>>,
 ) -> Result<(), Trouble> {
@@ -307,8 +339,9 @@ fn settle(
         kill_point();
     }
     let level = if entries.is_empty() { "NORMAL" } else { "FULL" };
-    synchronous(database, level)
-        .and_then(|()| testify(database, log))
+    database
+        .synchronous(level)
+        .and_then(|()| database.testify(log))
         .map_err(of_database)
 }
 
@@ -355,18 +388,6 @@ fn head(log: &Log) -> Head {
 fn seen(log: &Log) -> Option<(u64, Seen)> {
     // Without it the segment is read once more at the next start.
     log.seen().unwrap_or_default()
-}
-
-fn testify(database: &mut Connection, log: &mut Log) -> rusqlite::Result<()> {
-    let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    database::testify(&transaction, &log.known, log.closed(), seen(log))?;
-    transaction.commit()?;
-    log.forget_closed();
-    Ok(())
-}
-
-fn synchronous(database: &Connection, level: &str) -> rusqlite::Result<()> {
-    database.pragma_update(None, "synchronous", level)
 }
 
 /// K-360

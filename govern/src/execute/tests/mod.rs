@@ -26,8 +26,8 @@ use crate::failure::{Code, Failure};
 use crate::ports::{
     Egress, EgressReport, Interpreter, Wire, WireFailure, WireLimits, WireRequest, WireResponse,
 };
-use crate::request::tests::operation;
-use crate::request::{CallFiles, validate};
+use crate::request::tests::{operation, validate};
+use crate::request::{CallFiles, Schemas};
 use crate::sandbox::{End, SandboxEnd, SandboxRun};
 
 /// What a wire was asked.
@@ -129,6 +129,7 @@ impl Around {
             inputs: &inputs,
             files: &self.files,
             config: &self.config,
+            schemas: &Schemas::default(),
             wire: self,
             interpreter: self,
             egress: self,

@@ -11,7 +11,7 @@ mod validation;
 use secrecy::SecretString;
 use serde_json::Value;
 
-use super::{CallFiles, Fill, FilledRequest, Inputs, http_request, validate};
+use super::{CallFiles, Fill, FilledRequest, Inputs, Schemas, http_request};
 use crate::answer::{HttpStage, Operation, Skill, Stage};
 use crate::failure::{Code, Failure};
 
@@ -39,6 +39,11 @@ pub(crate) fn http_stage(operation: &Operation) -> &HttpStage {
         Some(Stage::Http(stage)) => stage,
         _ => panic!("no HTTP stage"),
     }
+}
+
+/// As of a call that is the first.
+pub(crate) fn validate(operation: &Operation, params: &Value) -> Result<Inputs, Failure> {
+    super::validate(&Schemas::default(), operation, params)
 }
 
 /// Each secret is `value of NAME/+`.

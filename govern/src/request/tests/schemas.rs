@@ -1,10 +1,11 @@
 //! Schemas of documents that nobody vouches for.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::super::Schema;
+use super::super::{Schema, Schemas};
 use crate::failure::Code;
 
 /// What comes of it; nothing here takes long.
@@ -163,4 +164,39 @@ fn k_205_what_is_no_schema_is_said_so() {
             "{schema}"
         );
     }
+}
+
+/// A schema that is kept is the very same schema, whatever operation has it.
+#[test]
+fn a_schema_is_compiled_once_and_another_one_is_another_one() {
+    let schemas = Schemas::default();
+    let short = json!({"properties": {"name": {"maxLength": 3}}});
+    let long = json!({"properties": {"name": {"maxLength": 30}}});
+    let name = json!({"name": "longer"});
+    let first = schemas.compiled(&short).unwrap();
+    assert_eq!(first.check(&name).unwrap_err().code, Code::InvalidInput);
+    schemas.compiled(&long).unwrap().check(&name).unwrap();
+    assert!(Arc::ptr_eq(&first, &schemas.compiled(&short).unwrap()));
+}
+
+#[test]
+fn what_takes_much_memory_is_not_kept() {
+    let schemas = Schemas::default();
+    let many: Vec<_> = (0..1100).map(|_| json!({})).collect();
+    for schema in [
+        json!({"pattern": "a{100}"}),
+        json!({"anyOf": many}),
+        json!({"enum": ["x".repeat(5000)]}),
+    ] {
+        let first = schemas.compiled(&schema).unwrap();
+        assert!(!Arc::ptr_eq(&first, &schemas.compiled(&schema).unwrap()));
+    }
+    let first = schemas.compiled(&json!({"const": 0})).unwrap();
+    for number in 1..=32 {
+        schemas.compiled(&json!({"const": number})).unwrap();
+    }
+    assert!(!Arc::ptr_eq(
+        &first,
+        &schemas.compiled(&json!({"const": 0})).unwrap()
+    ));
 }

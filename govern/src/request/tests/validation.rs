@@ -1,7 +1,6 @@
 use serde_json::json;
 
-use super::super::validate;
-use super::operation;
+use super::{operation, validate};
 use crate::failure::Code;
 
 #[test]
