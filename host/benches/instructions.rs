@@ -4,7 +4,7 @@
 //! `cargo bench --bench instructions` prints both. `-- --check` exits with 1 where one is more than 5 of 100 above what was
 //! committed, `-- --update` writes the numbers down. Counted is the thread that calls, without the kernel; the code is that
 //! for the processor which valgrind plays, whatever the machine is. The first run compiles a component under valgrind, which
-//! takes a minute or two, and keeps it in the target folder.
+//! takes a minute or two, and keeps it in the target folder. `-- --only PATH CALLS` does one of them so often, for a profiler.
 
 #![allow(
     clippy::unwrap_used,
@@ -29,6 +29,7 @@ use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -42,8 +43,9 @@ use serde_json::json;
 const BASELINE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/instructions.txt");
 /// In hundredths: hash maps are seeded anew in each process.
 const TOLERANCE: u64 = 5;
-/// Calls that are counted together.
+/// Calls that are counted together, unless the arguments say how many.
 const CALLS: u64 = 10;
+static CALLED: AtomicU64 = AtomicU64::new(CALLS);
 
 /// Gets everything ready and gives the work to [`counted`].
 type Work = fn();
@@ -62,12 +64,19 @@ const PATHS: [(&str, Work); 5] = [
     ),
 ];
 
+/// Nothing that a count would say more of than that of ten.
+const LARGE: (&str, Work) = ("hydrate 1,000 local skills", || hydrate_of(1_000));
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [only, name] = arguments.as_slice()
+    if let [only, name, calls @ ..] = arguments.as_slice()
         && only == "--only"
     {
-        let (_, path) = PATHS.iter().find(|(known, _)| known == name).unwrap();
+        if let [calls] = calls {
+            CALLED.store(calls.parse().unwrap(), Ordering::Relaxed);
+        }
+        let mut paths = PATHS.iter().chain([&LARGE]);
+        let (_, path) = paths.find(|(known, _)| known == name).unwrap();
         path();
         return ExitCode::SUCCESS;
     }
@@ -108,7 +117,11 @@ fn fresh_instance() {
 }
 
 fn hydrate() {
-    let os = os_root(10);
+    hydrate_of(10);
+}
+
+fn hydrate_of(skills: usize) {
+    let os = os_root(skills);
     let host = Host::builder().os_root(os.path()).build().unwrap();
     let request = HydrateRequest::new(AGENT);
     counted(&mut || drop(black_box(host.hydrate(&request).unwrap())));
@@ -142,7 +155,7 @@ fn interpret_natively() {
 /// What the first call alone has to do is not counted.
 fn counted(work: &mut dyn FnMut()) {
     work();
-    for _ in 0..CALLS {
+    for _ in 0..CALLED.load(Ordering::Relaxed) {
         hydrant_counted_by_callgrind(work);
     }
 }

@@ -32,6 +32,7 @@ fn ping(house: &House) -> String {
     code(&house.denied("one", "ping", &json!({})))
 }
 
+/// K-264: one request, with all its reasons.
 #[test]
 fn k_266_a_request_tells_its_whole_subject() {
     let server = Recorder::content();
@@ -165,6 +166,7 @@ fn k_273_what_changed_since_the_last_grant() {
     assert!(new["difference"].to_string().contains("/pong"), "{new}");
 }
 
+/// K-373
 #[test]
 fn k_376_unload_ends_grants_unless_they_are_kept() {
     let server = Recorder::content();

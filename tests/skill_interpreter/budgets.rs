@@ -1,10 +1,12 @@
-//! K-286 to K-292, K-360: what a run may use, and several processes at one time.
+//! K-286 to K-292, K-310, K-360: what a run may use and leave, and several processes at one time.
 
+use std::path::Path;
 use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::house::{House, code, error_of, list};
+use crate::house::{House, code, error_of, list, string};
+use crate::recorder::Recorder;
 
 const SKILL: &str = "name: one\noperations:\n- name: say\n  command: echo a\n";
 
@@ -64,4 +66,25 @@ fn k_360_processes_at_one_time_write_one_chain() {
     });
     assert_eq!(house.events("capability-executed").len(), 6);
     house.assert_whole_chain();
+}
+
+#[test]
+fn k_310_what_a_call_with_personal_data_wrote_goes_with_its_session() {
+    let server = Recorder::content();
+    let house = House::beside(&[&server]);
+    for (name, classes) in [("plain", "[]"), ("personal", "[pii.user_query]")] {
+        let text = format!(
+            "name: {name}\ndata_classifications: {classes}\noperations:\n- name: get\n  command: curl -s -o page {}\n",
+            server.url("/page")
+        );
+        house.load(&format!("{name}.yaml"), &text);
+    }
+    house.approve_all();
+    let kept = |skill: &str| {
+        let result = house.execute(skill, "get", &json!({}));
+        let path = string(&result["output"]["files"][0]["path"]);
+        Path::new(&path).exists()
+    };
+    assert!(kept("plain"));
+    assert!(!kept("personal"));
 }

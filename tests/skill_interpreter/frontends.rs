@@ -106,6 +106,7 @@ fn k_31_map_and_list_and_show() {
     assert_eq!(capability(&answers[2]["payload"], "one.ping")["line"], 3);
 }
 
+/// K-293, K-294
 #[test]
 fn k_35_codes_and_error_objects() {
     let server = Recorder::content();

@@ -142,6 +142,7 @@ fn k_407_u5_the_same_answer_over_both_frontends() {
     }
 }
 
+/// K-52, K-53, K-55, K-56, K-57
 #[test]
 fn section_4_the_order_of_the_checks() {
     let house = House::with("deny_hosts = ['evil.example.org']\n");

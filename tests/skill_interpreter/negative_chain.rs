@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::house::{House, string};
 use crate::program::mode;
 
 const SKILL: &str =
@@ -101,6 +101,26 @@ fn k_424_c2_the_same_on_another_machine_and_only_canonical() {
     let report = damage(&house);
     assert_eq!(report["first-bad-seq"], 2, "{report}");
     assert_eq!(report["reason"], "malformed", "{report}");
+}
+
+#[test]
+fn k_358_a_digest_of_inputs_tells_nothing_without_the_key() {
+    const SAY: &str = "name: one\noperations:\n- {name: say, command: echo a}\n";
+    let digests = || {
+        let house = House::new();
+        house.load("one.yaml", SAY);
+        house.approve_all();
+        house.execute("one", "say", &json!({}));
+        house.execute("one", "say", &json!({}));
+        let digest = |record: Value| string(&record["inputs-digest"]);
+        let calls = house.events("capability-call");
+        calls.into_iter().map(digest).collect::<Vec<_>>()
+    };
+    let [here, there] = [digests(), digests()];
+    // The same within a chain, and of no use for another one.
+    assert_eq!((here.len(), &here[0]), (2, &here[1]));
+    assert_ne!(here[0], there[0]);
+    assert!(here[0].starts_with("hmac-sha256:"), "{here:?}");
 }
 
 #[test]

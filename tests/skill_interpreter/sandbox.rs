@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::house::{House, capability, code, shown, string};
+use crate::house::{House, capability, code, list, shown, string};
 use crate::program::Run;
 use crate::recorder::Recorder;
 
@@ -31,10 +31,14 @@ fn k_442_an_invented_tool_is_pending_and_then_not_there() {
         (&row["tier"], &row["status"]),
         (&json!(3), &json!("pending"))
     );
+    // K-451: two things.
     assert_eq!(
         (&row["available"], &row["missing"]),
         (&json!(false), &json!(["tool:frobnicate"]))
     );
+    let reasons = list(&shown(&house, "one", "one.run")["reasons"]);
+    let sandbox = |reason: &Value| string(reason).starts_with("sandbox:");
+    assert!(reasons.iter().any(sandbox), "K-259: {reasons:?}");
     assert_eq!(
         code(&house.denied("one", "run", &json!({}))),
         "approval-required"

@@ -256,6 +256,7 @@ fn k_275_a_value_may_be_set_before_or_after_the_grant() {
     }
 }
 
+/// K-305
 #[test]
 fn k_285_k_417_g10_a_returned_secret_is_staged_and_asked_for() {
     let server = Recorder::new(|_| Reply::json(&json!({"token": "t-5566778899", "user": "u"})));

@@ -176,6 +176,7 @@ fn k_432_the_auth_of_the_command_in_the_fence() {
     assert_eq!(mapped["secrets"], json!(["MOLTBOOK_API_KEY"]));
 }
 
+/// K-208
 #[test]
 fn k_433_the_generated_manifest() {
     let house = House::new();
@@ -343,6 +344,7 @@ fn k_436_the_approved_call_carries_the_secret_that_the_caller_never_sees() {
 }
 
 /// K-458: the keys of the seed with plain strings; digests and the line are further members.
+/// K-303, K-307
 #[test]
 fn k_437_the_record_of_the_execution() {
     let stub = Recorder::content();
