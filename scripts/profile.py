@@ -123,7 +123,7 @@ def service(data):
     tenant = "concurrency = 64\nqueue = 4096\nconnections = 1000"
     with Server(tenant=tenant, serve="queue = 4096", os_root=ROOT / "examples/os") as server:
         # Of files that are new nothing is kept.
-        time.sleep(4)
+        time.sleep(3)
         burst(server, 64, 1, uri)
         perf = subprocess.Popen([*RECORD, "-o", data, "--pid", str(server.process.pid), "--", "sleep", "5"])
         burst(server, 64, 6, uri)

@@ -35,6 +35,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use floor::native_hydrate;
+use hydrant::audit::AuditTarget;
 use hydrant::{Host, HydrateRequest};
 use material::{AGENT, os_root};
 use serde_json::json;
@@ -132,11 +133,15 @@ fn hydrate_natively() {
     counted(&mut || drop(black_box(native_hydrate(os.path(), AGENT))));
 }
 
-/// As the service answers it.
+/// As the service answers it, with its line of the audit record.
 fn hydrate_again() {
     let os = os_root(10);
-    let builder = Host::builder().os_root(os.path()).keep_hydrations(1 << 20);
-    let host = builder.build().unwrap();
+    let host = Host::builder()
+        .os_root(os.path())
+        .keep_hydrations(1 << 20)
+        .audit(AuditTarget::Required(os.path().join("audit.jsonl")))
+        .build()
+        .unwrap();
     let request = HydrateRequest::new(AGENT);
     // Nothing is kept of files that are new.
     std::thread::sleep(Duration::from_secs(4));

@@ -137,7 +137,7 @@ impl Log {
         self.known
             .run(&self.folder, &says, witness, &before, &self.key.verifying())?;
         for (number, tail) in std::mem::take(&mut self.known.passed) {
-            self.close(number, tail)?;
+            self.close(number, tail);
         }
         self.head = head;
         let name = segment::name(self.known.at.segment);
@@ -148,15 +148,15 @@ impl Log {
         Ok(())
     }
 
-    /// Has the database told of a segment that was left: else all of the chain from there on is read at every start.
-    fn close(&mut self, number: u64, tail: Tail) -> Result<(), ChainError> {
-        let name = segment::name(number);
-        let Some(file) = self.folder.open(&name, OFlags::RDONLY)? else {
-            return Ok(());
-        };
-        let seen = Seen::of(&file).map_err(|source| self.folder.failed(&name, source))?;
-        self.closed.push(Closed { number, seen, tail });
-        Ok(())
+    /// Has the database told of a segment that was left, if it can be looked at: else all of the chain from there on is
+    /// read at the next start.
+    fn close(&mut self, number: u64, tail: Tail) {
+        let file = self.folder.open(&segment::name(number), OFlags::RDONLY);
+        if let Ok(Some(file)) = file
+            && let Ok(seen) = Seen::of(&file)
+        {
+            self.closed.push(Closed { number, seen, tail });
+        }
     }
 
     /// Segments that the database is to be told of.
@@ -263,7 +263,7 @@ impl Log {
             if at.offset > 0 && at.offset.saturating_add(length) > self.largest {
                 self.write(&bytes)?;
                 self.sync_segment()?;
-                self.close(at.segment, tail.clone())?;
+                self.close(at.segment, tail.clone());
                 bytes.clear();
                 at = Place {
                     segment: at.segment.saturating_add(1),

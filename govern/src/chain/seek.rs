@@ -20,7 +20,7 @@ const NEAR: u64 = 16 << 10;
 const WINDOW: u64 = 4 << 10;
 
 /// A place at or before the first record after `since`, and not far from it. What follows `end` is not looked at. `stop`
-/// is asked before each record that is read; once it says so the answer is any place.
+/// is asked before each step, of which one reads two lines; once it says so the answer is any place.
 pub(super) fn near(
     folder: &Folder,
     end: Place,

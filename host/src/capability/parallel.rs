@@ -11,6 +11,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::engine::Room;
+
 /// Effects that are at work at a time (L-12).
 pub(super) const AT_ONCE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9);
 
@@ -59,6 +61,8 @@ where
     E: Send,
 {
     let extra = items.len().min(at_once.get()).saturating_sub(1);
+    // A thread for which the kernel has no memory mapping left would end the process.
+    let (extra, _held) = Room::of_process().helpers(extra);
     let queue = Mutex::new(items.enumerate());
     let failed = AtomicBool::new(false);
     let work_off_queue = || -> Result<Vec<(usize, R)>, E> {

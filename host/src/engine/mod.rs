@@ -14,6 +14,7 @@ mod core_module;
 mod describe;
 mod error;
 mod hostcalls;
+mod load;
 mod permits;
 mod room;
 mod setup;
@@ -29,17 +30,16 @@ use std::time::{Duration, Instant};
 use wasmtime::component::{Component, ComponentExportIndex, Instance, InstancePre, Linker};
 use wasmtime::{Store, UpdateDeadline};
 
-use self::apart::NotCompiled;
 use self::bindings::hydrant::host::types::SkillError;
 use self::cache::CodeCache;
 use self::contained::Kind;
 use self::permits::Permits;
-use self::room::{Held, Room};
+use self::room::Held;
 use self::state::State;
 use self::ticker::Ticker;
 use crate::capability::{Budget, BudgetExceeded, Call, Used};
 use crate::jail::Launcher;
-use crate::trust::{Capability, Digest};
+use crate::trust::Digest;
 
 pub use self::budget::Budgets;
 pub(crate) use self::cache::DescriptionCache;
@@ -48,11 +48,9 @@ pub(crate) use self::contained::compile_if_asked;
 pub use self::core_module::{CoreBudgets, CoreEngine, CoreFailure, CoreOutcome};
 pub use self::describe::{ComponentDescriber, THREAD as DESCRIBE_THREAD};
 pub use self::error::{CallError, EngineError, ProbeFailure};
+pub(crate) use self::room::Room;
 pub use self::room::{NoRoom, Taker, Wall, most_slots};
 pub use self::setup::{Allocation, EngineOptions};
-
-/// How long a caller without a deadline waits for the compiler.
-const COMPILE_PATIENCE: Duration = Duration::from_secs(600);
 
 /// A set-up WebAssembly engine. Cheap to clone; all clones share the pool and the cache.
 #[derive(Clone)]
@@ -158,150 +156,6 @@ impl Engine {
         &self.inner.allocation
     }
 
-    /// Compiles and links a component, or takes its compiled code from the cache.
-    ///
-    /// # Errors
-    ///
-    /// [`EngineError`]: it is no component, does not fit the world, imports an interface that none of `capabilities`
-    /// declares (TV-25), or there is no room for one more ([`EngineError::NoRoom`]).
-    pub fn load(
-        &self,
-        component: &[u8],
-        digest: &Digest,
-        capabilities: &[Capability],
-    ) -> Result<Skill, EngineError> {
-        self.load_within(component, digest, capabilities, COMPILE_PATIENCE, None)
-    }
-
-    /// As [`load`](Self::load), within the time that a call has left, for a component that nobody vouches for: it is
-    /// compiled in a process of its own in the `jail`, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// As [`load`](Self::load), and [`EngineError::CompileTimeout`].
-    pub fn load_within(
-        &self,
-        component: &[u8],
-        digest: &Digest,
-        capabilities: &[Capability],
-        patience: Duration,
-        jail: Option<&Launcher>,
-    ) -> Result<Skill, EngineError> {
-        let component = self.compiled(self.cached(digest), component, digest, patience, jail)?;
-        setup::check_declared(&component, &self.inner.wasmtime, capabilities)?;
-        self.link(&component)
-    }
-
-    /// Looks for compiled code, which may be done while the component itself is still being verified: nothing of it is
-    /// used before [`load_cached`](Self::load_cached). Nothing where there is no cache, or it cannot be used.
-    pub(crate) fn cached(&self, digest: &Digest) -> Cached {
-        let cache = self.inner.cache.as_ref();
-        Cached(cache.map(|cache| cache.load(&self.inner.wasmtime, digest)))
-    }
-
-    /// As [`load`](Self::load), with what [`cached`](Self::cached) found for this very digest.
-    ///
-    /// # Errors
-    ///
-    /// As [`load`](Self::load).
-    pub(crate) fn load_cached(
-        &self,
-        cached: Cached,
-        component: &[u8],
-        digest: &Digest,
-        capabilities: &[Capability],
-    ) -> Result<Skill, EngineError> {
-        let component = self.compiled(cached, component, digest, COMPILE_PATIENCE, None)?;
-        setup::check_declared(&component, &self.inner.wasmtime, capabilities)?;
-        self.link(&component)
-    }
-
-    fn link(&self, component: &Component) -> Result<Skill, EngineError> {
-        // Its code is mapped already, within what is left for the rest of the process; without room it goes again.
-        let mapped = self.inner.room.component()?;
-        let export = |name: &str| {
-            component
-                .get_export_index(None, name)
-                .ok_or_else(|| EngineError::World(format!("no export {name}")))
-        };
-        let (describe, run) = (export("describe")?, export("run")?);
-        let instance = self
-            .inner
-            .linker
-            .instantiate_pre(component)
-            .map_err(|error| EngineError::World(error.root_cause().to_string()))?;
-        Ok(Skill {
-            instance,
-            describe,
-            run,
-            _mapped: mapped,
-        })
-    }
-
-    /// A component from the cache, or compiled; in either case one whose imports guests may have (TV-24).
-    fn compiled(
-        &self,
-        cached: Cached,
-        bytes: &[u8],
-        digest: &Digest,
-        patience: Duration,
-        jail: Option<&Launcher>,
-    ) -> Result<Component, EngineError> {
-        let (Some(cache), Some(found)) = (&self.inner.cache, cached.0) else {
-            return self.compile(bytes, patience, jail);
-        };
-        match found {
-            Ok(Some(component)) => {
-                setup::check_imports(&component, &self.inner.wasmtime)?;
-                return Ok(component);
-            }
-            Ok(None) => {}
-            Err(error) => {
-                tracing::warn!(%error, "the compiled-code cache is not used");
-                return self.compile(bytes, patience, jail);
-            }
-        }
-        let component = self.compile(bytes, patience, jail)?;
-        let stored = component.serialize().map(|code| cache.store(digest, code));
-        if let Ok(Err(error)) = stored {
-            tracing::warn!(%error, "compiled code is not kept");
-        }
-        Ok(component)
-    }
-
-    /// Vets and compiles: a signature says who made a component, not what it costs to compile it.
-    fn compile(
-        &self,
-        bytes: &[u8],
-        patience: Duration,
-        jail: Option<&Launcher>,
-    ) -> Result<Component, EngineError> {
-        let (engine, bytes, jail) = (self.inner.wasmtime.clone(), bytes.to_vec(), jail.cloned());
-        let work = move || {
-            vetting::vet_bundle(&bytes).map_err(|refused| refused.to_string())?;
-            component(&engine, Kind::Bundle, &bytes, jail.as_ref(), patience)
-        };
-        let component = apart::compile(patience, work).map_err(|error| match error {
-            NotCompiled::Timeout => EngineError::CompileTimeout,
-            NotCompiled::Failed(reason) => EngineError::Compile(reason),
-        })?;
-        setup::check_imports(&component, &self.inner.wasmtime)?;
-        Ok(component)
-    }
-
-    /// Compiles a tool that was vetted before, on this thread or in the `jail`, where `time` is a limit.
-    fn compile_vetted(
-        &self,
-        bytes: &[u8],
-        jail: Option<&Launcher>,
-        time: Duration,
-    ) -> Result<Component, EngineError> {
-        let component = component(&self.inner.wasmtime, Kind::Tool, bytes, jail, time)
-            .map_err(EngineError::Compile)?;
-        setup::check_imports(&component, &self.inner.wasmtime)?;
-        Ok(component)
-    }
-
     /// Calls `run` in a fresh instance.
     ///
     /// # Errors
@@ -367,13 +221,7 @@ impl Engine {
         budgets: &Budgets,
     ) -> Result<String, ProbeFailure> {
         let linked = self
-            .compiled(
-                self.cached(digest),
-                component,
-                digest,
-                COMPILE_PATIENCE,
-                None,
-            )
+            .compiled(self.cached(digest), component, digest, load::PATIENCE, None)
             .and_then(|component| self.link(&component))
             .map_err(|error| ProbeFailure::Instantiation(error.to_string()))?;
         self.describe(&linked, call(), budgets)

@@ -4,11 +4,13 @@
 //! Past a wall the kernel refuses every mapping, also one of the process's own allocator, which then ends the process. So
 //! what engines are about to take is added up and compared before it is taken, with something left for the rest of the
 //! process. That costs an addition. Mappings are counted (`/proc/self/maps` has a line for each) only where the sum says
-//! that there may be no room: much of it is a promise, since slots of a pool are mapped when they are first used.
+//! that there may be no room, or not much: part of it is a promise, since slots of a pool are mapped when they are first
+//! used. Address space is compared alone, so that of calls outside of a pool which begin at the same moment some may find
+//! the kernel's own error.
 
-use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use std::{fmt, io};
 
 use wasmtime::{Engine, EngineWeak};
 
@@ -22,6 +24,8 @@ const OF_MEMORY_ON_DEMAND: u64 = 5;
 /// Mappings of the thread that makes a call: its stack, the stack of its signals and that of wasmtime's, each with what
 /// guards it.
 const OF_THREAD: u64 = 6;
+/// Mappings of a thread that helps a hostcall: its stack, that of its signals, and what guards them.
+const OF_HELPER: u64 = 4;
 /// Mappings of a loaded component: its code, and what lies before and behind it.
 const OF_COMPONENT: u64 = 3;
 /// Bytes of address space of one slot: 4 GiB, the guard behind them, and its tables.
@@ -39,6 +43,10 @@ const BESIDE_A_POOL: u64 = 1 << 30;
 const BESIDE_A_CALL: u64 = 64 << 20;
 /// While there is no room mappings are not counted more often.
 const COUNTED_EVERY: Duration = Duration::from_millis(100);
+/// While there is not much they are counted this often: what else the process has grows too.
+const COUNTED_NEAR: Duration = Duration::from_secs(5);
+/// Mappings that a process may have where nobody says: the kernel's default.
+const USUAL: u64 = 65_530;
 
 /// What the kernel limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,9 +114,9 @@ impl fmt::Display for NoRoom {
 /// What the kernel says.
 pub(super) trait Kernel: Send + Sync {
     /// What this process may have; none: no end to it.
-    fn limit(&self, wall: Wall) -> Option<u64>;
+    fn limit(&self, wall: Wall) -> io::Result<Option<u64>>;
     /// What it has.
-    fn used(&self, wall: Wall) -> u64;
+    fn used(&self, wall: Wall) -> io::Result<u64>;
 }
 
 /// Of this process.
@@ -116,52 +124,58 @@ struct ThisProcess;
 
 #[cfg(target_os = "linux")]
 impl Kernel for ThisProcess {
-    fn limit(&self, wall: Wall) -> Option<u64> {
+    fn limit(&self, wall: Wall) -> io::Result<Option<u64>> {
         use rustix::process::{Resource, getrlimit};
 
         match wall {
-            Wall::AddressSpace => getrlimit(Resource::As).current,
-            Wall::Mappings => std::fs::read_to_string("/proc/sys/vm/max_map_count")
-                .ok()?
-                .trim()
-                .parse()
-                .ok(),
+            Wall::AddressSpace => Ok(getrlimit(Resource::As).current),
+            Wall::Mappings => {
+                number(&std::fs::read_to_string("/proc/sys/vm/max_map_count")?).map(Some)
+            }
         }
     }
 
-    fn used(&self, wall: Wall) -> u64 {
+    fn used(&self, wall: Wall) -> io::Result<u64> {
         match wall {
             Wall::AddressSpace => {
-                let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-                let pages = pages.split(' ').next().and_then(|first| first.parse().ok());
+                let pages = number(&std::fs::read_to_string("/proc/self/statm")?)?;
                 let page = u64::try_from(rustix::param::page_size()).unwrap_or(4096);
-                pages.map_or(0, |pages: u64| pages.saturating_mul(page))
+                Ok(pages.saturating_mul(page))
             }
             Wall::Mappings => {
-                let maps = std::fs::read("/proc/self/maps").unwrap_or_default();
+                let maps = std::fs::read("/proc/self/maps")?;
                 let lines = memchr::memchr_iter(b'\n', &maps).count();
-                u64::try_from(lines).unwrap_or(u64::MAX)
+                Ok(u64::try_from(lines).unwrap_or(u64::MAX))
             }
         }
     }
+}
+
+/// The first number of a file of `/proc`.
+#[cfg(target_os = "linux")]
+fn number(text: &str) -> io::Result<u64> {
+    let first = text.split_ascii_whitespace().next().unwrap_or_default();
+    first.parse().map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
 /// Elsewhere nobody says.
 #[cfg(not(target_os = "linux"))]
 impl Kernel for ThisProcess {
-    fn limit(&self, _: Wall) -> Option<u64> {
-        None
+    fn limit(&self, _: Wall) -> io::Result<Option<u64>> {
+        Ok(None)
     }
 
-    fn used(&self, _: Wall) -> u64 {
-        0
+    fn used(&self, _: Wall) -> io::Result<u64> {
+        Ok(0)
     }
 }
 
 /// What is left for the engines of a process.
-pub(super) struct Room {
+pub(crate) struct Room {
     kernel: Box<dyn Kernel>,
     mappings: Mutex<Mappings>,
+    /// Held from the question how many slots fit until they are promised.
+    making_a_pool: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -219,7 +233,7 @@ fn of_pool(slots: u32) -> u64 {
 }
 
 /// Mappings that are counted, until it is dropped.
-pub(super) struct Held {
+pub(crate) struct Held {
     room: Arc<Room>,
     mappings: u64,
 }
@@ -239,7 +253,7 @@ pub(super) struct Fit {
 
 impl Room {
     /// Of this process, for all of its engines.
-    pub(super) fn of_process() -> Arc<Self> {
+    pub(crate) fn of_process() -> Arc<Self> {
         static ROOM: LazyLock<Arc<Room>> = LazyLock::new(|| Arc::new(Room::new(ThisProcess)));
         Arc::clone(&ROOM)
     }
@@ -248,7 +262,14 @@ impl Room {
         Self {
             kernel: Box::new(kernel),
             mappings: Mutex::default(),
+            making_a_pool: Mutex::default(),
         }
+    }
+
+    /// Nobody else is told how many slots fit meanwhile.
+    pub(super) fn making_a_pool(&self) -> MutexGuard<'_, ()> {
+        let making = self.making_a_pool.lock();
+        making.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many of these slots there is room for: those that fit both walls.
@@ -271,11 +292,9 @@ impl Room {
             slots: asked,
             short: None,
         };
-        let Some(limit) = self.kernel.limit(Wall::AddressSpace) else {
+        let Some((left, limit)) = self.address_space(BESIDE_A_POOL) else {
             return all;
         };
-        let used = self.kernel.used(Wall::AddressSpace);
-        let left = limit.saturating_sub(used).saturating_sub(BESIDE_A_POOL);
         if needed <= left {
             return all;
         }
@@ -290,6 +309,14 @@ impl Room {
                 limit,
             }),
         }
+    }
+
+    /// Bytes that are left, but for so many, and the limit; none: no end to them.
+    fn address_space(&self, beside: u64) -> Option<(u64, u64)> {
+        let limit = self.kernel.limit(Wall::AddressSpace).ok().flatten()?;
+        // What cannot be asked is taken for used up.
+        let used = self.kernel.used(Wall::AddressSpace).unwrap_or(limit);
+        Some((limit.saturating_sub(used).saturating_sub(beside), limit))
     }
 
     fn slots_by_mappings(&self, asked: u32) -> Fit {
@@ -338,9 +365,7 @@ impl Room {
     /// Room for an instance with so many memories outside of a pool, for as long as it is there.
     pub(super) fn instance(self: &Arc<Self>, memories: u32) -> Result<Held, NoRoom> {
         let memories = u64::from(memories);
-        if let Some(limit) = self.kernel.limit(Wall::AddressSpace) {
-            let used = self.kernel.used(Wall::AddressSpace);
-            let left = limit.saturating_sub(used).saturating_sub(BESIDE_A_CALL);
+        if let Some((left, limit)) = self.address_space(BESIDE_A_CALL) {
             let asked = memories.saturating_mul(ON_DEMAND_BYTES);
             if asked > left {
                 return Err(NoRoom {
@@ -353,7 +378,23 @@ impl Room {
             }
         }
         let of_memories = memories.saturating_mul(OF_MEMORY_ON_DEMAND);
-        self.hold(Taker::Call, of_memories)
+        self.hold(Taker::Call, of_memories.saturating_add(OF_THREAD))
+    }
+
+    /// Room for threads that help a hostcall, for as long as they do: for so many of them as there is room for.
+    pub(crate) fn helpers(self: &Arc<Self>, asked: usize) -> (usize, Option<Held>) {
+        let needed = |helpers: usize| {
+            let helpers = u64::try_from(helpers).unwrap_or(u64::MAX);
+            helpers.saturating_mul(OF_HELPER)
+        };
+        let fewer = match self.hold(Taker::Call, needed(asked)) {
+            Ok(held) => return (asked, Some(held)),
+            Err(no_room) => usize::try_from(no_room.left / OF_HELPER).unwrap_or(0),
+        };
+        match self.hold(Taker::Call, needed(fewer)) {
+            Ok(held) => (fewer, Some(held)),
+            Err(_) => (0, None),
+        }
     }
 
     fn hold(self: &Arc<Self>, taker: Taker, asked: u64) -> Result<Held, NoRoom> {
@@ -381,29 +422,37 @@ impl Room {
             .pools
             .retain(|pool| pool.engine.upgrade().is_some());
         let mut known = *mappings.known.get_or_insert_with(|| {
-            let limit = self.kernel.limit(Wall::Mappings);
+            let limit = self.kernel.limit(Wall::Mappings).unwrap_or(Some(USUAL));
             Known {
                 limit,
-                // Counting takes longer than all the rest: it is put off where half of what may be had is enough.
+                // Counting takes longer than all the rest: it is put off where half of what may be had is more than
+                // enough.
                 others: limit.unwrap_or_default() / 2,
                 counted: None,
             }
         });
         let mut left = mappings.left(&known)?;
-        let is_old = |counted: Instant| counted.elapsed() >= COUNTED_EVERY;
-        if asked > left && known.counted.is_none_or(is_old) {
-            known = Known {
-                limit: self.kernel.limit(Wall::Mappings),
-                others: self
-                    .kernel
-                    .used(Wall::Mappings)
-                    .saturating_sub(mappings.mapped()),
-                counted: Some(Instant::now()),
-            };
+        let age = known.counted.map(|counted| counted.elapsed());
+        let counts = match left.checked_sub(asked) {
+            None => age.is_none_or(|age| age >= COUNTED_EVERY),
+            Some(rest) => rest < known.limit? / 4 && age.is_none_or(|age| age >= COUNTED_NEAR),
+        };
+        if counts {
+            known = self.counted(known, mappings.mapped());
             mappings.known = Some(known);
             left = mappings.left(&known)?;
         }
         (asked > left).then_some((left, known.limit?))
+    }
+
+    /// What the kernel says now. Where it cannot be asked, as without a free descriptor, what was known stands.
+    fn counted(&self, known: Known, mapped: u64) -> Known {
+        let used = self.kernel.used(Wall::Mappings);
+        Known {
+            limit: self.kernel.limit(Wall::Mappings).unwrap_or(known.limit),
+            others: used.map_or(known.others, |used| used.saturating_sub(mapped)),
+            counted: Some(Instant::now()),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Mappings> {

@@ -20,7 +20,8 @@ use crate::trust::{Capability, HostInterface};
 pub struct EngineOptions {
     /// Instances at a time, 1 to 10,000; further calls wait. Each reserves 4 GiB of address space, which costs no memory,
     /// and some memory mappings. Where the kernel has not so many to give there are fewer slots, and
-    /// [`Engine::allocation`](super::Engine::allocation) says why.
+    /// [`Engine::allocation`](super::Engine::allocation) says why; where it has too few for a pool, calls that find no room
+    /// do not wait but fail.
     pub slots: u32,
     /// Where compiled code is kept between processes; none: nowhere.
     pub cache: Option<CodeCacheFolders>,
@@ -127,12 +128,14 @@ pub(super) fn engine(
     room: &Room,
 ) -> Result<(wasmtime::Engine, Allocation), EngineError> {
     let asked = options.slots();
+    let making = room.making_a_pool();
     let fit = room.slots(asked);
     let reason = match fit.short {
         Some(short) if fit.slots < asked.min(FEWEST_SLOTS) => short.to_string(),
         short => match pooled(fit.slots) {
             Ok(engine) => {
                 room.promise(&engine, fit.slots);
+                drop(making);
                 if let Some(short) = short {
                     tell(
                         options,

@@ -1,4 +1,5 @@
-//! One run of a pinned skill: verified, allowed, executed, delivered, recorded - in this order, whatever is run.
+//! One run: verified, allowed, executed, delivered, recorded - in this order, whatever is run. Of pinned skills here, of
+//! other bundles in `bundle`.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use super::pinned::PinnedSkill;
 use super::{Failure, Host, HostError};
 use crate::audit::{
-    AuditTarget, AuditedCall, Denial, Execution, Outcome, Reason, Receipt, ReceiptFormat,
+    AuditTarget, AuditedCall, Code, Denial, Execution, Outcome, Reason, Receipt, ReceiptFormat,
     RuntimeProfile, Timestamp,
 };
 use crate::capability::fetch::Credential;
@@ -435,6 +436,11 @@ fn reason(error: &HostError) -> Option<Reason> {
             Reason::capability_denied(&capability.kind, &capability.value)
         }
         HostError::Policy(_) => Reason::PolicyInvalid,
+        // The bundle is what was pinned; the machine has too little for it.
+        HostError::Engine(EngineError::NoRoom(_)) => Reason::ExecutionFailed {
+            code: Code::InstantiationFailed,
+            skill_code: None,
+        },
         HostError::Engine(error) => Reason::PinFailed {
             row: match error {
                 EngineError::Undeclared { .. } => "TV-25".into(),

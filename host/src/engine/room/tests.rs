@@ -1,7 +1,7 @@
 //! Walls that are stated here, in place of those of the machine.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::*;
 use crate::engine::{Allocation, Engine as HostEngine, EngineError, EngineOptions};
@@ -14,19 +14,32 @@ struct Stated {
     mappings: Option<u64>,
     used: Arc<AtomicU64>,
     counted: Arc<AtomicUsize>,
+    /// As without a descriptor: nothing can be asked.
+    silent: Arc<AtomicBool>,
+}
+
+impl Stated {
+    fn asked(&self) -> io::Result<()> {
+        if self.silent.load(Ordering::Relaxed) {
+            return Err(io::ErrorKind::Other.into());
+        }
+        Ok(())
+    }
 }
 
 impl Kernel for Stated {
-    fn limit(&self, wall: Wall) -> Option<u64> {
-        match wall {
+    fn limit(&self, wall: Wall) -> io::Result<Option<u64>> {
+        self.asked()?;
+        Ok(match wall {
             Wall::AddressSpace => self.address_space,
             Wall::Mappings => self.mappings,
-        }
+        })
     }
 
-    fn used(&self, _: Wall) -> u64 {
+    fn used(&self, _: Wall) -> io::Result<u64> {
+        self.asked()?;
         self.counted.fetch_add(1, Ordering::Relaxed);
-        self.used.load(Ordering::Relaxed)
+        Ok(self.used.load(Ordering::Relaxed))
     }
 }
 
@@ -62,8 +75,55 @@ fn mappings_are_not_counted_while_half_of_them_is_enough() {
     let room = Arc::new(Room::new(kernel.clone()));
     assert!(room.slots(1_000).short.is_none());
     let _components: Vec<_> = (0..1_000).map(|_| room.component().unwrap()).collect();
-    let _calls: Vec<_> = (0..1_000).map(|_| room.instance(1).unwrap()).collect();
+    let _calls: Vec<_> = (0..500).map(|_| room.instance(1).unwrap()).collect();
     assert_eq!(kernel.counted.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn what_else_the_process_has_is_counted_before_much_is_promised() {
+    let room = Room::new(mappings(65_530, 50_000));
+    let fit = room.slots(3_000);
+    assert!(fit.slots < 1_400, "{}", fit.slots);
+}
+
+/// What was known stands, and the wall with it.
+#[test]
+fn a_kernel_that_cannot_be_asked_is_no_kernel_without_limits() {
+    let kernel = mappings(3_000, 500);
+    let (silent, used) = (Arc::clone(&kernel.silent), Arc::clone(&kernel.used));
+    let room = Arc::new(Room::new(kernel));
+    let mut loaded = vec![room.component().unwrap()];
+    silent.store(true, Ordering::Relaxed);
+    std::thread::sleep(COUNTED_EVERY);
+    while let Ok(held) = room.component() {
+        loaded.push(held);
+        assert!(loaded.len() < 1_000, "there is a wall");
+    }
+    silent.store(false, Ordering::Relaxed);
+    let mapped = OF_COMPONENT * u64::try_from(loaded.len()).unwrap();
+    used.store(100 + mapped, Ordering::Relaxed);
+    std::thread::sleep(COUNTED_EVERY);
+    room.component().unwrap();
+
+    let never = mappings(1_000_000, 500);
+    never.silent.store(true, Ordering::Relaxed);
+    assert!(Room::new(never).slots(10_000).slots < 10_000);
+}
+
+#[test]
+fn helpers_are_as_many_as_there_is_room_for() {
+    let kernel = mappings(2_000, 960);
+    let used = Arc::clone(&kernel.used);
+    let room = Arc::new(Room::new(kernel));
+    // 40 are left, of which nine take 36.
+    let (nine, held) = room.helpers(9);
+    used.store(996, Ordering::Relaxed);
+    let (one, more) = room.helpers(9);
+    used.store(1_000, Ordering::Relaxed);
+    assert_eq!((nine, one, room.helpers(9).0), (9, 1, 0));
+    drop((held, more));
+    used.store(960, Ordering::Relaxed);
+    assert_eq!(room.helpers(9).0, 9);
 }
 
 #[test]
@@ -169,11 +229,11 @@ fn a_call_outside_of_a_pool_is_refused_before_the_kernel_would() {
     let room = Arc::new(Room::new(kernel));
     let calls: Vec<_> = std::iter::from_fn(|| {
         let held = room.instance(1).ok()?;
-        used.fetch_add(OF_MEMORY_ON_DEMAND, Ordering::Relaxed);
+        used.fetch_add(OF_MEMORY_ON_DEMAND + OF_THREAD, Ordering::Relaxed);
         Some(held)
     })
     .collect();
-    let fit = (2_000 - 900 - RESERVE) / OF_MEMORY_ON_DEMAND;
+    let fit = (2_000 - 900 - RESERVE) / (OF_MEMORY_ON_DEMAND + OF_THREAD);
     assert_eq!(u64::try_from(calls.len()).unwrap(), fit);
     drop(calls);
     room.instance(1).unwrap();
@@ -203,9 +263,9 @@ fn what_a_pool_has_promised_is_given_back_with_its_engine() {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_machine_says_how_much_there_is_and_how_much_is_used() {
-    assert!(ThisProcess.limit(Wall::Mappings).unwrap() > 1_000);
+    assert!(ThisProcess.limit(Wall::Mappings).unwrap().unwrap() > 1_000);
     for wall in [Wall::Mappings, Wall::AddressSpace] {
-        let used = ThisProcess.used(wall);
+        let used = ThisProcess.used(wall).unwrap();
         assert!(used > 10 && used < 1 << 47, "{wall:?}: {used}");
     }
 }

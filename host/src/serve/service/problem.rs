@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::capability::Budget;
-use crate::engine::CallError;
+use crate::engine::{CallError, EngineError, NoRoom};
 use crate::govern::failure::{Code, Failure as Governed};
 use crate::host::{Failure, HostError};
 
@@ -101,6 +101,12 @@ impl Problem {
                 "the service has too many calls to do",
             )
         }
+    }
+
+    /// What the machine has too little of is its operator's business.
+    fn without_room(no_room: NoRoom) -> Self {
+        tracing::warn!(%no_room, "a call had no room");
+        Self::overloaded(Duration::from_secs(1))
     }
 
     /// The service begins, or ends.
@@ -200,11 +206,8 @@ impl From<Failure> for Problem {
                 Self::cancelled()
             }
             Failure::Component(CallError::Busy) => Self::overloaded(Duration::from_secs(1)),
-            // What the machine has too little of is its operator's business.
-            Failure::Component(CallError::NoRoom(no_room)) => {
-                tracing::warn!(%no_room, "a call had no room");
-                Self::overloaded(Duration::from_secs(1))
-            }
+            Failure::Component(CallError::NoRoom(no_room))
+            | Failure::NotLoadable(EngineError::NoRoom(no_room)) => Self::without_room(no_room),
             Failure::NotLoadable(error) => Self::internal(&error),
             failure => {
                 let error = failure.to_json();
@@ -236,6 +239,7 @@ impl From<HostError> for Problem {
     fn from(error: HostError) -> Self {
         match error {
             HostError::Call(error) => Failure::Component(error).into(),
+            HostError::Engine(EngineError::NoRoom(no_room)) => Self::without_room(no_room),
             HostError::Pin(error) if error.class().is_none() => Self::not_found("skill"),
             HostError::Pin(error) => {
                 tracing::error!(%error, "a pinned skill is refused");
@@ -328,7 +332,7 @@ fn status(code: Code) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{NoRoom, Taker, Wall};
+    use crate::engine::{Taker, Wall};
 
     #[test]
     fn what_tells_of_the_machine_is_not_told() {
@@ -353,10 +357,15 @@ mod tests {
             left: 4096,
             limit: 8_589_934_592,
         };
-        let problem = Problem::from(Failure::Component(CallError::NoRoom(no_room)));
-        assert_eq!((problem.status, problem.code.as_str()), (503, "overloaded"));
-        assert!(problem.retry_after.is_some());
-        assert!(!problem.to_json().to_string().contains("4096"));
+        for problem in [
+            Problem::from(Failure::Component(CallError::NoRoom(no_room))),
+            Problem::from(Failure::NotLoadable(EngineError::NoRoom(no_room))),
+            Problem::from(HostError::Engine(EngineError::NoRoom(no_room))),
+        ] {
+            assert_eq!((problem.status, problem.code.as_str()), (503, "overloaded"));
+            assert!(problem.retry_after.is_some());
+            assert!(!problem.to_json().to_string().contains("4096"));
+        }
     }
 
     #[test]
