@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Where the time goes: shares of processor time by part, of the hot paths, a whole process and the service under load.
+"""Where the time goes: shares of processor time by part, of the hot paths, a whole process and the service under load. And
+where the bytes of the program go.
 
     scripts/profile.py [WORD ...]     those whose name holds a word; all of them without one
 
-Takes perf, wrk for the service, and the built program and benchmark (which it builds). A part is the module of hydrant or the
+Takes perf, wrk for the service, nm and size, and the built program and benchmark (which it builds). A part is the module of hydrant or the
 crate that a sample fell into, the guest (compiled code of a component), memory (malloc, memmove), or the system call or fault
 that the kernel was at. Parts below 2 of 100 are added up.
 """
@@ -130,12 +131,37 @@ def service(data):
         perf.wait(timeout=60)
 
 
+def bytes_of_the_program():
+    """Sections, and code by crate."""
+    sections = subprocess.run(["size", "-A", "-d", HYDRANT], capture_output=True, text=True, check=True).stdout
+    sizes = {}
+    for line in sections.splitlines():
+        fields = line.split()
+        if len(fields) == 3 and fields[1].isdigit():
+            sizes[fields[0]] = int(fields[1])
+    crates = collections.Counter()
+    symbols = subprocess.run(["nm", "-C", "-S", "--defined-only", HYDRANT], capture_output=True, text=True, check=True).stdout
+    for line in symbols.splitlines():
+        fields = line.split(None, 3)
+        if len(fields) == 4 and fields[2] in "tTwW":
+            crates[part([(fields[3], "")]).split("::")[0]] += int(fields[1], 16)
+    mebibyte = 1024 * 1024
+    print(f"  {HYDRANT.stat().st_size / mebibyte:5.1f} MiB  the file")
+    for name, size in sorted(sizes.items(), key=lambda item: -item[1]):
+        if size > mebibyte and name.startswith("."):
+            print(f"  {size / mebibyte:5.1f} MiB  {name}")
+    for name, size in crates.most_common():
+        if size > mebibyte / 2:
+            print(f"  {size / mebibyte:5.1f} MiB  code: {name}")
+
+
 PROFILES = {
     "fresh instance and call": hot_path("fresh instance and call", 200_000),
     "hydrate 10 local skills": hot_path("hydrate 10 local skills", 20_000),
     "hydrate 1,000 local skills": hot_path("hydrate 1,000 local skills", 200),
     "hydrate, whole process": whole_process,
     "service under load": service,
+    "bytes of the program": None,
 }
 
 
@@ -146,6 +172,9 @@ def main():
         if words and not any(word in name for word in words):
             continue
         print(name)
+        if record is None:
+            bytes_of_the_program()
+            continue
         with tempfile.TemporaryDirectory() as folder:
             data = os.path.join(folder, "perf.data")
             record(data)
