@@ -4,26 +4,27 @@
 
 use std::path::PathBuf;
 
-/// `$HYDRANT_HOME`, else `$HOME/.hydrant`; none if neither is set to an absolute path.
+/// `$HYDRANT_HOME`, from the working directory where it is relative; else `$HOME/.hydrant`. None if neither is set.
 #[must_use]
 pub fn folder() -> Option<PathBuf> {
-    absolute("HYDRANT_HOME").or_else(of_the_user)
+    named("HYDRANT_HOME").or_else(of_the_user)
 }
 
 /// TA-30: the home of the commands that provenact has too, where `$PROVENACT_HOME` counts before `$HOME/.hydrant`.
 #[must_use]
 pub fn compatible_folder() -> Option<PathBuf> {
-    absolute("HYDRANT_HOME")
-        .or_else(|| absolute("PROVENACT_HOME"))
+    named("HYDRANT_HOME")
+        .or_else(|| named("PROVENACT_HOME"))
         .or_else(of_the_user)
 }
 
 fn of_the_user() -> Option<PathBuf> {
-    absolute("HOME").map(|home| home.join(".hydrant"))
+    let home = std::env::var_os("HOME").map(PathBuf::from)?;
+    home.is_absolute().then(|| home.join(".hydrant"))
 }
 
-fn absolute(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable)
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute())
+/// What somebody named is never passed over for another home, with other approvals and secrets.
+fn named(variable: &str) -> Option<PathBuf> {
+    let path = std::env::var_os(variable).map(PathBuf::from)?;
+    std::path::absolute(path).ok()
 }

@@ -36,6 +36,22 @@ fn a_body_that_is_too_large_is_refused_before_it_is_read() {
 }
 
 #[test]
+fn a_body_is_an_object_and_no_list_of_its_members() {
+    let (_, server) = shared();
+    let client = server.client("alpha", "caller");
+    let listed = json!(["os://agents/own.md", "json", 1, false, false]);
+    for body in [listed, json!([])] {
+        let refused = client.post("/v1/hydrate", &body);
+        assert_eq!(refused.status, 400, "{}", refused.text());
+        assert!(
+            refused.text().contains("no JSON object"),
+            "{}",
+            refused.text()
+        );
+    }
+}
+
+#[test]
 fn a_head_that_is_too_long_is_refused() {
     let (_, server) = shared();
     let client = server.client("alpha", "caller");

@@ -25,6 +25,15 @@ fn a_file_that_others_may_read_is_refused() {
     }
 }
 
+/// As one that was cut off: nobody's token would hold any more, and nothing would say why.
+#[test]
+fn a_file_without_a_tenant_is_refused() {
+    let house = House::new();
+    house.tenants(&[]);
+    let message = refused(&house);
+    assert!(message.contains("no [[tenant]]"), "{message}");
+}
+
 #[test]
 fn what_is_wrong_is_named_with_its_table_and_key() {
     let house = House::new();

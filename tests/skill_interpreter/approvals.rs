@@ -140,6 +140,30 @@ fn k_269_one_new_request_after_a_denial() {
 }
 
 #[test]
+fn k_36_what_was_revoked_is_asked_for_anew() {
+    let server = Recorder::content();
+    let house = house(&server);
+    let id = pending(&house, "one.ping");
+    house.ok(&["approvals", "approve", &id]);
+    house.ok(&["approvals", "revoke", &id]);
+    let refused = house.error(&["approvals", "approve", &id]);
+    let hint = string(&refused["hint"]);
+    assert!(hint.contains("hydrant approvals request"), "{refused}");
+    let asked = house.ok(&["approvals", "request", "one.ping", "--reason", "again"]);
+    let anew = string(&asked["approval-id"]);
+    assert_eq!(
+        (asked["status"].as_str(), anew == id),
+        (Some("pending"), false)
+    );
+    house.ok(&["approvals", "approve", &anew]);
+    house.execute("one", "ping", &json!({}));
+    assert_eq!(
+        house.code(&["approvals", "request", "one.none"]),
+        "unknown-operation"
+    );
+}
+
+#[test]
 fn k_272_a_stale_request_cannot_be_approved() {
     let server = Recorder::content();
     let house = house(&server);

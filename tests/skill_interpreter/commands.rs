@@ -104,6 +104,22 @@ fn k_21_the_options_of_a_load() {
     );
 }
 
+/// Never another home in its place: that one has other approvals and secrets.
+#[test]
+fn a_home_is_named_from_the_working_directory_too() {
+    let house = House::new();
+    house.folder().put(
+        "one.yaml",
+        "name: one\noperations:\n- {name: say, command: echo a}\n",
+    );
+    fs::create_dir(house.folder().path("named")).unwrap();
+    let mut command = house.folder().command(&["skill", "load", "one.yaml"]);
+    let loaded = Run::of(command.env("HYDRANT_HOME", "named"));
+    assert_eq!(loaded.status, 0, "{loaded:?}");
+    assert!(house.folder().exists("named/state"));
+    assert_eq!(house.ok(&["skill", "list"])["skills"], json!([]));
+}
+
 #[test]
 fn k_21_check_only_fetches_and_records_nothing() {
     let server = Recorder::content();

@@ -69,9 +69,7 @@ impl Run<'_> {
                 Code::PlainHttpDenied,
                 format!("{pair} may not be spoken to without TLS"),
             )
-            .with_hint(format!(
-                "plain_http_hosts = [\"{pair}\"] in the table [govern] of hydrant.toml"
-            )));
+            .with_hint(opened("plain_http_hosts", &pair)));
         }
         Ok(url)
     }
@@ -91,7 +89,8 @@ impl Run<'_> {
                 return Err(Failure::new(
                     Code::PlainHttpDenied,
                     format!("the secret {name} is sent over https only"),
-                ));
+                )
+                .with_hint(opened("allow_private", &pair)));
             }
             if stage.url_input.is_some() {
                 return Err(Failure::new(
@@ -344,4 +343,11 @@ impl Run<'_> {
         }
         Ok(produced)
     }
+}
+
+/// How an operator opens a host, if that is meant.
+fn opened(key: &str, pair: &str) -> String {
+    format!(
+        "{key} = [\"{pair}\"] in the table [govern] of hydrant.toml, and of a service in the table of the tenant too"
+    )
 }

@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
 use hydrant::govern::governor::Approve;
 use hydrant::govern::registry::approvals::Scope;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::govern::{Options, caller};
 use super::output::Exit;
@@ -18,7 +18,8 @@ Examples:
   hydrant approvals list --status pending
   hydrant approvals show ap-0123…
   hydrant approvals approve ap-0123… --ttl 8h --reason 'reviewed'
-  hydrant approvals revoke ap-0123…")]
+  hydrant approvals revoke ap-0123…
+  hydrant approvals request weather.forecast")]
 pub(super) struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -39,6 +40,18 @@ enum Command {
     Show {
         /// `ap-…`
         id: String,
+
+        #[command(flatten)]
+        options: Options,
+    },
+    /// Ask anew for an operation whose grant or request was revoked, denied, or has expired
+    Request {
+        /// `<skill>.<operation>`
+        capability: String,
+
+        /// Why, for who decides
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
 
         #[command(flatten)]
         options: Options,
@@ -126,6 +139,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             options.answer(|governor| governor.approvals(status.as_deref()))
         }
         Command::Show { id, options } => options.answer(|governor| governor.approval(id)),
+        Command::Request {
+            capability,
+            reason,
+            options,
+        } => {
+            let input = json!({"capability": capability, "reason": reason});
+            options.answer(|governor| governor.call(&caller(None)?, "ccos.approval.request", input))
+        }
         Command::Approve(arguments) => {
             let response = arguments
                 .response

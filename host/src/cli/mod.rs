@@ -224,10 +224,11 @@ fn start_log(is_hook: bool) {
     match std::env::var("HYDRANT_LOG") {
         Ok(filter) => log.with_env_filter(EnvFilter::new(filter)).init(),
         Err(_) if is_hook => {}
+        // Of the protocol's library each error that a client is answered would be one.
         Err(_) => log
             .without_time()
             .with_target(false)
-            .with_max_level(tracing::Level::WARN)
+            .with_env_filter(EnvFilter::new("warn,rmcp=error"))
             .init(),
     }
 }

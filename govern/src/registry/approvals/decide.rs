@@ -259,6 +259,7 @@ fn decided(approval: &Approval) -> Failure {
         code,
         format!("{} is {}", approval.id, approval.status.as_str()),
     )
+    .with_hint("`hydrant approvals request <skill>.<operation>` asks anew")
 }
 
 fn too_late(approval: &Approval) -> Failure {

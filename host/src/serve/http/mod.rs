@@ -99,8 +99,9 @@ impl App {
             Ok(_) => ("done", 200),
             Err(problem) => (problem.outcome(), problem.status),
         };
-        self.metrics
-            .called(tenant, name, outcome, started.elapsed());
+        let took = started.elapsed();
+        self.metrics.called(tenant, name, outcome, took);
+        tracing::info!(tenant, operation = name, outcome, status, ?took, "answered");
         if let Some(span) = span {
             trace::end(span, outcome, status);
         }

@@ -46,7 +46,10 @@ pub(crate) fn identify(
 ) -> Result<Identity, Problem> {
     same_origin(headers, &app.service.config().table.hosts)?;
     let token = bearer(headers).ok_or_else(Problem::unauthenticated)?;
-    let mut identity = app.service.authenticate(token, frontend)?;
+    let mut identity = app
+        .service
+        .authenticate(token, frontend)
+        .inspect_err(|_| tracing::info!("a token that nobody has"))?;
     if let Some(connection) = connection {
         connection.belongs_to(&identity.tenant)?;
     }
@@ -184,6 +187,10 @@ impl<T: DeserializeOwned> FromRequest<App> for Options<T> {
     async fn from_request(request: Request<Body>, app: &App) -> Result<Self, Problem> {
         let Bytewise(bytes) = Bytewise::from_request(request, app).await?;
         let bytes: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
+        // A list of the members in their order would do as well, and mean something else one day.
+        if bytes.trim_ascii_start().first() == Some(&b'[') {
+            return Err(Problem::invalid("the body: it is no JSON object"));
+        }
         serde_json::from_slice(bytes)
             .map(Self)
             .map_err(|error| Problem::invalid(format!("the body: {error}")))

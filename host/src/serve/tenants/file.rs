@@ -196,6 +196,9 @@ impl TenantsFile {
         };
         let bytes = read_private(file).map_err(refused)?;
         let mut read: Self = parse(&bytes).map_err(refused)?;
+        if read.tenants.is_empty() {
+            return Err(refused("it has no [[tenant]]".to_owned()));
+        }
         let folder = file.parent().unwrap_or(Path::new(""));
         for tenant in &mut read.tenants {
             tenant.place_beside(folder);
