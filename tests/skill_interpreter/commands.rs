@@ -1,5 +1,6 @@
 //! The commands of 2.2, each with its options, and the limits of the interpreter behind them (K-03).
 
+use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
