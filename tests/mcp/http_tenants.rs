@@ -2,18 +2,18 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{House, foreign, secret_of, shared};
+use crate::house::{House, Server, foreign, secret_of, shared};
 use crate::http::{Session, metric};
 
-fn session(tenant: &str, role: &str) -> Session {
-    let (_, server) = shared();
+fn session(server: &Server, tenant: &str, role: &str) -> Session {
     Session::begin(server.client(tenant, role))
 }
 
 #[test]
 fn each_tenant_lists_and_reads_its_own_resources() {
+    let (_, server) = shared();
     for (tenant, other) in [("alpha", "beta"), ("beta", "alpha")] {
-        let mut session = session(tenant, "caller");
+        let mut session = session(&server, tenant, "caller");
         let listed = session.result("resources/list", json!({}));
         let uris: Vec<&str> = listed["resources"]
             .as_array()
@@ -40,10 +40,10 @@ fn each_tenant_lists_and_reads_its_own_resources() {
 
 #[test]
 fn no_uri_and_no_path_leads_to_another_tenant() {
-    let (house, _) = shared();
+    let (house, server) = shared();
     let real = house.path("beta/os/agents/own.md");
     let real = real.to_str().unwrap();
-    let mut session = session("alpha", "caller");
+    let mut session = session(&server, "alpha", "caller");
     for uri in [
         "os://../../beta/os/agents/own.md",
         "os://..%2f..%2fbeta/os/agents/own.md",
@@ -74,12 +74,13 @@ fn no_uri_and_no_path_leads_to_another_tenant() {
 
 #[test]
 fn a_skill_that_one_tenant_loaded_is_unknown_to_another() {
-    let mut alpha = session("alpha", "caller");
+    let (_, server) = shared();
+    let mut alpha = session(&server, "alpha", "caller");
     let mut document = foreign("only-alpha");
     document["id"] = "only-alpha".into();
     let loaded = alpha.call("skill_load", document);
     assert_eq!(loaded["isError"], false, "{loaded}");
-    let mut beta = session("beta", "caller");
+    let mut beta = session(&server, "beta", "caller");
     assert!(
         !beta
             .call("skill_list", json!({}))
@@ -97,7 +98,8 @@ fn a_skill_that_one_tenant_loaded_is_unknown_to_another() {
 
 #[test]
 fn a_token_that_decides_is_offered_no_tool_that_runs() {
-    let mut session = session("alpha", "approver");
+    let (_, server) = shared();
+    let mut session = session(&server, "alpha", "approver");
     let tools = session.result("tools/list", json!({}));
     let tools: Vec<&str> = tools["tools"]
         .as_array()
@@ -146,10 +148,10 @@ fn a_tenant_is_offered_the_skills_that_it_may_use_and_no_others() {
 
 #[test]
 fn tenants_run_no_processes() {
-    let mut session = session("alpha", "caller");
+    let (house, server) = shared();
+    let mut session = session(&server, "alpha", "caller");
     let ran = session.call("shell_exec_safe", json!({ "command": "true" }));
     assert_eq!(ran["isError"], true, "{ran}");
-    let (house, _) = shared();
     house.write("alpha/os/tools/t.sh", "#!/bin/sh\necho ran > /tmp/ran\n");
     house.write(
         "alpha/os/agents/tool.md",

@@ -6,10 +6,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
+use std::ops::Deref;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use hydrant::serve::tenants::token_digest;
@@ -288,14 +289,39 @@ impl Drop for Server {
     }
 }
 
-/// One server for the tests that change nothing that others look at.
-pub(crate) fn shared() -> &'static (House, Server) {
-    static SHARED: OnceLock<(House, Server)> = OnceLock::new();
-    SHARED.get_or_init(|| {
+/// The house or the server that tests share, as one of them holds it.
+pub(crate) struct Part<T: 'static> {
+    both: Arc<(House, Server)>,
+    part: fn(&(House, Server)) -> &T,
+}
+
+impl<T> Deref for Part<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        (self.part)(&self.both)
+    }
+}
+
+/// One server for the tests that change nothing that others look at. It ends with the last test that holds it.
+pub(crate) fn shared() -> (Part<House>, Part<Server>) {
+    static SHARED: Mutex<Weak<(House, Server)>> = Mutex::new(Weak::new());
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    let both = shared.upgrade().unwrap_or_else(|| {
         let house = House::new();
         let server = house.serve();
-        (house, server)
-    })
+        Arc::new((house, server))
+    });
+    *shared = Arc::downgrade(&both);
+    let house = Part {
+        both: Arc::clone(&both),
+        part: |(house, _)| house,
+    };
+    let server = Part {
+        both,
+        part: |(_, server)| server,
+    };
+    (house, server)
 }
 
 /// A foreign skill with one operation, as text.

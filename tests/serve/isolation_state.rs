@@ -92,7 +92,7 @@ fn registry_another_tenants_skill_is_not_removed() {
 #[test]
 fn approvals_another_tenants_request_is_unknown() {
     let (_, server) = shared();
-    let id = pending(server, "alpha", "unseen-request");
+    let id = pending(&server, "alpha", "unseen-request");
     let beta = server.client("beta", "approver");
     let others = beta.get(&format!("/v1/approvals/{id}"));
     let nobodys = beta.get("/v1/approvals/ap-00000000000000000000000000000000");
@@ -104,7 +104,7 @@ fn approvals_another_tenants_request_is_unknown() {
 #[test]
 fn approvals_another_tenants_request_is_not_decided() {
     let (_, server) = shared();
-    let id = pending(server, "alpha", "undecided-request");
+    let id = pending(&server, "alpha", "undecided-request");
     let beta = server.client("beta", "operator");
     for decision in ["approve", "deny", "revoke"] {
         let refused = beta.post(&format!("/v1/approvals/{id}/{decision}"), &json!({}));
@@ -124,8 +124,8 @@ fn approvals_another_tenants_request_is_not_decided() {
 #[test]
 fn approvals_a_grant_holds_for_its_tenant_alone() {
     let (_, server) = shared();
-    let id = pending(server, "alpha", "granted-to-alpha");
-    pending(server, "beta", "granted-to-alpha");
+    let id = pending(&server, "alpha", "granted-to-alpha");
+    pending(&server, "beta", "granted-to-alpha");
     server
         .client("alpha", "approver")
         .post(
@@ -443,7 +443,7 @@ fn events_of_another_tenant_are_not_heard() {
 #[test]
 fn ids_the_time_of_an_answer_does_not_tell_another_tenants_from_nobodys() {
     let (_, server) = shared();
-    let theirs = pending(server, "alpha", "timed");
+    let theirs = pending(&server, "alpha", "timed");
     let beta = server.client("beta", "approver");
     let median = |id: &str| {
         let path = format!("/v1/approvals/{id}");

@@ -222,7 +222,7 @@ fn a_foreign_skill_is_loaded_shown_approved_revoked_and_removed() {
     let (_, server) = shared();
     let caller = server.client("alpha", "caller");
     let approver = server.client("alpha", "approver");
-    let id = pending(server, "alpha", "lifecycle");
+    let id = pending(&server, "alpha", "lifecycle");
     let shown = approver.get(&format!("/v1/approvals/{id}")).ok();
     assert!(shown.to_string().contains("books.example.org"), "{shown}");
     let refused = caller.post("/v1/capabilities/lifecycle/look", &json!({}));
@@ -247,7 +247,7 @@ fn a_foreign_skill_is_loaded_shown_approved_revoked_and_removed() {
     assert_eq!(revoked["status"], "revoked");
     let refused = caller.post("/v1/capabilities/lifecycle/look", &json!({}));
     assert_eq!(refused.code(), "approval-revoked");
-    let other = pending(server, "alpha", "denied-one");
+    let other = pending(&server, "alpha", "denied-one");
     let denied = approver
         .post(&format!("/v1/approvals/{other}/deny"), &json!({}))
         .ok();
@@ -329,7 +329,7 @@ fn changes_are_told_as_they_happen() {
         seen += &String::from_utf8_lossy(&chunk[..amount]);
     }
     assert!(seen.contains("text/event-stream"), "{seen}");
-    let id = pending(server, "beta", "watched");
+    let id = pending(&server, "beta", "watched");
     approver
         .post(&format!("/v1/approvals/{id}/deny"), &json!({}))
         .ok();
