@@ -2,11 +2,11 @@
   {
     "signer": "hydrant.build",
     "algorithm": "ed25519",
-    "signature": "h4JhqQXqohEiu/nIcH1JdUhGPCLOPFkl8OmfxGBD4n/djpKedlRBsQqN6yrmKJS3dGvxoIEMxbgIsAYBWQZIAA=="
+    "signature": "F2gm+r6i+UKtrCVkyzVq4YUNFc9Pi3GcH3T+dddVIgyFnv35NxWoiP17zYi/WE8BNPQADyHlbJaEU2PaqD31AQ=="
   },
   {
     "signer": "hydrant.release",
     "algorithm": "ed25519",
-    "signature": "RSaO5QFKkcm2fotqFEBAn8F8lr73Lf4NNk9FmQC5W+IjvsO+e6/JBOW3fQbA439nWroLWIGOEUVpE82XccuiCg=="
+    "signature": "0NF0DRBW0BVfc7CFN8/O90vALzvRk2IqAfTUNXbdUuDxSgqOMasFvNqISYi0axH9Z6VBrYbfI4rZUY3JJkGsDQ=="
   }
 ]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use hydrant_canonical::Integers;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -11,13 +12,18 @@ pub fn of_bytes(bytes: &[u8]) -> String {
     written(Sha256::digest(bytes).as_slice())
 }
 
+/// Canonical JSON (RFC 8785).
+pub(crate) fn canonical(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
+    hydrant_canonical::to_vec(value, Integers::AsDoubles)
+}
+
 /// The same over a domain (`hydrant.op.v1\n`) and the canonical JSON (RFC 8785) of a value.
 ///
 /// # Errors
 ///
 /// Of a value that has no JSON.
 pub fn of_json(domain: &[u8], value: &impl Serialize) -> Result<String, serde_json::Error> {
-    let canonical = serde_json_canonicalizer::to_vec(value)?;
+    let canonical = canonical(value)?;
     let mut hasher = Sha256::new();
     hasher.update(domain);
     hasher.update(&canonical);

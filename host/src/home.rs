@@ -23,8 +23,8 @@ fn of_the_user() -> Option<PathBuf> {
     home.is_absolute().then(|| home.join(".hydrant"))
 }
 
-/// What somebody named is never passed over for another home, with other approvals and secrets.
+/// What somebody named is never passed over for another home, with other approvals and secrets. What is empty names none.
 fn named(variable: &str) -> Option<PathBuf> {
-    let path = std::env::var_os(variable).map(PathBuf::from)?;
-    std::path::absolute(path).ok()
+    let path = std::env::var_os(variable).filter(|path| !path.is_empty())?;
+    Some(std::path::absolute(&path).unwrap_or_else(|_| path.into()))
 }

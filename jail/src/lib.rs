@@ -18,6 +18,7 @@
 //! | `order`, `bytes`, `wire` | what the two sides say to each other |
 //! | `inside` | everything that runs in the launcher's image |
 //! | `layers` | the self-test |
+//! | `slice` | turns of threads on a processor, which no jail needs but this crate may ask the system for |
 //! | `unsupported` | other systems than Linux: always refused |
 //!
 //! Every layer is required: what cannot be made is [`Refused`] before anything is executed, and there is no weaker
@@ -46,6 +47,8 @@ mod order;
 mod prepared;
 #[cfg(target_os = "linux")]
 mod sample;
+#[cfg(target_os = "linux")]
+mod slice;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;
 #[cfg(target_os = "linux")]
@@ -73,4 +76,5 @@ pub use {
     jailed::{Idle, Jailed},
     launcher::Launcher,
     layers::layers,
+    slice::set_slice,
 };

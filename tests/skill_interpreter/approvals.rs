@@ -148,7 +148,10 @@ fn k_36_what_was_revoked_is_asked_for_anew() {
     house.ok(&["approvals", "revoke", &id]);
     let refused = house.error(&["approvals", "approve", &id]);
     let hint = string(&refused["hint"]);
-    assert!(hint.contains("hydrant approvals request"), "{refused}");
+    assert!(
+        hint.contains("hydrant approvals request one.ping"),
+        "{refused}"
+    );
     let asked = house.ok(&["approvals", "request", "one.ping", "--reason", "again"]);
     let anew = string(&asked["approval-id"]);
     assert_eq!(

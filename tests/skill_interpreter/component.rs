@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use hydrant::Host;
 use hydrant::trust::imports;
 use serde_json::{Value, json};
@@ -108,4 +110,21 @@ fn k_461_what_a_command_means_is_decided_by_a_grammar() {
             "{name}"
         );
     }
+}
+
+/// Of the finished component: what its own code does in a test depends on what else is built beside it.
+#[test]
+fn k_216_k_462_decimals_keep_all_their_digits() {
+    let host = Host::builder().build().unwrap();
+    let answer = |request: Value| {
+        let answer = host.interpret(request.to_string().as_bytes());
+        String::from_utf8(answer.unwrap().unwrap()).unwrap()
+    };
+    let number = "31.245270191439438";
+    let document = format!(
+        "# A\n\n## B\n\n```bash\ncurl https://a.org/x | jq --argjson x {number} '.a * $x'\n```\n"
+    );
+    let loaded = answer(json!({"op": "load", "source-url": "https://a.org/skill.md",
+        "content-b64": STANDARD.encode(document)}));
+    assert!(loaded.contains(number), "{loaded}");
 }

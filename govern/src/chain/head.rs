@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::error::ChainError;
 use super::key::{self, ChainKey};
 use super::record::Tail;
+use crate::digest::canonical;
 use crate::state::Folder;
 use crate::time::Time;
 
@@ -30,7 +31,7 @@ struct Head {
 impl Head {
     /// What is signed: all but the signature.
     fn message(&self) -> Result<Vec<u8>, serde_json::Error> {
-        serde_json_canonicalizer::to_vec(&Self {
+        canonical(&Self {
             seq: self.seq,
             hash: self.hash.clone(),
             ts: self.ts,
@@ -48,7 +49,7 @@ pub(crate) fn write(tail: &Tail, key: &ChainKey) -> Result<Vec<u8>, ChainError> 
         sig: None,
     };
     head.sig = Some(key.sign(SIGNED, &head.message()?));
-    let mut file = serde_json_canonicalizer::to_vec(&head)?;
+    let mut file = canonical(&head)?;
     file.push(b'\n');
     Ok(file)
 }
@@ -57,8 +58,7 @@ pub(crate) fn write(tail: &Tail, key: &ChainKey) -> Result<Vec<u8>, ChainError> 
 pub(crate) fn read(file: &[u8], key: &VerifyingKey) -> Option<Tail> {
     let head: Head = serde_json::from_slice(file).ok()?;
     let message = head.message().ok()?;
-    let canonical = serde_json_canonicalizer::to_vec(&head).ok()?;
-    if file.strip_suffix(b"\n")? != canonical {
+    if file.strip_suffix(b"\n")? != canonical(&head).ok()? {
         return None;
     }
     key::signed(key, SIGNED, &message, head.sig.as_deref()?).then_some(Tail {

@@ -11,7 +11,7 @@ use super::error::ChainError;
 use super::key::{self, ChainKey};
 use super::verify::Reason;
 use crate::client::Client;
-use crate::digest::hex;
+use crate::digest::{canonical, hex};
 use crate::failure::Code;
 use crate::time::Time;
 
@@ -271,9 +271,9 @@ pub(crate) fn check(
 ) -> Result<Record, Reason> {
     let mut record: Value = serde_json::from_slice(line).map_err(|_| Reason::Malformed)?;
     // K-363: canonical; two members of one name, other spacing or order would not come out the same.
-    let canonical = serde_json_canonicalizer::to_vec(&record).map_err(|_| Reason::Malformed)?;
+    let written = canonical(&record).map_err(|_| Reason::Malformed)?;
     let members = record.as_object_mut().ok_or(Reason::Malformed)?;
-    if canonical != line || members.get("v") != Some(&Value::from(1)) {
+    if written != line || members.get("v") != Some(&Value::from(1)) {
         return Err(Reason::Malformed);
     }
     let seq = tail.seq.saturating_add(1);
@@ -289,7 +289,7 @@ pub(crate) fn check(
         return Err(Reason::Hash);
     }
     let (said, signature) = (members.remove("hash"), members.remove("sig"));
-    let body = serde_json_canonicalizer::to_vec(&record).map_err(|_| Reason::Malformed)?;
+    let body = canonical(&record).map_err(|_| Reason::Malformed)?;
     let found = hash(&body, &tail.hash);
     if said.as_ref().and_then(Value::as_str) != Some(&found) {
         return Err(Reason::Hash);

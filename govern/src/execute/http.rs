@@ -10,6 +10,7 @@ use zeroize::Zeroize;
 
 use super::plan::{Produced, Run};
 use super::redirect::{self, Hop};
+use crate::address::is_private_literal;
 use crate::answer::HttpStage;
 use crate::chain::{Entry, Event, Outcome};
 use crate::config::pair_of;
@@ -86,11 +87,14 @@ impl Run<'_> {
         let used: RefCell<Vec<(String, SecretString)>> = RefCell::default();
         let secrets = |name: &str| {
             if !may_carry {
-                return Err(Failure::new(
-                    Code::PlainHttpDenied,
-                    format!("the secret {name} is sent over https only"),
-                )
-                .with_hint(opened("allow_private", &pair)));
+                let message = format!("the secret {name} is sent over https only");
+                let opened = opened("allow_private", &pair);
+                let hint = if is_private_literal(&pair) {
+                    opened
+                } else {
+                    format!("https, or if {pair} is in a network of your own: {opened}")
+                };
+                return Err(Failure::new(Code::PlainHttpDenied, message).with_hint(hint));
             }
             if stage.url_input.is_some() {
                 return Err(Failure::new(

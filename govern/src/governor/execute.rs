@@ -14,6 +14,7 @@ use super::{Caller, Governor};
 use crate::answer::{Policy, Stage};
 use crate::chain::{Entry, Event, Outcome, Used};
 use crate::check::is_pii;
+use crate::digest;
 use crate::execute::{self, Call, Captured, Done, Jails, Output};
 use crate::failure::{Code, Failure};
 use crate::registry::approvals::{self, Permit};
@@ -421,7 +422,7 @@ fn unbound(name: &str, found: &Registered, host: &str) -> Failure {
 
 /// K-358: what digests of inputs and outputs cover.
 fn canonical(value: &Value) -> Vec<u8> {
-    serde_json_canonicalizer::to_vec(value).unwrap_or_default()
+    digest::canonical(value).unwrap_or_default()
 }
 
 /// A program that did not end by itself with status 0.

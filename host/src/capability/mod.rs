@@ -19,6 +19,7 @@ pub mod process;
 mod stop;
 #[cfg(test)]
 mod testing;
+pub(crate) mod turn;
 
 use std::path::PathBuf;
 use std::sync::Arc;

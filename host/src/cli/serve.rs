@@ -24,6 +24,9 @@ use super::output::{Exit, fail, print_line};
 const SPARE_THREADS: usize = 8;
 /// So many tasks run before sockets are looked at again: a request is hundred times what a task usually is.
 const TASKS: u32 = 4;
+/// What the threads that read requests compute at a time, the shortest that there is: who computes longer does not keep
+/// them waiting.
+const SLICE: Duration = Duration::from_micros(100);
 /// How often it is looked whether something has ended.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long calls are waited for once nobody waits for their answers.
@@ -98,6 +101,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         .max_blocking_threads(SPARE_THREADS)
         .event_interval(TASKS)
         .thread_name("hydrant-serve")
+        .on_thread_start(|| {
+            if let Err(error) = hydrant_jail::set_slice(None, Some(SLICE)) {
+                tracing::debug!(%error, "a thread of the service has the slices of all");
+            }
+        })
         .build()?;
     let served = runtime.block_on(serve(service.clone()));
     // What was broken off is stopped by then; what cannot be is not waited for.
@@ -139,6 +147,10 @@ fn compile_apart(service: &Service) {
     let (service, preparing) = (service.clone(), service.preparing());
     tokio::task::spawn_blocking(move || {
         let _preparing = preparing;
+        // The compiler inherits it, and computes for seconds.
+        if let Err(error) = hydrant_jail::set_slice(None, None) {
+            tracing::debug!(%error, "compiling has short slices");
+        }
         match compiled_apart(&service) {
             Ok(Some(status)) if !status.success() => {
                 fail(&format!("the skills are not compiled: {status}"));

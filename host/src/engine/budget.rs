@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use wasmtime::ResourceLimiter;
 
+use crate::capability::turn;
 use crate::capability::{Budget, BudgetExceeded, MeterBudgets};
 use crate::policy::Limits;
 
@@ -106,14 +107,19 @@ pub(super) const INSTANCES: u32 = 64;
 pub(super) struct Limiter {
     memory_limit: u64,
     memory_bytes: u64,
+    growths: u32,
     table_elements: usize,
 }
+
+/// After so many growths of its memories, each of which changes the address space that all calls share, a call may pause.
+const GROWTHS: u32 = 32;
 
 impl Limiter {
     pub(super) fn new(memory_limit: u64) -> Self {
         Self {
             memory_limit,
             memory_bytes: 0,
+            growths: 0,
             table_elements: 0,
         }
     }
@@ -147,6 +153,10 @@ impl ResourceLimiter for Limiter {
             .into());
         }
         self.memory_bytes = used;
+        self.growths = self.growths.saturating_add(1);
+        if self.growths.is_multiple_of(GROWTHS) {
+            turn::pause();
+        }
         Ok(true)
     }
 

@@ -9,6 +9,7 @@ use ureq::http::HeaderMap;
 
 use super::Ports;
 use crate::capability::fetch::{FetchError, Single, header, send_single};
+use crate::capability::turn;
 use crate::policy::{Denial, Reach};
 
 impl Wire for Ports {
@@ -44,7 +45,7 @@ impl Wire for Ports {
             total: limits.total,
             response_bytes: limits.response_bytes,
         };
-        let (outcome, network_bytes) = send_single(self.0.fetcher(), &single);
+        let (outcome, network_bytes) = turn::aside(|| send_single(self.0.fetcher(), &single));
         let response = outcome.map_err(|error| failed(error, network_bytes))?;
         Ok(WireResponse {
             status: response.status,

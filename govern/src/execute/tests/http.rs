@@ -156,6 +156,8 @@ fn k_282_a_secret_is_sent_over_https_only() {
     let done = around.call("kit", "plain", json!({}));
     assert_eq!(code(&done), Code::PlainHttpDenied, "but not with a secret");
     assert!(done.entries.is_empty());
+    let hint = done.end.unwrap_err().hint.unwrap();
+    assert!(hint.starts_with("https, or if books.example.org:80 is in a network of your own"));
 
     let around =
         Around::new([response(200, &[], b"")]).config("allow_private = [\"books.example.org:80\"]");

@@ -255,11 +255,14 @@ fn decided(approval: &Approval) -> Failure {
         Status::Expired => Code::ApprovalExpired,
         _ => Code::InvalidRequest,
     };
-    Failure::new(
-        code,
-        format!("{} is {}", approval.id, approval.status.as_str()),
-    )
-    .with_hint("`hydrant approvals request <skill>.<operation>` asks anew")
+    let message = format!("{} is {}", approval.id, approval.status.as_str());
+    let failure = Failure::new(code, message);
+    match (&approval.subject.capability, approval.status) {
+        (_, Status::Pending | Status::Approved) | (None, _) => failure,
+        (Some(capability), _) => failure.with_hint(format!(
+            "`hydrant approvals request {capability}` asks anew"
+        )),
+    }
 }
 
 fn too_late(approval: &Approval) -> Failure {

@@ -9,7 +9,7 @@ use rustix::fs::{FlockOperation, OFlags};
 use super::{Home, child, entry, insert, rows};
 use crate::chain::{Event, Place, Seen, Tail, segment};
 use crate::failure::Code;
-use crate::state::{Folder, database};
+use crate::state::{Folder, State, database};
 use crate::time::Time;
 
 #[test]
@@ -150,6 +150,17 @@ fn k_271_a_clock_that_is_set_back_sets_nothing_back() {
     assert!(home.verify().ok);
 }
 
+/// A state whose chain begins a new segment after 4 KiB.
+fn in_small_segments(home: &Home) -> State {
+    let state = home.open();
+    let small = state.with_writer(|writer| {
+        writer.log().largest = 4096;
+        Ok(())
+    });
+    small.unwrap();
+    state
+}
+
 /// Where the chain would be read from at the next start, and the number of the last record that is not read again.
 fn known(home: &Home) -> (Place, u64) {
     let folder = Folder::look(&home.path()).unwrap();
@@ -165,13 +176,7 @@ fn known(home: &Home) -> (Place, u64) {
 #[test]
 fn k_362_what_nobody_has_touched_is_not_read_again_wherever_segments_end() {
     let home = Home::new();
-    let state = home.open();
-    state
-        .with_writer(|writer| {
-            writer.log().largest = 4096;
-            Ok(())
-        })
-        .unwrap();
+    let state = in_small_segments(&home);
     // Three at a time: most segments end between records of one append.
     for number in 0..20 {
         let denied = entry(Event::CapabilityDenied, &format!("a.b{number}"));
@@ -196,13 +201,7 @@ fn k_362_what_nobody_has_touched_is_not_read_again_wherever_segments_end() {
 #[test]
 fn k_360_the_chain_goes_on_over_segments() {
     let home = Home::new();
-    let state = home.open();
-    state
-        .with_writer(|writer| {
-            writer.log().largest = 4096;
-            Ok(())
-        })
-        .unwrap();
+    let state = in_small_segments(&home);
     for number in 0..20 {
         let denied = entry(Event::CapabilityDenied, &format!("a.b{number}"));
         state.append(vec![denied.clone(), denied]).unwrap();

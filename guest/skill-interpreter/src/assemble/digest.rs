@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use hydrant_canonical::Integers;
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -44,7 +45,7 @@ pub(super) fn of(operation: &Operation) -> Result<String, serde_json::Error> {
         constants: &operation.load.constants,
         mapping_version: registry::VERSION,
     };
-    let canonical = serde_json_canonicalizer::to_vec(&subject)?;
+    let canonical = hydrant_canonical::to_vec(&subject, Integers::AsDoubles)?;
     let mut hasher = Sha256::new();
     hasher.update(DOMAIN);
     hasher.update(&canonical);

@@ -24,7 +24,7 @@ use url::Url;
 
 use self::exchange::exchange;
 use super::stop::settle;
-use super::{BudgetExceeded, Call, parallel};
+use super::{BudgetExceeded, Call, parallel, turn};
 
 pub use self::client::{Fetcher, FetcherError};
 pub use self::credential::{Credential, UnusableKey};
@@ -167,8 +167,10 @@ pub fn send(
     call.meter
         .hostcalls(u64::try_from(requests.len()).unwrap_or(u64::MAX))?;
     call.journal.not_repeatable();
-    parallel::map(requests, parallel::AT_ONCE, Duration::ZERO, |request| {
-        settle(exchange(call, &request))
+    turn::aside(|| {
+        parallel::map(requests, parallel::AT_ONCE, Duration::ZERO, |request| {
+            settle(exchange(call, &request))
+        })
     })
 }
 
@@ -194,6 +196,6 @@ pub(super) fn resource(
         max_redirects: MAX_REDIRECTS,
         body_types: Vec::new(),
     };
-    let outcome = settle(exchange(call, &request))?;
+    let outcome = turn::aside(|| settle(exchange(call, &request)))?;
     Ok(outcome.map_err(|failure| failure.reason))
 }

@@ -37,7 +37,7 @@ pub(crate) use self::scratch::Scratch;
 #[cfg(not(target_os = "linux"))]
 use self::unsupported as confined;
 use super::stop::{Stop, settle};
-use super::{BudgetExceeded, Call, parallel};
+use super::{BudgetExceeded, Call, parallel, turn};
 
 /// Bytes of each stream, at most (TN-09).
 pub const MAX_OUTPUT_BYTES: u32 = 8 * 1024 * 1024;
@@ -182,8 +182,10 @@ pub fn run(
         .and_then(NonZeroUsize::new)
         .map_or(NonZeroUsize::MIN, |count| count.min(parallel::AT_ONCE));
     let shared = Shared::new();
-    parallel::map(commands, at_once, Duration::ZERO, |command| {
-        settle(run_one(call, &shared, &command))
+    turn::aside(|| {
+        parallel::map(commands, at_once, Duration::ZERO, |command| {
+            settle(run_one(call, &shared, &command))
+        })
     })
 }
 

@@ -36,6 +36,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::directory::Directory;
 use self::queue::{Full, Queue, Share};
+pub use self::workers::Pace;
 use self::workers::Workers;
 use super::config::ServeConfig;
 use super::tenants::{LocalUser, Tenant, TenantError, TenantsError, TenantsFile, token_digest};
@@ -309,7 +310,7 @@ impl Service {
                 running.during(|| perform::perform(&who, operation))
             }
         };
-        let working = self.0.workers.begin(work);
+        let working = self.0.workers.begin(&who.tenant.pace, work);
         tokio::select! {
             biased;
             done = working.done() => done.unwrap_or_else(|error| Err(Problem::internal(&error))),

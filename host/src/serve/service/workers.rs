@@ -1,9 +1,14 @@
 //! The threads that calls run on.
 //!
 //! They stand behind the threads that read requests and answer what is known: the system prefers those, and whatever else
-//! the machine does at the usual priority. A call that takes long steps back further. So whoever lets components compute for
-//! seconds, or makes the system copy and clear memory, hardly delays those whose calls take a millisecond. A thread that
-//! stepped back cannot step forward again without privileges; it ends with its call, and another one takes its place.
+//! the machine does at the usual priority. A call that takes long steps back further. A thread that stepped back cannot step
+//! forward again without privileges; it ends with its call, and another one takes its place.
+//!
+//! While tenants with short calls call, the long calls of others leave some processors to them: a call that is long already,
+//! and those of a tenant whose last calls were. So whoever lets components compute for seconds, or makes the system copy and
+//! clear memory, delays those whose calls take a millisecond by little, and who is alone has the whole machine.
+
+mod processors;
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
@@ -14,12 +19,17 @@ use rustix::process::{Pid, getpriority_process, setpriority_process};
 use rustix::thread::gettid;
 use tokio::sync::oneshot;
 
+pub use self::processors::Pace;
+use self::processors::{Processors, Spent};
+
 /// So many steps of `nice` are calls behind from the start.
 const BEHIND: i32 = 10;
 /// A call that runs so long steps back.
 const LONG: Duration = Duration::from_millis(20);
 /// By so many steps more.
 const BACK: i32 = 5;
+/// How often a long call looks whether it has to leave processors to others.
+const LOOK: Duration = Duration::from_millis(100);
 /// A thread that has had nothing to do for so long ends.
 const IDLE: Duration = Duration::from_secs(10);
 
@@ -31,6 +41,7 @@ pub(super) struct Workers(Arc<Inner>);
 struct Inner {
     state: Mutex<State>,
     wanted: Condvar,
+    processors: Processors,
 }
 
 #[derive(Default)]
@@ -43,6 +54,7 @@ struct State {
 struct Job {
     work: Box<dyn FnOnce() + Send>,
     stage: Arc<Stage>,
+    pace: Arc<Pace>,
 }
 
 /// Where a piece of work is.
@@ -54,7 +66,7 @@ enum Where {
     #[default]
     Waits,
     Runs(Pid),
-    SteppedBack,
+    SteppedBack(Pid),
     Ended,
 }
 
@@ -62,6 +74,8 @@ enum Where {
 pub(super) struct Working<T> {
     done: oneshot::Receiver<T>,
     stage: Arc<Stage>,
+    pace: Arc<Pace>,
+    workers: Workers,
 }
 
 /// The work broke off, or could not begin.
@@ -70,9 +84,10 @@ pub(super) struct Working<T> {
 pub(super) struct BrokeOff;
 
 impl Workers {
-    /// Begins a piece of work.
+    /// Begins a piece of work of whoever has this pace.
     pub(super) fn begin<T: Send + 'static>(
         &self,
+        pace: &Arc<Pace>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Working<T> {
         let (sender, done) = oneshot::channel();
@@ -81,12 +96,17 @@ impl Workers {
             // Nobody need wait any more.
             let _ = sender.send(work());
         });
-        let stage_of_job = Arc::clone(&stage);
         self.give(Job {
             work,
-            stage: stage_of_job,
+            stage: Arc::clone(&stage),
+            pace: Arc::clone(pace),
         });
-        Working { done, stage }
+        Working {
+            done,
+            stage,
+            pace: Arc::clone(pace),
+            workers: self.clone(),
+        }
     }
 
     fn give(&self, job: Job) {
@@ -103,6 +123,7 @@ impl Workers {
             .name("hydrant-call".into())
             .spawn(move || {
                 step(gettid(), BEHIND);
+                processors::set_slice(None, false);
                 inner.work(job);
             });
         if let Err(error) = begun {
@@ -114,14 +135,18 @@ impl Workers {
 impl<T> Working<T> {
     /// Waits for its end.
     pub(super) async fn done(mut self) -> Result<T, BrokeOff> {
-        let done = match tokio::time::timeout(LONG, &mut self.done).await {
-            Ok(done) => done,
-            Err(_) => {
-                self.stage.step_back();
-                self.done.await
+        let mut wait = LONG;
+        loop {
+            if let Ok(done) = tokio::time::timeout(wait, &mut self.done).await {
+                return done.map_err(|_| BrokeOff);
             }
-        };
-        done.map_err(|_| BrokeOff)
+            wait = LOOK;
+            let processors = &self.workers.0.processors;
+            self.stage.step_back(|thread| {
+                let confined = processors.are_wanted_by_others_than(&self.pace);
+                processors.confine(Some(thread), confined);
+            });
+        }
     }
 }
 
@@ -132,14 +157,18 @@ impl Inner {
 
     fn work(&self, first: Job) {
         let mut next = Some(first);
-        while let Some(Job { work, stage }) = next {
-            *stage.now() = Where::Runs(gettid());
-            // What it held is given back; who waits for it is told by the end of the channel.
-            if std::panic::catch_unwind(AssertUnwindSafe(work)).is_err() {
-                tracing::error!("a call broke off");
-            }
+        while let Some(Job { work, stage, pace }) = next {
+            let spent = Spent::now();
+            self.processors.during(&pace, || {
+                *stage.now() = Where::Runs(gettid());
+                // What it held is given back; who waits for it is told by the end of the channel.
+                if std::panic::catch_unwind(AssertUnwindSafe(work)).is_err() {
+                    tracing::error!("a call broke off");
+                }
+            });
+            pace.took(spent.until_now());
             let before = std::mem::replace(&mut *stage.now(), Where::Ended);
-            if matches!(before, Where::SteppedBack) {
+            if matches!(before, Where::SteppedBack(_)) {
                 return;
             }
             next = self.next();
@@ -163,13 +192,17 @@ impl Stage {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The thread cannot begin anything else meanwhile: it has to say that this ended first.
-    fn step_back(&self) {
+    /// Steps back, once, and does `then` to its thread, which cannot begin anything else meanwhile: it has to say that
+    /// this ended first.
+    fn step_back(&self, then: impl FnOnce(Pid)) {
         let mut now = self.now();
         if let Where::Runs(thread) = *now
             && step(thread, BACK)
         {
-            *now = Where::SteppedBack;
+            *now = Where::SteppedBack(thread);
+        }
+        if let Where::SteppedBack(thread) = *now {
+            then(thread);
         }
     }
 }
@@ -186,6 +219,10 @@ fn step(thread: Pid, steps: i32) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::RecvTimeoutError;
+
+    use rustix::thread::sched_getaffinity;
+
     use super::*;
 
     fn wait<T: Send + 'static>(working: Working<T>) -> Result<T, BrokeOff> {
@@ -194,6 +231,17 @@ mod tests {
             .build()
             .unwrap()
             .block_on(working.done())
+    }
+
+    fn begin<T: Send + 'static>(
+        workers: &Workers,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Working<T> {
+        workers.begin(&Arc::default(), work)
+    }
+
+    fn processors() -> u32 {
+        sched_getaffinity(None).unwrap().count()
     }
 
     fn nice() -> i32 {
@@ -208,8 +256,8 @@ mod tests {
             own < 19,
             "these tests were started at a priority below which there is none"
         );
-        assert_eq!(wait(workers.begin(nice)).unwrap(), own);
-        let long = workers.begin(|| {
+        assert_eq!(wait(begin(&workers, nice)).unwrap(), own);
+        let long = begin(&workers, || {
             let until = std::time::Instant::now() + Duration::from_secs(60);
             let before = nice();
             while nice() == before && std::time::Instant::now() < until {
@@ -219,19 +267,19 @@ mod tests {
         });
         assert_eq!(wait(long).unwrap(), (own + BACK).min(19));
         for _ in 0..10 {
-            assert_eq!(wait(workers.begin(nice)).unwrap(), own);
+            assert_eq!(wait(begin(&workers, nice)).unwrap(), own);
         }
     }
 
     #[test]
     fn work_that_breaks_off_is_told_and_its_thread_goes_on() {
         let workers = Workers::default();
-        assert!(wait(workers.begin(|| panic!("broke off"))).is_err());
-        let first = wait(workers.begin(gettid)).unwrap();
+        assert!(wait(begin(&workers, || panic!("broke off"))).is_err());
+        let first = wait(begin(&workers, gettid)).unwrap();
         // The thread says that it is idle a moment after its work is done.
         let again = (0..1000).find(|_| {
             std::thread::sleep(Duration::from_millis(1));
-            wait(workers.begin(gettid)).unwrap() == first
+            wait(begin(&workers, gettid)).unwrap() == first
         });
         assert!(again.is_some(), "no thread is used twice");
     }
@@ -240,8 +288,50 @@ mod tests {
     fn work_runs_at_the_same_time() {
         let workers = Workers::default();
         let (sender, receiver) = std::sync::mpsc::channel::<()>();
-        let waits = workers.begin(move || receiver.recv().is_ok());
-        let sends = workers.begin(move || sender.send(()).is_ok());
+        let waits = begin(&workers, move || receiver.recv().is_ok());
+        let sends = begin(&workers, move || sender.send(()).is_ok());
         assert!(wait(sends).unwrap() && wait(waits).unwrap());
+    }
+
+    #[test]
+    fn long_calls_leave_processors_to_the_short_ones_of_others() {
+        let all = processors();
+        if all < 2 {
+            return;
+        }
+        let workers = Workers::default();
+        let (slow, quick) = (Arc::<Pace>::default(), Arc::<Pace>::default());
+        for _ in 0..20 {
+            slow.took(Duration::from_secs(1));
+        }
+        let count = |pace| wait(workers.begin(pace, processors)).unwrap();
+        assert_eq!(count(&slow), all, "who is alone has all");
+        for _ in 0..10 {
+            assert_eq!(count(&quick), all);
+            assert!((1..all).contains(&count(&slow)));
+        }
+        // So does what nobody expected to be long, as long as there are short ones.
+        let (confined, stop) = std::sync::mpsc::channel::<()>();
+        let others = {
+            let workers = workers.clone();
+            std::thread::spawn(move || {
+                while stop.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                    wait(workers.begin(&quick, || ())).unwrap();
+                }
+            })
+        };
+        let long = begin(&workers, move || {
+            let reaches = |wanted: &dyn Fn(u32) -> bool| {
+                (0..60_000).any(|_| {
+                    std::thread::sleep(Duration::from_millis(1));
+                    wanted(processors())
+                })
+            };
+            let left = reaches(&|now| now < all);
+            drop(confined);
+            left && reaches(&|now| now == all)
+        });
+        assert!(wait(long).unwrap());
+        others.join().unwrap();
     }
 }

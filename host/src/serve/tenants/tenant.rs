@@ -18,6 +18,7 @@ use crate::govern::{Lazy, Ports};
 use crate::hook::Settings;
 use crate::policy::{CliMount, VirtualPath};
 use crate::serve::config::ServeConfig;
+use crate::serve::service::Pace;
 use crate::serve::service::events::Event;
 use crate::serve::service::rate::Bucket;
 use crate::serve::service::receipts::Receipts;
@@ -95,6 +96,8 @@ pub struct Tenant {
     pub(crate) rate: Bucket,
     /// Of requests, which are more than operations: those that are refused, and messages of a protocol.
     pub(crate) requests: Bucket,
+    /// How long its calls take.
+    pub(crate) pace: Arc<Pace>,
     /// Connections that its tokens use now.
     pub(crate) connections: AtomicUsize,
     pub(crate) events: broadcast::Sender<Event>,
@@ -161,6 +164,7 @@ impl Tenant {
             receipts: Receipts::new(home.join("receipts"), definition.receipts),
             rate: Bucket::new(definition.rate),
             requests: Bucket::new(definition.rate.times(REQUESTS)),
+            pace: Arc::default(),
             connections: AtomicUsize::new(0),
             events: broadcast::channel(EVENTS).0,
             state,
@@ -198,6 +202,7 @@ impl Tenant {
             receipts: Receipts::new(user.home.join("receipts"), definition.receipts),
             rate: Bucket::new(definition.rate),
             requests: Bucket::new(definition.rate.times(REQUESTS)),
+            pace: Arc::default(),
             connections: AtomicUsize::new(0),
             events: broadcast::channel(EVENTS).0,
             state,

@@ -1,0 +1,118 @@
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use super::*;
+
+fn text(value: &Value) -> String {
+    String::from_utf8(to_vec(value, Integers::Exact).unwrap()).unwrap()
+}
+
+#[test]
+fn tb_03_members_are_sorted_and_arrays_are_not() {
+    let value: Value = serde_json::from_str("{ \"b\": [3, 1,\n 2], \"a\": null }").unwrap();
+    assert_eq!(text(&value), r#"{"a":null,"b":[3,1,2]}"#);
+    assert_eq!(text(&json!({})), "{}");
+    assert_eq!(text(&json!([])), "[]");
+    let nested = json!({"z": {"b": {"y": 1, "x": 2}, "a": [{"d": 1, "c": {}}]}, "b": 1, "a": 2});
+    assert_eq!(
+        text(&nested),
+        r#"{"a":2,"b":1,"z":{"a":[{"c":{},"d":1}],"b":{"x":2,"y":1}}}"#
+    );
+}
+
+#[test]
+fn tb_04_integers_are_exact_where_that_is_asked_for() {
+    let value = json!([
+        0,
+        u64::MAX,
+        9_007_199_254_740_993_u64,
+        i64::MIN,
+        1_u64 << 53
+    ]);
+    assert_eq!(
+        text(&value),
+        "[0,18446744073709551615,9007199254740993,-9223372036854775808,9007199254740992]"
+    );
+    let doubles = to_vec(&value, Integers::AsDoubles).unwrap();
+    assert_eq!(
+        String::from_utf8(doubles).unwrap(),
+        "[0,18446744073709552000,9007199254740992,-9223372036854776000,9007199254740992]"
+    );
+}
+
+#[test]
+fn tb_03_fractions_are_printed_as_rfc_8785_says() {
+    assert_eq!(
+        text(&json!([1.0, -0.0, 0.1, 1e21, 1e-7, 333_333_333.333_333_3])),
+        "[1,0,0.1,1e+21,1e-7,333333333.3333333]"
+    );
+}
+
+#[test]
+fn tb_04_only_control_characters_quotes_and_backslashes_are_escaped() {
+    let given = "\u{8}\t\n\u{c}\r\"\\\u{0}\u{b}\u{1f}/\u{7f}\u{2028}\u{2029}\u{1f600}";
+    assert_eq!(
+        text(&json!(given)),
+        "\"\\b\\t\\n\\f\\r\\\"\\\\\\u0000\\u000b\\u001f/\u{7f}\u{2028}\u{2029}\u{1f600}\""
+    );
+}
+
+/// TB-05, TF-40
+#[test]
+fn tb_05_tf_40_members_are_ordered_by_utf_16_units_and_not_by_serialised_bytes() {
+    // An astral character is a surrogate (0xd83d), which sorts before U+FB33 in UTF-16 and after it in UTF-8.
+    let value = json!({"\u{fb33}": 1, "\u{1f600}": 2, "\u{20ac}": 3, "a!": 4, "a": 5, "a ": 6});
+    assert_eq!(
+        text(&value),
+        "{\"a\":5,\"a \":6,\"a!\":4,\"\u{20ac}\":3,\"\u{1f600}\":2,\"\u{fb33}\":1}"
+    );
+    // A line feed is written with a backslash, which sorts behind the letters that a line feed sorts before.
+    assert_eq!(text(&json!({"X": 1, "\n": 2})), "{\"\\n\":2,\"X\":1}");
+}
+
+#[test]
+fn two_members_of_one_name_are_refused() {
+    struct Twice(&'static [&'static str]);
+    impl Serialize for Twice {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.collect_map(self.0.iter().map(|name| (name, 1)))
+        }
+    }
+    for names in [["a", "a"], ["\u{20ac}", "\u{20ac}"]] {
+        let names = Vec::leak(names.to_vec());
+        assert!(to_vec(&Twice(names), Integers::Exact).is_err());
+    }
+    let apart = to_vec(&Twice(&["b", "a"]), Integers::Exact).unwrap();
+    assert_eq!(apart, br#"{"a":1,"b":1}"#);
+}
+
+fn values() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+    ];
+    let name = prop_oneof![
+        "[ -~]{0,4}",
+        any::<String>(),
+        "[\u{d000}-\u{ffff}\u{1f600}]{0,3}"
+    ];
+    leaf.prop_recursive(5, 60, 8, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::vec((name.clone(), inner), 0..8)
+                .prop_map(|members| Value::from(Map::from_iter(members))),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn it_is_what_the_library_writes(value in values()) {
+        let theirs = serde_json_canonicalizer::to_vec(&value).unwrap();
+        prop_assert_eq!(to_vec(&value, Integers::AsDoubles).unwrap(), theirs);
+    }
+}
