@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// What is compiled in, below the workspace: the constant's name and its directories, in byte order.
+/// What is compiled in, below the workspace: its name and its directories, in byte order.
 const TREES: [(&str, &[&str]); 2] = [("WIT", &["wit"]), ("ROOT", &["pins", "skills"])];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -24,7 +24,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
         files.sort();
-        writeln!(code, "pub(crate) const {name}: &[(&str, &[u8])] = &[")?;
+        // No constant, which would be in the program once for each place that uses it.
+        writeln!(code, "pub(crate) static {name}: &[(&str, &[u8])] = &[")?;
         for file in files {
             let path = file
                 .strip_prefix(&workspace)?
