@@ -126,5 +126,8 @@ fn k_216_k_462_decimals_keep_all_their_digits() {
     );
     let loaded = answer(json!({"op": "load", "source-url": "https://a.org/skill.md",
         "content-b64": STANDARD.encode(document)}));
-    assert!(loaded.contains(number), "{loaded}");
+    // The instructions have the text itself: what counts is what was read from it.
+    let loaded: Value = serde_json::from_str(&loaded).unwrap();
+    let stages = loaded["skill"]["operations"][0]["stages"].to_string();
+    assert!(stages.contains(number), "{stages}");
 }
