@@ -23,7 +23,7 @@ use crate::time::Time;
 const SPARE: &str = "HEAD.next";
 
 /// File systems whose journal keeps the order of what happens to names and files: an older rename is on disk when a
-/// younger append is. Everywhere else the directory is synced after each.
+/// younger append is, and the name of a new file when its first lines are. Everywhere else the directory is synced after each.
 const ORDERED: &[u64] = &[0xEF53, 0x5846_5342, 0x0102_1994];
 
 /// The chain of a state directory, open for writing. Its methods are called with the lock held only.
@@ -257,8 +257,10 @@ impl Log {
         let mut at = self.known.at;
         let mut places = Vec::with_capacity(entries.len());
         let mut bytes = Vec::new();
-        for entry in entries {
-            let (line, next) = record::line(entry, &tail, ts, &self.key)?;
+        for (entry, (line, next)) in entries
+            .iter()
+            .zip(record::lines(entries, &tail, ts, &self.key)?)
+        {
             let length = u64::try_from(line.len()).unwrap_or(u64::MAX);
             if at.offset > 0 && at.offset.saturating_add(length) > self.largest {
                 self.write(&bytes)?;
@@ -303,7 +305,9 @@ impl Log {
         let name = segment::name(number);
         let file = self.folder.create(&name, OFlags::WRONLY | OFlags::APPEND)?;
         self.file = Some(Arc::new(file));
-        self.folder.sync()?;
+        if !self.ordered {
+            self.folder.sync()?;
+        }
         kill_point();
         Ok(())
     }

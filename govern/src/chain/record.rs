@@ -24,6 +24,9 @@ pub(crate) const ZEROS: &str = "000000000000000000000000000000000000000000000000
 /// The largest whole number that every reader of JSON keeps.
 const LARGEST: u64 = (1 << 53) - 1;
 
+/// As many records are worth a second thread: a signature takes about as long as starting one.
+const SHARED: usize = 8;
+
 const HASHED: &str = "hydrant.chain.v1\n";
 const SIGNED: &str = "hydrant.sig.v1\n";
 
@@ -51,7 +54,7 @@ impl Tail {
 
 // K-355: all of them in every record; what does not apply is null. In the order of their names, for then what serde_json
 // writes is canonical as it is: names are ASCII, numbers whole and below 2^53, texts escaped alike.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Body<'a> {
     approval: Option<&'a str>,
@@ -71,7 +74,7 @@ struct Body<'a> {
     outcome: Outcome,
     outputs_digest: Option<String>,
     policy_digest: Option<&'a str>,
-    prev: &'a str,
+    prev: String,
     resources_consumed: Option<Used>,
     run: Option<&'a str>,
     seq: u64,
@@ -84,7 +87,7 @@ struct Body<'a> {
     v: u8,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 #[serde(untagged)]
 enum Delegated<'a> {
     None,
@@ -102,15 +105,50 @@ impl<'a> From<&'a [String]> for Delegated<'a> {
     }
 }
 
-/// The line of an entry after `tail`, with its end, and where the chain ends with it.
-pub(crate) fn line(
-    entry: &Entry,
+/// The lines of entries after `tail`, each with its end, and where the chain ends with it.
+///
+/// A record's hash covers the one before it, but no signature: those, which take most of the time, are made by two threads
+/// where there are many.
+pub(crate) fn lines(
+    entries: &[Entry],
     tail: &Tail,
     ts: Time,
     key: &ChainKey,
-) -> Result<(Vec<u8>, Tail), ChainError> {
-    let seq = tail.seq.saturating_add(1);
-    let mut body = Body {
+) -> Result<Vec<(Vec<u8>, Tail)>, ChainError> {
+    let mut unsigned = Vec::with_capacity(entries.len());
+    let mut tail = tail.clone();
+    for entry in entries {
+        let body = body(entry, &tail, ts, key);
+        tail = Tail {
+            seq: body.seq,
+            hash: hash(&serde_json::to_vec(&body)?, &tail.hash),
+            ts,
+        };
+        unsigned.push((body, tail.clone()));
+    }
+    let sign = |unsigned: &[(Body<'_>, Tail)]| {
+        let lines = unsigned.iter();
+        lines
+            .map(|(body, tail)| Ok((signed(body, tail, key)?, tail.clone())))
+            .collect::<Result<Vec<_>, ChainError>>()
+    };
+    if unsigned.len() < SHARED {
+        return sign(&unsigned);
+    }
+    let (first, second) = unsigned.split_at(unsigned.len() / 2);
+    std::thread::scope(|scope| {
+        let other = std::thread::Builder::new().spawn_scoped(scope, || sign(second));
+        let mut lines = sign(first)?;
+        let others = other.ok().and_then(|other| other.join().ok());
+        // Without a second thread, by this one.
+        lines.extend(others.unwrap_or_else(|| sign(second))?);
+        Ok(lines)
+    })
+}
+
+/// What an entry after `tail` says.
+fn body<'a>(entry: &'a Entry, tail: &Tail, ts: Time, key: &ChainKey) -> Body<'a> {
+    Body {
         approval: entry.approval.as_deref(),
         call_seq: entry.call_seq,
         capability: entry.capability.as_deref(),
@@ -127,26 +165,32 @@ pub(crate) fn line(
         outcome: entry.outcome,
         outputs_digest: entry.outputs.as_deref().map(|bytes| key.digest(bytes)),
         policy_digest: entry.policy_digest.as_deref(),
-        prev: &tail.hash,
+        prev: tail.hash.clone(),
         resources_consumed: entry.resources_consumed.map(bounded),
         run: entry.run.as_deref(),
-        seq,
+        seq: tail.seq.saturating_add(1),
         session: entry.session.as_deref(),
         sig: None,
         skill_digest: entry.skill_digest.as_deref(),
         subject: entry.subject.as_deref().map(|text| cut(text, 300)),
         ts,
         v: 1,
+    }
+}
+
+/// The line of what an entry says, with its end; the chain ends there with it.
+fn signed(body: &Body<'_>, tail: &Tail, key: &ChainKey) -> Result<Vec<u8>, ChainError> {
+    let body = Body {
+        hash: Some(&tail.hash),
+        sig: Some(key.sign(SIGNED, tail.hash.as_bytes())),
+        ..body.clone()
     };
-    let hash = hash(&serde_json::to_vec(&body)?, &tail.hash);
-    body.hash = Some(&hash);
-    body.sig = Some(key.sign(SIGNED, hash.as_bytes()));
     let mut line = serde_json::to_vec(&body)?;
     line.push(b'\n');
-    if line.len() > LONGEST || seq > LARGEST {
+    if line.len() > LONGEST || tail.seq > LARGEST {
         return Err(ChainError::TooLong(line.len()));
     }
-    Ok((line, Tail { seq, hash, ts }))
+    Ok(line)
 }
 
 fn bounded(used: Used) -> Used {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::record::{Tail, check, line};
+use super::record::{Tail, check, lines};
 use super::{ChainKey, Entry, Event, Filter, Log, Outcome, Scan, Used, segment, show};
 use crate::client::{Client, Frontend};
 use crate::failure::Code;
@@ -62,8 +62,11 @@ fn k_356_a_record_is_written_in_its_canonical_form() {
     let folder = tempfile::tempdir().unwrap();
     let key = ChainKey::load(&Folder::make(folder.path()).unwrap(), true).unwrap();
     let mut tail = Tail::none();
-    for entry in [full(), Entry::new(Event::SkillRejected)] {
-        let (mut written, next) = line(&entry, &tail, Time::default(), &key).unwrap();
+    // Enough for two threads.
+    let entries: Vec<Entry> = (0..10)
+        .flat_map(|_| [full(), Entry::new(Event::SkillRejected)])
+        .collect();
+    for (mut written, next) in lines(&entries, &tail, Time::default(), &key).unwrap() {
         assert_eq!(written.pop(), Some(b'\n'));
         let value: Value = serde_json::from_slice(&written).unwrap();
         let canonical = serde_json_canonicalizer::to_string(&value).unwrap();
