@@ -2,11 +2,11 @@
   {
     "signer": "hydrant.build",
     "algorithm": "ed25519",
-    "signature": "F2gm+r6i+UKtrCVkyzVq4YUNFc9Pi3GcH3T+dddVIgyFnv35NxWoiP17zYi/WE8BNPQADyHlbJaEU2PaqD31AQ=="
+    "signature": "HZWTzmSBrJPGtiiN04qNl0fIBaO/YYZAwyLyt2yu6G3eGxDMslqiYgN8PdfLTv0gXe6aBSQ2GzKHockxe8gQCw=="
   },
   {
     "signer": "hydrant.release",
     "algorithm": "ed25519",
-    "signature": "0NF0DRBW0BVfc7CFN8/O90vALzvRk2IqAfTUNXbdUuDxSgqOMasFvNqISYi0axH9Z6VBrYbfI4rZUY3JJkGsDQ=="
+    "signature": "0lYwLYG/+AmSNH/iwwnZ4DlVU5ZukxDD1ncBM6AnbJrVVqQIv4h+dMmswg2aO1vlO3uJO7ook6GyA+MZOmXECw=="
   }
 ]

@@ -27,10 +27,12 @@ impl<'a> Source<'a> {
     }
 
     /// What is not read yet.
+    #[inline]
     pub(super) fn rest(&self) -> &'a str {
         self.text.get(self.position..).unwrap_or_default()
     }
 
+    #[inline]
     pub(super) fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
@@ -39,6 +41,7 @@ impl<'a> Source<'a> {
         self.rest().chars().nth(1)
     }
 
+    #[inline]
     pub(super) fn next(&mut self) -> Option<char> {
         let c = self.peek()?;
         self.position += c.len_utf8();

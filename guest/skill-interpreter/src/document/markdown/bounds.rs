@@ -29,31 +29,19 @@ pub(crate) fn check(body: &str) -> Result<(), Failure> {
 
 /// Characters that may be markup, line breaks among them; a point only where it may number an item.
 fn marks(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let points = bytes
-        .windows(2)
-        .filter(|pair| matches!(pair, [b'.' | b')', b' ']));
-    let marks = bytes.iter().filter(|byte| {
-        matches!(
-            byte,
-            b'*' | b'_'
-                | b'`'
-                | b'['
-                | b']'
-                | b'!'
-                | b'<'
-                | b'>'
-                | b'&'
-                | b'\\'
-                | b'|'
-                | b'~'
-                | b'-'
-                | b'+'
-                | b'#'
-                | b'\n'
-        )
-    });
-    points.count().saturating_add(marks.count())
+    let mut count = 0_usize;
+    let mut before = 0;
+    for byte in text.bytes() {
+        let is_mark = match byte {
+            b' ' => matches!(before, b'.' | b')'),
+            b'!' | b'#' | b'&' | b'*' | b'+' | b'-' | b'<' | b'>' | b'[' | b'\\' | b']' | b'_'
+            | b'`' | b'|' | b'~' | b'\n' => true,
+            _ => false,
+        };
+        count = count.saturating_add(usize::from(is_mark));
+        before = byte;
+    }
+    count
 }
 
 /// How many quotes and items a line may be in: what it begins itself, and what its indentation continues.

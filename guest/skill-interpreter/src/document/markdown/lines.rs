@@ -11,7 +11,7 @@ pub(crate) struct Lines<'t> {
 impl<'t> Lines<'t> {
     /// Of a text of at most 4 GiB; K-45 lets 1 MiB through.
     pub(crate) fn new(text: &'t str) -> Self {
-        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let breaks = text.match_indices('\n');
         let after = breaks.map(|(at, _)| u32::try_from(at.saturating_add(1)).unwrap_or(u32::MAX));
         Self {
             text,
