@@ -48,6 +48,8 @@ mod negative_chain;
 mod negative_documents;
 #[path = "skill_interpreter/negative_governance.rs"]
 mod negative_governance;
+#[path = "skill_interpreter/onboarding.rs"]
+mod onboarding;
 #[path = "skill_interpreter/sandbox.rs"]
 mod sandbox;
 #[path = "skill_interpreter/secrets.rs"]

@@ -1,7 +1,5 @@
 //! Digests (K-07, K-216, K-217).
 
-use std::fmt::Write;
-
 use hydrant_canonical::Integers;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -36,10 +34,9 @@ fn written(digest: &[u8]) -> String {
 
 /// Two lower-case digits for each byte.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len().saturating_mul(2));
-    for byte in bytes {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or_default();
+    let digits = bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
+    digits.collect()
 }

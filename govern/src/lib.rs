@@ -21,6 +21,7 @@ pub mod failure;
 pub mod governor;
 pub mod guard;
 pub mod manifest;
+pub mod onboarding;
 pub mod ports;
 pub mod redact;
 pub mod registry;

@@ -18,6 +18,7 @@ fn read_only_offers_nothing_that_changes_anything() {
         "shell_exec_safe",
         "skill_load",
         "skill_execute",
+        "skill_onboard",
         "skill_unload",
     ] {
         assert!(!names.contains(&name), "{name}");

@@ -42,6 +42,7 @@ fn every_tool_has_a_name_and_schemas_that_clients_accept() {
         "graph",
         "skill_load",
         "skill_execute",
+        "skill_onboard",
         "map_command",
     ] {
         assert!(names.contains(name), "{name}");

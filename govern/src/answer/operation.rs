@@ -1,5 +1,7 @@
 //! K-17: operations.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -146,6 +148,9 @@ pub struct Operation {
     /// K-197: JSON Pointers into the output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub returns_secret: Vec<String>,
+    /// K-285: names of those that the skill's onboarding keeps, by JSON Pointer. The governor's, not the interpreter's.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub secret_names: BTreeMap<String, String>,
     /// 0 to 1, two decimals.
     pub confidence: f64,
     /// What was seen of it in use.

@@ -28,6 +28,7 @@ use crate::answer::{Files, Operation, OperationSecret, Skill, Stage, Status};
 use crate::digest;
 use crate::failure::{Code, Failure};
 use crate::manifest::{self, Manifest};
+use crate::onboarding::Onboarding;
 
 pub(crate) use judge::is_pii;
 pub use judge::{Judge, TIER_3_WARNING};
@@ -105,11 +106,22 @@ impl CheckedOperation {
 ///
 /// # Errors
 ///
-/// `interpreter-mismatch` where digests, hosts, secrets, files or policy are not what the stages say. Ids are checked where
-/// they are registered.
+/// `interpreter-mismatch` where digests, hosts, secrets, files or policy are not what the stages say; `schema` for an
+/// onboarding that cannot be gone through. Ids are checked where they are registered.
 pub fn check(mut skill: Skill, load: Load<'_>) -> Result<CheckedSkill, Failure> {
     let digest = digest::of_bytes(load.document);
-    let operations = std::mem::take(&mut skill.operations);
+    let mut operations = std::mem::take(&mut skill.operations);
+    let onboarding = skill
+        .onboarding
+        .as_ref()
+        .map(|data| Onboarding::read(data, skill.format))
+        .transpose()?;
+    if let Some(onboarding) = &onboarding {
+        onboarding.check(&operations)?;
+    }
+    for operation in &mut operations {
+        kept_as_secrets(operation, onboarding.as_ref());
+    }
     let operations = operations
         .into_iter()
         .enumerate()
@@ -124,6 +136,25 @@ pub fn check(mut skill: Skill, load: Load<'_>) -> Result<CheckedSkill, Failure> 
         digest,
         operations,
     })
+}
+
+/// K-197: what a step of the onboarding keeps as a secret is one whoever calls the operation.
+fn kept_as_secrets(operation: &mut Operation, onboarding: Option<&Onboarding>) {
+    operation.secret_names = onboarding
+        .into_iter()
+        .flat_map(|onboarding| onboarding.returned(operation))
+        .map(|(path, name)| (path.pointer(), name.to_owned()))
+        .collect();
+    // Those with a name first: what another pointer finds at the same place is taken already.
+    let named = operation.secret_names.keys().cloned();
+    let others = std::mem::take(&mut operation.returns_secret);
+    operation.returns_secret = named
+        .chain(
+            others
+                .into_iter()
+                .filter(|pointer| !operation.secret_names.contains_key(pointer)),
+        )
+        .collect();
 }
 
 fn operation_of(
@@ -231,10 +262,13 @@ pub fn policy_digest(operation: &Operation) -> Result<String, Failure> {
     let digest = if operation.returns_secret.is_empty() {
         digest::of_json(POLICY_DOMAIN, &operation.policy)
     } else {
-        let subject = json!({
+        let mut subject = json!({
             "policy": operation.policy,
             "returns-secret": operation.returns_secret,
         });
+        if let (Value::Object(subject), false) = (&mut subject, operation.secret_names.is_empty()) {
+            subject.insert("secret-names".to_owned(), json!(operation.secret_names));
+        }
         digest::of_json(POLICY_DOMAIN, &subject)
     };
     digest.map_err(|_| mismatch(operation, "the policy"))

@@ -14,7 +14,7 @@ const CAPTURED: usize = 64;
 /// A secret that came back.
 #[derive(Debug)]
 pub struct Captured {
-    /// `<SKILL>_<PROPERTY>`, in upper snake case.
+    /// What the onboarding calls it, else `<SKILL>_<PROPERTY>`, in upper snake case.
     pub name: String,
     /// Pending until an operator grants it.
     pub value: SecretString,
@@ -42,13 +42,19 @@ impl Run<'_> {
                 .iter()
                 .rev()
                 .find(|step| *step != "*" && step.parse::<usize>().is_err());
-            let base = upper_snake(&format!(
-                "{}_{}",
-                self.call.skill_id,
-                property.map_or("SECRET", String::as_str)
-            ));
+            let base = match self.call.operation.secret_names.get(pointer) {
+                Some(name) => name.clone(),
+                None => upper_snake(&format!(
+                    "{}_{}",
+                    self.call.skill_id,
+                    property.map_or("SECRET", String::as_str)
+                )),
+            };
             let mut found = Vec::new();
             take(&mut value, &steps, &mut |leaf| {
+                if self.is_taken(leaf, &found) {
+                    return;
+                }
                 let name = self.free_name(&base, &found);
                 let text = match leaf {
                     Value::String(text) => std::mem::take(text),
@@ -57,7 +63,7 @@ impl Run<'_> {
                     Value::Null | Value::Bool(_) => return,
                     Value::Array(_) | Value::Object(_) => leaf.to_string(),
                 };
-                *leaf = json!({"secret-ref": format!("secret:{name}")});
+                *leaf = reference(&name);
                 found.push(Captured {
                     name,
                     value: SecretString::from(text),
@@ -96,6 +102,12 @@ impl Run<'_> {
         self.captured.push(captured);
     }
 
+    /// Whether another pointer found it already.
+    fn is_taken(&self, leaf: &Value, found: &[Captured]) -> bool {
+        let mut known = self.captured.iter().chain(found);
+        known.any(|captured| *leaf == reference(&captured.name))
+    }
+
     /// The name, with a number behind it if it was given already.
     fn free_name(&self, base: &str, found: &[Captured]) -> String {
         let known: BTreeSet<&str> = self
@@ -112,6 +124,11 @@ impl Run<'_> {
             .find(|name| !known.contains(name.as_str()))
             .unwrap_or_else(|| base.to_owned())
     }
+}
+
+/// What stands in place of a secret.
+pub(crate) fn reference(name: &str) -> Value {
+    json!({ "secret-ref": format!("secret:{name}") })
 }
 
 /// Calls `leaf` with each value that the steps lead to; `*` is each element.

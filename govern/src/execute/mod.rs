@@ -45,6 +45,7 @@ use crate::request::{CallFiles, Inputs, Schemas};
 use crate::sandbox::{Sandbox, SandboxEnd, SandboxRun};
 
 pub use captured::Captured;
+pub(crate) use captured::reference;
 
 /// Everything that a plan needs.
 #[derive(Clone, Copy)]

@@ -85,6 +85,7 @@ pub(super) fn run(call: Call<'_>) -> Done {
 impl Run<'_> {
     fn stages(&mut self) -> Result<Output, Failure> {
         let mut last = None;
+        let mut http_error = false;
         for stage in &self.call.operation.stages {
             // K-290
             if self.time_left().is_some_and(|left| left.is_zero()) {
@@ -107,12 +108,15 @@ impl Run<'_> {
                 Stage::Sandbox(stage) => self.sandboxed(stage)?,
             };
             self.previous = std::mem::take(&mut produced.bytes);
+            http_error |= produced.http_error;
             last = Some(produced);
         }
         let Some(mut last) = last else {
             return Err(Failure::new(Code::OpEmpty, "the operation has no stages"));
         };
         last.bytes = std::mem::take(&mut self.previous);
+        // Of any stage: a filter makes no answer of an error page.
+        last.http_error = http_error;
         self.finish(last)
     }
 

@@ -57,6 +57,15 @@ struct RequestInput {
     reason: Option<String>,
 }
 
+/// Section 26.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OnboardInput {
+    skill: String,
+    #[serde(default, rename = "user-input", alias = "user_input")]
+    user_input: Option<Value>,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ListInput {
@@ -117,6 +126,10 @@ impl Governor {
                 let who = caller.who();
                 approvals::request(&self.state, &input.capability, reason, &who, self)
                     .map(|requested| json!(requested))
+            }
+            "ccos.skill.onboard" => {
+                let input: OnboardInput = read(input)?;
+                self.onboard(caller, &input.skill, input.user_input.as_ref())
             }
             "ccos.skill.list" => {
                 let input: ListInput = read(if input.is_null() { json!({}) } else { input })?;

@@ -23,7 +23,7 @@ use crate::registry::events;
 use crate::registry::{self, Registered};
 use crate::request::{self, CallFiles, Inputs};
 use crate::sandbox::{SandboxEnd, SandboxRun};
-use crate::secrets::Place;
+use crate::secrets::{Place, SecretState};
 
 /// A call that passed steps 4 to 10.
 struct Prepared {
@@ -67,7 +67,7 @@ impl Governor {
         self.execute_found(caller, id, found, params)
     }
 
-    fn execute_found(
+    pub(super) fn execute_found(
         &self,
         caller: &Caller,
         name: &str,
@@ -108,6 +108,7 @@ impl Governor {
     ) -> Result<Prepared, Failure> {
         found.usable()?;
         self.client(caller, found)?;
+        self.onboarded(found)?;
         let inputs = request::validate(&self.schemas, &found.operation, &params)?;
         let files = CallFiles::open(&found.operation, &inputs, &self.config.fs_read)?;
         let permit = approvals::permit(&self.state, found, &caller.who(), self)?;
@@ -197,10 +198,29 @@ impl Governor {
                 };
                 let skill = &found.skill.skill.id;
                 let value = self.secrets.value(&bound.stored, place, skill)?;
+                if place == Place::Skill {
+                    self.still_granted(&bound.stored, found)?;
+                }
                 values.insert((secret.name.clone(), host.clone()), value);
             }
         }
         Ok(values)
+    }
+
+    /// K-285: whether what a request brought is still granted, also where nobody has looked since its time was over.
+    fn still_granted(&self, name: &str, found: &Registered) -> Result<(), Failure> {
+        let skill = &found.skill.folded;
+        if self.secrets.state(name, skill)? != SecretState::Granted {
+            return Ok(());
+        }
+        self.settle_secrets()?;
+        match self.secrets.state(name, skill)? {
+            SecretState::Granted | SecretState::Set => Ok(()),
+            SecretState::Missing | SecretState::Waiting => Err(Failure::new(
+                Code::SecretMissing,
+                format!("the grant of the secret {name} has ended"),
+            )),
+        }
     }
 
     /// Steps 11 to 15.
@@ -324,7 +344,7 @@ impl Governor {
         })
     }
 
-    /// K-285: staged, and asked for.
+    /// K-285: asked for, and staged for that request alone.
     fn capture(
         &self,
         caller: &Caller,
@@ -333,12 +353,7 @@ impl Governor {
     ) -> Result<(), Failure> {
         let skill = &found.skill;
         for captured in captured {
-            self.secrets
-                .stage(&captured.name, &skill.skill.id, captured.value)?;
-            let who = caller.who();
-            self.state.write(|change| {
-                approvals::ask_secret_write(change, skill, &captured.name, &who, self)
-            })?;
+            self.stage_secret(caller, skill, &captured.name, captured.value)?;
         }
         Ok(())
     }

@@ -139,13 +139,14 @@ impl Governor {
             })
             .collect();
         let new = NewSkill {
-            checked: &checked,
+            checked,
             document: &document.bytes,
             files: &files,
         };
+        self.settle_secrets()?;
         let loaded = self
             .state
-            .write(|change| registry::load(change, &new, &who, self))?;
+            .write(|change| registry::load(change, new, &who, self))?;
         Ok(json!(loaded))
     }
 

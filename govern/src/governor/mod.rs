@@ -8,6 +8,7 @@
 //! | `budgets` | the budget of a session (section 18) |
 //! | `call` | capabilities by their ids (2.3) |
 //! | `map` | what a command would do (section 14) |
+//! | `onboard` | what a document wants done first (section 26) |
 //! | `operate` | what an operator does: approvals, secrets, unloading, the chain (2.2) |
 //! | `surroundings` | what the registry asks of configuration and machine |
 //!
@@ -20,6 +21,7 @@ mod caller;
 mod execute;
 mod load;
 mod map;
+mod onboard;
 mod operate;
 mod surroundings;
 

@@ -12,15 +12,15 @@ use super::{Caller, Governor};
 use crate::chain::{self, Filter, Stop};
 use crate::config::HostPort;
 use crate::failure::{Code, Failure};
-use crate::registry;
-use crate::registry::approvals::{self, Approval, Kind, Scope, Status, Verdict};
+use crate::registry::approvals::{self, Approval, Scope, Status, Verdict};
 use crate::registry::bindings::{self, Store};
-use crate::secrets::Place;
+use crate::registry::{self, SkillHead};
+use crate::secrets::{self, Held, Place};
 
 /// How a request is granted (K-25).
 #[derive(Debug, Clone, Default)]
 pub struct Approve {
-    /// Tier 3 needs it said (K-260).
+    /// None: as the document says (K-73); Tier 3 needs it said (K-260).
     pub scope: Option<Scope>,
     /// Limits any scope.
     pub ttl: Option<Duration>,
@@ -114,9 +114,11 @@ impl Governor {
         keep_approvals: bool,
     ) -> Result<Value, Failure> {
         let who = caller.who();
-        self.state
-            .write(|change| registry::unload(change, skill, keep_approvals, &who))
-            .map(|unloaded| json!(unloaded))
+        let unloaded = self
+            .state
+            .write(|change| registry::unload(change, skill, keep_approvals, &who))?;
+        self.settle_secrets()?;
+        Ok(json!(unloaded))
     }
 
     /// `hydrant approvals list`.
@@ -133,7 +135,7 @@ impl Governor {
                 )
             })?),
         };
-        self.settle_secret_writes(approvals::expire(&self.state)?)?;
+        self.settle_secrets()?;
         let now = self.state.now();
         self.state
             .read(|database| approvals::list(database, status, now))
@@ -158,15 +160,23 @@ impl Governor {
     ///
     /// As [`approvals::approve`].
     pub fn approve(&self, caller: &Caller, id: &str, approve: Approve) -> Result<Value, Failure> {
+        // With the lock of the onboarding: nobody else ends the step between the grant and what is made of the answer.
+        let answered = match approve.response {
+            Some(response) => Some(self.answered(id, response)?),
+            None => None,
+        };
         let verdict = Verdict {
             scope: approve.scope,
             ttl: approve.ttl,
             reason: approve.reason,
-            response: approve.response,
+            response: answered.as_ref().map(|answered| answered.answer.clone()),
             ..self.verdict()
         };
-        let approval = approvals::approve(&self.state, id, &verdict, &caller.who())?;
-        self.settled(approval)
+        let approved = approvals::approve(&self.state, id, &verdict, &caller.who());
+        if let (Ok(approval), Some(answered)) = (&approved, answered) {
+            self.human_done(caller, approval, answered)?;
+        }
+        self.settled(approved)
     }
 
     /// `hydrant approvals deny`.
@@ -179,8 +189,7 @@ impl Governor {
             reason: reason.map(str::to_owned),
             ..self.verdict()
         };
-        let approval = approvals::deny(&self.state, id, &verdict, &caller.who())?;
-        self.settled(approval)
+        self.settled(approvals::deny(&self.state, id, &verdict, &caller.who()))
     }
 
     /// `hydrant approvals revoke`.
@@ -198,8 +207,7 @@ impl Governor {
             reason: reason.map(str::to_owned),
             ..self.verdict()
         };
-        let approval = approvals::revoke(&self.state, id, &verdict, &caller.who())?;
-        self.settled(approval)
+        self.settled(approvals::revoke(&self.state, id, &verdict, &caller.who()))
     }
 
     /// Whoever runs operator commands on this machine has no other name.
@@ -210,28 +218,75 @@ impl Governor {
         }
     }
 
-    fn settled(&self, approval: Approval) -> Result<Value, Failure> {
-        let shown = json!(approval);
-        self.settle_secret_writes(vec![approval])?;
-        Ok(shown)
+    /// Also where it came too late: its request has ended then.
+    fn settled(&self, decided: Result<Approval, Failure>) -> Result<Value, Failure> {
+        let settled = self.settle_secrets();
+        let decided = decided?;
+        settled.map(|()| json!(decided))
     }
 
-    /// K-285: a captured value follows the approval that was asked for it.
-    pub(super) fn settle_secret_writes(&self, settled: Vec<Approval>) -> Result<(), Failure> {
-        for approval in settled {
-            let subject = &approval.subject;
-            let (Kind::SecretWrite, Some(skill), [name]) =
-                (approval.kind, &subject.skill_id, subject.secrets.as_slice())
-            else {
-                continue;
+    /// K-285: values follow the requests that they came with: granted they can be used, denied, expired or revoked they are
+    /// erased. What a failure or a crash left undone is done by whoever comes next.
+    pub(super) fn settle_secrets(&self) -> Result<(), Failure> {
+        approvals::expire(&self.state)?;
+        let now = self.state.now();
+        for held in self.secrets.held()? {
+            let Held {
+                name,
+                skill,
+                request,
+                waits,
+            } = &held;
+            let asked = match request {
+                Some(id) => {
+                    match self.state.read(|database| approvals::by_id(database, id)) {
+                        Ok(asked) => Some(asked),
+                        // One that is not there any more was never granted.
+                        Err(failure) if failure.code == Code::InvalidRequest => None,
+                        Err(failure) => return Err(failure),
+                    }
+                }
+                None => None,
             };
-            match approval.status {
-                Status::Approved => self.secrets.accept(name, skill)?,
-                Status::Pending => continue,
-                _ => self.secrets.discard(name, skill)?,
-            };
+            let status = asked
+                .filter(|asked| !asked.is_over(now))
+                .map(|asked| asked.status);
+            match (status, request, waits) {
+                (Some(Status::Pending), _, true) => {}
+                (Some(Status::Approved), Some(id), true) => {
+                    self.secrets.accept(name, skill, id)?;
+                }
+                (_, _, true) => {
+                    self.secrets.discard(name, skill, request.as_deref())?;
+                }
+                // K-376: what was granted stays when its skill goes.
+                (Some(Status::Approved | Status::Superseded), _, false) => {}
+                (_, Some(id), false) => {
+                    self.secrets.withdraw(name, skill, id)?;
+                }
+                (_, None, false) => {}
+            }
         }
         Ok(())
+    }
+
+    /// K-285: opens the request about a secret, and keeps its value for that request alone.
+    pub(super) fn stage_secret(
+        &self,
+        caller: &Caller,
+        skill: &SkillHead,
+        name: &str,
+        value: SecretString,
+    ) -> Result<(), Failure> {
+        secrets::fits(name, &value)?;
+        let who = caller.who();
+        let asked = self
+            .state
+            .write(|change| approvals::ask_secret_write(change, skill, name, &who, self))?;
+        self.secrets
+            .stage(name, &skill.skill.id, value, &asked.id)?;
+        // Where the request has ended meanwhile, so has the value.
+        self.settle_secrets()
     }
 
     /// `hydrant secrets set`.
@@ -255,6 +310,7 @@ impl Governor {
     ///
     /// `secret-store-permissions`, `store-unavailable`.
     pub fn list_secrets(&self) -> Result<Value, Failure> {
+        self.settle_secrets()?;
         let secrets = self.secrets.list()?;
         let now = self.state.now();
         let bindings = self.state.read(|database| bindings::list(database, now))?;
@@ -359,6 +415,9 @@ impl Governor {
         let ended = approvals::end_session(&self.state, caller.session(), &caller.who());
         if let Err(failure) = ended {
             tracing::warn!(%failure, "the end of a session is not recorded");
+        }
+        if let Err(failure) = self.settle_secrets() {
+            tracing::warn!(%failure, "secrets of a session's grants are left behind");
         }
     }
 }

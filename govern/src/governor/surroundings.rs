@@ -5,8 +5,10 @@ use std::time::Duration;
 use super::Governor;
 use crate::answer::{Operation, Stage};
 use crate::check::Judge;
+use crate::failure::Failure;
 use crate::registry::Surroundings;
 use crate::sandbox::has_own_sandbox;
+use crate::secrets::SecretState;
 
 impl Governor {
     pub(super) fn judge(&self) -> Judge<'_> {
@@ -41,6 +43,10 @@ impl Surroundings for Governor {
 
     fn installed(&self, folded: &str) -> bool {
         self.installed.contains(folded)
+    }
+
+    fn secret(&self, skill: &str, name: &str) -> Result<SecretState, Failure> {
+        self.secrets.state(name, skill)
     }
 
     fn pending_ttl(&self) -> Duration {

@@ -155,6 +155,25 @@ fn begins_with_a_skill(database: &Connection, folded: &str) -> Result<bool, Fail
     Ok(false)
 }
 
+/// Whether the skill is still registered from this source: what comes of it later is nobody's otherwise.
+///
+/// # Errors
+///
+/// `capability-removed`, `store-unavailable`.
+pub(crate) fn still_registered(database: &Connection, head: &SkillHead) -> Result<(), Failure> {
+    let source: Option<String> = database
+        .prepare_cached("SELECT source FROM skills WHERE folded = ?1")
+        .and_then(|mut query| query.query_row([&head.folded], |row| row.get(0)).optional())
+        .map_err(store)?;
+    if source.as_deref() == Some(&head.source) {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Code::CapabilityRemoved,
+        format!("skill {} was unloaded meanwhile", head.skill.id),
+    ))
+}
+
 /// The bytes of a code file (K-178), by digest.
 ///
 /// # Errors

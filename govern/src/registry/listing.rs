@@ -8,10 +8,11 @@ use super::find::{of_skill, skill, skills, unknown_skill};
 use super::generation::generation;
 use super::loaded::{CapabilityRow, CapabilityStatus};
 use super::name::fold;
+use super::onboarding::{OnboardingState, Progress, plan_of};
 use super::standing_of::row_of;
 use super::{SkillHead, Surroundings, store};
 use crate::answer::{Diagnostic, Example, Format};
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::manifest::{Manifest, TrustTier};
 use crate::time::Time;
 
@@ -44,6 +45,9 @@ pub struct ListedSkill {
     pub skill_digest: String,
     /// K-375: of the transaction that changed it last.
     pub generation: u64,
+    /// K-382: where the document has an onboarding.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub onboarding: Option<OnboardingState>,
     /// In the order of the document.
     pub capabilities: Vec<CapabilityRow>,
 }
@@ -98,6 +102,9 @@ pub struct ShownHead {
     /// Section 26, as data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub onboarding: Option<serde_json::Value>,
+    /// K-382
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub onboarding_progress: Option<Progress>,
 }
 
 /// An operation, as `skill show` tells it.
@@ -148,7 +155,8 @@ pub fn list(
         for found in of_skill(database, &id)? {
             capabilities.push(row_of(database, &found, session, around, now)?.0);
         }
-        listed_skills.push(listed(head, capabilities));
+        let onboarding = progress(database, &head, around, now)?.map(|progress| progress.state);
+        listed_skills.push(listed(head, onboarding, capabilities));
     }
     Ok(List {
         generation: generation(database)?,
@@ -156,7 +164,26 @@ pub fn list(
     })
 }
 
-fn listed(head: SkillHead, capabilities: Vec<CapabilityRow>) -> ListedSkill {
+/// None too where it was registered before its steps were checked.
+fn progress(
+    database: &Connection,
+    head: &SkillHead,
+    around: &dyn Surroundings,
+    now: Time,
+) -> Result<Option<Progress>, Failure> {
+    match plan_of(database, head) {
+        Ok(Some(plan)) => plan.progress(database, around, now).map(Some),
+        Ok(None) => Ok(None),
+        Err(failure) if failure.code == Code::Schema => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+fn listed(
+    head: SkillHead,
+    onboarding: Option<OnboardingState>,
+    capabilities: Vec<CapabilityRow>,
+) -> ListedSkill {
     ListedSkill {
         skill_id: head.skill.id,
         name: head.skill.name,
@@ -166,6 +193,7 @@ fn listed(head: SkillHead, capabilities: Vec<CapabilityRow>) -> ListedSkill {
         source_url: head.source,
         skill_digest: head.digest,
         generation: head.generation,
+        onboarding,
         capabilities,
     }
 }
@@ -213,6 +241,7 @@ pub fn show(
             row,
         });
     }
+    let onboarding_progress = progress(database, &head, around, now)?;
     let skill = head.skill;
     Ok(SkillShown {
         capabilities,
@@ -233,6 +262,7 @@ pub fn show(
             secrets: skill.secrets,
             base_url: skill.base_url,
             onboarding: skill.onboarding,
+            onboarding_progress,
         },
     })
 }

@@ -14,10 +14,10 @@ use super::generation::{Step, advance, generation, note};
 use super::loaded::{CapabilityRow, Delta, Loaded};
 use super::name::{check, check_reserved, fold};
 use super::standing_of::{reasons_of, row_standing, unusable_row};
-use super::{Surroundings, Who, bindings, events, store, unmapped, write};
+use super::{Surroundings, Who, bindings, events, onboarding, store, unmapped, write};
 use crate::answer::{Diagnostic, Severity, Status};
 use crate::chain::Event;
-use crate::check::CheckedSkill;
+use crate::check::{CheckedOperation, CheckedSkill};
 use crate::failure::{Code, Failure};
 use crate::state::Change;
 
@@ -37,7 +37,7 @@ pub struct CodeFile {
 #[derive(Debug)]
 pub struct NewSkill<'a> {
     /// Checked (K-04).
-    pub checked: &'a CheckedSkill,
+    pub checked: CheckedSkill,
     /// The document as it was fetched.
     pub document: &'a [u8],
     /// K-178
@@ -57,16 +57,18 @@ pub struct NewSkill<'a> {
 /// `id-invalid`, `id-reserved`, `op-collision`, `skill-id-conflict` (K-374); `store-unavailable`.
 pub fn load(
     change: &mut Change<'_>,
-    new: &NewSkill<'_>,
+    new: NewSkill<'_>,
     who: &Who,
     around: &dyn Surroundings,
 ) -> Result<Loaded, Failure> {
-    let folded = check_names(change, new, around)?;
+    let NewSkill {
+        checked,
+        document,
+        files,
+    } = new;
+    let folded = check_names(change, &checked, around)?;
     let old_head = skill(change.database, &folded)?;
-    if let Some(old) = old_head
-        .as_ref()
-        .filter(|old| old.source != new.checked.source)
-    {
+    if let Some(old) = old_head.as_ref().filter(|old| old.source != checked.source) {
         return Err(Failure::new(
             Code::SkillIdConflict,
             format!("skill {} is registered from another source", old.skill.id),
@@ -74,7 +76,22 @@ pub fn load(
         .with_hint("unload it first, or load with another id (as)"));
     }
     let old = of_skill(change.database, &folded)?;
-    let (mut head, mut fresh, dropped) = prepare(change, new, folded, around)?;
+    let CheckedSkill {
+        mut skill,
+        source,
+        digest,
+        operations,
+    } = checked;
+    let instructions = std::mem::take(&mut skill.instructions);
+    let mut head = SkillHead {
+        folded,
+        source,
+        digest,
+        generation: 0,
+        skill,
+        files: write::digests(files),
+    };
+    let (mut fresh, dropped) = prepare(change, &head, operations, around)?;
     let comparison = compare(&old, &fresh);
 
     let same_head = old_head.as_ref().is_some_and(|old| {
@@ -92,9 +109,8 @@ pub fn load(
         for found in &mut fresh {
             found.skill = Arc::clone(&shared);
         }
-        write::code_files(change, new.files)?;
-        let instructions = &new.checked.skill.instructions;
-        write::skill(change, &head, new.document, instructions)?;
+        write::code_files(change, files)?;
+        write::skill(change, &head, document, &instructions)?;
         for (position, found) in fresh.iter().enumerate() {
             write::operation(change, found, position)?;
         }
@@ -118,11 +134,21 @@ pub fn load(
     super::approvals::forget(change)?;
 
     let pending = pending_of_skill(change.database, &head.folded, change.now)?;
-    let skill = &new.checked.skill;
+    let onboarding = match onboarding::plan_of(change.database, &head)? {
+        Some(plan) => {
+            onboarding::sweep(change, &plan)?;
+            Some(plan.progress(change.database, around, change.now)?)
+        }
+        None => {
+            onboarding::forget(change, &head.folded)?;
+            None
+        }
+    };
+    let skill = head.skill;
     Ok(Loaded {
-        skill_id: skill.id.clone(),
-        name: skill.name.clone(),
-        version: skill.version.clone(),
+        skill_id: skill.id,
+        name: skill.name,
+        version: skill.version,
         format: skill.format,
         source_url: head.source,
         skill_digest: head.digest,
@@ -130,8 +156,8 @@ pub fn load(
         delta: comparison.delta,
         capabilities,
         pending_approvals: pending,
-        diagnostics: skill.diagnostics.iter().cloned().chain(dropped).collect(),
-        onboarding: skill.onboarding.is_some().then_some("unsupported"),
+        diagnostics: skill.diagnostics.into_iter().chain(dropped).collect(),
+        onboarding: onboarding.map(|progress| progress.state),
         hint: (pending > 0).then_some(HINT),
     })
 }
@@ -139,15 +165,15 @@ pub fn load(
 /// K-08, K-10, K-11; returns the folded skill id.
 fn check_names(
     change: &Change<'_>,
-    new: &NewSkill<'_>,
+    new: &CheckedSkill,
     around: &dyn Surroundings,
 ) -> Result<String, Failure> {
-    let id = &new.checked.skill.id;
+    let id = &new.skill.id;
     check(id)?;
     check_reserved(id)?;
     let skill = fold(id);
     let mut seen = BTreeSet::new();
-    for checked in &new.checked.operations {
+    for checked in &new.operations {
         let operation = &checked.operation;
         check(&operation.id).map_err(|failure| failure.at_line(operation.line))?;
         let folded = folded_of(id, &operation.id);
@@ -190,32 +216,19 @@ fn taken(change: &Change<'_>, folded: &str, skill: &str) -> Result<bool, Failure
 /// The rows to be, and what was noticed: aliases that collide are dropped (K-10).
 fn prepare(
     change: &Change<'_>,
-    new: &NewSkill<'_>,
-    folded: String,
+    head: &SkillHead,
+    operations: Vec<CheckedOperation>,
     around: &dyn Surroundings,
-) -> Result<(SkillHead, Vec<Registered>, Vec<Diagnostic>), Failure> {
-    let checked = new.checked;
-    let mut bare = checked.skill.clone();
-    bare.operations = Vec::new();
-    bare.instructions = String::new();
-    let head = SkillHead {
-        folded,
-        source: checked.source.clone(),
-        digest: checked.digest.clone(),
-        generation: 0,
-        skill: bare,
-        files: write::digests(new.files),
-    };
+) -> Result<(Vec<Registered>, Vec<Diagnostic>), Failure> {
     let shared = Arc::new(head.clone());
-    let mut names: BTreeSet<String> = checked
-        .operations
+    let mut names: BTreeSet<String> = operations
         .iter()
         .map(|checked| fold(&checked.operation.id))
         .collect();
     let mut dropped = Vec::new();
     let mut fresh = Vec::new();
-    for checked in &checked.operations {
-        let mut operation = checked.operation.clone();
+    for checked in operations {
+        let mut operation = checked.operation;
         let mut kept = Vec::new();
         for alias in operation.aliases {
             let capability = folded_of(&head.skill.id, &alias);
@@ -241,12 +254,12 @@ fn prepare(
             folded: folded_of(&head.skill.id, &operation.id),
             skill: Arc::clone(&shared),
             tier: checked.tier,
-            policy_digest: checked.policy_digest.clone(),
-            manifest: checked.manifest.clone(),
+            policy_digest: checked.policy_digest,
+            manifest: checked.manifest,
             operation,
         });
     }
-    Ok((head, fresh, dropped))
+    Ok((fresh, dropped))
 }
 
 /// The delta, and how each capability changed.

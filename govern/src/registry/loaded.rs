@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::find::Registered;
+use super::onboarding::OnboardingState;
 use crate::answer::{Diagnostic, Format, Operation, Stage, Status};
 use crate::failure::Code;
 
@@ -32,9 +33,9 @@ pub struct Loaded {
     pub pending_approvals: u64,
     /// What was noticed.
     pub diagnostics: Vec<Diagnostic>,
-    /// `unsupported`, where the document has an onboarding (section 26).
+    /// K-382: where the document has an onboarding.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub onboarding: Option<&'static str>,
+    pub onboarding: Option<OnboardingState>,
     /// K-368: where something is pending.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<&'static str>,

@@ -31,19 +31,13 @@ pub fn get(database: &Connection, skill: &str, name: &str) -> Result<Option<Valu
         .transpose()
 }
 
-/// Keeps a value. Records nothing: `onboarding-step` is the caller's.
+/// Keeps a value, until the skill is unloaded. Records nothing: `onboarding-step` is the caller's.
 ///
 /// # Errors
 ///
 /// `limit` over 256 keys of a skill or 64 KiB of a value; `store-unavailable`.
 pub fn set(change: &Change<'_>, skill: &str, name: &str, value: &Value) -> Result<(), Failure> {
-    let text = value.to_string();
-    if text.len() > VALUE {
-        return Err(Failure::new(
-            Code::Limit,
-            format!("a value of memory has at most {VALUE} bytes"),
-        ));
-    }
+    let text = fits(value)?;
     let rows = change
         .database
         .execute(
@@ -61,4 +55,20 @@ pub fn set(change: &Change<'_>, skill: &str, name: &str, value: &Value) -> Resul
         ));
     }
     Ok(())
+}
+
+/// Whether a value can be kept; its JSON.
+///
+/// # Errors
+///
+/// `limit` over 64 KiB.
+pub(crate) fn fits(value: &Value) -> Result<String, Failure> {
+    let text = value.to_string();
+    if text.len() > VALUE {
+        return Err(Failure::new(
+            Code::Limit,
+            format!("a value of memory has at most {VALUE} bytes"),
+        ));
+    }
+    Ok(text)
 }

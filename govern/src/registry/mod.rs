@@ -12,6 +12,7 @@
 //! | what there is | [`list`], [`list_since`], [`show`] | nothing |
 //! | a skill gone | [`unload`] | `skill-unloaded`, `capability-removed`, `approval-superseded` |
 //! | a secret bound | [`bindings::bind`], [`bindings::bound`] | nothing (`secret-injected` is written when it is used) |
+//! | a step of an onboarding done | [`onboarding`] | `onboarding-step` |
 //! | a session's budget | [`session`] | `approval-expired` where a session ends with a grant |
 //!
 //! What changes more than one table is one transaction. Functions that take a [`crate::state::Change`] are part of the caller's; those
@@ -27,6 +28,7 @@ mod load;
 mod loaded;
 pub mod memory;
 mod name;
+pub mod onboarding;
 mod schema;
 pub mod session;
 mod standing_of;
@@ -39,6 +41,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use find::still_registered;
 pub use find::{Registered, SkillHead, code_file, find, find_capability, operations};
 pub use generation::{Since, generation, list_since};
 pub use listing::{CapabilityShown, List, ListedSkill, SkillShown, list, show};
@@ -53,6 +56,7 @@ use std::time::Duration;
 use crate::answer::Operation;
 use crate::client::Client;
 use crate::failure::{Code, Failure};
+use crate::secrets::SecretState;
 
 /// Who causes what is recorded.
 #[derive(Debug, Clone, Default)]
@@ -94,6 +98,9 @@ pub trait Surroundings {
 
     /// K-44
     fn pending_ttl(&self) -> Duration;
+
+    /// K-285: whether a skill has a secret of this name of its own.
+    fn secret(&self, skill: &str, name: &str) -> Result<SecretState, Failure>;
 }
 
 /// `store-unavailable`: the database failed (K-371).

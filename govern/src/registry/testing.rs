@@ -12,6 +12,7 @@ use crate::check::{CheckedOperation, CheckedSkill, Judge, operation_digest, poli
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::manifest;
+use crate::secrets::SecretState;
 use crate::state::State;
 
 pub(super) const SOURCE: &str = "https://moltbook.com/skill.yaml";
@@ -81,6 +82,10 @@ impl Surroundings for Setting {
         self.installed.iter().any(|id| id == folded)
     }
 
+    fn secret(&self, _: &str, _: &str) -> Result<SecretState, Failure> {
+        Ok(SecretState::Missing)
+    }
+
     fn pending_ttl(&self) -> Duration {
         self.ttl
     }
@@ -118,11 +123,11 @@ impl Home {
     ) -> Result<Loaded, Failure> {
         self.state.write(|change| {
             let new = NewSkill {
-                checked,
+                checked: checked.clone(),
                 document: b"name: moltbook\n",
                 files: &[],
             };
-            super::load(change, &new, &Who::default(), around)
+            super::load(change, new, &Who::default(), around)
         })
     }
 

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::approvals::supersede_skill;
+use super::approvals::{supersede_other, supersede_skill};
 use super::find::{of_skill, skill, unknown_skill};
 use super::generation::{Step, advance, note};
 use super::name::fold;
-use super::{Who, events, store, write};
+use super::{Who, events, onboarding, store, write};
 use crate::chain::Event;
 use crate::failure::Failure;
 use crate::state::Change;
@@ -26,7 +26,7 @@ pub struct Unloaded {
 }
 
 /// Removes a skill's capabilities; calls that run go on. Pending requests are superseded, grants too unless they are kept:
-/// then they revive for the same source identity and digests only. Secrets, their bindings by `secrets bind` (for the same
+/// then they revive for the same source identity and digests only. What its onboarding did and kept goes. Secrets, their bindings by `secrets bind` (for the same
 /// source) and the chain stay. Records `skill-unloaded`, and for each capability `capability-removed`; `approval-superseded`.
 ///
 /// # Errors
@@ -57,6 +57,8 @@ pub fn unload(
         write::sweep_code_files(change)?;
     }
     supersede_skill(change, &folded, keep_approvals, who)?;
+    supersede_other(change, &folded, who)?;
+    onboarding::forget(change, &folded)?;
     Ok(Unloaded {
         skill_id: head.skill.id,
         generation: at,

@@ -174,13 +174,13 @@ impl Schema {
 }
 
 fn refused(why: &str) -> Failure {
-    Failure::new(Code::Schema, format!("the operation's schema: {why}"))
+    Failure::new(Code::Schema, format!("the schema: {why}"))
 }
 
 fn exceeded(what: &str) -> Failure {
     Failure::new(
         Code::Limit,
-        format!("the operation's schema is too much to apply: {what}"),
+        format!("the schema is too much to apply: {what}"),
     )
 }
 

@@ -41,8 +41,12 @@ pub(super) struct Content {
 #[derive(Default)]
 pub(super) struct Kept {
     pub(super) value: Option<SecretString>,
+    /// K-285: the request that the value was granted with; none: an operator set it.
+    pub(super) of: Option<String>,
     /// K-285: not granted yet.
     pub(super) pending: Option<SecretString>,
+    /// The request that asks for it, and no other.
+    pub(super) pending_of: Option<String>,
 }
 
 impl Content {
@@ -71,7 +75,7 @@ impl Content {
                             .map_or(0, |value| value.expose_secret().len())
                     };
                     // The longest escape of one byte has six.
-                    64 + 6 * (name.len() + of(&kept.value) + of(&kept.pending))
+                    256 + 6 * (name.len() + of(&kept.value) + of(&kept.pending))
                 })
                 .sum()
         };
@@ -113,18 +117,26 @@ fn write_table(text: &mut String, table: &Table) {
         }
         quote(text, name);
         text.push_str(" = ");
-        match (value, pending) {
-            (Some(value), None) => quote(text, value.expose_secret()),
-            (value, pending) => {
-                text.push_str("{ ");
-                if let Some(value) = value {
-                    text.push_str("value = ");
-                    quote(text, value.expose_secret());
-                    text.push_str(", ");
-                }
-                if let Some(pending) = pending {
-                    text.push_str("pending = ");
-                    quote(text, pending.expose_secret());
+        match (value, &kept.of, pending) {
+            (Some(value), None, None) => quote(text, value.expose_secret()),
+            (value, of, pending) => {
+                let exposed = SecretString::expose_secret;
+                let of = of.as_deref().filter(|_| value.is_some());
+                let pending_of = kept.pending_of.as_deref().filter(|_| pending.is_some());
+                let members = [
+                    ("value", value.map(exposed)),
+                    ("of", of),
+                    ("pending", pending.map(exposed)),
+                    ("pending-of", pending_of),
+                ];
+                let mut before = "{ ";
+                for (key, member) in members {
+                    let Some(member) = member else { continue };
+                    text.push_str(before);
+                    text.push_str(key);
+                    text.push_str(" = ");
+                    quote(text, member);
+                    before = ", ";
                 }
                 text.push_str(" }");
             }
@@ -189,10 +201,12 @@ impl<'de> Deserialize<'de> for Hidden {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Staged {
     value: Option<Hidden>,
+    of: Option<String>,
     pending: Option<Hidden>,
+    pending_of: Option<String>,
 }
 
 impl<'de> Deserialize<'de> for Kept {
@@ -209,14 +223,14 @@ impl<'de> Deserialize<'de> for Kept {
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Kept, E> {
                 Ok(Kept {
                     value: Some(SecretString::from(text)),
-                    pending: None,
+                    ..Kept::default()
                 })
             }
 
             fn visit_string<E: serde::de::Error>(self, text: String) -> Result<Kept, E> {
                 Ok(Kept {
                     value: Some(SecretString::from(text)),
-                    pending: None,
+                    ..Kept::default()
                 })
             }
 
@@ -224,7 +238,9 @@ impl<'de> Deserialize<'de> for Kept {
                 let staged = Staged::deserialize(MapAccessDeserializer::new(map))?;
                 Ok(Kept {
                     value: staged.value.map(|hidden| hidden.0),
+                    of: staged.of,
                     pending: staged.pending.map(|hidden| hidden.0),
+                    pending_of: staged.pending_of,
                 })
             }
         }

@@ -59,6 +59,32 @@ pub struct Listed {
     pub pending: bool,
 }
 
+/// Whether a skill has a secret of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecretState {
+    /// No value is there.
+    Missing,
+    /// A value waits to be granted, and none is in use (K-285).
+    Waiting,
+    /// One that a service or a person gave was granted.
+    Granted,
+    /// An operator set it.
+    Set,
+}
+
+/// A value that came with a request (K-285).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// As stored.
+    pub name: String,
+    /// Folded.
+    pub skill: String,
+    /// The request; none where it is not known any more.
+    pub request: Option<String>,
+    /// Whether it waits; else it is in use.
+    pub waits: bool,
+}
+
 /// The store of secrets of one state directory.
 #[derive(Debug, Clone)]
 pub struct SecretStore {
@@ -85,13 +111,11 @@ impl SecretStore {
     ///
     /// `invalid-request` for a name or value that none can have; `secret-store-permissions`, `store-unavailable`.
     pub fn set(&self, name: &str, skill: Option<&str>, value: SecretString) -> Result<(), Failure> {
-        check(name, &value)?;
+        fits(name, &value)?;
         self.change(|content| {
-            content
-                .table(skill)
-                .entry(name.to_owned())
-                .or_default()
-                .value = Some(value);
+            let kept = content.table(skill).entry(name.to_owned()).or_default();
+            kept.value = Some(value);
+            kept.of = None;
         })
     }
 
@@ -140,6 +164,51 @@ impl SecretStore {
             })
         }));
         Ok(list)
+    }
+
+    /// Whether a skill has a secret of this name under its own.
+    ///
+    /// # Errors
+    ///
+    /// `secret-store-permissions`, `store-unavailable`.
+    pub fn state(&self, name: &str, skill: &str) -> Result<SecretState, Failure> {
+        let content = file::read(&self.path)?;
+        let kept = content.of_skill(skill).and_then(|table| table.get(name));
+        Ok(match kept {
+            Some(kept) if kept.value.is_some() && kept.of.is_some() => SecretState::Granted,
+            Some(kept) if kept.value.is_some() => SecretState::Set,
+            Some(kept) if kept.pending.is_some() => SecretState::Waiting,
+            _ => SecretState::Missing,
+        })
+    }
+
+    /// Every value that came with a request, and the request that decides about it.
+    ///
+    /// # Errors
+    ///
+    /// `secret-store-permissions`, `store-unavailable`.
+    pub fn held(&self) -> Result<Vec<Held>, Failure> {
+        let content = file::read(&self.path)?;
+        let mut held = Vec::new();
+        for (skill, table) in &content.skills {
+            for (name, kept) in table {
+                let mut hold = |request: &Option<String>, waits| {
+                    held.push(Held {
+                        name: name.clone(),
+                        skill: skill.clone(),
+                        request: request.clone(),
+                        waits,
+                    });
+                };
+                if kept.pending.is_some() {
+                    hold(&kept.pending_of, true);
+                }
+                if kept.value.is_some() && kept.of.is_some() {
+                    hold(&kept.of, false);
+                }
+            }
+        }
+        Ok(held)
     }
 
     /// K-280: where a name is found for a skill: under `[skills.<id>]`, then `[secrets]`, then `env_secrets`. Never under
@@ -198,56 +267,90 @@ impl SecretStore {
         found.ok_or_else(|| missing(name))
     }
 
-    /// K-285: keeps a value that a response held until [`Self::accept`]; until then nobody can use it. One that waited
-    /// under the same name is replaced, one that is in use stays.
+    /// K-285: keeps a value that a response held until [`Self::accept`] for the same request; until then nobody can use it. One
+    /// that waited under the same name is replaced, one that is in use stays.
     ///
     /// # Errors
     ///
     /// `invalid-request`, `secret-store-permissions`, `store-unavailable`.
-    pub fn stage(&self, name: &str, skill: &str, value: SecretString) -> Result<(), Failure> {
-        check(name, &value)?;
+    pub fn stage(
+        &self,
+        name: &str,
+        skill: &str,
+        value: SecretString,
+        request: &str,
+    ) -> Result<(), Failure> {
+        fits(name, &value)?;
         self.change(|content| {
-            content
+            let kept = content
                 .table(Some(skill))
                 .entry(name.to_owned())
-                .or_default()
-                .pending = Some(value);
+                .or_default();
+            kept.pending = Some(value);
+            kept.pending_of = Some(request.to_owned());
         })
     }
 
-    /// K-285: granted; the value that waited can be used from now on. Whether one waited.
+    /// K-285: granted; the value that waited for this request can be used from now on. Whether one waited.
     ///
     /// # Errors
     ///
     /// `secret-store-permissions`, `store-unavailable`.
-    pub fn accept(&self, name: &str, skill: &str) -> Result<bool, Failure> {
+    pub fn accept(&self, name: &str, skill: &str, request: &str) -> Result<bool, Failure> {
         self.change(|content| {
             let Some(kept) = content.table(Some(skill)).get_mut(name) else {
                 return false;
             };
-            match kept.pending.take() {
-                Some(value) => {
-                    kept.value = Some(value);
-                    true
-                }
-                None => false,
+            if kept.pending.is_none() || kept.pending_of.as_deref() != Some(request) {
+                return false;
             }
+            kept.value = kept.pending.take();
+            kept.of = kept.pending_of.take();
+            true
         })
     }
 
-    /// K-285: denied or expired; the value that waited is erased. Whether one waited.
+    /// K-285: denied or expired; the value that waited for this request is erased. Whether one waited.
     ///
     /// # Errors
     ///
     /// `secret-store-permissions`, `store-unavailable`.
-    pub fn discard(&self, name: &str, skill: &str) -> Result<bool, Failure> {
+    pub fn discard(&self, name: &str, skill: &str, request: Option<&str>) -> Result<bool, Failure> {
+        self.erase(name, skill, |kept| {
+            let waited = kept.pending_of.as_deref() == request;
+            waited && {
+                kept.pending_of = None;
+                kept.pending.take().is_some()
+            }
+        })
+    }
+
+    /// The grant of this request has ended; the value that it brought is erased, if it is still the one in use. Whether it was.
+    ///
+    /// # Errors
+    ///
+    /// `secret-store-permissions`, `store-unavailable`.
+    pub fn withdraw(&self, name: &str, skill: &str, request: &str) -> Result<bool, Failure> {
+        self.erase(name, skill, |kept| {
+            let granted = kept.of.as_deref() == Some(request);
+            granted && {
+                kept.of = None;
+                kept.value.take().is_some()
+            }
+        })
+    }
+
+    fn erase(
+        &self,
+        name: &str,
+        skill: &str,
+        erase: impl FnOnce(&mut Kept) -> bool,
+    ) -> Result<bool, Failure> {
         self.change(|content| {
             let table = content.table(Some(skill));
-            let waited = table
-                .get_mut(name)
-                .is_some_and(|kept| kept.pending.take().is_some());
+            let erased = table.get_mut(name).is_some_and(erase);
             table.retain(|_, kept| kept.value.is_some() || kept.pending.is_some());
-            waited
+            erased
         })
     }
 
@@ -302,12 +405,20 @@ fn environment(name: &str) -> Option<SecretString> {
         .map(SecretString::from)
 }
 
-fn check(name: &str, value: &SecretString) -> Result<(), Failure> {
-    let length = name.chars().count();
-    if length == 0
-        || length > NAME_CHARACTERS
-        || name.chars().any(|c| c.is_control() || c.is_whitespace())
-    {
+/// Whether a secret can have this name.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    (1..=NAME_CHARACTERS).contains(&name.chars().count())
+        && !name.chars().any(|c| c.is_control() || c.is_whitespace())
+}
+
+/// Whether it can be kept.
+///
+/// # Errors
+///
+/// `invalid-request` for a name or value that none can have.
+pub fn fits(name: &str, value: &SecretString) -> Result<(), Failure> {
+    if !is_name(name) {
         return Err(Failure::new(
             Code::InvalidRequest,
             format!("a secret's name has 1 to {NAME_CHARACTERS} characters and no blank"),

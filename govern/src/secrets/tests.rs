@@ -156,7 +156,9 @@ fn k_277_lists_hold_names_only() {
     let home = home();
     home.store.set("A", None, secret("hunter22")).unwrap();
     home.store.set("B", Some("s"), secret("hunter22")).unwrap();
-    home.store.stage("C", "s", secret("hunter22")).unwrap();
+    home.store
+        .stage("C", "s", secret("hunter22"), "ap-1")
+        .unwrap();
     let list = home.store.list().unwrap();
     let names: Vec<(&str, bool, bool)> = list
         .iter()
@@ -217,22 +219,31 @@ fn k_280_the_skills_own_comes_first_and_no_other_skills() {
 #[test]
 fn k_285_a_staged_value_is_used_only_after_it_is_accepted() {
     let home = home();
-    home.store.stage("K", "s", secret("new")).unwrap();
+    home.store.stage("K", "s", secret("new"), "ap-1").unwrap();
     assert_eq!(home.value("K", Place::Skill, "s"), Err(Code::SecretMissing));
     assert_eq!(
         home.store.locate("K", "s").unwrap_err().code,
         Code::SecretMissing
     );
-    assert!(home.store.accept("K", "s").unwrap());
-    assert!(!home.store.accept("K", "s").unwrap());
+    // Another request's grant or refusal is not this one's.
+    assert!(!home.store.accept("K", "s", "ap-2").unwrap());
+    assert!(!home.store.discard("K", "s", Some("ap-2")).unwrap());
+    assert!(home.store.accept("K", "s", "ap-1").unwrap());
+    assert!(!home.store.accept("K", "s", "ap-1").unwrap());
     assert_eq!(home.value("K", Place::Skill, "s"), Ok("new".to_owned()));
     // One that is in use stays while another waits, and when that is denied.
-    home.store.stage("K", "s", secret("newer")).unwrap();
+    home.store.stage("K", "s", secret("newer"), "ap-1").unwrap();
     assert_eq!(home.value("K", Place::Skill, "s"), Ok("new".to_owned()));
-    assert!(home.store.discard("K", "s").unwrap());
-    assert!(!home.store.discard("K", "s").unwrap());
+    assert!(home.store.discard("K", "s", Some("ap-1")).unwrap());
+    assert!(!home.store.discard("K", "s", Some("ap-1")).unwrap());
     assert_eq!(home.value("K", Place::Skill, "s"), Ok("new".to_owned()));
     assert!(!fs::read_to_string(home.path()).unwrap().contains("newer"));
+    // The grant is taken back: what it brought goes, what an operator set stays.
+    assert!(!home.store.withdraw("K", "s", "ap-2").unwrap());
+    assert!(home.store.withdraw("K", "s", "ap-1").unwrap());
+    assert_eq!(home.value("K", Place::Skill, "s"), Err(Code::SecretMissing));
+    home.store.set("K", Some("s"), secret("set")).unwrap();
+    assert!(!home.store.withdraw("K", "s", "ap-1").unwrap());
 }
 
 #[test]
@@ -240,7 +251,7 @@ fn k_378_redaction_gets_every_value() {
     let home = home();
     home.store.set("A", None, secret("1")).unwrap();
     home.store.set("A", Some("s"), secret("2")).unwrap();
-    home.store.stage("A", "s", secret("3")).unwrap();
+    home.store.stage("A", "s", secret("3"), "ap-1").unwrap();
     let values = home.store.values().unwrap();
     let mut values: Vec<&str> = values.iter().map(ExposeSecret::expose_secret).collect();
     values.sort_unstable();

@@ -27,14 +27,19 @@ pub(crate) enum LockError {
 impl Lock {
     /// Waits for it until then.
     pub(crate) fn take(folder: &Folder, until: Instant) -> Result<Self, LockError> {
+        Self::named(folder, NAME, until)
+    }
+
+    /// The same on another file, for something else that only one may do at a time.
+    pub(super) fn named(folder: &Folder, name: &str, until: Instant) -> Result<Self, LockError> {
         let mut pause = FIRST_PAUSE;
         loop {
-            let file = folder.open_or_make(NAME, OFlags::RDWR)?;
+            let file = folder.open_or_make(name, OFlags::RDWR)?;
             match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 // A lock on a file that somebody has taken away in the meantime keeps nobody out.
-                Ok(()) if stands(folder, &file)? => return Ok(Self(file)),
+                Ok(()) if stands(folder, name, &file)? => return Ok(Self(file)),
                 Ok(()) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(folder.failed(NAME, error.into()).into()),
+                Err(error) => return Err(folder.failed(name, error.into()).into()),
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -61,9 +66,9 @@ impl Lock {
     }
 }
 
-fn stands(folder: &Folder, file: &File) -> Result<bool, FolderError> {
-    let held = rustix::fs::fstat(file).map_err(|error| folder.failed(NAME, error.into()))?;
+fn stands(folder: &Folder, name: &str, file: &File) -> Result<bool, FolderError> {
+    let held = rustix::fs::fstat(file).map_err(|error| folder.failed(name, error.into()))?;
     Ok(folder
-        .stat(NAME)?
+        .stat(name)?
         .is_some_and(|stat| stat.st_ino == held.st_ino && stat.st_dev == held.st_dev))
 }

@@ -22,7 +22,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::chain::Entry;
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::time::Time;
 
 pub(crate) use database::witness_of;
@@ -188,6 +188,26 @@ impl State {
     /// `audit-unavailable`.
     pub fn head(&self) -> Result<Head, Failure> {
         self.with_writer(|writer| Ok(writer.head()))
+    }
+
+    /// Held by whoever makes the onboarding of a skill (folded) go on: no step is done by two at the same time, of this
+    /// process or another. Few files for however many skills: some share one.
+    ///
+    /// # Errors
+    ///
+    /// `limit` where somebody else holds it for more than 5 s.
+    pub(crate) fn onboarding(&self, skill: &str) -> Result<Lock, Failure> {
+        let until = Instant::now() + PATIENCE;
+        let digest = crate::digest::of_bytes(skill.as_bytes());
+        let share: String = digest.chars().rev().take(2).collect();
+        let name = format!("onboarding-{share}.lock");
+        Lock::named(&self.folder, &name, until).map_err(|error| match error {
+            lock::LockError::Busy => Failure::new(
+                Code::Limit,
+                "another call makes this onboarding go on; try again when it has ended",
+            ),
+            error => database::failed(error),
+        })
     }
 
     fn with_writer<T>(

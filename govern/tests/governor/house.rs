@@ -162,14 +162,19 @@ impl House {
     }
 
     pub(crate) fn try_load(&self, text: &str) -> Result<Value, Failure> {
+        self.try_load_from(SOURCE, text)
+    }
+
+    /// A document at this address.
+    pub(crate) fn try_load_from(&self, source: &str, text: &str) -> Result<Value, Failure> {
         self.outside
             .0
             .documents
             .lock()
             .unwrap()
-            .insert(SOURCE.to_owned(), text.to_owned());
+            .insert(source.to_owned(), text.to_owned());
         let request = LoadRequest {
-            source: SOURCE.to_owned(),
+            source: source.to_owned(),
             ..LoadRequest::default()
         };
         self.governor.load(&agent(), &request)
@@ -213,9 +218,12 @@ impl House {
             .clone()
     }
 
-    /// Approves whatever is pending, until it changes.
+    /// Approves every operation that is pending, until it changes.
     pub(crate) fn approve_all(&self) {
         for one in self.pending() {
+            if one["kind"] != "capability" {
+                continue;
+            }
             let approve = Approve {
                 scope: Some(serde_json::from_value(json!("until-changed")).unwrap()),
                 ..Approve::default()

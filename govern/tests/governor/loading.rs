@@ -140,27 +140,6 @@ fn k_12_loading_mapping_and_showing_ask_no_server() {
 }
 
 #[test]
-fn k_382_onboarding_is_kept_as_data_and_said_to_be_unsupported() {
-    // Section 26 allows this until the states of K-382 are there.
-    let house = House::new();
-    let text = format!(
-        "{}onboarding:\n  required: true\n  steps:\n  - {{id: ask, type: human_action}}\n  - {{id: call, type: api_call, operation: \
-         open, depends_on: [ask], params: {{q: '{{{{user_input}}}}'}}}}\n",
-        document()
-    );
-    let loaded = house.load(&text);
-    assert_eq!(loaded["onboarding"], "unsupported");
-    let shown = house.governor.show(&operator(), "one").unwrap();
-    assert_eq!(shown["onboarding"]["steps"][1]["id"], "call", "{shown}");
-    // K-383: a secret is no parameter of a step.
-    let refused = house
-        .try_load(&text.replace("user_input", "secret:TOKEN"))
-        .unwrap_err();
-    assert_eq!(refused.code, Code::Schema);
-    assert!(house.load(&document())["onboarding"].is_null());
-}
-
-#[test]
 fn k_453_sed_and_awk_transform_streams_and_files_make_scripts() {
     let house = House::new();
     let loaded = house.load(

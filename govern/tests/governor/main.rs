@@ -14,4 +14,5 @@ mod chain;
 mod house;
 mod loading;
 mod manifests;
+mod onboarding;
 mod steps;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use hydrant_govern::failure::Code;
+use hydrant_govern::governor::Approve;
 use serde_json::{Value, json};
 
 use crate::house::{API, House, agent, document, operator, ready};
@@ -230,9 +231,9 @@ fn k_303_a_once_grant_is_used_up_before_the_call_is_written() {
         .find(|one| one["capability"] == "one.open")
         .unwrap();
     let id = request["id"].as_str().unwrap().to_owned();
-    let once = hydrant_govern::governor::Approve {
+    let once = Approve {
         scope: Some(serde_json::from_value(json!("once")).unwrap()),
-        ..hydrant_govern::governor::Approve::default()
+        ..Approve::default()
     };
     house.governor.approve(&operator(), &id, once).unwrap();
     let other = house.beside();
@@ -383,4 +384,23 @@ fn k_310_personal_data_goes_with_its_session() {
     other.approve_all();
     other.execute("one", "fetch", json!({})).unwrap();
     assert_eq!(outputs(&other), 1);
+}
+
+/// The scope of a grant that is given without one.
+#[test]
+fn k_73_the_approval_mode_of_a_document_is_the_default_scope() {
+    for (mode, calls) in [("Once", 3), ("PerCall", 1)] {
+        let house = House::new();
+        house.load(&format!(
+            "name: one\napproval: {{mode: {mode}}}\noperations:\n- name: open\n  endpoint: {API}/open\n"
+        ));
+        let pending = house.pending();
+        let id = pending[0]["id"].as_str().unwrap();
+        house
+            .governor
+            .approve(&operator(), id, Approve::default())
+            .unwrap();
+        let done = (0..3).take_while(|_| house.execute("one", "open", json!({})).is_ok());
+        assert_eq!(done.count(), calls, "{mode}");
+    }
 }

@@ -8,7 +8,7 @@ use hydrant::govern::governor::Approve;
 use hydrant::govern::registry::approvals::Scope;
 use serde_json::{Value, json};
 
-use super::govern::{Options, caller};
+use super::govern::{Options, caller, given};
 use super::output::Exit;
 
 /// See and decide what operations of loaded skills may do
@@ -89,7 +89,7 @@ struct ApproveArguments {
     /// `ap-…`
     id: String,
 
-    /// For how many calls [default: until-changed; Tier 3 needs it to be said]
+    /// For how many calls [default: as the document says, else until-changed; Tier 3 needs it to be said]
     #[arg(long, value_enum, value_name = "S")]
     scope: Option<ScopeName>,
 
@@ -101,7 +101,7 @@ struct ApproveArguments {
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 
-    /// The answer to a human action, one JSON value
+    /// The answer to a human action, one JSON value: the text itself, @FILE, or - for stdin
     #[arg(long, value_name = "JSON")]
     response: Option<String>,
 
@@ -151,9 +151,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             let response = arguments
                 .response
                 .as_deref()
-                .map(serde_json::from_str::<Value>)
+                .map(|text| given(text).context("--response"))
+                .transpose()?
+                .map(|text| serde_json::from_slice::<Value>(&text))
                 .transpose()
-                .context("--response is not JSON")?;
+                .context("--response is not JSON; a text is given as '\"text\"'")?;
             let approve = Approve {
                 scope: arguments.scope.map(Scope::from),
                 ttl: arguments.ttl,

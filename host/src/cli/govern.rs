@@ -1,16 +1,18 @@
 //! What the commands of governed execution share: how the governor is opened, and how its answers and errors are printed
 //! (section 2.2).
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use anyhow::Context;
 use clap::Args;
 use hydrant::govern::client::{Client, Frontend};
 use hydrant::govern::failure::Failure;
 use hydrant::govern::governor::{Caller, Governor};
 use hydrant::govern::{Ports, config::Config};
 use hydrant::home;
+use hydrant::trust::{limits, read_bounded};
 use serde_json::{Value, json};
 
 use super::config::{self, AuditOptions, PinOptions, PolicyOptions};
@@ -185,4 +187,22 @@ fn visible(text: &str) -> String {
     let line = text.replace('\n', " ");
     let shown = laid_out(&Value::String(line));
     shown.trim_end().to_owned()
+}
+
+/// The text itself, of @FILE, or of standard input for `-`.
+pub(super) fn given(text: &str) -> anyhow::Result<Vec<u8>> {
+    if let Some(file) = text.strip_prefix('@') {
+        return read_bounded(file.as_ref(), limits::MAX_JSON_BYTES)
+            .with_context(|| file.to_owned());
+    }
+    if text != "-" {
+        return Ok(text.as_bytes().to_vec());
+    }
+    let mut bytes = Vec::new();
+    let limit = limits::MAX_JSON_BYTES.saturating_add(1);
+    std::io::stdin()
+        .lock()
+        .take(limit)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

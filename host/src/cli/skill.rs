@@ -1,7 +1,6 @@
 //! `hydrant skill`: foreign skills (K-21 to K-23).
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
@@ -10,7 +9,7 @@ use hydrant::govern::governor::LoadRequest;
 use hydrant::trust::{limits, read_bounded};
 use serde_json::{Value, json};
 
-use super::govern::{Options, caller};
+use super::govern::{Options, caller, given};
 use super::inside::Inside;
 use super::output::Exit;
 
@@ -25,6 +24,7 @@ pub(super) struct Arguments {
 enum Command {
     Load(LoadArguments),
     Execute(ExecuteArguments),
+    Onboard(OnboardArguments),
     List(ListArguments),
     Show(ShowArguments),
     Unload(UnloadArguments),
@@ -102,6 +102,31 @@ struct ExecuteArguments {
     options: Options,
 }
 
+/// Do what can be done now of the steps that a skill wants done first, and tell what each waits for
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  hydrant skill onboard library
+  hydrant skill onboard library --input '\"reading-room\"'
+
+A step's operation needs its approval like any other; what a person has to do, and whether a secret is kept that a service
+gives, are approvals too (`hydrant approvals list --status pending`).")]
+struct OnboardArguments {
+    /// Id of the skill
+    skill: String,
+
+    /// What `{{user_input}}` of a step stands for: JSON, @FILE, or - for stdin
+    #[arg(long, value_name = "JSON")]
+    input: Option<String>,
+
+    /// Join a session, whose budget and grants for a session count
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+
+    #[command(flatten)]
+    options: Options,
+}
+
 /// List the loaded skills and their capabilities
 #[derive(Args)]
 struct ListArguments {
@@ -145,6 +170,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             arguments.options.answer(|governor| {
                 let caller = caller(arguments.session.as_deref())?;
                 governor.execute(&caller, &arguments.skill, &arguments.operation, params)
+            })
+        }
+        Command::Onboard(arguments) => {
+            let input = arguments.input()?;
+            arguments.options.answer(|governor| {
+                let caller = caller(arguments.session.as_deref())?;
+                governor.onboard(&caller, &arguments.skill, input.as_ref())
             })
         }
         Command::List(arguments) => arguments
@@ -237,21 +269,20 @@ fn pairs(texts: &[String], option: &str) -> anyhow::Result<BTreeMap<String, Stri
 
 impl ExecuteArguments {
     fn params(&self) -> anyhow::Result<Value> {
-        let text = match self.params.strip_prefix('@') {
-            Some(file) => read_bounded(file.as_ref(), limits::MAX_JSON_BYTES)
-                .with_context(|| format!("params {file}"))?,
-            None if self.params == "-" => {
-                let mut bytes = Vec::new();
-                let limit = limits::MAX_JSON_BYTES.saturating_add(1);
-                std::io::stdin()
-                    .lock()
-                    .take(limit)
-                    .read_to_end(&mut bytes)?;
-                bytes
-            }
-            None => self.params.clone().into_bytes(),
-        };
+        let text = given(&self.params).context("params")?;
         serde_json::from_slice(&text).context("params are not one JSON object")
+    }
+}
+
+impl OnboardArguments {
+    fn input(&self) -> anyhow::Result<Option<Value>> {
+        let Some(input) = &self.input else {
+            return Ok(None);
+        };
+        let text = given(input).context("--input")?;
+        serde_json::from_slice(&text)
+            .map(Some)
+            .context("--input is not JSON; a text is given as '\"text\"'")
     }
 }
 
@@ -275,6 +306,16 @@ pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Res
             arguments
                 .options
                 .ask_outside(hydrant, "ccos.skill.execute", &input)
+        }
+        Command::Onboard(arguments) => {
+            hydrant.refuse(arguments.session.as_deref().map(|_| "--session"))?;
+            let mut input = json!({ "skill": arguments.skill });
+            if let (Some(given), Value::Object(input)) = (arguments.input()?, &mut input) {
+                input.insert("user-input".to_owned(), given);
+            }
+            arguments
+                .options
+                .ask_outside(hydrant, "ccos.skill.onboard", &input)
         }
         Command::List(arguments) => {
             let input = json!({ "since": arguments.since });

@@ -13,6 +13,7 @@ use crate::check::TIER_3_WARNING;
 use crate::failure::{Code, Failure};
 use crate::registry::find::by_capability;
 use crate::registry::{Registered, Who, bindings, events, store};
+use crate::request::Schema;
 use crate::state::{Change, State};
 
 /// How an operator decides.
@@ -20,16 +21,35 @@ use crate::state::{Change, State};
 pub struct Verdict {
     /// The operator's name, for `by`.
     pub by: String,
-    /// None: `until-changed`; Tier 3 needs it said (K-260).
+    /// None: as the document says (K-73), `until-changed` where it does not; Tier 3 needs it said (K-260).
     pub scope: Option<Scope>,
     /// K-270: limits any scope.
     pub ttl: Option<Duration>,
     /// One line.
     pub reason: Option<String>,
     /// K-384: of kind `human-action`.
-    pub response: Option<Value>,
+    pub response: Option<Answer>,
     /// Of scope `session`: which; none: the one that the request was opened in, else the first that uses the grant.
     pub session: Option<String>,
+}
+
+/// K-384: what a person answers.
+#[derive(Clone, PartialEq)]
+pub struct Answer {
+    /// As it was given: what has to fit the schema. May hold secrets and is not kept.
+    pub given: Value,
+    /// What is kept and shown: the same with references in place of secrets.
+    pub kept: Value,
+    /// What is asked now; a request that asked something else came too late (K-272).
+    pub question: Option<Value>,
+}
+
+impl std::fmt::Debug for Answer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Answer")
+            .field("kept", &self.kept)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Grants a pending request. The registry is read again in the same transaction (K-272). Binds the skill's own secrets that
@@ -125,15 +145,28 @@ fn granted(
             }
         }
     }
+    if let (Kind::HumanAction, Some(answer)) = (approval.kind, &verdict.response)
+        && answer.question != approval.subject.details
+    {
+        let stale = end(change, approval, Status::Superseded, who)?;
+        return Ok(Err(Failure::new(
+            Code::ApprovalStale,
+            format!("the document asks something else by now than {}", stale.id),
+        )
+        .with_hint("`hydrant skill onboard` asks anew")));
+    }
     let tier = operation.as_ref().map_or(0, |found| found.tier);
     if let Err(failure) = fits(&approval, verdict, tier) {
         return Ok(Err(failure));
     }
     approval.status = Status::Approved;
     signed(&mut approval, verdict, change);
-    approval.scope = Some(verdict.scope.unwrap_or(Scope::UntilChanged));
+    // K-73: without one, what the request says of the document.
+    let default = approval.subject.default_scope;
+    let scope = verdict.scope.or(default).unwrap_or(Scope::UntilChanged);
+    approval.scope = Some(scope);
     approval.valid_until = verdict.ttl.map(|ttl| change.now.after(ttl));
-    approval.response.clone_from(&verdict.response);
+    approval.response = verdict.response.as_ref().map(|answer| answer.kept.clone());
     if approval.scope == Some(Scope::Session) && verdict.session.is_some() {
         approval.session.clone_from(&verdict.session);
     }
@@ -173,15 +206,25 @@ fn fits(approval: &Approval, verdict: &Verdict, tier: u8) -> Result<(), Failure>
         )));
     }
     match (&approval.kind, &verdict.response) {
-        (Kind::HumanAction, Some(response)) => answers(approval, response),
-        (Kind::HumanAction, None) => wrong("this request needs a response".to_owned()),
+        (Kind::HumanAction, Some(answer)) => fits_question(approval, &answer.given),
+        (Kind::HumanAction, None) => {
+            Err(
+                Failure::new(Code::InvalidRequest, "this request needs a response").with_hint(
+                    format!("hydrant approvals approve {} --response JSON", approval.id),
+                ),
+            )
+        }
         (_, Some(_)) => wrong("only a human action takes a response".to_owned()),
         (_, None) => Ok(()),
     }
 }
 
-/// K-384
-fn answers(approval: &Approval, response: &Value) -> Result<(), Failure> {
+/// K-384: whether an answer is what the request asks for.
+///
+/// # Errors
+///
+/// `invalid-input` with path; `schema`, `limit`.
+pub(crate) fn fits_question(approval: &Approval, response: &Value) -> Result<(), Failure> {
     let Some(schema) = approval
         .subject
         .details
@@ -190,25 +233,8 @@ fn answers(approval: &Approval, response: &Value) -> Result<(), Failure> {
     else {
         return Ok(());
     };
-    let validator = jsonschema::draft202012::new(schema).map_err(|_| {
-        Failure::new(
-            Code::Schema,
-            "the required response of this action is no schema that can be checked",
-        )
-    })?;
-    match validator.iter_errors(response).next() {
-        None => Ok(()),
-        Some(error) => {
-            let path = error
-                .instance_path()
-                .as_str()
-                .trim_start_matches('/')
-                .replace('/', ".");
-            // K-38: the message of the validator quotes the value, so it is not passed on.
-            let failure = Failure::new(Code::InvalidInput, "the response does not fit its schema");
-            Err(failure.at_path(path))
-        }
-    }
+    // The schema is the document's: what it costs is bounded. K-38: what is said of the value does not quote it.
+    Schema::compile(schema)?.check(response)
 }
 
 fn signed(approval: &mut Approval, verdict: &Verdict, change: &Change<'_>) {

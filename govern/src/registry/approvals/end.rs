@@ -143,6 +143,24 @@ pub(in crate::registry) fn supersede_skill(
     Ok(())
 }
 
+/// K-376: what was asked about a skill that is gone, other than its operations: secrets that it brought, what a person should
+/// do for it.
+pub(in crate::registry) fn supersede_other(
+    change: &mut Change<'_>,
+    skill: &str,
+    who: &Who,
+) -> Result<(), Failure> {
+    let open = select(
+        change.database,
+        "skill = ?1 AND kind IN ('secret-write', 'human-action') AND status IN ('pending', 'approved') ORDER BY number",
+        params![skill],
+    )?;
+    for approval in open {
+        end(change, approval, Status::Superseded, who)?;
+    }
+    Ok(())
+}
+
 /// Drops what nobody decided and is over, but for the newest: whoever changes a document again and again fills no disk. The
 /// chain keeps what happened.
 pub(in crate::registry) fn forget(change: &Change<'_>) -> Result<(), Failure> {

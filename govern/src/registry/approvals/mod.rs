@@ -16,18 +16,21 @@ mod script;
 mod shown;
 mod standing;
 
-pub use decide::{Verdict, approve, deny, revoke};
+pub(crate) use decide::fits_question;
+pub use decide::{Answer, Verdict, approve, deny, revoke};
 pub use difference::Difference;
 pub use end::{end_session, expire};
 pub use other::{
     HumanAction, SecretWrite, ask_budget, ask_human, ask_secret_write, permit_source_host,
     secret_write,
 };
+pub(crate) use other::{human, use_up};
 pub use permit::{Permit, consume, permit};
 pub use request::{Requested, request};
+pub(crate) use row::by_id;
 pub use shown::{Shown, list, show};
 
-pub(super) use end::{end_over, forget, supersede, supersede_skill};
+pub(super) use end::{end_over, forget, supersede, supersede_other, supersede_skill};
 pub(super) use open::{grant_by_policy, open_capability};
 pub(super) use row::pending_of_skill;
 pub(super) use shown::derivation;
@@ -149,6 +152,9 @@ pub struct Subject {
     pub hosts: Vec<String>,
     /// Names.
     pub secrets: Vec<String>,
+    /// K-73: the scope of a grant that is given without one, where the document says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_scope: Option<Scope>,
     /// 0 where it is not about an operation.
     pub tier: u8,
     /// Section 15.
@@ -227,7 +233,7 @@ pub struct Approval {
 
 impl Approval {
     /// K-271: whether its time is over, although nobody wrote that down yet.
-    pub(super) fn is_over(&self, now: Time) -> bool {
+    pub(crate) fn is_over(&self, now: Time) -> bool {
         match self.status {
             Status::Pending => now >= self.expires_at,
             Status::Approved => self.valid_until.is_some_and(|until| now >= until),

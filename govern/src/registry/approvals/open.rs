@@ -141,12 +141,17 @@ fn about(
         .manifest
         .as_ref()
         .map(|manifest| {
+            if manifest.requires_approval != reasons.is_empty() && manifest.reasons == reasons {
+                // As at the load.
+                return serde_json::to_value(manifest);
+            }
             let mut manifest = manifest.clone();
             manifest.requires_approval = !reasons.is_empty();
             manifest.reasons.clone_from(&reasons);
-            serde_json::to_value(manifest).map_err(value)
+            serde_json::to_value(manifest)
         })
-        .transpose()?;
+        .transpose()
+        .map_err(value)?;
     Ok(Subject {
         capability: Some(found.capability.clone()),
         operation: Some(operation.id.clone()),
@@ -163,6 +168,7 @@ fn about(
             .iter()
             .map(|secret| secret.name.clone())
             .collect(),
+        default_scope: default_scope(found),
         tier: found.tier,
         reasons,
         warning: (found.tier >= 3).then(|| TIER_3_WARNING.to_owned()),
@@ -195,4 +201,15 @@ fn new_id() -> Result<String, Failure> {
     getrandom::fill(&mut bytes)
         .map_err(|error| Failure::new(Code::ApprovalStore, format!("no random bytes: {error}")))?;
     Ok(format!("ap-{}", crate::digest::hex(&bytes)))
+}
+
+/// K-73
+fn default_scope(found: &Registered) -> Option<Scope> {
+    let approval = found.skill.skill.approval.as_ref()?;
+    match approval.get("mode")?.as_str()? {
+        "Once" => Some(Scope::UntilChanged),
+        "PerSession" => Some(Scope::Session),
+        "PerCall" => Some(Scope::Once),
+        _ => None,
+    }
 }

@@ -1,5 +1,7 @@
 //! Approvals that are about no operation: hosts of sources, budgets, captured secrets, human actions.
 
+use std::time::Duration;
+
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
@@ -9,6 +11,7 @@ use super::row::{select, update};
 use super::standing::{Question, Standing, standing};
 use super::{Approval, Kind, Scope, Status, Subject, guarded};
 use crate::failure::{Code, Failure};
+use crate::registry::find::still_registered;
 use crate::registry::{SkillHead, Surroundings, Who};
 use crate::state::{Change, State};
 use crate::time::Time;
@@ -203,10 +206,11 @@ pub fn ask_secret_write(
     who: &Who,
     around: &dyn Surroundings,
 ) -> Result<Approval, Failure> {
+    still_registered(change.database, skill)?;
     let key = format!("{} {name}", skill.folded);
     let old = select(
         change.database,
-        "subject = ?1 AND kind = 'secret-write' AND status IN ('pending', 'approved') ORDER BY number",
+        "subject = ?1 AND kind = 'secret-write' AND status = 'pending' ORDER BY number",
         params![key],
     )?;
     for approval in old {
@@ -269,7 +273,8 @@ pub struct HumanAction<'a> {
     pub action: Value,
 }
 
-/// K-384: opens the request of a human action, or answers the one there is. Records `approval-requested`.
+/// K-384: opens the request of a human action, or answers the one there is: that is about the same question. Who denied one
+/// is asked again once its time is over (as with K-269). Records `approval-requested`.
 ///
 /// # Errors
 ///
@@ -282,6 +287,7 @@ pub fn ask_human(
     around: &dyn Surroundings,
 ) -> Result<Approval, Failure> {
     guarded(state.write(|change| {
+        still_registered(change.database, skill)?;
         let subject = Subject {
             skill_id: Some(skill.skill.id.clone()),
             source: Some(skill.source.clone()),
@@ -290,15 +296,59 @@ pub fn ask_human(
             details: Some(action.action.clone()),
             ..Subject::default()
         };
-        let key = format!("{} {}", skill.folded, action.step);
-        ask(
-            change,
-            Kind::HumanAction,
+        let key = human_key(skill, action.step);
+        let last = human(change.database, skill, action.step)?;
+        let is_open = |asked: &Approval| match asked.status {
+            Status::Pending | Status::Approved => !asked.is_over(change.now),
+            Status::Denied => change.now < asked.expires_at,
+            _ => false,
+        };
+        match last {
+            Some(last) if last.subject.details == subject.details && is_open(&last) => {
+                return Ok(last);
+            }
+            Some(last) if last.is_over(change.now) => end_over(change, last, who)?,
+            Some(last) if matches!(last.status, Status::Pending | Status::Approved) => {
+                end(change, last, Status::Superseded, who)?;
+            }
+            _ => {}
+        }
+        let opening = Opening {
+            kind: Kind::HumanAction,
             key,
-            Some(&skill.folded),
+            skill: Some(&skill.folded),
             subject,
-            who,
-            around,
-        )
+            session: who.lasting_session(),
+            reopens: None,
+            ttl: around.pending_ttl().min(HUMAN_TTL),
+        };
+        open(change, opening, who)
     }))
+}
+
+/// K-384
+const HUMAN_TTL: Duration = Duration::from_hours(24);
+
+fn human_key(skill: &SkillHead, step: &str) -> String {
+    format!("{} {step}", skill.folded)
+}
+
+/// The last request about a step. Records nothing.
+pub(crate) fn human(
+    database: &Connection,
+    skill: &SkillHead,
+    step: &str,
+) -> Result<Option<Approval>, Failure> {
+    select(
+        database,
+        "subject = ?1 AND kind = 'human-action' AND source = ?2 ORDER BY number DESC LIMIT 1",
+        params![human_key(skill, step), skill.source],
+    )
+    .map(|mut found| found.pop())
+}
+
+/// The answer of a human action was used: a step that has to be done again asks again.
+pub(crate) fn use_up(change: &Change<'_>, mut asked: Approval) -> Result<(), Failure> {
+    asked.status = Status::Consumed;
+    update(change, &asked, Status::Approved)
 }

@@ -75,7 +75,7 @@ pub(super) fn select(
 }
 
 /// The one with this id.
-pub(super) fn by_id(database: &Connection, id: &str) -> Result<Approval, Failure> {
+pub(crate) fn by_id(database: &Connection, id: &str) -> Result<Approval, Failure> {
     let mut found = select(database, "id = ?1", params![id])?;
     found.pop().ok_or_else(|| {
         let shown: String = id.chars().take(64).collect();

@@ -208,11 +208,11 @@ fn k_178_code_files_stay_while_a_skill_names_them() {
         .state
         .write(|change| {
             let new = NewSkill {
-                checked: &skill,
+                checked: skill,
                 document: b"",
                 files: &files,
             };
-            load(change, &new, &Who::default(), &around)
+            load(change, new, &Who::default(), &around)
         })
         .unwrap();
     let found = home.find("moltbook", "run").unwrap();

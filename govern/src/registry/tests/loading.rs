@@ -221,11 +221,11 @@ fn k_370_a_load_that_fails_late_leaves_nothing() {
     let skill = moltbook(vec![get("one")]);
     let failure = home.state.write(|change| {
         let new = NewSkill {
-            checked: &skill,
+            checked: skill,
             document: b"",
             files: &[],
         };
-        load(change, &new, &Who::default(), &Setting::default())?;
+        load(change, new, &Who::default(), &Setting::default())?;
         Err::<(), _>(crate::failure::Failure::new(Code::AuditUnavailable, "here"))
     });
     assert_eq!(failure.unwrap_err().code, Code::AuditUnavailable);

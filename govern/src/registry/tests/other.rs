@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::failure::Code;
 use crate::registry::approvals::{
-    HumanAction, Kind, Scope, SecretWrite, Status, Verdict, approve, ask_budget, ask_human,
+    Answer, HumanAction, Kind, Scope, SecretWrite, Status, Verdict, approve, ask_budget, ask_human,
     ask_secret_write, deny, end_session, expire, permit_source_host, revoke, secret_write,
 };
 use crate::registry::testing::{Home, Setting, get, moltbook, session_of};
@@ -145,10 +145,13 @@ fn k_285_a_captured_secret_waits_for_its_grant() {
     assert_eq!(state_of("OTHER"), SecretWrite::Refused);
     home.approve(&first.id, None).unwrap();
     assert_eq!(state_of("MOLTBOOK_TOKEN"), SecretWrite::Granted);
-    // A new value is a new decision.
+    // A new value is a new decision, and takes nothing from the one in use; of two that wait the newer counts.
+    let undecided = ask(&around);
     let second = ask(&around);
     assert_eq!(state_of("MOLTBOOK_TOKEN"), SecretWrite::Waiting);
-    assert_eq!(home.show(&first.id).approval.status, Status::Superseded);
+    assert_eq!(home.show(&first.id).approval.status, Status::Approved);
+    let superseded = home.show(&undecided.id).approval;
+    assert_eq!(superseded.status, Status::Superseded);
     deny(
         &home.state,
         &second.id,
@@ -180,7 +183,7 @@ fn k_384_a_human_action_takes_the_answer_it_asks_for() {
     let opened = ask_human(&home.state, &head, &action, &Who::default(), &around).unwrap();
     let answer = |response: Option<serde_json::Value>| {
         let verdict = Verdict {
-            response,
+            response: response.map(|response| answered(response, &action.action)),
             ..Verdict::default()
         };
         approve(&home.state, &opened.id, &verdict, &Who::default())
@@ -194,7 +197,7 @@ fn k_384_a_human_action_takes_the_answer_it_asks_for() {
     // No other request takes one.
     let failure = source(&home, &around).unwrap_err();
     let verdict = Verdict {
-        response: Some(json!(1)),
+        response: Some(answered(json!(1), &action.action)),
         ..Verdict::default()
     };
     let outcome = approve(
@@ -204,6 +207,60 @@ fn k_384_a_human_action_takes_the_answer_it_asks_for() {
         &Who::default(),
     );
     assert_eq!(outcome.unwrap_err().code, Code::InvalidRequest);
+}
+
+fn answered(response: serde_json::Value, question: &serde_json::Value) -> Answer {
+    Answer {
+        given: response.clone(),
+        kept: response,
+        question: Some(question.clone()),
+    }
+}
+
+#[test]
+fn k_384_an_answer_to_another_question_comes_too_late() {
+    let home = Home::new();
+    let around = Setting::default();
+    home.load(&moltbook(vec![get("one")]), &around);
+    let head = home.find("moltbook", "one").unwrap().skill;
+    let ask = |title: &str| {
+        let action = HumanAction {
+            step: "verify",
+            action: json!({ "title": title }),
+        };
+        ask_human(&home.state, &head, &action, &Who::default(), &around).unwrap()
+    };
+    let first = ask("Give your number");
+    assert_eq!(ask("Give your number").id, first.id);
+    let verdict = |question: &str| Verdict {
+        response: Some(answered(json!(1), &json!({ "title": question }))),
+        ..Verdict::default()
+    };
+    let late = approve(
+        &home.state,
+        &first.id,
+        &verdict("Give your key"),
+        &Who::default(),
+    );
+    assert_eq!(late.unwrap_err().code, Code::ApprovalStale);
+    // Another question is another request, and supersedes the one that is open.
+    let second = ask("Give your number");
+    let third = ask("Give your key");
+    assert_ne!(second.id, third.id);
+    let late = approve(
+        &home.state,
+        &second.id,
+        &verdict("Give your number"),
+        &Who::default(),
+    );
+    assert_eq!(late.unwrap_err().code, Code::ApprovalStale);
+    approve(
+        &home.state,
+        &third.id,
+        &verdict("Give your key"),
+        &Who::default(),
+    )
+    .unwrap();
 }
 
 #[test]

@@ -54,6 +54,7 @@ pub(super) fn table() -> Vec<Route> {
         route("get", "/v1/capabilities", get(capabilities)),
         route("post", "/v1/capabilities", post(load)),
         route("get", "/v1/capabilities/{skill}", get(capability)),
+        route("post", "/v1/capabilities/{skill}", post(onboard)),
         route("delete", "/v1/capabilities/{skill}", delete(unload)),
         route(
             "post",
@@ -229,6 +230,23 @@ async fn load(caller: Caller, Options(options): Options<LoadOptions>) -> Answere
 
 async fn capability(caller: Caller, Segment(skill): Segment<String>) -> Answered {
     caller.ask(Operation::SkillShow { skill }).await
+}
+
+/// What a step of an onboarding asks of the user.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Onboard {
+    user_input: Option<Value>,
+}
+
+async fn onboard(
+    caller: Caller,
+    Segment(skill): Segment<String>,
+    Options(Onboard { user_input }): Options<Onboard>,
+) -> Answered {
+    caller
+        .ask(Operation::SkillOnboard { skill, user_input })
+        .await
 }
 
 /// What stays when a skill is removed.

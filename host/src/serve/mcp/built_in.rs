@@ -25,7 +25,7 @@ pub(super) struct BuiltIn {
 }
 
 /// All of them, by name.
-pub(super) const ALL: [BuiltIn; 9] = [
+pub(super) const ALL: [BuiltIn; 10] = [
     BuiltIn {
         name: "graph",
         title: "Dependency graph",
@@ -167,6 +167,29 @@ pub(super) const ALL: [BuiltIn; 9] = [
         operation: |arguments| of::<LoadOptions>(arguments, Operation::SkillLoad),
     },
     BuiltIn {
+        name: "skill_onboard",
+        title: "Go on with a foreign skill's onboarding",
+        description: "Do what can be done now of the steps that a loaded skill wants done before its operations are of use, and tell what each waits for",
+        is_read_only: false,
+        is_open_world: true,
+        schema: || {
+            object(
+                json!({
+                    "skill": skill(),
+                    "user_input": { "description": "what {{user_input}} of a step stands for; of a step without params, its params" },
+                }),
+                &["skill"],
+            )
+        },
+        example: || json!({ "skill": "a" }),
+        operation: |arguments| {
+            of::<Onboard>(arguments, |onboard| Operation::SkillOnboard {
+                skill: onboard.skill,
+                user_input: onboard.user_input,
+            })
+        },
+    },
+    BuiltIn {
         name: "skill_show",
         title: "Show a foreign skill",
         description: "A loaded skill: its text, manifests, diagnostics, and where each entry of a policy comes from",
@@ -280,6 +303,14 @@ struct Unload {
     skill: String,
     #[serde(default)]
     keep_approvals: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Onboard {
+    skill: String,
+    #[serde(default)]
+    user_input: Option<Value>,
 }
 
 #[derive(Deserialize)]

@@ -241,6 +241,13 @@ pub enum Operation {
         /// One JSON object.
         params: Value,
     },
+    /// Goes on with the onboarding of one.
+    SkillOnboard {
+        /// The id of the skill.
+        skill: String,
+        /// What `{{user_input}}` of a step stands for.
+        user_input: Option<Value>,
+    },
     /// What a command would do.
     Map {
         /// A shell command.
@@ -326,6 +333,7 @@ impl Operation {
             Self::SkillList => "skill-list",
             Self::SkillShow { .. } => "skill-show",
             Self::SkillExecute { .. } => "skill-execute",
+            Self::SkillOnboard { .. } => "skill-onboard",
             Self::Map { .. } => "map",
             Self::Approvals { .. } => "approvals",
             Self::Approval { .. } => "approval",
@@ -356,6 +364,7 @@ impl Operation {
             | Self::Plan(_)
             | Self::SkillLoad(_)
             | Self::SkillExecute { .. }
+            | Self::SkillOnboard { .. }
             | Self::Map { .. }
             | Self::Resources(_)
             | Self::Resource { .. }

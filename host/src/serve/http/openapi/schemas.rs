@@ -87,6 +87,11 @@ pub(super) fn schemas() -> Value {
             "additionalProperties": false,
             "properties": { "command": { "type": "string" } },
         },
+        "Onboard": {
+            "type": "object",
+            "additionalProperties": false,
+            "properties": { "user_input": { "description": "What `{{user_input}}` of a step stands for." } },
+        },
         "Approve": {
             "type": "object",
             "additionalProperties": false,

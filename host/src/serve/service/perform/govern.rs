@@ -38,6 +38,23 @@ pub(super) fn perform(who: &Identity, operation: Operation) -> Result<Answer, Pr
             tell(who, pending.into_iter().chain([Event::Chain]));
             executed?
         }
+        Operation::SkillOnboard { skill, user_input } => {
+            let told = governor.onboard(&caller, &skill, user_input.as_ref())?;
+            let steps = told.get("steps").and_then(Value::as_array);
+            // What a person has to do, and what a step's operation waits for.
+            let asked = |step: &Value| {
+                let own = step
+                    .get("approval-id")
+                    .filter(|_| step.get("status").is_some_and(|status| status == "pending"));
+                let id = own.or_else(|| step.pointer("/error/approval-id"))?;
+                Some(Event::ApprovalPending {
+                    id: id.as_str()?.to_owned(),
+                })
+            };
+            let pending = steps.into_iter().flatten().filter_map(asked);
+            tell(who, pending.chain([Event::Chain]));
+            told
+        }
         Operation::Map { command } => governor.map(&command)?,
         Operation::Approvals { status } => governor.approvals(status.as_deref())?,
         Operation::Approval { id } => governor.approval(&id).map_err(unknown)?,

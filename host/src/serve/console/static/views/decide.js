@@ -74,7 +74,7 @@ function consequence(verdict) {
 
 function approving(one) {
   // Of Tier 3 nothing is chosen beforehand: its scope has to be said.
-  const chosen = one.tier === 3 ? undefined : "until-changed";
+  const chosen = one.tier === 3 ? undefined : one["default-scope"] ?? "until-changed";
   const radios = SCOPES.map(([value, text]) => {
     const input = el("input", { type: "radio", name: "scope", value, id: `scope-${value}`, required: true, checked: value === chosen });
     return [input, el("div", { class: "choice" }, input, el("label", { for: `scope-${value}` }, text))];

@@ -42,6 +42,19 @@ pub(super) fn capabilities() -> Vec<(&'static str, Described)> {
         (
             "/v1/capabilities/{skill}",
             Described::new(
+                "post",
+                "onboardSkill",
+                "capabilities",
+                "Does what can be done now of a loaded skill's onboarding, and tells what each step waits for.",
+                &[(JSON, "AnyJson")],
+            )
+            .with([segment("skill", "Its id."), session()])
+            .body("Onboard")
+            .may_be_unknown(),
+        ),
+        (
+            "/v1/capabilities/{skill}",
+            Described::new(
                 "delete",
                 "unloadSkill",
                 "capabilities",

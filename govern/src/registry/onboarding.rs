@@ -1,0 +1,470 @@
+//! What became of a skill's onboarding (K-382, K-384): which steps are done, and what is waited for.
+//!
+//! A step counts as done for the very operation (or, of a human action, the very question) that it was done with, and only
+//! as long as the secrets that it is for are there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::{Connection, OptionalExtension, params};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::approvals::{self, Approval, Status};
+use super::find::{SkillHead, skill, still_registered, unknown_skill};
+use super::name::fold;
+use super::{Surroundings, Who, events, memory, store};
+use crate::chain::{Entry, Event, Outcome};
+use crate::digest;
+use crate::failure::Failure;
+use crate::onboarding::{Kept, Onboarding, Step, StepKind};
+use crate::secrets::SecretState;
+use crate::state::Change;
+use crate::time::Time;
+
+const SUBJECT_DOMAIN: &[u8] = b"hydrant.onboarding-step.v1\n";
+
+/// K-382
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnboardingState {
+    /// A step can be done, or failed.
+    NeedsSetup,
+    /// A person has to do something.
+    PendingHumanAction,
+    /// An operator has to say whether a secret is kept.
+    PendingSecretApproval,
+    /// All steps are done.
+    Operational,
+}
+
+/// Where a step stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepStatus {
+    /// Nothing is left to do.
+    Done,
+    /// It can be done now.
+    Ready,
+    /// Another step comes first.
+    Blocked,
+    /// An operator was asked.
+    Pending,
+    /// The operator refused.
+    Denied,
+}
+
+/// Where the whole stands.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Progress {
+    /// K-382
+    pub state: OnboardingState,
+    /// Whether other operations wait for it.
+    pub required: bool,
+    /// In the order of the document.
+    pub steps: Vec<StepProgress>,
+}
+
+/// A step, and where it stands.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct StepProgress {
+    /// As written.
+    pub id: String,
+    /// What ends it.
+    #[serde(rename = "type")]
+    pub kind: StepKind,
+    /// What it calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
+    /// Where it stands.
+    pub status: StepStatus,
+    /// K-384: of a human action that an operator was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval_id: Option<String>,
+    /// K-384: what was answered; secrets are references.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Value>,
+}
+
+/// A skill and its onboarding, as they are registered.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub(crate) head: SkillHead,
+    pub(crate) onboarding: Onboarding,
+    /// What each step would be done with, by its id.
+    subjects: BTreeMap<String, String>,
+}
+
+/// The onboarding of a skill, if it has one. Records nothing.
+///
+/// # Errors
+///
+/// `unknown-skill`, `store-unavailable`; `schema` where it was registered before its steps were checked.
+pub fn plan(database: &Connection, id: &str) -> Result<Option<Plan>, Failure> {
+    let folded = fold(id);
+    let head = skill(database, &folded)?.ok_or_else(|| unknown_skill(id))?;
+    plan_of(database, &head)
+}
+
+/// The same of a skill that was looked up.
+pub(crate) fn plan_of(database: &Connection, head: &SkillHead) -> Result<Option<Plan>, Failure> {
+    let Some(data) = &head.skill.onboarding else {
+        return Ok(None);
+    };
+    let onboarding = Onboarding::read(data, head.skill.format)?;
+    let mut subjects = BTreeMap::new();
+    for step in &onboarding.steps {
+        let digests = |name: &Option<String>| match name {
+            Some(name) => digests(database, &head.folded, name),
+            None => Ok(None),
+        };
+        // The params of a call are not part of it: whoever was registered is, with whatever name.
+        let looked_at = step.params.as_ref().filter(|_| step.operation.is_none());
+        let subject = json!({
+            "kind": step.kind,
+            "operation": digests(&step.operation)?,
+            "verify": digests(&step.verify)?,
+            "question": question(step),
+            "params": looked_at,
+        });
+        let subject = digest::of_json(SUBJECT_DOMAIN, &subject).map_err(store)?;
+        subjects.insert(step.id.clone(), subject);
+    }
+    Ok(Some(Plan {
+        head: head.clone(),
+        onboarding,
+        subjects,
+    }))
+}
+
+/// What an operation does and what of its answers is a secret, by its id or alias.
+fn digests(database: &Connection, skill: &str, name: &str) -> Result<Option<String>, Failure> {
+    database
+        .prepare_cached(
+            "SELECT op_digest || ' ' || policy_digest FROM operations WHERE skill = ?1 AND (folded = ?2
+                OR capability = (SELECT operation FROM aliases WHERE skill = ?1 AND folded = ?2))
+             ORDER BY folded <> ?2 LIMIT 1",
+        )
+        .and_then(|mut query| {
+            query
+                .query_row(params![skill, fold(name)], |row| row.get(0))
+                .optional()
+        })
+        .map_err(store)
+}
+
+/// K-384: what an operator is asked, and where the answer goes.
+#[must_use]
+pub fn question(step: &Step) -> Value {
+    let mut question = step.action.clone();
+    let goes: Vec<Value> = step
+        .store
+        .iter()
+        .map(|store| {
+            let to = match &store.to {
+                Kept::Memory(key) => format!("memory:{key}"),
+                Kept::Secret(name) => format!("secret:{name}"),
+            };
+            json!({ "from": store.from.pointer(), "to": to })
+        })
+        .collect();
+    if let (Value::Object(question), false) = (&mut question, goes.is_empty()) {
+        question.insert("store".to_owned(), Value::Array(goes));
+    }
+    question
+}
+
+/// What was written down of a step.
+struct Row {
+    subject: String,
+    verified: bool,
+}
+
+/// What is known of the steps that were called or answered.
+#[derive(Default)]
+struct Known<'a> {
+    /// Nothing but to verify them may be left.
+    called: BTreeSet<&'a str>,
+    done: BTreeSet<&'a str>,
+    /// An operator has to decide about a secret of one of them.
+    secret_waits: bool,
+}
+
+impl Plan {
+    /// Where it stands now. Records nothing.
+    ///
+    /// # Errors
+    ///
+    /// `store-unavailable`, `approval-store`.
+    pub fn progress(
+        &self,
+        database: &Connection,
+        around: &dyn Surroundings,
+        now: Time,
+    ) -> Result<Progress, Failure> {
+        let known = self.known(database, around)?;
+        let mut steps = Vec::new();
+        for step in &self.onboarding.steps {
+            steps.push(self.step(database, step, &known, now)?);
+        }
+        let has = |status| {
+            steps
+                .iter()
+                .any(|step: &StepProgress| step.status == status)
+        };
+        let state = if has(StepStatus::Pending) {
+            OnboardingState::PendingHumanAction
+        } else if known.secret_waits {
+            OnboardingState::PendingSecretApproval
+        } else if known.done.len() < self.onboarding.steps.len() {
+            OnboardingState::NeedsSetup
+        } else {
+            OnboardingState::Operational
+        };
+        Ok(Progress {
+            state,
+            required: self.onboarding.required,
+            steps,
+        })
+    }
+
+    /// Whether the step was called or answered, so that it is left to be verified only.
+    pub(crate) fn is_called(
+        &self,
+        database: &Connection,
+        step: &Step,
+        around: &dyn Surroundings,
+    ) -> Result<bool, Failure> {
+        let known = self.known(database, around)?;
+        Ok(known.called.contains(step.id.as_str()))
+    }
+
+    fn known(
+        &self,
+        database: &Connection,
+        around: &dyn Surroundings,
+    ) -> Result<Known<'_>, Failure> {
+        let rows = self.rows(database)?;
+        let mut known = Known::default();
+        for step in &self.onboarding.steps {
+            let Some(row) = rows.get(&step.id).filter(|row| self.is_about(step, row)) else {
+                continue;
+            };
+            // What counts is whether the secrets are there, whoever gave or refused which of them.
+            let mut is_lacking = false;
+            for (_, name) in step.secrets() {
+                match around.secret(&self.head.folded, name)? {
+                    SecretState::Granted | SecretState::Set => {}
+                    SecretState::Waiting => known.secret_waits = true,
+                    SecretState::Missing => is_lacking = true,
+                }
+            }
+            if !is_lacking {
+                known.called.insert(step.id.as_str());
+                if row.verified {
+                    known.done.insert(step.id.as_str());
+                }
+            }
+        }
+        Ok(known)
+    }
+
+    fn step(
+        &self,
+        database: &Connection,
+        step: &Step,
+        known: &Known<'_>,
+        now: Time,
+    ) -> Result<StepProgress, Failure> {
+        let done = &known.done;
+        let asked = match step.kind {
+            StepKind::HumanAction => approvals::human(database, &self.head, &step.id)?
+                .filter(|asked| asked.subject.details.as_ref() == Some(&question(step))),
+            StepKind::ApiCall | StepKind::Condition => None,
+        };
+        let status = if done.contains(step.id.as_str()) {
+            StepStatus::Done
+        } else if !step.depends_on.iter().all(|id| done.contains(id.as_str())) {
+            StepStatus::Blocked
+        } else {
+            match asked
+                .as_ref()
+                .filter(|_| !known.called.contains(step.id.as_str()))
+            {
+                Some(asked) if asked.is_over(now) => StepStatus::Ready,
+                Some(asked) if asked.status == Status::Pending => StepStatus::Pending,
+                Some(asked) if asked.status == Status::Denied && now < asked.expires_at => {
+                    StepStatus::Denied
+                }
+                _ => StepStatus::Ready,
+            }
+        };
+        let is_shown = matches!(
+            status,
+            StepStatus::Done | StepStatus::Pending | StepStatus::Denied
+        );
+        let asked = asked.filter(|_| is_shown);
+        Ok(StepProgress {
+            id: step.id.clone(),
+            kind: step.kind,
+            operation: step.operation.clone(),
+            status,
+            answer: asked.as_ref().and_then(|asked| asked.response.clone()),
+            approval_id: asked.map(|asked| asked.id),
+        })
+    }
+
+    fn is_about(&self, step: &Step, row: &Row) -> bool {
+        self.subjects.get(&step.id) == Some(&row.subject)
+    }
+
+    fn rows(&self, database: &Connection) -> Result<BTreeMap<String, Row>, Failure> {
+        let mut query = database
+            .prepare_cached("SELECT step, subject, verified FROM onboarding WHERE skill = ?1")
+            .map_err(store)?;
+        let rows = query
+            .query_map([&self.head.folded], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .map_err(store)?;
+        rows.map(|row| {
+            let (step, subject, verified): (String, String, bool) = row.map_err(store)?;
+            let row = Row { subject, verified };
+            Ok((step, row))
+        })
+        .collect()
+    }
+}
+
+/// What a call or an answer brought.
+#[derive(Debug, Default)]
+pub(crate) struct Brought {
+    /// What goes to the memory of the skill, by key.
+    pub(crate) memory: Vec<(String, Value)>,
+    /// Of a human action: the request, which is used up.
+    pub(crate) approval: Option<Approval>,
+}
+
+/// Writes down that a step was called or answered, and keeps what it brought. Records `onboarding-step`, unless it is to be
+/// verified first.
+///
+/// # Errors
+///
+/// `limit` where the memory of the skill is full, `capability-removed` where the skill was unloaded, `store-unavailable`,
+/// `approval-store`.
+pub(crate) fn called_step(
+    change: &mut Change<'_>,
+    plan: &Plan,
+    step: &Step,
+    brought: Brought,
+    who: &Who,
+) -> Result<(), Failure> {
+    let head = &plan.head;
+    still_registered(change.database, head)?;
+    for (key, value) in &brought.memory {
+        memory::set(change, &head.folded, key, value)?;
+    }
+    let subject = plan.subjects.get(&step.id).map_or("", String::as_str);
+    change
+        .database
+        .execute(
+            "INSERT INTO onboarding (skill, step, subject, verified) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (skill, step) DO UPDATE SET subject = excluded.subject, verified = excluded.verified",
+            params![head.folded, step.id, subject, step.verify.is_none()],
+        )
+        .map_err(store)?;
+    if step.verify.is_none() {
+        let mut entry = step_ended(plan, step, who);
+        entry.approval = brought.approval.as_ref().map(|asked| asked.id.clone());
+        change.record(entry);
+    }
+    if let Some(asked) = brought.approval {
+        approvals::use_up(change, asked)?;
+    }
+    Ok(())
+}
+
+/// Writes down that a step that was called is verified. Records `onboarding-step`.
+pub(crate) fn verified_step(
+    change: &mut Change<'_>,
+    plan: &Plan,
+    step: &Step,
+    who: &Who,
+) -> Result<(), Failure> {
+    still_registered(change.database, &plan.head)?;
+    let subject = plan.subjects.get(&step.id).map_or("", String::as_str);
+    change
+        .database
+        .execute(
+            "UPDATE onboarding SET verified = 1 WHERE skill = ?1 AND step = ?2 AND subject = ?3",
+            params![plan.head.folded, step.id, subject],
+        )
+        .map_err(store)?;
+    change.record(step_ended(plan, step, who));
+    Ok(())
+}
+
+fn step_ended(plan: &Plan, step: &Step, who: &Who) -> Entry {
+    let mut entry = events::of_skill(Event::OnboardingStep, who, &plan.head);
+    entry.subject = Some(step.id.clone());
+    entry
+}
+
+/// Records that a step was tried and is not done.
+pub(crate) fn failed_step(
+    change: &mut Change<'_>,
+    plan: &Plan,
+    step: &Step,
+    failure: &Failure,
+    who: &Who,
+) {
+    let mut entry = step_ended(plan, step, who);
+    entry.outcome = Outcome::Error;
+    entry.code = Some(failure.code);
+    change.record(entry);
+}
+
+/// What steps did and kept goes with the skill: who loads another one under its id finds nothing.
+pub(super) fn forget(change: &Change<'_>, skill: &str) -> Result<(), Failure> {
+    for table in ["onboarding", "memory"] {
+        change
+            .database
+            .execute(&format!("DELETE FROM {table} WHERE skill = ?1"), [skill])
+            .map_err(store)?;
+    }
+    Ok(())
+}
+
+/// K-372: what is not in the document any more needs no memory.
+pub(super) fn sweep(change: &Change<'_>, plan: &Plan) -> Result<(), Failure> {
+    let steps: Vec<&str> = plan
+        .onboarding
+        .steps
+        .iter()
+        .map(|step| step.id.as_str())
+        .collect();
+    let stores = plan.onboarding.steps.iter().flat_map(|step| &step.store);
+    let keys: Vec<&str> = stores
+        .filter_map(|store| match &store.to {
+            Kept::Memory(key) => Some(key.as_str()),
+            Kept::Secret(_) => None,
+        })
+        .collect();
+    for (sql, kept) in [
+        (
+            "DELETE FROM onboarding WHERE skill = ?1 AND step NOT IN (SELECT value FROM json_each(?2))",
+            steps,
+        ),
+        (
+            "DELETE FROM memory WHERE skill = ?1 AND name NOT IN (SELECT value FROM json_each(?2))",
+            keys,
+        ),
+    ] {
+        change
+            .database
+            .execute(sql, params![plan.head.folded, json!(kept).to_string()])
+            .map_err(store)?;
+    }
+    Ok(())
+}
