@@ -2,11 +2,11 @@
   {
     "signer": "hydrant.build",
     "algorithm": "ed25519",
-    "signature": "HZWTzmSBrJPGtiiN04qNl0fIBaO/YYZAwyLyt2yu6G3eGxDMslqiYgN8PdfLTv0gXe6aBSQ2GzKHockxe8gQCw=="
+    "signature": "5uMt1wSxDSTWOv+pQdkmusGkWIpQsHvCDRmagyWl2l9s70/ekiE3fuZJQRZPwr4APsuupTcmipIoAyxEq/5KAw=="
   },
   {
     "signer": "hydrant.release",
     "algorithm": "ed25519",
-    "signature": "0lYwLYG/+AmSNH/iwwnZ4DlVU5ZukxDD1ncBM6AnbJrVVqQIv4h+dMmswg2aO1vlO3uJO7ook6GyA+MZOmXECw=="
+    "signature": "asHtPQMC83ech4piyjwobiyH/lPQCTV4mcYijs41UCNxVohcf01lwu1pKZYkNgT1ArKYbML7G7A3ctdKc8qeAw=="
   }
 ]

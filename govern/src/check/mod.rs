@@ -43,8 +43,8 @@ const POLICY_DOMAIN: &[u8] = b"hydrant.policy.v1\n";
 pub struct Load<'a> {
     /// K-61: the source identity.
     pub source: &'a str,
-    /// The bytes that were given to the interpreter.
-    pub document: &'a [u8],
+    /// K-217: of the bytes that were given to the interpreter.
+    pub digest: &'a str,
     /// The `constants` that were given to the interpreter.
     pub constants: &'a BTreeMap<String, String>,
     /// The `files` that were given to the interpreter: digests of code, by name (K-178).
@@ -109,7 +109,6 @@ impl CheckedOperation {
 /// `interpreter-mismatch` where digests, hosts, secrets, files or policy are not what the stages say; `schema` for an
 /// onboarding that cannot be gone through. Ids are checked where they are registered.
 pub fn check(mut skill: Skill, load: Load<'_>) -> Result<CheckedSkill, Failure> {
-    let digest = digest::of_bytes(load.document);
     let mut operations = std::mem::take(&mut skill.operations);
     let onboarding = skill
         .onboarding
@@ -126,14 +125,14 @@ pub fn check(mut skill: Skill, load: Load<'_>) -> Result<CheckedSkill, Failure> 
         .into_iter()
         .enumerate()
         .map(|(index, operation)| {
-            operation_of(&skill, operation, &digest, load)
+            operation_of(&skill, operation, load)
                 .map_err(|failure| failure.at_path(format!("operations[{index}]")))
         })
         .collect::<Result<Vec<_>, _>>()?;
     Ok(CheckedSkill {
         skill,
         source: load.source.to_owned(),
-        digest,
+        digest: load.digest.to_owned(),
         operations,
     })
 }
@@ -160,7 +159,6 @@ fn kept_as_secrets(operation: &mut Operation, onboarding: Option<&Onboarding>) {
 fn operation_of(
     skill: &Skill,
     mut operation: Operation,
-    skill_digest: &str,
     load: Load<'_>,
 ) -> Result<CheckedOperation, Failure> {
     let recomputed = operation_digest(
@@ -192,7 +190,7 @@ fn operation_of(
             tier,
             reasons: reasons.clone(),
             source: load.source,
-            skill_digest,
+            skill_digest: load.digest,
             policy_digest: &policy_digest,
         };
         manifest::make(skill, &operation, facts)

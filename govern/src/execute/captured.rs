@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::plan::Run;
 use crate::chain::{Entry, Event};
 
-/// How many one call may return; what is beyond is taken out all the same, and lost.
+/// How many one call may return. Where there are more the answer is withheld: what is not kept might stand in it twice.
 const CAPTURED: usize = 64;
 
 /// A secret that came back.
@@ -29,9 +29,11 @@ impl Run<'_> {
             return bytes;
         }
         let Ok(mut value) = serde_json::from_slice::<Value>(&bytes) else {
-            return self.withhold();
+            return self
+                .withhold("it should return a secret, and is not the JSON that it is taken from");
         };
         let mut taken = 0_usize;
+        let mut is_full = false;
         for pointer in pointers {
             let steps: Vec<String> = pointer
                 .split('/')
@@ -52,16 +54,19 @@ impl Run<'_> {
             };
             let mut found = Vec::new();
             take(&mut value, &steps, &mut |leaf| {
-                if self.is_taken(leaf, &found) {
+                // No secret, and nothing that could be used as one; or another pointer found it already.
+                if matches!(leaf, Value::Null | Value::Bool(_)) || self.is_taken(leaf, &found) {
+                    return;
+                }
+                // Whatever a service sends, nothing is compared with more than these.
+                is_full = is_full || self.captured.len().saturating_add(found.len()) >= CAPTURED;
+                if is_full {
                     return;
                 }
                 let name = self.free_name(&base, &found);
                 let text = match leaf {
                     Value::String(text) => std::mem::take(text),
-                    Value::Number(number) => number.to_string(),
-                    // No secret, and nothing that could be used as one.
-                    Value::Null | Value::Bool(_) => return,
-                    Value::Array(_) | Value::Object(_) => leaf.to_string(),
+                    _ => leaf.to_string(),
                 };
                 *leaf = reference(&name);
                 found.push(Captured {
@@ -74,6 +79,9 @@ impl Run<'_> {
                 self.keep(captured);
             }
         }
+        if is_full {
+            return self.withhold(&format!("it may return more than {CAPTURED} secrets"));
+        }
         if taken == 0 {
             return bytes;
         }
@@ -81,31 +89,23 @@ impl Run<'_> {
         self.echo.bytes(value.to_string().into_bytes())
     }
 
-    fn withhold(&mut self) -> Vec<u8> {
-        self.warnings.push(
-            "the answer is withheld: it should return a secret, and is not the JSON that it is taken from"
-                .to_owned(),
-        );
+    fn withhold(&mut self, why: &str) -> Vec<u8> {
+        self.warnings.push(format!("the answer is withheld: {why}"));
         Vec::new()
     }
 
     fn keep(&mut self, captured: Captured) {
         self.echo.add_returned(&captured.name, &captured.value);
-        if self.captured.len() >= CAPTURED {
-            self.warnings
-                .push("more secrets were returned than are kept".to_owned());
-            return;
-        }
         let mut entry = Entry::new(Event::SecretCaptured);
         entry.subject = Some(captured.name.clone());
         self.entries.push(entry);
         self.captured.push(captured);
     }
 
-    /// Whether another pointer found it already.
+    /// Whether it is what stands in place of one.
     fn is_taken(&self, leaf: &Value, found: &[Captured]) -> bool {
         let mut known = self.captured.iter().chain(found);
-        known.any(|captured| *leaf == reference(&captured.name))
+        leaf.is_object() && known.any(|captured| *leaf == reference(&captured.name))
     }
 
     /// The name, with a number behind it if it was given already.

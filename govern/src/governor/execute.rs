@@ -23,7 +23,7 @@ use crate::registry::events;
 use crate::registry::{self, Registered};
 use crate::request::{self, CallFiles, Inputs};
 use crate::sandbox::{SandboxEnd, SandboxRun};
-use crate::secrets::{Place, SecretState};
+use crate::secrets::Place;
 
 /// A call that passed steps 4 to 10.
 struct Prepared {
@@ -111,6 +111,10 @@ impl Governor {
         self.onboarded(found)?;
         let inputs = request::validate(&self.schemas, &found.operation, &params)?;
         let files = CallFiles::open(&found.operation, &inputs, &self.config.fs_read)?;
+        if !found.operation.returns_secret.is_empty() {
+            // What comes back once could not be kept.
+            self.secrets.has_room(&found.skill.folded)?;
+        }
         let permit = approvals::permit(&self.state, found, &caller.who(), self)?;
         self.surroundings(found)?;
         let session = self.session(caller, found)?;
@@ -197,30 +201,14 @@ impl Governor {
                     Store::Environment => Place::Environment,
                 };
                 let skill = &found.skill.skill.id;
-                let value = self.secrets.value(&bound.stored, place, skill)?;
                 if place == Place::Skill {
-                    self.still_granted(&bound.stored, found)?;
+                    self.ready_secret(&bound.stored, found)?;
                 }
+                let value = self.secrets.value(&bound.stored, place, skill)?;
                 values.insert((secret.name.clone(), host.clone()), value);
             }
         }
         Ok(values)
-    }
-
-    /// K-285: whether what a request brought is still granted, also where nobody has looked since its time was over.
-    fn still_granted(&self, name: &str, found: &Registered) -> Result<(), Failure> {
-        let skill = &found.skill.folded;
-        if self.secrets.state(name, skill)? != SecretState::Granted {
-            return Ok(());
-        }
-        self.settle_secrets()?;
-        match self.secrets.state(name, skill)? {
-            SecretState::Granted | SecretState::Set => Ok(()),
-            SecretState::Missing | SecretState::Waiting => Err(Failure::new(
-                Code::SecretMissing,
-                format!("the grant of the secret {name} has ended"),
-            )),
-        }
     }
 
     /// Steps 11 to 15.
@@ -352,10 +340,12 @@ impl Governor {
         captured: Vec<Captured>,
     ) -> Result<(), Failure> {
         let skill = &found.skill;
+        // One that cannot be kept takes no other with it: the service may not give them again.
+        let mut staged = Ok(());
         for captured in captured {
-            self.stage_secret(caller, skill, &captured.name, captured.value)?;
+            staged = staged.and(self.stage_secret(caller, skill, &captured.name, captured.value));
         }
-        Ok(())
+        staged
     }
 
     /// K-310: the output directory of an operation with personal data goes when its session ends.

@@ -143,7 +143,6 @@ impl Governor {
             document: &document.bytes,
             files: &files,
         };
-        self.settle_secrets()?;
         let loaded = self
             .state
             .write(|change| registry::load(change, new, &who, self))?;
@@ -208,7 +207,7 @@ impl Governor {
             skill,
             Load {
                 source: &identity,
-                document: &document.bytes,
+                digest: &document.digest,
                 constants: &request.constants,
                 files: &files,
                 mapping_version: &mapping_version,

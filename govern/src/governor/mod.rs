@@ -18,6 +18,7 @@
 mod budgets;
 mod call;
 mod caller;
+mod captured;
 mod execute;
 mod load;
 mod map;

@@ -27,6 +27,15 @@ type Tried = Result<Option<Value>, Failure>;
 /// How long one call goes on with steps; what is left is for the next.
 const GOES_ON: Duration = Duration::from_secs(60);
 
+/// How long one call waits for another to do a step.
+const SOON: Duration = Duration::from_secs(5);
+
+/// How long an operator's answer waits for that: a step has two calls at most, of a minute each if nobody set another limit.
+const PATIENT: Duration = Duration::from_secs(130);
+
+/// Between two steps, for whoever waits: longer than between two looks at the lock.
+const TURN: Duration = Duration::from_millis(30);
+
 /// K-384: an operator's answer to a human action, taken apart.
 pub(super) struct Answered {
     pub(super) answer: Answer,
@@ -54,8 +63,7 @@ impl Governor {
         user_input: Option<&Value>,
     ) -> Result<Value, Failure> {
         let begun = Instant::now();
-        let _alone = self.state.onboarding(&fold(skill))?;
-        self.settle_secrets()?;
+        self.settle_secrets();
         let plan = self
             .state
             .read(|database| onboarding::plan(database, skill))?
@@ -65,8 +73,26 @@ impl Governor {
                     "the document of this skill has no onboarding",
                 )
             })?;
+        let keeps_secrets = plan
+            .onboarding
+            .steps
+            .iter()
+            .any(|step| step.secrets().next().is_some());
         let mut tried: BTreeMap<String, Tried> = BTreeMap::new();
         loop {
+            // For one step each: an operator's answer waits no longer than that.
+            let alone = match self.state.onboarding(&fold(skill), SOON) {
+                Ok(alone) => alone,
+                // What was done is told, whoever goes on.
+                Err(failure) if failure.code == Code::Limit && !tried.is_empty() => {
+                    return Ok(shown(&plan, &self.progress(&plan)?, tried));
+                }
+                Err(failure) => return Err(failure),
+            };
+            if keeps_secrets {
+                // Where nobody knows which are there, steps would be done again.
+                self.secrets.owned()?;
+            }
             let progress = self.progress(&plan)?;
             let next = progress
                 .steps
@@ -85,6 +111,8 @@ impl Governor {
                 })?;
             }
             tried.insert(step.id.clone(), outcome);
+            drop(alone);
+            std::thread::sleep(TURN);
         }
     }
 
@@ -129,7 +157,7 @@ impl Governor {
     ) -> Tried {
         let is_called = || {
             self.state
-                .read(|database| plan.is_called(database, step, self))
+                .read(|database| plan.is_called(database, step, self, self.state.now()))
         };
         let mut output = None;
         if !is_called()? {
@@ -171,13 +199,19 @@ impl Governor {
             step: &step.id,
             action: question(step),
         };
-        let asked = approvals::ask_human(&self.state, &plan.head, &action, &caller.who(), self)?;
-        if asked.status == Status::Approved {
-            // What it held of secrets was staged when it was given.
-            let brought = brought_by(step, asked)?;
-            self.called(caller, plan, step, brought)?;
+        let ask = || approvals::ask_human(&self.state, &plan.head, &action, &caller.who(), self);
+        let asked = ask()?;
+        if asked.status != Status::Approved {
+            return Ok(());
         }
-        Ok(())
+        if step.secrets().next().is_some() {
+            // Whoever was to keep what it held of secrets came to an end before that was done.
+            self.state
+                .write(|change| approvals::use_up(change, asked))?;
+            return ask().map(drop);
+        }
+        let brought = brought_by(step, asked)?;
+        self.called(caller, plan, step, brought)
     }
 
     /// An operator who has the credentials already sets them: then nobody needs to ask the service for others.
@@ -190,12 +224,14 @@ impl Governor {
         if !brings_secrets_only {
             return Ok(false);
         }
-        for (_, name) in step.secrets() {
-            if self.secrets.state(name, &plan.head.folded)? != SecretState::Set {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        let now = self.state.now();
+        let skill = &plan.head.folded;
+        let states = self
+            .state
+            .read(|database| self.secret_states(database, skill, now))?;
+        Ok(step
+            .secrets()
+            .all(|(_, name)| states.get(name) == Some(&SecretState::Set)))
     }
 
     /// A condition without an operation: everything that it looks at is there.
@@ -338,7 +374,7 @@ impl Governor {
                 "only a human action takes a response",
             ));
         };
-        let alone = self.state.onboarding(&fold(skill))?;
+        let alone = self.state.onboarding(&fold(skill), PATIENT)?;
         let plan = self
             .state
             .read(|database| onboarding::plan(database, skill));
@@ -363,6 +399,10 @@ impl Governor {
             // What does not fit is said by its schema first.
             approvals::fits_question(&asked, &given)?;
             secrets = taken_out(step, &mut kept)?;
+            if !secrets.is_empty() {
+                // A person should not have to look for them again.
+                self.secrets.has_room(&fold(skill))?;
+            }
             brought_with(step, &kept)?;
         }
         Ok(Answered {
@@ -387,8 +427,13 @@ impl Governor {
         let Some((plan, step)) = answered.of else {
             return Ok(());
         };
+        let mut staged = Ok(());
         for (name, value) in answered.secrets {
-            self.stage_secret(caller, &plan.head, &name, value)?;
+            staged = staged.and(self.stage_secret(caller, &plan.head, &name, value));
+        }
+        if let Err(failure) = staged {
+            // The answer is not whole: whoever goes on with the onboarding asks again.
+            return Err(failure.with_hint("`hydrant skill onboard` asks for it again"));
         }
         self.called(caller, &plan, &step, brought_by(&step, approval.clone())?)
     }

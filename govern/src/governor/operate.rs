@@ -12,13 +12,13 @@ use super::{Caller, Governor};
 use crate::chain::{self, Filter, Stop};
 use crate::config::HostPort;
 use crate::failure::{Code, Failure};
+use crate::registry;
 use crate::registry::approvals::{self, Approval, Scope, Status, Verdict};
 use crate::registry::bindings::{self, Store};
-use crate::registry::{self, SkillHead};
-use crate::secrets::{self, Held, Place};
+use crate::secrets::{Place, SecretState};
 
 /// How a request is granted (K-25).
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Approve {
     /// None: as the document says (K-73); Tier 3 needs it said (K-260).
     pub scope: Option<Scope>,
@@ -26,8 +26,18 @@ pub struct Approve {
     pub ttl: Option<Duration>,
     /// For the record.
     pub reason: Option<String>,
-    /// K-384: the answer to a human action.
+    /// K-384: the answer to a human action. May hold secrets.
     pub response: Option<Value>,
+}
+
+impl std::fmt::Debug for Approve {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Approve")
+            .field("scope", &self.scope)
+            .field("ttl", &self.ttl)
+            .field("reason", &self.reason)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A binding (K-26, K-280).
@@ -117,7 +127,7 @@ impl Governor {
         let unloaded = self
             .state
             .write(|change| registry::unload(change, skill, keep_approvals, &who))?;
-        self.settle_secrets()?;
+        self.settle_secrets();
         Ok(json!(unloaded))
     }
 
@@ -135,7 +145,7 @@ impl Governor {
                 )
             })?),
         };
-        self.settle_secrets()?;
+        self.settle_secrets();
         let now = self.state.now();
         self.state
             .read(|database| approvals::list(database, status, now))
@@ -173,10 +183,12 @@ impl Governor {
             ..self.verdict()
         };
         let approved = approvals::approve(&self.state, id, &verdict, &caller.who());
-        if let (Ok(approval), Some(answered)) = (&approved, answered) {
-            self.human_done(caller, approval, answered)?;
-        }
-        self.settled(approved)
+        let done = match (&approved, answered) {
+            (Ok(approval), Some(answered)) => self.human_done(caller, approval, answered),
+            _ => Ok(()),
+        };
+        let settled = self.settled(approved);
+        done.and(settled)
     }
 
     /// `hydrant approvals deny`.
@@ -220,73 +232,8 @@ impl Governor {
 
     /// Also where it came too late: its request has ended then.
     fn settled(&self, decided: Result<Approval, Failure>) -> Result<Value, Failure> {
-        let settled = self.settle_secrets();
-        let decided = decided?;
-        settled.map(|()| json!(decided))
-    }
-
-    /// K-285: values follow the requests that they came with: granted they can be used, denied, expired or revoked they are
-    /// erased. What a failure or a crash left undone is done by whoever comes next.
-    pub(super) fn settle_secrets(&self) -> Result<(), Failure> {
-        approvals::expire(&self.state)?;
-        let now = self.state.now();
-        for held in self.secrets.held()? {
-            let Held {
-                name,
-                skill,
-                request,
-                waits,
-            } = &held;
-            let asked = match request {
-                Some(id) => {
-                    match self.state.read(|database| approvals::by_id(database, id)) {
-                        Ok(asked) => Some(asked),
-                        // One that is not there any more was never granted.
-                        Err(failure) if failure.code == Code::InvalidRequest => None,
-                        Err(failure) => return Err(failure),
-                    }
-                }
-                None => None,
-            };
-            let status = asked
-                .filter(|asked| !asked.is_over(now))
-                .map(|asked| asked.status);
-            match (status, request, waits) {
-                (Some(Status::Pending), _, true) => {}
-                (Some(Status::Approved), Some(id), true) => {
-                    self.secrets.accept(name, skill, id)?;
-                }
-                (_, _, true) => {
-                    self.secrets.discard(name, skill, request.as_deref())?;
-                }
-                // K-376: what was granted stays when its skill goes.
-                (Some(Status::Approved | Status::Superseded), _, false) => {}
-                (_, Some(id), false) => {
-                    self.secrets.withdraw(name, skill, id)?;
-                }
-                (_, None, false) => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// K-285: opens the request about a secret, and keeps its value for that request alone.
-    pub(super) fn stage_secret(
-        &self,
-        caller: &Caller,
-        skill: &SkillHead,
-        name: &str,
-        value: SecretString,
-    ) -> Result<(), Failure> {
-        secrets::fits(name, &value)?;
-        let who = caller.who();
-        let asked = self
-            .state
-            .write(|change| approvals::ask_secret_write(change, skill, name, &who, self))?;
-        self.secrets
-            .stage(name, &skill.skill.id, value, &asked.id)?;
-        // Where the request has ended meanwhile, so has the value.
-        self.settle_secrets()
+        self.settle_secrets();
+        decided.map(|decided| json!(decided))
     }
 
     /// `hydrant secrets set`.
@@ -300,6 +247,8 @@ impl Governor {
         skill: Option<&str>,
         value: SecretString,
     ) -> Result<Value, Failure> {
+        // What was granted before must not come after it.
+        self.settle_secrets();
         self.secrets.set(name, skill, value)?;
         Ok(json!({ "name": name, "skill-id": skill, "set": true }))
     }
@@ -310,10 +259,19 @@ impl Governor {
     ///
     /// `secret-store-permissions`, `store-unavailable`.
     pub fn list_secrets(&self) -> Result<Value, Failure> {
-        self.settle_secrets()?;
-        let secrets = self.secrets.list()?;
+        self.settle_secrets();
+        let mut secrets = self.secrets.list()?;
         let now = self.state.now();
-        let bindings = self.state.read(|database| bindings::list(database, now))?;
+        let bindings = self.state.read(|database| {
+            for listed in &mut secrets {
+                if let Some(skill) = &listed.skill_id {
+                    let states = self.secret_states(database, skill, now)?;
+                    let state = states.get(&listed.name);
+                    listed.usable = matches!(state, Some(SecretState::Granted | SecretState::Set));
+                }
+            }
+            bindings::list(database, now)
+        })?;
         Ok(json!({ "secrets": secrets, "bindings": bindings }))
     }
 
@@ -416,8 +374,6 @@ impl Governor {
         if let Err(failure) = ended {
             tracing::warn!(%failure, "the end of a session is not recorded");
         }
-        if let Err(failure) = self.settle_secrets() {
-            tracing::warn!(%failure, "secrets of a session's grants are left behind");
-        }
+        self.settle_secrets();
     }
 }

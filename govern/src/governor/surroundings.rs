@@ -1,6 +1,9 @@
 //! What the registry asks of the operator's configuration and of this machine.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
+
+use rusqlite::Connection;
 
 use super::Governor;
 use crate::answer::{Operation, Stage};
@@ -9,6 +12,7 @@ use crate::failure::Failure;
 use crate::registry::Surroundings;
 use crate::sandbox::has_own_sandbox;
 use crate::secrets::SecretState;
+use crate::time::Time;
 
 impl Governor {
     pub(super) fn judge(&self) -> Judge<'_> {
@@ -45,8 +49,13 @@ impl Surroundings for Governor {
         self.installed.contains(folded)
     }
 
-    fn secret(&self, skill: &str, name: &str) -> Result<SecretState, Failure> {
-        self.secrets.state(name, skill)
+    fn secrets(
+        &self,
+        database: &Connection,
+        skill: &str,
+        now: Time,
+    ) -> Result<BTreeMap<String, SecretState>, Failure> {
+        self.secret_states(database, skill, now)
     }
 
     fn pending_ttl(&self) -> Duration {

@@ -51,12 +51,16 @@ pub use name::{fold, fold_capability};
 pub use schema::schema;
 pub use unload::{Unloaded, unload};
 
+use std::collections::BTreeMap;
 use std::time::Duration;
+
+use rusqlite::Connection;
 
 use crate::answer::Operation;
 use crate::client::Client;
 use crate::failure::{Code, Failure};
 use crate::secrets::SecretState;
+use crate::time::Time;
 
 /// Who causes what is recorded.
 #[derive(Debug, Clone, Default)]
@@ -99,8 +103,13 @@ pub trait Surroundings {
     /// K-44
     fn pending_ttl(&self) -> Duration;
 
-    /// K-285: whether a skill has a secret of this name of its own.
-    fn secret(&self, skill: &str, name: &str) -> Result<SecretState, Failure>;
+    /// K-285: the secrets that a skill (folded) has of its own, by name.
+    fn secrets(
+        &self,
+        database: &Connection,
+        skill: &str,
+        now: Time,
+    ) -> Result<BTreeMap<String, SecretState>, Failure>;
 }
 
 /// `store-unavailable`: the database failed (K-371).

@@ -203,7 +203,7 @@ impl Plan {
         around: &dyn Surroundings,
         now: Time,
     ) -> Result<Progress, Failure> {
-        let known = self.known(database, around)?;
+        let known = self.known(database, around, now)?;
         let mut steps = Vec::new();
         for step in &self.onboarding.steps {
             steps.push(self.step(database, step, &known, now)?);
@@ -235,8 +235,9 @@ impl Plan {
         database: &Connection,
         step: &Step,
         around: &dyn Surroundings,
+        now: Time,
     ) -> Result<bool, Failure> {
-        let known = self.known(database, around)?;
+        let known = self.known(database, around, now)?;
         Ok(known.called.contains(step.id.as_str()))
     }
 
@@ -244,8 +245,24 @@ impl Plan {
         &self,
         database: &Connection,
         around: &dyn Surroundings,
+        now: Time,
     ) -> Result<Known<'_>, Failure> {
         let rows = self.rows(database)?;
+        let mut steps = self.onboarding.steps.iter();
+        let is_asked = steps.any(|step| {
+            let row = rows.get(&step.id).filter(|row| self.is_about(step, row));
+            row.is_some() && step.secrets().next().is_some()
+        });
+        let secrets = if is_asked {
+            around.secrets(database, &self.head.folded, now)
+        } else {
+            Ok(BTreeMap::new())
+        };
+        // Secrets that cannot be looked for are not there: no other skill has to wait for that.
+        let secrets = secrets.unwrap_or_else(|failure| {
+            tracing::warn!(%failure, "secrets of an onboarding cannot be looked for");
+            BTreeMap::new()
+        });
         let mut known = Known::default();
         for step in &self.onboarding.steps {
             let Some(row) = rows.get(&step.id).filter(|row| self.is_about(step, row)) else {
@@ -254,10 +271,10 @@ impl Plan {
             // What counts is whether the secrets are there, whoever gave or refused which of them.
             let mut is_lacking = false;
             for (_, name) in step.secrets() {
-                match around.secret(&self.head.folded, name)? {
-                    SecretState::Granted | SecretState::Set => {}
-                    SecretState::Waiting => known.secret_waits = true,
-                    SecretState::Missing => is_lacking = true,
+                match secrets.get(name) {
+                    Some(SecretState::Granted | SecretState::Set) => {}
+                    Some(SecretState::Waiting) => known.secret_waits = true,
+                    Some(SecretState::Missing) | None => is_lacking = true,
                 }
             }
             if !is_lacking {

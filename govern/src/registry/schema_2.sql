@@ -8,3 +8,6 @@ CREATE TABLE onboarding (
     verified INTEGER NOT NULL,
     PRIMARY KEY (skill, step)
 ) STRICT, WITHOUT ROWID;
+-- K-271: whoever looks for what is over reads nothing else.
+CREATE INDEX approvals_expires ON approvals (status, expires_at);
+CREATE INDEX approvals_valid ON approvals (status, valid_until);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::approvals::{self, Approval, Permit, Scope, Verdict};
@@ -14,6 +15,7 @@ use crate::failure::Failure;
 use crate::manifest;
 use crate::secrets::SecretState;
 use crate::state::State;
+use crate::time::Time;
 
 pub(super) const SOURCE: &str = "https://moltbook.com/skill.yaml";
 pub(super) const HOST: &str = "api.moltbook.com:443";
@@ -82,8 +84,13 @@ impl Surroundings for Setting {
         self.installed.iter().any(|id| id == folded)
     }
 
-    fn secret(&self, _: &str, _: &str) -> Result<SecretState, Failure> {
-        Ok(SecretState::Missing)
+    fn secrets(
+        &self,
+        _: &Connection,
+        _: &str,
+        _: Time,
+    ) -> Result<BTreeMap<String, SecretState>, Failure> {
+        Ok(BTreeMap::new())
     }
 
     fn pending_ttl(&self) -> Duration {

@@ -5,7 +5,7 @@
 //! "API_KEY" = "…"
 //! [skills."moltbook"]
 //! "MOLTBOOK_API_KEY" = "…"
-//! "MOLTBOOK_TOKEN" = { pending = "…" }
+//! "MOLTBOOK_TOKEN" = { value = "…", of = "ap-1", pending = { "ap-2" = "…" } }
 //! [mappings]
 //! "EXPECTED" = "STORED"
 //! ```
@@ -43,10 +43,21 @@ pub(super) struct Kept {
     pub(super) value: Option<SecretString>,
     /// K-285: the request that the value was granted with; none: an operator set it.
     pub(super) of: Option<String>,
-    /// K-285: not granted yet.
-    pub(super) pending: Option<SecretString>,
-    /// The request that asks for it, and no other.
-    pub(super) pending_of: Option<String>,
+    /// K-285: not granted yet, by the request that asks for it and no other.
+    pub(super) pending: BTreeMap<String, SecretString>,
+}
+
+impl Kept {
+    /// Whether nothing is left of it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.value.is_none() && self.pending.is_empty()
+    }
+
+    /// Bytes of what waits.
+    pub(super) fn waiting_bytes(&self) -> usize {
+        let waiting = self.pending.values();
+        waiting.map(|value| value.expose_secret().len()).sum()
+    }
 }
 
 impl Content {
@@ -69,13 +80,12 @@ impl Content {
             table
                 .iter()
                 .map(|(name, kept)| {
-                    let of = |value: &Option<SecretString>| {
-                        value
-                            .as_ref()
-                            .map_or(0, |value| value.expose_secret().len())
-                    };
+                    let value = kept.value.as_ref();
+                    let value = value.map_or(0, |value| value.expose_secret().len());
+                    let of = kept.of.as_ref().map_or(0, String::len);
+                    let requests: usize = kept.pending.keys().map(|id| 16 + 6 * id.len()).sum();
                     // The longest escape of one byte has six.
-                    256 + 6 * (name.len() + of(&kept.value) + of(&kept.pending))
+                    256 + 6 * (name.len() + of + value + kept.waiting_bytes()) + requests
                 })
                 .sum()
         };
@@ -111,24 +121,19 @@ impl Content {
 
 fn write_table(text: &mut String, table: &Table) {
     for (name, kept) in table {
-        let (value, pending) = (kept.value.as_ref(), kept.pending.as_ref());
-        if value.is_none() && pending.is_none() {
+        if kept.is_empty() {
             continue;
         }
         quote(text, name);
         text.push_str(" = ");
-        match (value, &kept.of, pending) {
-            (Some(value), None, None) => quote(text, value.expose_secret()),
-            (value, of, pending) => {
-                let exposed = SecretString::expose_secret;
-                let of = of.as_deref().filter(|_| value.is_some());
-                let pending_of = kept.pending_of.as_deref().filter(|_| pending.is_some());
-                let members = [
-                    ("value", value.map(exposed)),
-                    ("of", of),
-                    ("pending", pending.map(exposed)),
-                    ("pending-of", pending_of),
-                ];
+        match &kept.value {
+            Some(value) if kept.of.is_none() && kept.pending.is_empty() => {
+                quote(text, value.expose_secret());
+            }
+            value => {
+                let of = kept.of.as_deref().filter(|_| value.is_some());
+                let value = value.as_ref().map(SecretString::expose_secret);
+                let members = [("value", value), ("of", of)];
                 let mut before = "{ ";
                 for (key, member) in members {
                     let Some(member) = member else { continue };
@@ -137,6 +142,19 @@ fn write_table(text: &mut String, table: &Table) {
                     text.push_str(" = ");
                     quote(text, member);
                     before = ", ";
+                }
+                if !kept.pending.is_empty() {
+                    text.push_str(before);
+                    text.push_str("pending = ");
+                    before = "{ ";
+                    for (request, value) in &kept.pending {
+                        text.push_str(before);
+                        quote(text, request);
+                        text.push_str(" = ");
+                        quote(text, value.expose_secret());
+                        before = ", ";
+                    }
+                    text.push_str(" }");
                 }
                 text.push_str(" }");
             }
@@ -205,8 +223,45 @@ impl<'de> Deserialize<'de> for Hidden {
 struct Staged {
     value: Option<Hidden>,
     of: Option<String>,
-    pending: Option<Hidden>,
+    #[serde(default)]
+    pending: Waiting,
+    /// Of a `pending` that is no table.
     pending_of: Option<String>,
+}
+
+/// Values by request; one that was kept without, by none.
+#[derive(Default)]
+struct Waiting(BTreeMap<String, SecretString>);
+
+impl<'de> Deserialize<'de> for Waiting {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+
+        impl<'de> Visitor<'de> for Either {
+            type Value = Waiting;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a table of requests and values")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Waiting, E> {
+                Ok(Waiting(BTreeMap::from([(
+                    String::new(),
+                    SecretString::from(text),
+                )])))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Waiting, A::Error> {
+                let mut waiting = BTreeMap::new();
+                while let Some((request, value)) = map.next_entry::<String, Hidden>()? {
+                    waiting.insert(request, value.0);
+                }
+                Ok(Waiting(waiting))
+            }
+        }
+
+        deserializer.deserialize_any(Either)
+    }
 }
 
 impl<'de> Deserialize<'de> for Kept {
@@ -236,11 +291,16 @@ impl<'de> Deserialize<'de> for Kept {
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Kept, A::Error> {
                 let staged = Staged::deserialize(MapAccessDeserializer::new(map))?;
+                let mut pending = staged.pending.0;
+                if let Some(request) = staged.pending_of
+                    && let Some(value) = pending.remove("")
+                {
+                    pending.insert(request, value);
+                }
                 Ok(Kept {
                     value: staged.value.map(|hidden| hidden.0),
                     of: staged.of,
-                    pending: staged.pending.map(|hidden| hidden.0),
-                    pending_of: staged.pending_of,
+                    pending,
                 })
             }
         }

@@ -1,9 +1,10 @@
 //! K-276: the file, read only if it is the operator's alone, and replaced as a whole.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 use zeroize::Zeroizing;
@@ -13,6 +14,9 @@ use crate::failure::{Code, Failure};
 
 /// Bytes of the file.
 const MOST: u64 = 16 * 1024 * 1024;
+/// How long a change waits for the one before it.
+const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// What it says; nothing where there is none.
 pub(super) fn read(path: &Path) -> Result<Content, Failure> {
@@ -63,8 +67,11 @@ pub(super) fn read(path: &Path) -> Result<Content, Failure> {
     })
 }
 
-/// Replaces it: temporary file, fsync, rename, fsync of the directory.
+/// Replaces it: temporary file, fsync, rename, fsync of the directory. Never by one that could not be read again.
 pub(super) fn replace(path: &Path, text: &str) -> Result<(), Failure> {
+    if text.len() as u64 > MOST {
+        return Err(full());
+    }
     let parent = path.parent().unwrap_or(Path::new("."));
     let temporary = path.with_extension("toml.new");
     let written = (|| {
@@ -92,6 +99,28 @@ pub(super) fn replace(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
+/// Whether a value of so many bytes more can be written, whatever it is.
+pub(super) fn has_room(path: &Path, bytes: usize) -> Result<(), Failure> {
+    let length = match fs::metadata(path) {
+        Ok(metadata) => metadata.len(),
+        Err(error) if error.kind() == ErrorKind::NotFound => 0,
+        Err(error) => return Err(unavailable(&error)),
+    };
+    // The longest escape of one byte has six; and its name.
+    let more = (bytes as u64).saturating_mul(6).saturating_add(4096);
+    if length.saturating_add(more) > MOST {
+        return Err(full());
+    }
+    Ok(())
+}
+
+fn full() -> Failure {
+    Failure::new(
+        Code::Limit,
+        "the store of secrets: it would be larger than 16 MiB",
+    )
+}
+
 /// Held while the file is changed; makes the directory. Two processes change it one after the other.
 pub(super) fn lock(path: &Path) -> Result<File, Failure> {
     let folder = path.parent().unwrap_or(Path::new("."));
@@ -109,8 +138,17 @@ pub(super) fn lock(path: &Path) -> Result<File, Failure> {
         .custom_flags(flags())
         .open(path.with_extension("lock"))
         .map_err(|error| unavailable(&error))?;
-    file.lock().map_err(|error| unavailable(&error))?;
-    Ok(file)
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(PAUSE),
+            Err(TryLockError::WouldBlock) => {
+                return Err(unavailable(&"somebody has been changing it for 5 s"));
+            }
+            Err(TryLockError::Error(error)) => return Err(unavailable(&error)),
+        }
+    }
 }
 
 /// K-283: what is in memory must not reach a disk. Where it cannot be set, none can be made either.

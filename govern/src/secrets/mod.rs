@@ -15,6 +15,7 @@ mod file;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use secrecy::ExposeSecret;
@@ -29,6 +30,8 @@ use content::{Content, Kept};
 const NAME_CHARACTERS: usize = 128;
 /// Bytes of a value: no header takes more.
 const VALUE_BYTES: usize = 65_536;
+/// Bytes of all that waits for a skill: what a service sends must not fill the store.
+const WAITING_BYTES: usize = 1024 * 1024;
 
 /// Which part of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -53,13 +56,13 @@ pub struct Listed {
     /// Of [`Place::Skill`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skill_id: Option<String>,
-    /// Whether there is a value that may be used.
+    /// Whether there is a value in use.
     pub usable: bool,
     /// K-285: whether a value waits for an approval.
     pub pending: bool,
 }
 
-/// Whether a skill has a secret of its own.
+/// Whether a skill has a secret of its own, given what was decided about the requests that values came with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretState {
     /// No value is there.
@@ -72,17 +75,15 @@ pub enum SecretState {
     Set,
 }
 
-/// A value that came with a request (K-285).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
-    /// As stored.
-    pub name: String,
-    /// Folded.
-    pub skill: String,
-    /// The request; none where it is not known any more.
-    pub request: Option<String>,
-    /// Whether it waits; else it is in use.
-    pub waits: bool,
+/// What there is of a skill's own secret (K-285).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Owned {
+    /// Whether a value is in use.
+    pub in_use: bool,
+    /// The request that the value in use came with; none: an operator set it.
+    pub of: Option<String>,
+    /// The requests that values wait for.
+    pub waiting: Vec<String>,
 }
 
 /// The store of secrets of one state directory.
@@ -140,7 +141,7 @@ impl SecretStore {
             place,
             skill_id: skill_id.cloned(),
             usable: kept.value.is_some(),
-            pending: kept.pending.is_some(),
+            pending: !kept.pending.is_empty(),
         };
         let mut list: Vec<Listed> = content
             .global
@@ -166,49 +167,24 @@ impl SecretStore {
         Ok(list)
     }
 
-    /// Whether a skill has a secret of this name under its own.
+    /// What skills have of their own: by folded id, then by name.
     ///
     /// # Errors
     ///
     /// `secret-store-permissions`, `store-unavailable`.
-    pub fn state(&self, name: &str, skill: &str) -> Result<SecretState, Failure> {
-        let content = file::read(&self.path)?;
-        let kept = content.of_skill(skill).and_then(|table| table.get(name));
-        Ok(match kept {
-            Some(kept) if kept.value.is_some() && kept.of.is_some() => SecretState::Granted,
-            Some(kept) if kept.value.is_some() => SecretState::Set,
-            Some(kept) if kept.pending.is_some() => SecretState::Waiting,
-            _ => SecretState::Missing,
-        })
-    }
-
-    /// Every value that came with a request, and the request that decides about it.
-    ///
-    /// # Errors
-    ///
-    /// `secret-store-permissions`, `store-unavailable`.
-    pub fn held(&self) -> Result<Vec<Held>, Failure> {
-        let content = file::read(&self.path)?;
-        let mut held = Vec::new();
-        for (skill, table) in &content.skills {
-            for (name, kept) in table {
-                let mut hold = |request: &Option<String>, waits| {
-                    held.push(Held {
-                        name: name.clone(),
-                        skill: skill.clone(),
-                        request: request.clone(),
-                        waits,
-                    });
-                };
-                if kept.pending.is_some() {
-                    hold(&kept.pending_of, true);
-                }
-                if kept.value.is_some() && kept.of.is_some() {
-                    hold(&kept.of, false);
-                }
-            }
-        }
-        Ok(held)
+    pub fn owned(&self) -> Result<BTreeMap<String, BTreeMap<String, Owned>>, Failure> {
+        let owned = |(name, kept): (String, Kept)| {
+            let owned = Owned {
+                in_use: kept.value.is_some(),
+                of: kept.of,
+                waiting: kept.pending.into_keys().collect(),
+            };
+            (name, owned)
+        };
+        let skills = file::read(&self.path)?.skills.into_iter();
+        Ok(skills
+            .map(|(skill, table)| (skill, table.into_iter().map(owned).collect()))
+            .collect())
     }
 
     /// K-280: where a name is found for a skill: under `[skills.<id>]`, then `[secrets]`, then `env_secrets`. Never under
@@ -267,12 +243,13 @@ impl SecretStore {
         found.ok_or_else(|| missing(name))
     }
 
-    /// K-285: keeps a value that a response held until [`Self::accept`] for the same request; until then nobody can use it. One
-    /// that waited under the same name is replaced, one that is in use stays.
+    /// K-285: keeps a value that a response held until [`Self::accept`] for the same request; until then nobody can use it.
+    /// Others under the same name stay: the one in use, and those that wait for other requests.
     ///
     /// # Errors
     ///
-    /// `invalid-request`, `secret-store-permissions`, `store-unavailable`.
+    /// `limit` where more than 1 MiB of a skill would wait; `invalid-request`, `secret-store-permissions`,
+    /// `store-unavailable`.
     pub fn stage(
         &self,
         name: &str,
@@ -281,14 +258,30 @@ impl SecretStore {
         request: &str,
     ) -> Result<(), Failure> {
         fits(name, &value)?;
-        self.change(|content| {
-            let kept = content
-                .table(Some(skill))
-                .entry(name.to_owned())
-                .or_default();
-            kept.pending = Some(value);
-            kept.pending_of = Some(request.to_owned());
+        self.try_change(|content| {
+            let table = content.table(Some(skill));
+            let bytes = value.expose_secret().len();
+            if waiting_bytes(table).saturating_add(bytes) > WAITING_BYTES {
+                return Err(too_many_wait());
+            }
+            let kept = table.entry(name.to_owned()).or_default();
+            kept.pending.insert(request.to_owned(), value);
+            Ok(())
         })
+    }
+
+    /// Whether one more value can wait for an approval.
+    ///
+    /// # Errors
+    ///
+    /// `limit`; `secret-store-permissions`, `store-unavailable`.
+    pub fn has_room(&self, skill: &str) -> Result<(), Failure> {
+        let content = file::read(&self.path)?;
+        let waiting = content.of_skill(skill).map_or(0, waiting_bytes);
+        if waiting.saturating_add(VALUE_BYTES) > WAITING_BYTES {
+            return Err(too_many_wait());
+        }
+        file::has_room(&self.path, VALUE_BYTES)
     }
 
     /// K-285: granted; the value that waited for this request can be used from now on. Whether one waited.
@@ -298,14 +291,15 @@ impl SecretStore {
     /// `secret-store-permissions`, `store-unavailable`.
     pub fn accept(&self, name: &str, skill: &str, request: &str) -> Result<bool, Failure> {
         self.change(|content| {
-            let Some(kept) = content.table(Some(skill)).get_mut(name) else {
+            let kept = content.table(Some(skill)).get_mut(name);
+            let Some((kept, value)) = kept.and_then(|kept| {
+                let value = kept.pending.remove(request)?;
+                Some((kept, value))
+            }) else {
                 return false;
             };
-            if kept.pending.is_none() || kept.pending_of.as_deref() != Some(request) {
-                return false;
-            }
-            kept.value = kept.pending.take();
-            kept.of = kept.pending_of.take();
+            kept.value = Some(value);
+            kept.of = Some(request.to_owned());
             true
         })
     }
@@ -315,14 +309,8 @@ impl SecretStore {
     /// # Errors
     ///
     /// `secret-store-permissions`, `store-unavailable`.
-    pub fn discard(&self, name: &str, skill: &str, request: Option<&str>) -> Result<bool, Failure> {
-        self.erase(name, skill, |kept| {
-            let waited = kept.pending_of.as_deref() == request;
-            waited && {
-                kept.pending_of = None;
-                kept.pending.take().is_some()
-            }
-        })
+    pub fn discard(&self, name: &str, skill: &str, request: &str) -> Result<bool, Failure> {
+        self.erase(name, skill, |kept| kept.pending.remove(request).is_some())
     }
 
     /// The grant of this request has ended; the value that it brought is erased, if it is still the one in use. Whether it was.
@@ -349,7 +337,7 @@ impl SecretStore {
         self.change(|content| {
             let table = content.table(Some(skill));
             let erased = table.get_mut(name).is_some_and(erase);
-            table.retain(|_, kept| kept.value.is_some() || kept.pending.is_some());
+            table.retain(|_, kept| !kept.is_empty());
             erased
         })
     }
@@ -370,7 +358,7 @@ impl SecretStore {
                     .into_values()
                     .flat_map(content::Table::into_values),
             )
-            .flat_map(|kept| kept.value.into_iter().chain(kept.pending))
+            .flat_map(|kept| kept.value.into_iter().chain(kept.pending.into_values()))
             .collect();
         values.extend(self.env_secrets.iter().filter_map(|name| environment(name)));
         Ok(values)
@@ -381,12 +369,31 @@ impl SecretStore {
     }
 
     fn change<T>(&self, make: impl FnOnce(&mut Content) -> T) -> Result<T, Failure> {
+        self.try_change(|content| Ok(make(content)))
+    }
+
+    fn try_change<T>(
+        &self,
+        make: impl FnOnce(&mut Content) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let _lock = file::lock(&self.path)?;
         let mut content = file::read(&self.path)?;
-        let made = make(&mut content);
+        let made = make(&mut content)?;
         file::replace(&self.path, &content.written())?;
         Ok(made)
     }
+}
+
+fn waiting_bytes(table: &content::Table) -> usize {
+    table.values().map(Kept::waiting_bytes).sum()
+}
+
+fn too_many_wait() -> Failure {
+    Failure::new(
+        Code::Limit,
+        format!("{WAITING_BYTES} bytes of secrets of a skill may wait for approvals"),
+    )
+    .with_hint("`hydrant approvals list --status pending`")
 }
 
 fn missing(name: &str) -> Failure {

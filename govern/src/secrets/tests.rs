@@ -227,15 +227,15 @@ fn k_285_a_staged_value_is_used_only_after_it_is_accepted() {
     );
     // Another request's grant or refusal is not this one's.
     assert!(!home.store.accept("K", "s", "ap-2").unwrap());
-    assert!(!home.store.discard("K", "s", Some("ap-2")).unwrap());
+    assert!(!home.store.discard("K", "s", "ap-2").unwrap());
     assert!(home.store.accept("K", "s", "ap-1").unwrap());
     assert!(!home.store.accept("K", "s", "ap-1").unwrap());
     assert_eq!(home.value("K", Place::Skill, "s"), Ok("new".to_owned()));
     // One that is in use stays while another waits, and when that is denied.
     home.store.stage("K", "s", secret("newer"), "ap-1").unwrap();
     assert_eq!(home.value("K", Place::Skill, "s"), Ok("new".to_owned()));
-    assert!(home.store.discard("K", "s", Some("ap-1")).unwrap());
-    assert!(!home.store.discard("K", "s", Some("ap-1")).unwrap());
+    assert!(home.store.discard("K", "s", "ap-1").unwrap());
+    assert!(!home.store.discard("K", "s", "ap-1").unwrap());
     assert_eq!(home.value("K", Place::Skill, "s"), Ok("new".to_owned()));
     assert!(!fs::read_to_string(home.path()).unwrap().contains("newer"));
     // The grant is taken back: what it brought goes, what an operator set stays.
@@ -244,6 +244,56 @@ fn k_285_a_staged_value_is_used_only_after_it_is_accepted() {
     assert_eq!(home.value("K", Place::Skill, "s"), Err(Code::SecretMissing));
     home.store.set("K", Some("s"), secret("set")).unwrap();
     assert!(!home.store.withdraw("K", "s", "ap-1").unwrap());
+}
+
+#[test]
+fn k_285_what_waits_for_one_request_is_not_taken_by_another() {
+    let home = home();
+    home.store.stage("K", "s", secret("first"), "ap-1").unwrap();
+    home.store
+        .stage("K", "s", secret("second"), "ap-2")
+        .unwrap();
+    let waiting = &home.store.owned().unwrap()["s"]["K"].waiting;
+    assert_eq!(waiting, &["ap-1", "ap-2"]);
+    assert!(home.store.discard("K", "s", "ap-1").unwrap());
+    assert!(home.store.accept("K", "s", "ap-2").unwrap());
+    assert_eq!(home.value("K", Place::Skill, "s"), Ok("second".to_owned()));
+    // A file of before: what waits there waits for nobody that can be known.
+    home.write("[skills.s]\nK = { value = \"v\", pending = \"p\" }\n");
+    let owned = &home.store.owned().unwrap()["s"]["K"];
+    assert_eq!(
+        (owned.in_use, owned.waiting.as_slice()),
+        (true, &[String::new()][..])
+    );
+    home.store.set("L", None, secret("x")).unwrap();
+    assert_eq!(home.store.values().unwrap().len(), 3);
+    home.write("[skills.s]\nK = { pending = \"p\", pending-of = \"ap-3\" }\n");
+    assert_eq!(home.store.owned().unwrap()["s"]["K"].waiting, ["ap-3"]);
+    assert!(home.store.accept("K", "s", "ap-3").unwrap());
+    assert_eq!(home.value("K", Place::Skill, "s"), Ok("p".to_owned()));
+}
+
+#[test]
+fn k_285_nobody_fills_the_store() {
+    let home = home();
+    // Each byte of it is written as six.
+    let large = || secret(&"\u{7f}".repeat(60_000));
+    let stage = |index: usize| {
+        let request = format!("ap-{index}");
+        home.store.stage("K", "s", large(), &request)
+    };
+    let full = (0..40).find_map(|index| stage(index).err()).unwrap();
+    assert_eq!(full.code, Code::Limit);
+    assert_eq!(home.store.owned().unwrap()["s"]["K"].waiting.len(), 17);
+    // Of other skills something can wait still, until the file would be more than can be read.
+    let full = (0..100).find_map(|index| {
+        let name = format!("K{index}");
+        home.store.set(&name, None, large()).err()
+    });
+    assert_eq!(full.unwrap().code, Code::Limit);
+    assert!(home.store.list().unwrap().len() > 20);
+    assert!(home.store.remove("K", Some("s")).unwrap());
+    home.store.set("L", None, large()).unwrap();
 }
 
 #[test]

@@ -195,9 +195,9 @@ impl State {
     ///
     /// # Errors
     ///
-    /// `limit` where somebody else holds it for more than 5 s.
-    pub(crate) fn onboarding(&self, skill: &str) -> Result<Lock, Failure> {
-        let until = Instant::now() + PATIENCE;
+    /// `limit` where somebody else holds it for longer than that.
+    pub(crate) fn onboarding(&self, skill: &str, patience: Duration) -> Result<Lock, Failure> {
+        let until = Instant::now() + patience;
         let digest = crate::digest::of_bytes(skill.as_bytes());
         let share: String = digest.chars().rev().take(2).collect();
         let name = format!("onboarding-{share}.lock");

@@ -10,6 +10,7 @@
 )]
 
 mod agents;
+mod captured;
 mod chain;
 mod house;
 mod loading;

@@ -30,7 +30,7 @@ fn files() -> BTreeMap<String, String> {
 fn checked_with(skill: Skill, config: &Config) -> Result<CheckedSkill, Failure> {
     let load = Load {
         source: "https://moltbook.com/skill.yaml",
-        document: b"document",
+        digest: "sha256:00",
         constants: &BTreeMap::new(),
         files: &files(),
         mapping_version: "1",

@@ -92,3 +92,25 @@ fn k_285_what_is_not_json_is_withheld() {
             .any(|warning| warning.contains("withheld"))
     );
 }
+
+#[test]
+fn k_285_of_more_than_are_kept_nothing_is_shown() {
+    let mut register = operation("forms", "register");
+    register.returns_secret = vec!["/keys/*".to_owned(), "/keys/0".to_owned()];
+    register.output_schema = None;
+    let keys: Vec<String> = (0..65).map(|number| format!("key-{number:08}")).collect();
+    for (count, is_shown) in [(64, true), (65, false)] {
+        let body = json!({"keys": keys[..count], "again": keys[count - 1]});
+        let around = Around::new([json_response(&body)]);
+        let done = around.call_of("forms", &register, json!({"name": "a"}));
+        assert_eq!(done.captured.len(), 64);
+        let shown = format!("{:?}", done.end);
+        assert!(!shown.contains("key-000000"), "{shown}");
+        assert_eq!(shown.contains("secret:FORMS_KEYS_64"), is_shown, "{shown}");
+        let withheld = done
+            .warnings
+            .iter()
+            .any(|warning| warning.contains("withheld"));
+        assert_eq!(withheld, !is_shown);
+    }
+}

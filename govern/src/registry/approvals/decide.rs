@@ -205,6 +205,13 @@ fn fits(approval: &Approval, verdict: &Verdict, tier: u8) -> Result<(), Failure>
             approval.id
         )));
     }
+    let is_kept = matches!(approval.kind, Kind::SecretWrite | Kind::HumanAction);
+    if is_kept && matches!(verdict.scope, Some(Scope::Once | Scope::Session)) {
+        return wrong(format!(
+            "a {} is no call that a scope could be for; `--ttl` limits it",
+            approval.kind.as_str()
+        ));
+    }
     match (&approval.kind, &verdict.response) {
         (Kind::HumanAction, Some(answer)) => fits_question(approval, &answer.given),
         (Kind::HumanAction, None) => {

@@ -12,6 +12,10 @@ use crate::state::{Change, State};
 /// Requests after which one that nobody decided is forgotten.
 const REMEMBERED: i64 = 20_000;
 
+/// Those whose time is over (K-271).
+pub(in crate::registry) const OVER: &str = "(status = 'pending' AND expires_at <= ?1)
+    OR (status = 'approved' AND valid_until IS NOT NULL AND valid_until <= ?1)";
+
 /// Ends one; a grant's bindings end with it (K-275). Records the event.
 pub(super) fn end(
     change: &mut Change<'_>,
@@ -57,8 +61,7 @@ pub(in crate::registry) fn end_over(
 ///
 /// `approval-store`, `audit-unavailable`.
 pub fn expire(state: &State) -> Result<Vec<Approval>, Failure> {
-    let condition = "(status = 'pending' AND expires_at <= ?1)
-        OR (status = 'approved' AND valid_until IS NOT NULL AND valid_until <= ?1) ORDER BY number";
+    let condition = &format!("{OVER} ORDER BY number");
     let now = state.now();
     super::guarded((|| {
         if state
@@ -144,7 +147,7 @@ pub(in crate::registry) fn supersede_skill(
 }
 
 /// K-376: what was asked about a skill that is gone, other than its operations: secrets that it brought, what a person should
-/// do for it.
+/// do for it. Secrets that were granted stay, and so does what an operator can take them back with.
 pub(in crate::registry) fn supersede_other(
     change: &mut Change<'_>,
     skill: &str,
@@ -152,7 +155,8 @@ pub(in crate::registry) fn supersede_other(
 ) -> Result<(), Failure> {
     let open = select(
         change.database,
-        "skill = ?1 AND kind IN ('secret-write', 'human-action') AND status IN ('pending', 'approved') ORDER BY number",
+        "skill = ?1 AND (kind IN ('secret-write', 'human-action') AND status = 'pending'
+            OR kind = 'human-action' AND status = 'approved') ORDER BY number",
         params![skill],
     )?;
     for approval in open {

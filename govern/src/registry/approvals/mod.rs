@@ -13,6 +13,7 @@ mod permit;
 mod request;
 mod row;
 mod script;
+mod secret;
 mod shown;
 mod standing;
 
@@ -20,16 +21,17 @@ pub(crate) use decide::fits_question;
 pub use decide::{Answer, Verdict, approve, deny, revoke};
 pub use difference::Difference;
 pub use end::{end_session, expire};
-pub use other::{
-    HumanAction, SecretWrite, ask_budget, ask_human, ask_secret_write, permit_source_host,
-    secret_write,
-};
+pub use other::{HumanAction, ask_budget, ask_human, permit_source_host};
 pub(crate) use other::{human, use_up};
 pub use permit::{Permit, consume, permit};
 pub use request::{Requested, request};
 pub(crate) use row::by_id;
+pub use secret::{SecretWrite, ask_secret_write, secret_writes};
+pub(crate) use secret::{supersede_earlier, supersede_this};
 pub use shown::{Shown, list, show};
 
+#[cfg(test)]
+pub(super) use end::OVER;
 pub(super) use end::{end_over, forget, supersede, supersede_other, supersede_skill};
 pub(super) use open::{grant_by_policy, open_capability};
 pub(super) use row::pending_of_skill;
@@ -180,7 +182,7 @@ pub struct Subject {
     /// What an agent gave as its reason for asking: untrusted, one line, at most 500 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<String>,
-    /// Of the other kinds: `dimension` and `amount`, `name`, or the human action.
+    /// Of the other kinds: `dimension` and `amount`, what a secret `replaces`, or the human action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     /// The last request for the same that was granted.

@@ -1,4 +1,4 @@
-//! Approvals that are about no operation: hosts of sources, budgets, captured secrets, human actions.
+//! Approvals that are about no operation: hosts of sources, budgets, human actions.
 
 use std::time::Duration;
 
@@ -180,88 +180,6 @@ pub fn ask_budget(
         let key = format!("{session} {dimension}");
         ask(change, Kind::Budget, key, None, subject, who, around)
     }))
-}
-
-/// What became of a captured secret.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SecretWrite {
-    /// It may be used.
-    Granted,
-    /// It is staged and must not be used.
-    Waiting,
-    /// It has to be erased, or was never captured.
-    Refused,
-}
-
-/// K-285: a secret was captured and staged; asks whether it may be kept. The request holds its name only. Each capture is a
-/// request of its own: a pending one about the same name is superseded. Records `approval-requested`.
-///
-/// # Errors
-///
-/// `store-unavailable`.
-pub fn ask_secret_write(
-    change: &mut Change<'_>,
-    skill: &SkillHead,
-    name: &str,
-    who: &Who,
-    around: &dyn Surroundings,
-) -> Result<Approval, Failure> {
-    still_registered(change.database, skill)?;
-    let key = format!("{} {name}", skill.folded);
-    let old = select(
-        change.database,
-        "subject = ?1 AND kind = 'secret-write' AND status = 'pending' ORDER BY number",
-        params![key],
-    )?;
-    for approval in old {
-        end(change, approval, Status::Superseded, who)?;
-    }
-    let subject = Subject {
-        skill_id: Some(skill.skill.id.clone()),
-        source: Some(skill.source.clone()),
-        skill_digest: Some(skill.digest.clone()),
-        secrets: vec![name.to_owned()],
-        reasons: vec![format!("secret-write:{name}")],
-        ..Subject::default()
-    };
-    let opening = Opening {
-        kind: Kind::SecretWrite,
-        key,
-        skill: Some(&skill.folded),
-        subject,
-        session: who.session.as_deref(),
-        reopens: None,
-        ttl: around.pending_ttl(),
-    };
-    open(change, opening, who)
-}
-
-/// K-285: whether a captured secret may be used now. Records nothing.
-///
-/// # Errors
-///
-/// `approval-store`.
-pub fn secret_write(
-    database: &Connection,
-    skill: &str,
-    name: &str,
-    now: Time,
-) -> Result<SecretWrite, Failure> {
-    let key = format!("{} {name}", crate::registry::fold(skill));
-    let last = guarded(select(
-        database,
-        "subject = ?1 AND kind = 'secret-write' ORDER BY number DESC LIMIT 1",
-        params![key],
-    ))?
-    .pop();
-    Ok(match last {
-        Some(last) if !last.is_over(now) => match last.status {
-            Status::Approved => SecretWrite::Granted,
-            Status::Pending => SecretWrite::Waiting,
-            _ => SecretWrite::Refused,
-        },
-        _ => SecretWrite::Refused,
-    })
 }
 
 /// K-384: what a person has to do.

@@ -4,11 +4,12 @@ use serde_json::json;
 
 use crate::failure::Code;
 use crate::registry::approvals::{
-    Answer, HumanAction, Kind, Scope, SecretWrite, Status, Verdict, approve, ask_budget, ask_human,
-    ask_secret_write, deny, end_session, expire, permit_source_host, revoke, secret_write,
+    Answer, HumanAction, Kind, OVER, Scope, SecretWrite, Status, Verdict, approve, ask_budget,
+    ask_human, ask_secret_write, deny, end_session, expire, permit_source_host, revoke,
+    secret_writes, supersede_earlier,
 };
 use crate::registry::testing::{Home, Setting, get, moltbook, session_of};
-use crate::registry::{Who, memory, session};
+use crate::registry::{Who, memory, session, store, unload};
 
 const PAIR: &str = "skills.example:443";
 
@@ -127,46 +128,107 @@ fn k_285_a_captured_secret_waits_for_its_grant() {
     let around = Setting::default();
     home.load(&moltbook(vec![get("one")]), &around);
     let head = home.find("moltbook", "one").unwrap().skill;
-    let state_of = |name: &str| {
+    let state_of = |id: &str| {
         home.state
-            .read(|database| secret_write(database, "moltbook", name, home.state.now()))
+            .read(|database| secret_writes(database, &[id], home.state.now()))
             .unwrap()
+            .pop()
+            .unwrap()
+            .1
     };
+    let who = Who::default();
     let ask = |around: &Setting| {
         home.state
-            .write(|change| {
-                ask_secret_write(change, &head, "MOLTBOOK_TOKEN", &Who::default(), around)
-            })
+            .write(|change| ask_secret_write(change, &head, "MOLTBOOK_TOKEN", false, &who, around))
             .unwrap()
     };
-    assert_eq!(state_of("MOLTBOOK_TOKEN"), SecretWrite::Refused);
+    assert_eq!(state_of("ap-0"), SecretWrite::Unknown);
     let first = ask(&around);
-    assert_eq!(state_of("MOLTBOOK_TOKEN"), SecretWrite::Waiting);
-    assert_eq!(state_of("OTHER"), SecretWrite::Refused);
+    assert_eq!(state_of(&first.id), SecretWrite::Waiting);
     home.approve(&first.id, None).unwrap();
-    assert_eq!(state_of("MOLTBOOK_TOKEN"), SecretWrite::Granted);
-    // A new value is a new decision, and takes nothing from the one in use; of two that wait the newer counts.
+    assert_eq!(state_of(&first.id), SecretWrite::Granted);
+    // A new value is a new decision, and takes nothing from the one in use; of two that wait the newer counts, once it is kept.
     let undecided = ask(&around);
     let second = ask(&around);
-    assert_eq!(state_of("MOLTBOOK_TOKEN"), SecretWrite::Waiting);
-    assert_eq!(home.show(&first.id).approval.status, Status::Approved);
+    assert_eq!(state_of(&undecided.id), SecretWrite::Waiting);
+    home.state
+        .write(|change| supersede_earlier(change, &second.id, &who))
+        .unwrap();
+    assert_eq!(state_of(&first.id), SecretWrite::Granted);
+    assert_eq!(state_of(&second.id), SecretWrite::Waiting);
+    assert_eq!(state_of(&undecided.id), SecretWrite::Ended);
     let superseded = home.show(&undecided.id).approval;
     assert_eq!(superseded.status, Status::Superseded);
-    deny(
-        &home.state,
-        &second.id,
-        &Verdict::default(),
-        &Who::default(),
-    )
-    .unwrap();
-    assert_eq!(state_of("MOLTBOOK_TOKEN"), SecretWrite::Refused);
+    let ids = [second.id.as_str(), "ap-0", &first.id];
+    let in_order = home
+        .state
+        .read(|database| secret_writes(database, &ids, home.state.now()))
+        .unwrap();
+    assert_eq!(
+        in_order,
+        [
+            ("ap-0".to_owned(), SecretWrite::Unknown),
+            (first.id.clone(), SecretWrite::Granted),
+            (second.id.clone(), SecretWrite::Waiting),
+        ]
+    );
+    deny(&home.state, &second.id, &Verdict::default(), &who).unwrap();
+    assert_eq!(state_of(&second.id), SecretWrite::Ended);
     // Nobody decided: whoever sweeps learns that the value has to go.
-    ask(&Setting::hasty());
-    assert_eq!(state_of("MOLTBOOK_TOKEN"), SecretWrite::Refused);
+    let hasty = ask(&Setting::hasty());
+    assert_eq!(state_of(&hasty.id), SecretWrite::Ended);
     let over = expire(&home.state).unwrap();
     assert_eq!(over.len(), 1);
     assert_eq!(over[0].kind, Kind::SecretWrite);
     assert_eq!(over[0].subject.secrets, ["MOLTBOOK_TOKEN"]);
+}
+
+#[test]
+fn k_270_a_secret_is_granted_until_it_is_taken_back_or_its_time_is_over() {
+    let home = Home::new();
+    let around = Setting::default();
+    home.load(&moltbook(vec![get("one")]), &around);
+    let head = home.find("moltbook", "one").unwrap().skill;
+    let asked = home
+        .state
+        .write(|change| ask_secret_write(change, &head, "KEY", true, &Who::default(), &around))
+        .unwrap();
+    for scope in [Scope::Once, Scope::Session] {
+        let failure = home.approve(&asked.id, Some(scope)).unwrap_err();
+        assert_eq!(failure.code, Code::InvalidRequest);
+    }
+    home.approve(&asked.id, Some(Scope::UntilChanged)).unwrap();
+    // K-376: secrets stay, and so does what takes them back.
+    home.state
+        .write(|change| unload(change, "moltbook", true, &Who::default()))
+        .unwrap();
+    assert_eq!(home.show(&asked.id).approval.status, Status::Approved);
+    let who = Who::default();
+    let revoked = revoke(&home.state, &asked.id, &Verdict::default(), &who).unwrap();
+    assert_eq!(revoked.status, Status::Revoked);
+}
+
+#[test]
+fn k_271_what_is_over_is_found_by_its_time() {
+    let home = Home::new();
+    let plan: String = home
+        .state
+        .read(|database| {
+            let explain =
+                format!("EXPLAIN QUERY PLAN SELECT id FROM approvals WHERE {OVER} ORDER BY number");
+            let mut query = database.prepare(&explain).map_err(store)?;
+            let rows = query.query_map([0], |row| row.get(3)).map_err(store)?;
+            Ok(rows.map(Result::unwrap).collect::<Vec<String>>().join("; "))
+        })
+        .unwrap();
+    assert!(
+        plan.contains("approvals_expires (status=? AND expires_at<?)"),
+        "{plan}"
+    );
+    assert!(
+        plan.contains("approvals_valid (status=? AND valid_until"),
+        "{plan}"
+    );
 }
 
 #[test]

@@ -130,7 +130,7 @@ pub struct LoadOptions {
 }
 
 /// How a request is granted.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ApproveOptions {
     /// `once`, `session` or `until-changed`.
@@ -139,8 +139,18 @@ pub struct ApproveOptions {
     pub ttl: Option<String>,
     /// For the record.
     pub reason: Option<String>,
-    /// The answer to a human action.
+    /// The answer to a human action. May hold secrets.
     pub response: Option<Value>,
+}
+
+impl std::fmt::Debug for ApproveOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ApproveOptions")
+            .field("scope", &self.scope)
+            .field("ttl", &self.ttl)
+            .field("reason", &self.reason)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The form of a graph.
