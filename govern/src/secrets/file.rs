@@ -69,7 +69,7 @@ pub(super) fn read(path: &Path) -> Result<Content, Failure> {
 
 /// Replaces it: temporary file, fsync, rename, fsync of the directory. Never by one that could not be read again.
 pub(super) fn replace(path: &Path, text: &str) -> Result<(), Failure> {
-    if text.len() as u64 > MOST {
+    if length(text.len()) > MOST {
         return Err(full());
     }
     let parent = path.parent().unwrap_or(Path::new("."));
@@ -101,17 +101,21 @@ pub(super) fn replace(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// Whether a value of so many bytes more can be written, whatever it is.
 pub(super) fn has_room(path: &Path, bytes: usize) -> Result<(), Failure> {
-    let length = match fs::metadata(path) {
+    let now = match fs::metadata(path) {
         Ok(metadata) => metadata.len(),
         Err(error) if error.kind() == ErrorKind::NotFound => 0,
         Err(error) => return Err(unavailable(&error)),
     };
     // The longest escape of one byte has six; and its name.
-    let more = (bytes as u64).saturating_mul(6).saturating_add(4096);
-    if length.saturating_add(more) > MOST {
+    let more = length(bytes).saturating_mul(6).saturating_add(4096);
+    if now.saturating_add(more) > MOST {
         return Err(full());
     }
     Ok(())
+}
+
+fn length(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 fn full() -> Failure {
