@@ -1,6 +1,8 @@
 //! The client: lines to and from the program, and a place for it to work in.
 
+use std::fs::DirBuilder;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
@@ -36,6 +38,12 @@ impl Place {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("work")).unwrap();
+        // Compiled code counts only with the key that it is sealed with.
+        let key = compiled().with_file_name("home").join("state/cache.key");
+        let state = folder.path().join("home/state");
+        let mut folders = DirBuilder::new();
+        folders.recursive(true).mode(0o700).create(&state).unwrap();
+        std::fs::copy(key, state.join("cache.key")).unwrap();
         Self { folder }
             .with(
                 "agents/captain.md",
