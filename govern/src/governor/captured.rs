@@ -13,7 +13,7 @@ use super::{Caller, Governor};
 use crate::failure::{Code, Failure};
 use crate::registry::approvals::{self, SecretWrite};
 use crate::registry::{Registered, SkillHead, Who};
-use crate::secrets::{self, Owned, SecretState};
+use crate::secrets::{self, Listed, Owned, SecretState};
 use crate::time::Time;
 
 impl Governor {
@@ -111,6 +111,24 @@ impl Governor {
         let owned = self.secrets.owned()?.remove(skill).unwrap_or_default();
         let state = |(name, owned)| Ok((name, state_of(database, &owned, now)?));
         owned.into_iter().map(state).collect()
+    }
+
+    /// Says of skills' own secrets whether they may be used, by their requests.
+    pub(super) fn usable(
+        &self,
+        database: &Connection,
+        secrets: &mut [Listed],
+        now: Time,
+    ) -> Result<(), Failure> {
+        let owned = self.secrets.owned()?;
+        for listed in secrets {
+            let table = listed.skill_id.as_ref().and_then(|id| owned.get(id));
+            if let Some(owned) = table.and_then(|table| table.get(&listed.name)) {
+                let state = state_of(database, owned, now)?;
+                listed.usable = matches!(state, SecretState::Granted | SecretState::Set);
+            }
+        }
+        Ok(())
     }
 
     /// Makes a secret of a skill's own ready to be used, or refuses it.

@@ -15,6 +15,7 @@
 //! It keeps no state of its own but ports and configuration: two governors of one directory, in one process or two, are
 //! as good as one.
 
+mod answered;
 mod budgets;
 mod call;
 mod caller;

@@ -15,7 +15,7 @@ use crate::failure::{Code, Failure};
 use crate::registry;
 use crate::registry::approvals::{self, Approval, Scope, Status, Verdict};
 use crate::registry::bindings::{self, Store};
-use crate::secrets::{Place, SecretState};
+use crate::secrets::Place;
 
 /// How a request is granted (K-25).
 #[derive(Clone, Default)]
@@ -263,13 +263,7 @@ impl Governor {
         let mut secrets = self.secrets.list()?;
         let now = self.state.now();
         let bindings = self.state.read(|database| {
-            for listed in &mut secrets {
-                if let Some(skill) = &listed.skill_id {
-                    let states = self.secret_states(database, skill, now)?;
-                    let state = states.get(&listed.name);
-                    listed.usable = matches!(state, Some(SecretState::Granted | SecretState::Set));
-                }
-            }
+            self.usable(database, &mut secrets, now)?;
             bindings::list(database, now)
         })?;
         Ok(json!({ "secrets": secrets, "bindings": bindings }))

@@ -26,8 +26,9 @@ pub struct Unloaded {
 }
 
 /// Removes a skill's capabilities; calls that run go on. Pending requests are superseded, grants too unless they are kept:
-/// then they revive for the same source identity and digests only. What its onboarding did and kept goes. Secrets, their bindings by `secrets bind` (for the same
-/// source) and the chain stay. Records `skill-unloaded`, and for each capability `capability-removed`; `approval-superseded`.
+/// then they revive for the same source identity and digests only. What its onboarding did and kept goes. Secrets and their
+/// grants, their bindings by `secrets bind` (for the same source) and the chain stay. Records `skill-unloaded`, and for each
+/// capability `capability-removed`; `approval-superseded`.
 ///
 /// # Errors
 ///

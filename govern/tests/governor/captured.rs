@@ -124,7 +124,8 @@ fn k_285_a_value_whose_request_is_not_known_is_neither_used_nor_erased() {
     )
     .unwrap();
     assert_eq!(house.code("one", "search", json!({})), Code::SecretMissing);
-    house.governor.list_secrets().unwrap();
+    let listed = house.governor.list_secrets().unwrap();
+    assert_eq!(listed["secrets"][0]["usable"], false);
     assert!(stored(&house).contains(KEY));
     // The right one is there again.
     fs::write(&path, known).unwrap();
