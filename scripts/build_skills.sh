@@ -36,13 +36,31 @@ flags+=" --remap-path-prefix=$root=/hydrant --remap-path-prefix=$cargo_home=/car
 flags+=" --remap-path-prefix=$(rustc --print sysroot)=/rust"
 
 mkdir -p "$built"
-scripts/list_skills.py | while IFS=$'\t' read -r id version crate profile threshold _; do
-  # Kept out of the environment of other builds: these flags concern the components alone. Incremental code is other code.
-  CARGO_TARGET_DIR=$target CARGO_INCREMENTAL=0 \
-  CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS="$flags -Cllvm-args=-inline-threshold=$threshold" \
-    cargo build --quiet --locked --package "$crate" --profile "$profile" --target wasm32-wasip2
-  cp "$target/wasm32-wasip2/$profile/${crate//-/_}.wasm" "$built/$id-$version.wasm"
-done
+skills=$(scripts/list_skills.py)
+
+# The components that are compiled with the same flags, one after another: together they would share the features of what
+# they depend on.
+group() {
+  while IFS=$'\t' read -r id version crate profile threshold _; do
+    [ "$profile $threshold" = "$1 $2" ] || continue
+    # Kept out of the environment of other builds: these flags concern the components alone. Incremental code is other code.
+    CARGO_TARGET_DIR=$target/components/$1-$2 CARGO_INCREMENTAL=0 \
+    CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS="$flags -Cllvm-args=-inline-threshold=$threshold" \
+      cargo build --quiet --locked --package "$crate" --profile "$profile" --target wasm32-wasip2
+    cp "$target/components/$1-$2/wasm32-wasip2/$profile/${crate//-/_}.wasm" "$built/$id-$version.wasm"
+  done <<<"$skills"
+}
+
+# Most of the time one thread links: as many groups beside each other as there are processors, the largest first.
+groups=$(cut -f 4,5 <<<"$skills" | sort | uniq -c | sort -rn)
+free=$(nproc)
+failed=0
+while read -r _ profile threshold; do
+  if [ "$free" -gt 0 ]; then free=$((free - 1)); else wait -n || failed=1; fi
+  group "$profile" "$threshold" &
+done <<<"$groups"
+for _ in $(jobs -p); do wait -n || failed=1; done
+[ "$failed" = 0 ] || exit 1
 
 [ "$mode" = check ] || exit 0
 BUILT=$built python3 - <<'EOP'

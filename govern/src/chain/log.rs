@@ -4,21 +4,20 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::sync::Arc;
-use std::time::Duration;
 
 use rustix::fs::{OFlags, RenameFlags};
 
+use super::draft::Draft;
 use super::entry::Entry;
 use super::error::ChainError;
 use super::head;
 use super::key::ChainKey;
-use super::record::{self, Tail};
+use super::record::Tail;
 use super::scan::Scan;
 use super::segment::{self, LARGEST, Place};
 use super::sync::Syncer;
 use super::verify::Reason;
 use crate::state::{Folder, kill_point};
-use crate::time::Time;
 
 const SPARE: &str = "HEAD.next";
 
@@ -200,7 +199,7 @@ impl Log {
             .and_then(|file| head::read(file, &self.key.verifying()));
         let tail = self.known.tail.clone();
         if tail.seq > 0 && says.as_ref() != Some(&tail) {
-            self.finish(&tail)?;
+            self.finish(&tail, || ())?;
         }
         Ok(())
     }
@@ -238,12 +237,28 @@ impl Log {
         Ok(Some(format!("{length} bytes moved to {torn}")))
     }
 
-    /// Writes entries with one time, later than any before. They are on disk and `HEAD` says so when this returns; after an
-    /// error nothing of them is there.
-    pub(crate) fn append(&mut self, entries: &[Entry]) -> Result<(), ChainError> {
+    /// Nothing yet, after what is known.
+    pub(crate) fn draft(&self) -> Draft {
+        Draft::new(Arc::clone(&self.key), self.known.tail.clone())
+    }
+
+    /// Writes entries, as [`Self::append`] does.
+    pub(crate) fn append_all(&mut self, entries: &[Entry]) -> Result<(), ChainError> {
+        let mut draft = self.draft();
+        entries.iter().for_each(|entry| draft.push(entry));
+        self.append(draft, || ())
+    }
+
+    /// Writes records with one time, later than any before, and does `meanwhile` while they are brought to disk. They are
+    /// there and `HEAD` says so when this returns; after an error nothing of them is there.
+    pub(crate) fn append(
+        &mut self,
+        draft: Draft,
+        meanwhile: impl FnOnce(),
+    ) -> Result<(), ChainError> {
         let before = (self.known.at, self.known.tail.clone(), self.file.clone());
         let closed = self.closed.len();
-        let written = self.try_append(entries);
+        let written = self.try_append(draft, meanwhile);
         if written.is_err() {
             self.closed.truncate(closed);
             self.undo(before)?;
@@ -251,16 +266,13 @@ impl Log {
         written
     }
 
-    fn try_append(&mut self, entries: &[Entry]) -> Result<(), ChainError> {
-        let ts = later(self.known.tail.ts);
+    fn try_append(&mut self, draft: Draft, meanwhile: impl FnOnce()) -> Result<(), ChainError> {
         let mut tail = self.known.tail.clone();
         let mut at = self.known.at;
-        let mut places = Vec::with_capacity(entries.len());
+        let lines = draft.lines()?;
+        let mut places = Vec::with_capacity(lines.len());
         let mut bytes = Vec::new();
-        for (entry, (line, next)) in entries
-            .iter()
-            .zip(record::lines(entries, &tail, ts, &self.key)?)
-        {
+        for (record, line) in lines {
             let length = u64::try_from(line.len()).unwrap_or(u64::MAX);
             if at.offset > 0 && at.offset.saturating_add(length) > self.largest {
                 self.write(&bytes)?;
@@ -273,24 +285,25 @@ impl Log {
                 };
                 self.begin(at.segment)?;
             }
-            places.push((next.clone(), at, entry));
+            let begins = at;
             at.offset = at.offset.saturating_add(length);
             bytes.extend_from_slice(&line);
-            tail = next;
+            tail = record.tail.clone();
+            places.push((record, begins));
         }
         if self.file.is_none() {
             self.begin(at.segment)?;
         }
         self.write(&bytes)?;
         kill_point();
-        self.finish(&tail)?;
-        for (tail, at, entry) in places {
-            match entry.event {
+        self.finish(&tail, meanwhile)?;
+        for (record, place) in places {
+            match record.event {
                 super::Event::CapabilityCall => {
-                    self.known.open.insert(tail.seq, at);
+                    self.known.open.insert(record.tail.seq, place);
                 }
                 super::Event::CapabilityExecuted => {
-                    self.known.open.remove(&entry.call_seq.unwrap_or_default());
+                    self.known.open.remove(&record.call_seq.unwrap_or_default());
                 }
                 _ => {}
             }
@@ -339,7 +352,7 @@ impl Log {
 
     /// Syncs the segment and the next `HEAD` at the same time, and then makes that `HEAD`: it never says more than what is
     /// on disk.
-    fn finish(&mut self, tail: &Tail) -> Result<(), ChainError> {
+    fn finish(&mut self, tail: &Tail, meanwhile: impl FnOnce()) -> Result<(), ChainError> {
         let bytes = head::write(tail, &self.key)?;
         // Two files change places, and each is overwritten in turn: that costs no new inode.
         let spare = self.folder.open_or_make(SPARE, OFlags::WRONLY)?;
@@ -350,6 +363,7 @@ impl Log {
                 if spare.metadata()?.len() != length {
                     spare.set_len(length)?;
                 }
+                meanwhile();
                 spare.sync_data()
             })
             .map_err(|source| ChainError::Write {
@@ -418,22 +432,4 @@ impl Log {
             .map(|file| Ok((self.known.at.segment, Seen::of(file)?)))
             .transpose()
     }
-}
-
-/// How far the chain's time may run ahead of the clock.
-const AHEAD: Duration = Duration::from_secs(1);
-
-/// Each append has a time of its own, so that recovery can tell one from two (K-362). Appends of the same millisecond let
-/// the chain's time run ahead, but by no more than [`AHEAD`]: after that, and where the clock was set back, it runs no
-/// faster than the clock does.
-fn later(last: Time) -> Time {
-    let now = Time::now();
-    if now > last {
-        return now;
-    }
-    let millisecond = Duration::from_millis(1);
-    if last > now.after(AHEAD) {
-        std::thread::sleep(millisecond);
-    }
-    last.after(millisecond)
 }

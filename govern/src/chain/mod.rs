@@ -4,6 +4,7 @@
 //! unseen, nor cut the end off: `HEAD` is signed on its own, and the database is a second witness. Putting back all of it
 //! to an earlier state together is seen with an anchor that was kept elsewhere (K-364).
 
+mod draft;
 mod entry;
 mod error;
 mod head;
@@ -14,6 +15,7 @@ mod scan;
 mod seek;
 pub(crate) mod segment;
 mod show;
+mod signer;
 mod sync;
 mod verify;
 
@@ -24,6 +26,7 @@ pub use entry::{Entry, Event, Outcome, Used};
 pub use show::{Filter, Stop, show};
 pub use verify::{Anchor, Reason, Verdict, verify};
 
+pub(crate) use draft::Draft;
 pub(crate) use error::ChainError;
 pub(crate) use head::newest;
 pub(crate) use key::ChainKey;

@@ -24,9 +24,6 @@ pub(crate) const ZEROS: &str = "000000000000000000000000000000000000000000000000
 /// The largest whole number that every reader of JSON keeps.
 const LARGEST: u64 = (1 << 53) - 1;
 
-/// As many records are worth a second thread: a signature takes about as long as starting one.
-const SHARED: usize = 8;
-
 const HASHED: &str = "hydrant.chain.v1\n";
 const SIGNED: &str = "hydrant.sig.v1\n";
 
@@ -52,11 +49,12 @@ impl Tail {
     }
 }
 
-// K-355: all of them in every record; what does not apply is null. In the order of their names, for then what serde_json
-// writes is canonical as it is: names are ASCII, numbers whole and below 2^53, texts escaped alike.
-#[derive(Clone, Serialize)]
+// K-355: all members in every record; what does not apply is null. They stand in the order of their names, for then what
+// serde_json writes is canonical as it is: names are ASCII, numbers whole and below 2^53, texts escaped alike. In three parts,
+// since `hash` has its place behind the first, and `sig` behind the second.
+#[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-struct Body<'a> {
+struct UntilHash<'a> {
     approval: Option<&'a str>,
     call_seq: Option<u64>,
     capability: Option<&'a str>,
@@ -65,8 +63,11 @@ struct Body<'a> {
     delegated_to: Delegated<'a>,
     derived_from: Option<&'a str>,
     event: Event,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hash: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct UntilSignature<'a> {
     inputs_digest: Option<String>,
     line: Option<u32>,
     op_digest: Option<&'a str>,
@@ -74,20 +75,23 @@ struct Body<'a> {
     outcome: Outcome,
     outputs_digest: Option<String>,
     policy_digest: Option<&'a str>,
-    prev: String,
+    prev: &'a str,
     resources_consumed: Option<Used>,
     run: Option<&'a str>,
     seq: u64,
     session: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sig: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct UntilEnd<'a> {
     skill_digest: Option<&'a str>,
     subject: Option<&'a str>,
     ts: Time,
     v: u8,
 }
 
-#[derive(Clone, Serialize)]
+#[derive(Serialize)]
 #[serde(untagged)]
 enum Delegated<'a> {
     None,
@@ -105,92 +109,108 @@ impl<'a> From<&'a [String]> for Delegated<'a> {
     }
 }
 
-/// The lines of entries after `tail`, each with its end, and where the chain ends with it.
-///
-/// A record's hash covers the one before it, but no signature: those, which take most of the time, are made by two threads
-/// where there are many.
-pub(crate) fn lines(
-    entries: &[Entry],
-    tail: &Tail,
-    ts: Time,
-    key: &ChainKey,
-) -> Result<Vec<(Vec<u8>, Tail)>, ChainError> {
-    let mut unsigned = Vec::with_capacity(entries.len());
-    let mut tail = tail.clone();
-    for entry in entries {
-        let body = body(entry, &tail, ts, key);
-        tail = Tail {
-            seq: body.seq,
-            hash: hash(&serde_json::to_vec(&body)?, &tail.hash),
-            ts,
-        };
-        unsigned.push((body, tail.clone()));
-    }
-    let sign = |unsigned: &[(Body<'_>, Tail)]| {
-        let lines = unsigned.iter();
-        lines
-            .map(|(body, tail)| Ok((signed(body, tail, key)?, tail.clone())))
-            .collect::<Result<Vec<_>, ChainError>>()
-    };
-    if unsigned.len() < SHARED {
-        return sign(&unsigned);
-    }
-    let (first, second) = unsigned.split_at(unsigned.len() / 2);
-    std::thread::scope(|scope| {
-        let other = std::thread::Builder::new().spawn_scoped(scope, || sign(second));
-        let mut lines = sign(first)?;
-        let others = other.ok().and_then(|other| other.join().ok());
-        // Without a second thread, by this one.
-        lines.extend(others.unwrap_or_else(|| sign(second))?);
-        Ok(lines)
-    })
+/// A record that lacks nothing but its signature.
+#[derive(Debug)]
+pub(crate) struct Unsigned {
+    /// Canonical objects; all of them together, with what has its place between them, are the record.
+    parts: [Vec<u8>; 3],
+    /// Where the chain ends with it.
+    pub(crate) tail: Tail,
+    pub(crate) event: Event,
+    pub(crate) call_seq: Option<u64>,
 }
 
-/// What an entry after `tail` says.
-fn body<'a>(entry: &'a Entry, tail: &Tail, ts: Time, key: &ChainKey) -> Body<'a> {
-    Body {
-        approval: entry.approval.as_deref(),
-        call_seq: entry.call_seq,
-        capability: entry.capability.as_deref(),
-        client: entry.client,
-        code: entry.code,
-        delegated_to: Delegated::from(entry.delegated_to.as_slice()),
-        derived_from: entry.derived_from.as_deref(),
-        event: entry.event,
-        hash: None,
-        inputs_digest: entry.inputs.as_deref().map(|bytes| key.digest(bytes)),
-        line: entry.line,
-        op_digest: entry.op_digest.as_deref(),
-        operation: entry.operation.as_deref(),
-        outcome: entry.outcome,
-        outputs_digest: entry.outputs.as_deref().map(|bytes| key.digest(bytes)),
-        policy_digest: entry.policy_digest.as_deref(),
-        prev: tail.hash.clone(),
-        resources_consumed: entry.resources_consumed.map(bounded),
-        run: entry.run.as_deref(),
-        seq: tail.seq.saturating_add(1),
-        session: entry.session.as_deref(),
-        sig: None,
-        skill_digest: entry.skill_digest.as_deref(),
-        subject: entry.subject.as_deref().map(|text| cut(text, 300)),
-        ts,
-        v: 1,
+impl Unsigned {
+    /// What an entry after `prev` says.
+    pub(crate) fn new(
+        entry: &Entry,
+        prev: &Tail,
+        ts: Time,
+        key: &ChainKey,
+    ) -> Result<Self, ChainError> {
+        let seq = prev.seq.saturating_add(1);
+        let parts = [
+            serde_json::to_vec(&UntilHash {
+                approval: entry.approval.as_deref(),
+                call_seq: entry.call_seq,
+                capability: entry.capability.as_deref(),
+                client: entry.client,
+                code: entry.code,
+                delegated_to: Delegated::from(entry.delegated_to.as_slice()),
+                derived_from: entry.derived_from.as_deref(),
+                event: entry.event,
+            })?,
+            serde_json::to_vec(&UntilSignature {
+                inputs_digest: entry.inputs.as_deref().map(|bytes| key.digest(bytes)),
+                line: entry.line,
+                op_digest: entry.op_digest.as_deref(),
+                operation: entry.operation.as_deref(),
+                outcome: entry.outcome,
+                outputs_digest: entry.outputs.as_deref().map(|bytes| key.digest(bytes)),
+                policy_digest: entry.policy_digest.as_deref(),
+                prev: &prev.hash,
+                resources_consumed: entry.resources_consumed.map(bounded),
+                run: entry.run.as_deref(),
+                seq,
+                session: entry.session.as_deref(),
+            })?,
+            serde_json::to_vec(&UntilEnd {
+                skill_digest: entry.skill_digest.as_deref(),
+                subject: entry.subject.as_deref().map(|text| cut(text, 300)),
+                ts,
+                v: 1,
+            })?,
+        ];
+        let [first, second, third] = parts.each_ref().map(|part| members(part));
+        let hash = hash(&joined(&[first, second, third]), &prev.hash);
+        Ok(Self {
+            tail: Tail { seq, hash, ts },
+            parts,
+            event: entry.event,
+            call_seq: entry.call_seq,
+        })
+    }
+
+    /// The line, with its end, that has this signature.
+    pub(crate) fn line(&self, signature: &str) -> Result<Vec<u8>, ChainError> {
+        let [first, second, third] = self.parts.each_ref().map(|part| members(part));
+        // Both are ASCII without anything that JSON escapes.
+        let hash = format!("\"hash\":\"{}\"", self.tail.hash);
+        let signature = format!("\"sig\":\"{signature}\"");
+        let (hash, signature) = (hash.as_bytes(), signature.as_bytes());
+        let mut line = joined(&[first, hash, second, signature, third]);
+        line.push(b'\n');
+        if line.len() > LONGEST || self.tail.seq > LARGEST {
+            return Err(ChainError::TooLong(line.len()));
+        }
+        Ok(line)
     }
 }
 
-/// The line of what an entry says, with its end; the chain ends there with it.
-fn signed(body: &Body<'_>, tail: &Tail, key: &ChainKey) -> Result<Vec<u8>, ChainError> {
-    let body = Body {
-        hash: Some(&tail.hash),
-        sig: Some(key.sign(SIGNED, tail.hash.as_bytes())),
-        ..body.clone()
-    };
-    let mut line = serde_json::to_vec(&body)?;
-    line.push(b'\n');
-    if line.len() > LONGEST || tail.seq > LARGEST {
-        return Err(ChainError::TooLong(line.len()));
+/// The signature of the record that has this hash (K-357).
+pub(crate) fn signature(key: &ChainKey, hash: &str) -> String {
+    key.sign(SIGNED, hash.as_bytes())
+}
+
+/// What stands between the braces of an object.
+fn members(object: &[u8]) -> &[u8] {
+    match object {
+        [b'{', members @ .., b'}'] => members,
+        other => other,
     }
-    Ok(line)
+}
+
+/// The object of these members.
+fn joined(members: &[&[u8]]) -> Vec<u8> {
+    let mut object = Vec::with_capacity(1024);
+    let mut before = b'{';
+    for members in members {
+        object.push(before);
+        object.extend_from_slice(members);
+        before = b',';
+    }
+    object.push(b'}');
+    object
 }
 
 fn bounded(used: Used) -> Used {

@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::record::{Tail, check, lines};
+use super::draft::Draft;
+use super::record::{Tail, check};
 use super::{ChainKey, Entry, Event, Filter, Log, Outcome, Scan, Used, segment, show};
 use crate::client::{Client, Frontend};
 use crate::failure::Code;
 use crate::state::Folder;
-use crate::time::Time;
 
 /// Texts that JSON escapes, or could escape in more than one way.
 const ODD: &str = "\u{0}\u{8}\t\n\u{c}\r\u{1b}\u{1f}\"\\/\u{7f}\u{80}\u{2028}\u{fffd}\u{1f600}é";
@@ -66,14 +66,19 @@ fn k_356_a_record_is_written_in_its_canonical_form() {
     let entries: Vec<Entry> = (0..10)
         .flat_map(|_| [full(), Entry::new(Event::SkillRejected)])
         .collect();
-    for (mut written, next) in lines(&entries, &tail, Time::default(), &key).unwrap() {
+    let key = Arc::new(key);
+    let mut draft = Draft::new(Arc::clone(&key), tail.clone());
+    entries.iter().for_each(|entry| draft.push(entry));
+    let lines = draft.lines().unwrap();
+    assert_eq!(lines.len(), entries.len());
+    for (record, mut written) in lines {
         assert_eq!(written.pop(), Some(b'\n'));
         let value: Value = serde_json::from_slice(&written).unwrap();
         let canonical = serde_json_canonicalizer::to_string(&value).unwrap();
         assert_eq!(String::from_utf8(written.clone()).unwrap(), canonical);
-        let record = check(&written, &tail, Some(&key.verifying())).unwrap();
-        assert_eq!(record.tail, next);
-        tail = next;
+        let read = check(&written, &tail, Some(&key.verifying())).unwrap();
+        assert_eq!(read.tail, record.tail);
+        tail = read.tail;
     }
 }
 
@@ -92,8 +97,8 @@ fn chain(state: &Path, records: u64, largest: u64) {
         .collect();
     // As chains begin; the rest may fill many segments.
     let (first, rest) = entries.split_at(1);
-    log.append(first).unwrap();
-    log.append(rest).unwrap();
+    log.append_all(first).unwrap();
+    log.append_all(rest).unwrap();
 }
 
 /// At most so many numbers after `since`, where the chain is said to end, and how many records were read for that.

@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::chain::Entry;
+use crate::chain::{Draft, Entry};
 use crate::failure::{Code, Failure};
 use crate::time::Time;
 
@@ -64,11 +64,14 @@ pub struct Change<'a> {
     /// K-271: the later of the system clock and the newest chain time.
     pub now: Time,
     entries: Vec<Entry>,
+    /// What the chain will say of them.
+    draft: Draft,
 }
 
 impl Change<'_> {
     /// Has an entry written to the chain before the commit.
     pub fn record(&mut self, entry: Entry) {
+        self.draft.push(&entry);
         self.entries.push(entry);
     }
 }

@@ -12,7 +12,8 @@ use super::lock::LockError;
 use super::running::Running;
 use super::{Change, Head};
 use crate::chain::{
-    ChainError, ChainKey, Entry, Event, Log, Outcome, Seen, Witness, is_empty, record_at, segment,
+    ChainError, ChainKey, Draft, Entry, Event, Log, Outcome, Seen, Witness, is_empty, record_at,
+    segment,
 };
 use crate::failure::{Code, Failure};
 use crate::time::Time;
@@ -139,7 +140,7 @@ impl Writer {
             }
         }
         if !self.owed.is_empty() {
-            log.append(&self.owed)?;
+            log.append_all(&self.owed)?;
             self.owed.clear();
         }
         Ok(())
@@ -163,12 +164,17 @@ impl Writer {
             database: &transaction,
             now: Time::now().max(log.known.tail.ts),
             entries: Vec::new(),
+            draft: log.draft(),
         };
         let made = make(&mut change)?;
-        let entries = change.entries;
+        let Change { entries, draft, .. } = change;
         kill_point();
         if !entries.is_empty() {
-            append(log, &mut self.running, &entries)?;
+            append(log, &mut self.running, &entries, draft, || {
+                // To the log beside the database, and not as committed: there is less left to write then. Where it cannot
+                // be, the commit says so.
+                let _ = transaction.cache_flush();
+            })?;
         }
         let committed = if entries.is_empty() {
             transaction.commit()
@@ -182,7 +188,7 @@ impl Writer {
         if let Err(error) = committed {
             // K-370: what the chain says did not come about, and the chain says that too.
             self.owed = entries.into_iter().filter_map(not_done).collect();
-            if !self.owed.is_empty() && log.append(&self.owed).is_ok() {
+            if !self.owed.is_empty() && log.append_all(&self.owed).is_ok() {
                 self.owed.clear();
             }
             return Err(failed(error));
@@ -209,7 +215,9 @@ impl Writer {
             Chain::Damaged(failure) => return Err(failure.clone()),
         };
         if !entries.is_empty() {
-            append(log, &mut self.running, entries)?;
+            let mut draft = log.draft();
+            entries.iter().for_each(|entry| draft.push(entry));
+            append(log, &mut self.running, entries, draft, || ())?;
             // The witness may be behind (K-363), so that this needs no sync, and no failure of it is one of the append.
             let database = &mut self.database;
             let witnessed = database
@@ -335,7 +343,7 @@ fn settle(
         }
     }
     if !entries.is_empty() {
-        log.append(&entries)?;
+        log.append_all(&entries)?;
         kill_point();
     }
     let level = if entries.is_empty() { "NORMAL" } else { "FULL" };
@@ -345,7 +353,14 @@ fn settle(
         .map_err(of_database)
 }
 
-fn append(log: &mut Log, running: &mut Running, entries: &[Entry]) -> Result<(), ChainError> {
+/// Appends `draft`, which is what `entries` say.
+fn append(
+    log: &mut Log,
+    running: &mut Running,
+    entries: &[Entry],
+    draft: Draft,
+    meanwhile: impl FnOnce(),
+) -> Result<(), ChainError> {
     let calls: Vec<u64> = (log.known.tail.seq.saturating_add(1)..)
         .zip(entries)
         .filter(|(_, entry)| entry.event == Event::CapabilityCall)
@@ -354,7 +369,7 @@ fn append(log: &mut Log, running: &mut Running, entries: &[Entry]) -> Result<(),
     for call in &calls {
         running.begin(*call)?;
     }
-    if let Err(error) = log.append(entries) {
+    if let Err(error) = log.append(draft, meanwhile) {
         for call in calls {
             // The list is longer than it has to be at worst.
             let _ = running.end(call);

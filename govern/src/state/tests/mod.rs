@@ -106,7 +106,7 @@ fn rows(state: &State) -> Vec<i64> {
 /// What a process leaves that is killed between the chain and the commit.
 fn without_commit(state: &State, entries: &[Entry]) {
     state
-        .with_writer(|writer| Ok(writer.log().append(entries)?))
+        .with_writer(|writer| Ok(writer.log().append_all(entries)?))
         .unwrap();
 }
 
