@@ -33,6 +33,14 @@ fn written(digest: &[u8]) -> String {
 }
 
 /// Two lower-case digits for each byte.
+/// Whether a text is a digest as K-07 has them.
+pub(crate) fn is_digest(text: &str) -> bool {
+    text.strip_prefix("sha256:").is_some_and(|digits| {
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        digits.len() == 64 && digits.bytes().all(is_digit)
+    })
+}
+
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or_default();
     let digits = bytes

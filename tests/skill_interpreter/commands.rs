@@ -37,6 +37,49 @@ fn k_03_a_program_that_takes_too_much_ends_with_its_interpreter() {
     house.assert_whole_chain();
 }
 
+/// 2.2: what cannot be read of the command line is an error as every other.
+#[test]
+fn k_22_params_that_are_no_json_are_an_error_in_json() {
+    let house = House::new();
+    house.load(
+        "one.yaml",
+        "name: one\noperations:\n- {name: say, command: echo hello}\n",
+    );
+    for params in ["{bad", "", "@none.json"] {
+        let error = house.error(&["skill", "execute", "one", "say", params]);
+        assert_eq!(code(&error), "invalid-request", "{params}: {error}");
+        assert!(string(&error["message"]).contains("params"), "{error}");
+    }
+    let error = house.error(&["skill", "onboard", "one", "--input", "{bad"]);
+    assert!(string(&error["message"]).contains("--input"), "{error}");
+    let error = house.error(&["approvals", "approve", "ap-0", "--response", "{bad"]);
+    assert!(string(&error["message"]).contains("--response"), "{error}");
+    let error = house.error(&["skill", "load", "one.yaml", "--set", "X"]);
+    assert!(string(&error["message"]).contains("NAME=VALUE"), "{error}");
+}
+
+/// K-60, K-277: the hints lead on.
+#[test]
+fn k_277_a_missing_secret_is_asked_for_where_it_is_looked_for() {
+    let server = Recorder::content();
+    let house = House::beside(&[&server]);
+    let text = format!(
+        "name: one\noperations:\n- name: read\n  endpoint: {}\n  auth: {{type: bearer, env_var: TOKEN}}\n",
+        server.url("/read")
+    );
+    house.load("one.yaml", &text);
+    house.approve_all();
+    let error = house.denied("one", "read", &json!({}));
+    assert!(
+        string(&error["hint"]).contains("secrets set TOKEN --skill one"),
+        "{error}"
+    );
+    house.secret("TOKEN", "one", "t-112233445566");
+    house.execute("one", "read", &json!({}));
+    let wrong = house.error(&["skill", "load", "one.yaml", "--expect-digest", "xyz"]);
+    assert_eq!(code(&wrong), "invalid-request");
+}
+
 #[test]
 fn k_21_the_options_of_a_load() {
     let house = House::new();

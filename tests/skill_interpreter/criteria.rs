@@ -158,6 +158,78 @@ fn k_440_each_step_made_to_fail() {
     denied(remove, &good, "secret-missing");
 }
 
+/// K-207, K-303: where an answer may not be written is known before anything is sent.
+#[test]
+fn k_207_an_output_file_that_may_not_be_written_is_refused_before_the_request() {
+    let server = Recorder::content();
+    let house = House::beside(&[&server]);
+    let command = |file: &str| format!("curl -X DELETE -o {file} {}", server.url("/items/7"));
+    let text = format!(
+        "name: one\noperations:\n- name: away\n  command: {}\n- name: up\n  command: {}\n- name: named\n  command: {}\n- name: \
+         kept\n  command: {}\n",
+        command("/var/never/zz.json"),
+        command("../zz.json"),
+        command("'$FILE'").replace('\'', ""),
+        command("zz.json"),
+    );
+    house.load("one.yaml", &text);
+    house.approve_all();
+    for (operation, params) in [
+        ("away", json!({})),
+        ("up", json!({})),
+        ("named", json!({"FILE": "../../x"})),
+    ] {
+        let error = house.denied("one", operation, &params);
+        assert_eq!(code(&error), "path-not-allowed", "{operation}: {error}");
+        assert!(string(&error["hint"]).contains("fs_write"), "{error}");
+    }
+    assert_eq!(server.requests(), []);
+    assert_eq!(house.events("capability-denied").len(), 3);
+    assert_eq!(house.events("capability-call").len(), 0);
+    house.execute("one", "kept", &json!({}));
+    assert_eq!(server.requests().len(), 1);
+}
+
+/// K-155, K-204: RFC 9110, 8.6; a server need not take chunks.
+#[test]
+fn k_204_a_request_without_a_body_announces_none() {
+    let server = Recorder::content();
+    let house = House::beside(&[&server]);
+    for method in [
+        "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "GET",
+    ] {
+        let skill = method.to_lowercase();
+        let text = format!(
+            "name: {skill}\noperations:\n- name: fire\n  command: curl -X {method} {}\n",
+            server.url("/fire")
+        );
+        house.load(&format!("{skill}.yaml"), &text);
+        house.approve_all();
+        house.execute(&skill, "fire", &json!({}));
+        let request = server.last();
+        assert_eq!(request.method, method);
+        assert_eq!(request.header("transfer-encoding"), None, "{request:?}");
+        let length = matches!(method, "POST" | "PUT" | "PATCH").then_some("0");
+        assert_eq!(request.header("content-length"), length, "{request:?}");
+    }
+}
+
+/// K-308: the page that a filter cannot read says what is wrong.
+#[test]
+fn k_308_a_filter_that_fails_on_an_error_page_tells_its_status() {
+    let server = Recorder::new(|_| Reply::typed("text/plain", "no such thing").with_status(404));
+    let house = House::beside(&[&server]);
+    let text = format!(
+        "name: one\noperations:\n- name: read\n  command: curl {} | jq .a\n",
+        server.url("/none")
+    );
+    house.load("one.yaml", &text);
+    house.approve_all();
+    let error = house.denied("one", "read", &json!({}));
+    assert_eq!(code(&error), "json-filter");
+    assert!(string(&error["message"]).contains("status 404"), "{error}");
+}
+
 /// K-296
 #[test]
 fn k_440_an_unusable_operation() {

@@ -65,6 +65,12 @@ impl Reply {
         }
     }
 
+    /// The same, as an error.
+    pub(crate) fn with_status(mut self, status: u16) -> Self {
+        self.status = status;
+        self
+    }
+
     /// The same, this much later.
     pub(crate) fn after(mut self, delay: Duration) -> Self {
         self.delay = delay;

@@ -70,7 +70,15 @@ impl Run<'_> {
                 Code::PlainHttpDenied,
                 format!("{pair} may not be spoken to without TLS"),
             )
-            .with_hint(opened("plain_http_hosts", &pair)));
+            .with_hint(opened(
+                // One step opens a private address for both.
+                if is_private_literal(&pair) {
+                    "allow_private"
+                } else {
+                    "plain_http_hosts"
+                },
+                &pair,
+            )));
         }
         Ok(url)
     }

@@ -4,15 +4,17 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::plan::Run;
+use super::plan::{Run, filled};
+use crate::answer::{Operation, Stage};
+use crate::config::Config;
 use crate::failure::{Code, Failure};
-use crate::request::beneath;
+use crate::request::{CallFiles, Inputs, beneath};
 
 impl Run<'_> {
     /// Writes a file under the run's output directory, or, where a document's absolute path lies inside fs_write, there;
     /// answers its entry of `files` (K-308).
     pub(super) fn write_output(&mut self, path: &str, bytes: &[u8]) -> Result<Value, Failure> {
-        let (directory, below) = self.place(path)?;
+        let (directory, below) = place(path, self.call.output, self.call.config)?;
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         // K-290
         if self
@@ -40,39 +42,69 @@ impl Run<'_> {
             "path": directory.join(&below).to_string_lossy(),
         }))
     }
+}
 
-    /// The directory, and the path below it.
-    fn place(&self, path: &str) -> Result<(PathBuf, PathBuf), Failure> {
-        let denied = || {
-            Failure::new(
-                Code::PathNotAllowed,
-                "an output file lies below the run's output directory, or in a directory of fs_write",
-            )
+/// Whether every file that the requests of an operation write may be written: what a call would be refused for is known before
+/// anything is sent.
+///
+/// # Errors
+///
+/// `path-not-allowed`; those of an input that a path needs.
+pub(crate) fn check(
+    operation: &Operation,
+    inputs: &Inputs,
+    files: &CallFiles,
+    config: &Config,
+) -> Result<(), Failure> {
+    for stage in &operation.stages {
+        let Stage::Http(stage) = stage else {
+            continue;
         };
-        if path.chars().any(char::is_control) {
-            return Err(denied());
+        let Some(file) = &stage.output_file else {
+            continue;
+        };
+        let path = filled(&file.path, inputs, files, &[])?;
+        // A folder: the file is named as the request's path ends.
+        if !path.trim_end_matches('/').is_empty() {
+            place(&path, Path::new("."), config)?;
         }
-        let path = Path::new(path);
-        if path.is_absolute() {
-            return self
-                .call
-                .config
-                .fs_write
-                .iter()
-                .filter_map(|directory| {
-                    let canonical = directory.canonicalize().ok()?;
-                    let below = path
-                        .strip_prefix(directory)
-                        .or_else(|_| path.strip_prefix(&canonical))
-                        .ok()?;
-                    Some((canonical, normal(below)?))
-                })
-                .next()
-                .ok_or_else(denied);
-        }
-        let below = normal(path).ok_or_else(denied)?;
-        Ok((self.call.output.to_owned(), below))
     }
+    Ok(())
+}
+
+/// The directory, and the path below it.
+fn place(path: &str, output: &Path, config: &Config) -> Result<(PathBuf, PathBuf), Failure> {
+    let denied = || {
+        let shown: String = path.chars().take(200).collect();
+        Failure::new(
+            Code::PathNotAllowed,
+            format!(
+                "the output file {shown:?} lies neither below the run's output directory nor in a directory of fs_write"
+            ),
+        )
+        .with_hint("fs_write = [\"<directory>\"] in the table [govern] of hydrant.toml")
+    };
+    if path.chars().any(char::is_control) {
+        return Err(denied());
+    }
+    let path = Path::new(path);
+    if path.is_absolute() {
+        return config
+            .fs_write
+            .iter()
+            .filter_map(|directory| {
+                let canonical = directory.canonicalize().ok()?;
+                let below = path
+                    .strip_prefix(directory)
+                    .or_else(|_| path.strip_prefix(&canonical))
+                    .ok()?;
+                Some((canonical, normal(below)?))
+            })
+            .next()
+            .ok_or_else(denied);
+    }
+    let below = normal(path).ok_or_else(denied)?;
+    Ok((output.to_owned(), below))
 }
 
 /// Without `.`; none with `..`, or if nothing is left.

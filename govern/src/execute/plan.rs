@@ -11,7 +11,7 @@ use super::{Call, Caps, Done, Output};
 use crate::answer::{Segments, Stage};
 use crate::chain::{Entry, Event, Outcome, Used};
 use crate::failure::{Code, Failure};
-use crate::request::Fill;
+use crate::request::{CallFiles, Fill, Inputs};
 
 /// A plan while it runs.
 pub(super) struct Run<'a> {
@@ -85,30 +85,24 @@ pub(super) fn run(call: Call<'_>) -> Done {
 impl Run<'_> {
     fn stages(&mut self) -> Result<Output, Failure> {
         let mut last = None;
-        let mut http_error = false;
+        let mut http_error = None;
         for stage in &self.call.operation.stages {
             // K-290
             if self.time_left().is_some_and(|left| left.is_zero()) {
                 return Err(self.exhausted("wall-clock-ms"));
             }
-            let mut produced = match stage {
-                Stage::Http(stage) => self.http(stage)?,
-                Stage::JsonFilter {
-                    program,
-                    options,
-                    args,
-                    json_args,
-                    stdin,
-                } => self.json_filter(program, options, args, json_args, stdin.as_ref())?,
-                Stage::TextTransform { tool, args, stdin } => {
-                    self.text_transform(tool, args, stdin.as_ref())?
+            let mut produced = self.stage(stage).map_err(|mut failure| {
+                // What a filter cannot read may be a page that says what is wrong.
+                if let Some(status) = http_error {
+                    failure.message =
+                        format!("{}; the answer had status {status}", failure.message);
                 }
-                Stage::Println { text } => self.println(text)?,
-                Stage::ReadFile(stage) => self.read_file(stage)?,
-                Stage::Sandbox(stage) => self.sandboxed(stage)?,
-            };
+                failure
+            })?;
             self.previous = std::mem::take(&mut produced.bytes);
-            http_error |= produced.http_error;
+            if produced.http_error {
+                http_error = produced.members.get("status").and_then(Value::as_u64);
+            }
             last = Some(produced);
         }
         let Some(mut last) = last else {
@@ -116,8 +110,27 @@ impl Run<'_> {
         };
         last.bytes = std::mem::take(&mut self.previous);
         // Of any stage: a filter makes no answer of an error page.
-        last.http_error = http_error;
+        last.http_error = http_error.is_some();
         self.finish(last)
+    }
+
+    fn stage(&mut self, stage: &Stage) -> Result<Produced, Failure> {
+        match stage {
+            Stage::Http(stage) => self.http(stage),
+            Stage::JsonFilter {
+                program,
+                options,
+                args,
+                json_args,
+                stdin,
+            } => self.json_filter(program, options, args, json_args, stdin.as_ref()),
+            Stage::TextTransform { tool, args, stdin } => {
+                self.text_transform(tool, args, stdin.as_ref())
+            }
+            Stage::Println { text } => self.println(text),
+            Stage::ReadFile(stage) => self.read_file(stage),
+            Stage::Sandbox(stage) => self.sandboxed(stage),
+        }
     }
 
     /// K-305, K-306
@@ -184,28 +197,7 @@ impl Run<'_> {
 
     /// Text of a stage that sends nothing over HTTP.
     pub(super) fn filled(&self, segments: &Segments) -> Result<String, Failure> {
-        // K-281: what such a stage is given comes back to the caller.
-        let secrets = |name: &str| {
-            Err(Failure::new(
-                Code::SecretUnbound,
-                format!("{name}: a secret goes into requests only"),
-            ))
-        };
-        let fill = Fill {
-            inputs: self.call.inputs,
-            files: self.call.files,
-            secrets: &secrets,
-            previous: &self.previous,
-        };
-        let filled = fill.text(segments)?;
-        let filled = filled.ok_or_else(|| {
-            let name = segments
-                .inputs()
-                .find(|name| self.call.inputs.present(name).is_none());
-            Failure::new(Code::InvalidInput, "this input is needed there")
-                .at_path(name.unwrap_or_default())
-        })?;
-        Ok(filled.text.to_string())
+        filled(segments, self.call.inputs, self.call.files, &self.previous)
     }
 
     /// What a stage reads: its own, or what the stage before put out.
@@ -249,6 +241,36 @@ impl Run<'_> {
             format!("the budget for {dimension} is used up"),
         )
     }
+}
+
+/// Text without secrets.
+pub(super) fn filled(
+    segments: &Segments,
+    inputs: &Inputs,
+    files: &CallFiles,
+    previous: &[u8],
+) -> Result<String, Failure> {
+    // K-281: what such a text is for comes back to the caller.
+    let secrets = |name: &str| {
+        Err(Failure::new(
+            Code::SecretUnbound,
+            format!("{name}: a secret goes into requests only"),
+        ))
+    };
+    let fill = Fill {
+        inputs,
+        files,
+        secrets: &secrets,
+        previous,
+    };
+    let filled = fill.text(segments)?.ok_or_else(|| {
+        let name = segments
+            .inputs()
+            .find(|name| inputs.present(name).is_none());
+        Failure::new(Code::InvalidInput, "this input is needed there")
+            .at_path(name.unwrap_or_default())
+    })?;
+    Ok(filled.text.to_string())
 }
 
 pub(super) fn milliseconds(duration: Duration) -> u64 {

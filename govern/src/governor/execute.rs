@@ -111,6 +111,7 @@ impl Governor {
         self.onboarded(found)?;
         let inputs = request::validate(&self.schemas, &found.operation, &params)?;
         let files = CallFiles::open(&found.operation, &inputs, &self.config.fs_read)?;
+        execute::check_outputs(&found.operation, &inputs, &files, &self.config)?;
         if !found.operation.returns_secret.is_empty() {
             // What comes back once could not be kept.
             self.secrets.has_room(&found.skill.folded)?;

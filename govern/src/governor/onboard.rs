@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::{Caller, Governor};
 use crate::execute::reference;
 use crate::failure::{Code, Failure};
-use crate::onboarding::{Given, Kept, Onboarding, Path, Step, StepKind};
+use crate::onboarding::{Given, Kept, Onboarding, Path, Step, StepKind, fit};
 use crate::registry::approvals::{self, Approval, HumanAction, Status};
 use crate::registry::onboarding::{
     self, Brought, OnboardingState, Plan, Progress, StepStatus, question,
@@ -288,13 +288,16 @@ impl Governor {
         caller: &Caller,
         plan: &Plan,
         operation: &str,
-        params: Value,
+        mut params: Value,
     ) -> Result<Value, Failure> {
         let skill = &plan.head.skill.id;
         let found = self.state.read(|database| {
             let found = registry::find(database, skill, operation)?;
             registry::still_registered(database, &plan.head).map(|()| found)
         });
+        if let Ok(found) = &found {
+            fit(&mut params, &found.operation.input_schema);
+        }
         let name = format!("{skill}.{operation}");
         let mut result = self.execute_found(caller, &name, found, params)?;
         let output = result

@@ -168,8 +168,12 @@ impl Governor {
     ///
     /// # Errors
     ///
-    /// As [`approvals::approve`].
+    /// As [`approvals::approve`]; `invalid-request` for a `ttl` of no time.
     pub fn approve(&self, caller: &Caller, id: &str, approve: Approve) -> Result<Value, Failure> {
+        if approve.ttl.is_some_and(|ttl| ttl.is_zero()) {
+            let message = "a grant for no time would be over at once";
+            return Err(Failure::new(Code::InvalidRequest, message).at_path("ttl"));
+        }
         // With the lock of the onboarding: nobody else ends the step between the grant and what is made of the answer.
         let answered = match approve.response {
             Some(response) => Some(self.answered(id, response)?),

@@ -88,6 +88,12 @@ fn checked(
 ) -> Result<Document, Failure> {
     let digest = digest::of_bytes(&bytes);
     // K-60
+    if expected.is_some_and(|expected| !digest::is_digest(expected)) {
+        return Err(Failure::new(
+            Code::InvalidRequest,
+            "the expected digest is not sha256: and 64 lower-case hex digits",
+        ));
+    }
     if let Some(expected) = expected
         && expected != digest
     {
@@ -209,7 +215,10 @@ fn hop(url: &Url, forced: bool, config: &Config) -> Result<(), Failure> {
 
 fn document(response: WireResponse) -> Result<(Vec<u8>, Option<String>), Failure> {
     if response.status != 200 {
-        return Err(failed(&format!("status {}", response.status)));
+        return Err(failed(&format!(
+            "the server answered with status {}",
+            response.status
+        )));
     }
     let content_type = response
         .headers

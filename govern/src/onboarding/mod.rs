@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::answer::Operation;
 use crate::registry::fold;
 
-pub(crate) use params::Given;
+pub(crate) use params::{Given, fit};
 pub use path::Path;
 
 /// Bytes of a step's id, of a key of memory, of the name of a placeholder.

@@ -116,6 +116,24 @@ impl<'a> Given<'a> {
     }
 }
 
+/// Numbers and truth values become text where the operation takes nothing else: an answer's `"id": 7` is kept as it is, and
+/// the command that it goes into has a text there.
+pub(crate) fn fit(params: &mut Value, input_schema: &Value) {
+    let Value::Object(members) = params else {
+        return;
+    };
+    for (name, value) in members {
+        let wanted = input_schema
+            .get("properties")
+            .and_then(|properties| properties.get(name)?.get("type"));
+        if wanted.is_some_and(|wanted| wanted == "string")
+            && matches!(value, Value::Number(_) | Value::Bool(_))
+        {
+            *value = Value::String(value.to_string());
+        }
+    }
+}
+
 /// The first placeholder: the text before it, its name, the text behind. Other text in braces stays as it is.
 fn placeholder(text: &str) -> Option<(&str, &str, &str)> {
     text.match_indices("{{").find_map(|(at, _)| {

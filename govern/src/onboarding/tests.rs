@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Given, Kept, Onboarding, Path, StepKind};
+use super::{Given, Kept, Onboarding, Path, StepKind, fit};
 use crate::answer::Format;
 use crate::failure::{Code, Failure};
 
@@ -186,6 +186,18 @@ fn k_383_placeholders_are_values_or_parts_of_a_text() {
         assert_eq!(failure.code, Code::MissingInput);
         assert_eq!(failure.path.as_deref(), Some(path));
     }
+}
+
+#[test]
+fn k_383_a_number_is_text_where_an_operation_takes_text() {
+    let schema = json!({"properties": {"id": {"type": "string"}, "count": {"type": "integer"}, "on": {"type": "string"},
+        "any": {}, "both": {"type": ["string", "integer"]}}});
+    let mut params = json!({"id": 7, "count": 7, "on": true, "any": 7, "both": 7, "other": 7});
+    fit(&mut params, &schema);
+    assert_eq!(
+        params,
+        json!({"id": "7", "count": 7, "on": "true", "any": 7, "both": 7, "other": 7})
+    );
 }
 
 #[test]

@@ -1,126 +1,117 @@
 //! K-284: the forms in which a value may come back.
 
-use std::fmt::Write;
+use std::ops::Range;
 
 use base64::Engine as _;
 use base64::engine::GeneralPurpose;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use memchr::memmem;
 use zeroize::Zeroizing;
 
+use super::unescape::{Escapes, Unescaped};
 use super::{REDACTED, SHORTEST};
 
-/// What percent-encoding leaves as it is: by RFC 3986, and by JavaScript's `encodeURIComponent`.
-const PLAIN: [&[u8]; 2] = [b"-._~", b"-._~!'()*"];
+/// One form of a value.
+pub(super) struct Form {
+    text: Zeroizing<Vec<u8>>,
+    kind: Kind,
+}
 
-/// Raw, percent-encoded, base64, JSON-escaped; each once. None of a value that is too short.
-pub(crate) fn forms(value: &str) -> Vec<Zeroizing<Vec<u8>>> {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The value itself, however characters of it are escaped.
+    Plain,
+    /// Base64; beside it may stand characters that hold bits of it.
+    Base64 { before: bool, after: bool },
+}
+
+/// Raw, percent-encoded and JSON-escaped are one form, whichever characters a writer escapes; base64, wherever it begins.
+/// None of a value that is too short.
+pub(super) fn forms(value: &str) -> Vec<Form> {
     if value.len() < SHORTEST {
         return Vec::new();
     }
-    let mut forms: Vec<Zeroizing<Vec<u8>>> = Vec::new();
-    let mut add = |form: &str| {
-        if form.len() >= SHORTEST
-            && !forms
-                .iter()
-                .any(|known| known.as_slice() == form.as_bytes())
-        {
-            forms.push(Zeroizing::new(form.as_bytes().to_vec()));
-        }
-    };
-    add(value);
-    for plain in PLAIN {
-        for lower in [false, true] {
-            let encoded = percent(value, plain, lower);
-            add(&encoded);
-            add(&Zeroizing::new(encoded.replace("%20", "+")));
-        }
-    }
-    for ascii in [false, true] {
-        let escaped = json(value, ascii);
-        add(&escaped);
-        add(&Zeroizing::new(escaped.replace('/', "\\/")));
-    }
+    let mut forms = vec![Form {
+        text: Zeroizing::new(value.as_bytes().to_vec()),
+        kind: Kind::Plain,
+    }];
     for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
         for shift in 0..=2 {
-            let encoded = base64(engine, value, shift);
-            add(&encoded);
+            let form = base64(engine, value, shift);
+            if form.text.len() >= SHORTEST && !forms.iter().any(|known| known.text == form.text) {
+                forms.push(form);
+            }
         }
     }
     forms
 }
 
-/// The bytes with `form` replaced; none where it does not occur.
-pub(super) fn replace(bytes: &[u8], form: &[u8]) -> Option<Vec<u8>> {
-    let (first, rest) = form.split_first()?;
-    let mut replaced: Vec<u8> = Vec::new();
-    let mut found = false;
-    let mut left = bytes;
-    while let Some(at) = left.iter().position(|byte| byte == first) {
-        let (before, from) = left.split_at_checked(at)?;
-        replaced.extend_from_slice(before);
-        let behind = from.get(1..)?;
-        match behind.strip_prefix(rest) {
-            Some(after) => {
-                found = true;
-                replaced.extend_from_slice(REDACTED.as_bytes());
-                left = after;
+impl Form {
+    /// Bytes of it.
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The bytes without it; none where it does not occur.
+    pub(super) fn replace(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let Kind::Base64 { before, after } = self.kind else {
+            return self.replace_escaped(bytes);
+        };
+        let is_ours = |at: usize| {
+            let byte = bytes.get(at);
+            byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte))
+        };
+        let found = memmem::find_iter(bytes, self.text.as_slice()).map(|at| {
+            let end = at.saturating_add(self.text.len());
+            let first = at.checked_sub(1).filter(|first| before && is_ours(*first));
+            let last = if after && is_ours(end) {
+                end.saturating_add(1)
+            } else {
+                end
+            };
+            first.unwrap_or(at)..last
+        });
+        without(bytes, found)
+    }
+
+    fn replace_escaped(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let value = self.text.as_slice();
+        let plain = memmem::find_iter(bytes, value).map(|at| at..at.saturating_add(value.len()));
+        let mut replaced = without(bytes, plain);
+        for escapes in [Escapes::Percent, Escapes::Form, Escapes::Json] {
+            let left = replaced.as_deref().unwrap_or(bytes);
+            if !escapes.may_hide(value, left) {
+                continue;
             }
-            None => {
-                replaced.push(*first);
-                left = behind;
+            let read = Unescaped::read(left, escapes);
+            let found = memmem::find_iter(&read.bytes, value)
+                .filter_map(|at| read.source(at..at.saturating_add(value.len())));
+            if let Some(new) = without(left, found) {
+                replaced = Some(new);
             }
         }
+        replaced
     }
-    replaced.extend_from_slice(left);
-    found.then_some(replaced)
 }
 
-fn percent(value: &str, plain: &[u8], lower: bool) -> Zeroizing<String> {
-    let mut encoded = Zeroizing::new(String::with_capacity(value.len().saturating_mul(3)));
-    for byte in value.bytes() {
-        // Writing to a string does not fail.
-        let _ = if byte.is_ascii_alphanumeric() || plain.contains(&byte) {
-            encoded.write_char(char::from(byte))
-        } else if lower {
-            write!(encoded, "%{byte:02x}")
-        } else {
-            write!(encoded, "%{byte:02X}")
-        };
+/// The bytes with these places replaced, which are in order; none where there is no place.
+fn without(bytes: &[u8], places: impl Iterator<Item = Range<usize>>) -> Option<Vec<u8>> {
+    let mut replaced: Option<Vec<u8>> = None;
+    let mut done = 0;
+    for place in places {
+        let replaced = replaced.get_or_insert_default();
+        replaced.extend_from_slice(bytes.get(done..place.start).unwrap_or_default());
+        replaced.extend_from_slice(REDACTED.as_bytes());
+        done = place.end;
     }
-    encoded
-}
-
-/// Within quotes; `ascii`: everything else as `\u…`, as many writers do.
-fn json(value: &str, ascii: bool) -> Zeroizing<String> {
-    let mut escaped = Zeroizing::new(String::with_capacity(value.len().saturating_mul(6)));
-    for c in value.chars() {
-        let short = match c {
-            '"' => "\\\"",
-            '\\' => "\\\\",
-            '\n' => "\\n",
-            '\r' => "\\r",
-            '\t' => "\\t",
-            '\u{8}' => "\\b",
-            '\u{c}' => "\\f",
-            _ => "",
-        };
-        if !short.is_empty() {
-            escaped.push_str(short);
-        } else if c.is_ascii_control() || (ascii && !c.is_ascii()) {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                // Writing to a string does not fail.
-                let _ = write!(escaped, "\\u{unit:04x}");
-            }
-        } else {
-            escaped.push(c);
-        }
-    }
-    escaped
+    let mut replaced = replaced?;
+    replaced.extend_from_slice(bytes.get(done..).unwrap_or_default());
+    Some(replaced)
 }
 
 /// What of the encoded text depends on the value alone, when `shift` bytes stand before it in its group of three: so it is
 /// found within a longer text (`user:value`) too.
-fn base64(engine: &GeneralPurpose, value: &str, shift: usize) -> Zeroizing<String> {
+fn base64(engine: &GeneralPurpose, value: &str, shift: usize) -> Form {
     let mut bytes = Zeroizing::new(vec![0; shift]);
     bytes.extend_from_slice(value.as_bytes());
     let encoded = Zeroizing::new(engine.encode(&*bytes));
@@ -130,7 +121,14 @@ fn base64(engine: &GeneralPurpose, value: &str, shift: usize) -> Zeroizing<Strin
         shift.saturating_add(1)
     };
     // The last character holds bits of what follows, unless a group ends with the value.
-    let unsure = usize::from(!bytes.len().is_multiple_of(3));
-    let last = encoded.len().saturating_sub(unsure);
-    Zeroizing::new(encoded.get(first..last).unwrap_or_default().to_owned())
+    let after = !bytes.len().is_multiple_of(3);
+    let last = encoded.len().saturating_sub(usize::from(after));
+    let text = encoded.get(first..last).unwrap_or_default();
+    Form {
+        text: Zeroizing::new(text.as_bytes().to_vec()),
+        kind: Kind::Base64 {
+            before: shift > 0,
+            after,
+        },
+    }
 }

@@ -5,17 +5,16 @@
 
 mod forms;
 pub mod shapes;
+mod unescape;
 
 #[cfg(test)]
 mod tests;
 
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
-use zeroize::Zeroizing;
 
 use crate::failure::Failure;
-
-pub(crate) use forms::forms;
+use forms::{Form, forms};
 
 /// What takes the place of a value.
 pub const REDACTED: &str = "***REDACTED***";
@@ -27,19 +26,18 @@ pub(crate) const SHORTEST: usize = 6;
 #[derive(Default)]
 pub struct Redactor {
     /// Longest first, so that no value hides a part of another.
-    forms: Vec<Zeroizing<Vec<u8>>>,
+    forms: Vec<Form>,
 }
 
 impl Redactor {
     /// For these values, of 6 bytes or more each.
     #[must_use]
     pub fn new<'a>(values: impl IntoIterator<Item = &'a SecretString>) -> Self {
-        let mut all: Vec<Zeroizing<Vec<u8>>> = values
+        let mut all: Vec<Form> = values
             .into_iter()
             .flat_map(|value| forms(value.expose_secret()))
             .collect();
-        all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.as_slice().cmp(b)));
-        all.dedup();
+        all.sort_by_key(|form| std::cmp::Reverse(form.len()));
         Self { forms: all }
     }
 
@@ -54,7 +52,7 @@ impl Redactor {
     pub fn bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut replaced: Option<Vec<u8>> = None;
         for form in &self.forms {
-            if let Some(new) = forms::replace(replaced.as_deref().unwrap_or(bytes), form) {
+            if let Some(new) = form.replace(replaced.as_deref().unwrap_or(bytes)) {
                 replaced = Some(new);
             }
         }

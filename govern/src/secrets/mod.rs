@@ -207,7 +207,7 @@ impl SecretStore {
         } else if self.is_environment(name) && environment(name).is_some() {
             Ok(Place::Environment)
         } else {
-            Err(missing(name))
+            Err(missing(name, Place::Skill, skill))
         }
     }
 
@@ -240,7 +240,7 @@ impl SecretStore {
                 .remove(name)
                 .and_then(|kept| kept.value),
         };
-        found.ok_or_else(|| missing(name))
+        found.ok_or_else(|| missing(name, place, skill))
     }
 
     /// K-285: keeps a value that a response held until [`Self::accept`] for the same request; until then nobody can use it.
@@ -396,12 +396,23 @@ fn too_many_wait() -> Failure {
     .with_hint("`hydrant approvals list --status pending`")
 }
 
-fn missing(name: &str) -> Failure {
+fn missing(name: &str, place: Place, skill: &str) -> Failure {
+    let hint = match place {
+        Place::Skill => format!(
+            "`hydrant secrets set {name} --skill {skill}`, or `hydrant secrets bind` for a value that is there under another name"
+        ),
+        Place::Global => format!("`hydrant secrets set {name}`"),
+        Place::Environment => {
+            format!(
+                "set the variable {name} where hydrant is started, and name it in `env_secrets` of [govern]"
+            )
+        }
+    };
     Failure::new(
         Code::SecretMissing,
         format!("no value for the secret {name}"),
     )
-    .with_hint(format!("hydrant secrets set {name}"))
+    .with_hint(hint)
 }
 
 /// K-278: of the host's environment; one that is empty or not text counts as none.

@@ -109,6 +109,18 @@ struct ApproveArguments {
     options: Options,
 }
 
+impl ApproveArguments {
+    fn response(&self) -> anyhow::Result<Option<Value>> {
+        let Some(response) = &self.response else {
+            return Ok(None);
+        };
+        let text = given(response).context("--response")?;
+        serde_json::from_slice(&text)
+            .map(Some)
+            .context("--response is not JSON; a text is given as '\"text\"'")
+    }
+}
+
 fn humantime(text: &str) -> Result<Duration, humantime::DurationError> {
     humantime::parse_duration(text)
 }
@@ -148,14 +160,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             options.answer(|governor| governor.call(&caller(None)?, "ccos.approval.request", input))
         }
         Command::Approve(arguments) => {
-            let response = arguments
-                .response
-                .as_deref()
-                .map(|text| given(text).context("--response"))
-                .transpose()?
-                .map(|text| serde_json::from_slice::<Value>(&text))
-                .transpose()
-                .context("--response is not JSON; a text is given as '\"text\"'")?;
+            let response = match arguments.options.read(arguments.response()) {
+                Ok(response) => response,
+                Err(exit) => return Ok(exit),
+            };
             let approve = Approve {
                 scope: arguments.scope.map(Scope::from),
                 ttl: arguments.ttl,

@@ -5,10 +5,9 @@ use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context;
 use clap::Args;
 use hydrant::govern::client::{Client, Frontend};
-use hydrant::govern::failure::Failure;
+use hydrant::govern::failure::{Code, Failure};
 use hydrant::govern::governor::{Caller, Governor};
 use hydrant::govern::{Ports, config::Config};
 use hydrant::home;
@@ -105,6 +104,12 @@ impl Options {
         }
     }
 
+    /// What was read of the command line and the files that it names, or how the command ends: an error of it is printed as
+    /// every other is.
+    pub(super) fn read<T>(&self, read: anyhow::Result<T>) -> Result<T, Exit> {
+        read.map_err(|error| self.refuse(&Failure::new(Code::InvalidRequest, format!("{error:#}"))))
+    }
+
     /// 2.2: an error goes to stderr, in JSON as `{"error":{…}}`.
     pub(super) fn refuse(&self, failure: &Failure) -> Exit {
         if self.is_text() {
@@ -192,8 +197,7 @@ fn visible(text: &str) -> String {
 /// The text itself, of @FILE, or of standard input for `-`.
 pub(super) fn given(text: &str) -> anyhow::Result<Vec<u8>> {
     if let Some(file) = text.strip_prefix('@') {
-        return read_bounded(file.as_ref(), limits::MAX_JSON_BYTES)
-            .with_context(|| file.to_owned());
+        return Ok(read_bounded(file.as_ref(), limits::MAX_JSON_BYTES)?);
     }
     if text != "-" {
         return Ok(text.as_bytes().to_vec());

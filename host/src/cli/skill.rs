@@ -166,14 +166,20 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     match &arguments.command {
         Command::Load(arguments) => load(arguments),
         Command::Execute(arguments) => {
-            let params = arguments.params()?;
+            let params = match arguments.options.read(arguments.params()) {
+                Ok(params) => params,
+                Err(exit) => return Ok(exit),
+            };
             arguments.options.answer(|governor| {
                 let caller = caller(arguments.session.as_deref())?;
                 governor.execute(&caller, &arguments.skill, &arguments.operation, params)
             })
         }
         Command::Onboard(arguments) => {
-            let input = arguments.input()?;
+            let input = match arguments.options.read(arguments.input()) {
+                Ok(input) => input,
+                Err(exit) => return Ok(exit),
+            };
             arguments.options.answer(|governor| {
                 let caller = caller(arguments.session.as_deref())?;
                 governor.onboard(&caller, &arguments.skill, input.as_ref())
@@ -192,7 +198,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 fn load(arguments: &LoadArguments) -> anyhow::Result<Exit> {
-    let request = arguments.request()?;
+    let request = match arguments.options.read(arguments.request()) {
+        Ok(request) => request,
+        Err(exit) => return Ok(exit),
+    };
     arguments.options.answer(|governor| {
         if arguments.check_only {
             governor.check_address(&request)

@@ -88,8 +88,8 @@ pub enum FetchError {
     /// The TLS handshake failed.
     #[error("the TLS handshake failed")]
     Tls,
-    /// The answer is no HTTP.
-    #[error("the answer is no HTTP")]
+    /// The answer is no HTTP, or the connection ended before it was complete.
+    #[error("the answer is no HTTP, or ended before it was complete")]
     Protocol,
 }
 
