@@ -2,11 +2,11 @@
   {
     "signer": "hydrant.build",
     "algorithm": "ed25519",
-    "signature": "5uMt1wSxDSTWOv+pQdkmusGkWIpQsHvCDRmagyWl2l9s70/ekiE3fuZJQRZPwr4APsuupTcmipIoAyxEq/5KAw=="
+    "signature": "qmdhjJdSYBTIYHf3zcvz+HZTogJ3HM8iNVPXpwCKIOnTTnN7pnNZHIQhOnuxf2Ucn32Q5xk05OKczX0ZhnNUBw=="
   },
   {
     "signer": "hydrant.release",
     "algorithm": "ed25519",
-    "signature": "asHtPQMC83ech4piyjwobiyH/lPQCTV4mcYijs41UCNxVohcf01lwu1pKZYkNgT1ArKYbML7G7A3ctdKc8qeAw=="
+    "signature": "NeQH+cpefqXEj2veSPjQFibe6XL5aCzYY7BiWaB6BUc25JYcSO9GuRSwGo9q5+T3WLDGJ6L8nsdMtptvT6acBw=="
   }
 ]

@@ -1,6 +1,6 @@
 //! K-286 to K-292, K-310, K-360: what a run may use and leave, and several processes at one time.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use serde_json::{Value, json};
@@ -87,4 +87,23 @@ fn k_310_what_a_call_with_personal_data_wrote_goes_with_its_session() {
     };
     assert!(kept("plain"));
     assert!(!kept("personal"));
+    // A session with a name ends never: what others have put there stays.
+    let named = |skill: &str| {
+        let call = [
+            "skill",
+            "execute",
+            skill,
+            "get",
+            "{}",
+            "--session",
+            "s-keep",
+        ];
+        let result = house.ok(&call);
+        PathBuf::from(string(&result["output"]["files"][0]["path"]))
+    };
+    let plain = named("plain");
+    let other = plain.with_file_name("other");
+    std::fs::rename(&plain, &other).unwrap();
+    assert!(!named("personal").exists());
+    assert!(other.exists());
 }

@@ -214,6 +214,35 @@ fn k_204_a_request_without_a_body_announces_none() {
     }
 }
 
+/// K-300, K-170: a text tool that runs in the jail is asked for before the request before it is sent.
+#[test]
+fn k_300_a_filter_that_needs_a_jail_is_refused_before_the_request() {
+    let server = Recorder::content();
+    let house = House::beside_with(&[&server], "landlock_min_abi = 99\n");
+    for (name, filter, sent) in [
+        ("sed", "sed s/a/b/", 0),
+        ("awk", "awk '{print}'", 0),
+        ("perl-grep", "grep -P a", 0),
+        ("count", "wc -l", 1),
+    ] {
+        let text = format!(
+            "name: {name}\noperations:\n- name: read\n  command: \"curl -s {} | {filter}\"\n",
+            server.url("/read")
+        );
+        house.load(&format!("{name}.yaml"), &text);
+        house.approve_all();
+        if sent == 0 {
+            let error = house.denied(name, "read", &json!({}));
+            assert_eq!(code(&error), "jail-unavailable", "{name}: {error}");
+        } else {
+            house.execute(name, "read", &json!({}));
+        }
+        assert_eq!(server.requests().len(), sent, "{name}");
+    }
+    assert_eq!(house.events("capability-denied").len(), 3);
+    house.assert_whole_chain();
+}
+
 /// K-308: the page that a filter cannot read says what is wrong.
 #[test]
 fn k_308_a_filter_that_fails_on_an_error_page_tells_its_status() {

@@ -143,3 +143,27 @@ fn k_441_a_shell_runs_in_the_jail_alone_whatever_a_policy_says() {
     }
     assert_eq!(user, "65534");
 }
+
+/// K-207, K-331: what a command names as a file of data, a caller may give; what would be code not (K-178).
+#[test]
+fn k_331_a_tool_finds_the_files_that_its_command_names() {
+    let house = tool("  command: wc -c input.txt\n");
+    let file = |name: &str| json!({"files": {name: {"content-b64": "aGVsbG8="}}});
+    let result = house.execute("one", "run", &file("input.txt"));
+    assert_eq!(
+        string(&result["output"]["stdout"]),
+        "5 input.txt\n",
+        "{result}"
+    );
+    let missing = house.execute("one", "run", &json!({}));
+    assert_eq!(missing["status"], "error", "{missing}");
+    for (command, name) in [
+        ("wc -c input.txt", "other.txt"),
+        ("wc -c run.sh", "run.sh"),
+        ("wc -c site.yml", "site.yml"),
+    ] {
+        let house = tool(&format!("  command: {command}\n"));
+        let error = house.denied("one", "run", &file(name));
+        assert_eq!(code(&error), "invalid-input", "{name}: {error}");
+    }
+}

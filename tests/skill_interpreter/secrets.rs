@@ -289,3 +289,40 @@ fn k_285_k_417_g10_a_returned_secret_is_staged_and_asked_for() {
         assert!(!holds || name == "secrets.toml", "{name}");
     }
 }
+
+/// K-378: whatever the store holds, for whichever skill.
+#[test]
+fn k_378_no_answer_holds_a_value_that_is_bound_to_another_skill() {
+    const VALUE: &str = "v4lue-0f-an0ther-skill";
+    let server = Recorder::new(|_| Reply::json(&json!({"said": format!("it is {VALUE}!")})));
+    let house = House::beside(&[&server]);
+    let text = format!(
+        "name: one\ndescription: knows {VALUE}\noperations:\n- name: read\n  description: says {VALUE}\n  endpoint: {}\n",
+        server.url("/read")
+    );
+    house.load("one.yaml", &text);
+    house.approve_all();
+    let seen = house.execute("one", "read", &json!({}));
+    assert!(seen.to_string().contains(VALUE), "it is no secret yet");
+    house.secret("TOKEN", "two", VALUE);
+    let answers = [
+        house.execute("one", "read", &json!({})),
+        house.ok(&["skill", "show", "one"]),
+        house.ok(&["skill", "list"]),
+        house.ok(&["approvals", "list"]),
+        house.ok(&["skill", "load", "one.yaml"]),
+        house.denied("one", "read", &json!({VALUE: 1})),
+        house.ok(&["audit", "show"]),
+    ];
+    for answer in &answers {
+        assert!(!answer.to_string().contains(VALUE), "{answer}");
+    }
+    assert_eq!(
+        answers[0]["output"]["json"]["said"],
+        "it is ***REDACTED***!"
+    );
+    // Once it is gone, nothing is taken out any more.
+    house.ok(&["secrets", "remove", "TOKEN", "--skill", "two"]);
+    let seen = house.execute("one", "read", &json!({}));
+    assert!(seen.to_string().contains(VALUE));
+}

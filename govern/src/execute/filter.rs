@@ -6,9 +6,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use super::plan::{Produced, Run};
+use super::plan::{Produced, Run, filled};
 use crate::answer::Segments;
 use crate::failure::{Code, Failure};
+use crate::ports::Interpreter;
+use crate::request::{CallFiles, Inputs};
 
 /// Options of a json-filter that are members of the request.
 const OPTIONS: [&str; 7] = [
@@ -110,6 +112,31 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether the interpreter does itself what a text tool with these arguments does. What it refuses is said when it is asked to.
+///
+/// # Errors
+///
+/// Those of an input that an argument needs; `interpreter-limit`, `interpreter-mismatch`.
+pub(crate) fn is_built_in(
+    interpreter: &dyn Interpreter,
+    tool: &str,
+    args: &[Segments],
+    inputs: &Inputs,
+    files: &CallFiles,
+) -> Result<bool, Failure> {
+    if args.iter().any(Segments::has_secret) {
+        // Refused as a stage.
+        return Ok(true);
+    }
+    let words = args
+        .iter()
+        .map(|segments| filled(segments, inputs, files, &[]))
+        .collect::<Result<Vec<_>, _>>()?;
+    let request = json!({ "op": "transform", "tool": tool, "args": words, "input-b64": "" });
+    let answer: Value = interpreter.answer(&request)?;
+    Ok(answer.get("built-in") != Some(&Value::Bool(false)))
 }
 
 /// The bytes of an answer, or its error under a code of section 27.

@@ -46,6 +46,7 @@ use crate::sandbox::{Sandbox, SandboxEnd, SandboxRun};
 
 pub use captured::Captured;
 pub(crate) use captured::reference;
+pub(crate) use filter::is_built_in;
 pub(crate) use output_file::check as check_outputs;
 
 /// Everything that a plan needs.

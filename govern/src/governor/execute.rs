@@ -74,6 +74,16 @@ impl Governor {
         found: Result<Registered, Failure>,
         params: Value,
     ) -> Result<Value, Failure> {
+        self.clean(self.try_execute(caller, name, found, params))
+    }
+
+    fn try_execute(
+        &self,
+        caller: &Caller,
+        name: &str,
+        found: Result<Registered, Failure>,
+        params: Value,
+    ) -> Result<Value, Failure> {
         let found = found.inspect_err(|failure| {
             if failure.code == Code::CapabilityRemoved {
                 let mut entry = events::by(Event::CapabilityDenied, &caller.who());
@@ -117,7 +127,7 @@ impl Governor {
             self.secrets.has_room(&found.skill.folded)?;
         }
         let permit = approvals::permit(&self.state, found, &caller.who(), self)?;
-        self.surroundings(found)?;
+        self.surroundings(found, &inputs, &files)?;
         let session = self.session(caller, found)?;
         let secrets = self.secrets_of(found, &permit)?;
         Ok(Prepared {
@@ -149,7 +159,12 @@ impl Governor {
     }
 
     /// Step 8 (K-300).
-    fn surroundings(&self, found: &Registered) -> Result<(), Failure> {
+    fn surroundings(
+        &self,
+        found: &Registered,
+        inputs: &Inputs,
+        files: &CallFiles,
+    ) -> Result<(), Failure> {
         let operation = &found.operation;
         let egress = operation
             .policy
@@ -165,8 +180,20 @@ impl Governor {
             }
         }
         for stage in &operation.stages {
-            if let (Stage::Sandbox(stage), Some(policy)) = (stage, &operation.policy) {
-                self.sandbox()?.check(stage, policy)?;
+            match stage {
+                Stage::Sandbox(stage) => {
+                    if let Some(policy) = &operation.policy {
+                        self.sandbox()?.check(stage, policy)?;
+                    }
+                }
+                // K-170: what is not built in runs in the jail.
+                Stage::TextTransform { tool, args, .. } => {
+                    let interpreter = self.interpreter.as_ref();
+                    if !execute::is_built_in(interpreter, tool, args, inputs, files)? {
+                        self.sandbox()?.check_text_tool(tool)?;
+                    }
+                }
+                _ => {}
             }
         }
         Ok(())
@@ -285,7 +312,7 @@ impl Governor {
             executed: true,
             ..failure
         });
-        self.keep_personal(caller, found, &output);
+        self.keep_personal(caller, found, &output, end.as_ref().ok());
         let recorded = recorded?;
         let output = end?;
         Ok(result(
@@ -350,7 +377,13 @@ impl Governor {
     }
 
     /// K-310: the output directory of an operation with personal data goes when its session ends.
-    fn keep_personal(&self, caller: &Caller, found: &Registered, output: &Path) {
+    fn keep_personal(
+        &self,
+        caller: &Caller,
+        found: &Registered,
+        output: &Path,
+        end: Option<&Output>,
+    ) {
         let mut classes = found.operation.data_classifications.iter();
         if !classes.any(|class| is_pii(class)) {
             return;
@@ -361,8 +394,8 @@ impl Governor {
                 let mut personal = self.personal.lock().unwrap_or_else(PoisonError::into_inner);
                 personal.insert(caller.session().to_owned());
             }
-            // Ends never.
-            Lifetime::Named => {}
+            // Ends never, and other calls may have files there.
+            Lifetime::Named => end.into_iter().for_each(|end| forget_files(end, output)),
         }
     }
 
@@ -371,6 +404,22 @@ impl Governor {
         let mut personal = self.personal.lock().unwrap_or_else(PoisonError::into_inner);
         if personal.remove(caller.session()) {
             forget(&self.outputs.join(caller.run()));
+        }
+    }
+}
+
+/// Removes the files that a call put out below the directory of its run.
+fn forget_files(end: &Output, output: &Path) {
+    let files = end.value.get("files").and_then(Value::as_array);
+    let paths = files
+        .into_iter()
+        .flatten()
+        .filter_map(|file| file.get("path").and_then(Value::as_str))
+        .map(Path::new)
+        .filter(|path| path.starts_with(output));
+    for path in paths {
+        if let Err(error) = std::fs::remove_file(path) {
+            tracing::warn!(%error, "a file of a run is left behind");
         }
     }
 }

@@ -80,7 +80,8 @@ impl Governor {
     /// Those of section 4, of the document, and of the registry. K-61: each is recorded as `skill-rejected`.
     pub fn load(&self, caller: &Caller, request: &LoadRequest) -> Result<Value, Failure> {
         let mut source = None;
-        self.try_load(caller, request, &mut source)
+        let loaded = self
+            .try_load(caller, request, &mut source)
             .inspect_err(|failure| {
                 let entry = Entry {
                     session: Some(caller.session().to_owned()),
@@ -95,7 +96,8 @@ impl Governor {
                 if let Err(error) = self.state.append(vec![entry]) {
                     tracing::warn!(%error, "a refused load is not recorded");
                 }
-            })
+            });
+        self.clean(loaded)
     }
 
     fn try_load(

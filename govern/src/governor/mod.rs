@@ -21,6 +21,7 @@ mod call;
 mod caller;
 mod captured;
 mod execute;
+mod held;
 mod load;
 mod map;
 mod onboard;
@@ -42,6 +43,7 @@ use crate::request::Schemas;
 use crate::sandbox::{Sandbox, Settings};
 use crate::secrets::SecretStore;
 use crate::state::State;
+use held::Held;
 
 pub use caller::Caller;
 pub use load::LoadRequest;
@@ -78,6 +80,8 @@ pub struct Governor {
     connections: Mutex<BTreeMap<String, Budget>>,
     /// K-310: sessions of connections that hold personal data in their output directories.
     personal: Mutex<BTreeSet<String>>,
+    /// K-378
+    held: Held,
 }
 
 impl Governor {
@@ -103,6 +107,7 @@ impl Governor {
             secrets: SecretStore::new(&folder, &config.env_secrets),
             connections: Mutex::default(),
             personal: Mutex::default(),
+            held: Held::default(),
             outputs: folder.join("outputs"),
             schemas: Schemas::default(),
             state,

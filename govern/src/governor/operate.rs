@@ -93,10 +93,10 @@ impl Governor {
     pub fn list(&self, caller: &Caller, since: Option<u64>) -> Result<Value, Failure> {
         let now = self.state.now();
         let session = Some(caller.session());
-        self.state.read(|database| match since {
+        self.clean(self.state.read(|database| match since {
             Some(since) => registry::list_since(database, since).map(|list| json!(list)),
             None => registry::list(database, session, self, now).map(|list| json!(list)),
-        })
+        }))
     }
 
     /// `hydrant skill show` (K-23, K-326).
@@ -107,9 +107,10 @@ impl Governor {
     pub fn show(&self, caller: &Caller, skill: &str) -> Result<Value, Failure> {
         let now = self.state.now();
         let session = Some(caller.session());
-        self.state
-            .read(|database| registry::show(database, skill, session, self, now))
-            .map(|shown| json!(shown))
+        let shown = self
+            .state
+            .read(|database| registry::show(database, skill, session, self, now));
+        self.clean(shown.map(|shown| json!(shown)))
     }
 
     /// `hydrant skill unload` (K-376).
@@ -147,9 +148,10 @@ impl Governor {
         };
         self.settle_secrets();
         let now = self.state.now();
-        self.state
-            .read(|database| approvals::list(database, status, now))
-            .map(|list| json!(list))
+        let list = self
+            .state
+            .read(|database| approvals::list(database, status, now));
+        self.clean(list.map(|list| json!(list)))
     }
 
     /// `hydrant approvals show` (K-273).
@@ -159,9 +161,10 @@ impl Governor {
     /// `invalid-request` where there is no such request; `approval-store`.
     pub fn approval(&self, id: &str) -> Result<Value, Failure> {
         let now = self.state.now();
-        self.state
-            .read(|database| approvals::show(database, id, now))
-            .map(|shown| json!(shown))
+        let shown = self
+            .state
+            .read(|database| approvals::show(database, id, now));
+        self.clean(shown.map(|shown| json!(shown)))
     }
 
     /// `hydrant approvals approve`.
@@ -345,6 +348,7 @@ impl Governor {
             since: shown.since.unwrap_or(0),
             capability: shown.capability.map(str::to_owned),
         };
+        // Records hold no value (K-365).
         let mut records = Vec::new();
         let most = shown.most.unwrap_or(usize::MAX);
         let anchor = chain::show(self.state.folder(), &filter, stop, &mut |record| {

@@ -36,13 +36,14 @@ impl Surroundings for Governor {
     }
 
     fn missing(&self, operation: &Operation) -> Vec<String> {
-        let sandboxes = operation.stages.iter().filter_map(|stage| match stage {
-            Stage::Sandbox(stage) => Some(stage),
-            _ => None,
-        });
-        sandboxes
-            .flat_map(|stage| crate::sandbox::missing(stage))
-            .collect()
+        let of_stage = |stage: &Stage| match stage {
+            Stage::Sandbox(stage) => crate::sandbox::missing(stage),
+            Stage::TextTransform { tool, .. } => {
+                crate::sandbox::missing_tool(tool).into_iter().collect()
+            }
+            _ => Vec::new(),
+        };
+        operation.stages.iter().flat_map(of_stage).collect()
     }
 
     fn installed(&self, folded: &str) -> bool {

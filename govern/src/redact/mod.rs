@@ -69,6 +69,21 @@ impl Redactor {
         }
     }
 
+    /// Every string in a value, and no name: for what has names of our own.
+    pub fn texts(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Some(bytes) = self.bytes(text.as_bytes()) {
+                    // Each form is text, so what is left is.
+                    *text = String::from_utf8(bytes).unwrap_or_else(|_| REDACTED.to_owned());
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.texts(item)),
+            Value::Object(members) => members.values_mut().for_each(|member| self.texts(member)),
+            Value::Number(_) | Value::Bool(_) | Value::Null => {}
+        }
+    }
+
     /// Every string and every name in a value.
     pub fn value(&self, value: &mut Value) {
         if self.is_empty() {

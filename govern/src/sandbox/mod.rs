@@ -51,7 +51,7 @@ use crate::failure::{Code, Failure};
 use crate::ports::{Egress, EgressReport};
 #[cfg(target_os = "linux")]
 pub use stages::Sandbox;
-pub use tools::{has_own_sandbox, missing};
+pub use tools::{has_own_sandbox, missing, missing_tool};
 #[cfg(not(target_os = "linux"))]
 pub use unsupported::Sandbox;
 

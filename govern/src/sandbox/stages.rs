@@ -120,6 +120,16 @@ impl Sandbox {
         text_tool::run(&self.launcher, &self.settings, tool, args, stdin, caps)
     }
 
+    /// K-300: whether [`Sandbox::text_tool`] could be run.
+    ///
+    /// # Errors
+    ///
+    /// `tool-unavailable`, `jail-unavailable`.
+    pub fn check_text_tool(&self, tool: &str) -> Result<(), Failure> {
+        text_tool::require(tool)?;
+        self.ready()
+    }
+
     /// K-349: the first jail of this process; what came of it holds until restart.
     fn ready(&self) -> Result<(), Failure> {
         self.ready

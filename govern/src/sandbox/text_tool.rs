@@ -1,6 +1,7 @@
 //! Text tools that the interpreter does not have built in (K-170): standard input to standard output, nothing else.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use hydrant_jail::{How, Launcher};
 
@@ -20,6 +21,11 @@ const TOOLS: [&str; 10] = [
 /// Characters of a tool's own message that are shown (K-38).
 const SHOWN: usize = 120;
 
+/// The program of a tool, and whether it takes `--sandbox`.
+pub(super) fn require(tool: &str) -> Result<(PathBuf, bool), Failure> {
+    sandboxed(tool).ok_or_else(|| required::unavailable(vec![format!("tool:{tool}")]))
+}
+
 /// See [`super::Sandbox::text_tool`].
 pub(super) fn run(
     launcher: &Launcher,
@@ -37,8 +43,7 @@ pub(super) fn run(
         let message = "an argument has a NUL character";
         return Err(Failure::new(Code::InvalidInput, message));
     }
-    let (path, sandboxed) =
-        sandboxed(tool).ok_or_else(|| required::unavailable(vec![format!("tool:{tool}")]))?;
+    let (path, sandboxed) = require(tool)?;
     let mut arguments: Vec<OsString> = vec![tool.into()];
     if sandboxed {
         arguments.push("--sandbox".into());

@@ -164,6 +164,12 @@ pub fn has_own_sandbox(tool: &str) -> bool {
     }
 }
 
+/// K-340: what a text tool that is never built in needs and this system does not have.
+#[must_use]
+pub fn missing_tool(tool: &str) -> Option<String> {
+    (matches!(tool, "sed" | "awk") && sandboxed(tool).is_none()).then(|| format!("tool:{tool}"))
+}
+
 /// The program for a tool, and whether it takes `--sandbox`.
 pub(super) fn sandboxed(tool: &str) -> Option<(PathBuf, bool)> {
     let is = |path: &PathBuf, name: &str| {

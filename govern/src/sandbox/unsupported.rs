@@ -47,6 +47,15 @@ impl Sandbox {
     /// # Errors
     ///
     /// `jail-unavailable`, always.
+    pub fn check_text_tool(&self, _: &str) -> Result<(), Failure> {
+        Err(self.refused())
+    }
+
+    /// Refuses.
+    ///
+    /// # Errors
+    ///
+    /// `jail-unavailable`, always.
     pub fn text_tool(
         &self,
         _: &str,

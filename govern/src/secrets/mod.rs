@@ -16,6 +16,7 @@ mod file;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use secrecy::ExposeSecret;
@@ -32,6 +33,10 @@ const NAME_CHARACTERS: usize = 128;
 const VALUE_BYTES: usize = 65_536;
 /// Bytes of all that waits for a skill: what a service sends must not fill the store.
 const WAITING_BYTES: usize = 1024 * 1024;
+
+/// Tells one state of the store's file from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp(Option<(u64, u64, i64, i64)>);
 
 /// Which part of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -209,6 +214,17 @@ impl SecretStore {
         } else {
             Err(missing(name, Place::Skill, skill))
         }
+    }
+
+    /// What the file of the store is like now: another one where it was written since.
+    #[must_use]
+    pub fn stamp(&self) -> Stamp {
+        let metadata = std::fs::symlink_metadata(&self.path);
+        Stamp(
+            metadata
+                .ok()
+                .map(|file| (file.ino(), file.size(), file.ctime(), file.ctime_nsec())),
+        )
     }
 
     /// K-280: the name that skills know a stored one by: the key that `[mappings]` maps to it, else its own.

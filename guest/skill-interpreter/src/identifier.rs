@@ -22,9 +22,14 @@ pub fn slug(text: &str) -> Option<String> {
     let mut slug = String::new();
     let mut length = 0;
     let mut gap = false;
-    // K-08: a slug is an id, so it is in NFC; lower-casing may leave it.
-    let lower: String = text.chars().flat_map(char::to_lowercase).collect();
-    for c in lower.nfc() {
+    let lower: String = if text.is_ascii() {
+        text.to_ascii_lowercase()
+    } else {
+        // K-08: a slug is an id, so it is in NFC; lower-casing may leave it.
+        let lower: String = text.chars().flat_map(char::to_lowercase).collect();
+        lower.nfc().collect()
+    };
+    for c in lower.chars() {
         if !c.is_alphanumeric() {
             gap = true;
             continue;

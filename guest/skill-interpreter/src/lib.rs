@@ -63,7 +63,13 @@ pub fn run(request: &[u8]) -> Result<Vec<u8>, SkillError> {
     let answer = match Request::parse(request)? {
         // A skill is written as it is: as a value it would be held twice.
         Request::Load(load) => match load::skill(&load, &mut diagnostics) {
-            Ok(skill) => return encoded(&load::Answer::of(&skill)),
+            Ok(skill) => {
+                let answer = encoded(&load::Answer::of(&skill));
+                // An instance answers one call: what is left in it goes as a whole.
+                #[cfg(target_family = "wasm")]
+                std::mem::forget(skill);
+                return answer;
+            }
             Err(failure) => Err(failure),
         },
         Request::Map(map) => mapping::answer(&map, &mut diagnostics),

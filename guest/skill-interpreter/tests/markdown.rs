@@ -293,8 +293,78 @@ fn k_101_duplicates_become_examples_and_their_properties_optional_inputs() {
     let skill = skill(text);
     assert_eq!(
         listing(&skill),
-        "p\n8 a POST https://a.example/v1/x/{id} tier=1 inputs=id!,q!,page?,n?\n16 c POST https://b.example/v1/x/{id} tier=1 inputs=id!,body?\n"
+        "p\n8 a (b) POST https://a.example/v1/x/{id} tier=1 inputs=id!,q!,page?,n?\n16 c POST https://b.example/v1/x/{id} tier=1 inputs=id!,body?\n"
     );
+}
+
+#[test]
+fn k_101_what_is_done_with_the_answer_tells_operations_apart() {
+    let fence = |heading: &str, filter: &str| {
+        format!("## {heading}\n```bash\ncurl -s https://a.example/items{filter}\n```\n")
+    };
+    let text = [
+        "# P\n- `GET https://a.example/items`\n".to_owned(),
+        fence("First name", " | jq '.items[].name' | head -1"),
+        fence("Total", " | jq '[.items[].price]|add'"),
+        fence("Again", " | jq '.items[].name' | head -1"),
+    ]
+    .concat();
+    let skill = skill(&text);
+    assert_eq!(
+        listing(&skill),
+        "p\n5 first-name (again) GET https://a.example/items tier=1 then json-filter then text-transform\n\
+         9 total GET https://a.example/items tier=1 then json-filter\n"
+    );
+}
+
+#[test]
+fn k_101_with_another_secret_it_is_another_operation() {
+    let fence = |heading: &str, secret: &str| {
+        format!(
+            "## {heading}\n```bash\ncurl https://a.example/send -H \"Authorization: Bearer {secret}\" -d 'a=b'\n```\n"
+        )
+    };
+    let text = [
+        "# P\n".to_owned(),
+        fence("Send text", "$DUPE_TOKEN"),
+        fence("Send image", "$DUPE_ADMIN_TOKEN"),
+        fence("Send more", "$DUPE_TOKEN"),
+        "- `POST https://a.example/send`\n".to_owned(),
+    ]
+    .concat();
+    let skill = skill(&text);
+    let operations = skill["operations"].as_array().unwrap();
+    let told: Vec<(&Value, &Value)> = operations
+        .iter()
+        .map(|operation| (&operation["id"], &operation["secrets"][0]["name"]))
+        .collect();
+    assert_eq!(
+        json!(told),
+        json!([
+            ["send-text", "DUPE_TOKEN"],
+            ["send-image", "DUPE_ADMIN_TOKEN"]
+        ])
+    );
+    assert_eq!(names(&operations[0]["aliases"]), ["send-more"]);
+}
+
+#[test]
+fn k_341_a_script_that_uses_a_secret_is_told_where_its_value_is() {
+    let said = |line: &str| {
+        let text = format!("# P\n## A\n```bash\nset -e\n{line}\nls x\nls y\n```\n");
+        let diagnostics = load(&text)["diagnostics"].clone();
+        let about = diagnostics.as_array().unwrap().iter();
+        let about = about.filter(|one| one["message"].as_str().unwrap().contains("/run/secrets/"));
+        about.cloned().collect::<Vec<Value>>()
+    };
+    let message = "`$A_TOKEN` is a secret and stays unset in the script; with the grant `secret-in-sandbox` its value is in \
+                   the file /run/secrets/A_TOKEN";
+    assert_eq!(
+        json!(said("tool --token \"$A_TOKEN\" $OTHER && tool $A_TOKEN")),
+        json!([{"code": "script-placeholder", "severity": "warn", "line": 4, "message": message}])
+    );
+    assert!(said("A_TOKEN=$(cat /run/secrets/A_TOKEN); tool $A_TOKEN").is_empty());
+    assert!(said("tool $OTHER").is_empty());
 }
 
 #[test]

@@ -421,11 +421,15 @@ impl Assembly<'_> {
             Some(variable) => variable.name.clone(),
             None => name.display(),
         };
-        self.inputs.add_file(&name);
-        if !self.read.contains(&name) {
-            self.read.push(name.clone());
-        }
+        self.read_file(&name, Need::Required);
         name
+    }
+
+    pub(super) fn read_file(&mut self, name: &str, need: Need) {
+        self.inputs.add_file(name, need);
+        if !self.read.iter().any(|known| known == name) {
+            self.read.push(name.to_owned());
+        }
     }
 }
 

@@ -54,7 +54,9 @@ pub(super) struct Inputs {
     /// Names of declared inputs that have a place.
     placed: BTreeSet<String>,
     examples: Map<String, Value>,
-    files: Vec<String>,
+    files: BTreeMap<String, Need>,
+    /// Their names in the order of the document.
+    file_names: Vec<String>,
 }
 
 impl Inputs {
@@ -147,9 +149,14 @@ impl Inputs {
     }
 
     /// K-207: adds a file of the call.
-    pub(super) fn add_file(&mut self, name: &str) {
-        if !self.files.iter().any(|file| file == name) {
-            self.files.push(name.to_owned());
+    pub(super) fn add_file(&mut self, name: &str, need: Need) {
+        match self.files.get_mut(name) {
+            Some(known) if need == Need::Required => *known = need,
+            Some(_) => {}
+            None => {
+                self.files.insert(name.to_owned(), need);
+                self.file_names.push(name.to_owned());
+            }
         }
     }
 
@@ -174,8 +181,15 @@ impl Inputs {
             properties.insert(input.name, input.schema);
         }
         if !self.files.is_empty() {
-            properties.insert("files".to_owned(), files_schema(&self.files));
-            required.push("files".into());
+            let needed: Vec<&String> = self
+                .file_names
+                .iter()
+                .filter(|name| self.files.get(*name) == Some(&Need::Required))
+                .collect();
+            if !needed.is_empty() {
+                required.push("files".into());
+            }
+            properties.insert("files".to_owned(), files_schema(&self.file_names, &needed));
         }
         let mut whole = Map::new();
         whole.insert("type".to_owned(), "object".into());
@@ -203,7 +217,7 @@ fn take_object(map: &mut Map<String, Value>, key: &str) -> Map<String, Value> {
 }
 
 /// K-207: `{name: {path} or {content-b64}}`.
-fn files_schema(files: &[String]) -> Value {
+fn files_schema(files: &[String], needed: &[&String]) -> Value {
     let file = json!({
         "type": "object",
         "properties": {"path": {"type": "string"}, "content-b64": {"type": "string"}},
@@ -215,10 +229,12 @@ fn files_schema(files: &[String]) -> Value {
         .iter()
         .map(|name| (name.clone(), file.clone()))
         .collect();
-    json!({
-        "type": "object",
-        "properties": properties,
-        "required": files,
-        "additionalProperties": false,
-    })
+    let mut schema = json!({"type": "object", "properties": properties});
+    if let Value::Object(schema) = &mut schema {
+        if !needed.is_empty() {
+            schema.insert("required".to_owned(), json!(needed));
+        }
+        schema.insert("additionalProperties".to_owned(), false.into());
+    }
+    schema
 }

@@ -53,7 +53,7 @@ impl Assembly<'_> {
 
     /// Placeholders found, constants in, literals down to their leaves.
     fn prepared(&self, draft: JsonDraft) -> JsonDraft {
-        let template = |template: &Template| self.with_constants(&scan(template, Place::Value));
+        let template = |template: &Template| self.with_constants(&scan(template, Place::String));
         match draft {
             JsonDraft::Value(Value::Object(members)) => JsonDraft::Object(
                 members

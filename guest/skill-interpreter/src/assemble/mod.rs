@@ -9,6 +9,7 @@ pub mod base;
 mod body;
 mod cookies;
 pub mod credential;
+mod data_files;
 mod digest;
 mod encode;
 mod encoded_pairs;

@@ -17,8 +17,10 @@ pub enum Place {
     Segment,
     /// The value of a header, a query pair, a form pair, a cookie; text.
     Value,
-    /// Text of a JSON body: `{X}` only within a string.
+    /// Text of a JSON body: `{X}` only within a string, as [`Place::String`] has it.
     Json,
+    /// What a string of JSON says, its escapes applied: `{X}` only where that is no code.
+    String,
     /// An element of an argument vector.
     Argument,
 }
@@ -98,8 +100,16 @@ fn leading_name(text: &str) -> &str {
 /// Finds the forms that are no shell's. Idempotent; what a constant says is not looked at.
 #[must_use]
 pub fn scan(template: &Template, place: Place) -> Template {
+    let mut strings = Strings::new(place, BTreeSet::new());
+    let scanned = scan_parts(template, place, &mut strings);
+    if strings.left.is_empty() {
+        return scanned;
+    }
+    scan_parts(template, place, &mut Strings::new(place, strings.left))
+}
+
+fn scan_parts(template: &Template, place: Place, strings: &mut Strings) -> Template {
     let mut scanned = Template::default();
-    let mut strings = StringState::default();
     let alone = template.parts.len() == 1;
     for part in &template.parts {
         match part {
@@ -112,7 +122,7 @@ pub fn scan(template: &Template, place: Place) -> Template {
                 {
                     scanned.push(Part::Variable(variable));
                 } else {
-                    scan_literal(literal, place, &mut strings, &mut scanned);
+                    scan_literal(literal, strings, &mut scanned);
                 }
             }
             other => scanned.push(other.clone()),
@@ -121,26 +131,71 @@ pub fn scan(template: &Template, place: Place) -> Template {
     scanned
 }
 
-/// Whether a position is within a JSON string.
-#[derive(Debug, Clone, Copy, Default)]
-struct StringState {
+/// Which string of JSON a position is in, and which strings are code.
+///
+/// K-188 has no code in mind: where braces are left that belong to no variable (GraphQL, templates), `{id}` is a part of it
+/// and no input. What is quoted within it is text again (`{\"text\":\"{message}\"}`).
+#[derive(Debug)]
+struct Strings {
+    place: Place,
     inside: bool,
     escaped: bool,
+    /// Within quotes of the string's own text.
+    quoted: bool,
+    /// Strings before this one.
+    number: usize,
+    /// Strings that are known to be code.
+    code: BTreeSet<usize>,
+    /// Strings in which braces are left.
+    left: BTreeSet<usize>,
 }
 
-impl StringState {
+impl Strings {
+    fn new(place: Place, code: BTreeSet<usize>) -> Self {
+        Self {
+            place,
+            inside: place == Place::String,
+            escaped: false,
+            quoted: false,
+            number: 0,
+            code,
+            left: BTreeSet::new(),
+        }
+    }
+
+    /// Whether `{X}` is a variable here.
+    fn has_braces(&self) -> bool {
+        match self.place {
+            Place::Json | Place::String => {
+                self.inside && (self.quoted || !self.code.contains(&self.number))
+            }
+            _ => true,
+        }
+    }
+
+    /// Goes past a character that is of no variable.
     fn step(&mut self, c: char) {
-        if self.escaped {
-            self.escaped = false;
-        } else if c == '\\' {
-            self.escaped = self.inside;
-        } else if c == '"' {
-            self.inside = !self.inside;
+        if self.inside && matches!(c, '{' | '}') {
+            self.left.insert(self.number);
+        }
+        if self.place == Place::String {
+            self.quoted ^= c == '"';
+        } else if self.place == Place::Json {
+            if self.escaped {
+                self.escaped = false;
+                self.quoted ^= c == '"';
+            } else if c == '\\' {
+                self.escaped = self.inside;
+            } else if c == '"' {
+                self.number = self.number.saturating_add(usize::from(self.inside));
+                self.inside = !self.inside;
+                self.quoted = false;
+            }
         }
     }
 }
 
-fn scan_literal(literal: &Literal, place: Place, strings: &mut StringState, out: &mut Template) {
+fn scan_literal(literal: &Literal, strings: &mut Strings, out: &mut Template) {
     let text = literal.text.as_str();
     let mut plain = 0;
     let mut position = 0;
@@ -155,7 +210,7 @@ fn scan_literal(literal: &Literal, place: Place, strings: &mut StringState, out:
     while let Some(c) = text.get(position..).and_then(|rest| rest.chars().next()) {
         let rest = text.get(position..).unwrap_or_default();
         let found = match c {
-            '{' => braced(rest, place != Place::Json || strings.inside),
+            '{' => braced(rest, strings.has_braces()),
             '<' => angled(rest, &closed),
             'Y' | 'y' if !previous.is_some_and(is_word_character) => your_word(rest),
             _ => None,

@@ -1,9 +1,12 @@
 //! Sandbox stages (K-127 to K-131, K-172 to K-178, K-211).
 
+use super::data_files;
+use super::inputs::Need;
 use super::placeholder::{Place, scan};
 use super::resolve::{Assembly, Position, as_it_is};
 use super::secrets;
 use crate::draft::{Package, Part, Program, SandboxDraft, Spelling, Template, Trust, Variable};
+use crate::failure::Code;
 use crate::model::{Encoding, ProgramOut, SandboxStage, SecretKind, Segments};
 
 /// K-131: names that steer the shell or the loader.
@@ -42,6 +45,7 @@ impl Assembly<'_> {
         for name in &draft.files {
             self.file(&Template::literal(name.clone()));
         }
+        self.operands(draft);
         let env_inputs = self.environment(&draft.free_variables);
         self.mentioned_secrets(&draft.program);
         let mut packages: Vec<Package> = draft.packages.clone();
@@ -69,6 +73,26 @@ impl Assembly<'_> {
         }
     }
 
+    /// K-207, K-331: words that name a file of data may be files of the caller, found in the working directory then. They may
+    /// as well be what the command makes, so none is required. Nothing that would be run is among them (K-178).
+    fn operands(&mut self, draft: &SandboxDraft) {
+        if !matches!(
+            draft.trust,
+            Trust::KnownRuntime | Trust::Tool { .. } | Trust::Download { .. }
+        ) {
+            return;
+        }
+        let words = match &draft.program {
+            Program::Argv(argv) => argv.get(1..).unwrap_or_default(),
+            _ => &[],
+        };
+        for word in words.iter().chain(&draft.args) {
+            if let Some(name) = word.as_literal().filter(|word| data_files::is_one(word)) {
+                self.read_file(&name, Need::Optional);
+            }
+        }
+    }
+
     fn argument(&mut self, word: &Template) -> Segments {
         let word = self.with_constants(&scan(word, Place::Argument));
         self.segments(&word, Encoding::Argv, Position::Argument, None, as_it_is)
@@ -85,6 +109,15 @@ impl Assembly<'_> {
             };
             if self.is_secret(&variable, Position::Argument) {
                 self.need_secret(name, SecretKind::Other);
+                // K-341: never in the environment, where the author looks for it.
+                self.diagnostics.warn(
+                    Code::ScriptPlaceholder,
+                    self.line,
+                    format!(
+                        "`${name}` is a secret and stays unset in the script; with the grant `secret-in-sandbox` its value \
+                         is in the file /run/secrets/{name}"
+                    ),
+                );
             } else if !steers(name) {
                 let template = Template {
                     parts: vec![Part::Variable(variable)],

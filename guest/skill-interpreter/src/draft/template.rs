@@ -126,6 +126,18 @@ impl Template {
         }));
     }
 
+    /// Appends a character in the same way.
+    pub fn push_character(&mut self, character: char, quoting: Quoting) {
+        match self.parts.last_mut() {
+            Some(Part::Literal(last))
+                if (last.quoting, last.origin) == (quoting, Origin::Written) =>
+            {
+                last.text.push(character);
+            }
+            _ => self.push_literal(character, quoting),
+        }
+    }
+
     /// Appends a part; an empty literal is dropped, neighbours of the same kind are joined.
     pub fn push(&mut self, part: Part) {
         if let Part::Literal(new) = &part {

@@ -10,6 +10,8 @@ pub(super) enum Takes {
     Nothing,
     /// A value, glued or as the next word.
     Value,
+    /// Of an option that is refused: whatever it takes, reading ends there.
+    Whatever,
 }
 
 /// A row of a table of options.
@@ -86,7 +88,7 @@ impl<'a, R: Copy> Scan<'a, R> {
         let name = format!("-{}", printable(c));
         let row = find(self.table, &name).ok_or_else(|| Unfit::Unknown(name.clone()))?;
         let value = match row.takes {
-            Takes::Nothing => Template::default(),
+            Takes::Nothing | Takes::Whatever => Template::default(),
             Takes::Value if self.cluster.as_slice().is_empty() => self.next_word(&name)?,
             Takes::Value => {
                 let glued = word::template(self.cluster.as_slice());
@@ -112,7 +114,7 @@ impl<'a, R: Copy> Scan<'a, R> {
             .and_then(|name| find(self.table, &name))
             .ok_or_else(|| Unfit::Unknown(shown.clone()))?;
         let value = match (row.takes, glued) {
-            (Takes::Nothing, None) => Template::default(),
+            (Takes::Nothing, None) | (Takes::Whatever, _) => Template::default(),
             (Takes::Nothing, Some(_)) => return Err(Unfit::UnwantedValue(shown)),
             (Takes::Value, Some(value)) => value,
             (Takes::Value, None) => self.next_word(&shown)?,

@@ -23,6 +23,10 @@ pub(super) fn reason(draft: &Draft) -> String {
             constructs.join(", ")
         ),
         Some((Trust::Installer, packages)) => {
+            // `npm i`: what a file in the folder names.
+            if packages.is_empty() {
+                return "Installing packages requires sandboxed execution".to_owned();
+            }
             let names: Vec<&str> = packages
                 .iter()
                 .map(|package| package.name.as_str())

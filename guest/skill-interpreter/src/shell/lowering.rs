@@ -389,6 +389,8 @@ fn note_redirections(scan: &Scan, found: &mut Constructs) {
         };
         match (operator, scan.text_of(target)) {
             (">" | "&>", "/dev/null") => {}
+            // `<(b)` is no redirection.
+            ("<" | ">", "(") => {}
             (">" | ">>" | ">|" | "&>" | "&>>" | "<>", _) => found.add("redirection to a file"),
             ("<", _) => found.add("redirection from a file"),
             _ => {}

@@ -57,7 +57,7 @@ struct Fields {
 impl Fields {
     fn literal(&mut self, c: char, quoting: Quoting) {
         self.started = true;
-        self.current.push_literal(c, quoting);
+        self.current.push_character(c, quoting);
     }
 
     fn part(&mut self, part: Part) {

@@ -1,8 +1,8 @@
 //! K-175, K-176: what downloads code, to run it or to keep it.
 
-use super::{Tool, runtime, unknown};
+use super::{Tool, inline_code, runtime, unknown};
 use crate::draft::{DraftStage, Package, Program, SandboxDraft, Template, Trust, Word};
-use crate::http_command::{Invocation, Stdin};
+use crate::http_command::Invocation;
 use crate::model::Runtime;
 
 /// Installers, and the runtime that their packages are for.
@@ -192,10 +192,12 @@ fn stage(
     if let Some(script) = runtime::operands_are_plain(args) {
         return script;
     }
-    let mut stage = SandboxDraft::new(runtime, Program::Argv(invocation.argv.to_vec()), trust);
+    let guarded = match inline_code::guard(invocation) {
+        Ok(guarded) => guarded,
+        Err(script) => return script,
+    };
+    let mut stage = SandboxDraft::new(runtime, Program::Argv(guarded.argv), trust);
     stage.packages = packages;
-    if let Stdin::Text(text) = invocation.stdin {
-        stage.stdin = Some(text.clone());
-    }
+    stage.stdin = guarded.stdin;
     Tool::Stages(vec![DraftStage::Sandbox(Box::new(stage))])
 }

@@ -5,6 +5,7 @@
 
 mod awk;
 mod files;
+mod inline_code;
 mod install;
 mod jq;
 mod print;

@@ -1,6 +1,6 @@
 //! K-127, K-128, K-177: everything else, run directly from its argument vector, in the jail.
 
-use super::{Tool, runtime};
+use super::{Tool, inline_code, runtime};
 use crate::draft::{CodeFile, DraftStage, Program, SandboxDraft, Template, Trust};
 use crate::http_command::{Invocation, Stdin};
 use crate::model::Runtime;
@@ -76,13 +76,15 @@ pub(super) fn direct(invocation: &Invocation<'_>) -> Tool {
     if let Some(script) = runtime::operands_are_plain(args) {
         return script;
     }
+    let guarded = match inline_code::guard(invocation) {
+        Ok(guarded) => guarded,
+        Err(script) => return script,
+    };
     let mut stage = SandboxDraft::new(
         Runtime::Shell,
-        Program::Argv(invocation.argv.to_vec()),
+        Program::Argv(guarded.argv),
         Trust::Tool { name },
     );
-    if let Stdin::Text(text) = invocation.stdin {
-        stage.stdin = Some(text.clone());
-    }
+    stage.stdin = guarded.stdin;
     Tool::Stages(vec![DraftStage::Sandbox(Box::new(stage))])
 }

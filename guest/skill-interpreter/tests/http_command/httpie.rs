@@ -264,6 +264,8 @@ fn k_163_options() {
             .collect();
         assert_eq!(refusal(&argv), Code::HttpieOptionRefused, "{options:?}");
     }
+    let failure = read(&["http", "--verify=no", "h.example"]).unwrap_err();
+    assert_eq!(failure.message, "httpie: --verify is refused");
 }
 
 #[test]

@@ -79,14 +79,24 @@ fn k_255_k_234_an_unknown_tool_is_tier_3_unless_it_is_known() {
     let assembled = sandbox(tool("convert"), &nameless(), &skill("s"));
     let operation = &assembled.operation;
     assert_eq!(operation.tier, 3);
-    assert_eq!(operation.reasons, ["unknown-tool:convert"]);
-    assert_eq!(operation.requires, ["sandbox:shell", "tool:convert"]);
-    assert_eq!(operation.effects, ["process"]);
+    // K-207: a file of the caller, if he gives one.
+    assert_eq!(
+        operation.reasons,
+        ["unknown-tool:convert", "file-read:in.png"]
+    );
+    assert_eq!(
+        operation.requires,
+        ["sandbox:shell", "tool:convert", "file-read:in.png"]
+    );
+    assert_eq!(operation.effects, ["fs-read", "process"]);
     let mut context = skill("s");
     context.known_tools.insert("convert".to_owned());
     let assembled = sandbox(tool("convert"), &nameless(), &context);
     assert_eq!(assembled.operation.tier, 2);
-    assert_eq!(assembled.operation.reasons, ["sandbox:shell"]);
+    assert_eq!(
+        assembled.operation.reasons,
+        ["sandbox:shell", "file-read:in.png"]
+    );
 }
 
 #[test]

@@ -381,3 +381,24 @@ fn an_empty_template_is_no_body() {
     assert_eq!(assembled.http()["body"], json!({"text": []}));
     assert_eq!(assembled.readable().get("body"), None);
 }
+
+#[test]
+fn k_199_a_query_in_a_json_string_stays_as_it_is_written() {
+    let query = "query {user {id}}";
+    let assembled =
+        request(curl("POST", "https://a.example/graphql").data(r#"{"query":"query {user {id}}"}"#));
+    assert_eq!(assembled.required(), json!(["query"]));
+    assert_eq!(
+        assembled.json()["examples"][0]["input"],
+        json!({"query": query})
+    );
+    let assembled = request(
+        curl("POST", "https://a.example/graphql")
+            .data(r#"{"query":"query {user(name:\"{name}\") {id}}"}"#),
+    );
+    assert_eq!(assembled.required(), json!(["name"]));
+    let mut draft = endpoint("POST", "https://a.example/graphql");
+    let body = vec![("query".to_owned(), JsonDraft::Text(text(query)))];
+    draft.body = Some(BodyDraft::Json(JsonDraft::Object(body)));
+    assert_eq!(request(draft).required(), json!(["query"]));
+}

@@ -104,3 +104,31 @@ fn k_189_defaults() {
         assert_eq!(variable.default.as_deref(), Some("a b"));
     }
 }
+
+#[test]
+fn k_188_braces_of_code_in_a_json_string_are_no_variables() {
+    let none: [&str; 0] = [];
+    let cases: [(&str, &[&str]); 9] = [
+        (r#"{"q":"query {user {id}}"}"#, &none),
+        (r#"{"q":"{user{id}}","name":"{name}"}"#, &["name"]),
+        (r#"{"name":"{name}","q":"{user{id}}"}"#, &["name"]),
+        (
+            r#"{"q":"query {user(id: $ID, of: <of>) {id}}"}"#,
+            &["ID", "of"],
+        ),
+        (r#"{"q":"Hi {{name}}, {if x} {y} {end}"}"#, &["name"]),
+        (r#"{"q":"Hi {{name}}, {if x} {{y} }"}"#, &["name"]),
+        (r#"{"q":"Hi {a} and {b}"}"#, &["a", "b"]),
+        (r#"{"q":"{\"text\":\"{message}\"} {id}"}"#, &["message"]),
+        (r#"{"q":{"r":["{a}"]}, "s": "{b}"}"#, &["a", "b"]),
+    ];
+    for (text, names) in cases {
+        assert_eq!(found(text, Place::Json).0, names, "{text}");
+    }
+    assert_eq!(found("query {user {id}}", Place::String).0, none);
+    assert_eq!(
+        found("query {user(name:\"{name}\") {id}}", Place::String).0,
+        ["name"]
+    );
+    assert_eq!(found("of {id}", Place::String).0, ["id"]);
+}

@@ -11,8 +11,8 @@ pub(crate) struct Lines<'t> {
 impl<'t> Lines<'t> {
     /// Of a text of at most 4 GiB; K-45 lets 1 MiB through.
     pub(crate) fn new(text: &'t str) -> Self {
-        let breaks = text.match_indices('\n');
-        let after = breaks.map(|(at, _)| u32::try_from(at.saturating_add(1)).unwrap_or(u32::MAX));
+        let breaks = memchr::memchr_iter(b'\n', text.as_bytes());
+        let after = breaks.map(|at| u32::try_from(at.saturating_add(1)).unwrap_or(u32::MAX));
         Self {
             text,
             starts: std::iter::once(0).chain(after).collect(),
@@ -30,8 +30,12 @@ impl<'t> Lines<'t> {
     pub(crate) fn get(&self, number: u32) -> Option<&'t str> {
         let index = usize::try_from(number.checked_sub(1)?).ok()?;
         let start = usize::try_from(*self.starts.get(index)?).ok()?;
-        let rest = self.text.get(start..)?;
-        let line = rest.split('\n').next().unwrap_or_default();
+        let next = self.starts.get(index.saturating_add(1));
+        let end = match next {
+            Some(next) => usize::try_from(next.checked_sub(1)?).ok()?,
+            None => self.text.len(),
+        };
+        let line = self.text.get(start..end)?;
         Some(line.strip_suffix('\r').unwrap_or(line))
     }
 

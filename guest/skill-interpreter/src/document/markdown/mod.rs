@@ -57,8 +57,12 @@ pub fn read(
 ) -> Result<Document, Failure> {
     let split = kit::front_matter::split(text);
     let content = text.get(split.content..).unwrap_or_default();
-    bounds::check(content)?;
     let lines = Lines::new(text);
+    let first_line = lines.number(split.content);
+    bounds::check(
+        content,
+        (first_line..=lines.count()).filter_map(|number| lines.get(number)),
+    )?;
     let outline = Outline::read(content, split.content, &lines);
 
     let front_matter = split.front_matter.and_then(|range| text.get(range));
@@ -76,7 +80,7 @@ pub fn read(
     add_new(&mut skill.secrets, section::secrets(&outline));
     add_new(&mut skill.secrets, annotations.secrets());
     if skill.base_url.is_none() {
-        skill.base_url = section::base_url(&lines, lines.number(split.content));
+        skill.base_url = section::base_url(&lines, first_line);
     }
     if skill.onboarding.is_none() {
         skill.onboarding = onboarding::read(&outline, &lines);

@@ -1,12 +1,12 @@
 //! Which candidates are one operation, and what each is called (K-91, K-99 to K-101).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::numbering::Taken;
 use crate::assemble;
 use crate::draft::{Example, Identity, Importance, TextIdentity};
 use crate::identifier::{fold, slug};
-use crate::model::{Endpoint, Operation};
+use crate::model::{Endpoint, Operation, Stage, Status};
 
 /// K-99: characters of a comment that may be a name.
 const COMMENT_CHARACTERS: usize = 60;
@@ -40,6 +40,7 @@ pub fn name(operations: Vec<Unnamed>) -> Vec<Operation> {
         };
     }
     add_aliases(&mut known);
+    alias_duplicates(&mut known);
     known.into_iter().map(|known| known.operation).collect()
 }
 
@@ -48,6 +49,8 @@ struct Known {
     operation: Operation,
     identity: Identity,
     endpoint: Option<Endpoint>,
+    /// What its duplicates would be called.
+    also: Vec<String>,
 }
 
 /// The id that a document gives itself: in front matter, or by an annotation.
@@ -86,12 +89,12 @@ fn join(operations: Vec<Unnamed>) -> Vec<Known> {
             .flatten()
             .copied();
         let same = alike.find(|other| {
-            let other = known
-                .get(*other)
-                .and_then(|(_, other)| other.endpoint.as_ref());
+            let other = known.get(*other).map(|(_, other)| other);
             other
-                .zip(endpoint.as_ref())
-                .is_some_and(|(one, other)| one.is_same(other))
+                .and_then(|other| Some((other, other.endpoint.as_ref()?, endpoint.as_ref()?)))
+                .is_some_and(|(known, one, other)| {
+                    one.is_same(other) && does_the_same(known, &unnamed)
+                })
         });
         // K-91: the same folded id as an operation of front matter.
         let named = || {
@@ -100,6 +103,7 @@ fn join(operations: Vec<Unnamed>) -> Vec<Known> {
         };
         if let Some((_, first)) = same.and_then(|same| known.get_mut(same)) {
             assemble::absorb(&mut first.operation, &unnamed.operation);
+            first.also.extend(own_name(&unnamed.identity));
             continue;
         }
         if let Some((_, first)) = named().and_then(|named| known.get_mut(named)) {
@@ -126,11 +130,40 @@ fn join(operations: Vec<Unnamed>) -> Vec<Known> {
                 operation,
                 identity,
                 endpoint,
+                also: Vec::new(),
             },
         ));
     }
     known.sort_by_key(|(position, _)| *position);
     known.into_iter().map(|(_, known)| known).collect()
+}
+
+/// K-101, of two with one endpoint: whether nothing is lost where one is an example of the other.
+///
+/// The row asks for method and URL alone. Another filter makes another answer, and with another secret the request would go
+/// out under the first one's name, so such two are two operations.
+fn does_the_same(known: &Known, other: &Unnamed) -> bool {
+    let (one, two) = (&known.operation, &other.operation);
+    let is_mention = importance(&other.identity) == Importance::Listed
+        && two.secrets.is_empty()
+        && after_request(two).is_empty();
+    // K-91: front matter has the last word. What cannot be used does nothing, and a list item only says where.
+    importance(&known.identity) == Importance::Frontmatter
+        || two.status != Status::Ok
+        || is_mention
+        || after_request(one) == after_request(two) && secret_names(one).eq(secret_names(two))
+}
+
+/// What is done with the answer of the first request. What stands before it is its body, which may differ.
+fn after_request(operation: &Operation) -> &[Stage] {
+    let mut stages = operation.stages.iter();
+    let _ = stages.find(|stage| matches!(stage, Stage::Http(_)));
+    stages.as_slice()
+}
+
+/// Sorted.
+fn secret_names(operation: &Operation) -> impl Iterator<Item = &str> {
+    operation.secrets.iter().map(|secret| secret.name.as_str())
 }
 
 /// The method with the path, and with the path as written where that is relative: two that are the same share one of them.
@@ -152,6 +185,18 @@ fn proposed(identity: &Identity) -> Option<String> {
     annotated
         .or_else(comment)
         .or_else(|| text.heading.as_deref().and_then(slug))
+}
+
+/// What a duplicate in a fence is called, if nothing else in its fence is called so too.
+fn own_name(identity: &Identity) -> Option<String> {
+    match identity {
+        Identity::Text(text) if text.importance == Importance::Fence => {
+            let is_own =
+                !text.one_of_several || text.annotated.is_some() || comment(text).is_some();
+            proposed(identity).filter(|_| is_own)
+        }
+        _ => None,
+    }
 }
 
 /// K-99 (2): the comment's slug, if it is a name and not a text.
@@ -225,6 +270,26 @@ fn add_aliases(operations: &mut [Known]) {
         };
         if having.get(&alias) == Some(&1) && fold(&known.operation.id) != alias {
             known.operation.aliases.push(alias);
+        }
+    }
+}
+
+/// K-101: who looks for a duplicate by its heading finds the operation that it is an example of, where the name is free.
+fn alias_duplicates(operations: &mut [Known]) {
+    if operations.iter().all(|known| known.also.is_empty()) {
+        return;
+    }
+    let names = |known: &Known| {
+        let operation = &known.operation;
+        let all = std::iter::once(&operation.id).chain(&operation.aliases);
+        all.map(|name| fold(name)).collect::<Vec<_>>()
+    };
+    let mut taken: BTreeSet<String> = operations.iter().flat_map(names).collect();
+    for known in operations {
+        for name in std::mem::take(&mut known.also) {
+            if taken.insert(fold(&name)) {
+                known.operation.aliases.push(name);
+            }
         }
     }
 }

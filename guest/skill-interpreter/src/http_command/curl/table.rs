@@ -1,6 +1,6 @@
 //! The options of curl (K-133 to K-150). What is in no row is `curl-option-unknown` (K-151).
 
-use crate::http_command::option::Takes::{Nothing, Value};
+use crate::http_command::option::Takes::{Nothing, Value, Whatever};
 use crate::http_command::option::{Row, row};
 
 /// What an option means.
@@ -282,7 +282,7 @@ pub(super) const TABLE: &[Row<Role>] = &[
             "-C",
             "--continue-at",
         ],
-        Nothing,
+        Whatever,
         Role::Refused,
     ),
 ];

@@ -1,6 +1,6 @@
 //! The options of httpie (K-160 to K-163). What is in no row is refused as well.
 
-use crate::http_command::option::Takes::{Nothing, Value};
+use crate::http_command::option::Takes::{Nothing, Value, Whatever};
 use crate::http_command::option::{Row, row};
 
 /// What an option means.
@@ -63,7 +63,6 @@ pub(super) const TABLE: &[Row<Role>] = &[
         Role::NoEffect,
     ),
     row(&["-p", "--print", "--pretty"], Value, Role::NoEffect),
-    // Whatever these take: reading ends at the first of them.
     row(
         &[
             "--verify",
@@ -72,7 +71,7 @@ pub(super) const TABLE: &[Row<Role>] = &[
             "--session*",
             "--path-as-is",
         ],
-        Nothing,
+        Whatever,
         Role::Refused,
     ),
 ];

@@ -1,6 +1,6 @@
 //! The options of wget (K-156 to K-159). What is in no row is refused as well.
 
-use crate::http_command::option::Takes::{Nothing, Value};
+use crate::http_command::option::Takes::{Nothing, Value, Whatever};
 use crate::http_command::option::{Row, row};
 
 /// What an option means.
@@ -81,7 +81,7 @@ pub(super) const TABLE: &[Row<Role>] = &[
     row(&["--http-user"], Value, Role::HttpUser),
     row(&["--password"], Value, Role::Password),
     row(&["--http-password"], Value, Role::HttpPassword),
-    // K-159. Whatever these take: reading ends at the first of them.
+    // K-159
     row(
         &[
             "--no-check-certificate",
@@ -109,7 +109,7 @@ pub(super) const TABLE: &[Row<Role>] = &[
             "--use-askpass",
             "--config",
         ],
-        Nothing,
+        Whatever,
         Role::Refused,
     ),
 ];

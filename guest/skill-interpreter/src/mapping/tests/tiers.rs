@@ -93,3 +93,16 @@ fn k_05_a_command_that_is_too_long() {
     let error = crate::run(request.to_string().as_bytes()).unwrap_err();
     assert_eq!(error.code(), "too_large");
 }
+
+#[test]
+fn k_176_an_installation_without_a_package_names_none() {
+    let reason = |command: &str| map(command)["reason"].clone();
+    assert_eq!(
+        reason("npm i"),
+        "Installing packages requires sandboxed execution"
+    );
+    assert_eq!(
+        reason("npm i a b"),
+        "Installing packages (a, b) requires sandboxed execution"
+    );
+}

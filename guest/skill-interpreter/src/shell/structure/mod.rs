@@ -348,7 +348,11 @@ impl Walker<'_> {
         {
             self.emit(Safe::Operator("\n"), token);
         }
-        if !in_test {
+        // `<(b)`, which the lexer has named.
+        let is_substitution = previous.is_some_and(|before| {
+            matches!(before.kind, Kind::Operator("<" | ">")) && before.end == token.start
+        });
+        if !in_test && !is_substitution {
             self.constructs.add(if self.next == Next::Argument {
                 "function"
             } else {

@@ -315,6 +315,15 @@ fn k_124_reasons_name_what_was_found() {
 }
 
 #[test]
+fn k_124_a_process_substitution_is_nothing_else() {
+    for text in ["python3 <(curl https://x.example)", "a >(b)"] {
+        let found = lowered(text);
+        let (_, constructs) = found.script().expect("a script");
+        assert_eq!(constructs, ["process substitution"], "{text}");
+    }
+}
+
+#[test]
 fn k_124_every_construct_is_named_once() {
     let found = lowered("for i in 1 2; do sudo a $i > b; done && eval c | sh");
     let (_, constructs) = found.script().expect("a script");

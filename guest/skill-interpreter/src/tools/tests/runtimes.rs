@@ -177,3 +177,64 @@ fn k_178_code_files() {
         assert!(is_script(text), "{text}");
     }
 }
+
+/// The inputs of a command.
+fn inputs(text: &str) -> Vec<String> {
+    let mapped = crate::run(
+        serde_json::json!({"op": "map", "command": text})
+            .to_string()
+            .as_bytes(),
+    );
+    let answer: serde_json::Value = serde_json::from_slice(&mapped.unwrap()).unwrap();
+    let properties = answer["input-schema"]["properties"].as_object();
+    assert!(answer["input-schema"].is_object(), "{answer:#}");
+    properties
+        .into_iter()
+        .flat_map(|properties| properties.keys().cloned())
+        .collect()
+}
+
+#[test]
+fn k_130_code_in_a_command_line_is_never_an_input() {
+    let none: [&str; 0] = [];
+    for text in [
+        "awk '{print}' f g",
+        "awk -i inplace '{print}' f",
+        "gawk --include x '{print}' f",
+        "gawk -e '{print}' f g",
+        "sed -i 's/{a}/{b}/' f",
+        "sed -i -e 's/{a}/b/' -ne '{p}' f",
+        "sed --expression='{p}' f g",
+        "python3 -c 'print(f\"{x}\")'",
+        "python3 -W ignore -c 'print(f\"{x}\")'",
+        "node -e 'f({x})'",
+        "node --input-type=module --eval='f({x})'",
+        "perl -lane 'print {x}' f",
+        "perl -e'print {x}'",
+        "/usr/bin/ruby -e 'puts \"#{x}\"'",
+        "php -r 'echo {x};'",
+        "uv run python3.12 -c 'print(f\"{x}\")'",
+        "npx tsx -e 'f({x})'",
+        "ruby <<'E'\nputs \"#{x}\"\nE",
+    ] {
+        assert_eq!(inputs(text), none, "{text}");
+    }
+    for (text, name) in [
+        ("awk '{print}' {file} g", "file"),
+        ("awk -v a={a} '{print}' f g", "a"),
+        ("sed -i s/a/b/ {file}", "file"),
+        ("perl -e 'print {x}' {word}", "word"),
+        ("perl p.pl --each={word}", "word"),
+        ("mystery -e {word}", "word"),
+        ("apt install gawk {word}", "word"),
+    ] {
+        assert_eq!(inputs(text), [name], "{text}");
+    }
+    for text in [
+        "awk \"{print $X}\" f g",
+        "perl -e \"print $X\"",
+        "sed -i \"s/a/$X/\" f",
+    ] {
+        assert!(is_script(text), "{text}");
+    }
+}
