@@ -1,12 +1,14 @@
 //! K-286 to K-292, K-310, K-360: what a run may use and leave, and several processes at one time.
 
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::house::{House, code, error_of, list, string};
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, Reply};
 
 const SKILL: &str = "name: one\noperations:\n- name: say\n  command: echo a\n";
 
@@ -32,6 +34,60 @@ fn k_287_a_run_is_one_session() {
     assert_eq!(answers[1]["type"], "response", "{answers:?}");
     assert_eq!(answers[2]["payload"]["code"], "budget-exhausted");
     assert_eq!(house.events("capability-executed").len(), 5);
+}
+
+/// A server that takes its time, and an approved operation that asks it.
+fn slow(budgets: &str, delay: Duration) -> (Recorder, House) {
+    let server = Recorder::new(move |_| Reply::json(&json!({"ok": true})).after(delay));
+    let house = House::beside_with(&[&server], &format!("[govern.budgets]\n{budgets}"));
+    let get = format!("curl -s {}", server.url("/x"));
+    let text = format!("name: one\noperations:\n- name: get\n  command: {get}\n");
+    house.load("one.yaml", &text);
+    house.approve_all();
+    (server, house)
+}
+
+const WORK: [&str; 7] = ["skill", "execute", "one", "get", "{}", "--session", "work"];
+
+#[test]
+fn k_289_of_processes_at_the_same_time_no_more_run_than_there_are_steps() {
+    let (server, house) = slow("steps = 1\n", Duration::from_millis(500));
+    let runs: Vec<_> = thread::scope(|scope| {
+        let calls: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| house.folder().run(&WORK)))
+            .collect();
+        calls.into_iter().map(|call| call.join().unwrap()).collect()
+    });
+    let (ran, refused): (Vec<_>, Vec<_>) = runs.iter().partition(|run| run.status == 0);
+    assert_eq!((ran.len(), server.requests().len()), (1, 1), "{runs:?}");
+    for run in refused {
+        assert_eq!(code(&error_of(run)), "budget-exhausted");
+    }
+    house.assert_whole_chain();
+}
+
+#[test]
+fn k_290_a_call_that_is_killed_has_used_its_step() {
+    let (server, house) = slow("steps = 2\n", Duration::from_secs(3));
+    let mut child = house
+        .folder()
+        .command(&WORK)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while server.requests().is_empty() && begin.elapsed() < Duration::from_secs(10) {
+        thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(server.requests().len(), 1);
+    // One is left.
+    house.ok(&WORK);
+    assert_eq!(house.code(&WORK), "budget-exhausted");
+    assert_eq!(server.requests().len(), 2);
+    house.assert_whole_chain();
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! Budgets of a run (section 18): what a session may use, what it has used, and what is left for a call.
 //!
 //! [`Rules`] are what holds for a run: configuration, what the run asked for less of, what operators added. [`Budget`] is
-//! what the run used; it is kept by the registry across restarts. A call is first admitted ([`Rules::admit`]), then capped by
-//! what is left ([`Rules::left`]), then charged ([`Budget::charge`]), however it ended.
+//! what the run used; it is kept by the registry across restarts. A call is first admitted ([`Rules::admit`]), then has its
+//! step reserved ([`Budget::reserve`]), is capped by what is left ([`Rules::left`]), then charged ([`Budget::charge`]), however
+//! it ended.
+//!
+//! Calls of one run at the same time never take more steps than there are. Each is capped by what the calls that have ended
+//! left: to reserve all of that for one would leave nothing for the others.
 
 mod dimension;
 mod rules;
@@ -66,9 +70,27 @@ impl Budget {
         self.used.get(&dimension).copied().unwrap_or(0)
     }
 
-    /// K-290: charges one call, however it ended. Answers the warnings that are due now.
-    pub fn charge(&mut self, rules: &Rules, used: &Used, peak_memory_bytes: u64) -> Vec<Warning> {
+    /// K-289: admits a call and takes the step that it certainly uses. Whoever calls this has the budget for itself.
+    ///
+    /// # Errors
+    ///
+    /// As [`Rules::admit`]; then nothing is taken.
+    pub fn reserve(&mut self, rules: &Rules, estimate: &Estimate) -> Result<Admission, Exhausted> {
+        let admission = rules.admit(self, estimate)?;
         self.add(Dimension::Steps, 1);
+        Ok(admission)
+    }
+
+    /// Gives back the step of a call that was not made after all.
+    pub fn release(&mut self) {
+        if let Some(steps) = self.used.get_mut(&Dimension::Steps) {
+            *steps = steps.saturating_sub(1);
+        }
+    }
+
+    /// K-290: charges what a call used beside the step that it has reserved, however it ended. Answers the warnings that are
+    /// due now.
+    pub fn charge(&mut self, rules: &Rules, used: &Used, peak_memory_bytes: u64) -> Vec<Warning> {
         self.add(Dimension::WallClockMs, used.wall_clock_ms);
         self.add(Dimension::NetworkBytes, used.network_bytes);
         self.add(Dimension::StorageBytes, used.storage_bytes);

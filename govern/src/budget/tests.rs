@@ -63,9 +63,12 @@ fn k_289_fifty_calls_and_no_more() {
     let rules = rules("");
     let mut budget = Budget::default();
     for _ in 0..50 {
-        assert!(rules.admit(&budget, &Estimate::default()).is_ok());
+        assert!(budget.reserve(&rules, &Estimate::default()).is_ok());
         budget.charge(&rules, &Used::default(), 0);
     }
+    assert_eq!(budget.used(Dimension::Steps), 50);
+    assert!(budget.reserve(&rules, &Estimate::default()).is_err());
+    assert_eq!(budget.used(Dimension::Steps), 50);
     let exhausted = rules.admit(&budget, &Estimate::default()).unwrap_err();
     assert_eq!(
         (exhausted.dimension, exhausted.ask),
@@ -75,6 +78,31 @@ fn k_289_fifty_calls_and_no_more() {
     assert_eq!(failure.code, Code::BudgetExhausted);
     assert!(failure.message.contains("steps"));
     assert_eq!(exhausted.entry().subject.as_deref(), Some("steps"));
+}
+
+#[test]
+fn k_289_a_call_that_has_begun_has_taken_its_step() {
+    let rules = rules("steps = 1");
+    let mut budget = Budget::default();
+    budget.reserve(&rules, &Estimate::default()).unwrap();
+    let exhausted = budget.reserve(&rules, &Estimate::default()).unwrap_err();
+    assert_eq!(exhausted.dimension, Dimension::Steps);
+    // It was not made: another may be.
+    budget.release();
+    assert!(budget.reserve(&rules, &Estimate::default()).is_ok());
+    budget.release();
+    budget.release();
+    assert_eq!(budget.used(Dimension::Steps), 0);
+}
+
+#[test]
+fn k_292_a_step_that_is_reserved_is_warned_of_when_its_call_ends() {
+    let rules = rules("steps = 2");
+    let mut budget = Budget::default();
+    budget.reserve(&rules, &Estimate::default()).unwrap();
+    let due = budget.charge(&rules, &Used::default(), 0);
+    let percents: Vec<u8> = due.iter().map(|warning| warning.percent).collect();
+    assert_eq!(percents, [50]);
 }
 
 #[test]
@@ -143,6 +171,7 @@ fn k_288_zero_is_nothing_and_unlimited_is_for_the_operator_only() {
 fn k_287_a_child_has_the_smaller_of_its_own_and_what_is_left() {
     let rules = rules("network_bytes = 1000");
     let mut parent = Budget::default();
+    parent.reserve(&rules, &Estimate::default()).unwrap();
     parent.charge(&rules, &network(400), 600 * 1024 * 1024);
     let own = Own::from_json(&json!({"network-bytes": 900, "steps": 3, "llm-tokens": 7})).unwrap();
     let child = rules.child(&own, &parent);
@@ -169,8 +198,10 @@ fn k_290_memory_is_a_peak_and_the_rest_is_summed() {
         cpu_ms: 3,
         storage_bytes: 4,
     };
-    budget.charge(&rules, &used, 10 * 1024 * 1024);
-    budget.charge(&rules, &used, 3 * 1024 * 1024 + 1);
+    for peak in [10 * 1024 * 1024, 3 * 1024 * 1024 + 1] {
+        budget.reserve(&rules, &Estimate::default()).unwrap();
+        budget.charge(&rules, &used, peak);
+    }
     let of = |dimension| budget.used(dimension);
     assert_eq!(of(Dimension::Steps), 2);
     assert_eq!(of(Dimension::WallClockMs), 2);

@@ -1,4 +1,7 @@
-//! The budget of a session (section 18): read before a call, charged after it.
+//! The budget of a session (section 18): read at step 9, a step of it reserved before the call, charged after it.
+//!
+//! The reservation of a step is one atomic step with the look at what is left, whichever calls, threads and processes there
+//! are. A call that is killed has used its step all the same (K-290): nobody gives it back.
 //!
 //! A session with a name is kept in the database, for it outlives this process (K-377); that of a connection is kept in
 //! memory and ends with it; that of a single command nowhere.
@@ -9,7 +12,7 @@ use std::time::Duration;
 
 use super::caller::Lifetime;
 use super::{Caller, Governor};
-use crate::budget::{Budget, Dimension, Estimate, Own, Rules, Warning};
+use crate::budget::{Budget, Dimension, Estimate, Exhausted, Own, Rules, Warning};
 use crate::chain::Used;
 use crate::execute::Caps;
 use crate::failure::Failure;
@@ -17,7 +20,7 @@ use crate::registry::{Registered, approvals, events, session};
 
 const MIB: u64 = 1024 * 1024;
 
-/// What a session may use, and has used when a call began.
+/// What a session may use, and has used when it was last looked at.
 pub(super) struct Session {
     /// Whose budget it is: the caller's session, or the account that stands for it.
     name: String,
@@ -70,67 +73,111 @@ impl Governor {
                 budget,
                 warnings: admission.warnings,
             }),
-            Err(exhausted) => {
-                let who = caller.who();
-                let of_operation = events::of_operation(exhausted.entry().event, &who, found);
-                let entry = crate::chain::Entry {
-                    subject: exhausted.entry().subject,
-                    outcome: exhausted.entry().outcome,
-                    code: exhausted.entry().code,
-                    ..of_operation
-                };
-                self.state.append(vec![entry])?;
-                let failure = exhausted.failure();
-                if !exhausted.ask {
-                    return Err(failure);
-                }
-                let dimension = exhausted.dimension.as_str();
-                let asked = approvals::ask_budget(
-                    &self.state,
-                    &name,
-                    dimension,
-                    exhausted.amount,
-                    &who,
-                    self,
-                )?;
-                Err(failure.with_approval(asked.id))
-            }
+            Err(exhausted) => Err(self.exhausted(caller, found, &name, &exhausted)?),
         }
     }
 
-    /// K-290: what a call used, whatever came of it.
+    /// K-289 once more, for another call may have begun since [`Self::session`], and reserves the step of this one.
+    pub(super) fn reserve(
+        &self,
+        caller: &Caller,
+        found: &Registered,
+        session: &mut Session,
+    ) -> Result<(), Failure> {
+        let estimate = Estimate::of(&found.operation);
+        match self.change(session, |rules, budget| budget.reserve(rules, &estimate))? {
+            Ok(admission) => {
+                session.warnings = admission.warnings;
+                Ok(())
+            }
+            Err(exhausted) => Err(self.exhausted(caller, found, &session.name, &exhausted)?),
+        }
+    }
+
+    /// Of a call that was refused after [`Self::reserve`].
+    pub(super) fn release(&self, session: &mut Session) {
+        if let Err(failure) = self.change(session, |_, budget| budget.release()) {
+            tracing::warn!(%failure, "a step of a session is not given back");
+        }
+    }
+
+    /// K-290: what a call used beside its step, whatever came of it.
     pub(super) fn charge(
         &self,
         session: &mut Session,
         used: &Used,
         peak_memory_bytes: u64,
     ) -> Vec<Warning> {
-        let name = session.name.as_str();
-        let rules = &session.rules;
+        self.change(session, |rules, budget| {
+            budget.charge(rules, used, peak_memory_bytes)
+        })
+        .unwrap_or_else(|failure| {
+            tracing::warn!(%failure, "the budget of a session is not kept");
+            Vec::new()
+        })
+    }
+
+    /// Changes the budget of a session as it is by now: other calls may have begun or ended meanwhile.
+    fn change<T>(
+        &self,
+        session: &mut Session,
+        make: impl FnOnce(&Rules, &mut Budget) -> T,
+    ) -> Result<T, Failure> {
+        let Session {
+            name,
+            rules,
+            budget,
+            ..
+        } = session;
         match session.lifetime {
-            Lifetime::Command => session.budget.charge(rules, used, peak_memory_bytes),
-            Lifetime::Connection => self
-                .connections
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .entry(name.to_owned())
-                .or_default()
-                .charge(rules, used, peak_memory_bytes),
-            Lifetime::Named => {
-                // Read again: another call of this session may have ended meanwhile.
-                let charged = self.state.write(|change| {
-                    let mut budget: Budget =
-                        session::budget(change.database, name)?.unwrap_or_default();
-                    let warnings = budget.charge(rules, used, peak_memory_bytes);
-                    session::keep_budget(change, name, &budget)?;
-                    Ok(warnings)
-                });
-                charged.unwrap_or_else(|failure| {
-                    tracing::warn!(%failure, "the budget of a session is not kept");
-                    Vec::new()
-                })
+            Lifetime::Command => Ok(make(rules, budget)),
+            Lifetime::Connection => {
+                let mut connections = self
+                    .connections
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                let kept = connections.entry(name.clone()).or_default();
+                let made = make(rules, kept);
+                budget.clone_from(kept);
+                Ok(made)
             }
+            Lifetime::Named => self.state.write(|change| {
+                let before: Budget = session::budget(change.database, name)?.unwrap_or_default();
+                budget.clone_from(&before);
+                let made = make(rules, budget);
+                if *budget != before {
+                    session::keep_budget(change, name, budget)?;
+                }
+                Ok(made)
+            }),
         }
+    }
+
+    /// Records that a budget is used up, and asks for more of it where that is its policy (K-291).
+    fn exhausted(
+        &self,
+        caller: &Caller,
+        found: &Registered,
+        name: &str,
+        exhausted: &Exhausted,
+    ) -> Result<Failure, Failure> {
+        let who = caller.who();
+        let of_operation = events::of_operation(exhausted.entry().event, &who, found);
+        let entry = crate::chain::Entry {
+            subject: exhausted.entry().subject,
+            outcome: exhausted.entry().outcome,
+            code: exhausted.entry().code,
+            ..of_operation
+        };
+        self.state.append(vec![entry])?;
+        let failure = exhausted.failure();
+        if !exhausted.ask {
+            return Ok(failure);
+        }
+        let dimension = exhausted.dimension.as_str();
+        let asked =
+            approvals::ask_budget(&self.state, name, dimension, exhausted.amount, &who, self)?;
+        Ok(failure.with_approval(asked.id))
     }
 
     /// Whose budget a call is charged to, and how long that is kept. An account begins anew each day, for it has no end.

@@ -128,8 +128,10 @@ impl Governor {
         }
         let permit = approvals::permit(&self.state, found, &caller.who(), self)?;
         self.surroundings(found, &inputs, &files)?;
-        let session = self.session(caller, found)?;
+        let mut session = self.session(caller, found)?;
         let secrets = self.secrets_of(found, &permit)?;
+        // Last: what is refused by another step uses no step of the budget.
+        self.reserve(caller, found, &mut session)?;
         Ok(Prepared {
             inputs,
             files,
@@ -249,6 +251,7 @@ impl Governor {
         let who = caller.who();
         // Step 11: committed before `capability-call` is written (K-270).
         approvals::consume(&self.state, &prepared.permit).inspect_err(|failure| {
+            self.release(&mut prepared.session);
             let entry = events::of_operation(Event::CapabilityDenied, &who, found);
             self.denied(entry, failure);
         })?;
@@ -260,7 +263,8 @@ impl Governor {
         let called = self.state.append(vec![Entry {
             inputs: Some(canonical(&json!(prepared.inputs.as_map()))),
             ..entry(Event::CapabilityCall)
-        }])?;
+        }]);
+        let called = called.inspect_err(|_| self.release(&mut prepared.session))?;
         // Step 12.
         let started = Instant::now();
         let output = self.outputs.join(caller.run());

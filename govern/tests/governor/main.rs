@@ -10,6 +10,7 @@
 )]
 
 mod agents;
+mod budgets;
 mod captured;
 mod chain;
 mod house;
