@@ -2,11 +2,11 @@
   {
     "signer": "hydrant.build",
     "algorithm": "ed25519",
-    "signature": "qmdhjJdSYBTIYHf3zcvz+HZTogJ3HM8iNVPXpwCKIOnTTnN7pnNZHIQhOnuxf2Ucn32Q5xk05OKczX0ZhnNUBw=="
+    "signature": "k+tHsUFJjaiuyp8XCLkm6p4DXA6yWwZOKdRKV4Qauxj+7Htwwn/KrJrW8mpDJ2cI+/BedUhAU+7GgZNSJ5OHAQ=="
   },
   {
     "signer": "hydrant.release",
     "algorithm": "ed25519",
-    "signature": "NeQH+cpefqXEj2veSPjQFibe6XL5aCzYY7BiWaB6BUc25JYcSO9GuRSwGo9q5+T3WLDGJ6L8nsdMtptvT6acBw=="
+    "signature": "25XtdIYcjyi5wS/CpJpZrxXUbJt13aXDLOHUhGYXBc3oKfufSuYueTxW4uQieCH1iNOrzaq2YWrQ3rXKxpkcDQ=="
   }
 ]

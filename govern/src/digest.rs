@@ -15,13 +15,14 @@ pub(crate) fn canonical(value: &impl Serialize) -> Result<Vec<u8>, serde_json::E
     hydrant_canonical::to_vec(value, Integers::AsDoubles)
 }
 
-/// The same over a domain (`hydrant.op.v1\n`) and the canonical JSON (RFC 8785) of a value.
+/// The same over a domain (`hydrant.op.v1\n`) and the canonical JSON of a value: that of RFC 8785, but that whole numbers are
+/// written out beyond 2^53, too. They are sent so, and two that differ must not have one digest.
 ///
 /// # Errors
 ///
 /// Of a value that has no JSON.
 pub fn of_json(domain: &[u8], value: &impl Serialize) -> Result<String, serde_json::Error> {
-    let canonical = canonical(value)?;
+    let canonical = hydrant_canonical::to_vec(value, Integers::Exact)?;
     let mut hasher = Sha256::new();
     hasher.update(domain);
     hasher.update(&canonical);
@@ -32,7 +33,6 @@ fn written(digest: &[u8]) -> String {
     format!("sha256:{}", hex(digest))
 }
 
-/// Two lower-case digits for each byte.
 /// Whether a text is a digest as K-07 has them.
 pub(crate) fn is_digest(text: &str) -> bool {
     text.strip_prefix("sha256:").is_some_and(|digits| {
@@ -41,6 +41,7 @@ pub(crate) fn is_digest(text: &str) -> bool {
     })
 }
 
+/// Two lower-case digits for each byte.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or_default();
     let digits = bytes

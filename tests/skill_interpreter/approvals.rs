@@ -274,3 +274,90 @@ fn k_375_generations() {
     let since = house.ok(&["skill", "list", "--since", &second.to_string()]);
     assert_eq!(since["removed"], json!(["two.say"]), "{since}");
 }
+
+/// K-266: what a program reads may be code, so it is shown, and so is a change of it.
+#[test]
+fn k_266_what_a_document_gives_a_program_to_read_is_shown() {
+    let house = House::new();
+    let text = |code: &str| {
+        format!(
+            "name: one\noperations:\n- name: run\n  command: |\n    python3 -c 'import sys; exec(sys.stdin.read())' <<'EOF'\n    \
+             {code}\n    EOF\n- name: pick\n  command: jq .a <<< '{code}'\n"
+        )
+    };
+    let loaded = house.load("one.yaml", &text("print(1)"));
+    for id in ["one.run", "one.pick"] {
+        let approval = string(&capability(&loaded, id)["approval-id"]);
+        let shown = house.ok(&["approvals", "show", &approval]);
+        assert!(
+            shown["manifest"].to_string().contains("print(1)"),
+            "{id}: {shown}"
+        );
+    }
+    house.approve_all();
+    let loaded = house.load("one.yaml", &text("print(2)"));
+    for id in ["one.run", "one.pick"] {
+        let approval = string(&capability(&loaded, id)["approval-id"]);
+        let shown = house.ok(&["approvals", "show", &approval]);
+        let difference = shown["difference"].to_string();
+        assert!(
+            difference.contains("print(1)") && difference.contains("print(2)"),
+            "{id}: {shown}"
+        );
+    }
+}
+
+/// K-216, K-267: a number is sent with all its digits, so all of them are covered.
+#[test]
+fn k_216_another_large_number_is_another_operation() {
+    let house = House::new();
+    let text = |number: u64| {
+        format!(
+            "name: one\noperations:\n- name: send\n  method: POST\n  endpoint: https://api.example.org/x\n  body: {{id: {number}}}\n\
+             - name: pick\n  endpoint: https://api.example.org/{{id}}\n  input: {{id: {{type: integer, enum: [{number}]}}}}\n"
+        )
+    };
+    house.load("one.yaml", &text(1_234_567_890_123_456_700));
+    house.approve_all();
+    let loaded = house.load("one.yaml", &text(1_234_567_890_123_456_799));
+    assert_eq!(
+        loaded["delta"]["changed"],
+        json!(["send", "pick"]),
+        "{loaded}"
+    );
+    assert_eq!(loaded["pending-approvals"], 2);
+}
+
+/// K-269: constants make other digests of the same document, so that a denial would be got round.
+#[test]
+fn k_269_a_denial_stays_for_the_same_document_whatever_it_is_loaded_with() {
+    let house = House::new();
+    let loaded = house.load(
+        "one.yaml",
+        "name: one\noperations:\n- {name: read, endpoint: https://api.example.org/x}\n",
+    );
+    let approval = string(&capability(&loaded, "one.read")["approval-id"]);
+    house.ok(&["approvals", "deny", &approval]);
+    for constant in ["UNUSED=1", "UNUSED=2"] {
+        let loaded = house.ok(&["skill", "load", "one.yaml", "--set", constant]);
+        assert_eq!(
+            capability(&loaded, "one.read")["status"],
+            "denied",
+            "{loaded}"
+        );
+        assert_eq!(
+            code(&house.denied("one", "read", &json!({}))),
+            "approval-denied"
+        );
+    }
+    // Another document is another matter.
+    let loaded = house.load(
+        "one.yaml",
+        "name: one\noperations:\n- {name: read, endpoint: https://api.example.org/y}\n",
+    );
+    assert_eq!(
+        capability(&loaded, "one.read")["status"],
+        "pending",
+        "{loaded}"
+    );
+}

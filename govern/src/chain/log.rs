@@ -376,6 +376,10 @@ impl Log {
             // The lines are on disk: where the name is not, they are adopted at the next start.
             let _ = self.folder.sync();
         }
+        // The one before is signed as well: nothing stays that whoever cuts the last append off could put in HEAD's place.
+        if let Ok(Some(before)) = self.folder.open(SPARE, OFlags::WRONLY) {
+            let _ = before.write_all_at(b"-", 0);
+        }
         kill_point();
         self.head = Some(bytes);
         Ok(())

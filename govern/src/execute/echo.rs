@@ -95,6 +95,30 @@ impl Echo {
         redactor.text(host).chars().take(300).collect()
     }
 
+    /// The names of headers, in which case is lost, without any of the values.
+    pub(super) fn header_names<'a>(&mut self, names: impl Iterator<Item = &'a mut String>) {
+        if self.values.is_empty() {
+            return;
+        }
+        let folded: Vec<(String, Redactor)> = self
+            .values
+            .iter()
+            .map(|known| {
+                let value = SecretString::from(known.value.expose_secret().to_ascii_lowercase());
+                (known.name.clone(), Redactor::new([&value]))
+            })
+            .collect();
+        for name in names {
+            for (secret, redactor) in &folded {
+                let clean = redactor.text(name);
+                if clean != *name {
+                    self.echoed.insert(secret.clone());
+                    *name = clean;
+                }
+            }
+        }
+    }
+
     /// Every string, name and number in a value: escapes that the bytes had are undone there.
     pub(super) fn value(&mut self, value: &mut Value) {
         if self.is_empty() {

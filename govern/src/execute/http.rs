@@ -303,8 +303,14 @@ impl Run<'_> {
         let bytes = self.echo.bytes(bytes);
         let mut media = None;
         let mut headers: Map<String, Value> = Map::new();
-        for (name, value) in response.headers {
-            let name = self.echo.text(name.to_ascii_lowercase());
+        let mut received: Vec<(String, Vec<u8>)> = response
+            .headers
+            .into_iter()
+            .map(|(name, value)| (name.to_ascii_lowercase(), value))
+            .collect();
+        self.echo
+            .header_names(received.iter_mut().map(|(name, _)| name));
+        for (name, value) in received {
             let value = self.echo.bytes(value);
             let value = String::from_utf8_lossy(&value).into_owned();
             if name == "content-type" {

@@ -59,6 +59,9 @@ pub enum Implementation {
         /// Arguments of the code.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         args: Vec<String>,
+        /// What the document gives it to read, which may be code too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stdin: Option<String>,
         /// Needed tools, then declared packages.
         packages: Vec<String>,
         /// K-87

@@ -180,6 +180,7 @@ fn sandbox(stage: &SandboxStage) -> Implementation {
         command,
         script_digest,
         args: texts(&stage.args),
+        stdin: stage.stdin.as_ref().map(Segments::display),
         packages: stage
             .tools
             .iter()

@@ -19,7 +19,7 @@ pub(super) fn of(stage: &Stage) -> Map<String, Value> {
             options,
             args,
             json_args,
-            ..
+            stdin,
         } => {
             put("path", program.as_str().into());
             for option in options {
@@ -33,10 +33,16 @@ pub(super) fn of(stage: &Stage) -> Map<String, Value> {
             if !named.is_empty() {
                 put("args", named.into());
             }
+            if let Some(stdin) = stdin {
+                put("stdin", stdin.display().into());
+            }
         }
-        Stage::TextTransform { tool, args, .. } => {
+        Stage::TextTransform { tool, args, stdin } => {
             put("tool", tool.as_str().into());
             put("args", args.iter().map(Segments::display).collect());
+            if let Some(stdin) = stdin {
+                put("stdin", stdin.display().into());
+            }
         }
         Stage::Println { text } => put("text", text.display().into()),
         Stage::ReadFile(stage) => {
@@ -86,6 +92,9 @@ fn http(stage: &HttpStage) -> Map<String, Value> {
     }
     if let Some(file) = &stage.output_file {
         params.insert("output-file".to_owned(), file.path.display().into());
+    }
+    if !stage.removed_headers.is_empty() {
+        params.insert("removed-headers".to_owned(), json!(stage.removed_headers));
     }
     if stage.follow {
         params.insert("follow".to_owned(), true.into());
@@ -201,5 +210,12 @@ fn part(part: &MultipartPart) -> Value {
         PartValue::TextOfFile(file) => ("value", format!("@{file}")),
         PartValue::Previous(_) => ("file", "-".to_owned()),
     };
-    json!({"name": part.name, member: value})
+    let mut shown = json!({"name": part.name, member: value});
+    // Both are sent, whatever the file is.
+    for (member, given) in [("filename", &part.filename), ("type", &part.content_type)] {
+        if let (Some(given), Value::Object(shown)) = (given, &mut shown) {
+            shown.insert(member.to_owned(), given.as_str().into());
+        }
+    }
+    shown
 }

@@ -57,11 +57,26 @@ impl Form {
         let Kind::Base64 { before, after } = self.kind else {
             return self.replace_escaped(bytes);
         };
+        if !Escapes::Lines.may_hide(&self.text, bytes) {
+            return without(bytes, self.in_base64(bytes, before, after));
+        }
+        let read = Unescaped::read(bytes, Escapes::Lines);
+        let found = self.in_base64(&read.bytes, before, after);
+        without(bytes, found.filter_map(|place| read.source(place)))
+    }
+
+    /// Where it stands, with the characters beside it that hold bits of it.
+    fn in_base64<'a>(
+        &'a self,
+        bytes: &'a [u8],
+        before: bool,
+        after: bool,
+    ) -> impl Iterator<Item = Range<usize>> + 'a {
         let is_ours = |at: usize| {
             let byte = bytes.get(at);
             byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte))
         };
-        let found = memmem::find_iter(bytes, self.text.as_slice()).map(|at| {
+        memmem::find_iter(bytes, self.text.as_slice()).map(move |at| {
             let end = at.saturating_add(self.text.len());
             let first = at.checked_sub(1).filter(|first| before && is_ours(*first));
             let last = if after && is_ours(end) {
@@ -70,8 +85,7 @@ impl Form {
                 end
             };
             first.unwrap_or(at)..last
-        });
-        without(bytes, found)
+        })
     }
 
     fn replace_escaped(&self, bytes: &[u8]) -> Option<Vec<u8>> {

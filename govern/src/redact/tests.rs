@@ -69,6 +69,29 @@ fn k_284_a_value_is_found_whichever_characters_a_writer_escapes() {
 }
 
 #[test]
+fn k_284_base64_in_lines_is_found() {
+    let value = "correct-horse-battery-staple-".repeat(5);
+    let encoded = STANDARD.encode(format!("{value}\n"));
+    for end in ["\n", "\r\n"] {
+        let lines: Vec<&str> = encoded
+            .as_bytes()
+            .chunks(76)
+            .map(|line| std::str::from_utf8(line).unwrap())
+            .collect();
+        let wrapped = format!("head\n{}{end}tail\n", lines.join(end));
+        let clean = redactor(&[&value]).text(&wrapped);
+        assert!(clean.contains(REDACTED), "{clean}");
+        assert!(clean.starts_with("head\n") && clean.ends_with("tail\n"));
+        assert!(
+            !lines
+                .iter()
+                .any(|line| clean.contains(line.get(..40).unwrap())),
+            "{clean}"
+        );
+    }
+}
+
+#[test]
 fn k_284_no_bits_of_a_value_are_left_of_base64() {
     let value = "correct horse battery";
     for (before, after) in [("", ""), ("a:", ""), ("ab:", "!"), ("", "!!"), ("a", "!!")] {

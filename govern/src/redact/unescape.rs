@@ -14,6 +14,8 @@ pub(super) enum Escapes {
     Form,
     /// Those of strings of JSON.
     Json,
+    /// Line ends, which writers of base64 put between its characters.
+    Lines,
 }
 
 impl Escapes {
@@ -24,6 +26,7 @@ impl Escapes {
             Self::Percent => has(b'%'),
             Self::Form => value.contains(&b' ') && has(b'+'),
             Self::Json => has(b'\\'),
+            Self::Lines => has(b'\n'),
         }
     }
 }
@@ -52,6 +55,7 @@ impl Unescaped {
                     read.push(at, b" ");
                     Some(1)
                 }
+                (Escapes::Lines, b'\r' | b'\n') => Some(1),
                 (Escapes::Json, b'\\') => json(rest).map(|(c, length)| {
                     read.push(at, c.encode_utf8(&mut [0; 4]).as_bytes());
                     length

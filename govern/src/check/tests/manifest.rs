@@ -116,7 +116,7 @@ fn k_211_code_pipelines_and_files() {
     );
     assert_eq!(
         implementation("upload")["transform"]["multipart"],
-        serde_json::json!([{"name": "note", "value": "{note}"}, {"name": "doc", "file": "a.pdf"}])
+        serde_json::json!([{"name": "note", "value": "{note}"}, {"name": "doc", "file": "a.pdf", "type": "application/pdf"}])
     );
     let headers = &implementation("basic")["transform"]["headers"];
     assert_eq!(

@@ -305,3 +305,29 @@ fn k_274_an_older_database_does_not_bring_a_revoked_grant_back() {
     let damage = home.open().damage().unwrap();
     assert!(damage.message.contains("witness"), "{damage}");
 }
+
+#[test]
+fn k_364_no_earlier_head_is_left_to_go_back_to() {
+    let home = Home::new();
+    let state = home.open();
+    for _ in 0..3 {
+        state
+            .append(vec![entry(Event::CapabilityDenied, "a.b")])
+            .unwrap();
+    }
+    drop(state);
+    let chain = home.path().join("chain");
+    let head = fs::read(chain.join("HEAD")).unwrap();
+    for file in fs::read_dir(&chain).unwrap() {
+        let file = file.unwrap();
+        if file.file_name() != "HEAD" && file.file_name().to_string_lossy().starts_with("HEAD") {
+            let left = fs::read(file.path()).unwrap();
+            assert!(serde_json::from_slice::<Value>(&left).is_err());
+            // What is put in its place is seen.
+            fs::write(chain.join("HEAD"), left).unwrap();
+            assert!(!home.verify().ok);
+            fs::write(chain.join("HEAD"), &head).unwrap();
+        }
+    }
+    assert!(home.verify().ok);
+}

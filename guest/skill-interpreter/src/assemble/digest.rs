@@ -44,7 +44,8 @@ pub(super) fn of(operation: &Operation) -> Result<String, serde_json::Error> {
         constants: &operation.load.constants,
         mapping_version: registry::VERSION,
     };
-    let canonical = hydrant_canonical::to_vec(&subject, Integers::AsDoubles)?;
+    // Whole numbers are sent as they are written, so two that differ must not have one digest: RFC 8785 has none beyond 2^53.
+    let canonical = hydrant_canonical::to_vec(&subject, Integers::Exact)?;
     let mut hasher = Sha256::new();
     hasher.update(DOMAIN);
     hasher.update(&canonical);
