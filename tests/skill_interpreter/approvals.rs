@@ -313,8 +313,8 @@ fn k_216_another_large_number_is_another_operation() {
     let house = House::new();
     let text = |number: u64| {
         format!(
-            "name: one\noperations:\n- name: send\n  method: POST\n  endpoint: https://api.example.org/x\n  body: {{id: {number}}}\n\
-             - name: pick\n  endpoint: https://api.example.org/{{id}}\n  input: {{id: {{type: integer, enum: [{number}]}}}}\n"
+            "name: one\noperations:\n- name: read\n  endpoint: https://api.example.org/{{id}}\n  input: {{id: {{type: integer, \
+             enum: [{number}]}}}}\n- name: pick\n  command: \"echo 1 | jq --argjson id {number} '$id'\"\n"
         )
     };
     house.load("one.yaml", &text(1_234_567_890_123_456_700));
@@ -322,42 +322,7 @@ fn k_216_another_large_number_is_another_operation() {
     let loaded = house.load("one.yaml", &text(1_234_567_890_123_456_799));
     assert_eq!(
         loaded["delta"]["changed"],
-        json!(["send", "pick"]),
-        "{loaded}"
-    );
-    assert_eq!(loaded["pending-approvals"], 2);
-}
-
-/// K-269: constants make other digests of the same document, so that a denial would be got round.
-#[test]
-fn k_269_a_denial_stays_for_the_same_document_whatever_it_is_loaded_with() {
-    let house = House::new();
-    let loaded = house.load(
-        "one.yaml",
-        "name: one\noperations:\n- {name: read, endpoint: https://api.example.org/x}\n",
-    );
-    let approval = string(&capability(&loaded, "one.read")["approval-id"]);
-    house.ok(&["approvals", "deny", &approval]);
-    for constant in ["UNUSED=1", "UNUSED=2"] {
-        let loaded = house.ok(&["skill", "load", "one.yaml", "--set", constant]);
-        assert_eq!(
-            capability(&loaded, "one.read")["status"],
-            "denied",
-            "{loaded}"
-        );
-        assert_eq!(
-            code(&house.denied("one", "read", &json!({}))),
-            "approval-denied"
-        );
-    }
-    // Another document is another matter.
-    let loaded = house.load(
-        "one.yaml",
-        "name: one\noperations:\n- {name: read, endpoint: https://api.example.org/y}\n",
-    );
-    assert_eq!(
-        capability(&loaded, "one.read")["status"],
-        "pending",
+        json!(["read", "pick"]),
         "{loaded}"
     );
 }

@@ -417,13 +417,12 @@ fn ask(
         Standing::Granted(None) => {
             Standing::Granted(Some(Box::new(grant_by_policy(change, found, who, around)?)))
         }
-        // K-372: what is new or changed is asked anew; what was decided for these very digests, or this very document, stays
-        // decided (K-269), or an agent would get round a denial by loading something else in between.
+        // K-372: what is new or changed is asked anew; what was decided for these very digests stays decided (K-269),
+        // or an agent would get round a denial by loading something else in between.
         Standing::Denied(approval) | Standing::Revoked(approval)
             if comparison.steps.contains_key(&found.folded)
                 && !by_policy
-                && !is_about(&approval, found)
-                && !is_of_document(&approval, found) =>
+                && !is_about(&approval, found) =>
         {
             open_pending(change, found, reasons, who, around)?
         }
@@ -446,11 +445,6 @@ fn open_pending(
 ) -> Result<Standing, Failure> {
     let opened = open_capability(change, found, reasons, who, around)?;
     Ok(Standing::Pending(Box::new(opened)))
-}
-
-/// Whether it was decided about the same document: another base or constant makes other digests, as often as an agent likes.
-fn is_of_document(approval: &Approval, found: &Registered) -> bool {
-    approval.subject.skill_digest.as_deref() == Some(&*found.skill.digest)
 }
 
 /// Whether it was decided about these very digests.
