@@ -118,7 +118,15 @@ fn who_does_not_read_delays_nobody() {
 #[test]
 fn a_session_that_ends_stops_what_runs_for_it() {
     let house = House::new();
-    let server = house.serve();
+    // On a fast machine the fuel of the default policy is used up before the session has ended.
+    house.write(
+        "patient.yaml",
+        "version: 1\ntrusted_signers: [hydrant.build, hydrant.release]\ncapability_ceiling:\n  fs: {read: [/os, /workspace]}\nhost:\n  \
+         mounts:\n    - {at: /os, dir: \"@cli\", mode: ro}\n    - {at: /workspace, dir: \"@cli\", mode: ro}\n  \
+         limits: {fuel: 200000000000, wall_ms: 600000}\n",
+    );
+    let policy = house.path("patient.yaml");
+    let server = house.serve_with(&["--policy", policy.to_str().unwrap()]);
     let mut session = Session::begin(server.client("alpha", "caller"));
     let (_, events) = session.open("tools/call", long_call());
     wait_until("it runs", Duration::from_secs(60), || {
