@@ -27,7 +27,7 @@ pub(super) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List requests and grants, the newest first
+    /// List requests and grants, the oldest first
     List {
         /// pending, approved, denied, expired, revoked, superseded or consumed
         #[arg(long, value_name = "S")]
