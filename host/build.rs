@@ -40,14 +40,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// All regular files below `directory`.
+/// All regular files below `directory`, but the components: `host/precompiled` carries those.
 fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<dyn Error>> {
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
         let kind = entry.file_type()?;
         if kind.is_dir() {
             collect(&entry.path(), files)?;
-        } else if kind.is_file() {
+        } else if kind.is_file() && entry.file_name() != "skill.wasm" {
             files.push(entry.path());
         }
     }

@@ -43,7 +43,7 @@ fn load(engine: &Engine, guest: &str) -> Result<Skill, EngineError> {
         kind: kind.into(),
         value: value.into(),
     });
-    engine.load(&bytes, &Digest::of(&bytes), &capabilities)
+    engine.load(&Wasm::from(bytes), &capabilities)
 }
 
 fn budgets() -> Budgets {
@@ -60,7 +60,7 @@ fn load_contained(
     patience: Duration,
     jail: &hydrant::jail::Launcher,
 ) -> Result<Skill, EngineError> {
-    engine.load_within(bytes, &Digest::of(bytes), &[], patience, Some(jail))
+    engine.load_within(&Wasm::from(bytes.to_vec()), &[], patience, Some(jail))
 }
 
 fn run(guest: &str, budgets: &Budgets) -> Result<Answer, CallError> {

@@ -221,12 +221,12 @@ fn hold_components(count: u64) -> Holding {
     };
     let engine = Engine::new(&options).unwrap();
     let bytes = include_bytes!("../../skills/http.fetch_text/0.1.0/skill.wasm");
-    let digest = Digest::of(bytes);
+    let component = Wasm::from(&bytes[..]);
     let declared = [Capability {
         kind: "net.http".into(),
         value: "*".into(),
     }];
-    let load = || engine.load(bytes, &digest, &declared);
+    let load = || engine.load(&component, &declared);
     // The first is compiled.
     drop(load().unwrap());
     drop(load().unwrap());

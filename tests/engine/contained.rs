@@ -70,7 +70,7 @@ fn tn_22_a_component_is_compiled_in_the_jail_as_it_is_here() {
         "(component)",
     ] {
         let bytes = wat::parse_str(text).unwrap();
-        let here = engine.load(&bytes, &hydrant::trust::Digest::of(&bytes), &[]);
+        let here = engine.load(&hydrant::trust::Wasm::from(bytes.clone()), &[]);
         let there = load_contained(&engine, &bytes, LONG, &hydrant());
         let said = |result: Result<_, EngineError>| result.err().map(|error| error.to_string());
         let here = said(here.map(drop));

@@ -40,11 +40,13 @@ mod verify_pins;
 mod world;
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
+use hydrant::engine::SLOW_COMPILATION;
 
 use self::output::{Exit, fail};
 
@@ -69,6 +71,7 @@ Environment:
   HYDRANT_CATALOG       the catalogue of workflows, where no --catalog is given
   HYDRANT_LOG           turns the debug log on, to stderr: a level or filter such as `debug` or `hydrant=trace`
   MIN_SIGNERS           raises the number of signers that `verify` and `lock` ask for
+  HYDRANT_PRECOMPILED   `off`: compile every component, in place of using the machine code in this program
   XDG_CACHE_HOME        where compiled components are kept (`hydrant/` in it; else in $HOME/.cache)
 
 Exit status: 0 done; 1 error; 2 usage. `run`, `skills`, `describe`, `verify`, `lock` and `policy`: 1 usage or other,
@@ -119,10 +122,10 @@ enum Command {
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let started = Instant::now();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let is_hook = arguments.get(1).is_some_and(|name| name == "hook");
-    start_log(is_hook);
-    if is_hook {
-        // what broke off is answered like any other failure.
+    let command = arguments.get(1).and_then(|name| name.to_str());
+    start_log(command);
+    if command == Some("hook") {
+        // What broke off is answered like any other failure.
         std::panic::set_hook(Box::new(
             |panic| tracing::debug!(%panic, "the hook broke off"),
         ));
@@ -215,20 +218,26 @@ fn quieten_tools() {
     }));
 }
 
-/// Warnings always go to stderr, but of a hook, whose lines have a form of their own; `HYDRANT_LOG` turns on more.
-fn start_log(is_hook: bool) {
+/// Warnings always go to stderr, but those of a hook, whose lines have a form of their own; `HYDRANT_LOG` turns on more.
+/// Somebody at a terminal, and the log of a service, is told what a call waits for.
+fn start_log(command: Option<&str>) {
     use tracing_subscriber::EnvFilter;
     let log = tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_ansi(false);
     match std::env::var("HYDRANT_LOG") {
         Ok(filter) => log.with_env_filter(EnvFilter::new(filter)).init(),
-        Err(_) if is_hook => {}
+        Err(_) if command == Some("hook") => {}
         // Of the protocol's library each error that a client is answered would be one.
-        Err(_) => log
-            .without_time()
-            .with_target(false)
-            .with_env_filter(EnvFilter::new("warn,rmcp=error"))
-            .init(),
+        Err(_) => {
+            let mut filter = "warn,rmcp=error".to_owned();
+            if command == Some("serve") || std::io::stderr().is_terminal() {
+                filter = format!("{filter},{SLOW_COMPILATION}=info");
+            }
+            log.without_time()
+                .with_target(false)
+                .with_env_filter(EnvFilter::new(filter))
+                .init();
+        }
     }
 }

@@ -156,7 +156,7 @@ fn files_read(arguments: &Arguments, request: Option<&Path>) -> anyhow::Result<V
 }
 
 fn host(arguments: &Arguments) -> anyhow::Result<HostBuilder> {
-    let mut builder = arguments.pins.apply(config::host().begin_jail_early())?;
+    let mut builder = arguments.pins.apply(config::host())?;
     builder = arguments.policy.apply(builder)?;
     builder = arguments.layers.apply(builder);
     for mount in &arguments.mounts {

@@ -4,18 +4,47 @@
 //! ([`super::vetting`]). Few are compiled at a time, because each takes memory in proportion to its code.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::permits::Permits;
 
+/// The target of the line in the log that says that a caller waits for the compiler.
+pub const SLOW_COMPILATION: &str = "hydrant::compile";
 /// Compilers at a time, in a process.
 static COMPILING: Permits = Permits::new(2);
 /// The name of the threads that compile.
 const THREAD: &str = "hydrant-compile";
 /// Bytes of stack of a thread that compiles.
 const STACK: usize = 16 * 1024 * 1024;
+/// How long a caller waits for the compiler before the log says so.
+const QUIET: Duration = Duration::from_millis(300);
+/// Callers that wait for the compiler.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a call of this process waits for the compiler.
+#[must_use]
+pub fn is_compiling() -> bool {
+    WAITING.load(Ordering::Relaxed) > 0
+}
+
+/// One of [`WAITING`].
+struct Waiting;
+
+impl Waiting {
+    fn new() -> Self {
+        WAITING.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        WAITING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// Why nothing was compiled.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +64,7 @@ pub(super) fn compile<T: Send + 'static>(
     compile: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, NotCompiled> {
     let started = Instant::now();
+    let _waiting = Waiting::new();
     let permit = COMPILING.take(patience).ok_or(NotCompiled::Timeout)?;
     let (answer, answered) = mpsc::sync_channel(1);
     let work = move || {
@@ -49,7 +79,13 @@ pub(super) fn compile<T: Send + 'static>(
         .stack_size(STACK)
         .spawn(work)
         .map_err(|error| NotCompiled::Failed(error.to_string()))?;
-    match answered.recv_timeout(patience.saturating_sub(started.elapsed())) {
+    let left = || patience.saturating_sub(started.elapsed());
+    let mut compiled = answered.recv_timeout(left().min(QUIET));
+    if matches!(compiled, Err(RecvTimeoutError::Timeout)) && !left().is_zero() {
+        tracing::info!(target: SLOW_COMPILATION, "compiling a component for this processor");
+        compiled = answered.recv_timeout(left());
+    }
+    match compiled {
         Ok(Ok(compiled)) => compiled.map_err(NotCompiled::Failed),
         Err(RecvTimeoutError::Timeout) => Err(NotCompiled::Timeout),
         Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => {

@@ -7,9 +7,9 @@ use wasmtime::component::Component;
 use super::apart::{self, NotCompiled};
 use super::contained::Kind;
 use super::error::EngineError;
-use super::{Cached, Engine, Skill, component, setup, vetting};
+use super::{Cached, Engine, Found, Inner, Skill, component, setup, vetting};
 use crate::jail::Launcher;
-use crate::trust::{Capability, Digest};
+use crate::trust::{Capability, Digest, Wasm};
 
 /// How long a caller without a deadline waits for the compiler.
 pub(super) const PATIENCE: Duration = Duration::from_secs(600);
@@ -23,11 +23,10 @@ impl Engine {
     /// declares (TV-25), or there is no room for one more ([`EngineError::NoRoom`]).
     pub fn load(
         &self,
-        component: &[u8],
-        digest: &Digest,
+        component: &Wasm,
         capabilities: &[Capability],
     ) -> Result<Skill, EngineError> {
-        self.load_within(component, digest, capabilities, PATIENCE, None)
+        self.load_within(component, capabilities, PATIENCE, None)
     }
 
     /// As [`load`](Self::load), within the time that a call has left, for a component that nobody vouches for: it is
@@ -38,22 +37,33 @@ impl Engine {
     /// As [`load`](Self::load), and [`EngineError::CompileTimeout`].
     pub fn load_within(
         &self,
-        component: &[u8],
-        digest: &Digest,
+        component: &Wasm,
         capabilities: &[Capability],
         patience: Duration,
         jail: Option<&Launcher>,
     ) -> Result<Skill, EngineError> {
-        let component = self.compiled(self.cached(digest), component, digest, patience, jail)?;
+        let cached = self.cached(component.digest());
+        let component = self.compiled(cached, component, patience, jail)?;
         setup::check_declared(&component, &self.inner.wasmtime, capabilities)?;
         self.link(&component)
     }
 
-    /// Looks for compiled code, which may be done while the component itself is still being verified: nothing of it is
+    /// Looks for machine code: in this program, then in the cache, which may be done while the component itself is still being verified: nothing of it is
     /// used before [`load_cached`](Self::load_cached). Nothing where there is no cache, or it cannot be used.
     pub(crate) fn cached(&self, digest: &Digest) -> Cached {
-        let cache = self.inner.cache.as_ref();
-        Cached(cache.map(|cache| cache.load(&self.inner.wasmtime, digest)))
+        let Inner {
+            wasmtime,
+            precompiled,
+            cache,
+            ..
+        } = &*self.inner;
+        if let Some(component) = precompiled.get(wasmtime, digest) {
+            return Cached(Found::Precompiled(component));
+        }
+        Cached(match cache {
+            Some(cache) => Found::Folder(cache.clone(), cache.load(wasmtime, digest)),
+            None => Found::Nowhere,
+        })
     }
 
     /// As [`load`](Self::load), with what [`cached`](Self::cached) found for this very digest.
@@ -64,11 +74,10 @@ impl Engine {
     pub(crate) fn load_cached(
         &self,
         cached: Cached,
-        component: &[u8],
-        digest: &Digest,
+        component: &Wasm,
         capabilities: &[Capability],
     ) -> Result<Skill, EngineError> {
-        let component = self.compiled(cached, component, digest, PATIENCE, None)?;
+        let component = self.compiled(cached, component, PATIENCE, None)?;
         setup::check_declared(&component, &self.inner.wasmtime, capabilities)?;
         self.link(&component)
     }
@@ -99,13 +108,17 @@ impl Engine {
     pub(super) fn compiled(
         &self,
         cached: Cached,
-        bytes: &[u8],
-        digest: &Digest,
+        wasm: &Wasm,
         patience: Duration,
         jail: Option<&Launcher>,
     ) -> Result<Component, EngineError> {
-        let (Some(cache), Some(found)) = (&self.inner.cache, cached.0) else {
-            return self.compile(bytes, patience, jail);
+        let (cache, found) = match cached.0 {
+            Found::Precompiled(component) => {
+                setup::check_imports(&component, &self.inner.wasmtime)?;
+                return Ok(component);
+            }
+            Found::Nowhere => return self.compile(wasm.bytes(), patience, jail),
+            Found::Folder(cache, found) => (cache, found),
         };
         match found {
             Ok(Some(component)) => {
@@ -115,11 +128,13 @@ impl Engine {
             Ok(None) => {}
             Err(error) => {
                 tracing::warn!(%error, "the compiled-code cache is not used");
-                return self.compile(bytes, patience, jail);
+                return self.compile(wasm.bytes(), patience, jail);
             }
         }
-        let component = self.compile(bytes, patience, jail)?;
-        let stored = component.serialize().map(|code| cache.store(digest, code));
+        let component = self.compile(wasm.bytes(), patience, jail)?;
+        let stored = component
+            .serialize()
+            .map(|code| cache.store(wasm.digest(), code));
         if let Ok(Err(error)) = stored {
             tracing::warn!(%error, "compiled code is not kept");
         }

@@ -16,6 +16,7 @@ mod error;
 mod hostcalls;
 mod load;
 mod permits;
+mod precompiled;
 mod room;
 mod setup;
 mod state;
@@ -39,8 +40,9 @@ use self::state::State;
 use self::ticker::Ticker;
 use crate::capability::{Budget, BudgetExceeded, Call, Used};
 use crate::jail::Launcher;
-use crate::trust::Digest;
+use crate::trust::Wasm;
 
+pub use self::apart::{SLOW_COMPILATION, is_compiling};
 pub use self::budget::Budgets;
 pub(crate) use self::cache::DescriptionCache;
 pub use self::cache::{CacheError, CodeCacheFolders};
@@ -67,6 +69,8 @@ struct Inner {
     /// What the kernel leaves for components, and for instances where there is no pool.
     room: Arc<Room>,
     cache: Option<CodeCache>,
+    /// Loaded from this program.
+    precompiled: precompiled::Components,
     // Dropped last: its thread ends once the engine above is gone.
     ticker: Ticker,
 }
@@ -80,8 +84,18 @@ pub struct Skill {
     _mapped: Held,
 }
 
-/// Compiled code that was found, or not, in the cache; none where there is no cache.
-pub(crate) struct Cached(Option<Result<Option<Component>, CacheError>>);
+/// The machine code of a component, if there is some already.
+pub(crate) struct Cached(Found);
+
+/// Where it was looked for.
+enum Found {
+    /// In this program.
+    Precompiled(Component),
+    /// In the cache.
+    Folder(CodeCache, Result<Option<Component>, CacheError>),
+    /// Not in this program, and there is no cache.
+    Nowhere,
+}
 
 /// What a call returned, and what it used.
 #[derive(Debug)]
@@ -145,6 +159,7 @@ impl Engine {
                 slots,
                 room,
                 cache,
+                precompiled: precompiled::Components::default(),
                 ticker,
             }),
         })
@@ -215,13 +230,17 @@ impl Engine {
     /// [`ProbeFailure`] tells a component that cannot be instantiated from one that does not answer.
     pub fn probe(
         &self,
-        component: &[u8],
-        digest: &Digest,
+        component: &Wasm,
         call: impl FnOnce() -> Arc<Call>,
         budgets: &Budgets,
     ) -> Result<String, ProbeFailure> {
         let linked = self
-            .compiled(self.cached(digest), component, digest, load::PATIENCE, None)
+            .compiled(
+                self.cached(component.digest()),
+                component,
+                load::PATIENCE,
+                None,
+            )
             .and_then(|component| self.link(&component))
             .map_err(|error| ProbeFailure::Instantiation(error.to_string()))?;
         self.describe(&linked, call(), budgets)

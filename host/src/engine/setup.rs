@@ -12,7 +12,7 @@ use super::budget::{INSTANCES, MEMORIES, TABLES};
 use super::error::EngineError;
 use super::room::{NoRoom, Room};
 use super::state::State;
-use super::wasi;
+use super::{precompiled, wasi};
 use crate::trust::{Capability, HostInterface};
 
 /// How an engine is set up.
@@ -79,18 +79,10 @@ const KEEP_RESIDENT_OF_ALL: usize = 64 * KEEP_RESIDENT;
 /// TN-02: the most that any policy may give one call.
 const MAX_MEMORY: usize = 1024 * 1024 * 1024;
 
+/// The settings that decide about machine code, for an engine that may run code where it lies in this program.
 fn config() -> Config {
-    let mut config = Config::new();
-    config.wasm_component_model(true);
-    config.consume_fuel(true);
-    config.epoch_interruption(true);
-    // The same request with the same answers gives the same bytes, on every processor.
-    config.cranelift_nan_canonicalization(true);
-    config.relaxed_simd_deterministic(true);
-    // Smaller compiled code: traps are reported by kind, not by address.
-    config.native_unwind_info(false);
-    config.generate_address_map(false);
-    config.wasm_backtrace_max_frames(None);
+    let mut config = hydrant_precompiled::config();
+    precompiled::run_in_place(&mut config);
     config
 }
 

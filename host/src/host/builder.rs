@@ -31,7 +31,6 @@ pub struct HostBuilder {
     home: Option<PathBuf>,
     own: Vec<PathBuf>,
     jail: Option<Launcher>,
-    begins_jail: bool,
     engine: EngineOptions,
     shared: Option<Engine>,
     no_processes: bool,
@@ -143,14 +142,6 @@ impl HostBuilder {
         self
     }
 
-    /// Begins a jail as soon as the policy says that a program may be started, before it is known whether the skill does:
-    /// for a host that makes one call and ends. Default: it begins when the skill is known.
-    #[must_use]
-    pub fn begin_jail_early(mut self) -> Self {
-        self.begins_jail = true;
-        self
-    }
-
     /// How the engine is set up. Default: 64 slots, compiled code and descriptions of tools kept in the user's cache
     /// folder.
     #[must_use]
@@ -199,12 +190,6 @@ impl HostBuilder {
         } else {
             Layers::load(files, &self.mounts)?
         };
-        if let Some(jail) = &self.jail
-            && self.begins_jail
-            && layers.may_confine()
-        {
-            jail.prepare();
-        }
         let (mut root, mut anchor) = embedded_pins();
         if let Some(directory) = &self.root {
             root = Root::open(directory)?;

@@ -76,11 +76,10 @@ impl Host {
         let mut budgets = Budgets::of(&self.layers.limits());
         // TN-22: compiling what is not pinned is a part of the call, and takes of its time.
         let started = Instant::now();
-        let (wasm, artifact) = (bundle.wasm(), bundle.artifact());
         let (patience, jail) = (budgets.wall_clock, self.jail.as_ref());
         let loaded = self
             .engine
-            .load_within(wasm, artifact, capabilities, patience, jail);
+            .load_within(bundle.wasm(), capabilities, patience, jail);
         let skill = match loaded {
             Ok(skill) => skill,
             Err(error) => return (Err(Failure::NotLoadable(error)), Journaled::default()),
@@ -116,7 +115,7 @@ impl Host {
             caps_used,
             denied,
         } = engine.run(
-            bundle.wasm(),
+            bundle.wasm().bytes(),
             &manifest.entrypoint,
             request,
             &call,

@@ -96,10 +96,10 @@ impl PinnedSkills {
         let pinned = pinned?;
         let (bundle, capabilities) = (&pinned.bundle, &pinned.bundle.manifest().capabilities);
         verified(capabilities);
-        let (wasm, artifact) = (bundle.wasm(), bundle.artifact());
-        let skill = match cached.filter(|_| *artifact == entry.artifact) {
-            Some(cached) => engine.load_cached(cached, wasm, artifact, capabilities),
-            None => engine.load(wasm, artifact, capabilities),
+        let wasm = bundle.wasm();
+        let skill = match cached.filter(|_| *wasm.digest() == entry.artifact) {
+            Some(cached) => engine.load_cached(cached, wasm, capabilities),
+            None => engine.load(wasm, capabilities),
         }?;
         let loaded = Arc::new(PinnedSkill {
             grant: Grant::new(Arc::clone(layers), capabilities),

@@ -11,7 +11,7 @@ use super::component_checks;
 use super::finding::{Finding, Findings, Row};
 use super::folder::{FileFault, Folder};
 use super::root::{Root, SKILLS};
-use crate::trust::limits::{MAX_JSON_BYTES, MAX_WASM_BYTES};
+use crate::trust::limits::MAX_JSON_BYTES;
 use crate::trust::{
     Bundle, BundleError, BundleFiles, Experimental, KeyRing, LockEntry, Manifest, Signatures, Step,
     VerifiedBundle, verify_entry,
@@ -149,7 +149,7 @@ impl Check<'_> {
 
     fn run(mut self, folder: &Folder, depth: Depth<'_>) -> Checked {
         self.ask(Row::TV_11);
-        let wasm = self.required(folder, WASM, MAX_WASM_BYTES);
+        let wasm = self.required_wasm(folder);
         let manifest = self.required(folder, MANIFEST, MAX_JSON_BYTES);
         let signatures = self.required(folder, SIGNATURES, MAX_JSON_BYTES);
         self.passengers(folder);
@@ -293,7 +293,11 @@ impl Check<'_> {
             self.verify_apart(parsed);
             return None;
         };
-        let runs = component_checks::check_imports(self, &bundle);
+        // Before a component of this program starts, the engine looks at what its machine code imports, at no cost.
+        let runs = match depth {
+            Depth::Run if bundle.wasm().is_carried() => true,
+            _ => component_checks::check_imports(self, &bundle),
+        };
         self.ask(Row::TV_17);
         let bundle = match bundle.verify(self.ring) {
             Ok(bundle) => bundle,

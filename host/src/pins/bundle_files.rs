@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use super::RING;
-use super::bundle_checks::{BUNDLE_META, Check, Parsed};
+use super::bundle_checks::{BUNDLE_META, Check, Parsed, WASM};
 use super::finding::{Finding, Row};
 use super::folder::{Folder, MemberKind, Reason};
-use crate::trust::limits::MAX_JSON_BYTES;
-use crate::trust::{BUNDLE_FILES, BundleMeta, Digest, PASSENGERS};
+use crate::trust::limits::{MAX_JSON_BYTES, MAX_WASM_BYTES};
+use crate::trust::{BUNDLE_FILES, BundleMeta, Digest, PASSENGERS, Wasm};
 
 impl Check<'_> {
     /// TV-11: reads a file that must be there.
@@ -19,6 +19,14 @@ impl Check<'_> {
     ) -> Option<Cow<'static, [u8]>> {
         folder
             .read(name, maximum)
+            .map_err(|fault| self.report_fault(Row::TV_11, &fault))
+            .ok()
+    }
+
+    /// As [`required`](Self::required), for `skill.wasm`.
+    pub(super) fn required_wasm(&mut self, folder: &Folder) -> Option<Wasm> {
+        folder
+            .read_wasm(WASM, MAX_WASM_BYTES)
             .map_err(|fault| self.report_fault(Row::TV_11, &fault))
             .ok()
     }

@@ -12,7 +12,7 @@ use crate::trust::{Bundle, HostInterface, VerifiedBundle, imports};
 /// TV-23 to TV-26. Whether it could be instantiated at all: a component, without imports that no host has.
 pub(super) fn check_imports(check: &mut Check<'_>, bundle: &Bundle) -> bool {
     check.ask(Row::TV_23);
-    let imports = match imports(bundle.wasm()) {
+    let imports = match imports(bundle.wasm().bytes()) {
         Ok(imports) => imports,
         Err(error) => {
             check.report(Row::TV_23, WASM, Finding::new(Row::TV_23, error));
@@ -77,7 +77,7 @@ pub(super) fn check_behaviour(
     probe: &dyn ComponentProbe,
 ) {
     check.ask(Row::TV_27);
-    let (row, problem) = match probe.instantiate_and_describe(bundle.wasm(), bundle.artifact()) {
+    let (row, problem) = match probe.instantiate_and_describe(bundle.wasm()) {
         Err(ProbeError::DoesNotInstantiate(why)) => {
             (Row::TV_27, format!("does not instantiate: {why}"))
         }

@@ -5,12 +5,13 @@ use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 
+use hydrant_precompiled::Precompiled;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::root::EmbeddedFiles;
 use super::stamp::FileStamp;
-use crate::trust::escaped;
+use crate::trust::{Digest, Wasm, escaped};
 
 /// Names in one directory; more than that is an attack on whoever lists it.
 const MAX_MEMBERS: usize = 100_000;
@@ -159,6 +160,7 @@ impl Folder {
         let failed = |reason| fault(self.path_of(name), reason);
         match self.open(name, maximum)? {
             Opened::Embedded(bytes) => Ok(Cow::Borrowed(bytes)),
+            Opened::Component(component) => Ok(Cow::Owned(carried(component).bytes().to_vec())),
             Opened::File { file, size } => {
                 let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
                 // The file may grow while it is read.
@@ -168,6 +170,17 @@ impl Folder {
                 check_size(length(&bytes), maximum).map_err(failed)?;
                 Ok(Cow::Owned(bytes))
             }
+        }
+    }
+
+    /// Reads a `skill.wasm`, once. One that the program carries stays compressed until its bytes are asked for.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(super) fn read_wasm(&self, name: &str, maximum: u64) -> Result<Wasm, FileFault> {
+        match self.open(name, maximum)? {
+            Opened::Component(component) => Ok(carried(component)),
+            _ => self.read(name, maximum).map(Wasm::from),
         }
     }
 
@@ -185,12 +198,15 @@ impl Folder {
             _ if !is_plain(name) => Err(failed(Reason::NotPlain)),
             Handle::Embedded(files) => {
                 let path = self.path_of(name);
-                let (_, bytes) = files
-                    .iter()
-                    .find(|(file, _)| *file == path)
-                    .ok_or_else(|| failed(Reason::Missing))?;
-                check_size(length(bytes), maximum).map_err(failed)?;
-                Ok(Opened::Embedded(bytes))
+                if let Some((_, bytes)) = files.iter().find(|(file, _)| *file == path) {
+                    check_size(length(bytes), maximum).map_err(failed)?;
+                    return Ok(Opened::Embedded(bytes));
+                }
+                let component =
+                    hydrant_precompiled::at(&path).ok_or_else(|| failed(Reason::Missing))?;
+                let bytes = u64::try_from(component.wasm_bytes).unwrap_or(u64::MAX);
+                check_size(bytes, maximum).map_err(failed)?;
+                Ok(Opened::Component(component))
             }
             Handle::Directory(parent) => {
                 // Non-blocking: opening a pipe must not wait for its writer.
@@ -244,6 +260,13 @@ impl Folder {
 enum Opened {
     File { file: File, size: u64 },
     Embedded(&'static [u8]),
+    Component(&'static Precompiled),
+}
+
+fn carried(component: &'static Precompiled) -> Wasm {
+    // The build script wrote it; were it no digest, no bundle would name it.
+    let digest = component.digest.parse().unwrap_or_else(|_| Digest::zero());
+    Wasm::carried(digest, component.compressed_wasm, component.wasm_bytes)
 }
 
 fn fault(path: String, reason: Reason) -> FileFault {

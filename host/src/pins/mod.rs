@@ -44,19 +44,15 @@ pub use stamp::{Stamp, stamp};
 pub use world::world_id;
 
 use crate::policy::Policy;
-use crate::trust::{Capability, Digest, KeyRing, Lock, LockEntry, WasmForm};
+use crate::trust::{Capability, Digest, KeyRing, Lock, LockEntry, Wasm, WasmForm};
 
 /// What instantiates a component with nothing and asks it to describe itself (TV-27, TV-28).
 pub trait ComponentProbe {
-    /// `artifact` is the digest of `component`. Answers what `describe` returned, within TN-30.
+    /// Answers what `describe` returned, within the budgets of a description.
     ///
     /// # Errors
     /// [`ProbeError`] says which of the two failed.
-    fn instantiate_and_describe(
-        &self,
-        component: &[u8],
-        artifact: &Digest,
-    ) -> Result<String, ProbeError>;
+    fn instantiate_and_describe(&self, component: &Wasm) -> Result<String, ProbeError>;
 }
 
 /// Why a component did not describe itself.

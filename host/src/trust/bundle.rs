@@ -15,7 +15,7 @@ use super::escape::shown;
 use super::limits::{MAX_JSON_BYTES, MAX_WASM_BYTES};
 use super::{
     Digest, Experimental, FileError, KeyError, KeyRing, Manifest, ManifestError, SignatureError,
-    Signatures, SignaturesError, canonical_digest, files, verify_entry,
+    Signatures, SignaturesError, Wasm, WasmForm, canonical_digest, files, verify_entry,
 };
 
 /// Everything that a bundle may hold (TB-20 to TB-25).
@@ -36,7 +36,7 @@ pub(crate) const PASSENGERS: [&str; 2] = ["sbom.spdx.json", "sigstore.bundle.jso
 #[derive(Debug, Clone)]
 pub struct BundleFiles {
     /// `skill.wasm`
-    pub wasm: Cow<'static, [u8]>,
+    pub wasm: Wasm,
     /// `manifest.json`
     pub manifest: Cow<'static, [u8]>,
     /// `signatures.json`, which archives and installs may lack (TB-22).
@@ -65,29 +65,6 @@ impl BundleFiles {
         // TB-20: of no use here, but a bundle with one that cannot be read is none.
         optional("bundle-meta.json")?;
         Ok(files)
-    }
-}
-
-/// What the first 8 bytes of a `skill.wasm` announce.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WasmForm {
-    /// `00 61 73 6d 0d 00 01 00`
-    Component,
-    /// `00 61 73 6d 01 00 00 00`
-    CoreModule,
-    /// Neither.
-    Other,
-}
-
-impl WasmForm {
-    /// The form of `wasm`.
-    #[must_use]
-    pub fn of(wasm: &[u8]) -> Self {
-        match wasm {
-            [0, b'a', b's', b'm', 0x0d, 0, 1, 0, ..] => Self::Component,
-            [0, b'a', b's', b'm', 1, 0, 0, 0, ..] => Self::CoreModule,
-            _ => Self::Other,
-        }
     }
 }
 
@@ -213,7 +190,7 @@ impl BundleError {
 /// A bundle whose parts name each other; who signed it is not checked yet.
 #[derive(Debug, Clone)]
 pub struct Bundle {
-    wasm: Cow<'static, [u8]>,
+    wasm: Wasm,
     manifest: Manifest,
     manifest_hash: Digest,
     signatures: Signatures,
@@ -240,11 +217,10 @@ impl Bundle {
         let manifest = Manifest::parse(&files.manifest).map_err(BundleError::Manifest)?;
         let signatures = Signatures::parse(&signatures)?;
         check_named(&manifest, &signatures)?;
-        let actual = Digest::of(&files.wasm);
-        if actual != manifest.artifact {
+        if *files.wasm.digest() != manifest.artifact {
             return Err(BundleError::OtherWasm {
                 expected: manifest.artifact,
-                actual,
+                actual: files.wasm.digest().clone(),
             });
         }
         manifest
@@ -284,14 +260,14 @@ impl Bundle {
 
     /// `skill.wasm`
     #[must_use]
-    pub fn wasm(&self) -> &[u8] {
+    pub fn wasm(&self) -> &Wasm {
         &self.wasm
     }
 
     /// What `skill.wasm` announces itself as.
     #[must_use]
     pub fn form(&self) -> WasmForm {
-        WasmForm::of(&self.wasm)
+        self.wasm.form()
     }
 
     /// One digest for wasm, manifest and signatures (TR-11).

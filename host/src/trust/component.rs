@@ -10,7 +10,7 @@ use wasmparser::{
     ComponentTypeRef, InstanceTypeDeclaration, Parser, Payload, TypeBounds,
 };
 
-use super::bundle::WasmForm;
+use super::WasmForm;
 use super::escape::shown;
 
 /// The package whose interfaces are capabilities.

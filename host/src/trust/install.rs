@@ -227,7 +227,7 @@ fn check(
             .map_err(InstallError::Policy)?;
     }
     let files = BundleFiles {
-        wasm: Cow::Owned(package.wasm().to_vec()),
+        wasm: package.wasm().to_vec().into(),
         manifest: Cow::Owned(package.manifest().to_vec()),
         signatures: Some(Cow::Owned(signatures.to_vec())),
     };

@@ -34,9 +34,10 @@ pub mod source;
 pub mod store;
 #[cfg(test)]
 mod vectors;
+mod wasm;
 
 pub(crate) use bundle::PASSENGERS;
-pub use bundle::{BUNDLE_FILES, Bundle, BundleError, BundleFiles, Step, VerifiedBundle, WasmForm};
+pub use bundle::{BUNDLE_FILES, Bundle, BundleError, BundleFiles, Step, VerifiedBundle};
 pub use bundle_meta::{BundleMeta, BundleMetaError};
 pub use canonical::{canonical_digest, canonical_json};
 pub use component::{HostInterface, Imports, NotAComponent, imports};
@@ -62,3 +63,4 @@ pub use profile::ProfileError;
 pub use registry::{RegistryError, verify_registry_entry};
 pub use signature::{SignatureEntry, SignatureError, verify_entry};
 pub use signatures::{Signatures, SignaturesError};
+pub use wasm::{Wasm, WasmForm};

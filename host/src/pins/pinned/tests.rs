@@ -21,7 +21,7 @@ fn tk_42_a_pinned_skill_is_answered_with_its_bundle_entry_and_stamp() {
         assert_eq!(pinned.entry, scratch.lock().skills[0]);
         assert_eq!(*pinned.bundle.artifact(), pinned.entry.artifact);
         assert_eq!(
-            pinned.bundle.wasm(),
+            pinned.bundle.wasm().bytes(),
             scratch.read("skills/a.skill/0.1.0/skill.wasm")
         );
         assert_eq!(pinned.stamp, stamp(&root, &pinned.entry));

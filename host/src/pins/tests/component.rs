@@ -232,12 +232,8 @@ fn tv_28_is_asked_of_a_pinned_bundle_with_other_faults() {
 struct Replacing<'a>(&'a Scratch);
 
 impl ComponentProbe for Replacing<'_> {
-    fn instantiate_and_describe(
-        &self,
-        wasm: &[u8],
-        artifact: &Digest,
-    ) -> Result<String, ProbeError> {
-        if Digest::of(wasm) != *artifact {
+    fn instantiate_and_describe(&self, wasm: &Wasm) -> Result<String, ProbeError> {
+        if Digest::of(wasm.bytes()) != *wasm.digest() {
             return Err(ProbeError::DoesNotInstantiate("not the artifact".into()));
         }
         for entry in fs::read_dir(self.0.path("skills/a.skill/0.1.0")).unwrap() {

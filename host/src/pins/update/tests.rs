@@ -501,8 +501,8 @@ fn tw_06_a_removed_bundle_is_reported_as_unpinned() {
 struct ByArtifact(BTreeMap<Digest, &'static str>);
 
 impl ComponentProbe for ByArtifact {
-    fn instantiate_and_describe(&self, _: &[u8], artifact: &Digest) -> Result<String, ProbeError> {
-        Ok(description(self.0[artifact]))
+    fn instantiate_and_describe(&self, component: &Wasm) -> Result<String, ProbeError> {
+        Ok(description(self.0[component.digest()]))
     }
 }
 

@@ -56,8 +56,8 @@ pub async fn serve_stdio(
         let catalogue = catalogue.map_err(|error| StdioError::Tools(error.to_string()))?;
         server.selection().check(&catalogue)?;
     } else {
-        // A client waits for its answer to `initialize` for seconds only, and on a new machine every skill has to be
-        // compiled before it says what it is.
+        // A client waits for its tools for seconds only, and a skill that this program was not built with is compiled before
+        // it says what it is.
         let (server, who) = (server.clone(), who.clone());
         tokio::spawn(async move { drop(server.catalogue(&who).await) });
     }
