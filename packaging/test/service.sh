@@ -42,13 +42,13 @@ systemd-analyze verify "$unit"
 # What systemd does before it starts the program: the folders, the user, an environment that has nothing else.
 install -d -m 0700 -o hydrant -g hydrant /var/lib/hydrant /var/cache/hydrant
 mapfile -t environment < <(sed -n 's/^Environment=//p' "$unit" | tr ' ' '\n')
-as_service() { setpriv --reuid hydrant --regid hydrant --init-groups --no-new-privs env -i "${environment[@]}" "$@"; }
+as_service=(setpriv --reuid hydrant --regid hydrant --init-groups --no-new-privs env -i "${environment[@]}")
 mapfile -t check < <(sed -n 's/^ExecStartPre=//p' "$unit")
 mapfile -t start < <(sed -n 's/^ExecStart=//p' "$unit")
 read -ra check <<< "${check[0]}"
 read -ra start <<< "${start[0]}"
-as_service "${check[@]}"
-as_service "${start[@]}" --listen 127.0.0.1:17878 &
+"${as_service[@]}" "${check[@]}"
+"${as_service[@]}" "${start[@]}" --listen 127.0.0.1:17878 &
 service=$!
 trap 'kill "$service" 2>/dev/null || true' EXIT
 for _ in $(seq 300); do

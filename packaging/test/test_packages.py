@@ -40,9 +40,10 @@ def one(pattern):
     return pathlib.Path(found[0])
 
 
-def run(*command, status=0, **options):
+def run(*command, status=0, stderr=subprocess.PIPE, **options):
     """The output of a command, which has to end with `status`."""
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=600, **options)
+    command = [str(part) for part in command]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=stderr, text=True, timeout=600, **options)
     assert done.returncode == status, f"{command}: status {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done
 
@@ -70,8 +71,8 @@ class Packages(unittest.TestCase):
             return self.folder / content.getnames()[0].split("/")[0]
 
     def offered_by(self, command):
-        """What a server offers a client of the official SDK."""
-        done = run(tool("python"), TEST / "mcp_tools.py", self.folder, *command, env=self.environment)
+        """What a server offers a client of the official SDK, started in a folder that has an `os`."""
+        done = run(tool("python"), TEST / "mcp_tools.py", ROOT / "examples", *command, env=self.environment)
         return json.loads(done.stdout)
 
     def test_checksums_hold(self):
@@ -208,6 +209,7 @@ class Packages(unittest.TestCase):
         server = json.loads((plugin / ".mcp.json").read_text())["mcpServers"]["hydrant"]
         offered = self.offered_by([replaced(part, values) for part in [server["command"], *server["args"]]])
         self.assertIn("hydrate", offered["tools"])
+        self.assertIn(AGENT, offered["resources"])
         hook = json.loads((plugin / "hooks/hooks.json").read_text())["hooks"]["UserPromptSubmit"][0]["hooks"][0]
         prompt = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(self.folder), "prompt": "fix the bug"}
         answer = run(
@@ -292,7 +294,9 @@ class Action(unittest.TestCase):
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         environment = {**kept, "GITHUB_OUTPUT": str(self.folder / "output"), "RUNNER_TEMP": str(self.folder)}
         environment |= {f"INPUT_{name}": value for name, value in given.items()}
-        return run(ROOT / "packaging/action/verify.sh", status=status, cwd=self.folder, env=environment).stdout
+        # A runner reads both streams as one.
+        script = ROOT / "packaging/action/verify.sh"
+        return run(script, status=status, cwd=self.folder, env=environment, stderr=subprocess.STDOUT).stdout
 
     def test_a_root_as_it_was_pinned_passes(self):
         self.assertIn("OK verify-pins", self.verify(0, LOCK="true"))
