@@ -310,3 +310,33 @@ fn tb_14_a_root_belongs_to_its_own_team() {
     root.assert_verifies();
     assert_eq!(crate::run_pinned::run(&root, &[ECHO]).status, 0);
 }
+
+#[test]
+fn a_check_names_the_skills_that_differ_and_the_command_that_pins_them() {
+    let root = Root::of(vec![echo("0.1.0"), reader("demo.read", "0.1.0")]);
+    root.folder
+        .write("skills/demo.read/SKILL.md", "another text");
+    let run = unsigned(&root, &["--check"]);
+    assert_eq!(run.status, 2, "{run:?}");
+    assert!(
+        run.stderr
+            .contains("(demo.read@0.1.0: skill_md); `hydrant lock --update`"),
+        "{run:?}"
+    );
+    root.put(&echo("0.2.0"));
+    let run = unsigned(&root, &["--check"]);
+    assert!(
+        run.stderr
+            .contains("demo.echo@0.2.0 is not pinned; demo.read@0.1.0: skill_md"),
+        "{run:?}"
+    );
+    root.folder
+        .write("skills/demo.read/0.1.0/skill.wasm", guests::echo(ECHO));
+    let run = unsigned(&root, &["--check"]);
+    assert!(run.stderr.contains("error: demo.read@0.1.0 "), "{run:?}");
+    assert!(
+        run.stdout
+            .contains("`hydrant pack`, signed with `hydrant sign`"),
+        "{run:?}"
+    );
+}

@@ -6,12 +6,18 @@ use serde_json::{Value, json};
 
 use crate::bundle::{Bundle, PREAMBLE};
 use crate::canonical::{digest, pretty, with};
+use crate::guests;
 use crate::keys;
 use crate::program::{Folder, Run, listing};
+use crate::root::ECHO;
 
 fn pack(folder: &Folder, manifest: &Value) -> Run {
+    pack_wasm(folder, PREAMBLE, manifest)
+}
+
+fn pack_wasm(folder: &Folder, wasm: &[u8], manifest: &Value) -> Run {
     folder
-        .write("in.wasm", PREAMBLE)
+        .write("in.wasm", wasm)
         .write("in.json", manifest.to_string());
     folder.run(&[
         "pack",
@@ -249,4 +255,58 @@ fn tk_22_a_path_is_echoed_as_given() {
         "skill.wasm",
     ];
     assert_eq!(listing(&folder.path("out")), names);
+}
+
+/// `pack` of this component as `demo.echo`.
+fn pack_component(folder: &Folder, wasm: &[u8], capabilities: &[(&str, &str)]) -> Run {
+    let bundle = Bundle::new((ECHO, "0.1.0"), wasm, capabilities, &keys::team());
+    pack_wasm(folder, wasm, &bundle.manifest)
+}
+
+#[test]
+fn pack_says_what_verify_would_find_wrong_before_anything_is_compiled() {
+    let reading = guests::reading(ECHO, "/workspace/note.txt", 1);
+    let tcp = guests::importing(ECHO, "wasi:sockets/tcp@0.2.0");
+    let described = |from: &str, to: &str| {
+        let text = guests::description(ECHO).replace(from, to);
+        guests::describing("", &text)
+    };
+    let open = described(
+        "\"additionalProperties\":false",
+        "\"additionalProperties\":true",
+    );
+    let spaced = described("\"name\":", "\"name\": ");
+    let unbounded = described(
+        "\"properties\":{}",
+        "\"properties\":{\"n\":{\"type\":\"integer\"}}",
+    );
+    let read = [("fs.read", "/workspace")];
+    let rows: [(&[u8], &[(&str, &str)], &str); 7] = [
+        (
+            &reading,
+            &[],
+            "import not declared: fs-read needs a capability fs.read",
+        ),
+        (&tcp, &[], "import not allowed: wasi:sockets/tcp@0.2.0"),
+        (&guests::echo(ECHO), &read, "capability not used: fs.read"),
+        (
+            &open,
+            &[],
+            "input_schema: additionalProperties is not false (the text at byte ",
+        ),
+        (&spaced, &[], "is not compact"),
+        (&unbounded, &[], "the integer \"n\" has no minimum"),
+        (b"(component)", &[], "skill.wasm is not a component"),
+    ];
+    for (wasm, capabilities, message) in rows {
+        let folder = Folder::new();
+        pack_component(&folder, wasm, capabilities).assert_failed(message);
+        assert!(!folder.exists("out"), "{message}");
+    }
+    let folder = Folder::new();
+    pack_component(&folder, &reading, &read).assert_line("OK pack bundle=out");
+    pack_component(&folder, &guests::echo(ECHO), &[]).assert_line("OK pack bundle=out");
+    // A core module has no imports of the world.
+    pack_component(&folder, &guests::bare("(result i32) (i32.const 0)"), &read)
+        .assert_line("OK pack bundle=out");
 }

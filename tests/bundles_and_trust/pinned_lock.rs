@@ -356,3 +356,28 @@ fn tv_08_the_substrate_is_this_binarys_world() {
         root.verify(&[]).assert(2, "TV-08", LOCK, "");
     }
 }
+
+/// As a CI system passes a variable that nobody set.
+#[test]
+fn an_empty_digest_of_the_ring_is_told_apart_from_a_wrong_one() {
+    let root = Root::new();
+    let mut by_variable = root.command(&["verify"]);
+    let runs = [
+        Run::of(by_variable.env("HYDRANT_KEYS_DIGEST", "")),
+        root.run(&["verify", "--keys-digest", ""]),
+        Run::of(
+            root.command(&["skills", "--root", "."])
+                .env("HYDRANT_KEYS_DIGEST", ""),
+        ),
+    ];
+    for (run, place) in runs.iter().zip([
+        "HYDRANT_KEYS_DIGEST",
+        "--keys-digest",
+        "HYDRANT_KEYS_DIGEST",
+    ]) {
+        assert_eq!(run.status, 1, "{run:?}");
+        let empty = format!("{place} is empty: give it the digest of the key ring");
+        assert!(run.stderr.contains(&empty), "{run:?}");
+        assert!(!run.stderr.contains("invalid digest format"), "{run:?}");
+    }
+}

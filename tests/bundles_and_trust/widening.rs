@@ -217,10 +217,32 @@ fn tw_04_a_new_key_needs_the_old_ring_and_the_flag() {
         Run::of(command.args(more).env("HYDRANT_SIGNING_KEYS", &signing))
     };
     let before = root.folder.read(LOCK);
+    let refused = run(&["--allow-signer-change"]);
     assert_eq!(
-        run(&["--allow-signer-change"]).status,
-        3,
+        refused.status, 3,
         "the old lock is not signed by the new ring"
+    );
+    assert!(
+        refused
+            .stdout
+            .contains("--old-keys FILE and --old-keys-digest DIGEST"),
+        "{refused:?}"
+    );
+    // Before anybody names the new ring, it could be a stranger's.
+    let unnamed = Run::of(&mut root.command(&["lock", "--update"]));
+    assert_eq!(unnamed.status, 3, "{unnamed:?}");
+    assert!(
+        unnamed
+            .stdout
+            .contains("a ring of your own is named with --keys-digest"),
+        "{unnamed:?}"
+    );
+    assert!(unnamed.stdout.contains("--old-keys FILE"), "{unnamed:?}");
+    let verified = root.verify(&[]);
+    assert!(
+        !verified.run.stderr.contains("a ring of your own"),
+        "{:?}",
+        verified.run
     );
     let old = [
         "--old-keys",

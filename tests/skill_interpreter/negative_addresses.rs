@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{House, code};
+use crate::house::{House, code, string};
 use crate::recorder::{Recorder, Reply};
 
 const SKILL: &str = "name: a\noperations:\n- name: x\n  endpoint: https://a.example.org/\n";
@@ -67,6 +67,32 @@ fn k_405_u3_other_hosts_of_the_same() {
     }
     // No subdomain.
     assert_ne!(checked(&house, "https://notx.com/a/skill.md"), "url-tweet");
+}
+
+#[test]
+fn a_missing_file_is_no_such_file_and_nothing_is_told_of_files_beyond_the_roots() {
+    let house = House::new();
+    let folder = house.folder();
+    folder.put("../beside/skill.yaml", SKILL);
+    folder.put("here/skill.yaml", SKILL);
+    std::os::unix::fs::symlink("../beside/none.yaml", folder.path("nowhere.yaml")).unwrap();
+    std::os::unix::fs::symlink("../beside", folder.path("folder")).unwrap();
+    let message = |path: &str| string(&house.error(&["skill", "load", "--force", path])["message"]);
+    for missing in ["none.yaml", "here/none.yaml", "here/none/none.yaml"] {
+        assert_eq!(message(missing), format!("no such file: {missing}"));
+    }
+    for beyond in [
+        "nowhere.yaml",
+        "folder/none.yaml",
+        "../beside/none.yaml",
+        "/none/none.yaml",
+        "here/../none.yaml",
+    ] {
+        assert!(
+            message(beyond).contains("no file below `skill_roots`"),
+            "{beyond}"
+        );
+    }
 }
 
 #[test]

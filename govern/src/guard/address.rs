@@ -165,7 +165,13 @@ fn userinfo(url: &Url) -> Result<(), Failure> {
 /// K-54
 fn file(path: &Path, config: &Config) -> Result<Place, Failure> {
     let refused = || not_allowed(&path.display().to_string());
-    let canonical = path.canonicalize().map_err(|_| refused())?;
+    let canonical = path.canonicalize().map_err(|error| {
+        if error.kind() == std::io::ErrorKind::NotFound && may_be_told(path, config) {
+            no_such_file(&path.display().to_string())
+        } else {
+            refused()
+        }
+    })?;
     let roots = config.skill_roots.iter();
     let (root, below) = roots
         .filter_map(|root| root.canonicalize().ok())
@@ -178,6 +184,31 @@ fn file(path: &Path, config: &Config) -> Result<Place, Failure> {
         return Err(refused());
     }
     Ok(Place::File { root, below })
+}
+
+/// Whether it may be said that a path leads nowhere: as it is written it stays below a root, so that nothing about files
+/// outside is told.
+fn may_be_told(path: &Path, config: &Config) -> bool {
+    let Ok(path) = std::path::absolute(path) else {
+        return false;
+    };
+    let climbs = path
+        .components()
+        .any(|part| part == std::path::Component::ParentDir);
+    // A link that leads nowhere is there.
+    let mut parts = path.ancestors();
+    let existing = parts.find(|part| part.symlink_metadata().is_ok());
+    let existing = existing.and_then(|part| part.canonicalize().ok());
+    let roots = config.skill_roots.iter();
+    let mut roots = roots.filter_map(|root| root.canonicalize().ok());
+    !climbs && existing.is_some_and(|existing| roots.any(|root| existing.starts_with(root)))
+}
+
+fn no_such_file(path: &str) -> Failure {
+    Failure::new(
+        Code::PathNotAllowed,
+        format!("no such file: {}", shown(path)),
+    )
 }
 
 /// One answer for what is not there and what may not be read: it tells nothing about files outside the roots.

@@ -12,9 +12,10 @@ use anyhow::Context;
 use clap::Args;
 use hydrant::audit::{AuditTarget, ContextId, TargetSources};
 use hydrant::jail::Launcher;
+use hydrant::pins::Anchor;
 use hydrant::serve::document;
 use hydrant::trust::{Digest, limits, read_bounded};
-use hydrant::{Host, HostBuilder, govern, home, hook};
+use hydrant::{Host, HostBuilder, govern, home, hook, keys_digest};
 use serde::Deserialize;
 
 use super::pins::variable;
@@ -250,8 +251,10 @@ impl PinOptions {
             // TV-41; the ring of the skills in this program is the one in this program, whatever a team's is.
             if digest.is_none() {
                 let named = variable("HYDRANT_KEYS_DIGEST")?;
-                let named = named.map(|text| text.parse()).transpose();
-                digest = named.context("HYDRANT_KEYS_DIGEST")?;
+                let named = named.as_deref();
+                digest = named
+                    .map(|text| Anchor::keys_digest(None, Some(text), keys_digest()))
+                    .transpose()?;
             }
         }
         Ok((self.root.clone(), digest))

@@ -10,7 +10,7 @@ use hydrant::pins::{Anchor, report::Report};
 use hydrant::trust::{KeyError, KeyRing, limits, read_bounded_as};
 
 use super::output::{Exit, WithExit};
-use super::pins::{BuiltIn, ReportOptions, RootOptions, signing_keys, variable};
+use super::pins::{BuiltIn, ReportOptions, ReportUnderWay, RootOptions, signing_keys, variable};
 
 /// Pin the bundles below `skills`, check that they are pinned, or sign the lock
 #[derive(Args)]
@@ -77,22 +77,24 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, built_in: &BuiltIn<'_>) -> anyhow::Result<Exit> {
     let anchor = arguments.root.anchor(built_in)?;
+    let under_way = arguments.report.begin()?;
     let report = if arguments.update {
-        updated(arguments, &anchor, built_in)?
+        updated(arguments, &anchor, built_in, &under_way)?
     } else if arguments.check {
         let directory = arguments.root.directory()?;
         refuse_keys_inside(&directory)?;
-        update::check(&directory, &anchor, built_in.probe)?
+        update::check(&directory, &anchor, built_in.probe, Some(&under_way))?
     } else {
         signed(arguments, &anchor)?
     };
-    arguments.report.write(&report)
+    under_way.finish(&report)
 }
 
 fn updated(
     arguments: &Arguments,
     anchor: &Anchor,
     built_in: &BuiltIn<'_>,
+    under_way: &ReportUnderWay<'_>,
 ) -> anyhow::Result<Report> {
     let (directory, present) = if arguments.init {
         (arguments.root.new_directory()?, Present::Nothing)
@@ -116,6 +118,7 @@ fn updated(
         &Update {
             anchor,
             probe: built_in.probe,
+            progress: Some(under_way),
             present,
             old_ring: old_ring.as_ref(),
             widening: change(arguments.allow_widen),

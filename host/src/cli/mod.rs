@@ -35,6 +35,7 @@ mod secrets;
 mod serve;
 mod skill;
 mod skills;
+mod status;
 mod syscall;
 mod verify_pins;
 mod world;

@@ -1,15 +1,17 @@
 //! What `verify` and `lock` share: where the root is, whom it is held against, and how the report leaves (TX-04).
 
+use std::cell::{Cell, RefCell};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use hydrant::pins::report::{self, Report, Stream};
-use hydrant::pins::{Anchor, ComponentProbe, MinSigners, PINS, Root, SKILLS};
+use hydrant::pins::{Anchor, ComponentProbe, MinSigners, PINS, Progress, Root, SKILLS};
 use hydrant::trust::{Digest, write_replacing};
 
 use super::output::{Exit, print, print_line};
+use super::status::StatusLine;
 
 /// Mode of a report file.
 const REPORT_FILE: u32 = 0o644;
@@ -121,26 +123,83 @@ impl RootOptions {
 }
 
 impl ReportOptions {
-    /// Writes the report. With a document on stdout or in a file every line goes to stderr (TX-04).
-    pub(super) fn write(&self, report: &Report) -> anyhow::Result<Exit> {
+    /// The report that is about to be made, whose lines for the skills come as soon as each is done.
+    ///
+    /// # Errors
+    /// The report would be written into what is verified.
+    pub(super) fn begin(&self) -> anyhow::Result<ReportUnderWay<'_>> {
         if let Some(file) = &self.report {
             let place = std::path::absolute(file).context("--report")?;
             if let Some(root) = Root::find(&place) {
                 refuse_in_root(file, &root)?;
             }
         }
-        let document = self.format != ReportFormat::Text || self.report.is_some();
-        for line in report.lines() {
-            if document || line.stream == Stream::Stderr {
-                message(&line.text);
-            } else {
-                print_line(&line.text)?;
-            }
+        let status = StatusLine::new();
+        status.begin("checking the files of the bundles");
+        Ok(ReportUnderWay {
+            options: self,
+            status,
+            written: Cell::new(0),
+            failure: RefCell::new(None),
+        })
+    }
+
+    /// Whether stdout, or the file, gets a document: then every line goes to stderr (TX-04).
+    fn is_document(&self) -> bool {
+        self.format != ReportFormat::Text || self.report.is_some()
+    }
+
+    fn write_line(&self, text: &str, stream: Stream) -> anyhow::Result<()> {
+        if self.is_document() || stream == Stream::Stderr {
+            message(text);
+            Ok(())
+        } else {
+            print_line(text)
         }
-        let bytes = report.document(self.format.into());
-        match &self.report {
+    }
+}
+
+/// A report while it is made: shows each skill as it is done, and on a terminal what takes a while.
+pub(super) struct ReportUnderWay<'a> {
+    options: &'a ReportOptions,
+    status: StatusLine,
+    /// How many of the report's lines are written: it begins with those of the skills.
+    written: Cell<usize>,
+    /// Why a line could not be written.
+    failure: RefCell<Option<anyhow::Error>>,
+}
+
+impl Progress for ReportUnderWay<'_> {
+    fn starts(&self, skill: &str) {
+        self.status
+            .begin(&format!("starting {}", hydrant::trust::escaped(skill)));
+    }
+
+    fn done(&self, skill: &str) {
+        self.status.end();
+        let line = report::line_of_entry(skill);
+        let mut failure = self.failure.borrow_mut();
+        if failure.is_none() {
+            *failure = self.options.write_line(&line.text, line.stream).err();
+            self.written.set(self.written.get().saturating_add(1));
+        }
+    }
+}
+
+impl ReportUnderWay<'_> {
+    /// Writes the rest of the report.
+    pub(super) fn finish(self, report: &Report) -> anyhow::Result<Exit> {
+        self.status.end();
+        if let Some(failure) = self.failure.into_inner() {
+            return Err(failure);
+        }
+        for line in report.lines().iter().skip(self.written.get()) {
+            self.options.write_line(&line.text, line.stream)?;
+        }
+        let bytes = report.document(self.options.format.into());
+        match &self.options.report {
             Some(file) => write_replacing(file, &bytes, REPORT_FILE)?,
-            None if document => print(&bytes)?,
+            None if self.options.is_document() => print(&bytes)?,
             None => {}
         }
         Ok(exit(report))

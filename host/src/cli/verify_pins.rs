@@ -53,10 +53,12 @@ pub(super) fn run(arguments: &Arguments, built_in: &BuiltIn<'_>) -> anyhow::Resu
     let baseline = arguments.baseline.as_deref().map(Baseline::open);
     let baseline = baseline.transpose()?;
     let rebuilt = arguments.rebuilt.as_deref().map(Root::open).transpose()?;
+    let under_way = arguments.report.begin()?;
     let options = Options {
         policy: policy.as_ref(),
         baseline: baseline.as_ref(),
         rebuilt: rebuilt.as_ref(),
+        progress: Some(&under_way),
     };
     let verification = pins::verify(&root, &anchor, &options, built_in.probe);
     let mut report = Report::new(Command::Verify, verification.findings);
@@ -76,5 +78,5 @@ pub(super) fn run(arguments: &Arguments, built_in: &BuiltIn<'_>) -> anyhow::Resu
             .push(format!("min-signers={}", verification.min_signers.count()));
     }
     report.summary.push(format!("OK verify-pins count={count}"));
-    arguments.report.write(&report)
+    under_way.finish(&report)
 }

@@ -19,17 +19,46 @@ impl Anchor {
     /// TV-41: `--keys-digest`, else `HYDRANT_KEYS_DIGEST`, else the digest compiled into this binary.
     ///
     /// # Errors
-    /// [`InvalidDigest`] for what is no digest; an unusable value never falls back to the next one.
+    /// [`KeysDigestError`] for what is empty or no digest; an unusable value never falls back to the next one.
     pub fn keys_digest(
         flag: Option<&str>,
         environment: Option<&str>,
         built_in: &Digest,
-    ) -> Result<Digest, InvalidDigest> {
-        match flag.or(environment) {
-            Some(stated) => stated.parse(),
-            None => Ok(built_in.clone()),
+    ) -> Result<Digest, KeysDigestError> {
+        let (place, stated) = match (flag, environment) {
+            (Some(stated), _) => ("--keys-digest", stated),
+            (None, Some(stated)) => ("HYDRANT_KEYS_DIGEST", stated),
+            (None, None) => return Ok(built_in.clone()),
+        };
+        if stated.is_empty() {
+            return Err(KeysDigestError::Empty { place });
         }
+        stated
+            .parse()
+            .map_err(|error| KeysDigestError::Invalid { place, error })
     }
+}
+
+/// A digest of the ring that nothing can be held against: a usage error.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeysDigestError {
+    /// As an unset variable of a CI system is.
+    #[error(
+        "{place} is empty: give it the digest of the key ring that you trust, which `hydrant keys digest FILE` prints, or \
+         leave it out to trust the ring of this program"
+    )]
+    Empty {
+        /// The flag or the variable.
+        place: &'static str,
+    },
+    /// Anything but `sha256:` and 64 hex digits.
+    #[error("{place}: {error}")]
+    Invalid {
+        /// The flag or the variable.
+        place: &'static str,
+        /// What it holds.
+        error: InvalidDigest,
+    },
 }
 
 /// MIN_SIGNERS: how many distinct keys must have signed a lock and each bundle.

@@ -1,12 +1,11 @@
 //! The checks of one bundle (TV-07, TV-11 to TV-21, then those of its component).
 //!
-//! One function serves three callers: `verify`, which wants every finding; a start of a skill, which asks nothing
-//! that needs an engine; and `lock --update`, whose bundle has no entry yet. What fails never stops what can still
-//! be asked, with one exception: no instruction of a component runs before its bundle proved to be pinned and signed.
+//! One function serves three callers: `verify`, which wants every finding; a start of a skill; and `lock --update`, whose
+//! bundle has no entry yet. What fails never stops what can still be asked. Nothing here needs an engine: whoever starts
+//! the component to see what it does asks [`Checked::may_start`], which no bundle has that is not pinned and signed.
 
 use std::collections::BTreeSet;
 
-use super::ComponentProbe;
 use super::component_checks;
 use super::finding::{Finding, Findings, Row};
 use super::folder::{FileFault, Folder};
@@ -39,7 +38,12 @@ impl<'a> Subject<'a> {
         }
     }
 
-    fn bundle_dir(&self) -> String {
+    /// `id@version`
+    pub(super) fn skill(&self) -> String {
+        format!("{}@{}", self.id, self.version)
+    }
+
+    pub(super) fn bundle_dir(&self) -> String {
         self.pin.map_or_else(
             || format!("{SKILLS}/{}/{}", self.id, self.version),
             |pin| pin.bundle_dir.clone(),
@@ -48,12 +52,12 @@ impl<'a> Subject<'a> {
 }
 
 /// How much is asked.
-#[derive(Clone, Copy)]
-pub(super) enum Depth<'a> {
-    /// TK-42, before a skill starts: nothing that runs it.
-    Run,
-    /// Also TV-27 and TV-28.
-    Full(&'a dyn ComponentProbe),
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// Before a skill starts: nothing that the engine looks at anyway.
+    Start,
+    /// Everything.
+    Full,
 }
 
 /// What came of the checks, besides findings.
@@ -63,8 +67,20 @@ pub(super) struct Checked {
     pub(super) manifest: Option<Manifest>,
     /// The names in `signatures.json`, sorted, if it parses.
     pub(super) signers: Option<Vec<String>>,
-    /// Only when no row of the bundle itself failed.
-    pub(super) bundle: Option<VerifiedBundle>,
+    /// With every signature verified; there may be findings all the same.
+    pub(super) verified: Option<VerifiedBundle>,
+    /// Whether the component of `verified` may run, if only to describe itself: it is a component, it is pinned, and enough
+    /// signers signed it.
+    pub(super) may_start: bool,
+    /// Whether nothing is wrong.
+    pub(super) is_sound: bool,
+}
+
+impl Checked {
+    /// The bundle, if nothing is wrong with it.
+    pub(super) fn sound(&self) -> Option<&VerifiedBundle> {
+        self.verified.as_ref().filter(|_| self.is_sound)
+    }
 }
 
 /// Checks one bundle.
@@ -73,14 +89,14 @@ pub(super) fn check_bundle(
     ring: &KeyRing,
     min_signers: usize,
     subject: Subject<'_>,
-    depth: Depth<'_>,
+    depth: Depth,
     findings: &mut Findings,
 ) -> Checked {
     let mut check = Check {
         ring,
         min_signers,
         subject,
-        skill: format!("{}@{}", subject.id, subject.version),
+        skill: subject.skill(),
         directory: subject.bundle_dir(),
         failed: BTreeSet::new(),
         findings,
@@ -147,7 +163,7 @@ impl Check<'_> {
         self.failed.iter().all(|row| *row > last)
     }
 
-    fn run(mut self, folder: &Folder, depth: Depth<'_>) -> Checked {
+    fn run(mut self, folder: &Folder, depth: Depth) -> Checked {
         self.ask(Row::TV_11);
         let wasm = self.required_wasm(folder);
         let manifest = self.required(folder, MANIFEST, MAX_JSON_BYTES);
@@ -178,11 +194,13 @@ impl Check<'_> {
         }
         self.bundle_meta(folder, &parsed);
         self.extra_files(folder);
-        let bundle = self.component(bundle, &parsed, depth);
+        let (verified, may_start) = self.component(bundle, &parsed, depth);
         Checked {
             signers: parsed.signatures.as_ref().map(owned_signers),
             manifest: parsed.manifest,
-            bundle: bundle.filter(|_| self.failed.is_empty()),
+            verified,
+            may_start,
+            is_sound: self.failed.is_empty(),
         }
     }
 
@@ -282,39 +300,37 @@ impl Check<'_> {
         }
     }
 
-    /// TV-17, then the rows of the component.
+    /// Every signature verifies, and what the component imports is declared: the verified bundle, and whether its component
+    /// may run.
     fn component(
         &mut self,
         bundle: Option<Bundle>,
         parsed: &Parsed,
-        depth: Depth<'_>,
-    ) -> Option<VerifiedBundle> {
+        depth: Depth,
+    ) -> (Option<VerifiedBundle>, bool) {
         let Some(bundle) = bundle else {
             self.verify_apart(parsed);
-            return None;
+            return (None, false);
         };
         // Before a component of this program starts, the engine looks at what its machine code imports, at no cost.
         let runs = match depth {
-            Depth::Run if bundle.wasm().is_carried() => true,
-            _ => component_checks::check_imports(self, &bundle),
+            Depth::Start if bundle.wasm().is_carried() => true,
+            _ => component_checks::check_imports(
+                self,
+                bundle.wasm().bytes(),
+                &bundle.manifest().capabilities,
+            ),
         };
         self.ask(Row::TV_17);
-        let bundle = match bundle.verify(self.ring) {
-            Ok(bundle) => bundle,
+        match bundle.verify(self.ring) {
+            // Nothing unpinned runs, not even to describe itself.
+            Ok(bundle) => (Some(bundle), runs && self.kept(Row::TV_18)),
             Err(error) => {
                 let finding = Finding::new(Row::TV_17, format!("{SIGNATURES}: {error}"));
                 self.report(Row::TV_17, SIGNATURES, finding);
-                return None;
+                (None, false)
             }
-        };
-        // Nothing unpinned runs, not even to describe itself.
-        if let Depth::Full(probe) = depth
-            && runs
-            && self.kept(Row::TV_18)
-        {
-            component_checks::check_behaviour(self, &bundle, probe);
         }
-        Some(bundle)
     }
 
     /// TV-17 of signatures whose bundle is not whole: whether they are genuine can still be said.

@@ -1,6 +1,7 @@
 //! What `describe` returns (TS-07, TN-30).
 
-use serde_json::{Map, Value};
+use memchr::memmem;
+use serde_json::{Deserializer, Map, Value};
 
 use crate::trust::{JsonError, parse_json};
 
@@ -80,6 +81,46 @@ pub(super) fn check(text: &str, id: &str) -> Result<(), DescriptionFault> {
     check_input(schema(member("input_schema"), "input_schema")?)?;
     schema(member("output_schema"), "output_schema")?;
     Ok(())
+}
+
+/// Bytes of a text that is looked at in a component: enough for one that is too large to be read to its end.
+const MAX_SEEN: usize = 4 * MAX_BYTES;
+
+/// What is wrong with the description of skill `id` as it stands in its component, and at which byte; nothing where the
+/// component puts it together only when it is asked. Several texts may look like it; one that is right is enough.
+pub(super) fn fault_within(component: &[u8], id: &str) -> Option<(usize, DescriptionFault)> {
+    let mut first = None;
+    let mut rest = 0;
+    for name in memmem::find_iter(component, br#""name""#) {
+        let before = component
+            .get(rest..name)
+            .unwrap_or_default()
+            .trim_ascii_end();
+        if before.last() != Some(&b'{') {
+            continue;
+        }
+        let start = (rest + before.len()).saturating_sub(1);
+        let seen = component.get(start..).unwrap_or_default();
+        let seen = seen.get(..MAX_SEEN).unwrap_or(seen);
+        let mut values = Deserializer::from_slice(seen).into_iter::<Map<String, Value>>();
+        let Some(Ok(members)) = values.next() else {
+            continue;
+        };
+        let end = values.byte_offset();
+        let is_it = ["input_schema", "output_schema"]
+            .iter()
+            .all(|schema| members.contains_key(*schema));
+        if !is_it || members.get("name").is_none_or(|name| name != id) {
+            continue;
+        }
+        rest = start.saturating_add(end);
+        let text = seen.get(..end).and_then(|text| str::from_utf8(text).ok());
+        match check(text?, id) {
+            Ok(()) => return None,
+            Err(fault) => first = first.or(Some((start, fault))),
+        }
+    }
+    first
 }
 
 /// A schema of either side: an object, of the one dialect.

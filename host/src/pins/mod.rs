@@ -31,9 +31,11 @@ mod world;
 
 use std::collections::BTreeMap;
 
-pub use anchor::{Anchor, MinSigners, MinSignersError};
+pub use anchor::{Anchor, KeysDigestError, MinSigners, MinSignersError};
 pub use baseline::{Baseline, BaselineError};
 use bundle_checks::{Depth, Subject, check_bundle};
+use component_checks::Starts;
+pub use component_checks::check_component;
 pub use finding::{Class, Finding, Findings, Row};
 pub use pinned::{PinError, PinnedBundle, PinnedLock, open_lock, verify_entry};
 pub(crate) use root::RING;
@@ -66,7 +68,16 @@ pub enum ProbeError {
     NoDescription(String),
 }
 
-/// What is asked besides the rows that are always asked (TV-43).
+/// Is told how far a verification is, each time with `id@version` as the lock or the name of the folder has it.
+pub trait Progress {
+    /// The component of this skill is started next, which lasts seconds where it has to be compiled.
+    fn starts(&self, skill: &str);
+
+    /// Everything was asked of this skill. Skills are told of in the order of the report's entries.
+    fn done(&self, skill: &str);
+}
+
+/// What is asked besides the rows that are always asked, and who hears of it meanwhile.
 #[derive(Default, Clone, Copy)]
 pub struct Options<'a> {
     /// TV-30, TV-31
@@ -75,6 +86,8 @@ pub struct Options<'a> {
     pub baseline: Option<&'a Baseline>,
     /// TV-34
     pub rebuilt: Option<&'a Root>,
+    /// Who is told how far it is.
+    pub progress: Option<&'a dyn Progress>,
 }
 
 /// What came of a verification.
@@ -92,7 +105,7 @@ pub struct Verification {
     pub min_signers: MinSigners,
 }
 
-/// Verifies all of a root (TV-01 to TV-34).
+/// Verifies all of a root. What its files tell is asked of all of it before the first component starts.
 #[must_use]
 pub fn verify(
     root: &Root,
@@ -112,12 +125,14 @@ pub fn verify(
         verification.entries = lock.skills.iter().map(escaped_skill).collect();
         let findings = &mut verification.findings;
         lock_checks::check_world(&lock, &anchor.world, findings);
-        verify_entries(root, anchor, (&lock, &ring), options, probe, findings);
+        let mut starts = Starts::new(probe, options.progress);
+        verify_entries(root, anchor, (&lock, &ring), options, &mut starts, findings);
         tree::check(root, &lock, findings);
         tree::check_texts(root, &lock, findings);
         if let Some(rebuilt) = options.rebuilt {
             rebuilt::check(rebuilt, &lock, findings);
         }
+        starts.finish(findings);
     }
     verification.findings.sort();
     verification
@@ -146,25 +161,21 @@ fn believe(
     Some((lock, ring))
 }
 
-/// TV-07 to TV-33 of every entry; one bundle is in memory at a time.
+/// Asks of every entry, of the policy and of the baseline what the files tell; the components go to `starts`.
 fn verify_entries(
     root: &Root,
     anchor: &Anchor,
     (lock, ring): (&Lock, &KeyRing),
     options: &Options<'_>,
-    probe: &dyn ComponentProbe,
+    starts: &mut Starts<'_>,
     findings: &mut Findings,
 ) {
     let mut capabilities = BTreeMap::new();
     for entry in &lock.skills {
-        let checked = check_bundle(
-            root,
-            ring,
-            anchor.min_signers.count(),
-            Subject::pinned(entry),
-            Depth::Full(probe),
-            findings,
-        );
+        let subject = Subject::pinned(entry);
+        let minimum = anchor.min_signers.count();
+        let mut checked = check_bundle(root, ring, minimum, subject, Depth::Full, findings);
+        starts.push(subject, &mut checked, findings);
         let Some(manifest) = checked.manifest else {
             continue;
         };

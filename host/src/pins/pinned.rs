@@ -164,11 +164,12 @@ impl PinnedLock {
             &self.ring,
             minimum,
             subject,
-            Depth::Run,
+            Depth::Start,
             &mut findings,
         );
+        let sound = checked.verified.filter(|_| checked.is_sound);
         Ok(PinnedBundle {
-            bundle: unless(findings, checked.bundle)?,
+            bundle: unless(findings, sound)?,
             entry: entry.clone(),
             stamp: self.stamp.clone().and(stamp),
         })

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::Args;
-use hydrant::trust::{self, limits, read_bounded_as};
+use hydrant::pins::check_component;
+use hydrant::trust::{self, Manifest, limits, read_bounded_as};
 
 use super::experimental;
 use super::line::Line;
@@ -32,6 +34,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let wasm = read_bounded_as(&arguments.wasm, limits::MAX_WASM_BYTES, "skill.wasm")?;
     let manifest = read_bounded_as(&arguments.manifest, limits::MAX_JSON_BYTES, "manifest.json")?;
     let experimental = experimental(arguments.allow_experimental);
+    // A manifest that does not parse is refused below, with its reason.
+    if let Ok(manifest) = Manifest::parse(&manifest) {
+        let findings = check_component(&wasm, &manifest);
+        let rules = findings.found().iter().map(|found| found.message.as_str());
+        let rules: Vec<_> = rules.collect();
+        if !rules.is_empty() {
+            bail!("{}", rules.join("; "));
+        }
+    }
     trust::pack(&arguments.bundle, &wasm, &manifest, experimental)?;
     Line::ok("pack").given("bundle", &arguments.bundle).print()
 }

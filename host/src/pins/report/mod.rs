@@ -14,7 +14,7 @@ mod text;
 use super::finding::Findings;
 use crate::trust::Digest;
 
-pub use text::{Line, Stream};
+pub use text::{Line, Stream, line_of_entry};
 
 /// The form of the document (TX-04).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,16 +25,22 @@ pub struct Line {
     pub text: String,
 }
 
+/// The line of an entry, with which the lines of a report begin.
+#[must_use]
+pub fn line_of_entry(entry: &str) -> Line {
+    Line {
+        stream: Stream::Stdout,
+        text: escaped(&format!("verifying {entry}")),
+    }
+}
+
 /// `verifying` for each entry, the notes, then the findings and `FAIL`, or the summary.
 pub(super) fn lines(report: &Report) -> Vec<Line> {
     let line = |stream, text: &str| Line {
         stream,
         text: escaped(text),
     };
-    let verifying = report
-        .entries
-        .iter()
-        .map(|entry| line(Stream::Stdout, &format!("verifying {entry}")));
+    let verifying = report.entries.iter().map(|entry| line_of_entry(entry));
     let notes = report.notes.iter().map(|note| line(Stream::Stdout, note));
     let mut lines: Vec<_> = verifying.chain(notes).collect();
     let findings = report.findings.found().iter();

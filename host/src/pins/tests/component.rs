@@ -1,14 +1,15 @@
 //! TV-23 to TV-28: what a component imports, declares and does.
 
+use std::cell::RefCell;
 use std::fs;
 
 use serde_json::json;
 
 use crate::pins::testing::{Scratch, component, content, description, rows};
 use crate::pins::{
-    Class, ComponentProbe, Finding, LOCK, Options, ProbeError, RING, Verification, verify,
+    Class, ComponentProbe, Finding, LOCK, Options, ProbeError, Progress, RING, Verification, verify,
 };
-use crate::trust::Digest;
+use crate::trust::{Digest, Wasm};
 
 const WASM: &str = "skills/a.skill/0.1.0/skill.wasm";
 const MANIFEST: &str = "skills/a.skill/0.1.0/manifest.json";
@@ -258,6 +259,80 @@ fn tv_42_what_was_read_once_is_never_read_again() {
     );
     assert_eq!(rows(&verification), [""; 0]);
     assert_eq!(scratch.read(WASM), b"replaced");
+}
+
+/// Removes the bundles as soon as a component starts, and keeps what it was told meanwhile.
+struct Emptying<'a> {
+    scratch: &'a Scratch,
+    told: RefCell<Vec<String>>,
+}
+
+impl ComponentProbe for Emptying<'_> {
+    fn instantiate_and_describe(&self, _: &Wasm) -> Result<String, ProbeError> {
+        let _ = fs::remove_dir_all(self.scratch.path("skills"));
+        Ok(description("a.skill"))
+    }
+}
+
+impl Progress for Emptying<'_> {
+    fn starts(&self, skill: &str) {
+        self.told.borrow_mut().push(format!("starts {skill}"));
+    }
+
+    fn done(&self, skill: &str) {
+        self.told.borrow_mut().push(format!("done {skill}"));
+    }
+}
+
+/// Two versions of a skill, pinned.
+fn two_versions() -> Scratch {
+    let scratch = Scratch::empty();
+    for version in ["0.1.0", "0.2.0"] {
+        scratch.bundle("a.skill", version, &component(&[READ]), &["fs.read:/os"]);
+    }
+    scratch.pin(&[("a.skill", "0.1.0"), ("a.skill", "0.2.0")]);
+    scratch
+}
+
+/// What a verification tells of these, whose bundles go when the first component starts.
+fn told(scratch: &Scratch) -> (Verification, Vec<String>) {
+    let probe = Emptying {
+        scratch,
+        told: RefCell::default(),
+    };
+    let options = Options {
+        progress: Some(&probe),
+        ..Options::default()
+    };
+    let verification = verify(&scratch.root(), &scratch.anchor(), &options, &probe);
+    (verification, probe.told.into_inner())
+}
+
+#[test]
+fn every_file_is_checked_before_the_first_component_starts() {
+    let scratch = two_versions();
+    let (verification, told) = told(&scratch);
+    assert_eq!(rows(&verification), [""; 0]);
+    assert!(!scratch.path("skills").exists());
+    let done = |skill| [format!("starts {skill}"), format!("done {skill}")];
+    assert_eq!(
+        told,
+        [done("a.skill@0.1.0"), done("a.skill@0.2.0")].concat()
+    );
+}
+
+/// What may not run is told of all the same, in its place.
+#[test]
+fn a_bundle_that_is_not_believed_is_done_without_being_started() {
+    let scratch = two_versions();
+    scratch.write(WASM, &component(&[]));
+    let (_, told) = told(&scratch);
+    let expected = [
+        "done a.skill@0.1.0",
+        "starts a.skill@0.2.0",
+        "done a.skill@0.2.0",
+    ];
+    assert_eq!(told, expected);
 }
 
 /// TV-26: a capability that is declared twice is TV-19's; its form is said once.

@@ -15,6 +15,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::baseline;
+use super::component_checks::Starts;
 use super::finding::{Class, Finding, Findings, Row};
 use super::lock_checks::{check_document, check_signatures, read_lock};
 use super::opened::Opened;
@@ -25,12 +26,23 @@ use super::widening::{
     Declared, Gate, SignerChange, change_lines, differences, key_changes, signer_changes,
     signer_findings, widening_findings,
 };
-use super::{Anchor, ComponentProbe};
-use crate::trust::{Digest, FileError, KeyError, KeyRing, Lock, LockSignatures, refuse_inside};
+use super::{Anchor, ComponentProbe, Progress};
+use crate::trust::{
+    Digest, FileError, KeyError, KeyRing, Lock, LockEntry, LockSignatures, refuse_inside,
+};
 use rebuild::Rebuilt;
 
 /// TW-08.
 const TW_08: Row = Row::new("TW-08", Class::Drift);
+
+/// What to do where the ring is not the one of the anchor: whoever changed it knows that, and nobody else is to be led past
+/// what protects them.
+const NEW_RING: &str =
+    "a ring of your own is named with --keys-digest (`hydrant keys digest pins/public-keys.json`);";
+/// What to do where the present lock was signed with another ring.
+const OLD_RING: &str = "after a change of the key ring, --old-keys FILE and --old-keys-digest DIGEST name the ring that signed the present lock";
+/// What to do where a bundle is not what its signers signed.
+const CHANGED_BUNDLE: &str = "a bundle that was changed on purpose is made anew with `hydrant pack`, signed with `hydrant sign`, then pinned with `hydrant lock --update`; any other is restored";
 
 /// What there is before an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +68,8 @@ pub struct Update<'a> {
     pub anchor: &'a Anchor,
     /// Starts components (TV-27, TV-28).
     pub probe: &'a dyn ComponentProbe,
+    /// Who is told how far it is.
+    pub progress: Option<&'a dyn Progress>,
     /// Whether there is a lock.
     pub present: Present,
     /// `--old-keys`, already held against `--old-keys-digest`: the ring that signed the present lock.
@@ -143,7 +157,13 @@ pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateErr
     }
     let mut opened = match Opened::open(directory, update.anchor, Command::LockUpdate)? {
         Ok(opened) => opened,
-        Err(refused) => return Ok(refused),
+        Err(mut refused) => {
+            let is_other = refused.keys_digest.as_ref() != Some(&update.anchor.keys_digest);
+            if is_other && refused.keys_digest.is_some() && update.old_ring.is_none() {
+                refused.notes.push(format!("{NEW_RING} {OLD_RING}"));
+            }
+            return Ok(refused);
+        }
     };
     let Opened {
         root,
@@ -164,10 +184,14 @@ pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateErr
         // TW-11
         let advice = "the present lock does not verify: sign it with `lock --sign`, or restore it";
         report.notes.push(advice.to_owned());
+        if update.old_ring.is_none() {
+            report.notes.push(OLD_RING.to_owned());
+        }
         return Ok(report);
     };
     let old_lock = before.lock.as_ref().map(|(_, lock)| lock);
-    let rebuilt = rebuild::rebuild(root, ring, update.anchor, update.probe, findings);
+    let starts = Starts::new(update.probe, update.progress);
+    let rebuilt = rebuild::rebuild(root, ring, update.anchor, starts, findings);
     if !findings.is_empty() {
         // What cannot be pinned would look as if it were to be unpinned.
         let mut report = opened.report();
@@ -233,6 +257,7 @@ pub fn check(
     directory: &Path,
     anchor: &Anchor,
     probe: &dyn ComponentProbe,
+    progress: Option<&dyn Progress>,
 ) -> Result<Report, UpdateError> {
     let mut opened = match Opened::open(directory, anchor, Command::LockCheck)? {
         Ok(opened) => opened,
@@ -253,7 +278,8 @@ pub fn check(
     let digest = present.as_ref().map(|bytes| Digest::of(bytes));
     if let (Some(bytes), Some(lock), Some(digest)) = (&present, &lock, &digest) {
         let sound = findings.is_empty();
-        let mut rebuilt = rebuild::rebuild(root, ring, anchor, probe, findings);
+        let mut rebuilt =
+            rebuild::rebuild(root, ring, anchor, Starts::new(probe, progress), findings);
         entries = rebuilt.entries;
         // TL-07: the time is that of the last change, which no tree tells. TX-04: and no clock is asked.
         rebuilt.lock.generated_at.clone_from(&lock.generated_at);
@@ -262,9 +288,13 @@ pub fn check(
             findings.evaluate(TW_08, None);
             let expected = rebuilt.lock.to_bytes();
             if expected != **bytes {
-                findings.report(not_the_lock(&expected, bytes, digest));
+                let fresh = &rebuilt.lock;
+                let what = what_differs(lock, fresh);
+                findings.report(not_the_lock(&expected, bytes, digest, &what));
                 notes = change_lines(&differences(&undeclared(lock), &undeclared(&rebuilt.lock)));
             }
+        } else if findings.found().iter().any(|found| found.skill.is_some()) {
+            notes.push(CHANGED_BUNDLE.to_owned());
         }
     }
     let mut report = opened.report();
@@ -279,12 +309,61 @@ pub fn check(
     Ok(report)
 }
 
-/// TW-08.
-fn not_the_lock(expected: &[u8], present: &[u8], digest: &Digest) -> Finding {
+/// The finding of `lock --check`.
+fn not_the_lock(expected: &[u8], present: &[u8], digest: &Digest, what: &str) -> Finding {
     let line = first_other_line(expected, present);
-    let message = format!("the lock is not what the bundles on disk give, first at line {line}");
+    let message = format!(
+        "the lock is not what the bundles on disk give, first at line {line} ({what}); `hydrant lock --update` pins what is there"
+    );
     let finding = Finding::new(TW_08, message).at(LOCK);
     finding.because(Digest::of(expected), digest)
+}
+
+/// Entries that a message names, at most.
+const MOST_NAMED: usize = 5;
+
+/// The entries that are not what they were, each with its members that differ.
+fn what_differs(old: &Lock, new: &Lock) -> String {
+    let mut all = Vec::new();
+    for entry in &new.skills {
+        match old.get(&entry.id, &entry.version) {
+            None => all.push(format!("{} is not pinned", entry.skill())),
+            Some(before) if before == entry => {}
+            Some(before) => all.push(format!(
+                "{}: {}",
+                entry.skill(),
+                other_members(before, entry).join(", ")
+            )),
+        }
+    }
+    let gone = old.skills.iter();
+    let gone = gone.filter(|entry| new.get(&entry.id, &entry.version).is_none());
+    all.extend(gone.map(|entry| format!("{} has no bundle", entry.skill())));
+    if all.is_empty() {
+        let is_pin = old.substrate_pin != new.substrate_pin;
+        return if is_pin { "substrate_pin" } else { "its form" }.to_owned();
+    }
+    let more = all.len().saturating_sub(MOST_NAMED);
+    all.truncate(MOST_NAMED);
+    if more > 0 {
+        all.push(format!("{more} more"));
+    }
+    all.join("; ")
+}
+
+/// The names of the members that two entries do not have in common.
+fn other_members(one: &LockEntry, other: &LockEntry) -> Vec<&'static str> {
+    let members = [
+        ("bundle_dir", one.bundle_dir == other.bundle_dir),
+        ("artifact", one.artifact == other.artifact),
+        ("manifest_hash", one.manifest_hash == other.manifest_hash),
+        ("keys_file", one.keys_file == other.keys_file),
+        ("keys_digest", one.keys_digest == other.keys_digest),
+        ("signers", one.signers == other.signers),
+        ("skill_md", one.skill_md == other.skill_md),
+    ];
+    let differing = members.into_iter().filter(|(_, is_same)| !is_same);
+    differing.map(|(name, _)| name).collect()
 }
 
 /// The entries alone: their capabilities are the matter of an update.

@@ -2,12 +2,13 @@
 
 use std::time::SystemTime;
 
+use crate::pins::Anchor;
 use crate::pins::bundle_checks::{Depth, Subject, check_bundle};
+use crate::pins::component_checks::Starts;
 use crate::pins::finding::{Finding, Findings, Row};
 use crate::pins::root::{LOCK, Root};
 use crate::pins::tree;
 use crate::pins::widening::Declared;
-use crate::pins::{Anchor, ComponentProbe};
 use crate::trust::{KeyRing, Lock, LockEntry, SubstratePin, VerifiedBundle};
 
 /// A lock as it should be. Complete only when no finding was reported while it was made.
@@ -18,12 +19,12 @@ pub(super) struct Rebuilt {
     pub(super) entries: Vec<String>,
 }
 
-/// Scans and verifies every bundle; what cannot be pinned is a finding, never left out in silence.
+/// Scans and verifies every bundle, and starts their components when that is done; what cannot be pinned is a finding, never left out in silence.
 pub(super) fn rebuild(
     root: &Root,
     ring: &KeyRing,
     anchor: &Anchor,
-    probe: &dyn ComponentProbe,
+    mut starts: Starts<'_>,
     findings: &mut Findings,
 ) -> Rebuilt {
     let mut rebuilt = Rebuilt {
@@ -57,8 +58,7 @@ pub(super) fn rebuild(
             pin: None,
         };
         let minimum = anchor.min_signers.count();
-        let depth = Depth::Full(probe);
-        let checked = check_bundle(root, ring, minimum, subject, depth, findings);
+        let mut checked = check_bundle(root, ring, minimum, subject, Depth::Full, findings);
         findings.evaluate(Row::TV_22, Some(&skill));
         let skill_md = match tree::skill_md(root, id) {
             Ok(digest) => Some(digest),
@@ -68,7 +68,7 @@ pub(super) fn rebuild(
                 None
             }
         };
-        if let (Some(bundle), Some(skill_md)) = (checked.bundle, skill_md) {
+        if let (Some(bundle), Some(skill_md)) = (checked.sound(), skill_md) {
             let entry = LockEntry {
                 id: id.clone(),
                 version: version.clone(),
@@ -77,7 +77,7 @@ pub(super) fn rebuild(
                 manifest_hash: bundle.manifest_hash().clone(),
                 keys_file: "public-keys.json".to_owned(),
                 keys_digest: ring.digest().clone(),
-                signers: signers(&bundle),
+                signers: signers(bundle),
                 skill_md,
             };
             let capabilities = bundle.manifest().capabilities.clone();
@@ -86,8 +86,10 @@ pub(super) fn rebuild(
                 .push(Declared::of(&entry, Some(capabilities)));
             rebuilt.lock.skills.push(entry);
         }
+        starts.push(subject, &mut checked, findings);
         rebuilt.entries.push(skill);
     }
+    starts.finish(findings);
     rebuilt.lock.sort();
     rebuilt
 }

@@ -104,6 +104,7 @@ impl<'a> Runner<'a> {
         let update_of = Update {
             anchor: &self.anchor,
             probe,
+            progress: None,
             present: self.present,
             old_ring: self.old_ring.as_ref(),
             widening: self.widening,

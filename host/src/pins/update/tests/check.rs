@@ -9,7 +9,7 @@ use crate::trust::Digest;
 
 fn checked(scratch: &Scratch) -> Report {
     let before = tree(scratch.directory());
-    let report = check(scratch.directory(), &scratch.anchor(), &content());
+    let report = check(scratch.directory(), &scratch.anchor(), &content(), None);
     assert_eq!(tree(scratch.directory()), before);
     report.unwrap()
 }
