@@ -25,6 +25,9 @@ mod server;
 #[path = "jail_command/cell.rs"]
 mod cell;
 
+#[path = "jail_command/operator.rs"]
+mod operator;
+
 #[path = "jail_command/acceptance.rs"]
 mod acceptance;
 #[path = "jail_command/capability_call.rs"]

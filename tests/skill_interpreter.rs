@@ -21,6 +21,8 @@ mod program;
 
 #[path = "skill_interpreter/house.rs"]
 mod house;
+#[path = "jail_command/operator.rs"]
+mod operator;
 #[path = "skill_interpreter/recorder.rs"]
 mod recorder;
 
@@ -34,6 +36,8 @@ mod commands;
 mod component;
 #[path = "skill_interpreter/criteria.rs"]
 mod criteria;
+#[path = "skill_interpreter/deciding.rs"]
+mod deciding;
 #[path = "skill_interpreter/frontends.rs"]
 mod frontends;
 #[path = "skill_interpreter/hostile.rs"]

@@ -13,7 +13,7 @@ use crate::chain::{self, Filter, Stop};
 use crate::config::HostPort;
 use crate::failure::{Code, Failure};
 use crate::registry;
-use crate::registry::approvals::{self, Approval, Scope, Status, Verdict};
+use crate::registry::approvals::{self, Approval, Kind, Scope, Status, Verdict};
 use crate::registry::bindings::{self, Store};
 use crate::secrets::Place;
 
@@ -165,6 +165,46 @@ impl Governor {
             .state
             .read(|database| approvals::show(database, id, now));
         self.clean(shown.map(|shown| json!(shown)))
+    }
+
+    /// The pending requests that a name stands for: that of the operation `<skill>.<operation>`, or those of all operations of
+    /// a skill. Names are the documents' to choose; one that could be taken for another stands for nothing here.
+    ///
+    /// # Errors
+    ///
+    /// `invalid-request` where nothing of that name is pending, where it has other letters than ASCII, and where it is an
+    /// operation's as well as a skill's; `approval-store`.
+    pub fn pending_named(&self, name: &str) -> Result<Value, Failure> {
+        let refused = |message: &str| {
+            Err(Failure::new(Code::InvalidRequest, message).with_hint(
+                "`hydrant approvals list --status pending` shows what waits, each with its id",
+            ))
+        };
+        if !name.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return refused(
+                "a name with other letters than ASCII may look like another one: use the id of the request",
+            );
+        }
+        let now = self.state.now();
+        let mut list = self
+            .state
+            .read(|database| approvals::list(database, Some(Status::Pending), now))?;
+        list.retain(|approval| approval.kind == Kind::Capability);
+        let name = registry::fold(name);
+        let is_named =
+            |text: &Option<String>| text.as_deref().map(registry::fold).as_ref() == Some(&name);
+        let of_skill = |approval: &Approval| is_named(&approval.subject.skill_id);
+        let of_operation = |approval: &Approval| is_named(&approval.subject.capability);
+        match (list.iter().any(of_skill), list.iter().any(of_operation)) {
+            (false, false) => refused("nothing of this name is pending"),
+            (true, true) => refused(
+                "this is the name of a skill and of an operation of another one: use the id of the request",
+            ),
+            _ => {
+                list.retain(|approval| of_skill(approval) || of_operation(approval));
+                self.clean(Ok(json!(list)))
+            }
+        }
     }
 
     /// `hydrant approvals approve`.

@@ -4,12 +4,16 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
-use hydrant::govern::governor::Approve;
+use hydrant::govern::failure::{Code, Failure};
+use hydrant::govern::governor::{Approve, Governor};
 use hydrant::govern::registry::approvals::Scope;
+use hydrant::trust::escaped;
 use serde_json::{Value, json};
 
+use super::approval_text::{decided, subject, summary, table, text, tier};
+use super::approve::{ask, is_at_terminal, tell};
 use super::govern::{Options, caller, given};
-use super::output::Exit;
+use super::output::{Exit, print, print_line};
 
 /// See and decide what operations of loaded skills may do
 #[derive(Args)]
@@ -18,6 +22,8 @@ Examples:
   hydrant approvals list --status pending
   hydrant approvals show ap-0123…
   hydrant approvals approve ap-0123… --ttl 8h --reason 'reviewed'
+  hydrant approvals approve library.search --scope once
+  hydrant approvals approve library --all
   hydrant approvals revoke ap-0123…
   hydrant approvals request weather.forecast")]
 pub(super) struct Arguments {
@@ -86,8 +92,13 @@ enum Command {
 /// Grant a request, for exactly the operation that it shows
 #[derive(Args)]
 struct ApproveArguments {
-    /// `ap-…`
+    /// `ap-…`, or the name of a pending operation, or of a skill; at a terminal a name is shown and asked about first
+    #[arg(value_name = "ID|NAME")]
     id: String,
+
+    /// Grant all that a name stands for
+    #[arg(long, conflicts_with = "response")]
+    all: bool,
 
     /// For how many calls [default: as the document says, else until-changed; Tier 3 needs it to be said]
     #[arg(long, value_enum, value_name = "S")]
@@ -147,9 +158,7 @@ impl From<ScopeName> for Scope {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     match &arguments.command {
-        Command::List { status, options } => {
-            options.answer(|governor| governor.approvals(status.as_deref()))
-        }
+        Command::List { status, options } => list(status.as_deref(), options),
         Command::Show { id, options } => options.answer(|governor| governor.approval(id)),
         Command::Request {
             capability,
@@ -164,15 +173,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
                 Ok(response) => response,
                 Err(exit) => return Ok(exit),
             };
-            let approve = Approve {
-                scope: arguments.scope.map(Scope::from),
-                ttl: arguments.ttl,
-                reason: arguments.reason.clone(),
-                response,
-            };
-            arguments
-                .options
-                .answer(|governor| governor.approve(&caller(None)?, &arguments.id, approve))
+            approve(arguments, response)
         }
         Command::Deny {
             id,
@@ -185,4 +186,112 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             options,
         } => options.answer(|governor| governor.revoke(&caller(None)?, id, reason.as_deref())),
     }
+}
+
+fn list(status: Option<&str>, options: &Options) -> anyhow::Result<Exit> {
+    let answer = options
+        .governor()?
+        .and_then(|governor| governor.approvals(status));
+    match answer {
+        Ok(Value::Array(list)) if options.is_text() => {
+            if list.is_empty() {
+                print_line("none")?;
+            } else {
+                print(table(&list).as_bytes())?;
+            }
+            Ok(Exit::Done)
+        }
+        answer => options.show(answer),
+    }
+}
+
+/// Whether it is the id of a request, which no name is taken for.
+fn is_id(text: &str) -> bool {
+    let digits = text.strip_prefix("ap-");
+    digits.is_some_and(|digits| digits.len() == 32 && digits.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+fn approve(arguments: &ApproveArguments, response: Option<Value>) -> anyhow::Result<Exit> {
+    let options = &arguments.options;
+    let governor = match options.governor()? {
+        Ok(governor) => governor,
+        Err(failure) => return Ok(options.refuse(&failure)),
+    };
+    let ids = if is_id(&arguments.id) {
+        vec![arguments.id.clone()]
+    } else {
+        match named(&governor, arguments) {
+            Ok(ids) => ids,
+            Err(failure) => return Ok(options.refuse(&failure)),
+        }
+    };
+    if !is_id(&arguments.id) && !is_confirmed(&governor, &ids)? {
+        return Ok(Exit::Error);
+    }
+    let mut granted = Vec::new();
+    let mut refused = None;
+    for id in &ids {
+        let approve = Approve {
+            scope: arguments.scope.map(Scope::from),
+            ttl: arguments.ttl,
+            reason: arguments.reason.clone(),
+            response: response.clone(),
+        };
+        match caller(None).and_then(|caller| governor.approve(&caller, id, approve)) {
+            Ok(approval) => granted.push(approval),
+            Err(failure) => {
+                refused = Some(failure);
+                break;
+            }
+        }
+    }
+    if options.is_text() {
+        for approval in &granted {
+            print(decided(approval).as_bytes())?;
+        }
+    } else if arguments.all {
+        print_line(&Value::Array(granted).to_string())?;
+    } else if let Some(approval) = granted.first() {
+        print_line(&approval.to_string())?;
+    }
+    Ok(refused.map_or(Exit::Done, |failure| options.refuse(&failure)))
+}
+
+/// The ids of the requests that a name stands for: of one, or of several with `--all`.
+fn named(governor: &Governor, arguments: &ApproveArguments) -> Result<Vec<String>, Failure> {
+    let pending = governor.pending_named(&arguments.id)?;
+    let pending = pending.as_array().map(Vec::as_slice).unwrap_or_default();
+    let ids: Vec<String> = pending
+        .iter()
+        .map(|one| text(one, "id").to_owned())
+        .collect();
+    let each = pending
+        .iter()
+        .map(|one| format!("{} {}", text(one, "id"), subject(one)));
+    let each = each.collect::<Vec<_>>().join(", ");
+    if ids.len() > 1 && !arguments.all {
+        let name = escaped(&arguments.id);
+        let message = format!("{name} stands for {} pending requests", ids.len());
+        let hint = format!("name one of them, or all with --all: {each}");
+        return Err(Failure::new(Code::InvalidRequest, message).with_hint(hint));
+    }
+    if ids.len() > 1 && arguments.scope.is_none() && pending.iter().any(|one| tier(one) >= 3) {
+        let message = "an operation of Tier 3 is among them, whose approval needs a scope";
+        let hint = format!("say --scope, or approve them one by one: {each}");
+        return Err(Failure::new(Code::InvalidRequest, message).with_hint(hint));
+    }
+    Ok(ids)
+}
+
+/// What a name stands for may have changed since somebody looked: at a terminal it is shown, and asked about.
+fn is_confirmed(governor: &Governor, ids: &[String]) -> anyhow::Result<bool> {
+    if !is_at_terminal() {
+        return Ok(true);
+    }
+    for id in ids {
+        let shown = governor.approval(id).map_err(anyhow::Error::new)?;
+        tell(&format!("{}\n", summary(&shown)))?;
+    }
+    let answer = ask("approve? [y/N] ")?;
+    Ok(matches!(answer.as_deref(), Some("y" | "yes")))
 }

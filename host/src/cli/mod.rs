@@ -1,7 +1,9 @@
 //! The command line: one file for each subcommand. Nothing is decided here; what a command means is in
 //! the library.
 
+mod approval_text;
 mod approvals;
+mod approve;
 mod audit;
 mod catalog;
 mod compat;
@@ -103,6 +105,7 @@ enum Command {
     Skill(skill::Arguments),
     Map(map::Arguments),
     Approvals(approvals::Arguments),
+    Approve(approve::Arguments),
     Secrets(secrets::Arguments),
     Audit(audit::Arguments),
     Syscall(syscall::Arguments),
@@ -164,6 +167,7 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Skill(arguments) => skill::run(&arguments),
         Command::Map(arguments) => map::run(&arguments),
         Command::Approvals(arguments) => approvals::run(&arguments),
+        Command::Approve(arguments) => approve::run(&arguments),
         Command::Secrets(arguments) => secrets::run(&arguments),
         Command::Audit(arguments) => audit::run(&arguments),
         Command::Syscall(arguments) => syscall::run(arguments),
