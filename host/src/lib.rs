@@ -33,6 +33,7 @@ pub mod jail;
 pub mod pins;
 pub mod policy;
 pub mod serve;
+pub mod setup;
 pub mod trust;
 
 pub use embedded::{embedded_pins, host_world_id, keys_digest};

@@ -64,12 +64,12 @@ fn q_231_a_wrong_place_or_template_stops_the_hook() {
 #[test]
 fn q_26_settings_reach_the_plan() {
     let desk = Desk::with(
-        "[hydrate]\nmodel = \"sonnet\"\ntracker = \"none\"\ntask_tool = \"update_plan\"\n",
+        "[hydrate]\nmode = \"subagent\"\nmodel = \"sonnet\"\ntracker = \"jira\"\ntask_tool = \"update_plan\"\n",
     );
     let hydrated = desk.prompt(PROMPT);
     assert!(hydrated.instruction.contains("model=\"sonnet\""));
     assert!(
-        !hydrated.draft().contains(" bd task"),
+        hydrated.draft().contains(" jira task"),
         "{}",
         hydrated.draft()
     );
@@ -164,9 +164,9 @@ fn q_113_a_pack_counts_only_where_it_is_named() {
     assert!(index(&[]).contains("`email-reply`"));
 }
 
-/// a subagent plans, unless the configuration or, before it, the flag says otherwise.
+/// No subagent is needed, unless the configuration or, before it, the flag says otherwise.
 #[test]
-fn q_60_the_mode_is_subagent_by_default_and_inline_where_it_is_asked_for() {
+fn the_mode_is_inline_by_default_and_subagent_where_it_is_asked_for() {
     let desk = Desk::new();
     let inline = |flags: &[&str]| {
         let hydrated = desk.hydrated_with(flags, &desk.input(PROMPT));
@@ -175,11 +175,11 @@ fn q_60_the_mode_is_subagent_by_default_and_inline_where_it_is_asked_for() {
         assert_ne!(task, plan, "{}", hydrated.instruction);
         plan
     };
-    assert!(!inline(&[]));
-    assert!(inline(&["--mode", "inline"]));
-    desk.configure("[hydrate]\nmode = \"inline\"\n");
     assert!(inline(&[]));
     assert!(!inline(&["--mode", "subagent"]));
+    desk.configure("[hydrate]\nmode = \"subagent\"\n");
+    assert!(!inline(&[]));
+    assert!(inline(&["--mode", "inline"]));
     let run = desk.raw(
         &["--mode", "quiet"],
         desk.input(PROMPT).to_string().as_bytes(),
@@ -255,13 +255,14 @@ fn q_192_the_catalogue_of_a_flag_goes_before_that_of_a_variable_and_of_the_confi
     assert_eq!(used(&[], None), ["configured"]);
 }
 
-/// the file of settings and the policy may be named, by the hook and by the commands alike.
+/// The file of settings and the policy may be named, by the hook and by the commands alike.
 #[test]
-fn q_192_config_and_policy_are_those_that_are_named() {
-    let desk = Desk::with("[hydrate]\nmodel = \"from-home\"\n");
+fn config_and_policy_are_those_that_are_named() {
+    let desk =
+        Desk::with("[hydrate]\nmode = \"subagent\"\nmodel = \"from-home\"\ntracker = \"bd\"\n");
     desk.folder().put(
         "other.toml",
-        "[hydrate]\nmodel = \"from-flag\"\ntracker = \"none\"\n",
+        "[hydrate]\nmode = \"subagent\"\nmodel = \"from-flag\"\n",
     );
     let other = desk.folder().argument("other.toml");
     let input = desk.input(PROMPT);

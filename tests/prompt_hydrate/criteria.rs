@@ -227,7 +227,7 @@ fn q_215_a_workflow_file_counts_from_the_next_run_on() {
 /// Q-220, Q-64, Q-65
 #[test]
 fn q_220_a_long_prompt_is_in_the_file_and_its_beginning_in_the_instruction() {
-    let desk = Desk::new();
+    let desk = Desk::with("[hydrate]\nmode = \"subagent\"\n");
     let prompt = format!("{}🦀{}", "a".repeat(79), "b".repeat(5000));
     let hydrated = desk.prompt(&prompt);
     assert!(hydrated.text.contains(&prompt));
@@ -296,8 +296,11 @@ fn q_67_inline_the_agent_gets_the_plan_itself() {
     assert!(hydrated.instruction.chars().count() <= 8000);
 }
 
+/// Tasks are tracked in `bd`.
+const TRACKED: &str = "[hydrate]\ntracker = \"bd\"\n";
+
 fn example(prompt: &str) -> (Hydrated, Plan) {
-    let hydrated = Desk::new().prompt(prompt);
+    let hydrated = Desk::with(TRACKED).prompt(prompt);
     let plan = grammar::read(&hydrated.draft());
     (hydrated, plan)
 }
@@ -336,7 +339,7 @@ const CUSTODIET: &str = "check the custodiet agent -- make sure it doesn't use i
 
 #[test]
 fn q_226_the_custodiet_agent() {
-    let desk = Desk::new();
+    let desk = Desk::with(TRACKED);
     for name in ["agents/custodiet.md", "lib/session_state.py", "README.md"] {
         desk.folder().put(&format!("tree/{name}"), "x");
     }

@@ -1,4 +1,4 @@
-//! `hydrant hook`: the `UserPromptSubmit` hook of agents, and putting it into their settings (Q-192).
+//! `hydrant hook`: the `UserPromptSubmit` hook of agents, and putting it into their settings.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ Settings of the agent (the timeout is in seconds); `hydrant hook install` writes
 
 A prompt that begins with `/` or `.` passes as it is.")]
 struct PromptArguments {
-    /// Who plans [default: `mode` of [hydrate], else subagent]
+    /// Who plans [default: `mode` of [hydrate], else inline]
     #[arg(long, value_enum)]
     mode: Option<ModeArgument>,
 

@@ -35,6 +35,7 @@ mod route;
 mod run;
 mod secrets;
 mod serve;
+mod setup;
 mod skill;
 mod skills;
 mod status;
@@ -110,6 +111,7 @@ enum Command {
     Audit(audit::Arguments),
     Syscall(syscall::Arguments),
     Serve(serve::Arguments),
+    Setup(setup::Arguments),
     Mcp(mcp::Arguments),
     Jail(jail::Arguments),
     Keys(keys::Arguments),
@@ -172,6 +174,7 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Audit(arguments) => audit::run(&arguments),
         Command::Syscall(arguments) => syscall::run(arguments),
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Setup(arguments) => setup::run(&arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Jail(arguments) => jail::run(arguments),
         Command::Keys(arguments) => keys::run(&arguments),

@@ -155,10 +155,10 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             enabled: true,
-            mode: Mode::Subagent,
+            mode: Mode::Inline,
             tmp_dir: DEFAULT_TMP_DIR.into(),
             model: "haiku".to_owned(),
-            tracker: "bd".to_owned(),
+            tracker: "none".to_owned(),
             task_tool: "TodoWrite".to_owned(),
             budgets: SectionBudgets {
                 memory: 200,

@@ -20,10 +20,11 @@ fn q_231_without_a_table_everything_is_the_default() {
     let (settings, problems) = read("policy = \"p.yaml\"");
     assert!(problems.is_empty());
     assert!(settings.enabled);
+    assert_eq!(settings.mode, Mode::Inline);
     assert_eq!(settings.tmp_dir, Path::new("/tmp/claude-hydrator"));
     assert_eq!(
         (settings.model.as_str(), settings.tracker.as_str()),
-        ("haiku", "bd")
+        ("haiku", "none")
     );
     assert_eq!((settings.budget_ms, settings.max_todos), (15_000, 12));
     assert_eq!(settings.memory, MemorySettings::Notes(None));

@@ -2,10 +2,19 @@ use super::*;
 
 const COMMAND: &str = "hydrant hook user-prompt-submit";
 
+fn installed(text: &str) -> Result<Vec<String>, EditError> {
+    let found = Found::in_text(text, COMMAND)?;
+    Ok(found.ours.into_iter().map(|ours| ours.command).collect())
+}
+
+fn taken_out(text: &str) -> Option<String> {
+    without_hook(text, COMMAND).unwrap()
+}
+
 fn round_trip(text: &str) {
     let with = with_hook(text, COMMAND).unwrap();
     assert_eq!(installed(&with).unwrap(), [COMMAND], "{with}");
-    let without = without_hook(&with).unwrap().unwrap();
+    let without = taken_out(&with).unwrap();
     let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     assert!(installed(&without).unwrap().is_empty());
     // Lists that the hook needed may be gone with it.
@@ -19,13 +28,13 @@ fn round_trip(text: &str) {
 }
 
 #[test]
-fn q_23_the_settings_are_those_of_the_chapter() {
+fn the_settings_are_those_of_the_manual() {
     assert_eq!(
         settings(COMMAND, EVENT).to_string(),
         r#"{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"hydrant hook user-prompt-submit","timeout":20}]}]}}"#
     );
     assert_eq!(
-        parse(&with_hook("{}", COMMAND).unwrap()).unwrap(),
+        serde_json::from_str::<Value>(&with_hook("{}", COMMAND).unwrap()).unwrap(),
         settings(COMMAND, EVENT)
     );
 }
@@ -42,7 +51,7 @@ fn what_is_not_the_hook_stays_letter_for_letter() {
         "{with}"
     );
     assert!(with.ends_with("}\n"));
-    assert_eq!(without_hook(&with).unwrap().unwrap(), text);
+    assert_eq!(taken_out(&with).unwrap(), text);
 }
 
 #[test]
@@ -67,16 +76,13 @@ fn every_layout_is_kept_and_can_be_undone() {
 fn a_hook_among_others_goes_alone() {
     let text = r#"{"hooks":{"UserPromptSubmit":[{"hooks":[{"command":"a"},{"command":"/opt/bin/hydrant hook user-prompt-submit --mode inline"},{"command":"b"}]}]}}"#;
     assert_eq!(
-        without_hook(text).unwrap().unwrap(),
+        taken_out(text).unwrap(),
         r#"{"hooks":{"UserPromptSubmit":[{"hooks":[{"command":"a"},{"command":"b"}]}]}}"#
     );
     // Two entries of ours.
     let twice = with_hook(&with_hook("{\"a\":1}", COMMAND).unwrap(), COMMAND).unwrap();
     assert_eq!(installed(&twice).unwrap().len(), 2);
-    assert_eq!(
-        without_hook(&twice).unwrap().unwrap(),
-        "{\"a\":1,}".replace(",}", "}")
-    );
+    assert_eq!(taken_out(&twice).unwrap(), "{\"a\":1,}".replace(",}", "}"));
 }
 
 #[test]
@@ -88,7 +94,7 @@ fn commands_of_others_are_not_ours() {
         "echo hydrant",
     ] {
         let text = json!({ "hooks": { EVENT: [entry(command)] } }).to_string();
-        assert_eq!(without_hook(&text).unwrap(), None, "{command}");
+        assert_eq!(taken_out(&text), None, "{command}");
     }
     for command in [
         "hydrant hook user-prompt-submit",
