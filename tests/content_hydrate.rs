@@ -23,6 +23,8 @@ mod server;
 
 #[path = "content_hydrate/allowlist.rs"]
 mod allowlist;
+#[path = "content_hydrate/check.rs"]
+mod check;
 #[path = "content_hydrate/checksums.rs"]
 mod checksums;
 #[path = "content_hydrate/command_line.rs"]
@@ -65,6 +67,8 @@ mod tool_components;
 mod tool_processes;
 #[path = "content_hydrate/tools.rs"]
 mod tools;
+#[path = "content_hydrate/typed_paths.rs"]
+mod typed_paths;
 #[path = "content_hydrate/uris.rs"]
 mod uris;
 #[path = "content_hydrate/yaml.rs"]

@@ -21,6 +21,7 @@
 
 pub mod audit;
 pub mod capability;
+pub mod check;
 mod embedded;
 pub mod engine;
 mod entry;
@@ -38,6 +39,6 @@ pub mod trust;
 
 pub use embedded::{embedded_pins, host_world_id, keys_digest};
 pub use host::{
-    Delivery, Failure, Format, Host, HostBuilder, HostError, HydrateRequest, PinnedSkillInfo,
-    PlannerMounts, Run,
+    Delivery, Documents, Failure, Format, Found, Host, HostBuilder, HostError, HydrateRequest,
+    Listing, MAX_DOCUMENTS, PinnedSkillInfo, PlannerMounts, Run,
 };

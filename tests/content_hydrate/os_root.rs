@@ -130,9 +130,13 @@ impl OsRoot {
 
     /// `hydrant syscall` with exactly these bytes as its standard input.
     pub(crate) fn syscall_bytes(&self, options: &[&str], input: &[u8]) -> Run {
+        self.fed(&[&["syscall"][..], options].concat(), input)
+    }
+
+    /// The binary with these arguments and exactly these bytes as its standard input.
+    pub(crate) fn fed(&self, arguments: &[&str], input: &[u8]) -> Run {
         let mut child = self
-            .command(&["syscall"])
-            .args(options)
+            .command(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

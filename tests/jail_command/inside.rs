@@ -41,7 +41,7 @@ fn k_351_hydrate_is_as_outside() {
         "hydrate crew/cook.md --format link",
         "hydrate os://crew/cook.md --format v2 --checksums",
         "hydrate os://crew/cook.md --depth 3 --checksums --lenient",
-        "hydrate os://crew/nobody.md",
+        "hydrate os://crew/cook.md crew/cook.md --format text",
         "hydrate os://crew/nobody.md --format link",
         "hydrate ''",
         "hydrate",
@@ -54,6 +54,15 @@ fn k_351_hydrate_is_as_outside() {
             if words == "hydrate" { &[] } else { &outside },
         );
     }
+    // Why it cannot be read is the operator's to look up.
+    let run = cell.governed("hydrant hydrate os://crew/nobody.md --strict");
+    assert_eq!(run.status, 1, "{run:?}");
+    assert!(run.stdout.contains("\"uri\":\"ERROR: FETCH_FAILED\""));
+    assert!(
+        run.stderr
+            .contains("os://crew/nobody.md: FETCH_FAILED: it could not be read"),
+        "{run:?}"
+    );
 }
 
 #[test]
@@ -123,6 +132,7 @@ fn k_36_what_is_the_operators_answers_operator_only() {
         "install x",
         "sign x",
         "no-such-command",
+        "check .",
         "skills --root .",
         "describe --policy p",
         "hydrate os://x --root .",

@@ -1,5 +1,6 @@
-//! The options that `hydrate` and `syscall` share (CLI-01, CLI-05).
+//! The options that `hydrate`, `check`, `syscall` and others share: what lies behind os://, and how it is hydrated.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, value_parser};
@@ -10,8 +11,9 @@ use hydrant::{Host, HostBuilder, HydrateRequest, home, hook};
 use super::config::{self, AuditOptions, PolicyOptions};
 use super::output::fail;
 
+/// What lies behind os://, under which policy it is read, and how.
 #[derive(Args)]
-pub(super) struct Hydration {
+pub(super) struct Source {
     /// Directory behind os:// [default: ./os]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
@@ -33,14 +35,6 @@ pub(super) struct Hydration {
     #[arg(long)]
     no_exec: bool,
 
-    /// Levels of dependencies to hydrate, 1 to 16
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u8).range(1..=16))]
-    depth: u8,
-
-    /// Add the SHA-256 digest of each resource
-    #[arg(long)]
-    checksums: bool,
-
     /// Accept an unquoted `: ` in name and description
     #[arg(long)]
     lenient: bool,
@@ -50,7 +44,29 @@ pub(super) struct Hydration {
     allow_http_loopback: bool,
 }
 
-impl Hydration {
+#[derive(Args)]
+pub(super) struct Hydration {
+    #[command(flatten)]
+    source: Source,
+
+    /// Levels of dependencies to hydrate, 1 to 16
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u8).range(1..=16))]
+    depth: u8,
+
+    /// Add the SHA-256 digest of each resource
+    #[arg(long)]
+    checksums: bool,
+}
+
+impl Deref for Hydration {
+    type Target = Source;
+
+    fn deref(&self) -> &Source {
+        &self.source
+    }
+}
+
+impl Source {
     /// The host of one call under these options.
     pub(super) fn host(&self) -> anyhow::Result<Host> {
         self.warn_of_empty_root()?;
@@ -121,6 +137,26 @@ impl Hydration {
         self.mounts.iter().map(mount).collect()
     }
 
+    /// Puts `directory` behind os:// where nothing else says what is there.
+    pub(super) fn root_or(&mut self, directory: impl FnOnce() -> PathBuf) -> anyhow::Result<()> {
+        if self.root.is_none() && self.policy.policy_file()?.is_none() {
+            self.root = Some(directory());
+        }
+        Ok(())
+    }
+
+    /// A request of one level with these options.
+    pub(super) fn request(&self, uri: String) -> HydrateRequest {
+        HydrateRequest {
+            lenient: self.lenient,
+            allow_http_loopback: self.allow_http_loopback,
+            no_exec: self.no_exec,
+            ..HydrateRequest::new(uri)
+        }
+    }
+}
+
+impl Hydration {
     /// The first option that every request of a stream would get; behind a jail's socket that is the operator's to say.
     pub(super) fn changes_requests(&self) -> Option<&'static str> {
         let flags = [
@@ -139,10 +175,7 @@ impl Hydration {
         HydrateRequest {
             depth: self.depth,
             checksums: self.checksums,
-            lenient: self.lenient,
-            allow_http_loopback: self.allow_http_loopback,
-            no_exec: self.no_exec,
-            ..HydrateRequest::new(uri)
+            ..self.source.request(uri)
         }
     }
 }

@@ -148,7 +148,7 @@ impl Table {
 }
 
 /// `text` with what a terminal would obey instead of showing as `\u{…}`; tabs stay.
-fn visible(text: &str) -> String {
+pub(super) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
         if character != '\t' && (character.is_control() || is_invisible(character)) {

@@ -6,6 +6,7 @@ mod approvals;
 mod approve;
 mod audit;
 mod catalog;
+mod check;
 mod compat;
 mod config;
 mod describe;
@@ -40,6 +41,7 @@ mod skill;
 mod skills;
 mod status;
 mod syscall;
+mod typed;
 mod verify_pins;
 mod world;
 
@@ -91,6 +93,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Hydrate(hydrate::Arguments),
+    Check(check::Arguments),
     Graph(graph::Arguments),
     Hook(hook::Arguments),
     Plan(plan::Arguments),
@@ -150,6 +153,7 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     finish(match cli.command {
         Command::Hydrate(arguments) => hydrate::run(arguments),
+        Command::Check(arguments) => check::run(arguments),
         Command::Graph(arguments) => graph::run(arguments),
         Command::Hook(arguments) => hook::run(arguments, started),
         Command::Plan(arguments) => plan::run(arguments, started),

@@ -11,7 +11,7 @@ mod explore;
 mod label;
 mod layout;
 mod mermaid;
-mod payload;
+pub(crate) mod payload;
 mod svg;
 
 use serde::{Serialize, Serializer};

@@ -45,6 +45,9 @@ pub enum HostError {
     /// What was to happen with the result before it is recorded failed (TR-05).
     #[error(transparent)]
     Delivery(Box<dyn std::error::Error + Send + Sync>),
+    /// No directory for temporary files can be made or used.
+    #[error("no directory for temporary files can be used: {0}")]
+    Temporary(#[source] std::io::Error),
     /// The working directory, which the default policy mounts, is not there.
     #[error("the working directory cannot be used: {0}")]
     WorkingDirectory(#[from] std::io::Error),

@@ -1,15 +1,24 @@
 //! Hydration: the pinned skill `content.hydrate`, with what the request and the flags of a run change.
 
+use std::path::Path;
+use std::sync::Arc;
+use std::{fs, io};
+
 use serde::{Deserialize, Serialize};
 
 use super::run::Prepared;
 use super::{Host, HostError};
+use crate::capability::process::Scratch;
 use crate::engine::{Budgets, CallError};
+use crate::policy::{OwnMount, VirtualPath};
 
 /// The skill behind [`Host::hydrate`].
 pub(super) const HYDRATE: &str = "content.hydrate";
 /// L-04: bytes read in one hydration.
 const HYDRATE_READ_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Where a document that declares skills is mounted for [`Host::hydrate_skills`]; no document of an operator is there.
+const DECLARATION: &str = "/os/.hydrant-declaration";
 
 /// The form of a hydrated document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -74,6 +83,48 @@ impl Host {
         self.answer_pinned(HYDRATE, None, &bytes, |prepared| request.prepare(prepared))?
             .map_err(HostError::of_failure)
     }
+
+    /// The payload of a document that declares these URIs as its skills and nothing else: what `content.hydrate` reads of
+    /// each of them. `request` says how; its own URI does not count.
+    ///
+    /// # Errors
+    ///
+    /// As [`hydrate`](Self::hydrate), and [`HostError::Temporary`].
+    pub fn hydrate_skills(
+        &self,
+        request: &HydrateRequest,
+        uris: &[String],
+    ) -> Result<Vec<u8>, HostError> {
+        let folder = Scratch::create().map_err(HostError::Temporary)?;
+        let (uri, own) = declaration(folder.real(), uris).map_err(HostError::Temporary)?;
+        let request = HydrateRequest {
+            uri,
+            format: Format::Json,
+            ..request.clone()
+        };
+        let prepare = |prepared| {
+            let prepared = request.prepare(prepared);
+            Prepared {
+                grant: prepared.grant.with_own_mounts(own),
+                ..prepared
+            }
+        };
+        self.answer_pinned(HYDRATE, None, &request.to_bytes()?, prepare)?
+            .map_err(HostError::of_failure)
+    }
+}
+
+/// Writes a document that declares these skills into a folder, and mounts that; its URI and the mount.
+fn declaration(folder: &Path, uris: &[String]) -> io::Result<(String, Arc<[OwnMount]>)> {
+    // A list in JSON is one in YAML.
+    let list = serde_json::json!(uris);
+    fs::write(
+        folder.join("skills.md"),
+        format!("---\nskills: {list}\n---\n"),
+    )?;
+    let at = VirtualPath::parse(DECLARATION).map_err(io::Error::other)?;
+    let uri = at.os_uri().unwrap_or_default() + "/skills.md";
+    Ok((uri, Arc::new([OwnMount::granted(at, folder)?])))
 }
 
 impl HydrateRequest {

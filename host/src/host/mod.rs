@@ -6,6 +6,7 @@
 
 mod builder;
 mod bundle;
+mod documents;
 mod error;
 mod failure;
 mod hydrate;
@@ -37,6 +38,7 @@ use self::pinned::PinnedSkills;
 pub use self::builder::HostBuilder;
 #[cfg(target_os = "linux")]
 pub(crate) use self::builder::real;
+pub use self::documents::{Documents, Found, Listing, MAX_DOCUMENTS};
 pub use self::error::HostError;
 pub use self::failure::Failure;
 pub use self::hydrate::{Format, HydrateRequest};

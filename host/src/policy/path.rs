@@ -5,6 +5,10 @@
 
 use std::fmt;
 
+use percent_encoding::percent_decode_str;
+
+use super::mount::encode;
+
 /// Bytes of a virtual path at most (TS-05).
 pub(super) const MAXIMUM_BYTES: usize = 4096;
 
@@ -79,6 +83,32 @@ impl VirtualPath {
     /// `/os`, where every `os://` URI lies.
     pub fn os() -> Self {
         Self("/os".to_owned())
+    }
+
+    /// The path that a reference means from the root of `os://`: a URI, or a path with or without a slash in front.
+    ///
+    /// None where no file can be meant, as with `..` above the root. Whether a hydration takes the reference
+    /// is the component's to say.
+    pub fn of_os_reference(reference: &str) -> Option<Self> {
+        let path = reference.strip_prefix("os://").unwrap_or(reference);
+        let mut segments: Vec<&str> = Vec::new();
+        let path = percent_decode_str(path).decode_utf8().ok()?;
+        for segment in path.split('/') {
+            match segment {
+                "" | "." => {}
+                ".." => drop(segments.pop()?),
+                segment => segments.push(segment),
+            }
+        }
+        let below: String = segments.into_iter().flat_map(|name| ["/", name]).collect();
+        Self::parse(&format!("/os{below}")).ok()
+    }
+
+    /// The canonical `os://` URI of a path at or below `/os`; none for others.
+    pub fn os_uri(&self) -> Option<String> {
+        let mut uri = "os://".to_owned();
+        encode(self.strip_prefix(&Self::os())?, &mut uri);
+        Some(uri)
     }
 
     /// The directory at the top that this path is or lies in: `/os` of `/os/crew/pilot.md`; none for `/`.
@@ -156,6 +186,35 @@ mod tests {
             path("/os/...").segments().collect::<Vec<_>>(),
             ["os", "..."]
         );
+    }
+
+    #[test]
+    fn an_os_uri_and_the_path_it_means_lead_to_each_other() {
+        for (reference, meant, uri) in [
+            (
+                "os://crew/pilot.md",
+                "/os/crew/pilot.md",
+                "os://crew/pilot.md",
+            ),
+            (
+                "/crew/./x/../pilot.md",
+                "/os/crew/pilot.md",
+                "os://crew/pilot.md",
+            ),
+            ("a%20b%25.md", "/os/a b%.md", "os://a%20b%25.md"),
+            ("\u{e9}+,.md", "/os/\u{e9}+,.md", "os://%C3%A9+,.md"),
+            ("100%.md", "/os/100%.md", "os://100%25.md"),
+            ("os://", "/os", "os://"),
+        ] {
+            let found = VirtualPath::of_os_reference(reference).unwrap();
+            assert_eq!(found, path(meant));
+            assert_eq!(found.os_uri().as_deref(), Some(uri));
+            assert_eq!(VirtualPath::of_os_reference(uri), Some(found));
+        }
+        for nothing in ["../x", "a/../../x", "%ff", "a%00"] {
+            assert_eq!(VirtualPath::of_os_reference(nothing), None, "{nothing}");
+        }
+        assert_eq!(path("/workspace/x").os_uri(), None);
     }
 
     #[test]

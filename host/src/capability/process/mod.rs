@@ -32,7 +32,6 @@ use std::time::Duration;
 use self::child::Ended;
 use self::confined::Shared;
 use self::output::Disguise;
-#[cfg(target_os = "linux")]
 pub(crate) use self::scratch::Scratch;
 #[cfg(not(target_os = "linux"))]
 use self::unsupported as confined;

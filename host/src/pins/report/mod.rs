@@ -6,7 +6,7 @@
 mod json;
 mod junit;
 mod rows;
-mod sarif;
+pub(crate) mod sarif;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -1,11 +1,11 @@
-//! The report as SARIF 2.1.0 (TX-06), the form that code scanning services read.
+//! SARIF 2.1.0, the form that code scanning services read: reports about pins, and what other commands find in files.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::super::finding::Finding;
+use super::super::finding;
 use super::{Report, rows};
 use crate::trust::{Digest, pretty_json};
 
@@ -14,16 +14,38 @@ const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 /// Where a finding stands that belongs to no other file.
 const LOCK: &str = "pins/skills.lock.json";
 
+/// One result of a log.
+pub(crate) struct Finding<'f> {
+    /// The rule that is not kept.
+    pub(crate) rule: &'f str,
+    pub(crate) message: &'f str,
+    /// The file that it is in.
+    pub(crate) path: &'f str,
+    /// The line, counted from 1, if it is known.
+    pub(crate) line: Option<usize>,
+    /// What makes it the same finding in another run, whatever its message says.
+    pub(crate) identity: &'f [&'f str],
+    pub(crate) properties: Value,
+}
+
 pub(super) fn document(report: &Report) -> Vec<u8> {
     let evaluated: BTreeSet<_> = report
         .findings
         .evaluated()
         .map(|(_, row)| row.id())
         .collect();
-    let rules: Vec<_> = evaluated
+    let rules = evaluated
         .into_iter()
-        .map(|row| json!({"id": row, "shortDescription": {"text": rows::description(row)}}))
-        .collect();
+        .map(|row| (row, rows::description(row)));
+    log(rules, report.findings.found().iter().map(of_pins))
+}
+
+/// A log with these rules, each with what it demands, and these results.
+pub(crate) fn log<'r>(
+    rules: impl Iterator<Item = (&'r str, &'r str)>,
+    results: impl Iterator<Item = Value>,
+) -> Vec<u8> {
+    let rules = rules.map(|(id, text)| json!({"id": id, "shortDescription": {"text": text}}));
     pretty_json(&json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -31,44 +53,47 @@ pub(super) fn document(report: &Report) -> Vec<u8> {
             "tool": {"driver": {
                 "name": "hydrant",
                 "version": env!("CARGO_PKG_VERSION"),
-                "rules": rules,
+                "rules": rules.collect::<Vec<_>>(),
             }},
-            "results": report.findings.found().iter().map(result).collect::<Vec<_>>(),
+            "results": results.collect::<Vec<_>>(),
         }],
     }))
 }
 
-fn result(finding: &Finding) -> Value {
+pub(crate) fn result(finding: &Finding<'_>) -> Value {
+    let mut location = json!({"artifactLocation": {"uri": uri(finding.path)}});
+    if let (Some(line), Some(members)) = (finding.line, location.as_object_mut()) {
+        members.insert("region".to_owned(), json!({"startLine": line}));
+    }
+    let fingerprint = Digest::of(finding.identity.join("\n").as_bytes());
     json!({
-        "ruleId": finding.row.id(),
+        "ruleId": finding.rule,
         "level": "error",
         "message": {"text": finding.message},
-        "locations": [{"physicalLocation": {"artifactLocation": {
-            "uri": uri(finding.path.as_deref().unwrap_or(LOCK)),
-        }}}],
-        "partialFingerprints": {"hydrant/v1": fingerprint(finding)},
-        "properties": {
-            "class": finding.class().exit_code(),
-            "skill": finding.skill,
-            "expected": finding.expected,
-            "actual": finding.actual,
-        },
+        "locations": [{"physicalLocation": location}],
+        "partialFingerprints": {"hydrant/v1": fingerprint.hex()},
+        "properties": finding.properties,
     })
 }
 
-/// The same for the same finding in every run, whatever its message says.
-fn fingerprint(finding: &Finding) -> String {
-    let text = |part: &Option<String>| part.clone().unwrap_or_default();
-    let preimage = format!(
-        "{}\n{}\n{}",
-        finding.row,
-        text(&finding.skill),
-        text(&finding.path)
-    );
-    Digest::of(preimage.as_bytes()).hex().to_owned()
+fn of_pins(found: &finding::Finding) -> Value {
+    let text = |part: &'_ Option<String>| part.clone().unwrap_or_default();
+    result(&Finding {
+        rule: found.row.id(),
+        message: &found.message,
+        path: found.path.as_deref().unwrap_or(LOCK),
+        line: None,
+        identity: &[found.row.id(), &text(&found.skill), &text(&found.path)],
+        properties: json!({
+            "class": found.class().exit_code(),
+            "skill": found.skill,
+            "expected": found.expected,
+            "actual": found.actual,
+        }),
+    })
 }
 
-/// A root-relative path as a URI reference: a stray file may have any name, a URI may not.
+/// A path as a URI reference: a file may have any name, a URI may not.
 fn uri(path: &str) -> String {
     let mut uri = String::with_capacity(path.len());
     for byte in path.bytes() {

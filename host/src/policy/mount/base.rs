@@ -35,10 +35,10 @@ pub(super) fn below(base: &Url, relative: &str) -> Option<Url> {
         .filter(|url| url.path().starts_with(base.path()))
 }
 
-/// The canonical encoding of a path (section 7.2 of content.hydrate): what stands literally in a segment stays.
+/// Writes a path in the canonical encoding of `os://` URIs: what stands literally in a segment stays.
 ///
 /// A guest names files decoded, so a character that may be written either way is sent literally.
-fn encode(path: &str, text: &mut String) {
+pub(in crate::policy) fn encode(path: &str, text: &mut String) {
     const HEX: [char; 16] = [
         '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F',
     ];

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
-pub(super) use base::https_base;
+pub(super) use base::{encode, https_base};
 pub use cli::{CliMount, MountTarget};
 pub use own::OwnMount;
 pub(super) use table::{Mapped, MountTable, Mounted, Origins};
