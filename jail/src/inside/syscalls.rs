@@ -103,13 +103,16 @@ pub(super) const ARCHITECTURE: &[c_long] = &[
 #[cfg(target_arch = "aarch64")]
 pub(super) const ARCHITECTURE: &[c_long] = &[];
 
+/// The same number on every architecture; `libc` has it for musl on x86-64 only.
+const FCHMODAT2: c_long = 452;
+
 /// Calls that set a mode, and which argument that is.
 pub(super) const MODES: &[(c_long, u8)] = &[
     (libc::SYS_mkdirat, 2),
     (libc::SYS_mknodat, 2),
     (libc::SYS_fchmod, 1),
     (libc::SYS_fchmodat, 2),
-    (libc::SYS_fchmodat2, 2),
+    (FCHMODAT2, 2),
 ];
 
 /// Calls that open, and which argument the flags are; the mode is the next one.

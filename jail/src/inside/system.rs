@@ -115,6 +115,8 @@ pub(super) fn landlock_abi() -> i32 {
 
 /// Sets the loopback interface of this network namespace up.
 pub(super) fn loopback_up(socket: impl AsFd) -> io::Result<()> {
+    // Of `libc` the type is that of glibc's ioctl alone; musl's takes another.
+    const SIOCSIFFLAGS: libc::Ioctl = 0x8914;
     // SAFETY: `ifreq` is a C struct of numbers and unions of numbers and pointers, for which all zeros are valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
@@ -124,11 +126,7 @@ pub(super) fn loopback_up(socket: impl AsFd) -> io::Result<()> {
         libc::c_short::try_from(libc::IFF_UP | libc::IFF_RUNNING).map_err(io::Error::other)?;
     // SAFETY: the request is the struct that this number asks for, and it lives through the call.
     check(c_long::from(unsafe {
-        libc::ioctl(
-            socket.as_fd().as_raw_fd(),
-            libc::SIOCSIFFLAGS,
-            &raw const request,
-        )
+        libc::ioctl(socket.as_fd().as_raw_fd(), SIOCSIFFLAGS, &raw const request)
     }))
     .map(drop)
 }
