@@ -65,7 +65,7 @@ build() {
       ;;
     aarch64-unknown-linux-musl)
       venv "$tools/zig" packaging/zig-requirements.txt
-      PATH=$tools/zig/bin:$PATH cargo zigbuild --release --locked --target "$1" --package hydrant --bin hydrant
+      PATH=$tools/zig/bin:$PATH cargo zigbuild --release --locked --target "$1" --package hydrant --bin hydrant --features cross
       ;;
     *) usage ;;
   esac

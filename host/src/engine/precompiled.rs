@@ -136,3 +136,55 @@ mod in_place {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn any() -> &'static Precompiled {
+        hydrant_precompiled::COMPONENTS.first().unwrap()
+    }
+
+    #[test]
+    fn every_component_is_carried_whole() {
+        for carried in hydrant_precompiled::COMPONENTS {
+            let file = std::path::Path::new("..").join(carried.path);
+            let digest = Digest::of(&std::fs::read(file).unwrap());
+            assert_eq!(digest.as_str(), carried.digest, "{}", carried.path);
+            assert!(carried.is_intact(), "{}", carried.path);
+        }
+    }
+
+    #[test]
+    fn code_for_another_processor_is_not_run() {
+        let mut config = hydrant_precompiled::config();
+        run_in_place(&mut config);
+        #[allow(unsafe_code)]
+        // SAFETY: to say that a feature is missing makes wasmtime run less, not more.
+        unsafe {
+            config.detect_host_feature(|feature| Some(feature != "avx2"));
+        }
+        let engine = Engine::new(&config).unwrap();
+        let digest: Digest = any().digest.parse().unwrap();
+        let found = Components::default().get(&engine, &digest);
+        assert!(found.is_none() || cfg!(not(target_arch = "x86_64")));
+    }
+
+    #[test]
+    fn engines_of_one_process_do_not_disturb_each_other() {
+        let digest: Digest = any().digest.parse().unwrap();
+        let engine = || {
+            let mut config = hydrant_precompiled::config();
+            run_in_place(&mut config);
+            Engine::new(&config).unwrap()
+        };
+        let (first, second) = (Components::default(), Components::default());
+        let (first_engine, second_engine) = (engine(), engine());
+        assert!(first.get(&first_engine, &digest).is_some());
+        assert!(second.get(&second_engine, &digest).is_some());
+        drop((first, first_engine));
+        assert!(second.get(&second_engine, &digest).is_some());
+        let third = Components::default();
+        assert!(third.get(&engine(), &digest).is_some());
+    }
+}
