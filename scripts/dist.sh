@@ -10,7 +10,7 @@
 #
 # Needs python3 (3.11 or newer), dpkg-deb and readelf. To build: musl-gcc for x86-64; for aarch64 `zig cc` from the package
 # cargo-zigbuild, which is put into a venv. To test: root (for `dpkg --install` in a scratch root), node 18 and npm, curl,
-# buildah, systemd. Debian's packages are installed where root and apt-get are at hand.
+# buildah, git, openssl, systemd. Debian's packages are installed where root and apt-get are at hand.
 # SOURCE_DATE_EPOCH is the time of all files; without it, that of the commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -89,6 +89,8 @@ if $test; then
   needs systemd-analyze systemd
   needs curl curl
   needs buildah buildah
+  needs git git
+  needs openssl openssl
   command -v npm >/dev/null || { echo "error: the tests take node and npm: install them" >&2; exit 1; }
   venv "$tools/venv" tests/clients/requirements.txt packaging/test/requirements.txt
   if ! cmp -s packaging/test/package-lock.json "$tools/installed-lock.json"; then

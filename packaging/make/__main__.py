@@ -33,9 +33,9 @@ def main():
     parser.add_argument("--pypi-name", default=PYPI_NAME, metavar="NAME")
     parser.add_argument("programs", nargs="+", metavar="PROGRAM")
     arguments = parser.parse_args()
-    make_empty(arguments.out)
     programs = [Program(path) for path in arguments.programs]
     release = Release(programs, arguments.out.resolve(), arguments.repository, epoch())
+    make_empty(release.out)
     # Most of it is compression, which Python does without its lock.
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         makers = [pool.submit(maker.make, release) for maker in (deb, archive, npm, mcpb, claude_code, container)]
@@ -53,6 +53,8 @@ def make_empty(out):
             raise SystemExit(f"error: {out} has files, but is no folder of a release")
         shutil.rmtree(out)
     out.mkdir(parents=True)
+    # So that what breaks off is known for a release as well.
+    (out / "SHA256SUMS").touch()
 
 
 def epoch():
@@ -66,8 +68,8 @@ def epoch():
 
 def checksums(out):
     """SHA256SUMS of all files that are published: not of the container's context."""
-    files = sorted(path for path in out.rglob("*") if path.is_file() and "container" not in path.relative_to(out).parts)
-    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(out)}\n" for path in files]
+    files = sorted(path for path in out.iterdir() if path.is_file() and path.name != "SHA256SUMS")
+    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files]
     (out / "SHA256SUMS").write_text("".join(lines))
 
 

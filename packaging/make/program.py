@@ -14,7 +14,10 @@ class Program:
 
     def __init__(self, path):
         self.path = pathlib.Path(path).resolve()
-        self.content = self.path.read_bytes()
+        try:
+            self.content = self.path.read_bytes()
+        except OSError as error:
+            raise SystemExit(f"error: {path}: {error.strerror}") from None
         head = self.content[:64]
         if head[:6] != b"\x7fELF\x02\x01" or len(head) < 64:
             raise SystemExit(f"error: {path} is no 64-bit little-endian ELF file")

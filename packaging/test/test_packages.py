@@ -4,8 +4,10 @@ $DIST is the folder of the release, $TOOLS the folder with the tools of requirem
 is not passed over where there is none: it fails and says so.
 """
 
+import functools
 import glob
 import hashlib
+import http.server
 import json
 import os
 import pathlib
@@ -13,10 +15,12 @@ import platform
 import re
 import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 import time
 import unittest
 import zipfile
@@ -101,6 +105,70 @@ class Packages(unittest.TestCase):
         self.assertIn("content.hydrate", run(*start, "skills", cwd=place).stdout)
         payload = run(*start, "hydrate", AGENT, "--root", "os", cwd=place).stdout
         self.assertIn("release-captain", payload)
+
+    def program(self):
+        """The program of the archive, as the user of a new home starts it."""
+        program = self.unpacked(one(f"hydrant-{VERSION}-{ARCH}-unknown-linux-*.tar.gz")) / "hydrant"
+        return lambda *arguments, **options: run(program, *arguments, env=self.environment, **options)
+
+    def test_processes_start_in_the_jail(self):
+        hydrant = self.program()
+        layers = json.loads(hydrant("doctor", "--format", "json").stdout)
+        jail = {finding["layer"]: finding["state"] for finding in layers if finding["layer"].startswith("jail")}
+        self.assertGreater(len(jail), 6)
+        self.assertEqual(set(jail.values()), {"ok"})
+        project = self.folder / "project"
+        project.mkdir()
+        user = hydrant("jail", "--workspace", ".", "--", "sh", "-c", "ls / > found; id -u", cwd=project).stdout
+        self.assertEqual(user.strip(), "65534")
+        found = (project / "found").read_text().split()
+        self.assertIn("workspace", found)
+        self.assertNotIn("home", found)
+        # Tools say what they are for, each started in a jail.
+        payload = json.loads(hydrant("hydrate", AGENT, "--root", ROOT / "examples/os").stdout)
+        tools = payload["metadata"]["dependencies"]["tools"]
+        self.assertGreater(len(tools), 2)
+        self.assertNotIn("ERROR", json.dumps(tools))
+
+    def test_a_repository_starts_nothing(self):
+        hydrant = self.program()
+        run("git", "init", "--quiet", self.folder)
+        monitor = self.folder / "monitor"
+        monitor.write_text("#!/bin/sh\ntouch started\n")
+        monitor.chmod(0o755)
+        run("git", "config", "core.fsmonitor", "./monitor", cwd=self.folder)
+        status = json.loads(hydrant("run", "git.status", cwd=self.folder).stdout)
+        self.assertIn("monitor", status["untracked"])
+        self.assertFalse((self.folder / "started").exists())
+
+    def test_https_trusts_the_roots_of_the_program_and_of_the_policy(self):
+        hydrant = self.program()
+        key, certificate = self.folder / "key.pem", self.folder / "certificate.pem"
+        run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+            "-addext", "subjectAltName=DNS:localhost", "-addext", "basicConstraints=critical,CA:FALSE", "-keyout", key, "-out", certificate)  # fmt: skip
+        (self.folder / "text.md").write_text("over TLS")
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=self.folder))
+        # A client that does not trust it hangs up, as it should.
+        server.handle_error = lambda *_: None
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        base = f"https://localhost:{server.server_port}/"
+
+        def fetch(tls_roots, **options):
+            policy = self.folder / "policy.yaml"
+            policy.write_text(
+                "version: 1\ntrusted_signers: [hydrant.build, hydrant.release]\n"
+                f"capability_ceiling: {{net: ['{base}']}}\n"
+                f"host: {{net: [{{url: '{base}', methods: [GET]}}], tls_roots: {tls_roots}}}\n"
+            )
+            return hydrant("run", "http.fetch_text", json.dumps({"url": base + "text.md"}), "--policy", policy, **options)
+
+        self.assertIn("over TLS", fetch([str(certificate)]).stdout)
+        self.assertIn("TLS handshake", fetch([], status=5).stderr)
 
     def test_the_bill_of_materials_is_one(self):
         for path in glob.glob(str(DIST / "*.cdx.json")):
@@ -353,6 +421,13 @@ class Action(unittest.TestCase):
         declared = re.findall(r"^  ([a-z0-9-]+):$", action.split("\noutputs:")[0], re.MULTILINE)
         self.assertEqual(sorted(passed.values()), sorted(declared))
         self.assertEqual(set(passed), set(re.findall(r"INPUT_[A-Z0-9_]+", script)))
+
+
+class Files(http.server.SimpleHTTPRequestHandler):
+    """Serves files without a word."""
+
+    def log_message(self, *_):
+        pass
 
 
 def service():
