@@ -6,8 +6,7 @@
 #   scripts/bench.sh --check      exits with 1 where a target is missed
 #   scripts/bench.sh --markdown   the table as Markdown
 #
-# The targets mean an idle machine of two cores. Each measurement begins with an empty cache of compiled code, which its
-# first run fills, as a user's does; that run is not counted. Takes git, Python 3.11, ripgrep (which it fetches), and wrk for
+# The targets mean an idle machine of two cores. Takes git, Python 3.11, ripgrep (which it fetches), and wrk for
 # the service.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,7 +21,7 @@ for argument; do
 done
 PATH=$(scripts/ripgrep.sh):$PATH
 export PATH
-names=(hydrate skills govern hook start density sizes)
+names=(first_call hydrate skills govern hook start density sizes)
 cargo build --release --workspace --locked --quiet
 cargo bench --workspace --locked --no-run --quiet "${names[@]/#/--bench=}"
 

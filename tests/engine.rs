@@ -20,7 +20,7 @@ use hydrant::engine::{
     Answer, Budgets, CallError, ComponentDescriber, Engine, EngineError, EngineOptions, Skill,
 };
 use hydrant::policy::{Grant, Limits};
-use hydrant::trust::{Capability, Digest};
+use hydrant::trust::{Capability, Wasm};
 
 #[cfg(target_os = "linux")]
 #[path = "engine/contained.rs"]
@@ -324,7 +324,7 @@ fn tv_24_a_component_that_imports_sockets_or_http_does_not_load() {
 fn tv_25_an_import_that_the_manifest_does_not_declare_is_refused() {
     let bytes = wat::parse_str(guests::reading(1)).unwrap();
     let error = engine()
-        .load(&bytes, &Digest::of(&bytes), &[])
+        .load(&Wasm::from(bytes), &[])
         .err()
         .expect("undeclared");
     assert_eq!(
@@ -338,7 +338,7 @@ fn a_core_module_and_random_bytes_are_no_components() {
     let engine = engine();
     for bytes in [&b"\0asm\x01\0\0\0"[..], b"", b"(component)", b"MZ"] {
         let error = engine
-            .load(bytes, &Digest::of(bytes), &[])
+            .load(&Wasm::from(bytes.to_vec()), &[])
             .err()
             .expect("no component");
         assert!(matches!(error, EngineError::Compile(_)), "{error}");

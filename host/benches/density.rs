@@ -30,7 +30,7 @@ use harness::Measured;
 use held::HeldServer;
 use hydrant::Host;
 use hydrant::engine::{CodeCacheFolders, Engine, EngineError, EngineOptions, most_slots};
-use hydrant::trust::{Capability, Digest};
+use hydrant::trust::{Capability, Wasm};
 use memory::{Memory, Range};
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -14,6 +14,17 @@ pub(crate) type Measure = fn(usize) -> Measured;
 
 /// Measures the operations that the arguments of the program choose, and prints the table.
 pub(crate) fn run(operations: &[(&'static str, Measure)]) -> ExitCode {
+    let rows = operations
+        .iter()
+        .map(|(operation, measure)| ((*operation).to_owned(), Box::new(*measure) as Row));
+    run_rows(rows.collect())
+}
+
+/// How a row of the table is measured, where that depends on more than the number of samples.
+pub(crate) type Row = Box<dyn Fn(usize) -> Measured>;
+
+/// As [`run`].
+pub(crate) fn run_rows(rows: Vec<(String, Row)>) -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let flag = |name: &str| arguments.iter().any(|argument| argument == name);
     let wanted = |operation: &str| {
@@ -31,7 +42,7 @@ pub(crate) fn run(operations: &[(&'static str, Measure)]) -> ExitCode {
         );
     }
     let mut all_met = true;
-    for (operation, measure) in operations {
+    for (operation, measure) in &rows {
         if wanted(operation) {
             let measured = measure(samples);
             measured.print(operation);
@@ -60,6 +71,7 @@ pub(crate) enum Amount {
 }
 
 /// The most that an operation may take.
+#[derive(Clone, Copy)]
 pub(crate) enum Target {
     /// So many times the floor.
     Ratio(f64),
