@@ -243,7 +243,10 @@ fn start_log(command: Option<&str>) {
         // Of the protocol's library each error that a client is answered would be one.
         Err(_) => {
             let mut filter = "warn,rmcp=error".to_owned();
-            if command == Some("serve") || std::io::stderr().is_terminal() {
+            // These two have a line of their own for it.
+            let shows_itself = matches!(command, Some("verify" | "lock"));
+            let is_terminal = std::io::stderr().is_terminal();
+            if command == Some("serve") || (is_terminal && !shows_itself) {
                 filter = format!("{filter},{SLOW_COMPILATION}=info");
             }
             log.without_time()
