@@ -130,6 +130,17 @@ fn a_folder_elsewhere_is_its_own_root() {
         [row("other/crew/a.md", 2, "FETCH_FAILED")]
     );
     assert_eq!(problems(&root, &["other/crew", "--root", "other"]), []);
+    // Agents, skills and tools stand beside each other in a root.
+    root.file(
+        "../third/agents/a.md",
+        agent(&["../skills/b/SKILL.md"], NONE),
+    )
+    .file("../third/skills/b/SKILL.md", skill("B"));
+    for place in ["third/agents/a.md", "third/skills/b", "third/agents"] {
+        let run = check(&root, &[place]);
+        assert_eq!(run.status, 0, "{place}: {}", run.stdout);
+        assert!(run.stderr.contains("third here; --root"), "{}", run.stderr);
+    }
 }
 
 #[test]
@@ -192,6 +203,20 @@ fn hostile_names_are_escaped_in_text_and_one_document_too_large_stops_nothing() 
             .contains("os/z.md:1: FETCH_FAILED: os://z.md has more than 4 MiB")
     );
     assert!(run.stdout.contains("os/zz.md:2: "), "{}", run.stdout);
+}
+
+#[test]
+fn large_skills_hide_nothing_of_others() {
+    let root = OsRoot::new();
+    let large = skill("Large") + &"x".repeat(4 * 1024 * 1024 - 100);
+    for number in 0..17 {
+        root.file(&format!("large{number}/SKILL.md"), &large);
+    }
+    root.file("z/SKILL.md", "---\nname: Z\n---\n");
+    assert_eq!(
+        problems(&root, &["os"]),
+        [row("os/z/SKILL.md", 1, "MISSING_DESCRIPTION")]
+    );
 }
 
 #[test]

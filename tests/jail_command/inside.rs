@@ -41,7 +41,7 @@ fn k_351_hydrate_is_as_outside() {
         "hydrate crew/cook.md --format link",
         "hydrate os://crew/cook.md --format v2 --checksums",
         "hydrate os://crew/cook.md --depth 3 --checksums --lenient",
-        "hydrate os://crew/cook.md crew/cook.md --format text",
+        "hydrate os://crew/cook.md --format text",
         "hydrate os://crew/nobody.md --format link",
         "hydrate ''",
         "hydrate",

@@ -81,6 +81,70 @@ struct Place<'u> {
     front_matter: FrontMatter,
 }
 
+/// Hydrates documents one level deep, as `request` says, and collects what is wrong with them and with the skills that they
+/// declare. Each file named `SKILL.md` must have a name and a description, whoever declares it. `progress` is told how many
+/// documents are done.
+///
+/// # Errors
+///
+/// [`HostError`]: nothing can be hydrated, or a call cannot be recorded. A document that uses up its budgets is a problem
+/// of that document.
+pub fn check(
+    host: &Host,
+    request: &HydrateRequest,
+    uris: &[String],
+    mut progress: impl FnMut(usize),
+) -> Result<Report, HostError> {
+    let checker = Checker::new(host, request)?;
+    let checked: BTreeSet<&str> = uris.iter().map(String::as_str).collect();
+    let mut report = Report {
+        documents: uris.len(),
+        ..Report::default()
+    };
+    for (done, uri) in uris.iter().enumerate() {
+        let request = HydrateRequest {
+            uri: uri.clone(),
+            depth: 1,
+            ..checker.request.clone()
+        };
+        match host.hydrate(&request) {
+            Ok(payload) => {
+                let problems = checker.problems(uri, &payload, &checked);
+                checker.add(&mut report, problems);
+            }
+            Err(HostError::Call(error)) => report.problems.push(checker.no_answer(uri, &error)),
+            Err(error) => return Err(error),
+        }
+        progress(done.saturating_add(1));
+    }
+    let is_skill = |uri: &&String| {
+        let name = uri.rsplit('/').next();
+        name.is_some_and(|name| name.eq_ignore_ascii_case(SKILL_FILE))
+    };
+    let skills: Vec<String> = uris.iter().filter(is_skill).cloned().collect();
+    for some in skills.chunks(SKILLS_AT_ONCE) {
+        match checker.incomplete_of(host, some) {
+            Ok(problems) => report.problems.extend(problems),
+            // Together they are too large for one call; none of them hides another one.
+            Err(HostError::Call(_)) => {
+                for uri in some {
+                    match checker.incomplete_of(host, std::slice::from_ref(uri)) {
+                        Ok(problems) => report.problems.extend(problems),
+                        Err(HostError::Call(error)) => {
+                            report.problems.push(checker.no_answer(uri, &error));
+                        }
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    report.problems.sort();
+    report.problems.dedup();
+    Ok(report)
+}
+
 impl Checker<'static> {
     /// A checker that knows payloads alone: every problem is in line 1, and its reason is what the marker says.
     #[must_use]
@@ -109,65 +173,6 @@ impl<'h> Checker<'h> {
             },
             working_directory: directory.ok(),
         }
-    }
-
-    /// Hydrates documents one level deep and collects what is wrong with them and with the skills that they declare.
-    /// Each file named `SKILL.md` must have a name and a description, whoever declares it. `progress` is told how many
-    /// documents are done.
-    ///
-    /// # Errors
-    ///
-    /// [`HostError`]: nothing can be hydrated, or a call cannot be recorded. A document that uses up its budgets is a
-    /// problem of that document.
-    pub fn check(
-        &self,
-        uris: &[String],
-        mut progress: impl FnMut(usize),
-    ) -> Result<Report, HostError> {
-        let Some((host, _)) = &self.host else {
-            return Ok(Report::default());
-        };
-        let checked: BTreeSet<&str> = uris.iter().map(String::as_str).collect();
-        let mut report = Report {
-            documents: uris.len(),
-            ..Report::default()
-        };
-        for (done, uri) in uris.iter().enumerate() {
-            let request = HydrateRequest {
-                uri: uri.clone(),
-                depth: 1,
-                ..self.request.clone()
-            };
-            match host.hydrate(&request) {
-                Ok(payload) => {
-                    let problems = self.problems(uri, &payload, &checked);
-                    self.add(&mut report, problems);
-                }
-                Err(HostError::Call(error)) => report.problems.push(self.no_answer(uri, &error)),
-                Err(error) => return Err(error),
-            }
-            progress(done.saturating_add(1));
-        }
-        let is_skill = |uri: &&String| {
-            let name = uri.rsplit('/').next();
-            name.is_some_and(|name| name.eq_ignore_ascii_case(SKILL_FILE))
-        };
-        let skills: Vec<String> = uris.iter().filter(is_skill).cloned().collect();
-        for some in skills.chunks(SKILLS_AT_ONCE) {
-            let payload = match host.hydrate_skills(&self.request, some) {
-                Ok(payload) => payload,
-                // What is too large in one of them has shown above.
-                Err(HostError::Call(CallError::Skill { .. } | CallError::Budget(_))) => continue,
-                Err(error) => return Err(error),
-            };
-            let skills = payload_of(&payload).map(|payload| payload.metadata.dependencies.skills);
-            for skill in skills.unwrap_or_default() {
-                report.problems.extend(self.incomplete(&skill));
-            }
-        }
-        report.problems.sort();
-        report.problems.dedup();
-        Ok(report)
     }
 
     /// What the markers of a payload say. `uri` is what was hydrated.
@@ -288,6 +293,17 @@ impl<'h> Checker<'h> {
             reason,
             remedy,
         }
+    }
+
+    /// What these skills lack.
+    fn incomplete_of(&self, host: &Host, uris: &[String]) -> Result<Vec<Problem>, HostError> {
+        let payload = payload_of(&host.hydrate_skills(&self.request, uris)?);
+        let skills = payload.map(|payload| payload.metadata.dependencies.skills);
+        let skills = skills.unwrap_or_default();
+        Ok(skills
+            .iter()
+            .flat_map(|skill| self.incomplete(skill))
+            .collect())
     }
 
     /// What a skill lacks, as problems of its own file.

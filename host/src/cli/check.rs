@@ -7,15 +7,19 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use hydrant::check::{Checker, Report, ReportFormat};
+use hydrant::check::{self, Report, ReportFormat};
 
 use super::hydrate::line_of;
 use super::hydration::Source;
+use super::layout::visible;
 use super::output::{Exit, fail, in_one_line, print, print_line};
 use super::typed::{documents_below, outside};
 
 /// How long a check may take before a terminal is told how far it is.
 const QUIET: Duration = Duration::from_millis(300);
+
+/// Folders of a root by the kind of what they hold.
+const PARTS: [&str; 3] = ["agents", "skills", "tools"];
 
 /// Find what is wrong with agents and skills: each problem with its file, line, reason and remedy
 ///
@@ -26,12 +30,15 @@ const QUIET: Duration = Duration::from_millis(300);
 #[command(after_long_help = "\
 Examples:
   hydrant check examples/os
-  hydrant check os/agents/release-captain.md os/skills --no-exec
+  hydrant check examples/os/agents/release-captain.md --no-exec
   hydrant check os --format sarif > check.sarif
 
 Exit status: 0 nothing is wrong, 1 there are problems, 2 usage, or it could not be checked.")]
 pub(super) struct Arguments {
-    /// Files and folders behind os://; without --root and a policy file, ./os or the one folder that holds them all is
+    /// Files and folders behind os://
+    ///
+    /// Without --root and a policy file, ./os is behind os:// if they lie there; else the folder that holds them all, or the
+    /// one above a folder named agents, skills or tools.
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
 
@@ -54,7 +61,7 @@ enum Format {
 }
 
 pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
-    match check(arguments) {
+    match find_problems(arguments) {
         Ok(exit) => Ok(exit),
         Err(error) if super::output::is_broken_pipe(&error) => Err(error),
         // 1 is for problems.
@@ -65,13 +72,20 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     }
 }
 
-fn check(mut arguments: Arguments) -> anyhow::Result<Exit> {
+fn find_problems(mut arguments: Arguments) -> anyhow::Result<Exit> {
     let mut places = Vec::new();
     for path in &arguments.paths {
         let place = path.canonicalize();
         places.push(place.with_context(|| format!("{}", path.display()))?);
     }
-    arguments.source.root_or(|| root_of(&places))?;
+    let root = root_of(&places);
+    let is_plain = places.contains(&root) || usual_root().as_ref() == Some(&root);
+    if arguments.source.default_root(&root)? && !is_plain {
+        let root = visible(&root.display().to_string());
+        fail(&format!(
+            "os:// is {root} here; --root DIR names another directory"
+        ));
+    }
     let host = arguments.source.host()?;
     let documents = host.documents()?;
     let mut uris = Vec::new();
@@ -87,9 +101,9 @@ fn check(mut arguments: Arguments) -> anyhow::Result<Exit> {
     }
     uris.sort();
     uris.dedup();
-    let checker = Checker::new(&host, &arguments.source.request(String::new()))?;
+    let request = arguments.source.request(String::new());
     let progress = Progress::of(uris.len());
-    let report = checker.check(&uris, |done| progress.show(done))?;
+    let report = check::check(&host, &request, &uris, |done| progress.show(done))?;
     progress.end();
     match arguments.format {
         Format::Text => print_line(&text(&report))?,
@@ -104,10 +118,11 @@ fn check(mut arguments: Arguments) -> anyhow::Result<Exit> {
 }
 
 /// What is behind os:// for these files and folders where nobody says: `./os` if they all lie there, else the innermost
-/// folder that holds them all.
+/// folder that holds them all, or the one above where that is a folder of agents, skills or tools, or one in it.
 fn root_of(places: &[PathBuf]) -> PathBuf {
-    let usual = Path::new("os").canonicalize().ok();
-    if let Some(usual) = usual.filter(|usual| places.iter().all(|place| place.starts_with(usual))) {
+    if let Some(usual) =
+        usual_root().filter(|usual| places.iter().all(|place| place.starts_with(usual)))
+    {
         return usual;
     }
     let folder = |place: &PathBuf| match place.parent() {
@@ -119,7 +134,21 @@ fn root_of(places: &[PathBuf]) -> PathBuf {
     for folder in folders {
         while !folder.starts_with(&root) && root.pop() {}
     }
-    root
+    let is_part = |folder: &&Path| {
+        let name = folder.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| PARTS.contains(&name))
+    };
+    // No further up, and never the top: a tool that is asked in the jail sees all that is behind os://.
+    let part = root.ancestors().take(2).find(is_part);
+    let above = part
+        .and_then(Path::parent)
+        .filter(|above| above.parent().is_some());
+    above.map_or_else(|| root.clone(), Path::to_owned)
+}
+
+/// `./os`, if there is one.
+fn usual_root() -> Option<PathBuf> {
+    Path::new("os").canonicalize().ok()
 }
 
 /// The problems and a last line that sums up.

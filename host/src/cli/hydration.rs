@@ -137,12 +137,13 @@ impl Source {
         self.mounts.iter().map(mount).collect()
     }
 
-    /// Puts `directory` behind os:// where nothing else says what is there.
-    pub(super) fn root_or(&mut self, directory: impl FnOnce() -> PathBuf) -> anyhow::Result<()> {
-        if self.root.is_none() && self.policy.policy_file()?.is_none() {
-            self.root = Some(directory());
+    /// Puts `directory` behind os:// where nothing else says what is there; whether it did.
+    pub(super) fn default_root(&mut self, directory: &Path) -> anyhow::Result<bool> {
+        let is_open = self.root.is_none() && self.policy.policy_file()?.is_none();
+        if is_open {
+            self.root = Some(directory.to_owned());
         }
-        Ok(())
+        Ok(is_open)
     }
 
     /// A request of one level with these options.
