@@ -233,7 +233,7 @@ def laid_out(got):
 
 def plain_environment():
     """Returns the variables of this process without those that change what hydrant and git do."""
-    changing = ("HYDRANT_", "PROVENACT_", "MIN_SIGNERS", "SOURCE_DATE_EPOCH", "XDG_", "GIT_")
+    changing = ("HYDRANT_", "PROVENACT_", "MIN_SIGNERS", "SOURCE_DATE_EPOCH", "CLICOLOR", "XDG_", "GIT_")
     return {name: value for name, value in os.environ.items() if not name.startswith(changing)}
 
 
