@@ -14,8 +14,8 @@ use super::{
     Root, Verification, verify,
 };
 use crate::trust::{
-    Digest, Experimental, Lock, LockEntry, LockSignatures, Manifest, SecretKey, SubstratePin, pack,
-    sign,
+    Digest, Experimental, Lock, LockEntry, LockSignatures, Manifest, SecretKey, SubstratePin, Wasm,
+    pack, sign,
 };
 
 pub(super) const WORLD: &str = "0123456789012345678901234567890123456789";

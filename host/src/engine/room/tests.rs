@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::*;
 use crate::engine::{Allocation, Engine as HostEngine, EngineError, EngineOptions};
-use crate::trust::{Capability, Digest};
+use crate::trust::{Capability, Wasm};
 
 /// A kernel with these limits, of which so much is used.
 #[derive(Clone, Default)]
@@ -185,8 +185,8 @@ fn one_component_too_many_is_refused_and_one_less_makes_room() {
         kind: "fs.read".into(),
         value: "/os".into(),
     }];
-    let digest = Digest::of(COMPONENT);
-    let load = || engine.load(COMPONENT, &digest, &declared);
+    let component = Wasm::from(COMPONENT);
+    let load = || engine.load(&component, &declared);
     let kept = load().unwrap();
     used.fetch_add(OF_COMPONENT, Ordering::Relaxed);
     let mut loaded = Vec::new();

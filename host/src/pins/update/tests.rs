@@ -15,7 +15,7 @@ use crate::pins::report::Report;
 use crate::pins::root::{LOCK, LOCK_SIGNATURE, RING};
 use crate::pins::testing::{ONE, Scratch, TWO, component, content, description, key, ring};
 use crate::pins::{Anchor, ComponentProbe, ProbeError};
-use crate::trust::{Digest, Experimental, KeyRing, pack, sign};
+use crate::trust::{Digest, Experimental, KeyRing, Wasm, pack, sign};
 
 const THREE: &str = "test.three";
 const READS: &str = "hydrant:host/fs-read@0.1.0";

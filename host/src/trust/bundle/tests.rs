@@ -35,7 +35,7 @@ fn tb_51_the_worked_example_verifies() {
     let verified = open().verify(&vectors::ring()).unwrap();
     assert_eq!(verified.artifact().as_str(), ARTIFACT);
     assert_eq!(verified.manifest_hash().as_str(), vectors::MANIFEST_HASH);
-    assert_eq!(verified.wasm(), vectors::WASM);
+    assert_eq!(verified.wasm().bytes(), vectors::WASM);
     assert_eq!(verified.form(), WasmForm::Component);
     assert_eq!(verified.manifest().name, "example.null");
     assert_eq!(verified.signatures().signers(), ["example.a", "example.b"]);
