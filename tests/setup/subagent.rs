@@ -22,7 +22,7 @@ fn told(desk: &Desk, command: &str) -> String {
     hook.env("HYDRANT_TMPDIR", desk.folder.path("../tmp"));
     desk.folder.ok(&["route", "warm up"]);
     let input = desk.folder.path("input.json");
-    std::fs::write(&input, json!({"prompt": "rename the flag"}).to_string()).unwrap();
+    std::fs::write(&input, json!({"session_id": "s-1", "hook_event_name": "UserPromptSubmit", "prompt": "rename the flag"}).to_string()).unwrap();
     hook.stdin(std::fs::File::open(input).unwrap());
     let run = Run::of(&mut hook);
     assert_eq!(run.status, 0, "{run:?}");

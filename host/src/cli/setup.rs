@@ -4,7 +4,8 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hydrant::Host;
 use hydrant::hook::Planner;
 use hydrant::setup::server::{self, Server};
@@ -38,8 +39,8 @@ Examples:
   hydrant setup codex --undo                 take it out again")]
 pub(super) struct Arguments {
     /// The client
-    #[arg(value_enum)]
-    client: ClientArgument,
+    #[arg(value_parser = client_parser())]
+    client: Client,
 
     /// The configuration of the current directory, in place of your own
     #[arg(long)]
@@ -86,37 +87,18 @@ pub(super) struct Arguments {
     arguments: Vec<String>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum ClientArgument {
-    /// Claude Code
-    Claude,
-    /// Claude Desktop
-    ClaudeDesktop,
-    /// Cursor
-    Cursor,
-    /// Visual Studio Code
-    Vscode,
-    /// Codex
-    Codex,
-    /// Gemini CLI
-    Gemini,
-}
-
-impl From<ClientArgument> for Client {
-    fn from(client: ClientArgument) -> Self {
-        match client {
-            ClientArgument::Claude => Self::Claude,
-            ClientArgument::ClaudeDesktop => Self::ClaudeDesktop,
-            ClientArgument::Cursor => Self::Cursor,
-            ClientArgument::Vscode => Self::Vscode,
-            ClientArgument::Codex => Self::Codex,
-            ClientArgument::Gemini => Self::Gemini,
-        }
-    }
+fn client_parser() -> impl TypedValueParser<Value = Client> {
+    let values = Client::ALL.map(|client| PossibleValue::new(client.id()).help(client.name()));
+    PossibleValuesParser::new(values).try_map(|id| {
+        let mut clients = Client::ALL.into_iter();
+        clients
+            .find(|client| client.id() == id)
+            .ok_or("there is no such client")
+    })
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let client = Client::from(arguments.client);
+    let client = arguments.client;
     let has_hook = client == Client::Claude;
     if !has_hook && (arguments.no_hook || arguments.subagent || arguments.settings.is_some()) {
         return Err(usage_error(

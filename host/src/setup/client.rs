@@ -46,6 +46,29 @@ pub(super) enum Form {
 }
 
 impl Client {
+    /// Each of them.
+    pub const ALL: [Self; 6] = [
+        Self::Claude,
+        Self::ClaudeDesktop,
+        Self::Cursor,
+        Self::Vscode,
+        Self::Codex,
+        Self::Gemini,
+    ];
+
+    /// Its name on a command line.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::ClaudeDesktop => "claude-desktop",
+            Self::Cursor => "cursor",
+            Self::Vscode => "vscode",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+        }
+    }
+
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {

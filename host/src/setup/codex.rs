@@ -17,8 +17,17 @@ const HEADER: &str = "[mcp_servers.hydrant]";
 
 /// The text with the server.
 pub(super) fn with_server(text: &str, server: &Server) -> Result<Edit, EditError> {
-    let entry = server.entry();
-    let block = block(&entry, newline(text));
+    with_entry(text, &server.entry(), server)
+}
+
+/// The text of `copy` with the server as `text` has it.
+pub(super) fn with_entry_of(copy: &str, text: &str, server: &Server) -> Option<String> {
+    let entry = entry_of(&parse(text).ok()?)?;
+    with_entry(copy, &entry, server).ok()?.text()
+}
+
+fn with_entry(text: &str, entry: &Value, server: &Server) -> Result<Edit, EditError> {
+    let block = block(entry, newline(text));
     let Some(there) = entry_of(&parse(text)?) else {
         let end = newline(text);
         let line_end = if text.is_empty() || text.ends_with('\n') {
@@ -28,12 +37,12 @@ pub(super) fn with_server(text: &str, server: &Server) -> Result<Edit, EditError
         };
         let space = if text.trim().is_empty() { "" } else { end };
         let changed = format!("{text}{line_end}{space}{block}");
-        return checked(text, changed, Some(&entry)).map(Edit::Text);
+        return checked(text, changed, Some(entry)).map(Edit::Text);
     };
-    if there == entry {
+    if there == *entry {
         return Ok(Edit::Nothing);
     }
-    let changed = changed(text, Some(&entry), |range| {
+    let changed = changed(text, Some(entry), |range| {
         let mut changed = text.to_owned();
         changed.replace_range(range, &block);
         changed
@@ -61,11 +70,6 @@ pub(super) fn without_server(text: &str, server: &Server) -> Result<Option<Strin
         format!("{}{after}", kept.unwrap_or(before))
     };
     changed(text, None, without).map(Some)
-}
-
-/// What a configuration says, but for the server.
-pub(super) fn meaning(text: &str) -> Option<Value> {
-    serde_json::to_value(without_entry(parse(text).ok()?)).ok()
 }
 
 /// The first of the changes of a block of ours that changes nothing else.

@@ -47,17 +47,14 @@ pub fn install(file: &Path, command: &str, subagent: bool) -> Result<Option<Chan
 /// # Errors
 /// [`SetupError`]
 pub fn uninstall(file: &Path, command: &str) -> Result<Option<Change>, SetupError> {
-    let without = |text: &str| without_hook(text, command);
-    Change::undoing(file, without, |text| {
-        let mut value = Document::parse(text, Dialect::Json).ok()?.value;
-        // Lists that the hook needed may be gone with it.
-        if let Some(hooks) = value.get_mut("hooks").and_then(Value::as_object_mut) {
-            hooks.retain(|_, list| list.as_array().is_none_or(|list| !list.is_empty()));
-        }
-        let root = value.as_object_mut()?;
-        root.retain(|name, value| name != "hooks" || *value != json!({}));
-        Some(value)
-    })
+    Change::undoing(
+        file,
+        |text| without_hook(text, command),
+        |copy, text| {
+            let found = Found::in_text(text, command).ok()?;
+            with_hook(copy, &found.ours.first()?.command).ok()
+        },
+    )
 }
 
 /// The entry of settings files for a command.

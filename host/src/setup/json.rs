@@ -119,34 +119,32 @@ impl<'a> Document<'a> {
         let before = index.checked_sub(1).and_then(|index| parts.get(index));
         let gap = |from: usize, to: usize| (self.text.get(from..to), self.plain.get(from..to));
         let comma = |from: usize| self.plain.get(from..)?.find(',')?.checked_add(from);
+        let one = |at: usize| at..at.saturating_add(1);
+        // Of the last part: the comma after it.
+        let trailing = self.commas.iter().copied().find(|comma| {
+            let between = self.plain.get(part.end..*comma);
+            between.is_some_and(|between| between.trim().is_empty())
+        });
         let cuts = match (before, parts.get(index.saturating_add(1))) {
             (Some(before), _) => {
                 let (text, plain) = gap(before.end, part.start);
-                match comma(before.end) {
-                    Some(comma) if text != plain => {
-                        let next = comma.saturating_add(1);
-                        let between = self.text.get(next..part.start).unwrap_or_default();
-                        let start = next.saturating_add(between.trim_end().len());
-                        vec![comma..next, start..part.end]
-                    }
-                    _ => vec![before.end..part.end],
+                let comma = comma(before.end).unwrap_or(before.end);
+                let between = self.text.get(comma..part.start).unwrap_or_default();
+                let start = comma.saturating_add(between.trim_end().len());
+                match trailing {
+                    Some(trailing) => vec![start..part.end, one(trailing)],
+                    None if text != plain => vec![one(comma), start..part.end],
+                    None => vec![before.end..part.end],
                 }
             }
             (None, Some(next)) => {
                 let (text, plain) = gap(part.end, next.start);
                 match comma(part.end) {
-                    Some(comma) if text != plain => vec![part, comma..comma.saturating_add(1)],
+                    Some(comma) if text != plain => vec![part, one(comma)],
                     _ => vec![part.start..next.start],
                 }
             }
-            (None, None) => {
-                let own = self.commas.iter().find(|comma| {
-                    let between = self.plain.get(part.end..**comma);
-                    between.is_some_and(|between| between.trim().is_empty())
-                });
-                let comma = own.map(|comma| *comma..comma.saturating_add(1));
-                std::iter::once(part).chain(comma).collect()
-            }
+            (None, None) => std::iter::once(part).chain(trailing.map(one)).collect(),
         };
         let mut text = self.text.to_owned();
         for cut in cuts.into_iter().rev() {

@@ -17,8 +17,6 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
 use crate::trust::{read_bounded, write_replacing};
 
 pub use self::client::{Client, Scope, claude_folder};
@@ -80,6 +78,16 @@ pub struct SetupError {
     reason: String,
 }
 
+impl Edit {
+    /// The new text.
+    fn text(self) -> Option<String> {
+        match self {
+            Self::Nothing => None,
+            Self::Text(text) | Self::Replacing(text) => Some(text),
+        }
+    }
+}
+
 impl SetupError {
     fn new(file: &Path, reason: impl Into<String>) -> Self {
         Self {
@@ -114,12 +122,13 @@ impl Change {
 
     /// The change that takes out what is ours; none if nothing is.
     ///
-    /// The copy from before it was put in comes back, if it has the same `meaning` as what is left. A file in which nothing
-    /// is left, and of which there is no copy, was made by us, and goes.
+    /// The copy from before it was put in comes back, if putting it in `again` gives what is there now: then nothing else has
+    /// changed. `again` is told the copy and what is there. A file in which nothing is left, and of which there is no copy,
+    /// was made by us, and goes.
     fn undoing(
         file: &Path,
         without: impl Fn(&str) -> Result<Option<String>, EditError>,
-        meaning: impl Fn(&str) -> Option<Value>,
+        again: impl Fn(&str, &str) -> Option<String>,
     ) -> Result<Option<Self>, SetupError> {
         let (before, mode) = read(file)?;
         let Some(text) = &before else {
@@ -133,7 +142,7 @@ impl Change {
         let after = match copy {
             Some(copy)
                 if matches!(without(&copy), Ok(None))
-                    && meaning(&copy).is_some_and(|copy| Some(copy) == meaning(&left)) =>
+                    && again(&copy, text).as_ref() == Some(text) =>
             {
                 Some(copy)
             }

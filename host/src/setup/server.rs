@@ -72,7 +72,9 @@ pub fn install(
         Form::Toml => codex::with_server(text.unwrap_or_default(), server),
     })?;
     // Claude Code's own is in the home folder, that of a project in one that the user stands in.
-    let folder = file.parent().filter(|folder| !folder.is_dir());
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
     match folder {
         Some(folder) if scope == Scope::User && client != Client::Claude => {
             let (client, folder) = (client.name(), folder.display());
@@ -98,17 +100,18 @@ pub fn uninstall(
         Form::Toml => Change::undoing(
             file,
             |text| codex::without_server(text, server),
-            codex::meaning,
+            |copy, text| codex::with_entry_of(copy, text, server),
         ),
         Form::Json {
             servers, dialect, ..
         } => Change::undoing(
             file,
             |text| Entries::in_text(text, servers, dialect)?.without(server),
-            |text| {
-                let mut value = Document::parse(text, dialect).ok()?.value;
-                without_entry(value.as_object_mut()?, servers);
-                Some(value)
+            |copy, text| {
+                let there = Document::parse(text, dialect).ok()?.value;
+                let entry = there.get(servers)?.get(NAME)?;
+                let copy = Entries::in_text(copy, servers, dialect).ok()?;
+                copy.with(entry, server).ok()?.text()
             },
         ),
     }

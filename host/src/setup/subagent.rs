@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
 use super::{Change, Edit, SetupError};
 
 /// The file. What the hook tells the agent names this subagent.
@@ -37,6 +35,6 @@ pub fn uninstall(file: &Path) -> Result<Option<Change>, SetupError> {
     Change::undoing(
         file,
         |text| Ok((text == TEXT).then(String::new)),
-        |_| Some(Value::Null),
+        |_, text| Some(text.to_owned()),
     )
 }
