@@ -33,6 +33,7 @@ mod host;
 pub mod jail;
 pub mod pins;
 pub mod policy;
+pub mod schema;
 pub mod serve;
 pub mod setup;
 pub mod trust;

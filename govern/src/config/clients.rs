@@ -1,13 +1,16 @@
-//! K-42: which clients have to come through a jail.
+//! Which clients have to come through a jail.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::client::{Client, Frontend};
 
-/// What a client that did not come through a jail socket may not do (K-297).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+/// What a client that did not come through a jail socket may not do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum JailedMode {
     /// Nothing is refused; it is recorded that the client was not jailed.
@@ -66,13 +69,29 @@ impl JailedClients {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Table {
+    /// Callers of the command line. Default: `warn`.
     cli: Option<JailedMode>,
+    /// Callers of `hydrant syscall`. Default: `secrets`.
     syscall: Option<JailedMode>,
+    /// Callers of `hydrant mcp`. Default: `secrets`.
     mcp: Option<JailedMode>,
+    /// Callers of `hydrant serve`. Default: `secrets`.
     http: Option<JailedMode>,
+}
+
+impl JsonSchema for JailedClients {
+    fn schema_name() -> Cow<'static, str> {
+        "JailedClients".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let word = generator.subschema_for::<JailedMode>();
+        let table = generator.subschema_for::<Table>();
+        json_schema!({"anyOf": [word, table]})
+    }
 }
 
 impl<'de> Deserialize<'de> for JailedClients {

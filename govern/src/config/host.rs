@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use url::{Host, Url};
 
@@ -22,8 +23,9 @@ pub fn pair_of(url: &Url) -> Option<String> {
 #[error("{0:?} is not {1}")]
 pub struct NotAHost(String, &'static str);
 
-/// A host and a port, both exact.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// `host:port` or `[v6]:port`, both exact.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(with = "String")]
 pub struct HostPort {
     host: String,
     port: u16,
@@ -72,7 +74,11 @@ impl<'de> Deserialize<'de> for HostPort {
 /// | `a.example.org` | that host with any port |
 /// | `a.example.org:8443` | that host with that port |
 /// | `*.example.org` | each host below it with any port, not `example.org` itself |
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(
+    with = "String",
+    description = "`host` with any port, `host:port`, or `*.host` for each host below it."
+)]
 pub struct HostPattern {
     host: String,
     port: Option<u16>,

@@ -1,26 +1,30 @@
-//! K-44: what a sandbox stage may ask for, and what a run may use.
+//! What a sandbox stage may ask for, and what a run may use.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// K-323: the most that a sandbox stage may ask for; a higher wish is capped. Defaults: what section 21 gives a command
-/// that asks for nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+/// The most that a sandbox stage may ask for; a higher wish is capped. The defaults are what a command gets that asks for
+/// nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(transform = allow_underscores)]
 pub struct Limits {
-    /// Seconds of processor time.
+    /// Seconds of processor time. Default: 60.
     #[serde(alias = "cpu_seconds")]
     pub cpu_seconds: u64,
-    /// Mebibytes.
+    /// Memory in mebibytes. Default: 512.
     #[serde(alias = "memory_mb")]
     pub memory_mb: u64,
-    /// Milliseconds.
+    /// Milliseconds from start to end. Default: 30000.
     #[serde(alias = "wall_clock_ms")]
     pub wall_clock_ms: u64,
-    /// Processes and threads at one time.
+    /// Processes and threads at one time. Default: 64.
     pub pids: u64,
-    /// Bytes that are written.
+    /// Bytes that are written. Default: 52428800.
     #[serde(alias = "output_bytes")]
     pub output_bytes: u64,
 }
@@ -52,7 +56,7 @@ impl Limits {
     }
 }
 
-/// K-288: how much of a dimension.
+/// How much of a dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// That much; 0 is nothing.
@@ -61,8 +65,8 @@ pub enum Limit {
     Unlimited,
 }
 
-/// K-291: what happens at the limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+/// What happens at the limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BudgetPolicy {
     /// The call is refused.
@@ -77,15 +81,16 @@ pub enum BudgetPolicy {
 /// One dimension: in `hydrant.toml` a number, `"unlimited"`, or a table of `limit` and `policy`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DimensionBudget {
-    /// None: the default of K-286.
+    /// None: the default of its dimension.
     pub limit: Option<Limit>,
-    /// K-291
+    /// What happens at the limit.
     pub policy: BudgetPolicy,
 }
 
-/// K-286: what a run may use, by dimension.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+/// What a run may use, by dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(transform = allow_underscores)]
 pub struct Budgets {
     /// Calls. Default: 50.
     pub steps: Option<DimensionBudget>,
@@ -107,9 +112,47 @@ pub struct Budgets {
     /// Tokens, where a frontend reports them. Default: unlimited.
     #[serde(alias = "llm_tokens")]
     pub llm_tokens: Option<DimensionBudget>,
-    /// Where a frontend reports them. Written in whole dollars, held in millionths. Default: unlimited.
+    /// Whole dollars, where a frontend reports them. Default: unlimited.
     #[serde(alias = "cost_usd", deserialize_with = "dollars")]
     pub cost_usd: Option<DimensionBudget>,
+}
+
+/// The aliases with `_` in place of `-`, which a schema has no word for.
+fn allow_underscores(schema: &mut Schema) {
+    let Some(properties) = schema
+        .get_mut("properties")
+        .and_then(serde_json::Value::as_object_mut)
+    else {
+        return;
+    };
+    let aliases: Vec<_> = properties
+        .iter()
+        .filter(|(name, _)| name.contains('-'))
+        .map(|(name, property)| (name.replace('-', "_"), property.clone()))
+        .collect();
+    properties.extend(aliases);
+}
+
+impl JsonSchema for Limit {
+    fn schema_name() -> Cow<'static, str> {
+        "Limit".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"anyOf": [{"type": "integer", "minimum": 0}, {"const": "unlimited"}]})
+    }
+}
+
+impl JsonSchema for DimensionBudget {
+    fn schema_name() -> Cow<'static, str> {
+        "DimensionBudget".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let limit = generator.subschema_for::<Limit>();
+        let table = generator.subschema_for::<Table>();
+        json_schema!({"anyOf": [limit, table]})
+    }
 }
 
 impl<'de> Deserialize<'de> for Limit {
@@ -145,10 +188,12 @@ impl<'de> Deserialize<'de> for Limit {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Table {
+    /// How much: a number, or `unlimited`. Default: that of the dimension.
     limit: Option<Limit>,
+    /// What happens at the limit: `hard-stop` (default), `approval-required` or `soft-warn`.
     #[serde(default)]
     policy: BudgetPolicy,
 }
@@ -194,6 +239,7 @@ fn dollars<'de, D: Deserializer<'de>>(
 ) -> Result<Option<DimensionBudget>, D::Error> {
     let mut budget = DimensionBudget::deserialize(deserializer)?;
     if let Some(Limit::AtMost(dollars)) = &mut budget.limit {
+        // Held in millionths.
         *dollars = dollars.saturating_mul(1_000_000);
     }
     Ok(Some(budget))

@@ -13,6 +13,7 @@ mod tests;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
 pub use clients::{JailedClients, JailedMode};
@@ -33,48 +34,58 @@ pub const CORE: [&str; 9] = [
     "ccos.sandbox.shell",
 ];
 
-/// What the operator decided. Each default is the narrow one.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// What the operator decided about foreign skills. Each default is the narrow one.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// K-39: hosts that skills may be loaded from. Default: none.
+    /// Hosts that skills may be loaded from without approval. Default: none.
     pub source_hosts: Vec<HostPattern>,
-    /// K-39: hosts that need no approval (K-256). Default: none.
+    /// Hosts that operations may contact without approval. Default: none.
     pub safe_hosts: Vec<HostPattern>,
-    /// K-39: hosts that are never contacted, whatever was approved. Default: none.
+    /// Hosts that are never contacted, whatever was approved. Default: none.
     pub deny_hosts: Vec<HostPattern>,
-    /// K-40: pairs that may have an address that is not public, and may be spoken to without TLS. Default: none.
+    /// Pairs `host:port` whose addresses need not be public, and that may be spoken to without TLS. Default: none.
     pub allow_private: Vec<HostPort>,
-    /// K-40: hosts that may be spoken to without TLS. Default: none.
+    /// Hosts that may be spoken to without TLS. Default: none.
     pub plain_http_hosts: Vec<HostPattern>,
-    /// K-41: directories that the command line may load skills from. Default: the current one.
+    /// Directories that the command line may load skills from, relative to the file; `.` is the working directory.
+    /// Default: `.`.
     pub skill_roots: Vec<PathBuf>,
-    /// K-41: directories that a call may read files from. Default: none.
+    /// Directories that a call may read files from, relative to the file; `.` is the working directory. Default: none.
     pub fs_read: Vec<PathBuf>,
-    /// K-41: directories that a document's absolute output paths may lie in. Default: none.
+    /// Directories that a document's absolute output paths may lie in, relative to the file; `.` is the working directory.
+    /// Default: none.
     pub fs_write: Vec<PathBuf>,
-    /// K-42
+    /// What a caller outside of a `hydrant jail` may not do: one word for all frontends, or a table of words. Default:
+    /// `warn` for `cli`, `secrets` for the others.
     pub jailed_clients: JailedClients,
-    /// K-34: core capabilities that agents may call directly. Default: none.
+    /// Core capabilities that agents may call directly. No effect in this version. Default: none.
     #[serde(deserialize_with = "core")]
+    #[schemars(extend("items" = {"enum": CORE}))]
     pub agent_core: Vec<String>,
-    /// K-234: tools that are Tier 2. Default: none.
+    /// Tools that are Tier 2 instead of 3 when they run directly. Default: none.
     #[serde(deserialize_with = "names")]
+    #[schemars(inner(length(min = 1)))]
     pub known_tools: Vec<String>,
-    /// K-278: environment variables that are secrets. Default: none.
+    /// Environment variables that are secrets. Default: none.
     #[serde(deserialize_with = "names")]
+    #[schemars(inner(length(min = 1)))]
     pub env_secrets: Vec<String>,
-    /// K-271: how long a request stays open. Default: 24 h.
+    /// How long a request for approval stays open, such as `24h` or `7days`. Default: 24h.
     #[serde(deserialize_with = "duration")]
+    #[schemars(with = "String")]
     pub pending_ttl: Duration,
-    /// K-334: the least ABI of Landlock, 1 to 100. Default: 1.
+    /// The least version of Landlock's ABI, 1 to 100; an older one is `jail-unavailable`. Default: 1.
     #[serde(deserialize_with = "abi")]
+    #[schemars(range(min = 1, max = MAX_ABI))]
     pub landlock_min_abi: u8,
-    /// K-323: the most that a sandbox stage may ask for.
+    /// The most that the jail of an operation may be given. A higher wish is capped, and says so.
     pub limits: Limits,
-    /// K-286: what a run may use.
+    /// What a run may use.
     pub budgets: Budgets,
 }
+
+const MAX_ABI: u8 = 100;
 
 impl Default for Config {
     fn default() -> Self {
@@ -185,7 +196,7 @@ fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::E
 
 fn abi<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {
     match u8::deserialize(deserializer)? {
-        abi @ 1..=100 => Ok(abi),
-        _ => Err(serde::de::Error::custom("must be 1 to 100")),
+        abi @ 1..=MAX_ABI => Ok(abi),
+        _ => Err(serde::de::Error::custom(format!("must be 1 to {MAX_ABI}"))),
     }
 }

@@ -47,7 +47,7 @@ use held::Held;
 
 pub use caller::Caller;
 pub use load::LoadRequest;
-pub use operate::{Approve, Bind, Shown, verify, verify_until};
+pub use operate::{Approve, Bind, Shown, glance_at_approvals, verify, verify_until};
 
 /// What a host gives.
 pub struct Ports {

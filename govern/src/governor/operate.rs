@@ -16,6 +16,8 @@ use crate::registry;
 use crate::registry::approvals::{self, Approval, Kind, Scope, Status, Verdict};
 use crate::registry::bindings::{self, Store};
 use crate::secrets::Place;
+use crate::state::glance;
+use crate::time::Time;
 
 /// How a request is granted (K-25).
 #[derive(Clone, Default)]
@@ -82,6 +84,19 @@ pub fn verify(state: &Path, anchor: Option<&str>) -> Result<Value, Failure> {
 pub fn verify_until(state: &Path, anchor: Option<&str>, stop: Stop<'_>) -> Result<Value, Failure> {
     let anchor = anchor.map(str::parse).transpose()?;
     chain::verify(state, anchor.as_ref(), stop).map(|report| json!(report))
+}
+
+/// The requests and grants of a state directory, for a prompt that completes their ids; none where there is no state yet.
+/// Nothing is changed, and nobody is waited for.
+///
+/// # Errors
+///
+/// `store-unavailable`, `approval-store`.
+pub fn glance_at_approvals(state: &Path) -> Result<Vec<Approval>, Failure> {
+    let found = glance(state, |database| {
+        approvals::list(database, None, Time::now())
+    })?;
+    Ok(found.unwrap_or_default())
 }
 
 impl Governor {

@@ -74,6 +74,18 @@ pub(super) fn reader(folder: &Folder) -> Result<Connection, Failure> {
     Ok(database)
 }
 
+/// A connection that only reads, to a database that is there; it waits for nobody.
+pub(super) fn glance(folder: &Folder) -> Result<Option<Connection>, Failure> {
+    if !folder.inspect(NAME).map_err(failed)? {
+        return Ok(None);
+    }
+    let database = reader(folder)?;
+    database
+        .busy_timeout(std::time::Duration::ZERO)
+        .map_err(failed)?;
+    Ok(Some(database))
+}
+
 fn connect(folder: &Folder) -> Result<Connection, Failure> {
     // The folder's path has no link in it, and what has these names was looked at: nobody else can change the folder.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE

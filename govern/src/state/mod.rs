@@ -76,6 +76,23 @@ impl Change<'_> {
     }
 }
 
+/// What the database of a directory says, for a prompt that completes a word: nothing is made or recovered, and whoever
+/// writes is not waited for. None where there is no database.
+///
+/// # Errors
+///
+/// What [`State::open`] would refuse, and a database that is busy.
+pub fn glance<T>(
+    folder: &Path,
+    look: impl FnOnce(&rusqlite::Connection) -> Result<T, Failure>,
+) -> Result<Option<T>, Failure> {
+    let folder = Folder::look(folder).map_err(database::failed)?;
+    match database::glance(&folder)? {
+        Some(database) => look(&database).map(Some),
+        None => Ok(None),
+    }
+}
+
 impl State {
     /// Opens the state in this directory (0700, made if it is not there), recovers what a crash left (K-361, K-362).
     ///

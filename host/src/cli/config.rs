@@ -9,15 +9,17 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::Args;
+use clap::{Args, Subcommand};
 use hydrant::audit::{AuditTarget, ContextId, TargetSources};
 use hydrant::jail::Launcher;
 use hydrant::pins::Anchor;
 use hydrant::serve::document;
 use hydrant::trust::{Digest, limits, read_bounded};
-use hydrant::{Host, HostBuilder, govern, home, hook, keys_digest};
+use hydrant::{Host, HostBuilder, govern, home, hook, keys_digest, schema};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::output::{Exit, print};
 use super::pins::variable;
 
 /// The options that say under which policy a command works.
@@ -70,15 +72,52 @@ pub(super) struct AuditOptions {
     context: Option<ContextId>,
 }
 
-#[derive(Default, Deserialize)]
+/// Ask about the configuration file, hydrant.toml
+#[derive(Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Print the JSON Schema of hydrant.toml, for editors
+    #[command(after_long_help = "\
+Example:
+  hydrant config schema > hydrant.schema.json
+
+An editor with the TOML language server taplo reads it where the file begins with `#:schema ./hydrant.schema.json`.")]
+    Schema,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    match arguments.command {
+        Command::Schema => {
+            let schema = schema::for_toml::<Config>("Configuration of hydrant");
+            print(schema::text(&schema).as_bytes())?;
+            Ok(Exit::Done)
+        }
+    }
+}
+
+/// The file `hydrant.toml` in the home folder of hydrant, or the one that `--config` names.
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Config {
+    /// The policy file, where no `--policy` is given; relative to this file. Default: reading /os and /workspace, nothing
+    /// else.
     policy: Option<PathBuf>,
+    /// The file of the audit record, where no `--audit` is given, or `off`; relative to this file. Default:
+    /// state/audit.jsonl in the home folder.
     audit: Option<PathBuf>,
+    /// What the operator decided about foreign skills.
     #[serde(default)]
     govern: govern::config::Config,
-    /// Read by its own rules: what is wrong in it is no reason to refuse the rest (Q-231).
+    // Read by its own rules: what is wrong in it is no reason to refuse the rest.
+    /// How prompts are hydrated.
+    #[schemars(with = "hook::Settings")]
     hydrate: Option<toml::Value>,
+    /// The service of `hydrant serve`.
     #[serde(default)]
     serve: hydrant::serve::config::Table,
     /// Where the file lies: relative paths in it mean files beside it.

@@ -7,7 +7,7 @@ use hydrant::pins;
 use hydrant::trust::LockEntry;
 use serde::Serialize;
 
-use super::output::{Exit, Format, print_line};
+use super::output::{Exit, Format, Tone, print_line};
 
 /// Check what this machine offers hydrant, layer by layer
 ///
@@ -54,12 +54,14 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
 
 fn text(findings: &[Finding]) -> String {
     let line = |finding: &Finding| {
-        let state = match finding.state {
-            State::Ok => "ok",
-            State::Degraded => "degraded",
-            State::Failed => "failed",
+        let (tone, state) = match finding.state {
+            State::Ok => (Tone::Good, "ok"),
+            State::Degraded => (Tone::Doubtful, "degraded"),
+            State::Failed => (Tone::Bad, "failed"),
         };
-        format!("{:<16} {state:<9} {}", finding.layer, finding.detail)
+        // Padded before it is painted: a colour has no width.
+        let state = tone.paint(&format!("{state:<9}"), &std::io::stdout());
+        format!("{:<16} {state} {}", finding.layer, finding.detail)
     };
     findings.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -15,6 +15,7 @@ mod eval;
 mod generate;
 mod govern;
 mod graph;
+mod help;
 mod hook;
 mod hydrate;
 mod hydration;
@@ -51,10 +52,13 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use hydrant::engine::SLOW_COMPILATION;
 
 use self::output::{Exit, fail};
+
+/// Columns of help on a terminal that has more.
+const MAX_WIDTH: usize = 100;
 
 /// A host for agent skills: hydrate, run and verify them inside WebAssembly.
 #[derive(Parser)]
@@ -62,7 +66,7 @@ use self::output::{Exit, fail};
     name = "hydrant",
     version,
     propagate_version = true,
-    max_term_width = 100
+    max_term_width = MAX_WIDTH
 )]
 #[command(after_long_help = "\
 Environment:
@@ -106,6 +110,7 @@ enum Command {
     Verify(verify_pins::Arguments),
     Lock(lock::Arguments),
     Policy(policy::Arguments),
+    Config(config::Arguments),
     Skill(skill::Arguments),
     Map(map::Arguments),
     Approvals(approvals::Arguments),
@@ -141,13 +146,18 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     } else {
         quieten_tools();
     }
+    if generate::complete(&arguments, Cli::command) {
+        return Exit::Done.into();
+    }
     if let Some(exit) = inside::run(&arguments) {
         return exit;
     }
     if let Some(exit) = compat::run(&arguments) {
         return exit;
     }
-    let cli = match Cli::try_parse_from(&arguments) {
+    let command = help::grouped_if_asked(Cli::command(), &arguments);
+    let parsed = command.try_get_matches_from(&arguments);
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, arguments.get(1)),
     };
@@ -170,6 +180,7 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             probe::with_built_in(|built_in| lock::run(&arguments, built_in))
         }
         Command::Policy(arguments) => policy::run(arguments),
+        Command::Config(arguments) => config::run(&arguments),
         Command::Skill(arguments) => skill::run(&arguments),
         Command::Map(arguments) => map::run(&arguments),
         Command::Approvals(arguments) => approvals::run(&arguments),
@@ -186,7 +197,7 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         // Their command lines are taken before, by their own grammar (TK-22).
         Command::Compatible(command) => compat::execute(command).map(|()| Exit::Done),
         Command::Doctor(arguments) => doctor::run(arguments),
-        Command::Completions(arguments) => generate::completions(&arguments, &mut Cli::command()),
+        Command::Completions(arguments) => generate::completions(&arguments),
         Command::Man(arguments) => generate::man(&arguments, &Cli::command()),
     })
 }

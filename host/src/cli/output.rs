@@ -3,6 +3,9 @@
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+use anstream::stream::RawStream;
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use hydrant::HostError;
 use hydrant::engine::CallError;
@@ -115,6 +118,41 @@ impl Format {
     }
 }
 
+/// How something went, in a text for people. The word says so itself; a terminal also shows it in a colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tone {
+    Good,
+    Doubtful,
+    Bad,
+}
+
+impl Tone {
+    /// The word, coloured if `stream` is a terminal that has colours. `NO_COLOR` turns them off, `CLICOLOR_FORCE` on.
+    pub(super) fn paint(self, word: &str, stream: &impl RawStream) -> String {
+        if AutoStream::choice(stream) == ColorChoice::Never {
+            return word.to_owned();
+        }
+        let colour = match self {
+            Self::Good => AnsiColor::Green,
+            Self::Doubtful => AnsiColor::Yellow,
+            Self::Bad => AnsiColor::Red,
+        };
+        let style = Style::new().bold().fg_color(Some(colour.into()));
+        format!("{style}{word}{style:#}")
+    }
+
+    /// A line of `verify` and `lock`, which may begin with the word that says how it went.
+    pub(super) fn paint_line(line: &str, stream: &impl RawStream) -> String {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let tone = match word {
+            "OK" => Self::Good,
+            "FAIL" | "error:" => Self::Bad,
+            _ => return line.to_owned(),
+        };
+        format!("{} {rest}", tone.paint(word, stream))
+    }
+}
+
 /// Writes a result to stdout.
 pub(super) fn print(bytes: &[u8]) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
@@ -143,7 +181,9 @@ pub(super) fn in_one_line(error: &anyhow::Error) -> String {
 
 /// Writes a message to stderr. Where even that fails there is nobody to tell.
 pub(super) fn fail(message: &str) {
-    let _ = writeln!(io::stderr(), "hydrant: {message}");
+    let mut stderr = io::stderr();
+    let prefix = Tone::Bad.paint("hydrant:", &stderr);
+    let _ = writeln!(stderr, "{prefix} {message}");
 }
 
 /// The reader of our output went away, as `head` does: no error of ours.

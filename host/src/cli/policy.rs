@@ -1,15 +1,15 @@
-//! `hydrant policy explain`: may this skill do that, and which line says so (TK-47).
+//! `hydrant policy`: may this skill do that, which line says so, and what a policy file may say.
 
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
-use hydrant::Host;
 use hydrant::policy::{self, CliMount, Explanation, Method, Question, VirtualPath};
+use hydrant::{Host, schema};
 use url::Url;
 
 use super::config::{LayerOptions, PolicyOptions};
-use super::output::{Exit, Format, print_line, skill_error};
+use super::output::{Exit, Format, Tone, print, print_line, skill_error};
 
 /// Ask the policy questions
 #[derive(Args)]
@@ -21,6 +21,14 @@ pub(super) struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Explain(ExplainArguments),
+    /// Print the JSON Schema of policy files, for editors
+    #[command(after_long_help = "\
+Example:
+  hydrant policy schema > policy.schema.json
+
+An editor with the YAML language server reads it where the policy file begins with
+`# yaml-language-server: $schema=./policy.schema.json`.")]
+    Schema,
 }
 
 /// Say whether a skill may do something, which line decides, and which line would change it
@@ -86,7 +94,16 @@ struct AskedFor {
 }
 
 pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
-    let Command::Explain(arguments) = arguments.command;
+    match arguments.command {
+        Command::Explain(arguments) => explain(arguments),
+        Command::Schema => {
+            print(schema::text(&policy::schema()).as_bytes())?;
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn explain(arguments: ExplainArguments) -> anyhow::Result<Exit> {
     let question = question(&arguments)?;
     let mut builder = arguments.layers.apply(Host::builder());
     builder = arguments.policy.apply(builder)?;
@@ -143,11 +160,12 @@ fn question(arguments: &ExplainArguments) -> anyhow::Result<Question> {
 }
 
 fn text(explanation: &Explanation) -> String {
-    let verdict = if explanation.allowed {
-        "allowed"
+    let (tone, verdict) = if explanation.allowed {
+        (Tone::Good, "allowed")
     } else {
-        "denied"
+        (Tone::Bad, "denied")
     };
+    let verdict = tone.paint(verdict, &std::io::stdout());
     let line = match explanation.decided_by.text.as_str() {
         "" => String::new(),
         text => format!("\n              {text}"),

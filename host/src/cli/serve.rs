@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use clap::Args;
 use hydrant::engine::default_cache_folders;
-use hydrant::home;
 use hydrant::jail::Launcher;
 use hydrant::serve::config::ServeConfig;
 use hydrant::serve::http::Server;
 use hydrant::serve::service::{ServeError, Service};
-use hydrant::serve::tenants::{new_token, token_digest};
+use hydrant::serve::tenants::{TenantsFile, new_token, token_digest};
+use hydrant::{home, schema};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::config::{PinOptions, PolicyOptions};
-use super::output::{Exit, fail, print_line};
+use super::output::{Exit, fail, print, print_line};
 
 /// Threads that wait for the system: compiling, names, one for the ends of sessions. Calls have threads of their own.
 const SPARE_THREADS: usize = 8;
@@ -42,6 +42,7 @@ Examples:
   hydrant serve --new-token
   hydrant serve --tenants tenants.toml --listen 127.0.0.1:7878
   hydrant serve --check
+  hydrant serve --tenants-schema > tenants.schema.json
   hydrant serve --compile")]
 pub(super) struct Arguments {
     /// Address and port [default: `listen` of [serve], else 127.0.0.1:7878]
@@ -64,6 +65,10 @@ pub(super) struct Arguments {
     #[arg(long, conflicts_with_all = ["check", "compile", "listen", "tenants"])]
     new_token: bool,
 
+    /// Print the JSON Schema of the tenants file, for editors, and exit
+    #[arg(long, conflicts_with_all = ["check", "compile", "listen", "tenants", "new_token"])]
+    tenants_schema: bool,
+
     #[command(flatten)]
     policy: PolicyOptions,
 
@@ -78,6 +83,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             "token   {token}\ndigest  {}",
             token_digest(&token)
         ))?;
+        return Ok(Exit::Done);
+    }
+    if arguments.tenants_schema {
+        let schema = schema::for_toml::<TenantsFile>("Tenants of hydrant serve");
+        print(schema::text(&schema).as_bytes())?;
         return Ok(Exit::Done);
     }
     let config = config(arguments)?;

@@ -5,53 +5,63 @@
 
 mod reader;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
 use toml::Value;
 use url::Url;
 
-use self::reader::Reader;
+use self::reader::{Notes, Reader};
 
 /// Where the files for subagents lie, unless said otherwise (Q-35).
 pub const DEFAULT_TMP_DIR: &str = "/tmp/claude-hydrator";
 /// Q-169: milliseconds of a whole run.
 pub const MAX_BUDGET_MS: u64 = 15_000;
 
-/// What `[hydrate]` says.
-#[derive(Debug, Clone)]
+/// How prompts are hydrated: what `[hydrate]` says.
+///
+/// The schema for editors is made of these types; a test holds it against what [`Settings::read`] takes.
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(default, deny_unknown_fields)]
+#[schemars(description = "How prompts are hydrated.")]
 pub struct Settings {
-    /// Q-30
+    /// `false`: the hook answers and does nothing.
     pub enabled: bool,
-    /// Q-60
+    /// How the plan reaches the agent.
     pub mode: Mode,
-    /// Q-35: absolute.
+    /// Directory for the files that subagents read; absolute.
     pub tmp_dir: PathBuf,
-    /// Q-62
+    /// Model of the subagent: 1 to 64 letters, digits or `._:/-`.
     pub model: String,
-    /// Q-150
+    /// What tasks are tracked in, 1 to 40 letters, digits or `._-`; `none` leaves those steps out.
     pub tracker: String,
-    /// Q-59
+    /// Name of the agent's list of tasks, 1 to 40 letters, digits or `._-`.
     pub task_tool: String,
-    /// Q-53
+    /// Tokens of each section that is gathered; a token is 4 characters.
     pub budgets: SectionBudgets,
-    /// Q-169: from process start to exit, 1,000 to 15,000 ms.
+    /// Milliseconds from the start of the process to its end, 1,000 to 15,000.
+    #[schemars(range(min = 1000, max = MAX_BUDGET_MS))]
     pub budget_ms: u64,
-    /// Q-154: 1 to 12.
+    /// Items of a plan, 1 to 12.
+    #[schemars(range(min = 1, max = 12))]
     pub max_todos: u64,
-    /// Q-91
+    /// Directory with the catalogue of workflows, relative to the file. Default: the one in the program.
     pub catalog: Option<PathBuf>,
-    /// Q-113
+    /// Packs of further workflows in the catalogue, such as `extended`.
     pub packs: Vec<String>,
-    /// Q-43
+    /// Files that replace the templates in the program.
     pub templates: TemplateFiles,
-    /// Q-79
+    /// Where remembered text comes from.
     pub memory: MemorySettings,
-    /// Section 19; none where no server is named.
+    /// A language model that may improve the plan. Default: none.
     pub llm: Option<LlmSettings>,
 }
 
-/// Q-60: how the plan reaches the agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How the plan reaches the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// A subagent reads the file and plans.
     Subagent,
@@ -59,27 +69,32 @@ pub enum Mode {
     Inline,
 }
 
-/// Q-53: tokens of each gathered section.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Tokens of each gathered section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(deny_unknown_fields, transform = all_optional)]
 pub struct SectionBudgets {
-    /// 200 by default.
+    /// Tokens of remembered text, 0 to 4,000. Default: 200.
+    #[schemars(range(max = 4000))]
     pub memory: u64,
-    /// 150 by default.
+    /// Tokens about the code base, 0 to 4,000. Default: 150.
+    #[schemars(range(max = 4000))]
     pub codebase: u64,
-    /// 100 by default.
+    /// Tokens about the session, 0 to 4,000. Default: 100.
+    #[schemars(range(max = 4000))]
     pub session: u64,
 }
 
-/// Q-43: files that replace the embedded templates.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Files that replace the embedded templates.
+#[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct TemplateFiles {
-    /// The file for the subagent.
+    /// Template of the file for the subagent, relative to the configuration file.
     pub context: Option<PathBuf>,
-    /// The short instruction.
+    /// Template of the short instruction, relative to the configuration file.
     pub instruction: Option<PathBuf>,
 }
 
-/// Q-79: where remembered text comes from.
+/// Where remembered text comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemorySettings {
     /// Q-81: files of a directory; by default `notes` in the home folder.
@@ -90,31 +105,37 @@ pub enum MemorySettings {
     Off,
 }
 
-/// Section 19.
-#[derive(Debug, Clone, PartialEq)]
+/// A language model that may improve the plan.
+#[derive(Debug, Clone, PartialEq, JsonSchema)]
+#[schemars(deny_unknown_fields, transform = all_optional)]
 pub struct LlmSettings {
-    /// Q-172: where it is not, it waits for `--llm`.
+    /// Whether the model is asked without `--llm`; needs `dialect`, `base_url` and `model`. Default: false.
     pub enabled: bool,
-    /// Q-172
+    /// When the model is asked. Default: `uncertain`.
     pub when: When,
-    /// Q-173
+    /// How the model is asked.
     pub dialect: Dialect,
-    /// Q-173: `https`, or `http` to the loopback; without a final slash.
+    /// An https URL, or an http URL of this machine, without a final slash.
+    #[schemars(with = "String")]
     pub base_url: Url,
-    /// What the server calls it.
+    /// What the server calls the model: 1 to 128 characters without white space.
+    #[schemars(length(min = 1, max = 128))]
     pub model: String,
-    /// Q-175: the variable that holds the key.
+    /// Name of the environment variable that holds the key.
     pub api_key_env: Option<String>,
-    /// Tokens.
+    /// Tokens of an answer, 1 to 100,000. Default: 1,500.
+    #[schemars(range(min = 1, max = 100_000))]
     pub max_output_tokens: u64,
-    /// None: it is not sent.
+    /// A number from 0 to 2, or `omit`: it is not sent. Default: 0.
+    #[schemars(schema_with = "temperature")]
     pub temperature: Option<f64>,
-    /// Q-173: ask for the schema of the reply.
+    /// Whether to send the schema of the reply. Default: false.
     pub json_schema: bool,
 }
 
-/// Q-172: when a model is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// When a model is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "lowercase")]
 pub enum When {
     /// If the planner abstained or its confidence is low.
     Uncertain,
@@ -122,8 +143,9 @@ pub enum When {
     Always,
 }
 
-/// Q-173: how a model is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a model is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "lowercase")]
 pub enum Dialect {
     /// `/chat/completions`
     Openai,
@@ -176,6 +198,45 @@ impl Default for Settings {
     }
 }
 
+impl JsonSchema for MemorySettings {
+    fn schema_name() -> Cow<'static, str> {
+        "MemorySettings".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "properties": {
+                "kind": {
+                    "description": "Files of a directory (default), a server, or nothing.",
+                    "enum": ["notes", "http", "off"],
+                },
+                "dir": {
+                    "description": "Directory whose .md and .txt files are searched, relative to the configuration file. \
+                                    Default: `notes` in the home folder.",
+                    "type": "string",
+                    "minLength": 1,
+                },
+                "url": {
+                    "description": "With `http`: an https URL, or an http URL of this machine, that answers \
+                                    `POST {\"query\",\"limit\"}`. The policy has to allow it.",
+                    "type": "string",
+                },
+            },
+            "additionalProperties": false,
+        })
+    }
+}
+
+fn temperature(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"anyOf": [{"type": "number", "minimum": 0, "maximum": 2}, {"const": "omit"}]})
+}
+
+/// A table may leave any of its keys out.
+fn all_optional(schema: &mut Schema) {
+    schema.remove("required");
+}
+
 impl Settings {
     /// Whether a pack may have this name, which is that of a directory.
     #[must_use]
@@ -186,13 +247,18 @@ impl Settings {
     /// Reads the table as it stands in `file`. Relative paths in it mean files beside `file`.
     #[must_use]
     pub fn read(value: Option<&Value>, file: &Path) -> (Self, Vec<Problem>) {
-        let mut settings = Self::default();
-        let mut problems = Vec::new();
-        let Some(value) = value else {
-            return (settings, problems);
+        let mut notes = Notes::default();
+        let settings = match value {
+            Some(value) => Self::read_noting(value, file, &mut notes),
+            None => Self::default(),
         };
-        let Some(mut table) = Reader::new("hydrate", value, file, &mut problems) else {
-            return (settings, problems);
+        (settings, notes.problems)
+    }
+
+    fn read_noting(value: &Value, file: &Path, notes: &mut Notes) -> Self {
+        let mut settings = Self::default();
+        let Some(mut table) = Reader::new("hydrate", value, file, notes) else {
+            return settings;
         };
         let folder = file.parent().unwrap_or(Path::new(""));
         let path = |text: &Value| {
@@ -288,7 +354,7 @@ impl Settings {
             settings.llm = read_llm(llm);
         }
         table.end();
-        (settings, problems)
+        settings
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! A limit that is not in the table does not exist. A policy may raise a default up to its maximum and never beyond it.
 
+use super::document::{Member, Shape};
+
 /// The effective limits of a call: of each row the policy's value, else the default.
 ///
 /// Names end in their unit: `_bytes`, `_ms` (milliseconds); the others count.
@@ -80,7 +82,7 @@ impl Limits {
     /// Of each row the smaller value: limits only narrow (TP-42).
     #[must_use]
     pub fn at_most(mut self, mut bound: Self) -> Self {
-        for name in Self::NAMES {
+        for Member { name, .. } in &Self::MEMBERS {
             if let (Some(limit), Some(bound)) = (self.named(name), bound.named(name)) {
                 *limit = (*limit).min(*bound);
             }
@@ -88,24 +90,89 @@ impl Limits {
         self
     }
 
-    /// The names a policy may use, in the order of TP-34.
-    pub(super) const NAMES: [&'static str; 13] = [
-        "fuel",
-        "memory_bytes",
-        "wall_ms",
-        "output_bytes",
-        "http_bytes",
-        "http_ms",
-        "process_ms",
-        "process_output_bytes",
-        "process_count",
-        "process_memory_bytes",
-        "process_pids",
-        "hostcalls",
-        "egress_bytes",
+    /// The members of `host.limits`, from 1 to their maxima.
+    pub(super) const MEMBERS: [Member; 13] = [
+        limit(
+            "fuel",
+            DEFAULTS.fuel,
+            MAXIMA.fuel,
+            "Instructions of WebAssembly that a component may execute, in units of fuel.",
+        ),
+        limit(
+            "memory_bytes",
+            DEFAULTS.memory_bytes,
+            MAXIMA.memory_bytes,
+            "Memory of a component in bytes, all its memories together.",
+        ),
+        limit(
+            "wall_ms",
+            DEFAULTS.wall_ms,
+            MAXIMA.wall_ms,
+            "Time of a call in milliseconds, from its start to its answer.",
+        ),
+        limit(
+            "output_bytes",
+            DEFAULTS.output_bytes,
+            MAXIMA.output_bytes,
+            "Bytes of a component's answer.",
+        ),
+        limit(
+            "http_bytes",
+            DEFAULTS.http_bytes,
+            MAXIMA.http_bytes,
+            "Bytes of the body of one HTTP response, after decompression.",
+        ),
+        limit(
+            "http_ms",
+            DEFAULTS.http_ms,
+            MAXIMA.http_ms,
+            "Time of one HTTP request in milliseconds, redirects included.",
+        ),
+        limit(
+            "process_ms",
+            DEFAULTS.process_ms,
+            MAXIMA.process_ms,
+            "Time of one process in milliseconds.",
+        ),
+        limit(
+            "process_output_bytes",
+            DEFAULTS.process_output_bytes,
+            MAXIMA.process_output_bytes,
+            "Bytes that are kept of each output stream of a process.",
+        ),
+        limit(
+            "process_count",
+            DEFAULTS.process_count,
+            MAXIMA.process_count,
+            "Processes that run at once in a call.",
+        ),
+        limit(
+            "process_memory_bytes",
+            DEFAULTS.process_memory_bytes,
+            MAXIMA.process_memory_bytes,
+            "Memory of a process in the jail, in bytes.",
+        ),
+        limit(
+            "process_pids",
+            DEFAULTS.process_pids,
+            MAXIMA.process_pids,
+            "Processes and threads in one jail.",
+        ),
+        limit(
+            "hostcalls",
+            DEFAULTS.hostcalls,
+            MAXIMA.hostcalls,
+            "Calls of a component to the host; each item of a list counts.",
+        ),
+        limit(
+            "egress_bytes",
+            DEFAULTS.egress_bytes,
+            MAXIMA.egress_bytes,
+            "Bytes that a call sends and receives over HTTP.",
+        ),
     ];
 
-    /// The limit of that name, to read or to set; none for a name outside [`Limits::NAMES`].
+    /// The limit of that name, to read or to set; none for a name outside [`Limits::MEMBERS`].
     pub(super) fn named(&mut self, name: &str) -> Option<&mut u64> {
         Some(match name {
             "fuel" => &mut self.fuel,
@@ -126,6 +193,10 @@ impl Limits {
     }
 }
 
+const fn limit(name: &'static str, default: u64, maximum: u64, about: &'static str) -> Member {
+    Member::optional(name, Shape::Count { default, maximum }, about)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,7 +204,7 @@ mod tests {
     #[test]
     fn tp_34_every_name_has_a_default_that_its_maximum_covers() {
         let (mut defaults, mut maxima) = (DEFAULTS, MAXIMA);
-        for name in Limits::NAMES {
+        for Member { name, .. } in &Limits::MEMBERS {
             let default = *defaults.named(name).unwrap();
             let maximum = *maxima.named(name).unwrap();
             assert!(0 < default && default <= maximum, "{name}");
@@ -143,7 +214,7 @@ mod tests {
 
     #[test]
     fn tp_42_the_smaller_limit_of_each_row_holds() {
-        for name in Limits::NAMES {
+        for Member { name, .. } in &Limits::MEMBERS {
             let mut low = DEFAULTS;
             *low.named(name).unwrap() = 1;
             assert_eq!(DEFAULTS.at_most(low), low, "{name}");

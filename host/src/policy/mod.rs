@@ -29,6 +29,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 pub use denial::{Denial, ProgramDenial, Rule};
+pub use document::schema;
 use document::{Document, ProcessRule};
 pub use error::{DocumentFault, Place, PolicyError};
 pub use explain::{Explanation, Question, explain};

@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use url::Url;
 
@@ -15,34 +16,53 @@ use crate::hook;
 use crate::jail::Launcher;
 use crate::trust::Digest;
 
-/// See the module. Each default is what a small machine serves.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// Calls that run at a time.
+const WORKERS: (usize, usize) = (1, 1_000);
+/// Calls that wait, of all tenants.
+const QUEUE: (usize, usize) = (1, 100_000);
+/// Bytes of the body of a request.
+const REQUEST_BYTES: (usize, usize) = (1024, 16 * 1024 * 1024);
+/// Connections at a time.
+const CONNECTIONS: (usize, usize) = (1, 100_000);
+
+/// Where the service listens, who may use it, and how much of everything. Each default is what a small machine serves.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Table {
     /// Address and port. Default: `127.0.0.1:7878`, which only this machine reaches: TLS is the business of what stands
     /// before it.
+    #[schemars(with = "String")]
     pub listen: SocketAddr,
     /// The tenants file; relative to the configuration file. Default: `tenants.toml` beside that.
     pub tenants: PathBuf,
     /// Calls that run at a time, 1 to 1,000. Default: twice the processors.
+    // The default is that of the machine, and so is not in the schema.
+    #[schemars(range(min = WORKERS.0, max = WORKERS.1), transform = without_default)]
     pub workers: usize,
     /// Calls that wait, of all tenants, 1 to 100,000. Default: 1,024.
+    #[schemars(range(min = QUEUE.0, max = QUEUE.1))]
     pub queue: usize,
-    /// How long a call waits for its turn. Default: 10 s.
+    /// How long a call waits for its turn, more than 0 and at most `1h`. Default: `10s`.
     #[serde(deserialize_with = "duration")]
+    #[schemars(with = "String")]
     pub queue_timeout: Duration,
     /// Bytes of the body of a request, 1 KiB to 16 MiB. Default: 1 MiB.
+    #[schemars(range(min = REQUEST_BYTES.0, max = REQUEST_BYTES.1))]
     pub request_bytes: usize,
     /// Connections at a time, 1 to 100,000. Default: 1,024.
+    #[schemars(range(min = CONNECTIONS.0, max = CONNECTIONS.1))]
     pub connections: usize,
-    /// How long the header of a request may take, and how long a connection may be idle. Default: 15 s.
+    /// How long the header of a request may take, and how long a connection may be idle, at most `1h`. Default: `15s`.
     #[serde(deserialize_with = "duration")]
+    #[schemars(with = "String")]
     pub header_timeout: Duration,
-    /// How long the body of a request may take. Default: 30 s.
+    /// How long the body of a request may take, at most `1h`. Default: `30s`.
     #[serde(deserialize_with = "duration")]
+    #[schemars(with = "String")]
     pub body_timeout: Duration,
-    /// How long calls that run may go on when the service is told to end. Default: 30 s.
+    /// How long calls that run may go on when the service is told to end, at most `1h`. Default: `30s`.
     #[serde(deserialize_with = "duration")]
+    #[schemars(with = "String")]
     pub shutdown_timeout: Duration,
     /// Digests (`sha256:…`) of the bearer tokens that may read `/metrics`, which tell of all tenants. Default: none, so
     /// that nobody may.
@@ -52,6 +72,7 @@ pub struct Table {
     pub hosts: Vec<String>,
     /// Where traces go, OTLP over HTTP, such as `http://127.0.0.1:4318/v1/traces`. Default: nowhere.
     #[serde(deserialize_with = "address")]
+    #[schemars(with = "String")]
     pub otlp_endpoint: Option<Url>,
 }
 
@@ -80,18 +101,12 @@ impl Default for Table {
 impl Table {
     /// The first value that is out of its bounds: its key, and what it may be.
     #[must_use]
-    pub fn out_of_bounds(&self) -> Option<(&'static str, &'static str)> {
+    pub fn out_of_bounds(&self) -> Option<(&'static str, String)> {
         let counts = [
-            ("workers", self.workers, 1, 1_000, "1 to 1000"),
-            ("queue", self.queue, 1, 100_000, "1 to 100000"),
-            (
-                "request_bytes",
-                self.request_bytes,
-                1024,
-                16 * 1024 * 1024,
-                "1024 to 16777216",
-            ),
-            ("connections", self.connections, 1, 100_000, "1 to 100000"),
+            ("workers", self.workers, WORKERS),
+            ("queue", self.queue, QUEUE),
+            ("request_bytes", self.request_bytes, REQUEST_BYTES),
+            ("connections", self.connections, CONNECTIONS),
         ];
         let times = [
             ("queue_timeout", self.queue_timeout),
@@ -101,17 +116,17 @@ impl Table {
         ];
         let count = counts
             .into_iter()
-            .find(|(_, value, least, most, _)| !(least..=most).contains(&value))
-            .map(|(key, _, _, _, bounds)| (key, bounds));
+            .find(|(_, value, (least, most))| !(least..=most).contains(&value))
+            .map(|(key, _, (least, most))| (key, format!("{least} to {most}")));
         let time = times
             .into_iter()
             .find(|(_, time)| time.is_zero() || *time > Duration::from_secs(3600))
-            .map(|(key, _)| (key, "more than 0 and at most 1h"));
+            .map(|(key, _)| (key, "more than 0 and at most 1h".to_owned()));
         let endpoint = self
             .otlp_endpoint
             .as_ref()
             .filter(|url| !matches!(url.scheme(), "http" | "https"))
-            .map(|_| ("otlp_endpoint", "an http or https address"));
+            .map(|_| ("otlp_endpoint", "an http or https address".to_owned()));
         count.or(time).or(endpoint)
     }
 }
@@ -137,6 +152,10 @@ pub struct ServeConfig {
     pub jail: Option<Launcher>,
     /// Files that no call may write: the configuration itself.
     pub own_files: Vec<PathBuf>,
+}
+
+fn without_default(schema: &mut schemars::Schema) {
+    schema.remove("default");
 }
 
 fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Url>, D::Error> {

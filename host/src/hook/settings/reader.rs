@@ -12,8 +12,15 @@ pub(super) struct Reader<'a> {
     name: String,
     table: &'a Table,
     file: &'a Path,
-    known: BTreeSet<&'static str>,
-    problems: &'a mut Vec<Problem>,
+    notes: &'a mut Notes,
+}
+
+/// What reading found.
+#[derive(Default)]
+pub(super) struct Notes {
+    pub(super) problems: Vec<Problem>,
+    /// The keys that were asked for, from `hydrate` on.
+    pub(super) known: BTreeSet<String>,
 }
 
 impl<'a> Reader<'a> {
@@ -21,18 +28,17 @@ impl<'a> Reader<'a> {
         name: &str,
         value: &'a Value,
         file: &'a Path,
-        problems: &'a mut Vec<Problem>,
+        notes: &'a mut Notes,
     ) -> Option<Self> {
         match value.as_table() {
             Some(table) => Some(Self {
                 name: name.to_owned(),
                 table,
                 file,
-                known: BTreeSet::new(),
-                problems,
+                notes,
             }),
             None => {
-                problems.push(Problem {
+                notes.problems.push(Problem {
                     key: name.to_owned(),
                     message: format!("{}: {name} must be a table", file.display()),
                     unknown: false,
@@ -50,7 +56,7 @@ impl<'a> Reader<'a> {
         rule: &str,
         read: impl FnOnce(&Value) -> Option<T>,
     ) {
-        self.known.insert(key);
+        self.notes.known.insert(format!("{}.{key}", self.name));
         let Some(value) = self.table.get(key) else {
             return;
         };
@@ -61,15 +67,15 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn table(&mut self, key: &'static str) -> Option<Reader<'_>> {
-        self.known.insert(key);
-        let value = self.table.get(key)?;
         let name = format!("{}.{key}", self.name);
-        Reader::new(&name, value, self.file, self.problems)
+        self.notes.known.insert(name.clone());
+        let value = self.table.get(key)?;
+        Reader::new(&name, value, self.file, self.notes)
     }
 
     pub(super) fn problem(&mut self, key: &str, rule: &str) {
         let key = format!("{}.{key}", self.name);
-        self.problems.push(Problem {
+        self.notes.problems.push(Problem {
             message: format!("{}: {key} {rule}", self.file.display()),
             key,
             unknown: false,
@@ -79,9 +85,9 @@ impl<'a> Reader<'a> {
     /// what nobody asked for.
     pub(super) fn end(self) {
         for key in self.table.keys() {
-            if !self.known.contains(key.as_str()) {
-                let key = format!("{}.{key}", self.name);
-                self.problems.push(Problem {
+            let key = format!("{}.{key}", self.name);
+            if !self.notes.known.contains(&key) {
+                self.notes.problems.push(Problem {
                     message: format!("{}: {key} is not known", self.file.display()),
                     key,
                     unknown: true,

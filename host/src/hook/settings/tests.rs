@@ -162,3 +162,71 @@ fn q_82_to_name_a_server_is_to_ask_it() {
         MemorySettings::Notes(Some("/home/u/n".into()))
     );
 }
+
+/// Each key of a schema, from `hydrate` on, with what is said of it.
+fn keys_of(schema: &serde_json::Value, name: &str) -> Vec<(String, serde_json::Value)> {
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    properties
+        .flat_map(|(key, value)| {
+            let name = format!("{name}.{key}");
+            let mut keys = keys_of(value, &name);
+            keys.push((name, value.clone()));
+            keys
+        })
+        .collect()
+}
+
+/// What the reader says of one value.
+fn problems_of(key: &str, value: &str) -> Vec<Problem> {
+    let (table, key) = key.rsplit_once('.').unwrap();
+    read(&format!("[{table}]\n{key} = {value}")).1
+}
+
+#[test]
+fn the_schema_for_editors_has_the_keys_bounds_and_words_of_the_reader() {
+    let schema = crate::schema::for_toml::<Settings>("");
+    let keys = keys_of(&schema, "hydrate");
+    let mut notes = Notes::default();
+    let tables: Table =
+        toml::from_str("budgets = {}\ntemplates = {}\nmemory = {}\nllm = {}").unwrap();
+    Settings::read_noting(&Value::Table(tables), Path::new("x"), &mut notes);
+    let named: std::collections::BTreeSet<_> = keys.iter().map(|(key, _)| key.clone()).collect();
+    assert_eq!(named, notes.known);
+
+    let (mut bounds, mut words) = (0, 0);
+    for (key, value) in &keys {
+        assert!(value["description"].is_string(), "{key}");
+        // The words and numbers of a value that may be one or the other stand side by side, as do words with a text each.
+        let either = ["anyOf", "oneOf"].into_iter();
+        let either = either.filter_map(|name| value[name].as_array()).flatten();
+        for choice in either.chain([value]) {
+            let numbers = [("minimum", -1), ("maximum", 1)];
+            for (bound, beyond) in numbers {
+                let Some(number) = choice[bound].as_f64() else {
+                    continue;
+                };
+                bounds += 1;
+                assert!(problems_of(key, &format!("{number}")).is_empty(), "{key}");
+                let beyond = number + f64::from(beyond);
+                assert_eq!(problems_of(key, &format!("{beyond}")).len(), 1, "{key}");
+            }
+            let listed = choice["enum"].as_array().into_iter().flatten();
+            for word in listed
+                .chain([&choice["const"]])
+                .filter(|word| word.is_string())
+            {
+                words += 1;
+                let problems = problems_of(key, &word.to_string());
+                // `http` alone lacks its URL, which is another matter.
+                let refused = problems
+                    .iter()
+                    .any(|problem| problem.message.contains("must be"));
+                assert!(!refused, "{key} {word}: {problems:?}");
+            }
+        }
+    }
+    assert!(
+        bounds >= 12 && words >= 10,
+        "{bounds} bounds, {words} words"
+    );
+}

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::field::Field;
+use super::shape::{List, Member, Shape};
 use super::{Lined, Listed};
 use crate::policy::VirtualPath;
 use crate::policy::error::PolicyError;
@@ -27,7 +28,79 @@ pub(in crate::policy) struct Ceiling {
     pub(in crate::policy) random: bool,
 }
 
-/// The members with lists of names, and the capability kind of each list (TP-09).
+/// What the section may have. An omitted member and one that is `null` deny.
+pub(super) const CEILING: [Member; 8] = [
+    Member::nullable(
+        "fs",
+        Shape::Map(&FS),
+        "Directories that skills may read and write.",
+    ),
+    Member::nullable(
+        "net",
+        Shape::List(List::of(&Shape::Text).unique()),
+        "URL prefixes that may be fetched, such as `https://docs.example.org/`: absolute, without query and fragment. \
+         A rule of `host.net` is needed besides.",
+    ),
+    Member::nullable(
+        "kv",
+        Shape::Map(&KV),
+        "Keys of the key-value store. For core modules.",
+    ),
+    Member::nullable(
+        "queue",
+        Shape::Map(&QUEUE),
+        "Topics of queues. For core modules.",
+    ),
+    Member::nullable(
+        "env",
+        Shape::List(List::of(&Shape::Text).unique()),
+        "Names of environment variables: capital letters, digits and `_`. For core modules; nothing gives a skill a \
+         variable.",
+    ),
+    Member::nullable(
+        "exec",
+        Shape::Boolean,
+        "Whether rules of `host.process` and `host.discovery` may start processes.",
+    ),
+    Member::nullable(
+        "time",
+        Shape::Boolean,
+        "Whether core modules may read the clock.",
+    ),
+    Member::nullable(
+        "random",
+        Shape::Boolean,
+        "Whether core modules get random bytes.",
+    ),
+];
+
+const FS: [Member; 2] = [
+    Member::nullable(
+        "read",
+        DIRECTORIES,
+        "Virtual directories that may be read; `/os` covers all below it.",
+    ),
+    Member::nullable(
+        "write",
+        DIRECTORIES,
+        "Virtual directories that may be written, in mounts with `mode: rw`; never `/os`.",
+    ),
+];
+
+const KV: [Member; 2] = [
+    Member::nullable("read", NAMES, "Exact names, or `*` for all."),
+    Member::nullable("write", NAMES, "Exact names, or `*` for all."),
+];
+
+const QUEUE: [Member; 2] = [
+    Member::nullable("publish", NAMES, "Exact names, or `*` for all."),
+    Member::nullable("consume", NAMES, "Exact names, or `*` for all."),
+];
+
+const DIRECTORIES: Shape = Shape::List(List::of(&Shape::AbsolutePath).unique());
+const NAMES: Shape = Shape::List(List::of(&Shape::Text).unique());
+
+/// The members with lists of names, and the capability kind of each list.
 const NAMED: [(&str, [(&str, &str); 2]); 2] = [
     ("kv", [("read", "kv.read"), ("write", "kv.write")]),
     (
@@ -38,44 +111,43 @@ const NAMED: [(&str, [(&str, &str); 2]); 2] = [
 
 impl Ceiling {
     pub(super) fn read(field: &Field<'_>) -> Result<Self, PolicyError> {
-        let members =
-            field.members(&["fs", "net", "kv", "queue", "env", "exec", "time", "random"])?;
+        let members = field.members()?;
         let mut read = Listed::omitted(field.line);
         let mut write = Listed::omitted(field.line);
-        if let Some(fs) = members.get_unless_null("fs") {
+        if let Some(fs) = members.get("fs") {
             (read.line, write.line) = (fs.line, fs.line);
-            let fs = fs.members(&["read", "write"])?;
-            if let Some(field) = fs.get_unless_null("read") {
+            let fs = fs.members()?;
+            if let Some(field) = fs.get("read") {
                 read = directories(field)?;
             }
-            if let Some(field) = fs.get_unless_null("write") {
+            if let Some(field) = fs.get("write") {
                 write = directories(field)?;
             }
         }
-        let net = match members.get_unless_null("net") {
+        let net = match members.get("net") {
             Some(field) => prefixes(field)?,
             None => Listed::omitted(field.line),
         };
         let mut names = BTreeMap::new();
         for (member, lists) in NAMED {
-            if let Some(field) = members.get_unless_null(member) {
-                let named = field.members(&lists.map(|(verb, _)| verb))?;
+            if let Some(field) = members.get(member) {
+                let named = field.members()?;
                 for (verb, kind) in lists {
-                    if let Some(list) = named.get_unless_null(verb) {
+                    if let Some(list) = named.get(verb) {
                         names.insert(kind, exact_names(list)?);
                     }
                 }
             }
         }
         let mut env = Vec::new();
-        if let Some(field) = members.get_unless_null("env") {
+        if let Some(field) = members.get("env") {
             for (name, item) in field.unique_texts()? {
                 environment_name(name, &item)?;
                 env.push(name.to_owned());
             }
         }
         // TP-11
-        let switch = |name| match members.get_unless_null(name) {
+        let switch = |name| match members.get(name) {
             Some(field) => Ok(Lined {
                 line: field.line,
                 value: field.boolean()?,

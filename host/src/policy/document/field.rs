@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
+use super::DOCUMENT;
 use super::nearest::nearest;
+use super::shape::{Member, Shape};
 use crate::policy::error::{DocumentFault, Place, PolicyError};
 use crate::policy::text::{Node, Value};
 
@@ -15,6 +17,7 @@ pub(super) struct Field<'a> {
     /// The line of the member's name; of a list's item, the line it begins on.
     pub(super) line: u64,
     node: &'a Node,
+    shape: &'static Shape,
 }
 
 /// The members of a mapping, all of them known.
@@ -22,6 +25,7 @@ pub(super) struct Field<'a> {
 pub(super) struct Members<'a> {
     whole: Field<'a>,
     found: Vec<(&'a str, Field<'a>)>,
+    known: &'static [Member],
 }
 
 impl<'a> Field<'a> {
@@ -31,24 +35,29 @@ impl<'a> Field<'a> {
             path: "policy".to_owned(),
             line: node.line,
             node,
+            shape: &DOCUMENT,
         }
     }
 
-    /// The members of a mapping whose every name is in `known` (TP-03).
-    pub(super) fn members(&self, known: &[&'static str]) -> Result<Members<'a>, PolicyError> {
-        let entries = self.entries()?;
-        for (name, field) in &entries {
-            if !known.contains(name) {
+    /// The members of a mapping. A name that its shape does not have is an error.
+    pub(super) fn members(&self) -> Result<Members<'a>, PolicyError> {
+        let known = self.shape.members();
+        let mut found = self.entries()?;
+        for (name, field) in &mut found {
+            let Some(member) = known.iter().find(|member| member.name == *name) else {
+                let names: Vec<_> = known.iter().map(|member| member.name).collect();
                 return Err(field.document(DocumentFault::UnknownMember {
                     member: shown(name),
                     line: field.line,
-                    suggestion: nearest(name, known),
+                    suggestion: nearest(name, &names),
                 }));
-            }
+            };
+            field.shape = &member.shape;
         }
         Ok(Members {
             whole: self.clone(),
-            found: entries,
+            found,
+            known,
         })
     }
 
@@ -62,6 +71,7 @@ impl<'a> Field<'a> {
             path: format!("{}.{}", self.path, shown(name)),
             line,
             node,
+            shape: &Shape::Text,
         };
         Ok(members
             .iter()
@@ -72,10 +82,6 @@ impl<'a> Field<'a> {
                 )
             })
             .collect())
-    }
-
-    pub(super) fn is_null(&self) -> bool {
-        self.node.value == Value::Null
     }
 
     /// The source text of a version, for the message that it is not supported.
@@ -146,6 +152,10 @@ impl<'a> Field<'a> {
             path: format!("{}[{index}]", self.path),
             line: node.line,
             node,
+            shape: match self.shape {
+                Shape::List(list) => list.items,
+                other => other,
+            },
         };
         Ok(items.iter().enumerate().map(field).collect())
     }
@@ -205,17 +215,13 @@ impl<'a> Field<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// The member, if it is there.
+    /// The member, unless it is absent, or `null` where that means the same.
     pub(super) fn get(&self, name: &str) -> Option<&Field<'a>> {
-        self.found
-            .iter()
-            .find(|(found, _)| *found == name)
-            .map(|(_, field)| field)
-    }
-
-    /// The member, unless it is absent or null: in a ceiling both mean "denied" (TP-06).
-    pub(super) fn get_unless_null(&self, name: &str) -> Option<&Field<'a>> {
-        self.get(name).filter(|field| !field.is_null())
+        let member = self.known.iter().find(|member| member.name == name);
+        debug_assert!(member.is_some(), "{name} is in no table of members");
+        let (_, field) = self.found.iter().find(|(found, _)| *found == name)?;
+        let absent = field.node.value == Value::Null && member.is_some_and(Member::is_nullable);
+        (!absent).then_some(field)
     }
 
     /// The member, which must be there.

@@ -5,20 +5,10 @@
 
 use serde_json::{Map, Value as Json};
 
+use super::Member;
+use super::ceiling::CEILING;
 use crate::policy::text::{Node, Value};
 use crate::trust::{Digest, canonical_digest};
-
-/// The members of a ceiling, and of those that are mappings their own.
-const CEILING: [(&str, &[&str]); 8] = [
-    ("env", &[]),
-    ("exec", &[]),
-    ("fs", &["read", "write"]),
-    ("kv", &["read", "write"]),
-    ("net", &[]),
-    ("queue", &["publish", "consume"]),
-    ("random", &[]),
-    ("time", &[]),
-];
 
 /// The hash of a document that was found valid; of anything else a digest that means nothing.
 pub(super) fn policy_hash(document: &Node) -> Digest {
@@ -29,11 +19,12 @@ fn preimage(document: &Node) -> Json {
     let ceiling = member(document, "capability_ceiling");
     let ceiling: Map<_, _> = CEILING
         .iter()
-        .map(|(name, own)| {
+        .map(|Member { name, shape, .. }| {
+            let own: Vec<_> = shape.members().iter().map(|own| own.name).collect();
             let found = ceiling.and_then(|ceiling| member(ceiling, name));
             let filled = match found {
                 Some(mapping) if !own.is_empty() && mapping.value != Value::Null => {
-                    Json::Object(with_nulls(mapping, own))
+                    Json::Object(with_nulls(mapping, &own))
                 }
                 found => as_parsed_or_null(found),
             };
@@ -71,7 +62,7 @@ fn as_parsed_or_null(node: Option<&Node>) -> Json {
 }
 
 /// The value as JSON. Recursion is bounded: a tree is at most 32 deep.
-fn as_parsed(node: &Node) -> Json {
+pub(super) fn as_parsed(node: &Node) -> Json {
     match &node.value {
         Value::Null => Json::Null,
         Value::Boolean(value) => Json::Bool(*value),

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use url::Url;
 
 use super::field::{Field, Members};
-use super::process::{Discovery, ProcessRule};
+use super::process::{DISCOVERY, Discovery, PROCESS, ProcessRule};
+use super::shape::{List, Member, Shape};
 use super::{Ceiling, Lined, Listed, prefix};
 use crate::policy::error::PolicyError;
 use crate::policy::grant::{Confinement, Method};
@@ -67,6 +68,106 @@ pub(in crate::policy) struct NetRule {
     pub(in crate::policy) methods: Vec<Method>,
 }
 
+/// What the section may have.
+pub(super) const HOST: [Member; 8] = [
+    Member::optional(
+        "mounts",
+        Shape::List(List::of(&Shape::Either(
+            &MOUNT,
+            &[&["dir", "mode"], &["url"]],
+        ))),
+        "What skills see as files: directories, and at or below `/os` also HTTPS servers. In a tenant or run layer, what \
+         the list omits is not mounted.",
+    ),
+    Member::optional(
+        "net",
+        Shape::List(List::of(&Shape::Map(&NET))),
+        "URLs that skills may fetch. Each must lie below an entry of `capability_ceiling.net`.",
+    ),
+    Member::optional(
+        "process",
+        Shape::List(List::of(&Shape::Map(&PROCESS))),
+        "Programs that skills may start. Needs `exec: true` in the ceiling.",
+    ),
+    Member::optional(
+        "discovery",
+        Shape::Map(&DISCOVERY),
+        "Which tools may be run to ask what they do.",
+    ),
+    Member::optional("jail", Shape::Map(&JAIL), "How processes are confined."),
+    Member::optional(
+        "tls_roots",
+        Shape::List(List::of(&Shape::Text).unique()),
+        "PEM files with additional certificate authorities: absolute, or relative to this file.",
+    ),
+    Member::optional(
+        "limits",
+        Shape::Map(&Limits::MEMBERS),
+        "Limits of a call. What is omitted has its default.",
+    ),
+    Member::optional(
+        "tools",
+        Shape::Word(|| names(&TOOLS)),
+        "Whether `skills` and `describe` may start a pinned skill, without any capability, to ask what it is for. \
+         Default: skip.",
+    ),
+];
+
+const MOUNT: [Member; 4] = [
+    Member::required(
+        "at",
+        Shape::AbsolutePath,
+        "Where skills see it: `/name` (a-z, 0-9, `_`, `-`), or a path below `/os`.",
+    ),
+    Member::optional(
+        "dir",
+        Shape::Text,
+        "A directory: absolute, or relative to this file. `@cli`: a flag of the command line must name it.",
+    ),
+    Member::optional(
+        "mode",
+        Shape::Word(|| names(&MODES)),
+        "Whether it may be read only, or also written.",
+    ),
+    Member::optional(
+        "url",
+        Shape::Text,
+        "In place of `dir` and `mode`, at or below `/os`: an https URL that ends in `/`. Files are fetched from it.",
+    ),
+];
+
+const NET: [Member; 2] = [
+    Member::required(
+        "url",
+        Shape::Text,
+        "A URL prefix, such as `https://docs.example.org/guide/`: absolute, without query and fragment.",
+    ),
+    Member::required(
+        "methods",
+        Shape::List(List::of(&METHODS).filled().unique()),
+        "The methods that are allowed.",
+    ),
+];
+
+const METHODS: Shape = Shape::Word(|| Method::ALL.map(Method::as_str).to_vec());
+
+const JAIL: [Member; 1] = [Member::optional(
+    "process",
+    Shape::Word(|| names(&CONFINEMENTS)),
+    "Whether processes start in the jail, or outside of it, where they can do what you can. Default: required.",
+)];
+
+const MODES: [(&str, Mode); 2] = [("ro", Mode::ReadOnly), ("rw", Mode::ReadWrite)];
+const CONFINEMENTS: [(&str, Confinement); 2] = [
+    ("required", Confinement::Required),
+    ("unjailed", Confinement::Unjailed),
+];
+const TOOLS: [(&str, Tools); 2] = [("describe", Tools::Describe), ("skip", Tools::Skip)];
+
+fn names<T>(words: &[(&'static str, T)]) -> Vec<&'static str> {
+    words.iter().map(|(word, _)| *word).collect()
+}
+
 impl Host {
     /// The section of a document that has none: components get nothing.
     pub(super) fn omitted(line: u64) -> Self {
@@ -85,16 +186,7 @@ impl Host {
     }
 
     pub(super) fn read(field: &Field<'_>, ceiling: &Ceiling) -> Result<Self, PolicyError> {
-        let members = field.members(&[
-            "mounts",
-            "net",
-            "process",
-            "discovery",
-            "jail",
-            "tls_roots",
-            "limits",
-            "tools",
-        ])?;
+        let members = field.members()?;
         let mut host = Self::omitted(field.line);
         if let Some(field) = members.get("mounts") {
             host.mounts = listed(field, MountRule::read)?;
@@ -111,22 +203,19 @@ impl Host {
             host.discovery = Discovery::read(field, ceiling)?;
         }
         if let Some(field) = members.get("jail")
-            && let Some(process) = field.members(&["process"])?.get("process")
+            && let Some(process) = field.members()?.get("process")
         {
-            host.confinement = process.word(&[
-                ("required", Confinement::Required),
-                ("unjailed", Confinement::Unjailed),
-            ])?;
+            host.confinement = process.word(&CONFINEMENTS)?;
         }
         if let Some(field) = members.get("tls_roots") {
             let files = field.unique_texts()?;
             host.tls_roots = files.into_iter().map(|(file, _)| file.to_owned()).collect();
         }
         if let Some(field) = members.get("limits") {
-            host.read_limits(&field.members(&Limits::NAMES)?)?;
+            host.read_limits(&field.members()?)?;
         }
         if let Some(field) = members.get("tools") {
-            host.tools = field.word(&[("describe", Tools::Describe), ("skip", Tools::Skip)])?;
+            host.tools = field.word(&TOOLS)?;
         }
         Ok(host)
     }
@@ -134,7 +223,7 @@ impl Host {
     /// TP-34.
     fn read_limits(&mut self, members: &Members<'_>) -> Result<(), PolicyError> {
         let mut maxima = MAXIMA;
-        for name in Limits::NAMES {
+        for Member { name, .. } in &Limits::MEMBERS {
             let limits = (self.limits.named(name), self.limits_at_most.named(name));
             if let (Some(field), (Some(limit), Some(at_most)), Some(maximum)) =
                 (members.get(name), limits, maxima.named(name))
@@ -149,7 +238,7 @@ impl Host {
 
 impl MountRule {
     fn read(field: &Field<'_>) -> Result<Self, PolicyError> {
-        let members = field.members(&["at", "dir", "url", "mode"])?;
+        let members = field.members()?;
         let field = members.required("at")?;
         let at = VirtualPath::parse(field.text()?)
             .ok()
@@ -164,11 +253,10 @@ impl MountRule {
                 "@cli" => MountSource::CommandLine,
                 directory => MountSource::Directory(directory.to_owned()),
             };
-            let words = [("ro", Mode::ReadOnly), ("rw", Mode::ReadWrite)];
             return Ok(Self {
                 at,
                 source,
-                mode: members.required("mode")?.word(&words)?,
+                mode: members.required("mode")?.word(&MODES)?,
             });
         };
         if members.get("dir").is_some() || members.get("mode").is_some() {
@@ -203,7 +291,7 @@ fn unique_mount_points(field: &Field<'_>, mounts: &Listed<MountRule>) -> Result<
 
 impl NetRule {
     fn read(field: &Field<'_>, ceiling: &Ceiling) -> Result<Self, PolicyError> {
-        let members = field.members(&["url", "methods"])?;
+        let members = field.members()?;
         let url = members.required("url")?;
         let prefix = prefix(url.text()?, url)?;
         if !matches!(prefix.scheme(), "http" | "https") {

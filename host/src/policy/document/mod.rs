@@ -9,12 +9,16 @@ mod hash;
 mod host;
 mod nearest;
 mod process;
+mod shape;
 
+use ceiling::{CEILING, environment_name, prefix};
 pub(super) use ceiling::{Ceiling, is_environment_name};
-use ceiling::{environment_name, prefix};
 use field::Field;
+use host::HOST;
 pub(super) use host::{Host, Mode, MountRule, MountSource, NetRule};
 pub(super) use process::ProcessRule;
+use shape::List;
+pub(super) use shape::{Member, Shape};
 
 use super::error::PolicyError;
 use super::text::{self, Node};
@@ -43,6 +47,42 @@ impl<T> Listed<T> {
     }
 }
 
+/// What a document may have.
+const DOCUMENT: Shape = Shape::Map(&[
+    Member::required("version", Shape::Version, "The version of this format: 1."),
+    Member::required(
+        "trusted_signers",
+        Shape::List(List::of(&Shape::Text).filled().unique()),
+        "Names of signers. A skill runs only if one of them is declared in its manifest and has signed it.",
+    ),
+    Member::required(
+        "capability_ceiling",
+        Shape::Map(&CEILING),
+        "What may be allowed at all. What is omitted or `null` is denied; `{}` denies everything.",
+    ),
+    Member::optional(
+        "host",
+        Shape::Map(&HOST),
+        "What is allowed, within the ceiling. Without it skills get nothing.",
+    ),
+]);
+
+/// The JSON Schema of policy documents, for editors.
+#[must_use]
+pub fn schema() -> serde_json::Value {
+    let mut schema = serde_json::json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Policy of hydrant",
+        "description": "What skills may do on this machine. What is not allowed here is denied.",
+    });
+    if let (Some(members), serde_json::Value::Object(document)) =
+        (schema.as_object_mut(), DOCUMENT.schema())
+    {
+        members.extend(document);
+    }
+    schema
+}
+
 /// A whole policy document.
 #[derive(Clone, Debug)]
 pub(super) struct Document {
@@ -64,12 +104,7 @@ impl Document {
             place: place(located.line),
             fault: located.fault,
         })?;
-        let members = Field::root(file, &root).members(&[
-            "version",
-            "trusted_signers",
-            "capability_ceiling",
-            "host",
-        ])?;
+        let members = Field::root(file, &root).members()?;
         members.required("version")?.version()?;
         let trusted_signers = trusted_signers(members.required("trusted_signers")?)?;
         let ceiling = Ceiling::read(members.required("capability_ceiling")?)?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::field::Field;
 use super::host::listed;
+use super::shape::{List, Member, Shape};
 use super::{Ceiling, Lined, Listed, environment_name};
 use crate::policy::VirtualPath;
 use crate::policy::error::PolicyError;
@@ -37,9 +38,73 @@ pub(in crate::policy) struct RunnerRule {
     pub(in crate::policy) arguments: Vec<String>,
 }
 
+/// What a rule of `process` may have.
+pub(super) const PROCESS: [Member; 6] = [
+    Member::required(
+        "program",
+        Shape::Text,
+        "A bare name, looked up in /usr/local/bin, /usr/bin and /bin when the policy is loaded, or an absolute path.",
+    ),
+    Member::required(
+        "args",
+        Shape::List(List::of(&TEXTS).filled()),
+        "Lists of arguments, one of which must match. `*` stands for any characters of that argument, `\\*` for a star, a \
+         last `...` for any further arguments. `[]`: no arguments.",
+    ),
+    Member::required(
+        "cwd",
+        Shape::List(List::of(&Shape::AbsolutePath).filled()),
+        "Virtual directories; the working directory is one of them or lies below.",
+    ),
+    Member::optional("env", Shape::Environment, ADDED),
+    Member::optional(
+        "network",
+        Shape::Boolean,
+        "Whether the program reaches the hosts of `host.net`. Default: false.",
+    ),
+    Member::optional(
+        "writable",
+        Shape::List(List::of(&Shape::AbsolutePath)),
+        "Directories in mounts with `mode: rw` that it may write below. Default: none.",
+    ),
+];
+
+/// What `discovery` may have.
+pub(super) const DISCOVERY: [Member; 4] = [
+    Member::optional(
+        "run",
+        Shape::List(List::of(&Shape::AbsolutePath)),
+        "Virtual directories at or below `/os`. Tools in them are run to ask what they do. Needs `exec: true` in the \
+         ceiling.",
+    ),
+    Member::optional(
+        "runners",
+        Shape::Map(&RUNNERS),
+        "Programs that run tools which are not executable, by the ending of the tool's name.",
+    ),
+    Member::optional(
+        "remote",
+        Shape::Boolean,
+        "Whether tools that were fetched over HTTP are asked too. Default: false.",
+    ),
+    Member::optional("env", Shape::Environment, ADDED),
+];
+
+const RUNNERS: [Member; 4] = [
+    Member::optional(".ts", RUNNER, RUNNER_ABOUT),
+    Member::optional(".js", RUNNER, RUNNER_ABOUT),
+    Member::optional(".py", RUNNER, RUNNER_ABOUT),
+    Member::optional(".sh", RUNNER, RUNNER_ABOUT),
+];
+
+const RUNNER: Shape = Shape::List(List::of(&Shape::Text).filled());
+const RUNNER_ABOUT: &str = "The program, and the arguments before the path of the tool.";
+const TEXTS: Shape = Shape::List(List::of(&Shape::Text));
+const ADDED: &str = "Variables that are added to the fixed environment; nothing is inherited.";
+
 impl ProcessRule {
     pub(super) fn read(field: &Field<'_>, ceiling: &Ceiling) -> Result<Self, PolicyError> {
-        let members = field.members(&["program", "args", "cwd", "env", "network", "writable"])?;
+        let members = field.members()?;
         needs_exec(field, ceiling)?;
         let name = members.required("program")?;
         let program = program(name)?;
@@ -83,7 +148,7 @@ impl Discovery {
     }
 
     pub(super) fn read(field: &Field<'_>, ceiling: &Ceiling) -> Result<Self, PolicyError> {
-        let members = field.members(&["run", "runners", "remote", "env"])?;
+        let members = field.members()?;
         let mut discovery = Self::omitted(field.line);
         if let Some(field) = members.get("run") {
             needs_exec(field, ceiling)?;
@@ -93,16 +158,15 @@ impl Discovery {
             })?;
         }
         if let Some(field) = members.get("runners") {
-            let endings = [".ts", ".js", ".py", ".sh"];
-            let members = field.members(&endings)?;
-            for ending in endings {
+            let members = field.members()?;
+            for Member { name: ending, .. } in &RUNNERS {
                 if let Some(field) = members.get(ending) {
                     let runner = RunnerRule::read(field)?;
                     let lined = Lined {
                         line: field.line,
                         value: runner,
                     };
-                    discovery.runners.insert(ending.to_owned(), lined);
+                    discovery.runners.insert((*ending).to_owned(), lined);
                 }
             }
         }

@@ -1,4 +1,5 @@
 mod kept;
+mod schema;
 
 use proptest::prelude::*;
 

@@ -125,7 +125,7 @@ pub enum ServeError {
         /// The key.
         key: &'static str,
         /// In words.
-        bounds: &'static str,
+        bounds: String,
     },
     /// The tenants file is refused.
     #[error(transparent)]

@@ -10,6 +10,7 @@ use std::io::Read as _;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Role;
@@ -25,6 +26,14 @@ const MAX_TENANTS: usize = 1_000;
 const MAX_TOKENS: usize = 64;
 /// The characters of a tenant's name, which is the name of its folder.
 const MAX_NAME: usize = 64;
+/// Calls of one tenant that run at a time.
+const CONCURRENCY: (usize, usize) = (1, 1_000);
+/// Calls of one tenant that wait.
+const QUEUE: (usize, usize) = (0, 10_000);
+/// Connections and event streams of one tenant at a time.
+const CONNECTIONS: (usize, usize) = (1, 10_000);
+/// Receipts of one tenant that are kept.
+const RECEIPTS: (usize, usize) = (1, 1_000_000);
 
 /// Why the tenants file is refused.
 #[derive(Debug, thiserror::Error)]
@@ -52,7 +61,7 @@ pub enum TenantsError {
 }
 
 /// What starts processes for a tenant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
     /// Nothing: tools answer `ERROR: EXECUTION_SKIPPED`, sandbox stages `jail-unavailable`.
@@ -63,12 +72,14 @@ pub enum Profile {
 }
 
 /// Calls a second, and how many may come at once.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rate {
-    /// On average, more than 0.
+    /// Calls a second on average, more than 0.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub per_second: f64,
-    /// After a pause, 1 or more.
+    /// Calls at once after a pause, 1 or more.
+    #[schemars(range(min = 1))]
     pub burst: u32,
 }
 
@@ -93,7 +104,7 @@ impl Default for Rate {
 }
 
 /// A token and what its holder may do.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TokenEntry {
     /// `sha256:…` of the token.
@@ -103,10 +114,11 @@ pub struct TokenEntry {
 }
 
 /// One table `[[tenant]]`.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Definition {
     /// 1 to 64 characters of `a-z 0-9 . _ -`, beginning with a letter or digit.
+    #[schemars(length(min = 1, max = MAX_NAME), pattern(r"^[a-z0-9][a-z0-9._-]*$"))]
     pub name: String,
     /// Digests of tokens with the role `caller`.
     #[serde(default)]
@@ -125,17 +137,20 @@ pub struct Definition {
     pub mounts: BTreeMap<String, PathBuf>,
     /// Calls that run at a time, 1 to 1,000. Default: 4.
     #[serde(default = "concurrency")]
+    #[schemars(range(min = CONCURRENCY.0, max = CONCURRENCY.1))]
     pub concurrency: usize,
     /// Calls that wait, 0 to 10,000. Default: 64.
     #[serde(default = "queue")]
+    #[schemars(range(min = QUEUE.0, max = QUEUE.1))]
     pub queue: usize,
     /// Connections and event streams at a time, 1 to 10,000. Default: 128.
     #[serde(default = "connections")]
+    #[schemars(range(min = CONNECTIONS.0, max = CONNECTIONS.1))]
     pub connections: usize,
-    /// Default: 50 a second, 100 at once.
+    /// How often it may call. Default: 50 a second, 100 at once.
     #[serde(default)]
     pub rate: Rate,
-    /// Default: `multi-tenant`.
+    /// What starts processes for it. Default: `multi-tenant`.
     #[serde(default)]
     pub profile: Profile,
     /// Pinned skills that it sees and runs. Default: all.
@@ -146,6 +161,7 @@ pub struct Definition {
     pub home: Option<PathBuf>,
     /// Receipts that are kept, 1 to 1,000,000, the newest. Default: 10,000.
     #[serde(default = "receipts")]
+    #[schemars(range(min = RECEIPTS.0, max = RECEIPTS.1))]
     pub receipts: usize,
     /// Of `safe_hosts` of `[govern]`, those that hold for it. Default: none.
     #[serde(default)]
@@ -174,12 +190,13 @@ fn receipts() -> usize {
     10_000
 }
 
-/// A tenants file, as it was read.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+/// Who may call the service, and how much. At least one `[[tenant]]`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TenantsFile {
-    /// In the order of the file.
+    /// The tenants, in the order of the file.
     #[serde(default, rename = "tenant")]
+    #[schemars(length(min = 1, max = MAX_TENANTS))]
     pub tenants: Vec<Definition>,
 }
 
@@ -324,12 +341,12 @@ impl Definition {
             return Err(("token_digests", format!("more than {MAX_TOKENS}")));
         }
         let bounds = [
-            ("concurrency", self.concurrency, 1, 1_000),
-            ("queue", self.queue, 0, 10_000),
-            ("connections", self.connections, 1, 10_000),
-            ("receipts", self.receipts, 1, 1_000_000),
+            ("concurrency", self.concurrency, CONCURRENCY),
+            ("queue", self.queue, QUEUE),
+            ("connections", self.connections, CONNECTIONS),
+            ("receipts", self.receipts, RECEIPTS),
         ];
-        for (key, value, least, most) in bounds {
+        for (key, value, (least, most)) in bounds {
             if !(least..=most).contains(&value) {
                 return Err((key, format!("it must be {least} to {most}")));
             }

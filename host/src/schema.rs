@@ -1,0 +1,74 @@
+//! JSON Schemas (draft 2020-12) of the files that operators write, for their editors.
+//!
+//! Each is made from the types that the file is read into; that of policy documents is made by [`crate::policy::schema`],
+//! from the table that their reader uses.
+
+use schemars::generate::SchemaSettings;
+use schemars::transform::{Transform, transform_subschemas};
+use schemars::{JsonSchema, Schema};
+use serde_json::Value;
+
+/// The schema of a TOML file that is read into `T`.
+#[must_use]
+pub fn for_toml<T: JsonSchema>(title: &str) -> Value {
+    let mut settings = SchemaSettings::draft2020_12();
+    // One tree without references is what every editor understands.
+    settings.inline_subschemas = true;
+    let mut schema = settings
+        .with_transform(PlainToml)
+        .into_generator()
+        .into_root_schema_for::<T>();
+    schema.insert("title".to_owned(), title.into());
+    schema.to_value()
+}
+
+/// A schema as it is printed: laid out, with a line end.
+#[must_use]
+pub fn text(schema: &Value) -> String {
+    format!("{schema:#}\n")
+}
+
+/// Takes away what TOML cannot hold or an editor cannot use: `null`, formats of Rust's numbers, and defaults that are not
+/// written as the file writes them.
+#[derive(Clone)]
+struct PlainToml;
+
+impl Transform for PlainToml {
+    fn transform(&mut self, schema: &mut Schema) {
+        transform_subschemas(self, schema);
+        schema.remove("format");
+        if schema
+            .get("default")
+            .is_some_and(|default| default.is_object() || default.is_null())
+        {
+            schema.remove("default");
+        }
+        if let Some(kinds) = schema.get_mut("type")
+            && let Some(kind) = kinds.as_array_mut().and_then(without_null)
+        {
+            *kinds = kind;
+        }
+        if let Some(choice) = schema.get_mut("anyOf").and_then(Value::as_array_mut)
+            && let Some(Value::Object(mut only)) = without_null(choice)
+        {
+            schema.remove("anyOf");
+            // What is said of the member goes before what is said of its type.
+            for (name, value) in schema.ensure_object().iter() {
+                only.insert(name.clone(), value.clone());
+            }
+            *schema = only.into();
+        }
+    }
+}
+
+/// What is left of `[T, null]`.
+fn without_null(choice: &mut Vec<Value>) -> Option<Value> {
+    let is_null =
+        |value: &Value| value == "null" || value.get("type").is_some_and(|kind| kind == "null");
+    let count = choice.len();
+    choice.retain(|value| !is_null(value));
+    match choice.as_slice() {
+        [only] if count > 1 => Some(only.clone()),
+        _ => None,
+    }
+}
