@@ -6,7 +6,7 @@
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The schema of a TOML file that is read into `T`.
 #[must_use]
@@ -14,12 +14,23 @@ pub fn for_toml<T: JsonSchema>(title: &str) -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     // One tree without references is what every editor understands.
     settings.inline_subschemas = true;
-    let mut schema = settings
+    let schema = settings
         .with_transform(PlainToml)
         .into_generator()
         .into_root_schema_for::<T>();
-    schema.insert("title".to_owned(), title.into());
-    schema.to_value()
+    let mut members = Map::new();
+    for first in ["$schema", "title", "description"] {
+        members.extend(
+            schema
+                .get(first)
+                .map(|value| (first.to_owned(), value.clone())),
+        );
+    }
+    members.insert("title".to_owned(), title.into());
+    for (name, value) in schema.as_object().into_iter().flatten() {
+        members.entry(name).or_insert_with(|| value.clone());
+    }
+    Value::Object(members)
 }
 
 /// A schema as it is printed: laid out, with a line end.
@@ -28,8 +39,8 @@ pub fn text(schema: &Value) -> String {
     format!("{schema:#}\n")
 }
 
-/// Takes away what TOML cannot hold or an editor cannot use: `null`, formats of Rust's numbers, and defaults that are not
-/// written as the file writes them.
+/// Takes away what TOML cannot hold or an editor cannot use: `null`, formats of Rust's numbers, line ends of comments, and
+/// defaults that are not written as the file writes them.
 #[derive(Clone)]
 struct PlainToml;
 
@@ -37,6 +48,9 @@ impl Transform for PlainToml {
     fn transform(&mut self, schema: &mut Schema) {
         transform_subschemas(self, schema);
         schema.remove("format");
+        if let Some(Value::String(description)) = schema.get_mut("description") {
+            *description = description.replace('\n', " ");
+        }
         if schema
             .get("default")
             .is_some_and(|default| default.is_object() || default.is_null())

@@ -90,7 +90,7 @@ fn each_key_of_the_schema_of_the_configuration_is_known_to_the_program() {
         {
             // A value that no key takes: it is refused for its type, a key that is not known for its name.
             let file = home.path().join("hydrant.toml");
-            fs::write(&file, format!("[{table}]\n{key} = 1979-05-27T07:32:00Z\n")).unwrap();
+            fs::write(&file, format!("[{table}]\n{key} = [[1]]\n")).unwrap();
             let output = home.command(&["approvals", "list"]).output().unwrap();
             let said = String::from_utf8(output.stderr).unwrap();
             assert!(

@@ -117,7 +117,7 @@ pub struct Budgets {
     pub cost_usd: Option<DimensionBudget>,
 }
 
-/// The aliases with `_` in place of `-`, which a schema has no word for.
+/// The aliases with `_` in place of `-`, which a schema has no word for. They only lead to the names that they stand for.
 fn allow_underscores(schema: &mut Schema) {
     let Some(properties) = schema
         .get_mut("properties")
@@ -126,9 +126,12 @@ fn allow_underscores(schema: &mut Schema) {
         return;
     };
     let aliases: Vec<_> = properties
-        .iter()
-        .filter(|(name, _)| name.contains('-'))
-        .map(|(name, property)| (name.replace('-', "_"), property.clone()))
+        .keys()
+        .filter(|name| name.contains('-'))
+        .map(|name| {
+            let property = json_schema!({"description": format!("The same as `{name}`.")});
+            (name.replace('-', "_"), property.to_value())
+        })
         .collect();
     properties.extend(aliases);
 }

@@ -115,7 +115,7 @@ struct Config {
     govern: govern::config::Config,
     // Read by its own rules: what is wrong in it is no reason to refuse the rest.
     /// How prompts are hydrated.
-    #[schemars(with = "hook::Settings")]
+    #[schemars(with = "Option<hook::Settings>")]
     hydrate: Option<toml::Value>,
     /// The service of `hydrant serve`.
     #[serde(default)]

@@ -68,8 +68,9 @@ fn grouped(mut command: Command) -> Command {
             .help_template("{subcommands}")
             .max_term_width(super::MAX_WIDTH)
             .disable_help_subcommand(true);
-        for name in names {
-            group = group.subcommands(command.find_subcommand(name).cloned());
+        for (place, name) in names.into_iter().enumerate() {
+            let listed = command.find_subcommand(name).cloned();
+            group = group.subcommands(listed.map(|listed| listed.display_order(place)));
         }
         let list = group.render_help().ansi().to_string();
         template.push_str(&format!(

@@ -12,7 +12,11 @@ use super::escape::shown;
 /// The SHA-256 digest of some bytes; can only be built valid.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
-#[schemars(with = "String", extend("pattern" = "^sha256:[0-9a-f]{64}$"))]
+#[schemars(
+    with = "String",
+    description = "`sha256:` and 64 lower-case hex digits.",
+    extend("pattern" = "^sha256:[0-9a-f]{64}$")
+)]
 pub struct Digest(String);
 
 /// A string that is no digest, escaped and cut.
