@@ -1,33 +1,15 @@
 //! The client: lines to and from the program, and a place for it to work in.
 
-use std::fs::DirBuilder;
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::DirBuilderExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::house::House;
-
 /// Longer than anything takes on a machine that is busy with other tests.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
-
-/// The cache of all tests, with every skill compiled: once, and not by each of their servers at the same time.
-pub(crate) fn compiled() -> &'static Path {
-    static CACHE: OnceLock<PathBuf> = OnceLock::new();
-    CACHE.get_or_init(|| {
-        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("serve/cache");
-        let house = House::new();
-        let mut compile = house.command(&["serve", "--compile"]);
-        let said = compile.env("XDG_CACHE_HOME", &cache).output().unwrap();
-        assert!(said.status.success(), "{said:?}");
-        cache
-    })
-}
 
 /// A home folder, a working directory and an OS root.
 pub(crate) struct Place {
@@ -38,12 +20,6 @@ impl Place {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("work")).unwrap();
-        // Compiled code counts only with the key that it is sealed with.
-        let key = compiled().with_file_name("home").join("state/cache.key");
-        let state = folder.path().join("home/state");
-        let mut folders = DirBuilder::new();
-        folders.recursive(true).mode(0o700).create(&state).unwrap();
-        std::fs::copy(key, state.join("cache.key")).unwrap();
         Self { folder }
             .with(
                 "agents/captain.md",
@@ -70,8 +46,11 @@ impl Place {
         self.folder.path().join("work")
     }
 
+    pub(crate) fn cache(&self) -> PathBuf {
+        self.folder.path().join("cache")
+    }
+
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let cache = compiled();
         let mut command = Command::new(env!("CARGO_BIN_EXE_hydrant"));
         command
             .args(["mcp", "--no-exec", "--root"])
@@ -79,7 +58,7 @@ impl Place {
             .args(arguments)
             .env_clear()
             .env("HYDRANT_HOME", self.home())
-            .env("XDG_CACHE_HOME", cache)
+            .env("XDG_CACHE_HOME", self.cache())
             .current_dir(self.work());
         command
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::stdio::{Place, compiled, names};
+use super::stdio::{Place, names};
 
 fn find<'a>(tools: &'a [Value], name: &str) -> &'a Value {
     tools
@@ -77,7 +77,7 @@ fn every_pinned_skill_is_a_tool_that_says_which() {
         .args(["skills", "--format", "json"])
         .env_clear()
         .env("HYDRANT_HOME", place.home())
-        .env("XDG_CACHE_HOME", compiled())
+        .env("XDG_CACHE_HOME", place.cache())
         .current_dir(place.work())
         .output()
         .unwrap();

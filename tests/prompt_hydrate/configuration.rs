@@ -90,7 +90,7 @@ fn q_43_templates_of_the_user_replace_the_embedded_ones() {
     );
     folder.put("i.md", "Read {{path}} with {{model}}: {{preview}}");
     desk.configure(&format!(
-        "[hydrate.templates]\ncontext = {:?}\ninstruction = {:?}\n",
+        "[hydrate]\nmode = \"subagent\"\n[hydrate.templates]\ncontext = {:?}\ninstruction = {:?}\n",
         folder.path("c.md"),
         folder.path("i.md")
     ));

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::Once;
 
 use serde_json::{Value, json};
 
@@ -26,12 +25,10 @@ pub(crate) struct Hydrated {
 }
 
 impl Desk {
-    /// The component is compiled before the first hook runs, which on a busy machine has no time for that.
     pub(crate) fn new() -> Self {
-        static COMPILED: Once = Once::new();
-        let folder = Folder::new();
-        COMPILED.call_once(|| drop(folder.ok(&["route", "warm up"])));
-        Self { folder }
+        Self {
+            folder: Folder::new(),
+        }
     }
 
     /// With this table `[hydrate]`, or any other text of the configuration.
