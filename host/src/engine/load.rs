@@ -5,14 +5,25 @@ use std::time::Duration;
 use wasmtime::component::Component;
 
 use super::apart::{self, NotCompiled};
+use super::cache::{CacheError, CodeCache};
 use super::contained::Kind;
 use super::error::EngineError;
-use super::{Cached, Engine, Found, Inner, Skill, component, setup, vetting};
+use super::{Engine, Inner, Skill, component, setup, vetting};
 use crate::jail::Launcher;
 use crate::trust::{Capability, Digest, Wasm};
 
 /// How long a caller without a deadline waits for the compiler.
 pub(super) const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Where the machine code of a component was found, if it was.
+enum Cached<'a> {
+    /// In this program.
+    Precompiled(Component),
+    /// Looked for in this cache.
+    Folder(&'a CodeCache, Result<Option<Component>, CacheError>),
+    /// Not in this program, and there is no cache.
+    Nowhere,
+}
 
 impl Engine {
     /// Compiles and links a component, or takes its compiled code from the cache.
@@ -42,15 +53,13 @@ impl Engine {
         patience: Duration,
         jail: Option<&Launcher>,
     ) -> Result<Skill, EngineError> {
-        let cached = self.cached(component.digest());
-        let component = self.compiled(cached, component, patience, jail)?;
+        let component = self.compiled(component, patience, jail)?;
         setup::check_declared(&component, &self.inner.wasmtime, capabilities)?;
         self.link(&component)
     }
 
-    /// Looks for machine code: in this program, then in the cache, which may be done while the component itself is still being verified: nothing of it is
-    /// used before [`load_cached`](Self::load_cached). Nothing where there is no cache, or it cannot be used.
-    pub(crate) fn cached(&self, digest: &Digest) -> Cached {
+    /// Looks for machine code: in this program, then in the cache.
+    fn cached(&self, digest: &Digest) -> Cached<'_> {
         let Inner {
             wasmtime,
             precompiled,
@@ -58,28 +67,12 @@ impl Engine {
             ..
         } = &*self.inner;
         if let Some(component) = precompiled.get(wasmtime, digest) {
-            return Cached(Found::Precompiled(component));
+            return Cached::Precompiled(component);
         }
-        Cached(match cache {
-            Some(cache) => Found::Folder(cache.clone(), cache.load(wasmtime, digest)),
-            None => Found::Nowhere,
-        })
-    }
-
-    /// As [`load`](Self::load), with what [`cached`](Self::cached) found for this very digest.
-    ///
-    /// # Errors
-    ///
-    /// As [`load`](Self::load).
-    pub(crate) fn load_cached(
-        &self,
-        cached: Cached,
-        component: &Wasm,
-        capabilities: &[Capability],
-    ) -> Result<Skill, EngineError> {
-        let component = self.compiled(cached, component, PATIENCE, None)?;
-        setup::check_declared(&component, &self.inner.wasmtime, capabilities)?;
-        self.link(&component)
+        match cache {
+            Some(cache) => Cached::Folder(cache, cache.load(wasmtime, digest)),
+            None => Cached::Nowhere,
+        }
     }
 
     pub(super) fn link(&self, component: &Component) -> Result<Skill, EngineError> {
@@ -107,18 +100,17 @@ impl Engine {
     /// A component from the cache, or compiled; in either case one whose imports guests may have (TV-24).
     pub(super) fn compiled(
         &self,
-        cached: Cached,
         wasm: &Wasm,
         patience: Duration,
         jail: Option<&Launcher>,
     ) -> Result<Component, EngineError> {
-        let (cache, found) = match cached.0 {
-            Found::Precompiled(component) => {
+        let (cache, found) = match self.cached(wasm.digest()) {
+            Cached::Precompiled(component) => {
                 setup::check_imports(&component, &self.inner.wasmtime)?;
                 return Ok(component);
             }
-            Found::Nowhere => return self.compile(wasm.bytes(), patience, jail),
-            Found::Folder(cache, found) => (cache, found),
+            Cached::Nowhere => return self.compile(wasm.bytes(), patience, jail),
+            Cached::Folder(cache, found) => (cache, found),
         };
         match found {
             Ok(Some(component)) => {

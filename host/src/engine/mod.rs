@@ -84,19 +84,6 @@ pub struct Skill {
     _mapped: Held,
 }
 
-/// The machine code of a component, if there is some already.
-pub(crate) struct Cached(Found);
-
-/// Where it was looked for.
-enum Found {
-    /// In this program.
-    Precompiled(Component),
-    /// In the cache.
-    Folder(CodeCache, Result<Option<Component>, CacheError>),
-    /// Not in this program, and there is no cache.
-    Nowhere,
-}
-
 /// What a call returned, and what it used.
 #[derive(Debug)]
 pub struct Answer {
@@ -235,12 +222,7 @@ impl Engine {
         budgets: &Budgets,
     ) -> Result<String, ProbeFailure> {
         let linked = self
-            .compiled(
-                self.cached(component.digest()),
-                component,
-                load::PATIENCE,
-                None,
-            )
+            .compiled(component, load::PATIENCE, None)
             .and_then(|component| self.link(&component))
             .map_err(|error| ProbeFailure::Instantiation(error.to_string()))?;
         self.describe(&linked, call(), budgets)

@@ -86,21 +86,10 @@ impl PinnedSkills {
         }
         let lock = pins::open_lock(&self.root, &self.anchor)?;
         let entry = lock.entry(id, version)?;
-        // The lock says whose compiled code will be needed: it is read while the bundle is verified.
-        let (pinned, cached) = std::thread::scope(|scope| {
-            let look = || engine.cached(&entry.artifact);
-            let cached = std::thread::Builder::new().spawn_scoped(scope, look).ok();
-            let pinned = lock.bundle(&self.root, entry);
-            (pinned, cached.and_then(|thread| thread.join().ok()))
-        });
-        let pinned = pinned?;
+        let pinned = lock.bundle(&self.root, entry)?;
         let (bundle, capabilities) = (&pinned.bundle, &pinned.bundle.manifest().capabilities);
         verified(capabilities);
-        let wasm = bundle.wasm();
-        let skill = match cached.filter(|_| *wasm.digest() == entry.artifact) {
-            Some(cached) => engine.load_cached(cached, wasm, capabilities),
-            None => engine.load(wasm, capabilities),
-        }?;
+        let skill = engine.load(bundle.wasm(), capabilities)?;
         let loaded = Arc::new(PinnedSkill {
             grant: Grant::new(Arc::clone(layers), capabilities),
             skill,
