@@ -134,14 +134,14 @@ impl<'a> Document<'a> {
                 match trailing {
                     Some(trailing) => vec![start..part.end, one(trailing)],
                     None if text != plain => vec![one(comma), start..part.end],
-                    None => vec![before.end..part.end],
+                    None => std::iter::once(before.end..part.end).collect(),
                 }
             }
             (None, Some(next)) => {
                 let (text, plain) = gap(part.end, next.start);
                 match comma(part.end) {
                     Some(comma) if text != plain => vec![part, one(comma)],
-                    _ => vec![part.start..next.start],
+                    _ => std::iter::once(part.start..next.start).collect(),
                 }
             }
             (None, None) => std::iter::once(part).chain(trailing.map(one)).collect(),
