@@ -1,5 +1,10 @@
 //! The first call of a pinned skill, on a machine that has never run one: nothing is compiled, and what is wrong with the
 //! machine code in the program is said and survived.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failed expectation is a failed test, in a fixture as in the test itself"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -37,7 +37,7 @@ const TOOLS: Target = Target::Time(Duration::from_millis(500));
 
 fn main() -> ExitCode {
     let pinned = Host::builder().build().unwrap().pinned_entries().unwrap();
-    let mut rows: Vec<(String, harness::Row)> = Vec::new();
+    let mut rows: Vec<(String, harness::RowMeasure)> = Vec::new();
     for (id, _) in pinned {
         let name = format!("{id}: first call, second call");
         rows.push((name, Box::new(move |samples| first_call(&id, samples))));

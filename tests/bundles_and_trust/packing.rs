@@ -281,7 +281,8 @@ fn pack_says_what_verify_would_find_wrong_before_anything_is_compiled() {
         "\"properties\":{\"n\":{\"type\":\"integer\"}}",
     );
     let read = [("fs.read", "/workspace")];
-    let rows: [(&[u8], &[(&str, &str)], &str); 7] = [
+    type Row<'a> = (&'a [u8], &'a [(&'a str, &'a str)], &'a str);
+    let rows: [Row<'_>; 7] = [
         (
             &reading,
             &[],

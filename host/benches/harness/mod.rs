@@ -16,15 +16,15 @@ pub(crate) type Measure = fn(usize) -> Measured;
 pub(crate) fn run(operations: &[(&'static str, Measure)]) -> ExitCode {
     let rows = operations
         .iter()
-        .map(|(operation, measure)| ((*operation).to_owned(), Box::new(*measure) as Row));
+        .map(|(operation, measure)| ((*operation).to_owned(), Box::new(*measure) as RowMeasure));
     run_rows(rows.collect())
 }
 
 /// How a row of the table is measured, where that depends on more than the number of samples.
-pub(crate) type Row = Box<dyn Fn(usize) -> Measured>;
+pub(crate) type RowMeasure = Box<dyn Fn(usize) -> Measured>;
 
 /// As [`run`].
-pub(crate) fn run_rows(rows: Vec<(String, Row)>) -> ExitCode {
+pub(crate) fn run_rows(rows: Vec<(String, RowMeasure)>) -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let flag = |name: &str| arguments.iter().any(|argument| argument == name);
     let wanted = |operation: &str| {

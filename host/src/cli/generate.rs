@@ -22,8 +22,11 @@ use super::output::{Exit, print};
 /// Set by a completion script: the shell whose word is completed.
 const VARIABLE: &str = "_HYDRANT_COMPLETE";
 
+/// What may be written for a value that begins like this.
+type Candidates = fn(&OsStr) -> Vec<CompletionCandidate>;
+
 /// What completes a value, by command and argument.
-const COMPLETED: [(&[&str], &str, fn(&OsStr) -> Vec<CompletionCandidate>); 7] = [
+const COMPLETED: [(&[&str], &str, Candidates); 7] = [
     (&["run"], "skill", pinned_skills),
     (&["describe"], "id", pinned_skills),
     (&["policy", "explain"], "skill", pinned_skills),

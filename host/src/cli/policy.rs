@@ -20,7 +20,7 @@ pub(super) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    Explain(ExplainArguments),
+    Explain(Box<ExplainArguments>),
     /// Print the JSON Schema of policy files, for editors
     #[command(after_long_help = "\
 Example:
