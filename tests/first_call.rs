@@ -162,7 +162,8 @@ fn damaged(folder: &Path, change: impl Fn(&mut [u8])) -> PathBuf {
 #[test]
 fn damaged_machine_code_is_said_and_the_component_is_compiled() {
     let user = User::new();
-    let changes: [&dyn Fn(&mut [u8]); 2] = [
+    type Change<'a> = &'a dyn Fn(&mut [u8]);
+    let changes: [Change<'_>; 2] = [
         // The header, and an instruction.
         &|code| code[16] ^= 0xff,
         &|code| code[100_000] ^= 1,

@@ -133,7 +133,7 @@ fn tools(samples: usize) -> Measured {
         server.wait().unwrap();
     };
     let (listed, nothing) = alternate(samples.min(30), list, || {
-        assert!(Command::new("/bin/true").status().unwrap().success())
+        assert!(Command::new("/bin/true").status().unwrap().success());
     });
     Measured::new(listed, nothing, TOOLS)
 }

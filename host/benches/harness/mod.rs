@@ -14,10 +14,11 @@ pub(crate) type Measure = fn(usize) -> Measured;
 
 /// Measures the operations that the arguments of the program choose, and prints the table.
 pub(crate) fn run(operations: &[(&'static str, Measure)]) -> ExitCode {
-    let rows = operations
-        .iter()
-        .map(|(operation, measure)| ((*operation).to_owned(), Box::new(*measure) as RowMeasure));
-    run_rows(rows.collect())
+    let mut rows: Vec<(String, RowMeasure)> = Vec::new();
+    for (operation, measure) in operations {
+        rows.push(((*operation).to_owned(), Box::new(*measure)));
+    }
+    run_rows(rows)
 }
 
 /// How a row of the table is measured, where that depends on more than the number of samples.

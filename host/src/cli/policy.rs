@@ -95,7 +95,7 @@ struct AskedFor {
 
 pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     match arguments.command {
-        Command::Explain(arguments) => explain(arguments),
+        Command::Explain(arguments) => explain(*arguments),
         Command::Schema => {
             print(schema::text(&policy::schema()).as_bytes())?;
             Ok(Exit::Done)
