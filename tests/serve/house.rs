@@ -183,10 +183,12 @@ impl House {
         server
     }
 
-    /// With an empty cache.
+    /// With an empty cache, and without the machine code in the program.
     pub(crate) fn serve_cold(&self, cache: &Path) -> Server {
         let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
-        command.env("XDG_CACHE_HOME", cache);
+        command
+            .env("XDG_CACHE_HOME", cache)
+            .env("HYDRANT_PRECOMPILED", "off");
         Self::started(command)
     }
 
