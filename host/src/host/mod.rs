@@ -155,7 +155,15 @@ impl Host {
     ///
     /// [`HostError::Pin`] for a skill that is not pinned, [`HostError::Call`] for one that does not answer.
     pub fn describe(&self, id: &str, version: Option<&str>) -> Result<PinnedSkillInfo, HostError> {
-        let pinned = self.pins.verified(id, version)?;
+        let known = self.pins.current(id, version);
+        let verified;
+        let pinned = match &known {
+            Some(known) => &known.pinned,
+            None => {
+                verified = self.pins.verified(id, version)?;
+                &verified
+            }
+        };
         let manifest = pinned.bundle.manifest();
         if self.layers.tools() == Tools::Skip {
             return Ok(info(manifest, None));
