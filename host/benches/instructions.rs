@@ -184,8 +184,6 @@ fn count(name: &str) -> u64 {
         .args(["--only", name])
         .env("XDG_CACHE_HOME", folder.join("cache"))
         .env("HYDRANT_HOME", folder.join("home"))
-        // valgrind does not run machine code where the program carries it.
-        .env("HYDRANT_PRECOMPILED", "off")
         // Of calls that valgrind does not know and answers as an old kernel would.
         .stderr(Stdio::null())
         .status()

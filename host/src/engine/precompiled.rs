@@ -103,6 +103,9 @@ mod in_place {
     use rustix::mm::{MprotectFlags, mprotect};
     use wasmtime::CustomCodeMemory;
 
+    /// Bytes of a page: this processor has no other size for small ones.
+    const PAGE: usize = 4096;
+
     /// Components whose code some engine of this process runs in place. wasmtime finds code by its address, so that two
     /// engines cannot do so with the same.
     static CLAIMED: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
@@ -118,7 +121,7 @@ mod in_place {
 
     impl CustomCodeMemory for Pages {
         fn required_alignment(&self) -> usize {
-            rustix::param::page_size()
+            PAGE
         }
 
         #[allow(unsafe_code)]
