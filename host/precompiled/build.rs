@@ -13,8 +13,8 @@ use sha2::{Digest as _, Sha256};
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Config, Engine, Store};
 
-/// The instructions beyond the baseline of x86-64 that the code may use: those of every server and desktop processor
-/// since 2013 (x86-64-v3). On a processor without one of them the program compiles the components itself.
+/// The instructions beyond the baseline of x86-64 that the code may use. Most server and desktop processors since 2013 have
+/// them; on one that lacks any, the program compiles the components itself.
 const X86_64_FEATURES: [&str; 10] = [
     "has_sse3",
     "has_ssse3",

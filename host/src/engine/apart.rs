@@ -4,7 +4,6 @@
 //! ([`super::vetting`]). Few are compiled at a time, because each takes memory in proportion to its code.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,30 +20,6 @@ const THREAD: &str = "hydrant-compile";
 const STACK: usize = 16 * 1024 * 1024;
 /// How long a caller waits for the compiler before the log says so.
 const QUIET: Duration = Duration::from_millis(300);
-/// Callers that wait for the compiler.
-static WAITING: AtomicUsize = AtomicUsize::new(0);
-
-/// Whether a call of this process waits for the compiler.
-#[must_use]
-pub fn is_compiling() -> bool {
-    WAITING.load(Ordering::Relaxed) > 0
-}
-
-/// One of [`WAITING`].
-struct Waiting;
-
-impl Waiting {
-    fn new() -> Self {
-        WAITING.fetch_add(1, Ordering::Relaxed);
-        Self
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        WAITING.fetch_sub(1, Ordering::Relaxed);
-    }
-}
 
 /// Why nothing was compiled.
 #[derive(Debug, thiserror::Error)]
@@ -64,7 +39,6 @@ pub(super) fn compile<T: Send + 'static>(
     compile: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, NotCompiled> {
     let started = Instant::now();
-    let _waiting = Waiting::new();
     let permit = COMPILING.take(patience).ok_or(NotCompiled::Timeout)?;
     let (answer, answered) = mpsc::sync_channel(1);
     let work = move || {

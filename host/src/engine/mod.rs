@@ -42,7 +42,7 @@ use crate::capability::{Budget, BudgetExceeded, Call, Used};
 use crate::jail::Launcher;
 use crate::trust::Wasm;
 
-pub use self::apart::{SLOW_COMPILATION, is_compiling};
+pub use self::apart::SLOW_COMPILATION;
 pub use self::budget::Budgets;
 pub(crate) use self::cache::DescriptionCache;
 pub use self::cache::{CacheError, CodeCacheFolders};

@@ -20,7 +20,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::catalogue::{Catalogue, Catalogues, Named, Selection};
 use super::{pages, prompts, resources, results};
-use crate::engine;
 use crate::serve::service::{Answer, Identity, Operation, Problem, Service};
 
 /// Between two notifications of progress.
@@ -55,15 +54,6 @@ impl Calls for Service {
         cancel: CancellationToken,
     ) -> Called<'a> {
         Box::pin(Service::call(self, who, operation, cancel))
-    }
-}
-
-/// What a client is told that a call does.
-fn doing() -> &'static str {
-    if engine::is_compiling() {
-        "compiling, running"
-    } else {
-        "running"
     }
 }
 
@@ -161,7 +151,7 @@ impl Server {
                     let elapsed = started.elapsed();
                     // How much is left nobody knows; that it goes on is worth to be known.
                     let progress = ProgressNotificationParam::new(token.clone(), elapsed.as_secs_f64())
-                        .with_message(format!("{} for {} s", doing(), elapsed.as_secs()));
+                        .with_message(format!("running for {} s", elapsed.as_secs()));
                     let told = context.peer.notify_progress(progress);
                     // A client that does not read must not keep the call from ending.
                     let _ = tokio::time::timeout(PROGRESS, told).await;
