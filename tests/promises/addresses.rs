@@ -1,0 +1,1 @@
+//! Addresses that no policy lets a skill reach.

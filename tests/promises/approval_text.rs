@@ -1,0 +1,1 @@
+//! What an approver is shown of a call.

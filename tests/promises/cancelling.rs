@@ -1,0 +1,1 @@
+//! A cancelled call ends with everything that it started.

@@ -1,0 +1,1 @@
+//! Programs and the `.git` of a workspace.

@@ -1,0 +1,1 @@
+//! Grants that are used up or revoked stay so.

@@ -1,0 +1,1 @@
+//! A narrower rule is not crossed by a link.

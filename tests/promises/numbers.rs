@@ -1,0 +1,1 @@
+//! Numbers are sent as they were written.

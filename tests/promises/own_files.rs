@@ -1,0 +1,1 @@
+//! hydrant's own files cannot be reached through a mount.

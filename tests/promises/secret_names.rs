@@ -1,0 +1,1 @@
+//! A name of a secret is a secret everywhere in its skill.

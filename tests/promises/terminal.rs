@@ -1,0 +1,1 @@
+//! A program in the jail and the terminal.
