@@ -5,6 +5,7 @@
 //! Flags go before `HYDRANT_*` variables, these before the file. Read so far: `policy`, `audit` and the tables `[govern]`,
 //! `[hydrate]` and `[serve]`.
 
+use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,10 @@ pub(super) struct PolicyOptions {
     /// Configuration file [default: hydrant.toml in $HYDRANT_HOME, else in $HOME/.hydrant]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+
+    /// What the file says; it is read once, so that nothing decides by another version of it.
+    #[arg(skip)]
+    read: OnceCell<Config>,
 }
 
 /// The layers that can only narrow the policy (TP-40).
@@ -144,7 +149,8 @@ impl PolicyOptions {
             return Ok(self.policy.clone());
         }
         let config = self.config()?;
-        Ok(config.policy.map(|policy| config.folder.join(policy)))
+        let policy = config.policy.as_ref();
+        Ok(policy.map(|policy| config.folder.join(policy)))
     }
 
     /// The same, for a host.
@@ -162,8 +168,8 @@ impl PolicyOptions {
     /// What `[govern]` of the configuration says (K-39 to K-44). Relative paths in it mean directories beside the file;
     /// `.` alone is the working directory, as it is where nothing is said.
     pub(super) fn govern(&self) -> anyhow::Result<govern::config::Config> {
-        let mut config = self.config()?;
-        let govern = &mut config.govern;
+        let config = self.config()?;
+        let mut govern = config.govern.clone();
         let named = [
             &mut govern.skill_roots,
             &mut govern.fs_read,
@@ -174,7 +180,7 @@ impl PolicyOptions {
                 *path = config.folder.join(&path);
             }
         }
-        Ok(config.govern)
+        Ok(govern)
     }
 
     /// What `[hydrate]` of the configuration says, and what in it does not count.
@@ -187,7 +193,7 @@ impl PolicyOptions {
     /// What `[serve]` of the configuration says. Relative paths in it mean files beside the configuration.
     pub(super) fn serve(&self) -> anyhow::Result<hydrant::serve::config::Table> {
         let config = self.config()?;
-        let mut table = config.serve;
+        let mut table = config.serve.clone();
         let file = self.config_file().unwrap_or_default();
         let folder = file.parent().unwrap_or(Path::new(""));
         table.tenants = folder.join(&table.tenants);
@@ -209,7 +215,15 @@ impl PolicyOptions {
             .collect())
     }
 
-    fn config(&self) -> anyhow::Result<Config> {
+    fn config(&self) -> anyhow::Result<&Config> {
+        if let Some(read) = self.read.get() {
+            return Ok(read);
+        }
+        let config = self.read_config()?;
+        Ok(self.read.get_or_init(|| config))
+    }
+
+    fn read_config(&self) -> anyhow::Result<Config> {
         let Some(file) = self.config_file() else {
             return Ok(Config::default());
         };
@@ -319,8 +333,9 @@ impl AuditOptions {
             Some(_) => None,
             None => {
                 let config = policy.config()?;
-                config.audit.map(|audit| match audit.to_str() {
-                    Some("off" | "") => audit,
+                let audit = config.audit.as_ref();
+                audit.map(|audit| match audit.to_str() {
+                    Some("off" | "") => audit.clone(),
                     _ => config.folder.join(audit),
                 })
             }

@@ -97,6 +97,7 @@ pub(super) fn complete(arguments: &[OsString], command: fn() -> Command) -> bool
 
 /// The command, with what completes the ids in it.
 fn with_ids(mut command: Command) -> Command {
+    command.build();
     for (path, argument, ids) in COMPLETED {
         command = completed_by(command, path, argument, ids);
     }

@@ -10,6 +10,7 @@ use clap::Parser;
 use hydrant::serve::syscall::{Client, ClientError, Ended, Refusal};
 use serde_json::{Value, json};
 
+use super::lazy::Lazy;
 use super::output::{Exit, fail};
 use super::{
     Cli, Command, describe, finish, hydrate, map, run as run_command, skill, skills, syscall, usage,
@@ -74,13 +75,13 @@ pub(super) fn run(arguments: &[OsString]) -> Option<ExitCode> {
         socket: socket.into(),
     };
     let result = match cli.command {
-        Command::Hydrate(arguments) => hydrate::inside(arguments, &mut inside),
-        Command::Run(arguments) => run_command::inside(&arguments, &mut inside),
-        Command::Skills(arguments) => skills::inside(&arguments, &mut inside),
-        Command::Describe(arguments) => describe::inside(&arguments, &mut inside),
-        Command::Skill(arguments) => skill::inside(&arguments, &mut inside),
-        Command::Map(arguments) => map::inside(&arguments, &mut inside),
-        Command::Syscall(arguments) => syscall::inside(&arguments, inside),
+        Command::Hydrate(Lazy(arguments)) => hydrate::inside(arguments, &mut inside),
+        Command::Run(Lazy(arguments)) => run_command::inside(&arguments, &mut inside),
+        Command::Skills(Lazy(arguments)) => skills::inside(&arguments, &mut inside),
+        Command::Describe(Lazy(arguments)) => describe::inside(&arguments, &mut inside),
+        Command::Skill(Lazy(arguments)) => skill::inside(&arguments, &mut inside),
+        Command::Map(Lazy(arguments)) => map::inside(&arguments, &mut inside),
+        Command::Syscall(Lazy(arguments)) => syscall::inside(&arguments, inside),
         _ => Err(OperatorOnly(format!("`{command}`")).into()),
     };
     Some(answer(result))

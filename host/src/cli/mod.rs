@@ -24,6 +24,7 @@ mod install;
 mod jail;
 mod keys;
 mod layout;
+mod lazy;
 mod lock;
 mod map;
 mod mcp;
@@ -55,6 +56,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use hydrant::engine::SLOW_COMPILATION;
 
+use self::lazy::Lazy;
 use self::output::{Exit, fail};
 
 /// Columns of help on a terminal that has more.
@@ -96,38 +98,38 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    Hydrate(hydrate::Arguments),
-    Check(check::Arguments),
-    Graph(graph::Arguments),
-    Hook(hook::Arguments),
-    Plan(plan::Arguments),
-    Route(route::Arguments),
-    Catalog(catalog::Arguments),
-    Eval(eval::Arguments),
-    Run(run::Arguments),
-    Skills(skills::Arguments),
-    Describe(describe::Arguments),
-    Verify(verify_pins::Arguments),
-    Lock(lock::Arguments),
-    Policy(policy::Arguments),
-    Config(config::Arguments),
-    Skill(skill::Arguments),
-    Map(map::Arguments),
-    Approvals(approvals::Arguments),
-    Approve(approve::Arguments),
-    Secrets(secrets::Arguments),
-    Audit(audit::Arguments),
-    Syscall(syscall::Arguments),
-    Serve(serve::Arguments),
-    Setup(setup::Arguments),
-    Mcp(mcp::Arguments),
-    Jail(jail::Arguments),
-    Keys(keys::Arguments),
+    Hydrate(Lazy<hydrate::Arguments>),
+    Check(Lazy<check::Arguments>),
+    Graph(Lazy<graph::Arguments>),
+    Hook(Lazy<hook::Arguments>),
+    Plan(Lazy<plan::Arguments>),
+    Route(Lazy<route::Arguments>),
+    Catalog(Lazy<catalog::Arguments>),
+    Eval(Lazy<eval::Arguments>),
+    Run(Lazy<run::Arguments>),
+    Skills(Lazy<skills::Arguments>),
+    Describe(Lazy<describe::Arguments>),
+    Verify(Lazy<verify_pins::Arguments>),
+    Lock(Lazy<lock::Arguments>),
+    Policy(Lazy<policy::Arguments>),
+    Config(Lazy<config::Arguments>),
+    Skill(Lazy<skill::Arguments>),
+    Map(Lazy<map::Arguments>),
+    Approvals(Lazy<approvals::Arguments>),
+    Approve(Lazy<approve::Arguments>),
+    Secrets(Lazy<secrets::Arguments>),
+    Audit(Lazy<audit::Arguments>),
+    Syscall(Lazy<syscall::Arguments>),
+    Serve(Lazy<serve::Arguments>),
+    Setup(Lazy<setup::Arguments>),
+    Mcp(Lazy<mcp::Arguments>),
+    Jail(Lazy<jail::Arguments>),
+    Keys(Lazy<keys::Arguments>),
     /// Print the id of the contract between this program and its skills
     World,
-    Doctor(doctor::Arguments),
-    Completions(generate::CompletionArguments),
-    Man(generate::ManArguments),
+    Doctor(Lazy<doctor::Arguments>),
+    Completions(Lazy<generate::CompletionArguments>),
+    Man(Lazy<generate::ManArguments>),
     #[command(flatten)]
     Compatible(compat::Command),
 }
@@ -162,43 +164,43 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return usage(&error, arguments.get(1)),
     };
     finish(match cli.command {
-        Command::Hydrate(arguments) => hydrate::run(arguments),
-        Command::Check(arguments) => check::run(arguments),
-        Command::Graph(arguments) => graph::run(arguments),
-        Command::Hook(arguments) => hook::run(arguments, started),
-        Command::Plan(arguments) => plan::run(arguments, started),
-        Command::Route(arguments) => route::run(&arguments),
-        Command::Catalog(arguments) => catalog::run(&arguments),
-        Command::Eval(arguments) => eval::run(&arguments),
-        Command::Run(arguments) => run::run(&arguments),
-        Command::Skills(arguments) => skills::run(&arguments),
-        Command::Describe(arguments) => describe::run(&arguments),
-        Command::Verify(arguments) => {
+        Command::Hydrate(Lazy(arguments)) => hydrate::run(arguments),
+        Command::Check(Lazy(arguments)) => check::run(arguments),
+        Command::Graph(Lazy(arguments)) => graph::run(arguments),
+        Command::Hook(Lazy(arguments)) => hook::run(arguments, started),
+        Command::Plan(Lazy(arguments)) => plan::run(arguments, started),
+        Command::Route(Lazy(arguments)) => route::run(&arguments),
+        Command::Catalog(Lazy(arguments)) => catalog::run(&arguments),
+        Command::Eval(Lazy(arguments)) => eval::run(&arguments),
+        Command::Run(Lazy(arguments)) => run::run(&arguments),
+        Command::Skills(Lazy(arguments)) => skills::run(&arguments),
+        Command::Describe(Lazy(arguments)) => describe::run(&arguments),
+        Command::Verify(Lazy(arguments)) => {
             probe::with_built_in(|built_in| verify_pins::run(&arguments, built_in))
         }
-        Command::Lock(arguments) => {
+        Command::Lock(Lazy(arguments)) => {
             probe::with_built_in(|built_in| lock::run(&arguments, built_in))
         }
-        Command::Policy(arguments) => policy::run(arguments),
-        Command::Config(arguments) => config::run(&arguments),
-        Command::Skill(arguments) => skill::run(&arguments),
-        Command::Map(arguments) => map::run(&arguments),
-        Command::Approvals(arguments) => approvals::run(&arguments),
-        Command::Approve(arguments) => approve::run(&arguments),
-        Command::Secrets(arguments) => secrets::run(&arguments),
-        Command::Audit(arguments) => audit::run(&arguments),
-        Command::Syscall(arguments) => syscall::run(arguments),
-        Command::Serve(arguments) => serve::run(&arguments),
-        Command::Setup(arguments) => setup::run(&arguments),
-        Command::Mcp(arguments) => mcp::run(arguments),
-        Command::Jail(arguments) => jail::run(arguments),
-        Command::Keys(arguments) => keys::run(&arguments),
+        Command::Policy(Lazy(arguments)) => policy::run(arguments),
+        Command::Config(Lazy(arguments)) => config::run(&arguments),
+        Command::Skill(Lazy(arguments)) => skill::run(&arguments),
+        Command::Map(Lazy(arguments)) => map::run(&arguments),
+        Command::Approvals(Lazy(arguments)) => approvals::run(&arguments),
+        Command::Approve(Lazy(arguments)) => approve::run(&arguments),
+        Command::Secrets(Lazy(arguments)) => secrets::run(&arguments),
+        Command::Audit(Lazy(arguments)) => audit::run(&arguments),
+        Command::Syscall(Lazy(arguments)) => syscall::run(arguments),
+        Command::Serve(Lazy(arguments)) => serve::run(&arguments),
+        Command::Setup(Lazy(arguments)) => setup::run(&arguments),
+        Command::Mcp(Lazy(arguments)) => mcp::run(arguments),
+        Command::Jail(Lazy(arguments)) => jail::run(arguments),
+        Command::Keys(Lazy(arguments)) => keys::run(&arguments),
         Command::World => world::run(),
         // Their command lines are taken before, by their own grammar (TK-22).
         Command::Compatible(command) => compat::execute(command).map(|()| Exit::Done),
-        Command::Doctor(arguments) => doctor::run(arguments),
-        Command::Completions(arguments) => generate::completions(&arguments),
-        Command::Man(arguments) => generate::man(&arguments, &Cli::command()),
+        Command::Doctor(Lazy(arguments)) => doctor::run(arguments),
+        Command::Completions(Lazy(arguments)) => generate::completions(&arguments),
+        Command::Man(Lazy(arguments)) => generate::man(&arguments, &Cli::command()),
     })
 }
 

@@ -30,21 +30,22 @@ use hydrant::audit::{Event, Observation, observations_wanted};
 use hydrant::trust::Experimental;
 
 use self::arguments::Usage;
+use super::lazy::Lazy;
 use super::output::{Exit, in_one_line, is_broken_pipe};
 
 /// The commands that hydrant has only for the sake of provenact.
 #[derive(Subcommand)]
 pub(super) enum Command {
-    Inspect(inspect::Arguments),
-    Pack(pack::Arguments),
-    Sign(sign::Arguments),
-    Archive(archive::Arguments),
-    Install(install::Arguments),
-    Export(export::Arguments),
-    VerifyReceipt(verify_receipt::Arguments),
-    VerifyRegistryEntry(registry_entry::Arguments),
-    ExperimentalValidateManifestV1(validate_manifest::Arguments),
-    ExperimentalValidateReceiptV1(validate_receipt::Arguments),
+    Inspect(Lazy<inspect::Arguments>),
+    Pack(Lazy<pack::Arguments>),
+    Sign(Lazy<sign::Arguments>),
+    Archive(Lazy<archive::Arguments>),
+    Install(Lazy<install::Arguments>),
+    Export(Lazy<export::Arguments>),
+    VerifyReceipt(Lazy<verify_receipt::Arguments>),
+    VerifyRegistryEntry(Lazy<registry_entry::Arguments>),
+    ExperimentalValidateManifestV1(Lazy<validate_manifest::Arguments>),
+    ExperimentalValidateReceiptV1(Lazy<validate_receipt::Arguments>),
 }
 
 /// All compatible command lines, those among them whose command has another form of hydrant's own.
@@ -62,8 +63,8 @@ struct Compatible {
 
 #[derive(Subcommand)]
 enum Form {
-    Verify(verify_bundle::Arguments),
-    Run(Box<run_bundle::Arguments>),
+    Verify(Lazy<verify_bundle::Arguments>),
+    Run(Lazy<Box<run_bundle::Arguments>>),
     #[command(flatten)]
     Other(Command),
 }
@@ -107,8 +108,8 @@ fn dispatch(command: clap::Command, line: &[OsString]) -> anyhow::Result<()> {
     let words = arguments::normalize(command, line)?;
     match Compatible::try_parse_from(words) {
         Ok(Compatible { form }) => match form {
-            Form::Verify(arguments) => verify_bundle::run(&arguments),
-            Form::Run(arguments) => run_bundle::run(&arguments),
+            Form::Verify(Lazy(arguments)) => verify_bundle::run(&arguments),
+            Form::Run(Lazy(arguments)) => run_bundle::run(&arguments),
             Form::Other(command) => execute(command),
         },
         // TX-01, TF-38: not errors, and on stdout.
@@ -127,16 +128,20 @@ fn dispatch(command: clap::Command, line: &[OsString]) -> anyhow::Result<()> {
 /// Runs a command that was parsed.
 pub(super) fn execute(command: Command) -> anyhow::Result<()> {
     match command {
-        Command::Inspect(arguments) => inspect::run(&arguments),
-        Command::Pack(arguments) => pack::run(&arguments),
-        Command::Sign(arguments) => sign::run(&arguments),
-        Command::Archive(arguments) => archive::run(&arguments),
-        Command::Install(arguments) => install::run(arguments),
-        Command::Export(arguments) => export::run(&arguments),
-        Command::VerifyReceipt(arguments) => verify_receipt::run(&arguments),
-        Command::VerifyRegistryEntry(arguments) => registry_entry::run(&arguments),
-        Command::ExperimentalValidateManifestV1(arguments) => validate_manifest::run(&arguments),
-        Command::ExperimentalValidateReceiptV1(arguments) => validate_receipt::run(&arguments),
+        Command::Inspect(Lazy(arguments)) => inspect::run(&arguments),
+        Command::Pack(Lazy(arguments)) => pack::run(&arguments),
+        Command::Sign(Lazy(arguments)) => sign::run(&arguments),
+        Command::Archive(Lazy(arguments)) => archive::run(&arguments),
+        Command::Install(Lazy(arguments)) => install::run(arguments),
+        Command::Export(Lazy(arguments)) => export::run(&arguments),
+        Command::VerifyReceipt(Lazy(arguments)) => verify_receipt::run(&arguments),
+        Command::VerifyRegistryEntry(Lazy(arguments)) => registry_entry::run(&arguments),
+        Command::ExperimentalValidateManifestV1(Lazy(arguments)) => {
+            validate_manifest::run(&arguments)
+        }
+        Command::ExperimentalValidateReceiptV1(Lazy(arguments)) => {
+            validate_receipt::run(&arguments)
+        }
     }
 }
 
