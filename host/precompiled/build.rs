@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use sha2::{Digest as _, Sha256};
+use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Config, Engine, Store};
 
@@ -70,6 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         };
         let description = describe(&native)
             .map_err(|error| format!("{}: describe: {error:#}", path.display()))?;
+        let imports = imports(&native);
         let crc32 = crc32fast::hash(&machine_code);
         fs::write(out.join(format!("{sha256}.code")), machine_code)?;
         fs::write(out.join(format!("{sha256}.json")), description)?;
@@ -82,7 +84,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             components,
             "    Precompiled {{ path: {path:?}, digest: \"sha256:{sha256}\", compressed_wasm: include_bytes!({}), wasm_bytes: {}, \
              machine_code: {{ static CODE: &PageAligned<[u8]> = &PageAligned(*include_bytes!({})); &CODE.0 }}, \
-             crc32: {crc32}, \
+             crc32: {crc32}, imports: &{imports:?}, \
              description: include_str!({}) }},",
             made("zst"),
             wasm.len(),
@@ -136,6 +138,24 @@ fn component_files(skills: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     }
     files.sort();
     Ok(files)
+}
+
+/// The imports through which the component can do something: not those that only name types.
+fn imports(component: &Component) -> Vec<String> {
+    let engine = component.engine();
+    let does_something = |item: &ComponentItem| match item {
+        ComponentItem::ComponentInstance(interface) => interface
+            .exports(engine)
+            .any(|(_, export)| !matches!(export.ty, ComponentItem::Type(_))),
+        ComponentItem::Type(_) => false,
+        _ => true,
+    };
+    component
+        .component_type()
+        .imports(engine)
+        .filter(|(_, import)| does_something(&import.ty))
+        .map(|(name, _)| name.to_owned())
+        .collect()
 }
 
 /// What the component says of itself. It gets no import: `describe` uses none.

@@ -1,7 +1,7 @@
 //! The pinned components as the program carries them: machine code, description and compressed bytes of each.
 //!
 //! The build script compiles every `skills/<id>/<version>/skill.wasm` for the target of the build, with the settings of
-//! [`config()`], and asks it once for its description. What it made is a part of the program and is trusted as much as the
+//! [`config()`], and asks it once for its description and its imports. What it made is a part of the program and is trusted as much as the
 //! program's own code: it lies in the read-only data of the executable, at page boundaries, and is run where it lies.
 //! Nothing here decides whether a component may run; that is what its signatures and the lock are for.
 
@@ -24,6 +24,8 @@ pub struct Precompiled {
     pub machine_code: &'static [u8],
     /// CRC-32 of the machine code.
     pub crc32: u32,
+    /// The names of its imports, without those that only name types.
+    pub imports: &'static [&'static str],
     /// What its export `describe` returns.
     pub description: &'static str,
 }

@@ -51,15 +51,6 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// How much is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Depth {
-    /// Before a skill starts: nothing that the engine looks at anyway.
-    Start,
-    /// Everything.
-    Full,
-}
-
 /// What came of the checks, besides findings.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
@@ -81,6 +72,12 @@ impl Checked {
     pub(super) fn sound(&self) -> Option<&VerifiedBundle> {
         self.verified.as_ref().filter(|_| self.is_sound)
     }
+
+    /// Bytes of the component that are held in memory.
+    pub(super) fn wasm_bytes(&self) -> usize {
+        let bundle = self.verified.as_ref();
+        bundle.map_or(0, |bundle| bundle.wasm().held_bytes())
+    }
 }
 
 /// Checks one bundle.
@@ -89,7 +86,6 @@ pub(super) fn check_bundle(
     ring: &KeyRing,
     min_signers: usize,
     subject: Subject<'_>,
-    depth: Depth,
     findings: &mut Findings,
 ) -> Checked {
     let mut check = Check {
@@ -103,7 +99,7 @@ pub(super) fn check_bundle(
     };
     check.ask(Row::TV_07);
     match root.folder(&check.directory) {
-        Ok(folder) => check.run(&folder, depth),
+        Ok(folder) => check.run(&folder),
         Err(fault) => {
             check.report_fault(Row::TV_07, &fault);
             Checked::default()
@@ -163,7 +159,7 @@ impl Check<'_> {
         self.failed.iter().all(|row| *row > last)
     }
 
-    fn run(mut self, folder: &Folder, depth: Depth) -> Checked {
+    fn run(mut self, folder: &Folder) -> Checked {
         self.ask(Row::TV_11);
         let wasm = self.required_wasm(folder);
         let manifest = self.required(folder, MANIFEST, MAX_JSON_BYTES);
@@ -194,7 +190,7 @@ impl Check<'_> {
         }
         self.bundle_meta(folder, &parsed);
         self.extra_files(folder);
-        let (verified, may_start) = self.component(bundle, &parsed, depth);
+        let (verified, may_start) = self.component(bundle, &parsed);
         Checked {
             signers: parsed.signatures.as_ref().map(owned_signers),
             manifest: parsed.manifest,
@@ -306,21 +302,13 @@ impl Check<'_> {
         &mut self,
         bundle: Option<Bundle>,
         parsed: &Parsed,
-        depth: Depth,
     ) -> (Option<VerifiedBundle>, bool) {
         let Some(bundle) = bundle else {
             self.verify_apart(parsed);
             return (None, false);
         };
-        // Before a component of this program starts, the engine looks at what its machine code imports, at no cost.
-        let runs = match depth {
-            Depth::Start if bundle.wasm().is_carried() => true,
-            _ => component_checks::check_imports(
-                self,
-                bundle.wasm().bytes(),
-                &bundle.manifest().capabilities,
-            ),
-        };
+        let declared = &bundle.manifest().capabilities;
+        let runs = component_checks::check_imports(self, bundle.wasm(), declared);
         self.ask(Row::TV_17);
         match bundle.verify(self.ring) {
             // Nothing unpinned runs, not even to describe itself.

@@ -160,7 +160,9 @@ impl Folder {
         let failed = |reason| fault(self.path_of(name), reason);
         match self.open(name, maximum)? {
             Opened::Embedded(bytes) => Ok(Cow::Borrowed(bytes)),
-            Opened::Component(component) => Ok(Cow::Owned(carried(component).bytes().to_vec())),
+            Opened::Component(component) => {
+                Ok(Cow::Owned(Wasm::carried(component).bytes().to_vec()))
+            }
             Opened::File { file, size } => {
                 let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
                 // The file may grow while it is read.
@@ -173,14 +175,23 @@ impl Folder {
         }
     }
 
-    /// Reads a `skill.wasm`, once. One that the program carries stays compressed until its bytes are asked for.
+    /// Reads a `skill.wasm`. The bytes of one that this program carries are not kept, wherever they were read.
     ///
     /// # Errors
     /// As [`read`](Self::read).
     pub(super) fn read_wasm(&self, name: &str, maximum: u64) -> Result<Wasm, FileFault> {
-        match self.open(name, maximum)? {
-            Opened::Component(component) => Ok(carried(component)),
-            _ => self.read(name, maximum).map(Wasm::from),
+        let same = match self.open(name, maximum)? {
+            Opened::Component(component) => Some(component),
+            Opened::File { file, size } if is_size_of_carried(size) => {
+                let digest = Digest::of_reader(file.take(size.saturating_add(1)))
+                    .map_err(|error| fault(self.path_of(name), Reason::Io(error.to_string())))?;
+                hydrant_precompiled::find(digest.as_str())
+            }
+            _ => None,
+        };
+        match same {
+            Some(component) => Ok(Wasm::carried(component)),
+            None => self.read(name, maximum).map(Wasm::from),
         }
     }
 
@@ -263,10 +274,11 @@ enum Opened {
     Component(&'static Precompiled),
 }
 
-fn carried(component: &'static Precompiled) -> Wasm {
-    // The build script wrote it; were it no digest, no bundle would name it.
-    let digest = component.digest.parse().unwrap_or_else(|_| Digest::zero());
-    Wasm::carried(digest, component.compressed_wasm, component.wasm_bytes)
+/// Whether a component that this program carries has this many bytes.
+fn is_size_of_carried(size: u64) -> bool {
+    hydrant_precompiled::COMPONENTS
+        .iter()
+        .any(|component| u64::try_from(component.wasm_bytes) == Ok(size))
 }
 
 fn fault(path: String, reason: Reason) -> FileFault {

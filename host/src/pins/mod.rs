@@ -30,12 +30,16 @@ mod widening;
 mod world;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, available_parallelism};
 
 pub use anchor::{Anchor, KeysDigestError, MinSigners, MinSignersError};
 pub use baseline::{Baseline, BaselineError};
-use bundle_checks::{Depth, Subject, check_bundle};
-use component_checks::Starts;
+use bundle_checks::{Checked, Subject, check_bundle};
 pub use component_checks::check_component;
+use component_checks::{MAX_WAITING, Starts};
 pub use finding::{Class, Finding, Findings, Row};
 pub use pinned::{PinError, PinnedBundle, PinnedLock, open_lock, verify_entry};
 pub(crate) use root::RING;
@@ -171,24 +175,27 @@ fn verify_entries(
     findings: &mut Findings,
 ) {
     let mut capabilities = BTreeMap::new();
-    for entry in &lock.skills {
-        let subject = Subject::pinned(entry);
-        let minimum = anchor.min_signers.count();
-        let mut checked = check_bundle(root, ring, minimum, subject, Depth::Full, findings);
-        starts.push(subject, &mut checked, findings);
-        let Some(manifest) = checked.manifest else {
-            continue;
-        };
-        let declared = Declared {
-            entry,
-            capabilities: &manifest.capabilities,
-            signers: &manifest.signers,
-        };
-        if let Some(policy) = options.policy {
-            let signed = checked.signers.as_deref();
-            check_policy(policy, &declared, signed, findings);
+    let minimum = anchor.min_signers.count();
+    let mut entries = lock.skills.iter();
+    while entries.len() > 0 {
+        let batch = check_batch(root, ring, minimum, entries.as_slice());
+        for ((mut checked, found), entry) in batch.into_iter().zip(&mut entries) {
+            findings.extend(found);
+            starts.push(Subject::pinned(entry), &mut checked, findings);
+            let Some(manifest) = checked.manifest else {
+                continue;
+            };
+            let declared = Declared {
+                entry,
+                capabilities: &manifest.capabilities,
+                signers: &manifest.signers,
+            };
+            if let Some(policy) = options.policy {
+                let signed = checked.signers.as_deref();
+                check_policy(policy, &declared, signed, findings);
+            }
+            capabilities.insert(entry.skill(), manifest.capabilities);
         }
-        capabilities.insert(entry.skill(), manifest.capabilities);
     }
     if let Some(baseline) = options.baseline {
         findings.evaluate(Row::TV_33, None);
@@ -203,6 +210,48 @@ fn verify_entries(
             findings.report(finding);
         }
     }
+}
+
+/// Checks the bundles of the first of `entries`, on all processors: most of the time goes into reading and hashing them. A batch
+/// ends with the last entry, or when it holds [`MAX_WAITING`] bytes of components; it has at least one entry.
+fn check_batch(
+    root: &Root,
+    ring: &KeyRing,
+    min_signers: usize,
+    entries: &[LockEntry],
+) -> Vec<(Checked, Findings)> {
+    let (next, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let check_some = || {
+        let mut done = Vec::new();
+        while bytes.load(Ordering::Relaxed) <= MAX_WAITING {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(entry) = entries.get(index) else {
+                break;
+            };
+            let mut findings = Findings::default();
+            let subject = Subject::pinned(entry);
+            let checked = check_bundle(root, ring, min_signers, subject, &mut findings);
+            bytes.fetch_add(checked.wasm_bytes(), Ordering::Relaxed);
+            done.push((index, (checked, findings)));
+        }
+        done
+    };
+    let threads = available_parallelism()
+        .map_or(1, NonZeroUsize::get)
+        .min(entries.len());
+    let mut done = thread::scope(|scope| {
+        // Without a thread more the calling one checks all of them.
+        let helpers: Vec<_> = (1..threads)
+            .filter_map(|_| thread::Builder::new().spawn_scoped(scope, check_some).ok())
+            .collect();
+        let mut done = check_some();
+        for helper in helpers {
+            done.extend(helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        done
+    });
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, checked)| checked).collect()
 }
 
 /// What a manifest says that a policy decides about.

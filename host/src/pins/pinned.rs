@@ -3,7 +3,7 @@
 //! This is on the way of every start, so it asks about the lock and one entry only. What it refuses is an error with
 //! the row that failed, never a warning.
 
-use super::bundle_checks::{Depth, Subject, check_bundle};
+use super::bundle_checks::{Subject, check_bundle};
 use super::finding::{Class, Finding, Findings, Row};
 use super::lock_checks;
 use super::root::Root;
@@ -159,14 +159,7 @@ impl PinnedLock {
         let mut findings = Findings::default();
         let subject = Subject::pinned(entry);
         let minimum = self.min_signers.count();
-        let checked = check_bundle(
-            root,
-            &self.ring,
-            minimum,
-            subject,
-            Depth::Start,
-            &mut findings,
-        );
+        let checked = check_bundle(root, &self.ring, minimum, subject, &mut findings);
         let sound = checked.verified.filter(|_| checked.is_sound);
         Ok(PinnedBundle {
             bundle: unless(findings, sound)?,

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use hydrant_precompiled::Precompiled;
 use wasmparser::{
     ComponentAlias, ComponentExternalKind, ComponentImport, ComponentOuterAliasKind, ComponentType,
     ComponentTypeRef, InstanceTypeDeclaration, Parser, Payload, TypeBounds,
@@ -95,6 +96,21 @@ pub enum NotAComponent {
     /// Types within types within types.
     #[error("skill.wasm does not parse: types nest deeper than {MAX_NESTED_TYPES}")]
     NestedTypes,
+}
+
+impl Imports {
+    /// Those of a component that was read when this program was built.
+    pub(super) fn of_carried(component: &Precompiled) -> Self {
+        let mut imports = Self::default();
+        for name in component.imports {
+            match host_interface(name).and_then(HostInterface::named) {
+                Some(interface) => _ = imports.host.insert(interface),
+                None if is_inert(name) => {}
+                None => imports.other.push(shown(name)),
+            }
+        }
+        imports
+    }
 }
 
 impl From<wasmparser::BinaryReaderError> for NotAComponent {

@@ -1,6 +1,7 @@
 //! Digests: `sha256:` and 64 lower-case hex digits (TB-01).
 
 use std::fmt;
+use std::io::{self, Read};
 use std::str::FromStr;
 
 use schemars::JsonSchema;
@@ -26,12 +27,33 @@ pub struct InvalidDigest(pub String);
 
 const PREFIX: &str = "sha256:";
 const HEX_DIGITS: usize = 64;
+/// Bytes of a file that are read and hashed at a time.
+const READ_BYTES: usize = 64 * 1024;
 
 impl Digest {
     /// The digest of `bytes`.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(format!("{PREFIX}{:x}", Hex(&Sha256::digest(bytes))))
+    }
+
+    /// The digest of all that `reader` has left, of which little is in memory at a time.
+    ///
+    /// # Errors
+    ///
+    /// As [`Read::read`].
+    pub(crate) fn of_reader(mut reader: impl Read) -> io::Result<Self> {
+        let mut hasher = Sha256::new();
+        let mut buffer = vec![0; READ_BYTES];
+        loop {
+            let count = match reader.read(&mut buffer) {
+                Ok(0) => return Ok(Self(format!("{PREFIX}{:x}", Hex(&hasher.finalize())))),
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            hasher.update(buffer.get(..count).unwrap_or_default());
+        }
     }
 
     /// 64 zeros, which stand where no digest exists (TU-05); nothing has this digest.

@@ -4,7 +4,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use hydrant_precompiled::Precompiled;
+
 use super::Digest;
+use super::component::{self, Imports, NotAComponent};
 
 /// What the first 8 bytes of a `skill.wasm` announce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,23 +47,21 @@ enum Bytes {
 }
 
 struct Compressed {
-    zstd: &'static [u8],
-    length: usize,
+    component: &'static Precompiled,
     bytes: OnceLock<Vec<u8>>,
 }
 
 impl Wasm {
-    /// A component that the program carries, compressed with zstd. Its digest was computed when the program was built, and
-    /// nothing is decompressed before somebody asks for the bytes.
-    pub(crate) fn carried(digest: Digest, zstd: &'static [u8], length: usize) -> Self {
-        let compressed = Compressed {
-            zstd,
-            length,
-            bytes: OnceLock::new(),
-        };
+    /// A component that the program carries, compressed. Its digest was computed when the program was built, and nothing is
+    /// decompressed before somebody asks for the bytes.
+    pub(crate) fn carried(component: &'static Precompiled) -> Self {
         Self {
-            digest,
-            bytes: Bytes::Compressed(Arc::new(compressed)),
+            // The build script wrote it; were it no digest, no bundle would name it.
+            digest: component.digest.parse().unwrap_or_else(|_| Digest::zero()),
+            bytes: Bytes::Compressed(Arc::new(Compressed {
+                component,
+                bytes: OnceLock::new(),
+            })),
         }
     }
 
@@ -76,7 +77,9 @@ impl Wasm {
         match &self.bytes {
             Bytes::Here(bytes) => bytes,
             Bytes::Compressed(compressed) => compressed.bytes.get_or_init(|| {
-                let bytes = zstd::bulk::decompress(compressed.zstd, compressed.length);
+                let component = compressed.component;
+                let bytes =
+                    zstd::bulk::decompress(component.compressed_wasm, component.wasm_bytes);
                 bytes
                     .ok()
                     .filter(|bytes| Digest::of(bytes) == self.digest)
@@ -88,10 +91,25 @@ impl Wasm {
         }
     }
 
-    /// Whether this is a part of the program, so that its digest was not computed here.
+    /// What it imports. Of a part of the program that was read when the program was built.
+    ///
+    /// # Errors
+    ///
+    /// [`NotAComponent`]: another form, or bytes that do not parse.
+    pub fn imports(&self) -> Result<Imports, NotAComponent> {
+        match &self.bytes {
+            Bytes::Here(bytes) => component::imports(bytes),
+            Bytes::Compressed(compressed) => Ok(Imports::of_carried(compressed.component)),
+        }
+    }
+
+    /// Bytes that are in memory for it beyond the program.
     #[must_use]
-    pub fn is_carried(&self) -> bool {
-        matches!(self.bytes, Bytes::Compressed(_))
+    pub fn held_bytes(&self) -> usize {
+        match &self.bytes {
+            Bytes::Here(bytes) => bytes.len(),
+            Bytes::Compressed(compressed) => compressed.bytes.get().map_or(0, Vec::len),
+        }
     }
 
     /// What it announces itself as.

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use crate::pins::Anchor;
-use crate::pins::bundle_checks::{Depth, Subject, check_bundle};
+use crate::pins::bundle_checks::{Subject, check_bundle};
 use crate::pins::component_checks::Starts;
 use crate::pins::finding::{Finding, Findings, Row};
 use crate::pins::root::{LOCK, Root};
@@ -58,7 +58,7 @@ pub(super) fn rebuild(
             pin: None,
         };
         let minimum = anchor.min_signers.count();
-        let mut checked = check_bundle(root, ring, minimum, subject, Depth::Full, findings);
+        let mut checked = check_bundle(root, ring, minimum, subject, findings);
         findings.evaluate(Row::TV_22, Some(&skill));
         let skill_md = match tree::skill_md(root, id) {
             Ok(digest) => Some(digest),

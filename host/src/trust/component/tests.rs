@@ -217,3 +217,16 @@ fn tv_23_types_that_nest_within_an_inner_component_are_refused_too() {
     let outer = [&preamble[..], &section(4, &inner)].concat();
     assert_eq!(imports(&outer), Err(NotAComponent::NestedTypes));
 }
+
+#[test]
+fn what_a_carried_component_imports_is_what_its_bytes_import() {
+    for component in hydrant_precompiled::COMPONENTS {
+        let bytes = crate::trust::Wasm::carried(component).bytes().to_vec();
+        assert_eq!(
+            Ok(Imports::of_carried(component)),
+            imports(&bytes),
+            "{}",
+            component.path
+        );
+    }
+}
