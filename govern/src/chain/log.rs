@@ -21,16 +21,13 @@ use crate::state::{Folder, kill_point};
 
 const SPARE: &str = "HEAD.next";
 
-/// File systems whose journal keeps the order of what happens to names and files: an older rename is on disk when a
-/// younger append is, and the name of a new file when its first lines are. Everywhere else the directory is synced after each.
-const ORDERED: &[u64] = &[0xEF53, 0x5846_5342, 0x0102_1994];
-
 /// The chain of a state directory, open for writing. Its methods are called with the lock held only.
 pub(crate) struct Log {
     folder: Folder,
     key: Arc<ChainKey>,
     syncer: Syncer,
-    ordered: bool,
+    /// Whether the name of the last `HEAD` is on disk.
+    named: bool,
     /// Of the last segment; none: it is opened when it is needed.
     file: Option<Arc<File>>,
     /// What `HEAD` has; none: it is not there.
@@ -75,13 +72,11 @@ impl Seen {
 impl Log {
     /// `known` is taken for read; [`Self::stale`] and [`Self::catch_up`] bring the rest.
     pub(crate) fn new(folder: Folder, key: Arc<ChainKey>, known: Scan) -> Self {
-        let ordered = rustix::fs::fstatfs(folder.fd())
-            .is_ok_and(|stat| u64::try_from(stat.f_type).is_ok_and(|kind| ORDERED.contains(&kind)));
         Self {
             folder,
             key,
             syncer: Syncer::new(),
-            ordered,
+            named: false,
             file: None,
             head: None,
             largest: LARGEST,
@@ -139,6 +134,7 @@ impl Log {
             self.close(number, tail);
         }
         self.head = head;
+        self.named = false;
         let name = segment::name(self.known.at.segment);
         self.file = self
             .folder
@@ -270,6 +266,12 @@ impl Log {
         let mut tail = self.known.tail.clone();
         let mut at = self.known.at;
         let lines = draft.lines()?;
+        if !self.named {
+            // No file system has to keep the order of names and contents: without this two appends could be ahead of HEAD
+            // after a loss of power. Most of the time it costs nothing, for the disk had time since the last append.
+            self.folder.sync()?;
+            self.named = true;
+        }
         let mut places = Vec::with_capacity(lines.len());
         let mut bytes = Vec::new();
         for (record, line) in lines {
@@ -318,9 +320,7 @@ impl Log {
         let name = segment::name(number);
         let file = self.folder.create(&name, OFlags::WRONLY | OFlags::APPEND)?;
         self.file = Some(Arc::new(file));
-        if !self.ordered {
-            self.folder.sync()?;
-        }
+        self.folder.sync()?;
         kill_point();
         Ok(())
     }
@@ -372,10 +372,8 @@ impl Log {
             })?;
         kill_point();
         self.replace_head()?;
-        if !self.ordered {
-            // The lines are on disk: where the name is not, they are adopted at the next start.
-            let _ = self.folder.sync();
-        }
+        // The lines are on disk: where the name is not, they are adopted at the next start.
+        self.named = false;
         // The one before is signed as well: nothing stays that whoever cuts the last append off could put in HEAD's place.
         if let Ok(Some(before)) = self.folder.open(SPARE, OFlags::WRONLY) {
             let _ = before.write_all_at(b"-", 0);
