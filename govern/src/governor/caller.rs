@@ -4,6 +4,9 @@ use crate::client::Client;
 use crate::failure::{Code, Failure};
 use crate::registry::Who;
 
+/// Whoever decides and has no other name.
+const OPERATOR: &str = "operator";
+
 /// Characters of a session id that a caller names.
 const MAX_SESSION: usize = 64;
 
@@ -15,6 +18,8 @@ pub struct Caller {
     lifetime: Lifetime,
     /// The session whose budget is charged where this one has none of its own. `s-…`
     account: Option<String>,
+    /// What `by` says of what this caller decides.
+    name: String,
 }
 
 /// When a session ends.
@@ -30,23 +35,30 @@ pub(super) enum Lifetime {
 
 impl Caller {
     /// One command, in a session of its own.
-    #[must_use]
-    pub fn new(client: Client) -> Self {
-        Self {
+    ///
+    /// # Errors
+    ///
+    /// `store-unavailable` where the system has no random numbers: nobody shares a session that he did not name.
+    pub fn new(client: Client) -> Result<Self, Failure> {
+        Ok(Self {
             client,
-            session: format!("s-{}", super::random_hex()),
+            session: format!("s-{}", random_hex()?),
             lifetime: Lifetime::Command,
             account: None,
-        }
+            name: OPERATOR.to_owned(),
+        })
     }
 
     /// A connection, whose calls share a session.
-    #[must_use]
-    pub fn lasting(client: Client) -> Self {
-        Self {
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn lasting(client: Client) -> Result<Self, Failure> {
+        Ok(Self {
             lifetime: Lifetime::Connection,
-            ..Self::new(client)
-        }
+            ..Self::new(client)?
+        })
     }
 
     /// One command in a session that has a name (K-22).
@@ -71,7 +83,14 @@ impl Caller {
             session,
             lifetime: Lifetime::Named,
             account: None,
+            name: OPERATOR.to_owned(),
         })
+    }
+
+    /// The same, with the name that `by` has of what is decided: of a person, or of a token.
+    #[must_use]
+    pub fn named(self, name: String) -> Self {
+        Self { name, ..self }
     }
 
     /// The same, with the budget of the session of this name where its own session has none that lasts: that of a command
@@ -107,6 +126,10 @@ impl Caller {
         format!("r-{name}")
     }
 
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(super) fn account(&self) -> Option<&str> {
         self.account.as_deref()
     }
@@ -123,4 +146,13 @@ impl Caller {
             run: Some(self.run()),
         }
     }
+}
+
+/// 32 hex digits from the system's generator.
+fn random_hex() -> Result<String, Failure> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        Failure::new(Code::StoreUnavailable, format!("no random bytes: {error}"))
+    })?;
+    Ok(crate::digest::hex(&bytes))
 }

@@ -74,6 +74,8 @@ impl Governor {
         found: Result<Registered, Failure>,
         params: Value,
     ) -> Result<Value, Failure> {
+        // Nothing is sent whose answer could not be given.
+        self.held()?;
         self.clean(self.try_execute(caller, name, found, params))
     }
 
@@ -260,10 +262,12 @@ impl Governor {
             approval: approval.clone(),
             ..events::of_operation(event, &who, found)
         };
-        let called = self.state.append(vec![Entry {
-            inputs: Some(canonical(&json!(prepared.inputs.as_map()))),
-            ..entry(Event::CapabilityCall)
-        }]);
+        let called = canonical(&json!(prepared.inputs.as_map())).and_then(|inputs| {
+            self.state.append(vec![Entry {
+                inputs: Some(inputs),
+                ..entry(Event::CapabilityCall)
+            }])
+        });
         let called = called.inspect_err(|_| self.release(&mut prepared.session))?;
         // Step 12.
         let started = Instant::now();
@@ -300,9 +304,17 @@ impl Governor {
             });
         }
         // Step 15.
+        let outputs = match end.as_ref().map(|output| canonical(&output.value)) {
+            Ok(Ok(outputs)) => Some(outputs),
+            Ok(Err(failure)) => {
+                end = Err(failure);
+                None
+            }
+            Err(_) => None,
+        };
         entries.push(Entry {
             call_seq: Some(called.seq),
-            outputs: end.as_ref().ok().map(|output| canonical(&output.value)),
+            outputs,
             resources_consumed: Some(done.used),
             outcome: match &end {
                 Ok(output) if is_failed(output) => Outcome::Error,
@@ -480,8 +492,9 @@ fn unbound(name: &str, found: &Registered, host: &str) -> Failure {
 }
 
 /// K-358: what digests of inputs and outputs cover.
-fn canonical(value: &Value) -> Vec<u8> {
-    digest::canonical(value).unwrap_or_default()
+fn canonical(value: &Value) -> Result<Vec<u8>, Failure> {
+    digest::canonical(value)
+        .map_err(|error| Failure::new(Code::AuditUnavailable, format!("chain: {error}")))
 }
 
 /// A program that did not end by itself with status 0.

@@ -19,7 +19,16 @@ pub(super) struct Held(Mutex<Option<(Stamp, Arc<Redactor>)>>);
 impl Governor {
     /// The answer, or the failure, without any value.
     pub(super) fn clean(&self, answer: Result<Value, Failure>) -> Result<Value, Failure> {
-        let redactor = self.held();
+        let redactor = match self.held() {
+            Ok(redactor) => redactor,
+            Err(failure) => {
+                let executed = answer.map_or_else(|failure| failure.executed, |_| true);
+                return Err(Failure {
+                    executed,
+                    ..failure
+                });
+            }
+        };
         if redactor.is_empty() {
             return answer;
         }
@@ -32,16 +41,19 @@ impl Governor {
         }
     }
 
-    fn held(&self) -> Arc<Redactor> {
+    /// What takes the values out.
+    ///
+    /// # Errors
+    ///
+    /// Those of a store that cannot be read: nobody knows then what to take out.
+    pub(super) fn held(&self) -> Result<Arc<Redactor>, Failure> {
         let stamp = self.secrets.stamp();
         let mut held = self.held.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, redactor)) = held.as_ref().filter(|(known, _)| *known == stamp) {
-            return Arc::clone(redactor);
+            return Ok(Arc::clone(redactor));
         }
-        // A store that cannot be read gives no value to anybody.
-        let values = self.secrets.values().unwrap_or_default();
-        let redactor = Arc::new(Redactor::new(&values));
+        let redactor = Arc::new(Redactor::new(&self.secrets.values()?));
         *held = Some((stamp, Arc::clone(&redactor)));
-        redactor
+        Ok(redactor)
     }
 }

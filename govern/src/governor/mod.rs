@@ -157,12 +157,3 @@ fn protected(state: &Path) -> Vec<PathBuf> {
         .map(Path::to_owned)
         .collect()
 }
-
-/// 32 hex digits from the system's generator. Where that fails, so does every key and every connection of this host.
-fn random_hex() -> String {
-    let mut bytes = [0_u8; 16];
-    if let Err(error) = getrandom::fill(&mut bytes) {
-        tracing::error!(%error, "the system has no random numbers");
-    }
-    crate::digest::hex(&bytes)
-}

@@ -238,11 +238,12 @@ impl Governor {
             None => None,
         };
         let verdict = Verdict {
+            by: caller.name().to_owned(),
             scope: approve.scope,
             ttl: approve.ttl,
             reason: approve.reason,
             response: answered.as_ref().map(|answered| answered.answer.clone()),
-            ..self.verdict()
+            ..Verdict::default()
         };
         let approved = approvals::approve(&self.state, id, &verdict, &caller.who());
         let done = match (&approved, answered) {
@@ -260,8 +261,9 @@ impl Governor {
     /// As [`approvals::deny`].
     pub fn deny(&self, caller: &Caller, id: &str, reason: Option<&str>) -> Result<Value, Failure> {
         let verdict = Verdict {
+            by: caller.name().to_owned(),
             reason: reason.map(str::to_owned),
-            ..self.verdict()
+            ..Verdict::default()
         };
         self.settled(approvals::deny(&self.state, id, &verdict, &caller.who()))
     }
@@ -278,18 +280,11 @@ impl Governor {
         reason: Option<&str>,
     ) -> Result<Value, Failure> {
         let verdict = Verdict {
+            by: caller.name().to_owned(),
             reason: reason.map(str::to_owned),
-            ..self.verdict()
+            ..Verdict::default()
         };
         self.settled(approvals::revoke(&self.state, id, &verdict, &caller.who()))
-    }
-
-    /// Whoever runs operator commands on this machine has no other name.
-    fn verdict(&self) -> Verdict {
-        Verdict {
-            by: "operator".to_owned(),
-            ..Verdict::default()
-        }
     }
 
     /// Also where it came too late: its request has ended then.

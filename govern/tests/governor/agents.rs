@@ -164,7 +164,8 @@ fn k_36_operator_commands_are_no_capabilities() {
             let caller = Caller::lasting(Client {
                 frontend: Frontend::Syscall,
                 jailed,
-            });
+            })
+            .unwrap();
             let answer =
                 house
                     .governor
@@ -216,7 +217,8 @@ fn k_41_skill_roots_are_directories_of_their_own() {
     let jailed = Caller::new(Client {
         frontend: Frontend::Cli,
         jailed: true,
-    });
+    })
+    .unwrap();
     assert_eq!(load(&jailed, "inside/skill.yaml"), Err(Code::UrlNotSkill));
 }
 

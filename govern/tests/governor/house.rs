@@ -291,6 +291,7 @@ pub(crate) fn agent() -> Caller {
         frontend: Frontend::Syscall,
         jailed: false,
     })
+    .unwrap()
 }
 
 /// A command of the operator.
@@ -299,6 +300,7 @@ pub(crate) fn operator() -> Caller {
         frontend: Frontend::Cli,
         jailed: false,
     })
+    .unwrap()
 }
 
 /// `read` with a required input and a bearer, `open` with neither.

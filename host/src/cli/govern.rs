@@ -181,10 +181,11 @@ pub(super) fn caller(session: Option<&str>) -> Result<Caller, Failure> {
         frontend: Frontend::Cli,
         jailed: false,
     };
-    match session {
+    let caller = match session {
         Some(session) => Caller::joining(client, session),
-        None => Ok(Caller::new(client)),
-    }
+        None => Caller::new(client),
+    };
+    Ok(caller?.named(hydrant::govern::user_name()))
 }
 
 /// One line without what a terminal would obey.

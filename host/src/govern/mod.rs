@@ -55,6 +55,21 @@ impl Ports {
     }
 }
 
+/// The name of the user who runs this program, for what he decides; his number where he has none.
+#[must_use]
+pub fn user_name() -> String {
+    let uid = rustix::process::getuid().as_raw().to_string();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    users
+        .lines()
+        .find_map(|line| {
+            let mut fields = line.split(':');
+            let name = fields.next()?;
+            (fields.nth(1)? == uid).then(|| name.to_owned())
+        })
+        .unwrap_or_else(|| format!("uid {uid}"))
+}
+
 /// A governor that is opened when it is first asked: who never calls a governed capability needs no state.
 pub struct Lazy {
     ports: Ports,

@@ -70,8 +70,8 @@ struct Known {
     owner: Owner,
     /// Greater than that of a session that was used before.
     used: u64,
-    /// The session of governed execution that its calls share.
-    caller: Caller,
+    /// The session of governed execution that its calls share; none where there were no random numbers for one.
+    caller: Option<Caller>,
 }
 
 #[derive(Default)]
@@ -133,7 +133,9 @@ impl Sessions {
     /// The session of governed execution behind a session of this owner's.
     pub(super) fn connection(&self, owner: &Owner, id: &str) -> Option<Caller> {
         let mut owners = self.owners();
-        owners.used(id, owner).map(|known| known.caller.clone())
+        owners
+            .used(id, owner)
+            .and_then(|known| known.caller.clone())
     }
 
     /// Whether the request that is served may know of a session. Outside of a request the session itself ends.
@@ -160,7 +162,8 @@ impl Sessions {
         let caller = Caller::lasting(Client {
             frontend: Frontend::Mcp,
             jailed: false,
-        });
+        })
+        .ok();
         let known = Known {
             owner,
             used,
@@ -175,7 +178,11 @@ impl Sessions {
         // First a place to say it in: whoever ends sessions faster than their ends are recorded waits here.
         let told = self.ended.reserve().await;
         let known = self.owners().of.remove(id);
-        if let Some(Known { owner, caller, .. }) = known
+        if let Some(Known {
+            owner,
+            caller: Some(caller),
+            ..
+        }) = known
             && let Some(who) = owner.who
         {
             let who = Identity {

@@ -44,10 +44,13 @@ pub async fn serve_stdio(
 ) -> Result<(), StdioError> {
     // The connection is one session, and grants for a session are for it.
     let who = Identity {
-        connection: Some(Caller::lasting(Client {
-            frontend: who.frontend,
-            jailed: false,
-        })),
+        connection: Some(
+            Caller::lasting(Client {
+                frontend: who.frontend,
+                jailed: false,
+            })
+            .map_err(|failure| StdioError::Server(failure.to_string()))?,
+        ),
         ..who
     };
     let server = Server::new(Arc::new(service.clone()), selection, Some(who.clone()));

@@ -73,8 +73,9 @@ pub struct Identity {
     pub session: Option<String>,
     /// The session of a connection that lasts, which ends with it; none: the call has one of its own.
     pub connection: Option<Caller>,
-    /// The budget that calls are charged to which join no session of the tenant's: that of the token. None: their own.
-    pub account: Option<String>,
+    /// The first digits of the digest of the token: what the token's decisions are signed with, and whose budget calls are
+    /// charged to that join no session of the tenant's. None: the local user.
+    pub token: Option<String>,
 }
 
 /// What an operation answers.
@@ -197,7 +198,7 @@ impl Service {
             frontend: Frontend::Mcp,
             session: None,
             connection: None,
-            account: None,
+            token: None,
         };
         service
             .0
@@ -267,7 +268,7 @@ impl Service {
             frontend,
             session: None,
             connection: None,
-            account: Some(account(bearer)),
+            token: Some(token_digits(bearer)),
         })
     }
 
@@ -378,10 +379,10 @@ impl Service {
     }
 }
 
-/// The name of a token's budget; no way leads from it to the token.
-fn account(bearer: &str) -> String {
+/// What a token is called; no way leads from it to the token.
+fn token_digits(bearer: &str) -> String {
     let digest = token_digest(bearer);
-    format!("http-{}", digest.hex().get(..16).unwrap_or_default())
+    digest.hex().chars().take(16).collect()
 }
 
 /// When who waits for a turn in vain is told to come again.

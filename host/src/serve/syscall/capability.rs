@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use super::failure::Failure;
 use crate::engine::CallError;
 use crate::govern::Lazy;
+use crate::govern::failure::Failure as Refused;
 use crate::govern::governor::Caller;
 use crate::host::{Format, Host, HostError, HydrateRequest, PinnedSkillInfo};
 use crate::pins::{Class, PinError};
@@ -64,7 +65,7 @@ pub(super) fn call(
 /// Who asks, and whom.
 pub(super) struct Governed<'a> {
     pub(super) governor: &'a Lazy,
-    pub(super) caller: &'a Caller,
+    pub(super) caller: Result<&'a Caller, Refused>,
 }
 
 fn govern(
@@ -77,7 +78,7 @@ fn govern(
     };
     let answer = governor
         .get()
-        .and_then(|governor| governor.call(caller, capability, input));
+        .and_then(|governor| governor.call(caller.clone()?, capability, input));
     match answer {
         Ok(output) => Ok(output.to_string()),
         Err(failure) => Err(Failure::Call {

@@ -25,6 +25,7 @@ use self::failure::Failure;
 use self::lines::{Line, Lines};
 use crate::engine::CallError;
 use crate::govern::Lazy;
+use crate::govern::failure::Failure as Refused;
 use crate::govern::governor::Caller;
 use crate::host::{Format, Host, HostError, HydrateRequest};
 
@@ -58,7 +59,8 @@ pub struct SyscallServer<'host> {
     blobs: Option<BlobFolder>,
     frontend: Frontend,
     governor: Option<&'host Lazy>,
-    caller: Caller,
+    /// Who calls, if there were random numbers for his session.
+    caller: Result<Caller, Refused>,
     dialect: Dialect,
     failed: bool,
 }
@@ -210,7 +212,7 @@ impl<'host> SyscallServer<'host> {
                 let (capability, input) = request.call()?;
                 let governed = self.governor.map(|governor| Governed {
                     governor,
-                    caller: &self.caller,
+                    caller: self.caller.as_ref().map_err(Clone::clone),
                 });
                 return capability::call(
                     self.host,
@@ -240,7 +242,7 @@ impl<'host> SyscallServer<'host> {
 }
 
 /// K-352: the governor learns from here who calls; a request cannot say it.
-fn caller(frontend: Frontend) -> Caller {
+fn caller(frontend: Frontend) -> Result<Caller, Refused> {
     Caller::lasting(crate::govern::client::Client {
         frontend: crate::govern::client::Frontend::Syscall,
         jailed: frontend.is_jailed(),
@@ -251,7 +253,9 @@ impl Drop for SyscallServer<'_> {
     /// K-270: grants for a session end with it.
     fn drop(&mut self) {
         if let Some(governor) = self.governor {
-            governor.end_session(&self.caller);
+            if let Ok(caller) = &self.caller {
+                governor.end_session(caller);
+            }
         }
     }
 }

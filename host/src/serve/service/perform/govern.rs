@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::caller;
-use crate::govern::failure::{Code, Failure};
+use crate::govern::failure::Failure;
 use crate::govern::governor::{Approve, Governor, LoadRequest};
 use crate::govern::registry::approvals::Scope;
 use crate::serve::service::{
@@ -57,7 +57,7 @@ pub(super) fn perform(who: &Identity, operation: Operation) -> Result<Answer, Pr
         }
         Operation::Map { command } => governor.map(&command)?,
         Operation::Approvals { status } => governor.approvals(status.as_deref())?,
-        Operation::Approval { id } => governor.approval(&id).map_err(unknown)?,
+        Operation::Approval { id } => governor.approval(&id)?,
         Operation::Approve { id, options } => {
             let approve = approve(options)?;
             let decided = governor.approve(&caller, &id, approve);
@@ -141,20 +141,11 @@ fn approve(options: ApproveOptions) -> Result<Approve, Problem> {
 
 /// What a decision answers; whoever watches hears of it.
 fn settled(who: &Identity, id: String, decided: Result<Value, Failure>) -> Result<Value, Problem> {
-    let approval = decided.map_err(unknown)?;
+    let approval = decided?;
     let status = approval.get("status").and_then(Value::as_str);
     let status = status.unwrap_or_default().to_owned();
     tell(who, [Event::ApprovalDecided { id, status }, Event::Chain]);
     Ok(approval)
-}
-
-/// An id that is unknown, or another tenant's, is 404: nothing tells the two apart, for each tenant has a database of its
-/// own.
-fn unknown(failure: Failure) -> Problem {
-    if failure.code == Code::InvalidRequest && failure.message.starts_with("there is no approval") {
-        return Problem::not_found("approval");
-    }
-    failure.into()
 }
 
 /// Nobody need watch.

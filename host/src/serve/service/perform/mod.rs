@@ -47,10 +47,12 @@ pub(super) fn caller(who: &Identity) -> Result<Caller, Problem> {
     let caller = match (&who.session, &who.connection) {
         (Some(session), _) => Caller::joining(client, session)?,
         (None, Some(connection)) => connection.clone(),
-        (None, None) => Caller::new(client),
+        (None, None) => Caller::new(client)?,
     };
-    Ok(match &who.account {
-        Some(account) => caller.charged_to(account)?,
-        None => caller,
+    Ok(match &who.token {
+        Some(token) => caller
+            .charged_to(&format!("http-{token}"))?
+            .named(format!("token sha256:{token}…")),
+        None => caller.named(crate::govern::user_name()),
     })
 }
