@@ -95,6 +95,16 @@ impl CheckedOperation {
         (self.tier >= 3).then_some(TIER_3_WARNING)
     }
 
+    /// Makes it one that cannot be called.
+    pub(crate) fn give_up(&mut self, failure: Failure) {
+        self.operation.status = Status::Unusable {
+            code: failure.code,
+            error: failure.at_line(self.operation.line),
+        };
+        self.reasons.clear();
+        self.manifest = None;
+    }
+
     /// K-266: the code that would run, of Tier 2 and 3.
     #[must_use]
     pub fn script(&self) -> Option<String> {

@@ -114,6 +114,22 @@ impl Run<'_> {
     }
 }
 
+/// Whether a jq program can be run at all: it is compiled, and run over no document.
+///
+/// # Errors
+///
+/// `json-filter` for a program that is none, `limit`; `interpreter-limit`, `interpreter-mismatch`, `store-unavailable`.
+pub(crate) fn check_program<'a>(
+    interpreter: &dyn Interpreter,
+    program: &str,
+    variables: impl Iterator<Item = &'a String>,
+) -> Result<(), Failure> {
+    let args: Map<String, Value> = variables.map(|name| (name.clone(), "".into())).collect();
+    let request = json!({ "op": "filter", "path": program, "input-b64": "", "args": args });
+    let answer: Value = interpreter.answer(&request)?;
+    output(&answer, Code::JsonFilter).map(drop)
+}
+
 /// Whether the interpreter does itself what a text tool with these arguments does. What it refuses is said when it is asked to.
 ///
 /// # Errors

@@ -46,7 +46,7 @@ use crate::sandbox::{Sandbox, SandboxEnd, SandboxRun};
 
 pub use captured::Captured;
 pub(crate) use captured::reference;
-pub(crate) use filter::is_built_in;
+pub(crate) use filter::{check_program, is_built_in};
 pub(crate) use output_file::check as check_outputs;
 
 /// Everything that a plan needs.

@@ -8,11 +8,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Caller, Governor};
-use crate::answer::Skill;
+use crate::answer::{Diagnostic, Operation, Severity, Skill, Stage, Status};
 use crate::chain::{Entry, Event, Outcome};
 use crate::check::{self, CheckedSkill, Load};
 use crate::client::Frontend;
 use crate::digest;
+use crate::execute;
 use crate::failure::{Code, Failure};
 use crate::guard::{self, Address, Document, Fetch};
 use crate::ports::mismatch;
@@ -205,7 +206,7 @@ impl Governor {
             _ => return Err(mismatch("its answer is neither a skill nor a refusal")),
         };
         let identity = address.identity();
-        check::check(
+        let mut checked = check::check(
             skill,
             Load {
                 source: &identity,
@@ -215,6 +216,43 @@ impl Governor {
                 mapping_version: &mapping_version,
                 judge: self.judge(),
             },
-        )
+        )?;
+        for operation in &mut checked.operations {
+            let Err(failure) = self.can_run(&operation.operation) else {
+                continue;
+            };
+            if failure.code == Code::StoreUnavailable {
+                return Err(failure);
+            }
+            checked.skill.diagnostics.push(Diagnostic {
+                code: failure.code,
+                severity: Severity::Error,
+                line: operation.operation.line,
+                message: failure.message.clone(),
+            });
+            operation.give_up(failure);
+        }
+        Ok(checked)
+    }
+
+    /// Whether an operation can be run at all: every call reads its schema and its jq programs.
+    fn can_run(&self, operation: &Operation) -> Result<(), Failure> {
+        if operation.status != Status::Ok {
+            return Ok(());
+        }
+        self.schemas.compiled(&operation.input_schema)?;
+        for stage in &operation.stages {
+            if let Stage::JsonFilter {
+                program,
+                args,
+                json_args,
+                ..
+            } = stage
+            {
+                let variables = args.keys().chain(json_args.keys());
+                execute::check_program(self.interpreter.as_ref(), program, variables)?;
+            }
+        }
+        Ok(())
     }
 }
