@@ -109,6 +109,7 @@ codes! {
     ApprovalRevoked => "approval-revoked",
     ApprovalStore => "approval-store",
     ApprovalStale => "approval-stale",
+    UnknownApproval => "unknown-approval",
     // Stages.
     Dns => "dns",
     Connect => "connect",
@@ -151,7 +152,10 @@ impl Code {
     #[must_use]
     pub const fn number(self) -> u16 {
         match self {
-            Self::UnknownSkill | Self::UnknownOperation | Self::CapabilityRemoved => 404,
+            Self::UnknownSkill
+            | Self::UnknownOperation
+            | Self::CapabilityRemoved
+            | Self::UnknownApproval => 404,
             Self::OperatorOnly
             | Self::HostApprovalRequired
             | Self::HostDenied

@@ -8,6 +8,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// 9999-12-31T23:59:59.999Z, the last one that RFC 3339 can write.
 const LAST: u64 = 253_402_300_799_999;
 
+/// How far the clock may be behind the chain's time without having been wrong or set back: appends of the same millisecond
+/// let that time run ahead for up to a second, and clocks are put right by fractions of one.
+pub(crate) const DRIFT: Duration = Duration::from_secs(2);
+
 /// Milliseconds since 1970-01-01T00:00:00Z, up to the end of the year 9999.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(u64);
@@ -32,6 +36,12 @@ impl Time {
     #[must_use]
     pub fn milliseconds(self) -> u64 {
         self.0
+    }
+
+    /// How much later this is than `other`; nothing where it is not.
+    #[must_use]
+    pub fn since(self, other: Self) -> Duration {
+        Duration::from_millis(self.0.saturating_sub(other.0))
     }
 
     /// Later by this much.

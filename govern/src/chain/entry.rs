@@ -23,6 +23,7 @@ pub enum Event {
     ApprovalExpired,
     ApprovalRevoked,
     ApprovalSuperseded,
+    ApprovalConsumed,
     CapabilityCall,
     CapabilityExecuted,
     CapabilityDenied,
@@ -58,7 +59,21 @@ impl Event {
                 | Self::ApprovalExpired
                 | Self::ApprovalRevoked
                 | Self::ApprovalSuperseded
+                | Self::ApprovalConsumed
                 | Self::BudgetExtended
+        )
+    }
+
+    /// Whether it says that a request or a grant has ended: that holds even if the change was not committed.
+    #[must_use]
+    pub const fn ends_approval(self) -> bool {
+        matches!(
+            self,
+            Self::ApprovalDenied
+                | Self::ApprovalExpired
+                | Self::ApprovalRevoked
+                | Self::ApprovalSuperseded
+                | Self::ApprovalConsumed
         )
     }
 }

@@ -12,6 +12,9 @@ pub(crate) enum ChainError {
     /// K-362: not as the governor left it; nothing is written until the operator has moved it away.
     #[error("record {seq}: {reason}")]
     Damaged { seq: u64, reason: Reason },
+    /// The same: the database is not the one that the chain was written with, but an earlier one.
+    #[error("the database is an older one, which knows nothing after record {seq}")]
+    OlderDatabase { seq: u64 },
     /// The same of what is no record.
     #[error("{0}")]
     Broken(String),
@@ -31,7 +34,10 @@ pub(crate) enum ChainError {
 impl ChainError {
     /// Whether it stays until somebody has done something about it.
     pub(crate) fn is_lasting(&self) -> bool {
-        matches!(self, Self::Damaged { .. } | Self::Broken(_))
+        matches!(
+            self,
+            Self::Damaged { .. } | Self::OlderDatabase { .. } | Self::Broken(_)
+        )
     }
 }
 
@@ -40,7 +46,12 @@ impl From<ChainError> for Failure {
         let failure = Self::new(Code::AuditUnavailable, format!("chain: {error}"));
         match error {
             ChainError::Damaged { .. } | ChainError::Broken(_) => failure.with_hint(
-                "look at it with `hydrant audit verify`, then move the folder `chain` away: a new one is begun then",
+                "look at it with `hydrant audit verify`, then move the folder `chain` away: a new one is begun then, and \
+                 every approval has to be given again",
+            ),
+            ChainError::OlderDatabase { .. } => failure.with_hint(
+                "put the newer `govern.sqlite` back; where it is lost, move the folder `chain` away: a new one is begun \
+                 then, and every approval has to be given again",
             ),
             _ => failure,
         }

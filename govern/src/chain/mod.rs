@@ -1,8 +1,9 @@
 //! The causal chain (section 23): what was done, in order, linked and signed.
 //!
 //! Whoever can write to the state directory but has no signing key can neither change, remove, insert nor reorder a record
-//! unseen, nor cut the end off: `HEAD` is signed on its own, and the database is a second witness. Putting back all of it
-//! to an earlier state together is seen with an anchor that was kept elsewhere (K-364).
+//! unseen, nor cut the end off: `HEAD` is signed on its own, and the database is a second witness. Of approvals the
+//! chain is the truth: an older database in the place of the present one follows it or is refused. Putting back all of it to
+//! an earlier state together is seen with an anchor that was kept elsewhere (K-364).
 
 mod draft;
 mod entry;
@@ -32,8 +33,9 @@ pub(crate) use head::newest;
 pub(crate) use key::ChainKey;
 pub(crate) use log::{Closed, Log, Seen};
 pub(crate) use record::Tail;
-pub(crate) use scan::{Scan, Witness, at as record_at};
+pub(crate) use scan::{Scan, Unwitnessed, Witness, at as record_at};
 pub(crate) use segment::Place;
+pub(crate) use verify::BEGUN_ANEW;
 
 /// Whether a folder holds no chain: neither a segment nor `HEAD`.
 pub(crate) fn is_empty(folder: &crate::state::Folder) -> Result<bool, ChainError> {

@@ -27,16 +27,60 @@ pub(crate) struct Scan {
     pub(crate) tail: Tail,
     /// K-361: calls without an end.
     pub(crate) open: BTreeMap<u64, Place>,
-    /// Changes of state after the witness that are not said to have failed: their commit was lost.
-    pub(crate) lost: Vec<Record>,
+    /// What follows the record that the database witnesses.
+    pub(crate) unwitnessed: Unwitnessed,
     /// A last line that is none, beyond `HEAD`: from where to where.
     pub(crate) torn: Option<(Place, u64)>,
     /// Segments that were read to their end and are not the last, and where the chain ended in each.
     pub(crate) passed: Vec<(u64, Tail)>,
     /// Seqs and hashes that have to be met.
     expected: Vec<(u64, String, Reason)>,
+}
+
+/// What the chain says and the database does not know: what a crash left, or an older database in the place of the present
+/// one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Unwitnessed {
+    /// Changes of state that are not said to have failed: their commit was lost.
+    pub(crate) lost: Vec<Record>,
+    /// Grants under which something was called, and the session of the first call.
+    pub(crate) used: BTreeMap<String, Option<String>>,
     /// Whether a record of something else follows on `lost`.
     followed: bool,
+}
+
+impl Unwitnessed {
+    /// Whether the database is an older one: nothing is written after a lost commit but what recovery says of it.
+    pub(crate) fn is_of_older_database(&self) -> bool {
+        self.followed && !self.lost.is_empty()
+    }
+
+    pub(crate) fn take(&mut self, record: &Record) {
+        let event = record.event();
+        let failed = record.text("outcome") == Some("error");
+        if event.is_some_and(Event::changes_state) && failed {
+            if let Some(twin) = self.lost.iter().position(|lost| lost.same_as(record)) {
+                self.lost.remove(twin);
+            }
+            return;
+        }
+        let recovery = event == Some(Event::ChainRecovered)
+            || (event == Some(Event::CapabilityExecuted)
+                && record.text("code") == Some("interrupted"));
+        self.followed |= !recovery
+            && self
+                .lost
+                .first()
+                .is_some_and(|first| first.tail.ts != record.tail.ts);
+        if event.is_some_and(Event::changes_state) {
+            self.lost.push(record.clone());
+        } else if let (Some(Event::CapabilityCall), Some(grant)) = (event, record.text("approval"))
+        {
+            self.used
+                .entry(grant.to_owned())
+                .or_insert_with(|| record.text("session").map(str::to_owned));
+        }
+    }
 }
 
 impl Default for Scan {
@@ -57,11 +101,10 @@ impl Scan {
             at,
             tail,
             open,
-            lost: Vec::new(),
+            unwitnessed: Unwitnessed::default(),
             torn: None,
             passed: Vec::new(),
             expected: Vec::new(),
-            followed: false,
         }
     }
 
@@ -77,10 +120,9 @@ impl Scan {
         key: &VerifyingKey,
     ) -> Result<(), ChainError> {
         self.expected.clear();
-        self.lost.clear();
+        self.unwitnessed = Unwitnessed::default();
         self.torn = None;
         self.passed.clear();
-        self.followed = false;
         let last = segment::last(folder)?.map_err(|number| {
             ChainError::Broken(format!("{} is missing", segment::name(number)))
         })?;
@@ -133,12 +175,8 @@ impl Scan {
             };
             return Err(ChainError::Damaged { seq: *seq, reason });
         }
-        if self.followed && !self.lost.is_empty() {
-            // Nothing is written after a lost commit but what recovery says of it: the database is an older one.
-            return Err(ChainError::Damaged {
-                seq: witness.seq,
-                reason: Reason::Witness,
-            });
+        if self.unwitnessed.is_of_older_database() {
+            return Err(ChainError::OlderDatabase { seq: witness.seq });
         }
         Ok(())
     }
@@ -175,7 +213,7 @@ impl Scan {
         self.tail = record.tail.clone();
         self.follow(&record, at);
         if seq > witness.seq {
-            self.settle(record);
+            self.unwitnessed.take(&record);
         }
         Ok(())
     }
@@ -193,31 +231,6 @@ impl Scan {
             }
             _ => {}
         }
-    }
-
-    fn settle(&mut self, record: Record) {
-        let event = record.event();
-        let failed = record.text("outcome") == Some("error");
-        if event.is_some_and(Event::changes_state) {
-            if !failed {
-                self.followed |= self
-                    .lost
-                    .first()
-                    .is_some_and(|first| first.tail.ts != record.tail.ts);
-                self.lost.push(record);
-            } else if let Some(twin) = self.lost.iter().position(|lost| lost.same_as(&record)) {
-                self.lost.remove(twin);
-            }
-            return;
-        }
-        let recovery = event == Some(Event::ChainRecovered)
-            || (event == Some(Event::CapabilityExecuted)
-                && record.text("code") == Some("interrupted"));
-        self.followed |= !recovery
-            && self
-                .lost
-                .first()
-                .is_some_and(|first| first.tail.ts != record.tail.ts);
     }
 }
 

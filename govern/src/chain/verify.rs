@@ -7,13 +7,18 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::entry::Event;
 use super::head;
 use super::key;
-use super::record::{self, Tail};
+use super::record::{self, Record, Tail};
+use super::scan::Unwitnessed;
 use super::segment::Lines;
 use super::show::{Stop, stopped};
 use crate::failure::{Code, Failure};
 use crate::state::{Folder, FolderError, Lock, witness_of};
+
+/// What the subject of the first record begins with, where another chain was before this one.
+pub(crate) const BEGUN_ANEW: &str = "begun anew; ";
 
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -33,6 +38,8 @@ pub enum Reason {
     Head,
     /// The pair in the database does not occur.
     Witness,
+    /// The database is an earlier one: it lacks changes that were followed by others.
+    OlderDatabase,
 }
 
 impl fmt::Display for Reason {
@@ -45,6 +52,7 @@ impl fmt::Display for Reason {
             Self::Truncated => "truncated",
             Self::Head => "head",
             Self::Witness => "witness",
+            Self::OlderDatabase => "older-database",
         })
     }
 }
@@ -104,6 +112,13 @@ pub struct Verdict {
     pub first_bad_seq: Option<u64>,
     /// What is wrong with it.
     pub reason: Option<Reason>,
+    /// How many changes and uses of grants the database may lack, and gets with the next command: a crash left that, or the
+    /// database is an older one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub database_lacks: Option<usize>,
+    /// Of a chain that took the place of another one: where that one ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub begun_anew: Option<String>,
 }
 
 /// Verifies the chain of a state directory, which may be a copy; waits up to 5 s for a writer to finish.
@@ -125,6 +140,8 @@ pub fn verify(state: &Path, anchor: Option<&Anchor>, stop: Stop<'_>) -> Result<V
         head_seq: None,
         first_bad_seq: None,
         reason: None,
+        database_lacks: None,
+        begun_anew: None,
     };
     let bad = match walk(&state, lock, anchor, stop, &mut verdict) {
         Ok(()) => None,
@@ -182,6 +199,7 @@ fn walk(
     let mut tail = none.clone();
     let mut head_met = head_says.is_some_and(|head| *head == none);
     let mut beyond: Option<Tail> = None;
+    let mut unwitnessed = Unwitnessed::default();
     let mut witnessed = witness.as_ref().is_none_or(|witness| witness.seq == 0);
     if let Some(mut lines) = lines {
         while let Some(line) = lines.next()? {
@@ -197,7 +215,17 @@ fn walk(
             } else {
                 Err(Reason::Malformed)
             };
-            tail = record.map_err(|reason| Bad::Record(next, reason))?.tail;
+            let record = record.map_err(|reason| Bad::Record(next, reason))?;
+            if record.tail.seq == 1 {
+                verdict.begun_anew = begun_anew(&record);
+            }
+            if witness
+                .as_ref()
+                .is_some_and(|witness| witness.seq < record.tail.seq)
+            {
+                unwitnessed.take(&record);
+            }
+            tail = record.tail;
             verdict.records = tail.seq;
             if let Some(anchor) = anchor.filter(|anchor| anchor.seq == tail.seq)
                 && anchor.hash != tail.hash
@@ -232,5 +260,20 @@ fn walk(
         let seq = witness.map_or(next, |witness| witness.seq.min(next));
         return Err(Bad::Record(seq, Reason::Witness));
     }
+    let lacks = unwitnessed
+        .lost
+        .len()
+        .saturating_add(unwitnessed.used.len());
+    verdict.database_lacks = (lacks > 0).then_some(lacks);
+    if unwitnessed.is_of_older_database() {
+        let first = unwitnessed.lost.first().map_or(next, |lost| lost.tail.seq);
+        return Err(Bad::Record(first, Reason::OlderDatabase));
+    }
     Ok(())
+}
+
+/// What the first record says of a chain before this one.
+fn begun_anew(first: &Record) -> Option<String> {
+    let subject = first.text("subject")?.strip_prefix(BEGUN_ANEW)?;
+    (first.event() == Some(Event::ChainRecovered)).then(|| subject.to_owned())
 }

@@ -46,6 +46,10 @@ impl Governor {
 
     /// Puts the store in order: every value. What cannot be done now is left for the next.
     pub(super) fn settle_secrets(&self) {
+        // What the database says of grants may be an older one's.
+        if self.state.damage().is_some() {
+            return;
+        }
         warn_of(approvals::expire(&self.state).map(drop));
         let owned = match self.secrets.owned() {
             Ok(owned) => owned,

@@ -192,7 +192,7 @@ impl Governor {
         if step.secrets().next().is_some() {
             // Whoever was to keep what it held of secrets came to an end before that was done.
             self.state
-                .write(|change| approvals::use_up(change, asked))?;
+                .write(|change| approvals::use_up(change, asked, &caller.who()))?;
             return ask().map(drop);
         }
         let brought = brought_by(step, asked)?;

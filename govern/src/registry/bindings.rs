@@ -6,7 +6,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 
-use super::approvals::Approval;
+use super::approvals::{Approval, Clock, LIVE};
 use super::find::{Registered, SkillHead, skill};
 use super::name::fold;
 use super::store;
@@ -130,7 +130,7 @@ pub fn list(database: &Connection, now: Time) -> Result<Vec<Binding>, Failure> {
     );
     let mut query = database.prepare_cached(&sql).map_err(store)?;
     let rows = query
-        .query_map(params![stored_time(now)], |row| {
+        .query_map(Clock::read(now).stored(), |row| {
             Ok((
                 row.get::<_, String>(3)?,
                 Binding {
@@ -170,18 +170,20 @@ pub fn bound(
 ) -> Result<Option<Bound>, Failure> {
     let sql = format!(
         "SELECT b.stored, b.store FROM bindings b
-         WHERE b.skill = ?2 AND b.expected = ?3 AND b.host = ?4 AND b.source IN ('', ?5)
-            AND (b.approval = '' OR b.approval = ?6 OR EXISTS (
+         WHERE b.skill = ?3 AND b.expected = ?4 AND b.host = ?5 AND b.source IN ('', ?6)
+            AND (b.approval = '' OR b.approval = ?7 OR EXISTS (
                 SELECT 1 FROM approvals a WHERE a.id = b.approval AND a.scope = 'until-changed' AND {LIVE}))
-         ORDER BY b.approval <> '', b.approval <> ?6, b.host LIMIT 1"
+         ORDER BY b.approval <> '', b.approval <> ?7, b.host LIMIT 1"
     );
+    let [clock, behind] = Clock::read(now).stored();
     database
         .prepare_cached(&sql)
         .and_then(|mut query| {
             query
                 .query_row(
                     params![
-                        stored_time(now),
+                        clock,
+                        behind,
                         skill.folded,
                         expected,
                         host,
@@ -272,13 +274,6 @@ pub(super) fn adopt(change: &Change<'_>, skill: &str, source: &str) -> Result<()
         )
         .map_err(store)?;
     Ok(())
-}
-
-/// Of `approvals a`, at time `?1`.
-const LIVE: &str = "a.status = 'approved' AND (a.valid_until IS NULL OR a.valid_until > ?1)";
-
-fn stored_time(now: Time) -> i64 {
-    i64::try_from(now.milliseconds()).unwrap_or(i64::MAX)
 }
 
 #[allow(clippy::too_many_arguments, reason = "the columns of one row")]

@@ -397,7 +397,7 @@ pub(crate) fn called_step(
         change.record(entry);
     }
     if let Some(asked) = brought.approval {
-        approvals::use_up(change, asked)?;
+        approvals::use_up(change, asked, who)?;
     }
     Ok(())
 }

@@ -52,6 +52,7 @@ pub(super) fn operation(
     found: &Registered,
     position: usize,
 ) -> Result<(), Failure> {
+    let body = serde_json::to_string(&found.operation).map_err(store)?;
     let manifest = found
         .manifest
         .as_ref()
@@ -74,7 +75,7 @@ pub(super) fn operation(
                 found.operation.digest,
                 found.policy_digest,
                 found.tier,
-                serde_json::to_string(&found.operation).unwrap_or_default(),
+                body,
                 manifest,
             ])
         })

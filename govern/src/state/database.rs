@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 use rustix::fs::OFlags;
 
 use super::folder::{Folder, FolderError};
-use crate::chain::{Closed, Place, Scan, Seen, Tail, Witness};
+use crate::chain::{BEGUN_ANEW, Closed, Place, Scan, Seen, Tail, Unwitnessed, Witness};
 use crate::failure::{Code, Failure};
 use crate::registry;
 use crate::time::Time;
@@ -308,9 +308,14 @@ pub(super) fn testify(
     Ok(())
 }
 
-/// Forgets what it knew of a chain that is not there any more, but for a note.
-pub(super) fn forget(database: &mut Connection, note: &str) -> rusqlite::Result<()> {
+/// Forgets what it knew of a chain that is not there any more, but for a note: what that chain vouched for ends with it.
+pub(super) fn forget(database: &mut Connection, witness: &Witness) -> rusqlite::Result<()> {
     let transaction = database.transaction()?;
+    registry::approvals::end_all(&transaction)?;
+    let note = format!(
+        "{BEGUN_ANEW}the chain before ended at {}:{}, and all approvals with it",
+        witness.seq, witness.hash
+    );
     transaction.execute_batch("DELETE FROM chain_segment; DELETE FROM chain_head;")?;
     transaction.execute(
         "INSERT INTO chain_head (one, seq, hash, ts, open, note) VALUES (1, 0, ?1, 0, '[]', ?2)",
@@ -319,12 +324,45 @@ pub(super) fn forget(database: &mut Connection, note: &str) -> rusqlite::Result<
     transaction.commit()
 }
 
+/// Has the database follow what the chain says of approvals that it does not know.
+pub(super) fn follow(database: &mut Connection, unwitnessed: &Unwitnessed) -> rusqlite::Result<()> {
+    let transaction = database.transaction()?;
+    for lost in &unwitnessed.lost {
+        if let (Some(event), Some(id)) = (lost.event(), lost.text("approval")) {
+            registry::approvals::follow(&transaction, event, id)?;
+        }
+    }
+    for (id, session) in &unwitnessed.used {
+        registry::approvals::follow_call(&transaction, id, session.as_deref())?;
+    }
+    transaction.commit()
+}
+
+/// Refuses a database that took the place of the one that witnessed this record, and knows less.
+pub(super) fn is_no_older(database: &Connection, witnessed: u64) -> Result<(), Failure> {
+    let seq: Option<i64> = database
+        .prepare_cached("SELECT seq FROM chain_head")
+        .and_then(|mut query| query.query_row([], |row| row.get(0)).optional())
+        .map_err(failed)?;
+    if seq.unwrap_or_default().cast_unsigned() < witnessed {
+        return Err(failed("the database is an older one than it was before"));
+    }
+    Ok(())
+}
+
 /// The witness of a state directory, which may be a copy; none where there is no database.
 pub(crate) fn witness_of(folder: &Folder) -> Result<Option<Witness>, String> {
-    let described = |error: &dyn std::fmt::Display| error.to_string();
-    if !folder.inspect(NAME).map_err(|error| described(&error))? {
+    if !folder.inspect(NAME).map_err(|error| error.to_string())? {
         return Ok(None);
     }
+    look_in(folder)
+        .and_then(|database| look(&database).map_err(failed))
+        .map(Some)
+        .map_err(|failure| failure.message)
+}
+
+/// A connection that only reads, to a database that may be a copy or lie where nothing can be written.
+pub(super) fn look_in(folder: &Folder) -> Result<Connection, Failure> {
     let path = folder.path().join(NAME);
     // The third is for read-only media, where what is in the log beside the database cannot be had: an older pair then.
     let immutable = url::Url::from_file_path(&path)
@@ -335,15 +373,19 @@ pub(crate) fn witness_of(folder: &Folder) -> Result<Option<Witness>, String> {
         .unwrap_or_default();
     let read = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let write = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    witnessed(&path, read)
-        .or_else(|_| witnessed(&path, write))
-        .or_else(|_| witnessed(immutable.as_ref(), read | OpenFlags::SQLITE_OPEN_URI))
-        .map_err(|error| described(&error))
+    let open = |path: &std::path::Path, flags| {
+        let database = Connection::open_with_flags(path, flags)?;
+        database.busy_timeout(std::time::Duration::from_secs(5))?;
+        database.pragma_query_value(None, "schema_version", |_| Ok(()))?;
+        Ok(database)
+    };
+    open(&path, read)
+        .or_else(|_: rusqlite::Error| open(&path, write))
+        .or_else(|_| open(immutable.as_ref(), read | OpenFlags::SQLITE_OPEN_URI))
+        .map_err(failed)
 }
 
-fn witnessed(path: &std::path::Path, flags: OpenFlags) -> rusqlite::Result<Option<Witness>> {
-    let database = Connection::open_with_flags(path, flags)?;
-    database.busy_timeout(std::time::Duration::from_secs(5))?;
+fn look(database: &Connection) -> rusqlite::Result<Witness> {
     database
         .query_row("SELECT seq, hash FROM chain_head", [], |row| {
             Ok(Witness {
@@ -352,4 +394,10 @@ fn witnessed(path: &std::path::Path, flags: OpenFlags) -> rusqlite::Result<Optio
             })
         })
         .optional()
+        .map(|found| {
+            found.unwrap_or_else(|| Witness {
+                seq: 0,
+                hash: Tail::none().hash,
+            })
+        })
 }

@@ -103,6 +103,11 @@ impl Folder {
         &self.path
     }
 
+    /// Whether something in it can be made: neither its mode nor its file system forbids that.
+    pub(crate) fn is_writable(&self) -> bool {
+        rustix::fs::access(&self.path, rustix::fs::Access::WRITE_OK).is_ok()
+    }
+
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }

@@ -43,9 +43,27 @@ const READERS: usize = 8;
 pub struct State {
     folder: Folder,
     readers: Mutex<Vec<rusqlite::Connection>>,
-    writer: Turn<Writer>,
-    /// The newest chain time that this process knows.
-    newest: Mutex<Time>,
+    /// None of a directory that can only be read, and why.
+    writer: Result<Turn<Writer>, Failure>,
+    known: Mutex<Known>,
+}
+
+/// What this process knows of chain and database.
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    /// The newest chain time.
+    newest: Time,
+    /// The record that the database witnesses at least.
+    witnessed: u64,
+}
+
+impl Known {
+    fn of(writer: &Writer) -> Self {
+        Self {
+            newest: writer.newest(),
+            witnessed: writer.witnessed(),
+        }
+    }
 }
 
 /// Where the chain ends.
@@ -97,7 +115,7 @@ impl State {
     /// Opens the state in this directory (0700, made if it is not there), recovers what a crash left (K-361, K-362).
     ///
     /// A chain that is not as it was left does not fail here: the state can be read then, and every change is
-    /// `audit-unavailable` (K-362, [`Self::damage`]).
+    /// `audit-unavailable` (K-362, [`Self::damage`]). Neither does a directory that can only be read.
     ///
     /// # Errors
     ///
@@ -114,15 +132,24 @@ impl State {
                 _ => failure,
             }
         })?;
+        if !folder.is_writable() {
+            let what = format!("{} can only be read", folder.path().display());
+            return Ok(Self {
+                folder,
+                readers: Mutex::default(),
+                writer: Err(database::failed(what)),
+                known: Mutex::default(),
+            });
+        }
         let until = Instant::now() + PATIENCE;
         let _lock = Lock::take(&folder, until).map_err(writer::locked)?;
         let writer = Writer::open(&folder)?;
-        let newest = writer.newest();
+        let known = Known::of(&writer);
         Ok(Self {
             folder,
             readers: Mutex::default(),
-            writer: Turn::new(writer),
-            newest: Mutex::new(newest),
+            writer: Ok(Turn::new(writer)),
+            known: Mutex::new(known),
         })
     }
 
@@ -135,15 +162,18 @@ impl State {
     /// Why nothing can be changed (K-362); none while all is well.
     #[must_use]
     pub fn damage(&self) -> Option<Failure> {
-        self.writer
-            .take(Instant::now() + PATIENCE)
-            .and_then(|writer| writer.damage())
+        match &self.writer {
+            Ok(writer) => writer
+                .take(Instant::now() + PATIENCE)
+                .and_then(|writer| writer.damage()),
+            Err(only_read) => Some(only_read.clone()),
+        }
     }
 
     /// K-271: the later of the system clock and the newest chain time, for whoever only reads.
     #[must_use]
     pub fn now(&self) -> Time {
-        let newest = *self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        let newest = self.known().newest;
         // What another process has written since counts too; a file that cannot be read is the next change's concern.
         let head = crate::chain::newest(&self.folder).unwrap_or_default();
         Time::now().max(newest).max(head)
@@ -165,9 +195,13 @@ impl State {
             .pop();
         let mut reader = match kept {
             Some(reader) => reader,
+            None if self.writer.is_err() => database::look_in(&self.folder)?,
             None => database::reader(&self.folder)?,
         };
+        // Asked before the reading begins, which sees all that was committed by then.
+        let witnessed = self.known().witnessed;
         let transaction = reader.transaction().map_err(database::failed)?;
+        database::is_no_older(&transaction, witnessed)?;
         let found = look(&transaction);
         transaction.finish().map_err(database::failed)?;
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -237,6 +271,8 @@ impl State {
         let until = Instant::now() + PATIENCE;
         let mut turn = self
             .writer
+            .as_ref()
+            .map_err(Clone::clone)?
             .take(until)
             .ok_or_else(|| writer::locked(lock::LockError::Busy))?;
         let writer = &mut *turn;
@@ -246,9 +282,12 @@ impl State {
         let _lock = Lock::take(&self.folder, until).map_err(writer::locked)?;
         writer.refresh()?;
         let done = act(writer);
-        let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
-        *newest = writer.newest();
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Known::of(writer);
         done
+    }
+
+    fn known(&self) -> Known {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

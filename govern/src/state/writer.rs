@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -16,7 +17,7 @@ use crate::chain::{
     segment,
 };
 use crate::failure::{Code, Failure};
-use crate::time::Time;
+use crate::time::{DRIFT, Time};
 
 const CHAIN: &str = "chain";
 
@@ -33,6 +34,8 @@ struct Database {
     connection: Connection,
     /// What `PRAGMA synchronous` was set to; asking for the same again costs as much as a small query.
     synchronous: Option<&'static str>,
+    /// The record that it witnessed last: what knows less is an older one.
+    witnessed: u64,
 }
 
 impl Database {
@@ -50,6 +53,7 @@ impl Database {
         database::testify(&transaction, &log.known, log.closed(), seen(log))?;
         transaction.commit()?;
         log.forget_closed();
+        self.witnessed = log.known.tail.seq;
         Ok(())
     }
 }
@@ -66,10 +70,14 @@ impl Writer {
         let mut database = Database {
             connection: database::open(folder)?,
             synchronous: None,
+            witnessed: 0,
         };
         let (running, others) = Running::start(folder).map_err(failed)?;
         let chain = match recover(folder, &mut database, &others) {
-            Ok(log) => Chain::Good(Box::new(log)),
+            Ok(log) => {
+                tell_of_clock(log.known.tail.ts);
+                Chain::Good(Box::new(log))
+            }
             Err(Trouble::Chain(error)) => Chain::Damaged(error.into()),
             Err(Trouble::Database(error)) => return Err(failed(error)),
         };
@@ -93,6 +101,11 @@ impl Writer {
             Chain::Good(log) => log.known.tail.ts,
             Chain::Damaged(_) => Time::default(),
         }
+    }
+
+    /// The record that the database witnesses at least.
+    pub(super) fn witnessed(&self) -> u64 {
+        self.database.witnessed
     }
 
     pub(super) fn head(&self) -> Head {
@@ -160,6 +173,7 @@ impl Writer {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(failed)?;
+        database::is_no_older(&transaction, self.database.witnessed)?;
         let mut change = Change {
             database: &transaction,
             now: Time::now().max(log.known.tail.ts),
@@ -195,6 +209,7 @@ impl Writer {
         }
         if !entries.is_empty() {
             log.forget_closed();
+            self.database.witnessed = log.known.tail.seq;
         }
         Ok(made)
     }
@@ -258,6 +273,17 @@ fn of_database(error: impl std::fmt::Display) -> Trouble {
     Trouble::Database(error.to_string())
 }
 
+/// Time that went backward is said.
+fn tell_of_clock(newest: Time) {
+    let behind = newest.since(Time::now());
+    if behind > DRIFT {
+        let behind = humantime::format_duration(Duration::from_secs(behind.as_secs()));
+        tracing::warn!(
+            "the clock is {behind} behind the newest record of the causal chain: it was wrong before, or was set back since"
+        );
+    }
+}
+
 /// K-362, at the start.
 fn recover(
     folder: &Folder,
@@ -272,16 +298,13 @@ fn recover(
     let key = Arc::new(ChainKey::load(folder, fresh)?);
     if fresh && known.witness.seq > 0 {
         // The operator has moved the chain away, or somebody else has: the new one begins with where the old one ended.
-        let note = format!(
-            "begun anew; the chain before ended at {}:{}",
-            known.witness.seq, known.witness.hash
-        );
-        database::forget(&mut database.connection, &note).map_err(of_database)?;
+        database::forget(&mut database.connection, &known.witness).map_err(of_database)?;
         kill_point();
         known = Known::read(&database.connection).map_err(of_database)?;
     }
     let mut notes = Vec::new();
     if let Some(note) = known.note.take().filter(|_| fresh) {
+        tracing::warn!("the causal chain is {note}");
         notes.push(note);
     }
     let chain = folder.make_child(CHAIN)?;
@@ -315,8 +338,10 @@ fn settle(
             ..Entry::new(Event::ChainRecovered)
         });
     }
-    for lost in std::mem::take(&mut log.known.lost) {
-        if let Some(event) = lost.event() {
+    let unwitnessed = std::mem::take(&mut log.known.unwitnessed);
+    database::follow(&mut database.connection, &unwitnessed).map_err(of_database)?;
+    for lost in unwitnessed.lost {
+        if let Some(event) = lost.event().filter(|event| !event.ends_approval()) {
             entries.push(lost.failed(event, Code::StoreUnavailable));
         }
     }

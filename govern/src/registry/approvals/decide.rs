@@ -15,6 +15,7 @@ use crate::registry::find::by_capability;
 use crate::registry::{Registered, Who, bindings, events, store};
 use crate::request::Schema;
 use crate::state::{Change, State};
+use crate::time::Time;
 
 /// How an operator decides.
 #[derive(Debug, Clone, Default)]
@@ -165,7 +166,11 @@ fn granted(
     let default = approval.subject.default_scope;
     let scope = verdict.scope.or(default).unwrap_or(Scope::UntilChanged);
     approval.scope = Some(scope);
-    approval.valid_until = verdict.ttl.map(|ttl| change.now.after(ttl));
+    if let Some(ttl) = verdict.ttl {
+        let clock = Time::now();
+        approval.valid_until = Some(clock.after(ttl));
+        approval.clock_behind = change.now.since(clock);
+    }
     approval.response = verdict.response.as_ref().map(|answer| answer.kept.clone());
     if approval.scope == Some(Scope::Session) && verdict.session.is_some() {
         approval.session.clone_from(&verdict.session);

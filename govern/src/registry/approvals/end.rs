@@ -1,20 +1,21 @@
 //! Requests and grants that end without a decision about them: their time is over, or their subject has changed or gone.
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use super::row::{select, stored, update};
-use super::{Approval, Scope, Status};
+use super::{Approval, Clock, Scope, Status};
 use crate::chain::Event;
 use crate::failure::Failure;
 use crate::registry::{Who, bindings, events, store};
 use crate::state::{Change, State};
+use crate::time::Time;
 
 /// Requests after which one that nobody decided is forgotten.
 const REMEMBERED: i64 = 20_000;
 
-/// Those whose time is over (K-271).
+/// Those whose time is over (K-271), at the chain's time `?1`; `?2` and `?3` are what [`Clock::stored`] answers.
 pub(in crate::registry) const OVER: &str = "(status = 'pending' AND expires_at <= ?1)
-    OR (status = 'approved' AND valid_until IS NOT NULL AND valid_until <= ?1)";
+    OR (status = 'approved' AND valid_until IS NOT NULL AND (valid_until <= ?2 OR clock_behind < ?3))";
 
 /// Ends one; a grant's bindings end with it (K-275). Records the event.
 pub(super) fn end(
@@ -29,13 +30,15 @@ pub(super) fn end(
         approval.decided_at = Some(change.now);
     }
     update(change, &approval, from)?;
-    if from == Status::Approved {
+    // A consumed one keeps its own for the call it is for.
+    if from == Status::Approved && status != Status::Consumed {
         bindings::drop_of_grant(change, &approval.id)?;
     }
     let event = match status {
         Status::Expired => Event::ApprovalExpired,
         Status::Revoked => Event::ApprovalRevoked,
         Status::Denied => Event::ApprovalDenied,
+        Status::Consumed => Event::ApprovalConsumed,
         _ => Event::ApprovalSuperseded,
     };
     change.record(events::of_approval(event, who, &approval));
@@ -61,18 +64,19 @@ pub(in crate::registry) fn end_over(
 ///
 /// `approval-store`, `audit-unavailable`.
 pub fn expire(state: &State) -> Result<Vec<Approval>, Failure> {
-    let condition = &format!("{OVER} ORDER BY number");
+    let over = |database: &Connection, now: Time| {
+        let [clock, behind] = Clock::read(now).stored();
+        let condition = format!("{OVER} ORDER BY number");
+        select(database, &condition, params![stored(now), clock, behind])
+    };
     let now = state.now();
     super::guarded((|| {
-        if state
-            .read(|database| select(database, condition, params![stored(now)]))?
-            .is_empty()
-        {
+        if state.read(|database| over(database, now))?.is_empty() {
             return Ok(Vec::new());
         }
         state.write(|change| {
-            let over = select(change.database, condition, params![stored(change.now)])?;
-            over.into_iter()
+            over(change.database, change.now)?
+                .into_iter()
                 .map(|approval| end(change, approval, Status::Expired, &Who::default()))
                 .collect()
         })
@@ -163,6 +167,51 @@ pub(in crate::registry) fn supersede_other(
         end(change, approval, Status::Superseded, who)?;
     }
     Ok(())
+}
+
+/// Has an approval end as the chain says that it ended, where the database does not know.
+pub(crate) fn follow(database: &Connection, event: Event, id: &str) -> rusqlite::Result<()> {
+    let (status, before) = match event {
+        Event::ApprovalDenied => (Status::Denied, "('pending')"),
+        Event::ApprovalExpired => (Status::Expired, "('pending', 'approved')"),
+        Event::ApprovalSuperseded => (Status::Superseded, "('pending', 'approved')"),
+        Event::ApprovalRevoked => (Status::Revoked, "('approved')"),
+        Event::ApprovalConsumed => (Status::Consumed, "('approved')"),
+        _ => return Ok(()),
+    };
+    database.execute(
+        &format!("UPDATE approvals SET status = ?2 WHERE id = ?1 AND status IN {before}"),
+        params![id, status.as_str()],
+    )?;
+    Ok(())
+}
+
+/// The same of a grant that the chain names in a call: one for a call is used up, and one for a session is this session's.
+pub(crate) fn follow_call(
+    database: &Connection,
+    id: &str,
+    session: Option<&str>,
+) -> rusqlite::Result<()> {
+    database.execute(
+        "UPDATE approvals SET status = 'consumed' WHERE id = ?1 AND status = 'approved' AND scope = 'once'",
+        [id],
+    )?;
+    database.execute(
+        "UPDATE approvals SET session = ?2
+         WHERE id = ?1 AND status = 'approved' AND scope = 'session' AND session IS NULL",
+        params![id, session],
+    )?;
+    Ok(())
+}
+
+/// The chain that vouched for them is gone: every request and every grant ends, and policy's count as taken back by an
+/// operator, which they may have been.
+pub(crate) fn end_all(database: &Connection) -> rusqlite::Result<()> {
+    database.execute_batch(
+        "DELETE FROM bindings WHERE approval <> '';
+         UPDATE approvals SET status = CASE status WHEN 'pending' THEN 'superseded' ELSE 'revoked' END
+         WHERE status IN ('pending', 'approved');",
+    )
 }
 
 /// Drops what nobody decided and is over, but for the newest: whoever changes a document again and again fills no disk. The

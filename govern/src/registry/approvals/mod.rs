@@ -32,18 +32,21 @@ pub use shown::{Shown, list, show};
 
 #[cfg(test)]
 pub(super) use end::OVER;
+pub(crate) use end::{end_all, follow, follow_call};
 pub(super) use end::{end_over, forget, supersede, supersede_other, supersede_skill};
 pub(super) use open::{grant_by_policy, open_capability};
 pub(super) use row::pending_of_skill;
 pub(super) use shown::derivation;
 pub(super) use standing::{Question, Standing, standing};
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::answer::PolicySource;
 use crate::failure::{Code, Failure};
-use crate::time::Time;
+use crate::time::{DRIFT, Time};
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$each:meta])* $variant:ident => $text:literal),* $(,)? }) => {
@@ -231,14 +234,49 @@ pub struct Approval {
     /// What the table knows it by.
     #[serde(skip)]
     pub(super) key: String,
+    /// Of a grant with `--ttl`: how far the clock was behind the chain's time when it was given.
+    #[serde(skip)]
+    pub(super) clock_behind: Duration,
 }
 
+/// What the time limit of a grant is judged by. The clock says how long it holds; the chain's time, which never goes
+/// backward, says whether the clock was set back meanwhile. Then nobody knows how long it has held, and it is over.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::registry) struct Clock {
+    now: Time,
+    /// By how much more than [`DRIFT`] the clock is behind the chain's time.
+    behind: Duration,
+}
+
+impl Clock {
+    /// `chain`: the chain's time.
+    pub(in crate::registry) fn read(chain: Time) -> Self {
+        let now = Time::now();
+        Self {
+            now,
+            behind: chain.since(now).saturating_sub(DRIFT),
+        }
+    }
+
+    /// For [`LIVE`] and [`end::OVER`]: the time, and how far the clock is behind.
+    pub(in crate::registry) fn stored(self) -> [i64; 2] {
+        [row::stored(self.now), row::milliseconds(self.behind)]
+    }
+}
+
+/// Of `approvals a`, with what [`Clock::stored`] answers as `?1` and `?2`: grants that hold.
+pub(in crate::registry) const LIVE: &str = "a.status = 'approved'
+    AND (a.valid_until IS NULL OR (a.valid_until > ?1 AND a.clock_behind >= ?2))";
+
 impl Approval {
-    /// K-271: whether its time is over, although nobody wrote that down yet.
+    /// K-271: whether its time is over, although nobody wrote that down yet. `now`: the chain's time.
     pub(crate) fn is_over(&self, now: Time) -> bool {
         match self.status {
             Status::Pending => now >= self.expires_at,
-            Status::Approved => self.valid_until.is_some_and(|until| now >= until),
+            Status::Approved => self.valid_until.is_some_and(|until| {
+                let clock = Clock::read(now);
+                clock.now >= until || clock.behind > self.clock_behind
+            }),
             _ => false,
         }
     }

@@ -46,6 +46,7 @@ fn make(change: &Change<'_>, opening: Opening<'_>) -> Result<Approval, Failure> 
         valid_until: None,
         response: None,
         key: opening.key,
+        clock_behind: Duration::ZERO,
     };
     insert(change, &approval, opening.skill, opening.reopens)?;
     Ok(approval)

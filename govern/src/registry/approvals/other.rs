@@ -39,6 +39,10 @@ pub fn permit_source_host(
         by_policy: false,
         now,
     };
+    if let Some(damage) = state.damage() {
+        // Before anything is fetched: what the database says of grants may be an older one's.
+        return Err(damage);
+    }
     let now = state.now();
     let seen = guarded(state.read(|database| standing(database, &question(now))))?;
     match seen {
@@ -51,13 +55,14 @@ pub fn permit_source_host(
             match standing(change.database, &asked)? {
                 Standing::Granted(None) => return Ok(Ok(())),
                 Standing::Granted(Some(mut approval)) => {
-                    if approval.scope == Some(Scope::Once) {
-                        approval.status = Status::Consumed;
-                    }
                     if approval.session.is_none() {
                         approval.session.clone_from(&who.session);
                     }
-                    update(change, &approval, Status::Approved)?;
+                    if approval.scope == Some(Scope::Once) {
+                        use_up(change, *approval, who)?;
+                    } else {
+                        update(change, &approval, Status::Approved)?;
+                    }
                     return Ok(Ok(()));
                 }
                 Standing::Pending(approval) => {
@@ -265,8 +270,11 @@ pub(crate) fn human(
     .map(|mut found| found.pop())
 }
 
-/// The answer of a human action was used: a step that has to be done again asks again.
-pub(crate) fn use_up(change: &Change<'_>, mut asked: Approval) -> Result<(), Failure> {
-    asked.status = Status::Consumed;
-    update(change, &asked, Status::Approved)
+/// A grant was used that is about no call: no `capability-call` names it. Records `approval-consumed`.
+pub(crate) fn use_up(
+    change: &mut Change<'_>,
+    approval: Approval,
+    who: &Who,
+) -> Result<(), Failure> {
+    end(change, approval, Status::Consumed, who).map(drop)
 }

@@ -232,7 +232,11 @@ fn denied(approval: &Approval) -> Failure {
 fn revoked(approval: &Approval) -> Failure {
     Failure::new(
         Code::ApprovalRevoked,
-        format!("an operator revoked the approval of {}", approval.label()),
+        format!("the approval of {} was revoked", approval.label()),
     )
+    .with_hint(format!(
+        "`hydrant approvals request {}` asks anew",
+        approval.label()
+    ))
     .with_approval(approval.id.clone())
 }

@@ -1,5 +1,7 @@
 //! Approvals in the database.
 
+use std::time::Duration;
+
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
@@ -10,11 +12,16 @@ use crate::state::Change;
 use crate::time::Time;
 
 const COLUMNS: &str = "id, kind, subject, requested_at, expires_at, body, status, session, decided_by, reason, decided_at,
-    scope, valid_until, response";
+    scope, valid_until, response, clock_behind";
 
 /// A time as it is stored.
 pub(super) fn stored(time: Time) -> i64 {
     i64::try_from(time.milliseconds()).unwrap_or(i64::MAX)
+}
+
+/// A duration as it is stored.
+pub(super) fn milliseconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
 fn time(milliseconds: i64) -> Time {
@@ -57,6 +64,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
         response: response
             .map(|text| serde_json::from_str(&text).map_err(|error| json(13, error)))
             .transpose()?,
+        clock_behind: Duration::from_millis(row.get::<_, i64>(14)?.unsigned_abs()),
     })
 }
 
@@ -80,7 +88,7 @@ pub(crate) fn by_id(database: &Connection, id: &str) -> Result<Approval, Failure
     found.pop().ok_or_else(|| {
         let shown: String = id.chars().take(64).collect();
         Failure::new(
-            Code::InvalidRequest,
+            Code::UnknownApproval,
             format!("there is no approval {shown}"),
         )
         .with_hint("approvals list shows what there is")
@@ -95,6 +103,7 @@ pub(super) fn insert(
     reopens: Option<&str>,
 ) -> Result<(), Failure> {
     let subject = &approval.subject;
+    let body = serde_json::to_string(subject).map_err(store)?;
     change
         .database
         .prepare_cached(
@@ -113,7 +122,7 @@ pub(super) fn insert(
                 subject.policy_digest.as_deref().unwrap_or_default(),
                 stored(approval.requested_at),
                 stored(approval.expires_at),
-                serde_json::to_string(subject).unwrap_or_default(),
+                body,
                 reopens,
                 approval.session,
             ])
@@ -138,7 +147,7 @@ pub(super) fn update(
         .database
         .prepare_cached(
             "UPDATE approvals SET status = ?2, session = ?3, decided_by = ?4, reason = ?5, decided_at = ?6, scope = ?7,
-                valid_until = ?8, response = ?9
+                valid_until = ?8, response = ?9, clock_behind = ?11
              WHERE id = ?1 AND status = ?10",
         )
         .and_then(|mut query| {
@@ -153,6 +162,7 @@ pub(super) fn update(
                 approval.valid_until.map(stored),
                 response,
                 from.as_str(),
+                milliseconds(approval.clock_behind),
             ])
         })
         .map_err(store)?;

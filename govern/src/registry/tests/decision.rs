@@ -100,7 +100,7 @@ fn k_265_terminal_states_stay() {
     assert_eq!(home.head(), before);
     assert_eq!(
         decide("approve", "ap-00").unwrap_err().code,
-        Code::InvalidRequest
+        Code::UnknownApproval
     );
 }
 

@@ -217,7 +217,9 @@ fn k_271_what_is_over_is_found_by_its_time() {
             let explain =
                 format!("EXPLAIN QUERY PLAN SELECT id FROM approvals WHERE {OVER} ORDER BY number");
             let mut query = database.prepare(&explain).map_err(store)?;
-            let rows = query.query_map([0], |row| row.get(3)).map_err(store)?;
+            let rows = query
+                .query_map([0, 0, 0], |row| row.get(3))
+                .map_err(store)?;
             Ok(rows.map(Result::unwrap).collect::<Vec<String>>().join("; "))
         })
         .unwrap();

@@ -76,7 +76,7 @@ fn change(state: &State, grant: bool) -> Result<i64, Failure> {
                 if grant {
                     Event::ApprovalGranted
                 } else {
-                    Event::ApprovalRevoked
+                    Event::CapabilityRemoved
                 },
                 "a.b",
             )
@@ -91,7 +91,7 @@ fn by_the_chain(home: &Home) -> BTreeSet<i64> {
     for record in home.records() {
         let grant = match record["event"].as_str().unwrap() {
             "approval-granted" => true,
-            "approval-revoked" => false,
+            "capability-removed" => false,
             _ => continue,
         };
         let number = record["approval"].as_str().unwrap().parse().unwrap();

@@ -148,7 +148,7 @@ fn k_370_events_whose_commit_was_lost_are_followed_by_the_same_as_errors() {
         &[
             Entry {
                 approval: Some("ap-2".to_owned()),
-                ..entry(Event::ApprovalRevoked, "a.b")
+                ..entry(Event::CapabilityUpdated, "a.b")
             },
             entry(Event::CapabilityRemoved, "a.b"),
         ],
@@ -159,9 +159,9 @@ fn k_370_events_whose_commit_was_lost_are_followed_by_the_same_as_errors() {
     assert_eq!(rows(&state), [1]);
     let expected = [
         "approval-granted ok",
-        "approval-revoked ok",
+        "capability-updated ok",
         "capability-removed ok",
-        "approval-revoked error",
+        "capability-updated error",
         "capability-removed error",
     ];
     assert_eq!(home.events(), expected);

@@ -252,7 +252,7 @@ fn k_362_a_chain_that_was_moved_away_is_begun_anew_and_says_so() {
     let records = home.records();
     assert_eq!(records[0]["event"], "chain-recovered");
     let subject = records[0]["subject"].as_str().unwrap();
-    assert!(subject.ends_with(&format!("6:{}", last["hash"].as_str().unwrap())));
+    assert!(subject.contains(&format!("6:{}", last["hash"].as_str().unwrap())));
     assert!(home.verify().ok);
     assert_eq!(records.len(), 1);
 }
@@ -303,7 +303,8 @@ fn k_274_an_older_database_does_not_bring_a_revoked_grant_back() {
     }
     fs::write(&database, old).unwrap();
     let damage = home.open().damage().unwrap();
-    assert!(damage.message.contains("witness"), "{damage}");
+    assert!(damage.message.contains("older"), "{damage}");
+    assert_eq!(home.verify().reason, Some(Reason::OlderDatabase));
 }
 
 #[test]

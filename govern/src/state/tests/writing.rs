@@ -25,7 +25,9 @@ fn k_359_a_change_and_its_record_are_there_after_a_restart() {
             records: 2,
             head_seq: Some(2),
             first_bad_seq: None,
-            reason: None
+            reason: None,
+            database_lacks: None,
+            begun_anew: None,
         }
     );
     assert_eq!(
