@@ -60,3 +60,5 @@ mod sandbox;
 mod secrets;
 #[path = "skill_interpreter/seed.rs"]
 mod seed;
+#[path = "skill_interpreter/telling.rs"]
+mod telling;

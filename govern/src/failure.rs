@@ -132,6 +132,7 @@ codes! {
     AnnotationInvalid => "annotation-invalid",
     Constant => "constant",
     LiteralCredential => "literal-credential",
+    MixedScripts => "mixed-scripts",
     JsonAsForm => "json-as-form",
     ScriptPlaceholder => "script-placeholder",
     OpenapiNewer => "openapi-newer",

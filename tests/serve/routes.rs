@@ -238,6 +238,14 @@ fn a_foreign_skill_is_loaded_shown_approved_revoked_and_removed() {
         )
         .ok();
     assert_eq!(approved["status"], "approved", "{approved}");
+    let by = approved["by"].as_str().unwrap();
+    assert!(by.starts_with("token sha256:"), "{by}");
+    let unknown = "/v1/approvals/ap-00000000000000000000000000000000";
+    let missing = approver.get(unknown);
+    assert_eq!(
+        (missing.status, missing.code().as_str()),
+        (404, "unknown-approval")
+    );
     let revoked = approver
         .post(
             &format!("/v1/approvals/{id}/revoke"),

@@ -112,8 +112,11 @@ fn k_265_a_terminal_state_stays() {
     let other = pending(&house, "one.tool");
     house.error(&["approvals", "revoke", &other]);
     assert_eq!(status(&house, &other), "pending");
-    for id in ["ap-00000000000000000000000000000000", "nothing"] {
-        assert_eq!(house.code(&["approvals", "approve", id]), "invalid-request");
+    for (id, expected) in [
+        ("ap-00000000000000000000000000000000", "unknown-approval"),
+        ("nothing", "invalid-request"),
+    ] {
+        assert_eq!(house.code(&["approvals", "approve", id]), expected);
     }
 }
 

@@ -326,3 +326,28 @@ fn k_378_no_answer_holds_a_value_that_is_bound_to_another_skill() {
     let seen = house.execute("one", "read", &json!({}));
     assert!(seen.to_string().contains(VALUE));
 }
+
+/// Nobody would know what to take out of the answer.
+#[test]
+fn nothing_is_sent_while_the_store_cannot_be_read() {
+    let server = Recorder::content();
+    let house = House::beside(&[&server]);
+    let plain = format!(
+        "name: plain\noperations:\n- name: read\n  endpoint: {}\n",
+        server.url("/read")
+    );
+    house.load("plain.yaml", &plain);
+    house.approve_all();
+    house.execute("plain", "read", &json!({}));
+    server.only();
+    house.secret("TOKEN", "plain", VALUE);
+    let store = house.state().join("secrets.toml");
+    let whole = fs::read(&store).unwrap();
+    fs::write(&store, "no store").unwrap();
+    let refused = house.denied("plain", "read", &json!({}));
+    assert_eq!(code(&refused), "store-unavailable");
+    assert_eq!(refused.get("executed"), None);
+    server.only();
+    fs::write(&store, whole).unwrap();
+    house.execute("plain", "read", &json!({}));
+}

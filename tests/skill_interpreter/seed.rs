@@ -73,7 +73,7 @@ fn assert_moltbook(loaded: &Value) {
     assert_eq!(loaded["pending-approvals"], 3);
     assert_eq!(
         loaded["hint"],
-        "Use ccos.approval.request to approve these capabilities"
+        "an operator decides: `hydrant approvals list --status pending` shows what waits"
     );
 }
 
@@ -380,7 +380,7 @@ fn k_438_an_address_that_an_operation_asked_for_is_no_skill() {
     assert_eq!(
         error["message"],
         "X/Twitter addresses are not skills. If an operation asked for this address, give it to that operation; \
-         force=true loads it regardless."
+         --force (in a request `force`) loads it regardless."
     );
     // Forced it is tried: it comes as far as the question whether skills may be loaded from there.
     let forced = house.error(&["skill", "load", "--force", address]);

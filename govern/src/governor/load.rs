@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Caller, Governor};
 use crate::answer::{Diagnostic, Operation, Severity, Skill, Stage, Status};
 use crate::chain::{Entry, Event, Outcome};
-use crate::check::{self, CheckedSkill, Load};
+use crate::check::{self, CheckedOperation, CheckedSkill, Load};
 use crate::client::Frontend;
 use crate::digest;
 use crate::execute;
@@ -217,6 +217,7 @@ impl Governor {
                 judge: self.judge(),
             },
         )?;
+        mark_look_alikes(&mut checked);
         for operation in &mut checked.operations {
             let Err(failure) = self.can_run(&operation.operation) else {
                 continue;
@@ -254,5 +255,32 @@ impl Governor {
             }
         }
         Ok(())
+    }
+}
+
+/// Says of ids that may look like others what they are: at the load, and to whoever approves.
+fn mark_look_alikes(checked: &mut CheckedSkill) {
+    const WHAT: &str = "has letters of several scripts, and may look like another one";
+    let mut warn = |line, message: &str| {
+        checked.skill.diagnostics.push(Diagnostic {
+            code: Code::MixedScripts,
+            severity: Severity::Warn,
+            line,
+            message: message.to_owned(),
+        });
+    };
+    let of_skill = registry::mixes_scripts(&checked.skill.id);
+    if of_skill {
+        warn(1, &format!("the id of the skill {WHAT}"));
+    }
+    for CheckedOperation { operation, .. } in &mut checked.operations {
+        if registry::mixes_scripts(&operation.id) {
+            let message = format!("the id of the operation {WHAT}");
+            warn(operation.line, &message);
+            operation.notes.push(message);
+        }
+        if of_skill {
+            operation.notes.push(format!("the id of the skill {WHAT}"));
+        }
     }
 }

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
 use super::{Caller, Governor};
 use crate::chain::{self, Filter, Stop};
 use crate::config::HostPort;
 use crate::failure::{Code, Failure};
+use crate::redact::SHORTEST;
 use crate::registry;
 use crate::registry::approvals::{self, Approval, Kind, Scope, Status, Verdict};
 use crate::registry::bindings::{self, Store};
@@ -306,8 +307,27 @@ impl Governor {
     ) -> Result<Value, Failure> {
         // What was granted before must not come after it.
         self.settle_secrets();
+        let mut warnings = Vec::new();
+        if value.expose_secret().len() < SHORTEST {
+            warnings.push(format!(
+                "the value has fewer than {SHORTEST} bytes: it is not taken out of answers and logs"
+            ));
+        }
+        if let Some(skill) = skill {
+            let now = self.state.now();
+            let shown = self
+                .state
+                .read(|database| registry::show(database, skill, None, self, now));
+            if shown.is_err_and(|failure| failure.code == Code::UnknownSkill) {
+                warnings.push(format!("no skill {skill} is loaded"));
+            }
+        }
         self.secrets.set(name, skill, value)?;
-        Ok(json!({ "name": name, "skill-id": skill, "set": true }))
+        let mut answer = json!({ "name": name, "skill-id": skill, "set": true });
+        if let (Value::Object(members), false) = (&mut answer, warnings.is_empty()) {
+            members.insert("warnings".to_owned(), json!(warnings));
+        }
+        Ok(answer)
     }
 
     /// `hydrant secrets list` (K-277): names, scopes and bindings.

@@ -233,7 +233,7 @@ pub(super) fn tweet(url: &Url) -> Result<(), Failure> {
     Err(Failure::new(
         Code::UrlTweet,
         "X/Twitter addresses are not skills. If an operation asked for this address, give it to that operation; \
-         force=true loads it regardless.",
+         --force (in a request `force`) loads it regardless.",
     ))
 }
 
@@ -256,7 +256,8 @@ fn suffix(place: &Place) -> Result<(), Failure> {
         return Ok(());
     }
     Err(not_skill(
-        "No skill suffix in this address (.md, .markdown, .yaml, .yml, .json); force=true loads it regardless.",
+        "No skill suffix in this address (.md, .markdown, .yaml, .yml, .json); --force (in a request `force`) \
+         loads it regardless.",
     ))
 }
 

@@ -21,8 +21,9 @@ use crate::check::{CheckedOperation, CheckedSkill};
 use crate::failure::{Code, Failure};
 use crate::state::Change;
 
-/// K-368, of the seed.
-const HINT: &str = "Use ccos.approval.request to approve these capabilities";
+/// Who can do what a caller cannot.
+const HINT: &str =
+    "an operator decides: `hydrant approvals list --status pending` shows what waits";
 
 /// K-178: a code file given at load.
 #[derive(Debug, Clone)]

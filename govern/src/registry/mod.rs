@@ -47,6 +47,7 @@ pub use generation::{Since, generation, list_since};
 pub use listing::{CapabilityShown, List, ListedSkill, SkillShown, list, show};
 pub use load::{CodeFile, NewSkill, load};
 pub use loaded::{CapabilityRow, CapabilityStatus, Delta, Loaded, MapsTo};
+pub(crate) use name::mixes_scripts;
 pub use name::{fold, fold_capability};
 pub use schema::schema;
 pub use unload::{Unloaded, unload};

@@ -1,6 +1,10 @@
 //! K-08 to K-11: names, and how they are looked up.
 
+use std::collections::BTreeSet;
+
 use icu_normalizer::ComposingNormalizerBorrowed;
+use icu_properties::CodePointMapData;
+use icu_properties::props::Script;
 
 use crate::failure::{Code, Failure};
 
@@ -47,6 +51,22 @@ pub(super) fn check(id: &str) -> Result<(), Failure> {
 /// Fillers, which Unicode calls letters and nobody sees: an id with one looks like another id.
 fn is_blank(c: char) -> bool {
     matches!(c, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}')
+}
+
+/// Whether an id has letters of more than one script, so that it may look like another id. Those that Japanese and Korean are
+/// written with go together.
+pub(crate) fn mixes_scripts(id: &str) -> bool {
+    let scripts = CodePointMapData::<Script>::new();
+    let found: BTreeSet<Script> = id
+        .chars()
+        .filter(|c| c.is_alphabetic())
+        .map(|c| match scripts.get(c) {
+            Script::Hiragana | Script::Katakana | Script::Hangul | Script::Bopomofo => Script::Han,
+            script => script,
+        })
+        .filter(|script| !matches!(*script, Script::Common | Script::Inherited))
+        .collect();
+    found.len() > 1
 }
 
 /// K-11: ids that no skill gets.

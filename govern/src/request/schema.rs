@@ -52,6 +52,18 @@ const MAP: [&str; 6] = [
     "definitions",
 ];
 
+/// Keywords whose schemas are applied to the value itself.
+const IN_PLACE: [&str; 8] = [
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "dependentSchemas",
+];
+
 /// Schemas that [`Schemas`] keeps.
 const KEPT: usize = 32;
 /// Bytes of one, and its subschemas with references followed, at most.
@@ -105,7 +117,7 @@ impl Schema {
             patterns: PATTERNS,
             stack: Vec::new(),
         };
-        size.visit(root, 0)?;
+        size.visit(root, 0, 0)?;
         let validator = jsonschema::options()
             .with_draft(jsonschema::Draft::Draft202012)
             .offline()
@@ -225,11 +237,13 @@ struct Size<'s> {
     root: &'s Value,
     left: u64,
     patterns: u64,
-    stack: Vec<*const Value>,
+    /// Schemas that a reference led to, and how far down in a value.
+    stack: Vec<(*const Value, u32)>,
 }
 
 impl<'s> Size<'s> {
-    fn visit(&mut self, schema: &'s Value, depth: u32) -> Result<(), Failure> {
+    /// `down`: how many members and items down in a value the schema is applied.
+    fn visit(&mut self, schema: &'s Value, depth: u32, down: u32) -> Result<(), Failure> {
         self.left = self
             .left
             .checked_sub(1)
@@ -257,21 +271,29 @@ impl<'s> Size<'s> {
         let deeper = depth.saturating_add(1);
         if let Some(target) = referenced(self.root, members)? {
             let identity = std::ptr::from_ref(target);
-            if !self.stack.contains(&identity) {
-                self.stack.push(identity);
-                self.visit(target, deeper)?;
-                self.stack.pop();
+            match self.stack.iter().find(|(known, _)| *known == identity) {
+                // No value has an end at which it would be left.
+                Some((_, known)) if *known == down => {
+                    return Err(refused("a $ref leads back to itself"));
+                }
+                Some(_) => {}
+                None => {
+                    self.stack.push((identity, down));
+                    self.visit(target, deeper, down)?;
+                    self.stack.pop();
+                }
             }
         }
-        for below in subschemas(members) {
-            self.visit(below, deeper)?;
+        for (keyword, below) in subschemas(members) {
+            let down = down.saturating_add(u32::from(!IN_PLACE.contains(&keyword)));
+            self.visit(below, deeper, down)?;
         }
         Ok(())
     }
 }
 
-/// Every schema directly below one.
-fn subschemas(members: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+/// Every schema directly below one, with its keyword.
+fn subschemas(members: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
     members.iter().flat_map(|(keyword, value)| {
         let keyword = keyword.as_str();
         let one = ONE
@@ -290,6 +312,7 @@ fn subschemas(members: &Map<String, Value>) -> impl Iterator<Item = &Value> {
         one.into_iter()
             .chain(list.into_iter().flatten())
             .chain(map.into_iter().flatten())
+            .map(move |below| (keyword, below))
     })
 }
 

@@ -1,7 +1,7 @@
 //! What the commands of governed execution share: how the governor is opened, and how its answers and errors are printed
 //! (section 2.2).
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::config::{self, AuditOptions, PinOptions, PolicyOptions};
 use super::inside::Inside;
 use super::layout::laid_out;
-use super::output::{Exit, Format, fail, print, print_line};
+use super::output::{Exit, Format, fail, print, print_line, tell_json};
 
 /// The options of every command of governed execution.
 #[derive(Args)]
@@ -119,18 +119,17 @@ impl Options {
                 (None, Some(line)) => format!(" (line {line})"),
                 (None, None) => String::new(),
             };
-            fail(&visible(&format!("{failure}{place}")));
+            fail(&in_one_line(&format!("{failure}{place}")));
             if let Some(approval) = &failure.approval_id {
-                fail(&visible(&format!(
+                fail(&in_one_line(&format!(
                     "see `hydrant approvals show {approval}`"
                 )));
             }
             if let Some(hint) = &failure.hint {
-                fail(&visible(hint));
+                fail(&in_one_line(hint));
             }
         } else {
-            // Where even that fails there is nobody to tell.
-            let _ = writeln!(std::io::stderr(), "{}", json!({ "error": failure }));
+            tell_json(&json!({ "error": failure }));
         }
         Exit::Error
     }
@@ -188,11 +187,9 @@ pub(super) fn caller(session: Option<&str>) -> Result<Caller, Failure> {
     Ok(caller?.named(hydrant::govern::user_name()))
 }
 
-/// One line without what a terminal would obey.
-fn visible(text: &str) -> String {
-    let line = text.replace('\n', " ");
-    let shown = laid_out(&Value::String(line));
-    shown.trim_end().to_owned()
+/// A document must not add a line to a message.
+fn in_one_line(text: &str) -> String {
+    text.replace('\n', " ")
 }
 
 /// The text itself, of @FILE, or of standard input for `-`.

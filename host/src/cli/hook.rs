@@ -1,13 +1,12 @@
 //! `hydrant hook`: the `UserPromptSubmit` hook of agents, and putting it into their settings.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, Subcommand, value_parser};
 use hydrant::hook::{self, Reply, Source, Warning};
 
-use super::output::{Exit, print_line};
+use super::output::{Exit, print_line, tell};
 use super::prompt::{ModeArgument, PlannerOptions, named_path};
 use super::{install, output};
 
@@ -71,7 +70,7 @@ fn prompt(arguments: &PromptArguments, started: Instant) -> anyhow::Result<Exit>
         Reply::halted("platform", "only Linux and macOS are supported", &[])
     };
     for line in &reply.stderr {
-        let _ = writeln!(std::io::stderr(), "{line}");
+        tell(line);
     }
     match reply.stdout {
         Some(line) => print_line(&line).map(|()| Exit::Done),

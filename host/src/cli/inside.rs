@@ -11,7 +11,7 @@ use hydrant::serve::syscall::{Client, ClientError, Ended, Refusal};
 use serde_json::{Value, json};
 
 use super::lazy::Lazy;
-use super::output::{Exit, fail};
+use super::output::{Exit, fail, tell_json};
 use super::{
     Cli, Command, describe, finish, hydrate, map, run as run_command, skill, skills, syscall, usage,
 };
@@ -96,7 +96,7 @@ fn answer(result: anyhow::Result<Exit>) -> ExitCode {
             } else {
                 let message = error.to_string();
                 let error = json!({ "error": { "code": "operator-only", "message": message } });
-                let _ = writeln!(io::stderr(), "{error}");
+                tell_json(&error);
             }
             Exit::Error.into()
         }

@@ -149,10 +149,25 @@ impl Table {
 
 /// `text` with what a terminal would obey instead of showing as `\u{…}`; tabs stay.
 pub(super) fn visible(text: &str) -> String {
+    escape(text, |shown, character| {
+        shown.extend(character.escape_unicode());
+    })
+}
+
+/// JSON that says the same, with the same characters in JSON's own escapes.
+pub(super) fn visible_json(json: &str) -> String {
+    escape(json, |shown, character| {
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            let _ = write!(shown, "\\u{unit:04x}");
+        }
+    })
+}
+
+fn escape(text: &str, escaped: impl Fn(&mut String, char)) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
         if character != '\t' && (character.is_control() || is_invisible(character)) {
-            shown.extend(character.escape_unicode());
+            escaped(&mut shown, character);
         } else {
             shown.push(character);
         }

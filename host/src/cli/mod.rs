@@ -48,7 +48,7 @@ mod verify_pins;
 mod world;
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -218,7 +218,14 @@ fn finish(result: anyhow::Result<Exit>) -> ExitCode {
 
 /// A wrong command line is exit status 2, but 1 for the commands of TX-03. Help and version are no errors.
 fn usage(error: &clap::Error, command: Option<&OsString>) -> ExitCode {
-    let _ = error.print();
+    let text = error.render().to_string();
+    let shown = output::visible_lines(&text);
+    // What was typed is quoted, and may come from a document.
+    let _ = if shown == text {
+        error.print()
+    } else {
+        write!(std::io::stderr(), "{shown}")
+    };
     if matches!(
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
@@ -248,7 +255,7 @@ fn quieten_tools() {
 fn start_log(command: Option<&str>) {
     use tracing_subscriber::EnvFilter;
     let log = tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
+        .with_writer(|| output::Log)
         .with_ansi(false);
     match std::env::var("HYDRANT_LOG") {
         Ok(filter) => log.with_env_filter(EnvFilter::new(filter)).init(),

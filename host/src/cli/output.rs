@@ -12,6 +12,7 @@ use hydrant::engine::CallError;
 use hydrant::pins::Class;
 use hydrant::policy::PolicyError;
 
+use super::layout::{visible, visible_json};
 use super::prompt::UsageError;
 
 /// The exit statuses (TX-03, CLI-04, EN-16).
@@ -179,11 +180,42 @@ pub(super) fn in_one_line(error: &anyhow::Error) -> String {
     line
 }
 
-/// Writes a message to stderr. Where even that fails there is nobody to tell.
+/// Writes why something failed to stderr.
 pub(super) fn fail(message: &str) {
     let mut stderr = io::stderr();
     let prefix = Tone::Bad.paint("hydrant:", &stderr);
-    let _ = writeln!(stderr, "{prefix} {message}");
+    let _ = writeln!(stderr, "{prefix} {}", visible_lines(message));
+}
+
+/// Writes a message to stderr, without what a terminal would obey. Where even that fails there is nobody to tell.
+pub(super) fn tell(message: &str) {
+    let _ = writeln!(io::stderr(), "{}", visible_lines(message));
+}
+
+/// The same of an error as JSON, for programs.
+pub(super) fn tell_json(error: &serde_json::Value) {
+    let _ = writeln!(io::stderr(), "{}", visible_json(&error.to_string()));
+}
+
+/// What is printed of a text of several lines.
+pub(super) fn visible_lines(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(visible).collect();
+    lines.join("\n")
+}
+
+/// Standard error for the log, whose lines name what strangers wrote.
+pub(super) struct Log;
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        io::stderr().write_all(visible_lines(&text).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
 }
 
 /// The reader of our output went away, as `head` does: no error of ours.

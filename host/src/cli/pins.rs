@@ -10,7 +10,7 @@ use hydrant::pins::report::{self, Report, Stream};
 use hydrant::pins::{Anchor, ComponentProbe, MinSigners, PINS, Progress, Root, SKILLS};
 use hydrant::trust::{Digest, write_replacing};
 
-use super::output::{Exit, Tone, print, print_line};
+use super::output::{Exit, Tone, print, print_line, visible_lines};
 use super::status::StatusLine;
 
 /// Mode of a report file.
@@ -151,7 +151,7 @@ impl ReportOptions {
 
     fn write_line(&self, text: &str, stream: Stream) -> anyhow::Result<()> {
         if self.is_document() || stream == Stream::Stderr {
-            message(&Tone::paint_line(text, &io::stderr()));
+            message(&Tone::paint_line(&visible_lines(text), &io::stderr()));
             Ok(())
         } else {
             print_line(&Tone::paint_line(text, &io::stdout()))

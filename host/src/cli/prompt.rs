@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::config::{AuditOptions, PinOptions, PolicyOptions};
+use super::output::tell;
 
 /// Where workflows come from.
 #[derive(Args)]
@@ -202,9 +203,8 @@ pub(super) fn named_path(flag: Option<&Path>, variable: &str) -> Option<PathBuf>
 
 /// Warnings of a command, to stderr.
 pub(super) fn warn(warnings: &[Warning]) {
-    use std::io::Write;
     for warning in warnings {
-        let _ = writeln!(std::io::stderr(), "{warning}");
+        tell(&warning.to_string());
     }
 }
 

@@ -1,6 +1,6 @@
 //! `hydrant run ID`: a pinned skill, called once (TK-42). The form with `--bundle` is in [`super::compat`].
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -15,7 +15,7 @@ use hydrant::{HostBuilder, HostError, Run, home};
 use super::config::{self, AuditOptions, LayerOptions, PinOptions, PolicyOptions};
 use super::inside::Inside;
 use super::layout::laid_out;
-use super::output::{Exit, Format, fail, print, skill_error};
+use super::output::{Exit, Format, fail, print, skill_error, tell_json};
 use super::pins::refuse_in_root;
 
 /// Run a pinned skill
@@ -135,8 +135,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
         Err(failure) => {
             slots.keep();
-            // The JSON alone, for programs. Where even that fails there is nobody to tell.
-            let _ = writeln!(io::stderr(), "{}", failure.to_json());
+            tell_json(&failure.to_json());
             Ok(Exit::SkillFailed)
         }
     }
@@ -226,7 +225,7 @@ pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Res
         // Over the socket a request is a value: the skill, which would have said this, never sees another one.
         let error =
             serde_json::json!({ "code": "invalid_request", "message": "the request is not JSON" });
-        let _ = writeln!(io::stderr(), "{error}");
+        tell_json(&error);
         return Ok(Exit::SkillFailed);
     };
     match hydrant.try_call(&arguments.skill, &input)? {
@@ -253,7 +252,7 @@ fn refused(refusal: &Refusal) -> anyhow::Result<Exit> {
     let by = details.and_then(|details| details.get("refused")?.as_str());
     let exit = match (details, by) {
         (Some(error), None) => {
-            let _ = writeln!(io::stderr(), "{error}");
+            tell_json(error);
             return Ok(Exit::SkillFailed);
         }
         (_, Some("drift")) => Exit::Drift,

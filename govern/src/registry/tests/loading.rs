@@ -62,7 +62,7 @@ fn k_430_a_load_answers_what_was_registered() {
     assert_eq!(answer["pending-approvals"], 3);
     assert_eq!(
         answer["hint"],
-        "Use ccos.approval.request to approve these capabilities"
+        "an operator decides: `hydrant approvals list --status pending` shows what waits"
     );
     // K-369
     assert!(!answer.to_string().contains("name: moltbook"));

@@ -31,7 +31,7 @@ use hydrant::trust::Experimental;
 
 use self::arguments::Usage;
 use super::lazy::Lazy;
-use super::output::{Exit, in_one_line, is_broken_pipe};
+use super::output::{Exit, in_one_line, is_broken_pipe, tell};
 
 /// The commands that hydrant has only for the sake of provenact.
 #[derive(Subcommand)]
@@ -151,8 +151,7 @@ fn exit(result: &anyhow::Result<()>) -> ExitCode {
         Ok(()) => Exit::Done.into(),
         Err(error) if is_broken_pipe(error) => Exit::Done.into(),
         Err(error) => {
-            // Where even that fails there is nobody to tell.
-            let _ = writeln!(io::stderr(), "command failed: {}", in_one_line(error));
+            tell(&format!("command failed: {}", in_one_line(error)));
             Exit::Error.into()
         }
     }
