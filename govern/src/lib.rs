@@ -20,6 +20,7 @@ pub mod execute;
 pub mod failure;
 pub mod governor;
 pub mod guard;
+pub mod header;
 pub mod manifest;
 pub mod onboarding;
 pub mod ports;

@@ -11,28 +11,13 @@ use super::text::of_input;
 use super::{Fill, Filled};
 use crate::answer::{HttpStage, Segment, Segments};
 use crate::failure::{Code, Failure};
+use crate::header;
 use crate::ports::WireValue;
 
 /// K-319
 const HEADERS: usize = 100;
 /// K-319, in bytes.
 const HEADER_BYTES: usize = 64 << 10;
-/// K-313
-const REFUSED: [&str; 11] = [
-    "host",
-    "content-length",
-    "transfer-encoding",
-    "connection",
-    "keep-alive",
-    "upgrade",
-    "te",
-    "trailer",
-    "expect",
-    "forwarded",
-    "http2-settings",
-];
-/// K-313
-const REFUSED_BEGINNINGS: [&str; 3] = ["proxy-", "sec-", "x-forwarded-"];
 
 /// A header as it is sent.
 #[derive(Debug, Clone)]
@@ -273,13 +258,7 @@ fn is_token(text: &str) -> bool {
 
 /// K-313: the interpreter refused these already; what it answers is not believed (K-04).
 fn check_name(name: &str) -> Result<(), Failure> {
-    let lower = name.to_ascii_lowercase();
-    if is_token(name)
-        && !REFUSED.contains(&lower.as_str())
-        && !REFUSED_BEGINNINGS
-            .iter()
-            .any(|beginning| lower.starts_with(beginning))
-    {
+    if is_token(name) && !header::is_refused(name) {
         return Ok(());
     }
     let shown: String = name.chars().take(120).filter(|c| !c.is_control()).collect();

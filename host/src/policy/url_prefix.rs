@@ -3,7 +3,7 @@
 //! | prefix | matches | does not match |
 //! |---|---|---|
 //! | `https://a.example/` | everything on port 443 of that host | `http://a.example/`, `https://a.example:444/`, `https://b.a.example/` |
-//! | `https://a.example/docs/` | `/docs`, `/docs/x?y=1` | `/docs2`, `/docs/%2e%2e/x`, `/docs/../x` |
+//! | `https://a.example/docs/` | `/docs`, `/docs/x?y=1` | `/docs2`, `/docs/%2e%2e/x`, `/docs/../x`, `/docs/..;/x` |
 //! | `https://127.0.0.1:8080/` | that literal address and port | `https://localhost:8080/` |
 //!
 //! Both sides are parsed as WHATWG URLs. Nothing is resolved, and no wildcard exists.
@@ -47,6 +47,9 @@ impl UrlPrefix {
                 "must have a path without `%` escapes and without characters that need one",
             );
         }
+        if has_parameters(url.path()) {
+            return Err("must have a path without parameters (`;`)");
+        }
         if normal_segments(url.path(), Escapes::None).is_none() {
             return Err("must have a path that begins with `/` and has no segment `.` or `..`");
         }
@@ -82,6 +85,9 @@ impl UrlPrefix {
         if !same_origin || !request.has_authority() || request.fragment().is_some() {
             return false;
         }
+        if self.url.path() != "/" && has_parameters(request.path()) {
+            return false;
+        }
         let prefix = normal_segments(self.url.path(), Escapes::None);
         let (Some(prefix), Some(mut request)) = (prefix, normal_segments(request.path(), escapes))
         else {
@@ -115,6 +121,12 @@ pub(super) fn has_harmless_escapes(path: &str) -> bool {
         let byte = byte.and_then(|digits| u8::from_str_radix(digits, 16).ok());
         byte.is_some_and(|byte| byte > 0x1F && !matches!(byte, b'%' | b'.' | b'/' | b'\\' | 0x7F))
     })
+}
+
+/// Whether a path has parameters (RFC 3986, section 3.3), which some servers take out before they resolve its segments: of
+/// `/docs/..;/x` they answer `/x`.
+pub(super) fn has_parameters(path: &str) -> bool {
+    path.contains(';') || path.to_ascii_uppercase().contains("%3B")
 }
 
 /// Whether a URL names a literal address or `localhost`, and so may reach an address that is not public (TC-33).
@@ -198,6 +210,7 @@ mod tests {
             "https://a.example/a\\b",
             "https://a.example/%41",
             "https://a.example/a b",
+            "https://a.example/a;b",
             "https://a.example/é",
             "x://h",
         ] {
@@ -231,6 +244,9 @@ mod tests {
             "https://a.example/docs#x",
             "https://a.example/docs/a%41",
             "https://a.example\\docs@b.example/docs",
+            "https://a.example/docs/x/..;/",
+            "https://a.example/docs/x/..%3B/",
+            "https://a.example/docs/;v=1/x",
         ] {
             assert!(!matches(prefix, outside, Escapes::None), "{outside}");
         }

@@ -123,6 +123,8 @@ fn k_313_headers_that_are_the_hosts_to_set_are_refused_also_from_the_interpreter
         "X-Forwarded-For",
         "Expect",
         "Trailer",
+        "X-HTTP-Method-Override",
+        "X_Original_URL",
         "a b",
         "a\r\nb",
         "",

@@ -14,19 +14,31 @@ use crate::draft::{
 use crate::failure::{Code, Failure};
 use crate::model::{AuthOut, Basic, Encoding, HeaderOut, Pair, SecretKind, Segment, Segments};
 
-/// K-313
-const REFUSED: [&str; 11] = [
-    "host",
-    "content-length",
-    "transfer-encoding",
+/// Headers of the connection, and those that some servers obey instead of method, path or host. The host has the same list,
+/// and refuses them again.
+const REFUSED: [&str; 22] = [
     "connection",
-    "keep-alive",
-    "upgrade",
-    "te",
-    "trailer",
+    "content-length",
     "expect",
     "forwarded",
+    "host",
     "http2-settings",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "x-host",
+    "x-http-host-override",
+    "x-http-method",
+    "x-http-method-override",
+    "x-method-override",
+    "x-original-host",
+    "x-original-method",
+    "x-original-uri",
+    "x-original-url",
+    "x-override-url",
+    "x-rewrite-url",
 ];
 /// K-313
 const REFUSED_BEGINNINGS: [&str; 3] = ["proxy-", "sec-", "x-forwarded-"];
@@ -416,7 +428,8 @@ fn split_scheme(value: &Template) -> (Option<String>, Template) {
 
 /// K-313
 fn check_name(name: &str) -> Result<(), Failure> {
-    let lower = name.to_ascii_lowercase();
+    // A server that gives headers to programs as variables does not tell `_` from `-`.
+    let lower = name.to_ascii_lowercase().replace('_', "-");
     let is_token = !name.is_empty()
         && name
             .bytes()

@@ -3,6 +3,8 @@
 //! Those of the transport and of identity are the host's: a guest that could set them could smuggle a
 //! second request, speak as somebody else, or ask for an encoding that nobody decodes.
 
+use hydrant_govern::header::is_refused;
+
 use super::FetchError;
 
 /// Headers of one request, at most (K-319).
@@ -11,27 +13,14 @@ const MAX_HEADERS: usize = 100;
 /// Bytes of all names and values of one request, at most.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// Names that the host sets itself, or that belong to a connection (K-313).
-const FORBIDDEN: [&str; 15] = [
+/// Names that say who asks, or in which form the answer comes.
+const FORBIDDEN: [&str; 5] = [
     "accept-encoding",
     "authorization",
-    "connection",
-    "content-length",
     "cookie",
-    "expect",
-    "forwarded",
-    "host",
-    "keep-alive",
     "referer",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
     "user-agent",
 ];
-
-/// Beginnings of names that are forbidden likewise.
-const FORBIDDEN_PREFIXES: [&str; 3] = ["proxy-", "sec-", "x-forwarded-"];
 
 /// Checks the headers of a request.
 ///
@@ -54,9 +43,7 @@ fn is_settable(name: &str) -> bool {
     !name.is_empty()
         && name.bytes().all(is_lower_case_token)
         && !FORBIDDEN.contains(&name)
-        && !FORBIDDEN_PREFIXES
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
+        && !is_refused(name)
 }
 
 fn is_lower_case_token(byte: u8) -> bool {
@@ -90,6 +77,10 @@ mod tests {
             "accept-encoding",
             "user-agent",
             "expect",
+            "x-http-method-override",
+            "x_http_method_override",
+            "x-original-url",
+            "x-rewrite-url",
             "Host",
             "ACCEPT",
             "",

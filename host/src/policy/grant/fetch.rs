@@ -8,7 +8,7 @@ use url::Url;
 use super::{Grant, Method, Reach};
 use crate::policy::document::{Lined, NetRule};
 use crate::policy::url_prefix::{
-    Escapes, has_harmless_escapes, names_its_address, proposal, without_credentials,
+    Escapes, has_harmless_escapes, has_parameters, names_its_address, proposal, without_credentials,
 };
 use crate::policy::{Denial, Layers, Policy, Rule};
 
@@ -111,15 +111,25 @@ impl Policy {
             .any(|prefix| prefix.value.matches(url, Escapes::Harmless))
         {
             let rule = self.rule(net.line, "capability_ceiling.net does not cover it");
-            let remedy = self.remedy(&format!(
+            let addition = format!(
                 "add \"{0}\" to capability_ceiling.net and {{url: \"{0}\", methods: [{method}]}} to host.net",
                 proposal(url)
-            ));
+            );
+            let remedy = self.remedy_for(url, &addition);
             return Err(Denial::new(capability(), rule, remedy));
         }
         match self.net_rule(method, url) {
             Some(_) => Ok(()),
             None => Err(self.outside_net(method, url, capability())),
+        }
+    }
+
+    /// A path with parameters is covered by no rule that names a path, so that no such rule can be proposed.
+    fn remedy_for(&self, url: &Url, addition: &str) -> String {
+        if has_parameters(url.path()) {
+            "write the path without `;` and %3B, or allow the whole host".to_owned()
+        } else {
+            self.remedy(addition)
         }
     }
 
@@ -149,10 +159,11 @@ impl Policy {
             }
             None => {
                 let rule = self.rule(self.document.host.net.line, "no rule of host.net covers it");
-                let remedy = self.remedy(&format!(
+                let addition = format!(
                     "add {{url: \"{}\", methods: [{method}]}} to host.net",
                     proposal(url)
-                ));
+                );
+                let remedy = self.remedy_for(url, &addition);
                 Denial::new(capability, rule, remedy)
             }
         }
