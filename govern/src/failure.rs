@@ -256,6 +256,12 @@ impl Failure {
         }
     }
 
+    /// Nobody waits for the answer any more.
+    #[must_use]
+    pub fn cancelled() -> Self {
+        Self::new(Code::Interrupted, "the call was cancelled")
+    }
+
     /// The same with the path, unless it has one.
     #[must_use]
     pub fn at_path(mut self, path: impl Into<Box<str>>) -> Self {

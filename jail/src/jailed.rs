@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::cancel::{Cancellation, LOOK};
 use super::launched::{GRACE, Launched};
 use super::order::{Answer, TurnOrder};
 use super::outcome::{Ended, Error, How, InStep, Refused, StartError, Step};
@@ -12,9 +13,6 @@ use super::plan::{Limits, Streams, Turn};
 use super::prepared::Prepared;
 use super::sample::Sampler;
 use super::wire;
-
-/// Time between two samples (K-337).
-const SAMPLE: Duration = Duration::from_millis(100);
 
 /// How long starting a program may take before it counts as failed. Building its jail, which is most of it, takes
 /// milliseconds; a mount whose server is gone takes for ever.
@@ -32,6 +30,8 @@ pub struct Jailed {
     several: bool,
     sampler: Option<Sampler>,
     deadline: Option<Instant>,
+    /// Of the call that the program runs for.
+    cancellation: Cancellation,
     peak: u64,
     /// It has been told to end.
     killed: bool,
@@ -57,6 +57,7 @@ impl Jailed {
             several,
             sampler: None,
             deadline: None,
+            cancellation: Cancellation::current(),
             peak: 0,
             killed: false,
             verdict: None,
@@ -75,6 +76,7 @@ impl Jailed {
         order: &impl serde::Serialize,
         descriptors: Vec<OwnedFd>,
     ) -> Result<(), StartError> {
+        self.cancellation = Cancellation::current();
         self.launched.set_quiet(false);
         let borrowed: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
         let sent = wire::send_message(self.descriptor(), order, &borrowed);
@@ -122,8 +124,8 @@ impl Jailed {
         self.launched.socket()
     }
 
-    /// Looks at the memory and the number of processes of the whole jail, and ends it above a limit. To be called at
-    /// least every 100 ms.
+    /// Looks at the memory and the number of processes of the whole jail, and ends it above a limit, or when its call was
+    /// cancelled. To be called at least every 100 ms.
     ///
     /// # Errors
     /// The processes cannot be seen. The jail is killed then: what cannot be limited does not run.
@@ -136,6 +138,10 @@ impl Jailed {
             .is_some_and(|deadline| Instant::now() >= deadline)
         {
             self.condemn(How::TimedOut);
+        }
+        if self.cancellation.is_cancelled() {
+            self.condemn(How::Cancelled);
+            return Ok(());
         }
         let Some(sampler) = &mut self.sampler else {
             return Ok(());
@@ -188,7 +194,7 @@ impl Jailed {
 
     fn watch(&mut self) -> Result<(), Error> {
         loop {
-            let ended = wire::readable(self.descriptor(), Some(Instant::now() + SAMPLE))
+            let ended = wire::readable(self.descriptor(), Some(Instant::now() + LOOK))
                 .map_err(Error::Lost)?;
             if ended || self.killed {
                 return Ok(());

@@ -18,6 +18,7 @@
 //! | `order`, `bytes`, `wire` | what the two sides say to each other |
 //! | `inside` | everything that runs in the launcher's image |
 //! | `layers` | the self-test |
+//! | `cancel` | whether somebody still waits for what runs |
 //! | `slice` | turns of threads on a processor, which no jail needs but this crate may ask the system for |
 //! | `unsupported` | other systems than Linux: always refused |
 //!
@@ -25,6 +26,7 @@
 //! form to fall back to (K-342).
 
 mod bytes;
+mod cancel;
 mod outcome;
 mod path;
 mod plan;
@@ -58,6 +60,7 @@ mod wire;
 #[cfg(target_os = "linux")]
 mod zygote;
 
+pub use cancel::{Cancellation, LOOK};
 pub use outcome::{Ended, Error, How, Layer, LayerState, Refused, StartError, Step, Usage};
 pub use path::{InsidePath, NotInside};
 pub use plan::{

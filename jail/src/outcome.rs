@@ -152,6 +152,8 @@ pub enum How {
     Processes,
     /// The time was over.
     TimedOut,
+    /// The call that it ran for was cancelled.
+    Cancelled,
 }
 
 /// What was used.

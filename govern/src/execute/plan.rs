@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use hydrant_jail::Cancellation;
 use serde_json::{Map, Value};
 
 use super::captured::Captured;
@@ -87,6 +88,9 @@ impl Run<'_> {
         let mut last = None;
         let mut http_error = None;
         for stage in &self.call.operation.stages {
+            if Cancellation::current().is_cancelled() {
+                return Err(Failure::cancelled());
+            }
             // K-290
             if self.time_left().is_some_and(|left| left.is_zero()) {
                 return Err(self.exhausted("wall-clock-ms"));

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hydrant_jail::{Ended, How, InsidePath, Jailed, Launcher, Plan, StartError, Streams};
+use hydrant_jail::{Ended, How, InsidePath, Jailed, LOOK, Launcher, Plan, StartError, Streams};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::resources::Allowed;
@@ -17,9 +17,6 @@ use super::{
 use crate::answer::Policy;
 use crate::chain::Used;
 use crate::failure::{Code, Failure};
-
-/// K-337: how often a jail is looked at.
-const SAMPLE: Duration = Duration::from_millis(100);
 
 /// What is kept of a stream; the rest is read and dropped, and the stream is marked as cut.
 pub(super) const KEPT_BYTES: usize = 10 * 1024 * 1024;
@@ -157,6 +154,8 @@ pub(super) enum NotRun {
     System(io::Error),
     /// The jail was lost, and is gone.
     Lost(hydrant_jail::Error),
+    /// It was ended, because nobody waits for the answer any more.
+    Cancelled,
 }
 
 /// K-328: every step that fails is `jail-unavailable`.
@@ -171,6 +170,10 @@ pub(super) fn failed(error: NotRun, program: &str) -> Failure {
         NotRun::Lost(error) => Failure {
             executed: true,
             ..unavailable(error)
+        },
+        NotRun::Cancelled => Failure {
+            executed: true,
+            ..Failure::cancelled()
         },
     }
 }
@@ -200,6 +203,9 @@ pub(super) fn program(
         jailed.sample().map_err(NotRun::Lost)?;
     }
     let (ended, directory) = jailed.end_returning().map_err(NotRun::Lost)?;
+    if ended.how == How::Cancelled {
+        return Err(NotRun::Cancelled);
+    }
     ours.serve();
     let (end, exhausted) = verdict(&ended, flooded, allowed);
     Ok(Ran {
@@ -228,7 +234,7 @@ fn verdict(ended: &Ended, flooded: bool, allowed: &Allowed) -> (End, Option<Exha
         How::Signaled(SIGXFSZ) => (End::OutputLimit, allowed.by_budget(Exhausted::StorageBytes)),
         How::Signaled(_) | How::Processes => (End::Signal, None),
         How::Memory => (End::Memory, allowed.by_budget(Exhausted::MemoryMb)),
-        How::TimedOut => (End::Timeout, allowed.by_budget(Exhausted::WallClockMs)),
+        How::TimedOut | How::Cancelled => (End::Timeout, allowed.by_budget(Exhausted::WallClockMs)),
     }
 }
 
@@ -298,7 +304,7 @@ impl Ours<'_> {
         let open = read.into_iter().flatten();
         polled.extend(open.map(|pipe| PollFd::new(pipe, PollFlags::IN)));
         // Whatever it answers, an interruption too, the caller looks for itself.
-        let _ = poll(&mut polled, Timespec::try_from(SAMPLE).ok().as_ref());
+        let _ = poll(&mut polled, Timespec::try_from(LOOK).ok().as_ref());
         polled
             .first()
             .is_some_and(|jail| !jail.revents().is_empty())

@@ -6,7 +6,6 @@
 //! a [`Meter`] for what a call has left. It refuses to parse what it reads: bytes go to the guest as
 //! they are, and no real path of the host ever leaves in an answer (G-03).
 
-mod cancel;
 pub mod core_module;
 #[cfg(target_os = "linux")]
 pub mod egress;
@@ -29,9 +28,9 @@ use crate::jail::Launcher;
 use crate::policy::{Grant, Limits};
 use crate::trust::Digest;
 
-pub use self::cancel::Cancellation;
 pub use self::journal::{Entries, Journal};
 pub use self::meter::{Budget, BudgetExceeded, Meter, MeterBudgets, Used};
+pub use crate::jail::Cancellation;
 
 /// What one component call may do and has left: made for the call, shared by its hostcalls, dropped with it.
 pub struct Call {

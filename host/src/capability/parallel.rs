@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::Cancellation;
 use crate::engine::Room;
 
 /// Effects that are at work at a time (L-12).
@@ -65,6 +66,7 @@ where
     let (extra, _held) = Room::of_process().helpers(extra);
     let queue = Mutex::new(items.enumerate());
     let failed = AtomicBool::new(false);
+    let cancellation = Cancellation::current();
     let work_off_queue = || -> Result<Vec<(usize, R)>, E> {
         let mut done = Vec::new();
         // A panic in `work` happens outside the lock, and cannot leave the queue half changed.
@@ -89,7 +91,7 @@ where
         let handles: Vec<_> = (0..extra)
             .map_while(|_| {
                 thread::Builder::new()
-                    .spawn_scoped(scope, work_off_queue)
+                    .spawn_scoped(scope, || cancellation.during(work_off_queue))
                     .ok()
             })
             .collect();

@@ -1,6 +1,7 @@
 //! `hydrant syscall`: requests on stdin, answers on stdout.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use anyhow::Context;
 use clap::Args;
 use hydrant::govern::{Lazy, Ports};
 use hydrant::home;
-use hydrant::serve::syscall::{Ended, SyscallServer};
+use hydrant::serve::syscall::{Ended, SyscallServer, until_hang_up};
 
 use super::config;
 use super::hydration::Hydration;
@@ -53,12 +54,14 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
             .with_blobs(folder)
             .with_context(|| format!("--blob-dir {} cannot be used", folder.display()))?;
     }
-    Ok(
-        match server.serve(io::stdin().lock(), io::stdout().lock())? {
-            Ended::Clean => Exit::Done,
-            Ended::WithErrors => Exit::Error,
-        },
-    )
+    let output = io::stdout();
+    let served = until_hang_up(output.as_fd(), || {
+        server.serve(io::stdin().lock(), io::stdout().lock())
+    });
+    Ok(match served?? {
+        Ended::Clean => Exit::Done,
+        Ended::WithErrors => Exit::Error,
+    })
 }
 
 /// What a jailed agent gets, by way of its socket (K-351).

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::permits::Permits;
+use crate::capability::Cancellation;
 
 /// The target of the line in the log that says that a caller waits for the compiler.
 pub const SLOW_COMPILATION: &str = "hydrant::compile";
@@ -32,8 +33,8 @@ pub(super) enum NotCompiled {
     Failed(String),
 }
 
-/// Runs `compile`, for at most `patience`. Past it nobody waits any more; the thread ends when the compiler is done, and
-/// only then may another one start.
+/// Runs `compile`, for at most `patience`, or until the caller's work is cancelled. Past that nobody waits any more; the
+/// thread ends when the compiler is done, and only then may another one start. One in the jail is stopped.
 pub(super) fn compile<T: Send + 'static>(
     patience: Duration,
     compile: impl FnOnce() -> Result<T, String> + Send + 'static,
@@ -41,9 +42,11 @@ pub(super) fn compile<T: Send + 'static>(
     let started = Instant::now();
     let permit = COMPILING.take(patience).ok_or(NotCompiled::Timeout)?;
     let (answer, answered) = mpsc::sync_channel(1);
+    let cancellation = Cancellation::current();
+    let of_thread = cancellation.clone();
     let work = move || {
         // The validator has assertions that hostile code can fail: an answer like any other.
-        let compiled = catch_unwind(AssertUnwindSafe(compile));
+        let compiled = catch_unwind(AssertUnwindSafe(|| of_thread.during(compile)));
         drop(permit);
         // Nobody listens any more when the time is up.
         let _ = answer.send(compiled);
@@ -54,10 +57,10 @@ pub(super) fn compile<T: Send + 'static>(
         .spawn(work)
         .map_err(|error| NotCompiled::Failed(error.to_string()))?;
     let left = || patience.saturating_sub(started.elapsed());
-    let mut compiled = answered.recv_timeout(left().min(QUIET));
+    let mut compiled = cancellation.receive(&answered, left().min(QUIET));
     if matches!(compiled, Err(RecvTimeoutError::Timeout)) && !left().is_zero() {
         tracing::info!(target: SLOW_COMPILATION, "compiling a component for this processor");
-        compiled = answered.recv_timeout(left());
+        compiled = cancellation.receive(&answered, left());
     }
     match compiled {
         Ok(Ok(compiled)) => compiled.map_err(NotCompiled::Failed),

@@ -142,7 +142,7 @@ pub(super) fn compile(
     let answer = answer.unwrap_or_else(|_| Err(NotCompiled::Failed(NOT_COMPILED.into())));
     match ended.map(|ended| ended.how) {
         Ok(How::Exited(0)) => answer,
-        Ok(How::TimedOut) => Err(NotCompiled::Timeout),
+        Ok(How::TimedOut | How::Cancelled) => Err(NotCompiled::Timeout),
         // It may have ended because we did not like how it began.
         Ok(how) => match answer {
             Err(NotCompiled::Unavailable(reason)) => Err(NotCompiled::Unavailable(reason)),

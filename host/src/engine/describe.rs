@@ -18,7 +18,8 @@ use super::permits::Permits;
 use super::{Budgets, CallError, DescriptionCache, Engine, vetting};
 use crate::capability::fetch::Fetcher;
 use crate::capability::{
-    Budget, Call, DescribeComponent, DescribeError, Journal, KeepDescriptions, KeptDescription,
+    Budget, Call, Cancellation, DescribeComponent, DescribeError, Journal, KeepDescriptions,
+    KeptDescription,
 };
 use crate::jail::Launcher;
 use crate::policy::{Grant, Limits};
@@ -66,11 +67,14 @@ impl Flight {
 
     /// What came of it, if that is known within `patience`.
     fn wait(&self, patience: Duration) -> Option<Result<String, DescribeError>> {
-        let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self
-            .landed
-            .wait_timeout_while(outcome, patience, |outcome| outcome.is_none());
-        waited.unwrap_or_else(PoisonError::into_inner).0.clone()
+        let (started, cancellation) = (Instant::now(), Cancellation::current());
+        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        while outcome.is_none() {
+            let wait = cancellation.next_wait(started, patience)?;
+            let waited = self.landed.wait_timeout(outcome, wait);
+            outcome = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        outcome.clone()
     }
 }
 
@@ -128,7 +132,11 @@ impl ComponentDescriber {
         digest: &Digest,
         ask: impl FnOnce() -> Result<String, DescribeError>,
     ) -> Result<String, DescribeError> {
-        let outcome = ask();
+        let mut outcome = ask();
+        if outcome.is_err() && Cancellation::current().is_cancelled() {
+            // That nobody waits for us any more is no answer for those who follow.
+            outcome = Err(DescribeError::Timeout);
+        }
         if outcome.is_err() {
             let mut known = self.known();
             if known
@@ -179,10 +187,12 @@ impl ComponentDescriber {
         let (answer, answered) = mpsc::sync_channel(1);
         let (this, component, jail) = (self.clone(), component.to_vec(), jail.cloned());
         let left = patience.saturating_sub(started.elapsed());
+        let cancellation = Cancellation::current();
+        let of_thread = cancellation.clone();
         let work = move || {
             // The validator has assertions that a hostile component can fail: an answer like any other.
             let describe = || this.describe_now(&component, time, left, jail.as_ref());
-            let describe = AssertUnwindSafe(describe);
+            let describe = AssertUnwindSafe(|| of_thread.during(describe));
             let description = catch_unwind(describe).unwrap_or(Err(DescribeError::NotDescribable));
             drop(permit);
             // Nobody listens any more when patience has ended.
@@ -193,7 +203,8 @@ impl ComponentDescriber {
             .stack_size(STACK)
             .spawn(work)
             .map_err(|error| not_describable(&error))?;
-        match answered.recv_timeout(patience.saturating_sub(started.elapsed())) {
+        let left = patience.saturating_sub(started.elapsed());
+        match cancellation.receive(&answered, left) {
             Ok(description) => description,
             Err(RecvTimeoutError::Timeout) => Err(DescribeError::Timeout),
             Err(RecvTimeoutError::Disconnected) => Err(DescribeError::NotDescribable),

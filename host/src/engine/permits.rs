@@ -3,6 +3,8 @@
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::capability::Cancellation;
+
 pub(super) struct Permits {
     free: Mutex<u32>,
     returned: Condvar,
@@ -19,19 +21,20 @@ impl Permits {
         }
     }
 
-    /// Takes a permit, waiting for at most `patience`; none if there was none in time.
+    /// Takes a permit, waiting for at most `patience`; none if there was none in time, or before the caller's work was
+    /// cancelled.
     pub(super) fn take(&self, patience: Duration) -> Option<Permit<'_>> {
-        let started = Instant::now();
+        let (started, cancellation) = (Instant::now(), Cancellation::current());
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(fewer) = free.checked_sub(1) {
                 *free = fewer;
                 break;
             }
-            let left = patience.checked_sub(started.elapsed())?;
+            let wait = cancellation.next_wait(started, patience)?;
             free = self
                 .returned
-                .wait_timeout(free, left)
+                .wait_timeout(free, wait)
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }

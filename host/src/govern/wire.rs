@@ -9,7 +9,7 @@ use ureq::http::HeaderMap;
 
 use super::Ports;
 use crate::capability::fetch::{FetchError, Single, header, send_single};
-use crate::capability::turn;
+use crate::capability::{Cancellation, turn};
 use crate::policy::{Denial, Reach};
 
 impl Wire for Ports {
@@ -46,6 +46,12 @@ impl Wire for Ports {
             response_bytes: limits.response_bytes,
         };
         let (outcome, network_bytes) = turn::aside(|| send_single(self.0.fetcher(), &single));
+        if outcome.is_err() && Cancellation::current().is_cancelled() {
+            return Err(WireFailure {
+                failure: Failure::cancelled(),
+                network_bytes,
+            });
+        }
         let response = outcome.map_err(|error| failed(error, network_bytes))?;
         Ok(WireResponse {
             status: response.status,

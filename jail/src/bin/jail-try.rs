@@ -313,7 +313,7 @@ fn run() -> Result<(Value, u8)> {
         How::Exited(status) => status,
         How::Signaled(signal) => signal.saturating_add(128),
         How::TimedOut => 124,
-        How::Memory | How::Processes => 137,
+        How::Memory | How::Processes | How::Cancelled => 137,
     };
     let usage = json!({
         "cpu_us": u64::try_from(ended.usage.cpu.as_micros())?,

@@ -5,12 +5,10 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
-use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
 use super::Proxy;
 use super::client_hello::{self, Hello};
@@ -19,7 +17,7 @@ use super::refusal::Refusal;
 use super::relay::{Upwards, relay};
 use super::request::{END, Plain, Request};
 use super::socket::{Socket, receive_more, send_all, wait};
-use crate::capability::fetch::FetchError;
+use crate::capability::fetch::{FetchError, tcp};
 
 /// Bytes of the head of a request, with the empty line at its end (K-345).
 const MAX_HEAD: usize = 16 * 1024;
@@ -132,7 +130,10 @@ impl Connection<'_> {
             // One that never answers leaves time for the others.
             let share = within(left / untried.max(1));
             untried = untried.saturating_sub(1);
-            match self.connect(SocketAddr::new(address, pair.port()), share) {
+            let connected = tcp::connect(SocketAddr::new(address, pair.port()), |socket| {
+                wait(&self.proxy.closing, &[(socket, PollFlags::OUT)], share)
+            });
+            match connected.and_then(|server| server.set_nodelay(true).map(|()| server)) {
                 Ok(server) => return Ok(Ok(server)),
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {
                     return Err(error);
@@ -144,27 +145,6 @@ impl Connection<'_> {
             }
         }
         Ok(Err(Refusal::NoConnection(pair.to_string(), failure)))
-    }
-
-    fn connect(&self, address: SocketAddr, until: Option<Instant>) -> io::Result<TcpStream> {
-        let family = match address.ip() {
-            IpAddr::V4(_) => AddressFamily::INET,
-            IpAddr::V6(_) => AddressFamily::INET6,
-        };
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
-        match rustix::net::connect(&socket, &address) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::INPROGRESS | rustix::io::Errno::INTR) => {
-                let socket = socket.as_fd();
-                wait(&self.proxy.closing, &[(socket, PollFlags::OUT)], until)?;
-                rustix::net::sockopt::socket_error(socket)??;
-            }
-            Err(error) => return Err(error.into()),
-        }
-        let server = TcpStream::from(socket);
-        server.set_nodelay(true)?;
-        Ok(server)
     }
 
     fn tunnel(&self, pair: &Pair, server: &TcpStream, mut first: Vec<u8>) -> io::Result<()> {

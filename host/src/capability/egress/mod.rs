@@ -36,7 +36,7 @@ use self::socket::{later, wait};
 use super::fetch::Fetcher;
 use super::fs::descriptor_path;
 use super::process::Scratch;
-use super::{BudgetExceeded, Call};
+use super::{BudgetExceeded, Call, Cancellation};
 
 pub use self::pair::{Pair, PairError, PlainHttp};
 
@@ -103,14 +103,15 @@ const TERMS: Terms = Terms {
     tls_port: 443,
 };
 
-/// A proxy at work. Dropping it ends every connection, waits for its threads and removes the socket; a lookup that is
-/// under way is waited for, 5 seconds at most.
+/// A proxy at work. Dropping it ends every connection and lookup, waits for its threads and removes the socket.
 #[derive(Debug)]
 pub struct Egress<'scope> {
     socket: PathBuf,
     exceeded: Arc<OnceLock<BudgetExceeded>>,
     /// Everybody polls the other end, which becomes readable when this one is closed.
     open: Option<UnixStream>,
+    /// The same for lookups, which cannot poll.
+    ending: Cancellation,
     thread: Option<ScopedJoinHandle<'scope, ()>>,
     /// Removed last, unless it was before.
     directory: Option<Scratch>,
@@ -124,6 +125,7 @@ struct Proxy<'scope> {
     terms: Terms,
     exceeded: Arc<OnceLock<BudgetExceeded>>,
     closing: UnixStream,
+    ending: Cancellation,
     connections: AtomicUsize,
 }
 
@@ -161,6 +163,7 @@ impl<'scope> Egress<'scope> {
         std::fs::set_permissions(&socket, Permissions::from_mode(0o600))?;
         listener.set_nonblocking(true)?;
         let (open, closing) = UnixStream::pair()?;
+        let ending = Cancellation::new();
         let exceeded = Arc::default();
         let proxy = Proxy {
             account,
@@ -169,6 +172,7 @@ impl<'scope> Egress<'scope> {
             terms,
             exceeded: Arc::clone(&exceeded),
             closing,
+            ending: ending.clone(),
             connections: AtomicUsize::new(0),
         };
         let thread = thread::Builder::new()
@@ -178,6 +182,7 @@ impl<'scope> Egress<'scope> {
             socket,
             exceeded,
             open: Some(open),
+            ending,
             thread: Some(thread),
             directory: Some(directory),
         })
@@ -202,6 +207,7 @@ impl<'scope> Egress<'scope> {
 impl Drop for Egress<'_> {
     fn drop(&mut self) {
         self.open = None;
+        self.ending.cancel();
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
@@ -237,7 +243,7 @@ impl Proxy<'_> {
             client.set_nonblocking(true)?;
             let serve = move || {
                 let _place = place;
-                connection::serve(self, &client);
+                self.ending.during(|| connection::serve(self, &client));
             };
             let thread = thread::Builder::new().name("hydrant-egress".to_owned());
             thread.spawn_scoped(scope, serve).map(drop)

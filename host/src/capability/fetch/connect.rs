@@ -13,9 +13,10 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, StreamOwned};
 use ureq::unversioned::transport::time::{Duration as Wait, Instant as Moment};
 use ureq::unversioned::transport::{
-    Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, TcpConnector, Transport,
-    TransportAdapter,
+    Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, Transport, TransportAdapter,
 };
+
+use super::tcp::Tcp;
 
 /// What went wrong below HTTP, where the client's own errors do not tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -45,17 +46,11 @@ impl From<Obstacle> for ureq::Error {
 
 /// Makes connections.
 #[derive(Debug)]
-pub(super) struct SecureConnector {
-    tcp: TcpConnector,
-    tls: Arc<ClientConfig>,
-}
+pub(super) struct SecureConnector(Arc<ClientConfig>);
 
 impl SecureConnector {
     pub(super) fn new(tls: Arc<ClientConfig>) -> SecureConnector {
-        SecureConnector {
-            tcp: TcpConnector::default(),
-            tls,
-        }
+        SecureConnector(tls)
     }
 }
 
@@ -67,16 +62,11 @@ impl Connector for SecureConnector {
         details: &ConnectionDetails<'_>,
         _: Option<()>,
     ) -> Result<Option<Connection>, ureq::Error> {
-        let tcp = Connector::<()>::connect(&self.tcp, details, None)
-            .map_err(|error| match error {
-                ureq::Error::Timeout(_) => error,
-                _ => Obstacle::Connect.into(),
-            })?
-            .ok_or(Obstacle::Connect)?;
+        let tcp = Tcp::connect(details)?;
         let channel = if details.needs_tls() {
-            Channel::Tls(Box::new(self.handshake(details, Box::new(tcp))?))
+            Channel::Tls(Box::new(self.handshake(details, tcp)?))
         } else {
-            Channel::Plain(Box::new(tcp))
+            Channel::Plain(tcp)
         };
         Ok(Some(Connection {
             channel,
@@ -89,7 +79,7 @@ impl SecureConnector {
     fn handshake(
         &self,
         details: &ConnectionDetails<'_>,
-        tcp: Box<dyn Transport>,
+        tcp: Tcp,
     ) -> Result<TlsChannel, ureq::Error> {
         let host = details.uri.host().ok_or(Obstacle::Tls)?;
         let host = host
@@ -98,7 +88,7 @@ impl SecureConnector {
             .unwrap_or(host);
         let name = ServerName::try_from(host.to_owned()).map_err(|_| Obstacle::Tls)?;
         let mut session =
-            ClientConnection::new(Arc::clone(&self.tls), name).map_err(|_| Obstacle::Tls)?;
+            ClientConnection::new(Arc::clone(&self.0), name).map_err(|_| Obstacle::Tls)?;
         let mut socket = TransportAdapter::new(tcp, Arc::clone(&details.current_time));
         socket.set_timeout(left_of(details));
         session
@@ -142,12 +132,12 @@ pub(super) struct Connection {
 
 #[derive(Debug)]
 enum Channel {
-    Plain(Box<dyn Transport>),
+    Plain(Tcp),
     Tls(Box<TlsChannel>),
 }
 
 struct TlsChannel {
-    stream: StreamOwned<ClientConnection, TransportAdapter>,
+    stream: StreamOwned<ClientConnection, TransportAdapter<Tcp>>,
     buffers: LazyBuffers,
 }
 

@@ -15,6 +15,7 @@ mod once;
 mod resolve;
 mod single;
 mod target;
+pub(in crate::capability) mod tcp;
 #[cfg(test)]
 mod tests;
 

@@ -19,6 +19,7 @@ use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
 use super::connect::Obstacle;
+use crate::capability::Cancellation;
 use crate::policy::Reach;
 
 /// Lookups that may hang at a time; beyond that, names are not resolved until one ends.
@@ -127,7 +128,7 @@ impl Lookup for SystemLookup {
                 let _ = sender.send(query.to_socket_addrs());
             })
             .map_err(|_| ureq::Error::HostNotFound)?;
-        match receiver.recv_timeout(within) {
+        match Cancellation::current().receive(&receiver, within) {
             Ok(Ok(addresses)) => Ok(addresses.map(|address| address.ip()).collect()),
             Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => Err(ureq::Error::HostNotFound),
             Err(RecvTimeoutError::Timeout) => Err(Obstacle::Slow.into()),

@@ -27,13 +27,13 @@ use rustix::time::Timespec;
 use super::confined::Confined;
 use super::output::Stream;
 use super::{Ending, ProcessError};
-use crate::jail;
+use crate::jail::{self, Cancellation, LOOK};
 
 /// How long a killed child may take to be gone before it is left to the system.
 const REAP: Duration = Duration::from_secs(1);
 
 /// How often a child is looked at where the system gives no notice of its end.
-const LOOK: Duration = Duration::from_millis(5);
+const WITHOUT_NOTICE: Duration = Duration::from_millis(5);
 
 /// What happens to the standard error of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,7 +149,9 @@ impl Start<'_> {
         let notice = exit_notice(&child);
         let deadline = Deadline { started, time };
         let in_time = watch(&child, notice.as_ref(), deadline, &mut stdout, &mut stderr);
-        if let (Ok(false), Some(grace)) = (&in_time, self.grace) {
+        if let (Ok(false), Some(grace)) = (&in_time, self.grace)
+            && !Cancellation::current().is_cancelled()
+        {
             let deadline = Deadline::from_now(grace);
             let _ = tell(&child, notice.as_ref(), deadline, &mut stdout, &mut stderr);
         }
@@ -199,7 +201,7 @@ fn warn_once(error: &io::Error) {
     WARNED.call_once(|| tracing::warn!(%error, "no tool and no program is started"));
 }
 
-/// Reads what the child writes until it has ended; false if its time was up before.
+/// Reads what the child writes until it has ended; false if its time was up before, or its call was cancelled.
 ///
 /// # Errors
 /// See [`has_ended`].
@@ -214,7 +216,8 @@ fn watch(
         if has_ended(child)? {
             return Ok(true);
         }
-        let Some(left) = deadline.left() else {
+        let cancelled = Cancellation::current().is_cancelled();
+        let Some(left) = deadline.left().filter(|_| !cancelled) else {
             return Ok(false);
         };
         wait_for_any(
@@ -265,12 +268,8 @@ fn wait_for_any<const N: usize>(
         .flatten()
         .map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN))
         .collect();
-    let wait = if notice.is_some() {
-        left
-    } else {
-        left.min(LOOK)
-    };
-    let timeout = Timespec::try_from(wait).ok();
+    let look = notice.map_or(WITHOUT_NOTICE, |_| LOOK);
+    let timeout = Timespec::try_from(left.min(look)).ok();
     // Whatever it answers, an interruption too, the caller looks for itself.
     let _ = poll(&mut polled, timeout.as_ref());
 }

@@ -363,8 +363,8 @@ impl From<Attached> for AgentEnded {
                     "the jail had more than {PROCESSES} processes and threads, and was ended"
                 )),
             ),
-            // No such limits are set.
-            How::Memory | How::TimedOut => (
+            // No such limits are set, and nothing cancels it.
+            How::Memory | How::TimedOut | How::Cancelled => (
                 BY_SIGNAL + KILLED,
                 Some("the jail was ended by a limit".to_owned()),
             ),

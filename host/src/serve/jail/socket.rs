@@ -19,7 +19,7 @@ use super::reference;
 use crate::govern::Lazy;
 use crate::host::{Host, HydrateRequest};
 use crate::jail::Signals;
-use crate::serve::syscall::{Frontend, SyscallServer};
+use crate::serve::syscall::{Frontend, SyscallServer, until_hang_up};
 
 /// Connections at a time.
 const MAX_CONNECTIONS: usize = 16;
@@ -96,8 +96,8 @@ impl Served {
         }
     }
 
-    /// Closes every connection, and waits for the calls that are under way unless it is `urgent`, until a signal comes.
-    /// Each of them is bounded by the budgets of its policy.
+    /// Closes every connection, which cancels the calls that are under way, and waits for their end unless it is `urgent`,
+    /// until a signal comes.
     pub(super) fn end(self, signals: &Signals, urgent: bool) {
         let Self {
             connections,
@@ -171,7 +171,9 @@ impl Server {
                 server = server.governed(governor);
             }
             // That the other end is gone is its business.
-            let _ = server.serve(BufReader::new(&*stream), &*stream);
+            let _ = until_hang_up(stream.as_fd(), || {
+                server.serve(BufReader::new(&*stream), &*stream)
+            });
         };
         thread.spawn(served).map(drop)
     }

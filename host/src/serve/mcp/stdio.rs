@@ -1,10 +1,15 @@
 //! Standard input and output, for the user of this machine: one client, one tenant, no token.
 
+use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use rmcp::service::{QuitReason, ServiceExt};
 use rmcp::transport::io::stdio_pipes;
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio_util::sync::CancellationToken;
 
 use super::catalogue::{Selection, UnknownTool};
 use super::server::Server;
@@ -12,6 +17,9 @@ use crate::govern::client::Client;
 use crate::govern::governor::Caller;
 use crate::serve::service::{Identity, Service};
 
+/// How long calls may still take once standard input has ended: whoever writes all requests at once has the answers of
+/// short ones.
+const LAST_ANSWERS: Duration = Duration::from_millis(100);
 /// How long calls that were stopped may take to be recorded.
 const STOPPING: Duration = Duration::from_secs(2);
 
@@ -64,7 +72,13 @@ pub async fn serve_stdio(
         let (server, who) = (server.clone(), who.clone());
         tokio::spawn(async move { drop(server.catalogue(&who).await) });
     }
-    let running = match server.serve(stdio_pipes()).await {
+    let (input, output) = stdio_pipes();
+    let cancel = CancellationToken::new();
+    let input = Input {
+        input,
+        ended: cancel.clone(),
+    };
+    let running = match server.serve_with_ct((input, output), cancel).await {
         Ok(running) => running,
         // A client that goes away before it says anything wanted nothing.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
@@ -78,6 +92,32 @@ pub async fn serve_stdio(
     match ended {
         Ok(QuitReason::JoinError(error)) | Err(error) => Err(StdioError::Server(error.to_string())),
         Ok(_) => Ok(()),
+    }
+}
+
+/// Standard input, whose end is that of the session: so clients end a server.
+struct Input<R> {
+    input: R,
+    /// Cancelled [`LAST_ANSWERS`] after the end.
+    ended: CancellationToken,
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Input<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = into.filled().len();
+        let read = Pin::new(&mut self.input).poll_read(context, into);
+        if matches!(read, Poll::Ready(Ok(()))) && into.filled().len() == before {
+            let ended = self.ended.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(LAST_ANSWERS).await;
+                ended.cancel();
+            });
+        }
+        read
     }
 }
 

@@ -10,12 +10,14 @@ mod capability;
 mod client;
 mod envelope;
 mod failure;
+mod hang_up;
 mod lines;
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
 pub use self::client::{Client, ClientError, Refusal};
+pub use self::hang_up::until_hang_up;
 
 use self::answer::Answer;
 use self::blob::BlobFolder;

@@ -15,10 +15,7 @@ use super::plan::reference;
 use super::shared;
 use super::{Confined, Jails};
 use crate::capability::egress::Egress;
-use crate::jail::{How, Jailed, Network, Plan, StartError, Streams};
-
-/// How often the memory and the processes of a jail are counted (K-337).
-const SAMPLE: Duration = Duration::from_millis(100);
+use crate::jail::{How, Jailed, LOOK, Network, Plan, StartError, Streams};
 
 impl Confined<'_> {
     /// Runs the child to its end, for at most `time`, and keeps the first `keep` bytes of each stream.
@@ -147,7 +144,7 @@ fn wait(jailed: &Jailed, pipes: [Option<BorrowedFd<'_>>; 2]) -> bool {
     let open = pipes.into_iter().flatten();
     polled.extend(open.map(|pipe| PollFd::from_borrowed_fd(pipe, PollFlags::IN)));
     // Whatever it answers, an interruption too, the caller looks for itself.
-    let _ = poll(&mut polled, Timespec::try_from(SAMPLE).ok().as_ref());
+    let _ = poll(&mut polled, Timespec::try_from(LOOK).ok().as_ref());
     polled
         .first()
         .is_some_and(|jail| !jail.revents().is_empty())
@@ -164,6 +161,7 @@ fn ending(how: How) -> Ending {
         How::Signaled(signal) => Ending::Signaled(signal),
         // SIGKILL.
         How::Memory | How::Processes => Ending::Signaled(9),
-        How::TimedOut => Ending::TimedOut,
+        // The meter of the call says which.
+        How::TimedOut | How::Cancelled => Ending::TimedOut,
     }
 }
