@@ -61,9 +61,10 @@ const SET_ID: u64 = 0o6000;
 /// Flags of `open` with which a file is made: `O_CREAT`, and what `O_TMPFILE` has besides `O_DIRECTORY`.
 const CREATES: u64 = 0o100 | 0o20_000_000;
 
-/// `ioctl` requests that reach past the descriptor: typing into a terminal that an operator reads
+/// `ioctl` requests that reach past the descriptor: making a terminal the controlling one (`TIOCSCTTY`; the one that the
+/// host gave is it before the filter is entered), typing into a terminal that an operator reads
 /// (`TIOCSTI`, `TIOCLINUX`), taking over a console's output (`TIOCCONS`), loading line disciplines (`TIOCSETD`).
-const NO_IOCTL: [u64; 4] = [0x5412, 0x541C, 0x541D, 0x5423];
+const NO_IOCTL: [u64; 5] = [0x540E, 0x5412, 0x541C, 0x541D, 0x5423];
 
 /// The filter of a jail.
 pub(super) struct Filter {
