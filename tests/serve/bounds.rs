@@ -1,12 +1,13 @@
 //! What the server takes: sizes, times, connections. Whoever keeps to none of them is answered or cut off, never waited for.
 
 use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use crate::client::{Client, answer};
-use crate::house::{House, shared, token};
+use crate::house::{House, Server, shared, token};
 
 #[test]
 fn a_body_that_is_too_large_is_refused_before_it_is_read() {
@@ -110,13 +111,25 @@ fn who_sends_a_body_drop_by_drop_is_answered_408() {
     assert_eq!((refused.status, refused.code().as_str()), (408, "timeout"));
 }
 
+/// A connection of a tenant, on which something was asked.
+fn of_tenant(server: &Server) -> TcpStream {
+    let mut stream = server.client("alpha", "caller").connect();
+    let token = token("alpha", "caller");
+    write!(
+        stream,
+        "GET /v1/skills HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\r\n"
+    )
+    .unwrap();
+    assert_eq!(answer(&mut stream).status, 200);
+    stream
+}
+
 #[test]
 fn connections_too_many_are_told_so_at_once() {
     let house = House::with("connections = 4");
     let server = house.serve();
     let client = server.client("alpha", "caller");
-    let held: Vec<_> = (0..4).map(|_| client.connect()).collect();
-    std::thread::sleep(Duration::from_millis(100));
+    let held: Vec<_> = (0..4).map(|_| of_tenant(&server)).collect();
     let started = Instant::now();
     let refused = client.get("/v1/skills");
     assert_eq!(refused.status, 503);
@@ -131,30 +144,82 @@ fn connections_too_many_are_told_so_at_once() {
 }
 
 #[test]
-fn who_shows_no_token_leaves_half_of_the_connections_to_others() {
+fn idle_connections_without_a_token_shut_nobody_out() {
     let house = House::with("connections = 8");
     let server = house.serve();
-    // One that is a tenant's does not count as nobody's.
-    let mut own = server.client("alpha", "caller").connect();
-    let token = token("alpha", "caller");
-    let head =
-        format!("GET /v1/skills HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\r\n");
-    own.write_all(head.as_bytes()).unwrap();
-    assert_eq!(answer(&mut own).status, 200);
-    let stranger = Client::new(server.address, None);
-    let held: Vec<_> = (0..3).map(|_| stranger.connect()).collect();
-    assert_eq!(stranger.get("/healthz").status, 200);
-    let until = Instant::now() + Duration::from_secs(20);
-    let last = stranger.connect();
-    while stranger.get("/healthz").status != 503 {
-        assert!(Instant::now() < until, "strangers take more than half");
+    let mut own: Vec<_> = (0..4).map(|_| of_tenant(&server)).collect();
+    let anybody = Client::new(server.address, None);
+    let mut idle: Vec<_> = (0..40).map(|_| anybody.connect()).collect();
+    // One that has begun a request and does not end it is idle as well.
+    idle[39].write_all(b"GET /healthz HTTP/1.1\r\n").unwrap();
+    for _ in 0..20 {
+        assert_eq!(anybody.get("/healthz").status, 200);
     }
-    own.write_all(head.as_bytes()).unwrap();
-    assert_eq!(answer(&mut own).status, 200);
-    drop((held, last));
-    while stranger.get("/healthz").status != 200 {
-        assert!(Instant::now() < until);
-        std::thread::sleep(Duration::from_millis(20));
+    // The oldest made room, and none of a tenant.
+    assert_eq!(idle[0].read(&mut [0]).unwrap_or(0), 0);
+    for own in &mut own {
+        own.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
+            .unwrap();
+        assert_eq!(answer(own).status, 200);
+    }
+}
+
+#[test]
+fn a_body_that_is_announced_too_large_is_refused_before_it_comes() {
+    let house = House::with("request_bytes = 2048");
+    let server = house.serve();
+    for expects in ["", "expect: 100-continue\r\n"] {
+        let mut stream = server.client("alpha", "caller").connect();
+        let token = token("alpha", "caller");
+        write!(
+            stream,
+            "POST /v1/hydrate HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n{expects}\
+             content-length: 4096\r\n\r\n"
+        )
+        .unwrap();
+        let refused = answer(&mut stream);
+        assert_eq!(
+            (refused.status, refused.code().as_str()),
+            (413, "too-large")
+        );
+    }
+}
+
+#[test]
+fn a_header_that_decides_is_there_once() {
+    let (_, server) = shared();
+    let (own, other) = (token("alpha", "caller"), token("beta", "caller"));
+    for (path, twice) in [
+        ("/v1/skills", format!("authorization: Bearer {other}")),
+        ("/v1/skills", format!("authorization: Bearer {own}")),
+        ("/v1/skills", "host: other.example".to_owned()),
+        ("/healthz", "host: other.example".to_owned()),
+        ("/mcp", "host: other.example".to_owned()),
+    ] {
+        let mut stream = Client::new(server.address, None).connect();
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {own}\r\n{twice}\r\nconnection: close\r\n\r\n"
+        )
+        .unwrap();
+        let refused = answer(&mut stream);
+        assert_eq!(refused.status, 400, "{path} {twice}: {}", refused.text());
+    }
+}
+
+#[test]
+fn a_part_of_a_list_has_one_entry_to_a_thousand() {
+    let (_, server) = shared();
+    let client = server.client("alpha", "operator");
+    for list in ["receipts", "resources", "chain"] {
+        for limit in ["0", "1001", "70000", "-1", "x", ""] {
+            let refused = client.get(&format!("/v1/{list}?limit={limit}"));
+            assert_eq!(refused.status, 400, "{list} {limit}: {}", refused.text());
+        }
+        for limit in ["1", "1000"] {
+            let listed = client.get(&format!("/v1/{list}?limit={limit}"));
+            assert_eq!(listed.status, 200, "{list} {limit}: {}", listed.text());
+        }
     }
 }
 

@@ -1,14 +1,14 @@
 //! How the service ends: told to, or killed.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::house::{House, foreign, pending};
+use crate::house::{House, foreign, pending, token};
 
 #[test]
 fn told_to_end_it_answers_what_runs_and_ends_well() {
@@ -25,6 +25,43 @@ fn told_to_end_it_answers_what_runs_and_ends_well() {
     server.signal(Signal::TERM);
     let answered = crate::client::answer(&mut running);
     assert!(matches!(answered.status, 200 | 422), "{}", answered.text());
+    assert!(server.ended().success());
+}
+
+/// Whoever stands before the service learns that it ends while what runs comes to its end.
+#[test]
+fn while_it_ends_it_says_that_it_is_not_ready() {
+    let house = House::new();
+    let mut server = house.serve();
+    let anybody = server.with_token(None);
+    assert_eq!(anybody.get("/readyz").status, 200);
+    // A request that is not complete is one that the server does not drop.
+    let body = json!({"uri": "os://agents/own.md"}).to_string();
+    let token = token("alpha", "caller");
+    let mut running = anybody.connect();
+    write!(
+        running,
+        "POST /v1/hydrate HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    )
+    .unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    server.signal(Signal::TERM);
+    let until = Instant::now() + Duration::from_secs(20);
+    while anybody.get("/readyz").status != 503 {
+        assert!(Instant::now() < until, "it says that it is ready");
+    }
+    assert_eq!(anybody.get("/healthz").status, 200);
+    let refused = server
+        .client("alpha", "caller")
+        .hydrate("os://agents/own.md");
+    assert_eq!(
+        (refused.status, refused.code().as_str()),
+        (503, "overloaded")
+    );
+    running.write_all(body.as_bytes()).unwrap();
+    let answered = crate::client::answer(&mut running);
+    assert!(matches!(answered.status, 200 | 503), "{}", answered.text());
     assert!(server.ended().success());
 }
 

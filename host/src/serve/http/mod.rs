@@ -10,7 +10,7 @@
 //! | `openapi` | the document that describes it all |
 //! | `metrics`, `trace` | numbers for Prometheus, spans for OpenTelemetry |
 //! | `connection` | one connection: its timeouts, and whose it is |
-//! | `patient`, `strangers` | who reads nothing, and who shows no token |
+//! | `patient`, `unauthenticated` | who reads nothing, and who shows no token |
 //! | `server` | the listener, and how it ends |
 //!
 //! Everything but health, the OpenAPI document and the files of the console needs a bearer token.
@@ -25,14 +25,16 @@ mod request;
 mod respond;
 mod routes;
 mod server;
-mod strangers;
 mod trace;
+mod unauthenticated;
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Router;
+use axum::extract::Request;
 use axum::http::HeaderMap;
+use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use tokio_util::sync::CancellationToken;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -119,8 +121,15 @@ impl App {
 fn router(app: App) -> Router {
     let all = routes::api(app.clone())
         .merge(mcp::router(app))
-        .merge(console::router());
+        .merge(console::router())
+        .layer(from_fn(unambiguous));
     contained(all)
+}
+
+/// Whatever the route.
+async fn unambiguous(request: Request, next: Next) -> Result<Response, Problem> {
+    request::unambiguous(request.headers())?;
+    Ok(next.run(request).await)
 }
 
 /// A handler that breaks off is a problem like any other, and its connection goes on.
@@ -135,7 +144,6 @@ fn broke_off(_: Box<dyn std::any::Any + Send>) -> Response {
 #[cfg(test)]
 mod tests {
     use axum::body::Body;
-    use axum::http::Request;
     use axum::routing::get;
     use tower::ServiceExt;
 

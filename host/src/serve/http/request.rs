@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::{FromRequest, FromRequestParts};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::request::Parts;
@@ -34,6 +34,27 @@ impl FromRequestParts<App> for Who {
             Frontend::Http,
         )?;
         Ok(Self(identity))
+    }
+}
+
+/// Headers that decide something: of two, servers and proxies do not believe the same one.
+const DECIDING: [&str; 6] = [
+    "host",
+    "authorization",
+    "content-type",
+    "origin",
+    SESSION,
+    "mcp-session-id",
+];
+
+/// Refuses a request that says twice what only one can be true of.
+pub(super) fn unambiguous(headers: &HeaderMap) -> Result<(), Problem> {
+    let is_twice = |name: &&&str| headers.get_all(**name).iter().nth(1).is_some();
+    match DECIDING.iter().find(is_twice) {
+        Some(name) => Err(Problem::invalid(format!(
+            "the header {name} is there more than once"
+        ))),
+        None => Ok(()),
     }
 }
 
@@ -139,15 +160,23 @@ impl FromRequest<App> for Bytewise {
         json_or_nothing(request.headers())?;
         let table = &app.service.config().table;
         let limit = table.request_bytes;
-        let read = Limited::new(request.into_body(), limit).collect();
-        match tokio::time::timeout(table.body_timeout, read).await {
-            Ok(Ok(body)) => Ok(Self(body.to_bytes())),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Problem::new(
+        let too_large = || {
+            Err(Problem::new(
                 413,
                 "too-large",
                 "the request is too large",
                 format!("a request has at most {limit} bytes"),
-            )),
+            ))
+        };
+        let body = request.into_body();
+        let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+        if announced > limit {
+            return too_large();
+        }
+        let read = Limited::new(body, limit).collect();
+        match tokio::time::timeout(table.body_timeout, read).await {
+            Ok(Ok(body)) => Ok(Self(body.to_bytes())),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => too_large(),
             Ok(Err(_)) => Err(Problem::invalid("the body is not complete")),
             Err(_) => Err(Problem::new(
                 408,

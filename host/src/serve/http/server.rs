@@ -10,8 +10,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::strangers::Strangers;
 use super::trace::{TraceError, Tracer};
+use super::unauthenticated::UnauthenticatedConnections;
 use super::{App, connection, router};
 use crate::serve::service::Service;
 
@@ -19,6 +19,9 @@ use crate::serve::service::Service;
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 /// How long the listener rests when the system has no descriptor for a connection.
 const NO_DESCRIPTOR: Duration = Duration::from_millis(50);
+
+/// How long a connection that is replaced may take to end.
+const SOON: Duration = Duration::from_secs(1);
 
 /// Why nothing listens.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +39,7 @@ pub struct Server {
     app: App,
     listener: TcpListener,
     connections: Arc<Semaphore>,
-    /// Connections that are being served; the one of the server itself is first.
+    /// Connections that came before the service was told to end.
     serving: tokio_util::task::TaskTracker,
 }
 
@@ -71,18 +74,33 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Serves until `end`, then lets what runs come to its end, for as long as `[serve]` says.
+    /// Serves until `end`, then lets what runs come to its end, for as long as `[serve]` says. Whoever asks meanwhile is
+    /// told that the service ends.
     pub async fn run(self, end: CancellationToken) {
+        let shutdown_timeout = self.app.service.config().table.shutdown_timeout;
+        let drained = async {
+            end.cancelled().await;
+            self.app.service.end();
+            self.serving.close();
+            tokio::time::timeout(shutdown_timeout, self.serving.wait()).await
+        };
+        tokio::select! {
+            drained = drained => if drained.is_err() {
+                tracing::warn!("calls that still ran were broken off");
+            },
+            () = self.accept() => {}
+        }
+        self.app.flush();
+    }
+
+    /// Accepts connections, without end.
+    async fn accept(&self) {
         let table = self.app.service.config().table.clone();
         let router = router(self.app.clone());
         let ending = self.app.service.ending();
-        let strangers = Strangers::of(table.connections);
+        let unauthenticated = UnauthenticatedConnections::new(table.connections);
         loop {
-            let accepted = tokio::select! {
-                () = end.cancelled() => break,
-                accepted = self.listener.accept() => accepted,
-            };
-            let (stream, peer) = match accepted {
+            let (stream, peer) = match self.listener.accept().await {
                 Ok(accepted) => accepted,
                 Err(error) => {
                     tracing::warn!(%error, "a connection cannot be accepted");
@@ -90,32 +108,27 @@ impl Server {
                     continue;
                 }
             };
-            let permit = Arc::clone(&self.connections).try_acquire_owned().ok();
-            match permit.zip(strangers.admit(peer.ip())) {
-                Some(admitted) => {
-                    let served = connection::serve(
-                        stream,
-                        router.clone(),
-                        table.clone(),
-                        ending.clone(),
-                        admitted,
-                    );
-                    self.serving.spawn(served);
-                }
-                None => turn_away(stream),
+            let mut permit = Arc::clone(&self.connections).try_acquire_owned().ok();
+            if permit.is_none() && unauthenticated.replace_one() {
+                let given_back = Arc::clone(&self.connections).acquire_owned();
+                let given_back = tokio::time::timeout(SOON, given_back).await;
+                permit = given_back.ok().and_then(Result::ok);
+            }
+            let admitted =
+                permit.and_then(|permit| Some((permit, unauthenticated.admit(peer.ip())?)));
+            let Some(admitted) = admitted else {
+                turn_away(stream);
+                continue;
+            };
+            let (router, table) = (router.clone(), table.clone());
+            let served = connection::serve(stream, router, table, ending.clone(), admitted);
+            if ending.is_cancelled() {
+                // Nobody waits for one that came so late.
+                tokio::spawn(served);
+            } else {
+                self.serving.spawn(served);
             }
         }
-        // Nobody new can come; who is here is told.
-        drop(self.listener);
-        self.app.service.end();
-        self.serving.close();
-        if tokio::time::timeout(table.shutdown_timeout, self.serving.wait())
-            .await
-            .is_err()
-        {
-            tracing::warn!("calls that still ran were broken off");
-        }
-        self.app.flush();
     }
 }
 

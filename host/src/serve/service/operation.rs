@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::serve::tenants::Role;
@@ -189,6 +190,7 @@ pub struct Page {
     /// Where the part before ended.
     pub cursor: Option<String>,
     /// 1 to 1,000. Default: 100.
+    #[serde(deserialize_with = "page_limit")]
     pub limit: Option<u16>,
 }
 
@@ -196,7 +198,16 @@ impl Page {
     /// Entries of this part.
     #[must_use]
     pub fn most(&self) -> usize {
-        self.limit.unwrap_or(100).clamp(1, 1_000).into()
+        self.limit.unwrap_or(100).into()
+    }
+}
+
+fn page_limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u16>, D::Error> {
+    let limit = u16::deserialize(deserializer)?;
+    if (1..=1_000).contains(&limit) {
+        Ok(Some(limit))
+    } else {
+        Err(D::Error::custom("`limit` is 1 to 1,000"))
     }
 }
 
@@ -207,6 +218,7 @@ pub struct ChainOptions {
     /// The number of the last record of the part before.
     pub cursor: Option<String>,
     /// 1 to 1,000. Default: 100.
+    #[serde(deserialize_with = "page_limit")]
     pub limit: Option<u16>,
     /// Verify the chain, from its first record on, which takes the longer the longer it is. Default: no.
     pub verify: bool,
