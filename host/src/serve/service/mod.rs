@@ -312,6 +312,10 @@ impl Service {
             }
         };
         let working = self.0.workers.begin(&who.tenant.pace, work);
+        let working = working.map_err(|error| {
+            tracing::error!(%error, "there is no thread for a call");
+            Problem::overloaded(AFTER)
+        })?;
         tokio::select! {
             biased;
             done = working.done() => done.unwrap_or_else(|error| Err(Problem::internal(&error))),

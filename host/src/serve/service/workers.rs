@@ -11,6 +11,7 @@
 mod processors;
 
 use std::collections::VecDeque;
+use std::io;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -78,18 +79,22 @@ pub(super) struct Working<T> {
     workers: Workers,
 }
 
-/// The work broke off, or could not begin.
+/// The work broke off.
 #[derive(Debug, thiserror::Error)]
-#[error("a call broke off, or there is no thread for it")]
+#[error("a call broke off")]
 pub(super) struct BrokeOff;
 
 impl Workers {
     /// Begins a piece of work of whoever has this pace.
+    ///
+    /// # Errors
+    ///
+    /// The system gives no thread; the work is dropped.
     pub(super) fn begin<T: Send + 'static>(
         &self,
         pace: &Arc<Pace>,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Working<T> {
+    ) -> io::Result<Working<T>> {
         let (sender, done) = oneshot::channel();
         let stage = Arc::new(Stage::default());
         let work = Box::new(move || {
@@ -100,35 +105,32 @@ impl Workers {
             work,
             stage: Arc::clone(&stage),
             pace: Arc::clone(pace),
-        });
-        Working {
+        })?;
+        Ok(Working {
             done,
             stage,
             pace: Arc::clone(pace),
             workers: self.clone(),
-        }
+        })
     }
 
-    fn give(&self, job: Job) {
+    fn give(&self, job: Job) -> io::Result<()> {
         let mut state = self.0.state();
         if state.idle > state.jobs.len() {
             state.jobs.push_back(job);
             drop(state);
             self.0.wanted.notify_one();
-            return;
+            return Ok(());
         }
         drop(state);
         let inner = Arc::clone(&self.0);
-        let begun = std::thread::Builder::new()
-            .name("hydrant-call".into())
-            .spawn(move || {
-                step(gettid(), BEHIND);
-                processors::set_slice(None, false);
-                inner.work(job);
-            });
-        if let Err(error) = begun {
-            tracing::error!(%error, "there is no thread for a call");
-        }
+        let thread = std::thread::Builder::new().name("hydrant-call".into());
+        let work = move || {
+            step(gettid(), BEHIND);
+            processors::set_slice(None, false);
+            inner.work(job);
+        };
+        thread.spawn(work).map(drop)
     }
 }
 
@@ -237,7 +239,7 @@ mod tests {
         workers: &Workers,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Working<T> {
-        workers.begin(&Arc::default(), work)
+        workers.begin(&Arc::default(), work).unwrap()
     }
 
     fn processors() -> u32 {
@@ -304,7 +306,7 @@ mod tests {
         for _ in 0..20 {
             slow.took(Duration::from_secs(1));
         }
-        let count = |pace| wait(workers.begin(pace, processors)).unwrap();
+        let count = |pace| wait(workers.begin(pace, processors).unwrap()).unwrap();
         assert_eq!(count(&slow), all, "who is alone has all");
         for _ in 0..10 {
             assert_eq!(count(&quick), all);
@@ -316,7 +318,7 @@ mod tests {
             let workers = workers.clone();
             std::thread::spawn(move || {
                 while stop.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-                    wait(workers.begin(&quick, || ())).unwrap();
+                    wait(workers.begin(&quick, || ()).unwrap()).unwrap();
                 }
             })
         };
