@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -245,6 +246,38 @@ fn what_is_no_http_is_no_harm() {
     assert_eq!(
         Client::new(server.address, None).get("/healthz").status,
         200
+    );
+}
+
+/// Without it, what nobody vouches for is compiled where the tenants' calls run.
+#[test]
+fn a_machine_without_a_jail_is_told_so() {
+    let house = House::new();
+    let check = house.command(&["serve", "--check"]);
+    let with_jail = house.command(&["serve", "--check"]).output().unwrap();
+    let said = String::from_utf8_lossy(&with_jail.stderr).into_owned();
+    assert!(
+        with_jail.status.success() && !said.contains("no jail"),
+        "{said}"
+    );
+    let script = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"";
+    let mut without = Command::new("/usr/bin/unshare");
+    without
+        .args(["--user", "--map-root-user", "sh", "-c", script, "sh"])
+        .arg(check.get_program())
+        .args(check.get_args())
+        .env_clear()
+        .envs(
+            check
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .current_dir(check.get_current_dir().unwrap());
+    let checked = without.output().unwrap();
+    let said = String::from_utf8_lossy(&checked.stderr).into_owned();
+    assert!(
+        said.contains("no jail") && said.contains("hydrant doctor"),
+        "{checked:?}"
     );
 }
 

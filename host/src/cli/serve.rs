@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use clap::Args;
 use hydrant::engine::default_cache_folders;
-use hydrant::jail::Launcher;
+use hydrant::jail::{Launcher, LayerState};
 use hydrant::serve::config::ServeConfig;
 use hydrant::serve::http::Server;
 use hydrant::serve::service::{ServeError, Service};
@@ -98,6 +98,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     tell_left_out(&left_out);
     if arguments.check {
+        tell_missing_jail();
         print_line("the configuration can be served")?;
         return Ok(Exit::Done);
     }
@@ -227,6 +228,19 @@ async fn reread(service: &Service) {
 fn tell_left_out(left_out: &[ServeError]) {
     for error in left_out {
         fail(&format!("left out: {error}"));
+    }
+}
+
+/// What a machine without a jail does not do for anybody, and does in this process.
+fn tell_missing_jail() {
+    let layers = hydrant::jail::layers(&Launcher::this_binary(), &[]);
+    let missing = layers.iter().find(|layer| layer.state != LayerState::Ok);
+    if let Some(layer) = missing {
+        fail(&format!(
+            "there is no jail ({}: {}): no process is started, and code that nobody vouches for is compiled in the \
+             service itself; `hydrant doctor` says more",
+            layer.name, layer.detail
+        ));
     }
 }
 

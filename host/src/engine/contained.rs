@@ -17,6 +17,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Once;
 use std::thread;
 use std::time::Duration;
 
@@ -159,6 +160,18 @@ pub(super) fn compile(
             Err(NotCompiled::Failed(NOT_COMPILED.into()))
         }
     }
+}
+
+/// Says, once, that code is compiled in this process although it was to be compiled in the jail.
+pub(super) fn warn_of_missing_jail(reason: &str) {
+    static WARNED: Once = Once::new();
+    WARNED.call_once(|| {
+        tracing::warn!(
+            reason,
+            "there is no jail to compile in: code that nobody vouches for is compiled in this process; \
+             `hydrant doctor` says what is missing"
+        );
+    });
 }
 
 fn plan(launcher: &Launcher, kind: Kind, time: Duration) -> io::Result<Plan> {

@@ -307,7 +307,7 @@ fn component(
         None => Component::from_binary(engine, code).map_err(said),
         Some(Ok(code)) => cache::component_from_compiler(engine, &code).map_err(said),
         Some(Err(contained::NotCompiled::Unavailable(reason))) => {
-            tracing::debug!(%reason, "a component is compiled in this process");
+            contained::warn_of_missing_jail(&reason);
             Component::from_binary(engine, code).map_err(said)
         }
         Some(Err(error)) => Err(error.to_string()),

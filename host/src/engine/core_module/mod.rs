@@ -186,7 +186,7 @@ fn vet_and_compile(
         None => Module::from_binary(engine, wasm).map_err(said),
         Some(Ok(code)) => cache::module_from_compiler(engine, &code).map_err(said),
         Some(Err(contained::NotCompiled::Unavailable(reason))) => {
-            tracing::debug!(%reason, "a core module is compiled in this process");
+            contained::warn_of_missing_jail(&reason);
             Module::from_binary(engine, wasm).map_err(said)
         }
         Some(Err(error)) => Err(error.to_string()),
