@@ -105,6 +105,63 @@ fn taking_out_keeps_what_came_later() {
     assert_eq!(value, json!({"model": "haiku"}));
 }
 
+/// An entry whose program was removed, or that sets variables, is ours.
+#[test]
+fn an_entry_is_known_by_what_it_starts() {
+    let desk = Desk::new();
+    let folder = desk.folder();
+    let of = |command: &str| {
+        let hook = json!({"type": "command", "command": command, "timeout": 20});
+        json!({"hooks": {"UserPromptSubmit": [{"hooks": [hook]}]}}).to_string()
+    };
+    for there in [
+        "hydrant hook user-prompt-submit",
+        "env HYDRANT_TMPDIR=/x hydrant hook user-prompt-submit --mode inline",
+        "/usr/bin/env -u A hydrant hook user-prompt-submit",
+        "HYDRANT_TMPDIR='/x y' hydrant hook user-prompt-submit",
+    ] {
+        put(&desk, &of(there));
+        let run = folder.ok(&["hook", "install", "--yes"]);
+        assert!(run.stdout.contains("already installed"), "{there}: {run:?}");
+        assert_eq!(fs::read_to_string(settings(&desk)).unwrap(), of(there));
+        folder.ok(&["hook", "uninstall", "--yes"]);
+        let left = fs::read_to_string(settings(&desk)).unwrap_or_default();
+        assert!(!left.contains("hook"), "{there}: {left}");
+    }
+    // One whose program is gone gets one that is there, and keeps the rest.
+    for there in ["'/no where/hydrant'", "/nowhere/hydrant-0.1"] {
+        put(
+            &desk,
+            &of(&format!(
+                "env A='b c' {there} hook user-prompt-submit --mode inline"
+            )),
+        );
+        folder.ok(&["hook", "install", "--yes"]);
+        let text = fs::read_to_string(settings(&desk)).unwrap();
+        let hook = installed(&text);
+        let command = hook["command"].as_str().unwrap();
+        let program = command
+            .strip_prefix("env A='b c' ")
+            .and_then(|rest| rest.strip_suffix(" hook user-prompt-submit --mode inline"));
+        assert!(fs::metadata(program.unwrap()).is_ok(), "{command}");
+        assert!(
+            folder
+                .ok(&["hook", "install", "--yes"])
+                .stdout
+                .contains("already installed")
+        );
+    }
+    // What starts something else is somebody else's.
+    put(&desk, &of("echo hydrant hook user-prompt-submit"));
+    folder.ok(&["hook", "install", "--yes"]);
+    let text = fs::read_to_string(settings(&desk)).unwrap();
+    let value: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        value["hooks"]["UserPromptSubmit"].as_array().unwrap().len(),
+        2
+    );
+}
+
 #[test]
 fn without_leave_nothing_is_written() {
     let desk = Desk::new();

@@ -112,6 +112,21 @@ fn q_218_a_folder_of_somebody_else_stops_the_prompt() {
     }
 }
 
+/// The first user of a machine who has the hook keeps no other one out.
+#[test]
+fn the_usual_folder_is_that_of_one_user() {
+    let desk = Desk::new();
+    let mut command = desk.command(&["--mode", "subagent"]);
+    command.env_remove("HYDRANT_TMPDIR");
+    let input = desk.input("rename the flag").to_string();
+    let instruction = crate::desk::context(&crate::desk::feed(&mut command, input.as_bytes()));
+    let user = fs::metadata(desk.folder().path("..")).unwrap().uid();
+    let folder = format!("/tmp/claude-hydrator-{user}/");
+    let at = instruction.find(&folder).expect(&instruction);
+    let file = instruction[at..].split(".md").next().unwrap();
+    fs::remove_file(format!("{file}.md")).unwrap();
+}
+
 /// flag, variable, configuration.
 #[test]
 fn q_35_the_strongest_place_counts() {

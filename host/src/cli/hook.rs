@@ -39,7 +39,7 @@ struct PromptArguments {
     #[arg(long, value_enum)]
     mode: Option<ModeArgument>,
 
-    /// Directory of the files [default: $HYDRANT_TMPDIR, else `tmp_dir` of [hydrate], else /tmp/claude-hydrator]
+    /// Directory of the files [default: $HYDRANT_TMPDIR, else `tmp_dir` of [hydrate], else /tmp/claude-hydrator-UID]
     #[arg(long, value_name = "DIR")]
     tmp_dir: Option<PathBuf>,
 

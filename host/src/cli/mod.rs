@@ -79,7 +79,7 @@ Environment:
                         `describe` ask for it with --root only
   HYDRANT_SOCKET        set in a jail: agent commands go through this socket, others answer `operator-only`
   HYDRANT_SIGNING_KEYS  the directory of <signer>.key files, for `sign` and `lock`
-  HYDRANT_TMPDIR        where `hook` writes its files, where no --tmp-dir is given [default: /tmp/claude-hydrator]
+  HYDRANT_TMPDIR        where `hook` writes its files, where no --tmp-dir is given [default: /tmp/claude-hydrator-UID]
   HYDRANT_CATALOG       the catalogue of workflows, where no --catalog is given
   HYDRANT_LOG           turns the debug log on, to stderr: a level or filter such as `debug` or `hydrant=trace`
   MIN_SIGNERS           raises the number of signers that `verify` and `lock` ask for

@@ -33,8 +33,8 @@ pub use planner::{
 pub use reply::Reply;
 pub use run::answer;
 pub use settings::{
-    DEFAULT_TMP_DIR, Dialect, LlmSettings, MAX_BUDGET_MS, MemorySettings, Mode, Problem,
-    SectionBudgets, Settings, TemplateFiles, When,
+    Dialect, LlmSettings, MAX_BUDGET_MS, MemorySettings, Mode, Problem, SectionBudgets, Settings,
+    TemplateFiles, When,
 };
 pub use surroundings::{MakeHost, Outward, Surroundings, TemplateError, memory, mounts, templates};
 pub use temp::{CleanupLimits, TempError, TempFolder};

@@ -15,7 +15,7 @@ use super::message::{Source, Warning};
 use super::model::{Model, wanted};
 use super::planner::{Answer, Material, Missing, Parsed, Planner, PlannerError};
 use super::reply::{Answered, Reply};
-use super::settings::{DEFAULT_TMP_DIR, Settings};
+use super::settings::{Settings, default_tmp_dir};
 use super::surroundings::{MakeHost, Outward, Surroundings, memory, mounts, templates};
 use super::temp::{CleanupLimits, TempFolder};
 
@@ -199,7 +199,7 @@ impl Run {
         let folder = TempFolder::make(&self.settings.tmp_dir).map_err(halted)?;
         let mut material = Material {
             templates,
-            directory_is_default: self.settings.tmp_dir == Path::new(DEFAULT_TMP_DIR),
+            directory_is_default: self.settings.tmp_dir == default_tmp_dir(),
             ..Material::default()
         };
         let working_tree = fields.cwd.as_deref().map(Path::new);

@@ -15,8 +15,13 @@ use url::Url;
 
 use self::reader::{Notes, Reader};
 
-/// Where the files for subagents lie, unless said otherwise.
-pub const DEFAULT_TMP_DIR: &str = "/tmp/claude-hydrator";
+/// Where the files for subagents lie, unless said otherwise: a directory of this user's own, for the first one who makes it
+/// keeps all others out.
+pub(super) fn default_tmp_dir() -> PathBuf {
+    let user = rustix::process::geteuid().as_raw();
+    format!("/tmp/claude-hydrator-{user}").into()
+}
+
 /// milliseconds of a whole run.
 pub const MAX_BUDGET_MS: u64 = 15_000;
 
@@ -31,7 +36,9 @@ pub struct Settings {
     pub enabled: bool,
     /// How the plan reaches the agent.
     pub mode: Mode,
-    /// Directory for the files that subagents read; absolute.
+    /// Directory for the files that subagents read; absolute. Default: `/tmp/claude-hydrator-UID`, with the number of the user.
+    // The default is that of the user, and so is not in the schema.
+    #[schemars(transform = without_default)]
     pub tmp_dir: PathBuf,
     /// Model of the subagent: 1 to 64 letters, digits or `._:/-`.
     pub model: String,
@@ -178,7 +185,7 @@ impl Default for Settings {
         Self {
             enabled: true,
             mode: Mode::Inline,
-            tmp_dir: DEFAULT_TMP_DIR.into(),
+            tmp_dir: default_tmp_dir(),
             model: "haiku".to_owned(),
             tracker: "none".to_owned(),
             task_tool: "TodoWrite".to_owned(),
@@ -230,6 +237,10 @@ impl JsonSchema for MemorySettings {
 
 fn temperature(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"anyOf": [{"type": "number", "minimum": 0, "maximum": 2}, {"const": "omit"}]})
+}
+
+fn without_default(schema: &mut Schema) {
+    schema.remove("default");
 }
 
 /// A table may leave any of its keys out.

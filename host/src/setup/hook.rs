@@ -18,7 +18,7 @@ const ARGUMENTS: &str = " hook user-prompt-submit";
 const MODE: &str = " --mode ";
 
 /// The change that puts the hook into `file`; none if it is there. With `subagent`, a subagent plans: a hook that is there
-/// already is told so.
+/// already is told so. One whose program is gone gets that of `command`.
 ///
 /// # Errors
 /// [`SetupError`]
@@ -26,18 +26,23 @@ pub fn install(file: &Path, command: &str, subagent: bool) -> Result<Option<Chan
     Change::of(file, |text| {
         let text = text.unwrap_or("{}\n");
         let found = Found::in_text(text, command)?;
-        if found.ours.is_empty() {
-            let command = if subagent {
-                of_subagent(command)
+        let wanted = |there: &str| {
+            let repaired = repaired(there, command).unwrap_or_else(|| there.to_owned());
+            if subagent {
+                of_subagent(&repaired)
             } else {
-                command.to_owned()
-            };
-            return Ok(Edit::Text(with_hook(text, &command)?));
-        }
-        if !subagent {
+                repaired
+            }
+        };
+        let Some(ours) = found.ours.first() else {
+            return Ok(Edit::Text(with_hook(text, &wanted(command))?));
+        };
+        let wanted = wanted(&ours.command);
+        if wanted == ours.command {
             return Ok(Edit::Nothing);
         }
-        Ok(found.with_subagent().map_or(Edit::Nothing, Edit::Text))
+        let changed = found.with_command(ours, &wanted);
+        Ok(changed.map_or(Edit::Nothing, Edit::Text))
     })
 }
 
@@ -224,32 +229,79 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// The text whose first command of ours has a subagent that plans; none if it has it already.
-    fn with_subagent(&self) -> Option<String> {
-        let ours = self.ours.first()?;
-        let wanted = of_subagent(&ours.command);
-        if wanted == ours.command {
-            return None;
-        }
+    /// The text with another command in the place of one of ours.
+    fn with_command(&self, ours: &Ours, wanted: &str) -> Option<String> {
         let hook = self.document.members(ours.list.get(ours.index)?)?;
         let (_, command) = named(&hook, "command")?;
-        Some(
-            self.document
-                .with_value(&command.value, &Value::from(wanted), 0),
-        )
+        let wanted = Value::from(wanted);
+        Some(self.document.with_value(&command.value, &wanted, 0))
     }
 }
 
-/// Whether a command starts the hook: it is `own`, whoever plans, or that of a program called `hydrant`.
+/// A command of a shell that starts a program as the hook.
+struct Started<'a> {
+    /// What comes before the program: `env` and variables.
+    before: &'a str,
+    program: String,
+    /// What follows [`ARGUMENTS`].
+    arguments: &'a str,
+}
+
+impl<'a> Started<'a> {
+    fn parse(command: &'a str) -> Option<Self> {
+        let (start, arguments) = command.split_once(ARGUMENTS)?;
+        if !(arguments.is_empty() || arguments.starts_with(' ')) {
+            return None;
+        }
+        let mut words = shlex::split(start)?;
+        let program = words.pop()?;
+        let is_env = words.first().is_some_and(|first| file_name(first) == "env");
+        if !is_env && !words.iter().all(|word| word.contains('=')) {
+            return None;
+        }
+        // The program as it is written: the last part of the text that means this word.
+        let spaces = start
+            .rmatch_indices(' ')
+            .map(|(at, _)| at.saturating_add(1));
+        let mut starts = spaces.chain([0]);
+        let at = starts.find(|at| {
+            let written = start.get(*at..).and_then(shlex::split);
+            written.is_some_and(|words| words == [program.as_str()])
+        })?;
+        Some(Self {
+            before: start.get(..at)?,
+            program,
+            arguments,
+        })
+    }
+
+    /// Whether nothing is where the program was.
+    fn is_gone(&self) -> bool {
+        let program = Path::new(&self.program);
+        program.is_absolute() && !program.exists()
+    }
+}
+
+/// The command with the program of `own`; none if its program is there, or may be.
+fn repaired(command: &str, own: &str) -> Option<String> {
+    let started = Started::parse(command).filter(Started::is_gone)?;
+    let (program, _) = own.split_once(ARGUMENTS)?;
+    let Started {
+        before, arguments, ..
+    } = started;
+    Some(format!("{before}{program}{ARGUMENTS}{arguments}"))
+}
+
+/// Whether a command starts the hook: it is `own`, whoever plans, or that of a program which is called `hydrant` or gone.
 fn is_ours(command: &str, own: &str) -> bool {
-    let is_hydrant = command
-        .split_once(ARGUMENTS)
-        .is_some_and(|(program, arguments)| {
-            let program = program.trim_matches(['\'', '"']);
-            let ends = arguments.is_empty() || arguments.starts_with(' ');
-            ends && program.rsplit('/').next() == Some("hydrant")
-        });
+    let started = Started::parse(command);
+    let is_hydrant = started
+        .is_some_and(|started| file_name(&started.program) == "hydrant" || started.is_gone());
     is_hydrant || of_subagent(command) == of_subagent(own)
+}
+
+fn file_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
 }
 
 #[cfg(test)]

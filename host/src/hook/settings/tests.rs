@@ -21,7 +21,7 @@ fn q_231_without_a_table_everything_is_the_default() {
     assert!(problems.is_empty());
     assert!(settings.enabled);
     assert_eq!(settings.mode, Mode::Inline);
-    assert_eq!(settings.tmp_dir, Path::new("/tmp/claude-hydrator"));
+    assert_eq!(settings.tmp_dir, default_tmp_dir());
     assert_eq!(
         (settings.model.as_str(), settings.tracker.as_str()),
         ("haiku", "none")

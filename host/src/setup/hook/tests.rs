@@ -92,6 +92,8 @@ fn commands_of_others_are_not_ours() {
         "nothydrant hook user-prompt-submit",
         "hydrant run x",
         "echo hydrant",
+        "echo hydrant hook user-prompt-submit",
+        "/bin/sh hook user-prompt-submit",
     ] {
         let text = json!({ "hooks": { EVENT: [entry(command)] } }).to_string();
         assert_eq!(taken_out(&text), None, "{command}");
@@ -99,9 +101,39 @@ fn commands_of_others_are_not_ours() {
     for command in [
         "hydrant hook user-prompt-submit",
         "'/a b/hydrant' hook user-prompt-submit",
+        "env HYDRANT_TMPDIR=/x hydrant hook user-prompt-submit --mode inline",
+        "/usr/bin/env -u A B='c d' hydrant hook user-prompt-submit",
+        "A=1 hydrant hook user-prompt-submit",
+        "/nowhere/hydrant-0.1 hook user-prompt-submit",
     ] {
         let text = json!({ "hooks": { EVENT: [entry(command)] } }).to_string();
         assert_eq!(installed(&text).unwrap(), [command]);
+    }
+}
+
+#[test]
+fn only_a_program_that_is_gone_is_replaced() {
+    for (there, repaired) in [
+        (
+            "/nowhere/hydrant hook user-prompt-submit",
+            Some("hydrant hook user-prompt-submit"),
+        ),
+        (
+            "env A='b c' '/no where/hydrant' hook user-prompt-submit --mode inline",
+            Some("env A='b c' hydrant hook user-prompt-submit --mode inline"),
+        ),
+        (
+            "A=1 /no\\ where/h hook user-prompt-submit",
+            Some("A=1 hydrant hook user-prompt-submit"),
+        ),
+        ("hydrant hook user-prompt-submit", None),
+        ("/bin/sh hook user-prompt-submit", None),
+    ] {
+        assert_eq!(
+            super::repaired(there, COMMAND).as_deref(),
+            repaired,
+            "{there}"
+        );
     }
 }
 
