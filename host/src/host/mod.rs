@@ -78,8 +78,8 @@ pub struct PinnedSkillInfo {
     pub version: String,
     /// What it declares, sorted; the most it may ever do.
     pub capabilities: Vec<Capability>,
-    /// What `describe` returned: JSON with name, description and schemas. None where the policy says `tools: skip`
-    /// (TP-35).
+    /// What `describe` returned: JSON with name, description and schemas. None where the policy says `tools: skip`, and
+    /// this program was not built with the skill.
     pub description: Option<String>,
 }
 
@@ -165,12 +165,12 @@ impl Host {
             }
         };
         let manifest = pinned.bundle.manifest();
-        if self.layers.tools() == Tools::Skip {
-            return Ok(info(manifest, None));
-        }
         // A component answers always the same: what this program was built with was asked then.
         if let Some(known) = hydrant_precompiled::find(pinned.bundle.artifact().as_str()) {
             return Ok(info(manifest, Some(known.description.to_owned())));
+        }
+        if self.layers.tools() == Tools::Skip {
+            return Ok(info(manifest, None));
         }
         let skill = self
             .pins

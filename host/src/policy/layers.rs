@@ -168,12 +168,12 @@ impl Layers {
             })
     }
 
-    /// Whether components may be instantiated to be listed: only if every layer says so (TP-42).
+    /// Whether components may be instantiated to be listed: unless a layer forbids it (TP-42).
     pub fn tools(&self) -> Tools {
-        if self.all().all(|layer| layer.tools() == Tools::Describe) {
-            Tools::Describe
-        } else {
+        if self.all().any(|layer| layer.tools() == Tools::Skip) {
             Tools::Skip
+        } else {
+            Tools::Describe
         }
     }
 

@@ -67,7 +67,7 @@ pub struct Policy {
 pub enum Tools {
     /// They may, with an empty grant.
     Describe,
-    /// They may not: name and version come from the manifest only.
+    /// They may not: of a skill that this program was not built with, name and version come from the manifest only.
     Skip,
 }
 

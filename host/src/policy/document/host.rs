@@ -108,8 +108,7 @@ pub(super) const HOST: [Member; 8] = [
     Member::optional(
         "tools",
         Shape::Word(|| names(&TOOLS)),
-        "Whether `skills` and `describe` may start a pinned skill, without any capability, to ask what it is for. \
-         Default: skip.",
+        "Whether a pinned skill may be started, without any capability, to ask what it is for. Default: describe.",
     ),
 ];
 
@@ -181,7 +180,7 @@ impl Host {
             tls_roots: Vec::new(),
             limits: Limits::default(),
             limits_at_most: MAXIMA,
-            tools: Tools::Skip,
+            tools: Tools::Describe,
         }
     }
 

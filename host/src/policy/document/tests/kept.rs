@@ -44,7 +44,7 @@ fn tp_20_an_omitted_host_is_an_empty_one() {
         assert!(host.discovery.run.items.is_empty() && !host.discovery.remote.value);
         assert_eq!(host.limits, Limits::default());
         // TP-35, TP-37
-        assert_eq!(host.tools, Tools::Skip);
+        assert_eq!(host.tools, Tools::Describe);
         assert_eq!(host.confinement, Confinement::Required);
     }
     assert!(parse(&format!("{text}host: ~\n")).is_err());
