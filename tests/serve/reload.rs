@@ -103,6 +103,24 @@ fn a_file_that_is_wrong_changes_nothing() {
 }
 
 #[test]
+fn what_of_the_configuration_holds_only_after_a_restart_is_said() {
+    let house = House::new();
+    let server = house.serve();
+    house.tenants(&[("alpha", ""), ("gamma", "")]);
+    server.signal(Signal::HUP);
+    server.says("read again");
+    assert!(!server.log().contains("restart"), "{}", server.log());
+    let text = fs::read_to_string(house.path("hydrant.toml")).unwrap();
+    let text = text.replace("[serve]", "jailed_clients = \"all\"\n[serve]\nworkers = 3");
+    house.write("hydrant.toml", &format!("policy = \"other.yaml\"\n{text}"));
+    server.signal(Signal::HUP);
+    server.says("needs a restart: [govern] jailed_clients, [serve] workers, policy");
+    house.write("hydrant.toml", "[serve\n");
+    server.signal(Signal::HUP);
+    server.says("the configuration is not as it was, and cannot be read");
+}
+
+#[test]
 fn what_a_tenant_used_of_its_rate_stays_used_when_others_change() {
     let house = House::new();
     let tight = "rate = { per_second = 0.01, burst = 1 }";

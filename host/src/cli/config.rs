@@ -6,6 +6,7 @@
 //! `[hydrate]` and `[serve]`.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,7 @@ use hydrant::trust::{Digest, limits, read_bounded};
 use hydrant::{Host, HostBuilder, govern, home, hook, keys_digest, schema};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::output::{Exit, print};
 use super::pins::variable;
@@ -224,24 +226,44 @@ impl PolicyOptions {
     }
 
     fn read_config(&self) -> anyhow::Result<Config> {
-        let Some(file) = self.config_file() else {
-            return Ok(Config::default());
-        };
-        let bytes = match read_bounded(&file, limits::MAX_JSON_BYTES) {
-            // Only where nobody named it.
-            Err(error) if error.is_missing() && self.config.is_none() => {
-                return Ok(Config::default());
-            }
-            bytes => bytes,
-        };
-        let config = bytes
-            .map_err(anyhow::Error::new)
-            .and_then(|bytes| document::parse::<Config>(&bytes).map_err(anyhow::Error::msg))
-            .with_context(|| format!("configuration {}", file.display()))?;
+        let file = self.config_file().unwrap_or_default();
         Ok(Config {
             folder: file.parent().unwrap_or(Path::new("")).to_owned(),
-            ..config
+            ..self.document()?
         })
+    }
+
+    /// The configuration file as it is now; one that is not there, and that nobody named, says nothing.
+    fn document<T: Default + DeserializeOwned>(&self) -> anyhow::Result<T> {
+        let Some(file) = self.config_file() else {
+            return Ok(T::default());
+        };
+        let bytes = match read_bounded(&file, limits::MAX_JSON_BYTES) {
+            Err(error) if error.is_missing() && self.config.is_none() => return Ok(T::default()),
+            bytes => bytes,
+        };
+        bytes
+            .map_err(anyhow::Error::new)
+            .and_then(|bytes| document::parse(&bytes).map_err(anyhow::Error::msg))
+            .with_context(|| format!("configuration {}", file.display()))
+    }
+
+    /// Every key of the configuration file as it is now, with its value; keys of tables begin with `[table]`.
+    pub(super) fn keys(&self) -> anyhow::Result<BTreeMap<String, toml::Value>> {
+        let mut keys = BTreeMap::new();
+        for (name, value) in self.document::<toml::Table>()? {
+            match value {
+                toml::Value::Table(table) => {
+                    keys.extend(
+                        table
+                            .into_iter()
+                            .map(|(key, value)| (format!("[{name}] {key}"), value)),
+                    );
+                }
+                value => drop(keys.insert(name, value)),
+            }
+        }
+        Ok(keys)
     }
 }
 

@@ -1,5 +1,6 @@
 //! `hydrant serve`: many tenants over HTTP.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
@@ -118,7 +119,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             }
         })
         .build()?;
-    let served = runtime.block_on(serve(service.clone()));
+    let begun = Begun {
+        options: &arguments.policy,
+        keys: arguments.policy.keys()?,
+    };
+    let served = runtime.block_on(serve(service.clone(), &begun));
     // What was broken off is stopped by then; what cannot be is not waited for.
     let until = Instant::now() + LAST;
     runtime.shutdown_timeout(LAST);
@@ -129,7 +134,39 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-async fn serve(service: Service) -> anyhow::Result<()> {
+/// The configuration that the service began with.
+struct Begun<'a> {
+    options: &'a PolicyOptions,
+    keys: BTreeMap<String, toml::Value>,
+}
+
+impl Begun<'_> {
+    /// Says what of the configuration is another now, which holds only from the next start on.
+    fn tell_changes(&self) {
+        let now = match self.options.keys() {
+            Ok(now) => now,
+            Err(error) => {
+                fail(&format!(
+                    "the configuration is not as it was, and cannot be read: {error:#}"
+                ));
+                return;
+            }
+        };
+        let all: BTreeSet<_> = self.keys.keys().chain(now.keys()).collect();
+        let changed = all
+            .into_iter()
+            .filter(|key| self.keys.get(*key) != now.get(*key));
+        let changed: Vec<_> = changed.map(String::as_str).collect();
+        if !changed.is_empty() {
+            fail(&format!(
+                "changed, and needs a restart: {}",
+                changed.join(", ")
+            ));
+        }
+    }
+}
+
+async fn serve(service: Service, begun: &Begun<'_>) -> anyhow::Result<()> {
     let mut reload = signal(SignalKind::hangup())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -140,7 +177,10 @@ async fn serve(service: Service) -> anyhow::Result<()> {
     let serving = tokio::spawn(server.run(end.clone()));
     loop {
         tokio::select! {
-            _ = reload.recv() => reread(&service).await,
+            _ = reload.recv() => {
+                reread(&service).await;
+                begun.tell_changes();
+            }
             () = either(&mut terminate, &mut interrupt) => break,
         }
     }
