@@ -30,7 +30,8 @@ pub struct JailedClients {
     pub syscall: JailedMode,
     /// Default: `secrets`.
     pub mcp: JailedMode,
-    /// Default: `secrets`.
+    /// Of clients of `hydrant serve`, over the Model Context Protocol too: they are on other machines, or of other users, and
+    /// cannot read a secret without hydrant. Default: `warn`.
     pub http: JailedMode,
 }
 
@@ -40,7 +41,7 @@ impl Default for JailedClients {
             cli: JailedMode::Warn,
             syscall: JailedMode::Secrets,
             mcp: JailedMode::Secrets,
-            http: JailedMode::Secrets,
+            http: JailedMode::Warn,
         }
     }
 }
@@ -78,7 +79,7 @@ struct Table {
     syscall: Option<JailedMode>,
     /// Callers of `hydrant mcp`. Default: `secrets`.
     mcp: Option<JailedMode>,
-    /// Callers of `hydrant serve`. Default: `secrets`.
+    /// Callers of `hydrant serve`, over the Model Context Protocol too; none of them is ever in a jail. Default: `warn`.
     http: Option<JailedMode>,
 }
 

@@ -57,7 +57,7 @@ pub struct Config {
     /// Default: none.
     pub fs_write: Vec<PathBuf>,
     /// What a caller outside of a `hydrant jail` may not do: one word for all frontends, or a table of words. Default:
-    /// `warn` for `cli`, `secrets` for the others.
+    /// `warn` for `cli` and `http`, `secrets` for the others.
     pub jailed_clients: JailedClients,
     /// Core capabilities that agents may call directly. No effect in this version. Default: none.
     #[serde(deserialize_with = "core")]

@@ -90,8 +90,10 @@ fn k_42_modes_by_frontend() {
         jailed: false,
     };
     let default = Config::default().jailed_clients;
-    assert!(default.permits(unjailed(Frontend::Cli), true));
-    for frontend in [Frontend::Syscall, Frontend::Mcp, Frontend::Http] {
+    for frontend in [Frontend::Cli, Frontend::Http] {
+        assert!(default.permits(unjailed(frontend), true));
+    }
+    for frontend in [Frontend::Syscall, Frontend::Mcp] {
         assert!(!default.permits(unjailed(frontend), true));
         assert!(default.permits(unjailed(frontend), false));
         assert!(default.permits(
@@ -106,7 +108,7 @@ fn k_42_modes_by_frontend() {
     assert!(!all.permits(unjailed(Frontend::Cli), false));
     let one = config("[govern.jailed_clients]\nmcp = 'warn'\n").jailed_clients;
     assert!(one.permits(unjailed(Frontend::Mcp), true));
-    assert!(!one.permits(unjailed(Frontend::Http), true));
+    assert!(!one.permits(unjailed(Frontend::Syscall), true));
     assert!(Config::from_toml("[govern]\njailed_clients = 'none'\n").is_err());
     assert!(Config::from_toml("[govern.jailed_clients]\nconsole = 'warn'\n").is_err());
 }

@@ -14,6 +14,7 @@ use super::{Caller, Governor};
 use crate::answer::{Policy, Stage};
 use crate::chain::{Entry, Event, Outcome, Used};
 use crate::check::is_pii;
+use crate::client::Frontend;
 use crate::digest;
 use crate::execute::{self, Call, Captured, Done, Jails, Output};
 use crate::failure::{Code, Failure};
@@ -151,13 +152,26 @@ impl Governor {
             .jailed_clients
             .permits(caller.client(), has_secrets)
         {
+            let (instead, modes) = match caller.client().frontend {
+                Frontend::Cli => ("run the agent with `hydrant jail`, or ", "cli = \"warn\""),
+                Frontend::Syscall => (
+                    "run the agent with `hydrant jail`, or ",
+                    "syscall = \"warn\"",
+                ),
+                Frontend::Mcp => (
+                    "call it with `hydrant skill execute` yourself, or ",
+                    "mcp = \"warn\", http = \"warn\"",
+                ),
+                Frontend::Http => ("", "http = \"warn\""),
+            };
             return Err(Failure::new(
                 Code::ClientNotJailed,
                 format!("{} is for callers in a jail only", found.capability),
             )
-            .with_hint(
-                "run the agent with `hydrant jail`, or set `jailed_clients` of [govern] in hydrant.toml",
-            ));
+            .with_hint(format!(
+                "{instead}let these clients use secrets: `jailed_clients = {{{modes}}}` below [govern] of \
+                 hydrant.toml, read at the next start",
+            )));
         }
         Ok(())
     }
