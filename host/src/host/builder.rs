@@ -17,7 +17,7 @@ use crate::policy::{CliMount, LayerFiles, Layers};
 use crate::trust::Digest;
 
 /// Makes a [`Host`]. Whatever is not said is the narrowest that works.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct HostBuilder {
     policy: Option<PathBuf>,
     tenant: Option<PathBuf>,

@@ -34,7 +34,7 @@ impl PlannerMounts {
     /// # Errors
     /// It is no directory that can be read.
     pub fn with_workspace(self, directory: &Path) -> io::Result<Self> {
-        let at = mount_point("/workspace")?;
+        let at = VirtualPath::workspace();
         Ok(Self {
             workspace: Some(OwnMount::under_ceilings(at, directory)?),
             ..self

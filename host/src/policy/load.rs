@@ -133,7 +133,7 @@ impl Policy {
                 directory.clone()
             };
             if !cli.iter().any(|flag| flag.at == *at) && target.is_dir() {
-                flags.push(CliMount::by_default(at.clone(), target));
+                flags.push(CliMount::named(at.clone(), target));
             }
         }
         document

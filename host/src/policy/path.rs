@@ -80,6 +80,11 @@ impl VirtualPath {
         Self::parse(&normal)
     }
 
+    /// `/workspace`, where the files are that skills work on.
+    pub fn workspace() -> Self {
+        Self("/workspace".to_owned())
+    }
+
     /// `/os`, where every `os://` URI lies.
     pub fn os() -> Self {
         Self("/os".to_owned())

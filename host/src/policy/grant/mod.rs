@@ -144,6 +144,7 @@ impl Factors {
                 let layer = self.layers.leaves_out(mount).unwrap_or(policy);
                 Err(layer.unlisted(kind, path, mount))
             }
+            Mapped::Unnamed => Err(policy.unnamed(kind, path, mount)),
             Mapped::Directory(_) | Mapped::Https(_) => Ok(mount),
         }
     }
@@ -174,6 +175,14 @@ impl Policy {
                 "add {{at: /{at}, dir: DIR, mode: {mode}}} to host.mounts"
             ))
         };
+        Denial::new(format!("{kind}:{path}"), rule, remedy)
+    }
+
+    /// The mount is there for a directory that nobody named.
+    fn unnamed(&self, kind: &str, path: &VirtualPath, mount: &Mounted) -> Denial {
+        let line = mount.line.unwrap_or(self.document.host.mounts.line);
+        let rule = self.rule(line, format!("no directory was named for {}", mount.at));
+        let remedy = format!("name one: --workspace DIR, or --mount {}=DIR", mount.at);
         Denial::new(format!("{kind}:{path}"), rule, remedy)
     }
 

@@ -25,7 +25,7 @@ pub(super) enum Role {
     FillOrAdd,
     /// Fill a mount with `dir: "@cli"`, and nothing else (TP-22).
     Fill,
-    /// Fill a mount with `dir: "@cli"` if there is one.
+    /// Fill a mount with `dir: "@cli"`, or leave it empty, if there is one.
     Offer,
 }
 
@@ -36,9 +36,22 @@ pub enum MountTarget {
     Directory(PathBuf),
     /// An https base that ends with `/`; http only for a loopback host, and only by N-09.
     Https(Url),
+    /// Nothing: nobody named a directory, and none is guessed.
+    Nothing,
 }
 
 impl CliMount {
+    /// Reads `--mount` of a command that takes both of its forms: `PREFIX=TARGET`, whose prefix ends with `/`, and `AT=DIR`.
+    ///
+    /// # Errors
+    /// As [`os_prefix`](Self::os_prefix) and [`of_policy`](Self::of_policy).
+    pub fn parse(flag: &str, allow_http_loopback: bool) -> Result<Self, PolicyError> {
+        match flag.split_once('=') {
+            Some((at, _)) if at.starts_with('/') && !at.ends_with('/') => Self::of_policy(flag),
+            _ => Self::os_prefix(flag, allow_http_loopback),
+        }
+    }
+
     /// Reads `--mount PREFIX=TARGET` of `hydrate` and `syscall` (M-01): `/lib/` is at `/os/lib`, `/` is `/os`.
     ///
     /// # Errors
@@ -97,8 +110,8 @@ impl CliMount {
         })
     }
 
-    /// The directory that a mount of the default policy has without a flag.
-    pub(in crate::policy) fn by_default(at: VirtualPath, directory: PathBuf) -> Self {
+    /// A directory for a mount that has `dir: "@cli"`, or one of the default policy, and that must be there.
+    pub fn named(at: VirtualPath, directory: PathBuf) -> Self {
         Self {
             at,
             target: MountTarget::Directory(directory),
@@ -112,6 +125,16 @@ impl CliMount {
         Self {
             at,
             target: MountTarget::Directory(directory.to_owned()),
+            role: Role::Offer,
+        }
+    }
+
+    /// Leaves a mount that has `dir: "@cli"`, or one of the default policy, empty: for a program that others start, whose
+    /// working directory nobody chose.
+    pub fn nothing(at: VirtualPath) -> Self {
+        Self {
+            at,
+            target: MountTarget::Nothing,
             role: Role::Offer,
         }
     }
@@ -131,6 +154,7 @@ impl CliMount {
         match &self.target {
             MountTarget::Directory(directory) => format!("{}={}", self.at, directory.display()),
             MountTarget::Https(url) => format!("{}={url}", self.at),
+            MountTarget::Nothing => format!("{}=", self.at),
         }
     }
 }

@@ -65,7 +65,7 @@ impl Mounted {
 
     /// What both this mount and `other` allow, of which one lies within the other.
     fn narrowed(&self, other: &Self, file: &str) -> Result<Self, PolicyError> {
-        if matches!(self.mapped, Mapped::Unlisted) {
+        if matches!(self.mapped, Mapped::Unlisted | Mapped::Unnamed) {
             return Ok(self.clone());
         }
         let within = |inner: &Self, outer: &Self| inner.mapped.is_within(&outer.mapped);
@@ -105,6 +105,8 @@ impl Mapped {
             (Self::Directory(inner), Self::Directory(outer)) => {
                 lies_within(inner.dir(), outer.dir())?
             }
+            // Nothing lies within whatever it is.
+            (Self::Unnamed, _) => true,
             // Both are normalised, without user, query and fragment, and end with `/`.
             (Self::Https(inner), Self::Https(outer)) => inner.as_str().starts_with(outer.as_str()),
             _ => false,

@@ -37,6 +37,8 @@ pub(in crate::policy) enum Mapped {
     Https(Url),
     /// Nothing, because a tenant or run layer does not list it (TP-41). It still hides what lies behind it.
     Unlisted,
+    /// Nothing, because nobody named the directory of a `dir: "@cli"`.
+    Unnamed,
 }
 
 /// What the names of directories are relative to, and what the flags add.
@@ -117,7 +119,7 @@ impl MountTable {
     pub(in crate::policy) fn directories(&self) -> impl Iterator<Item = MountHandle> {
         self.mounts.iter().filter_map(|mount| match &mount.mapped {
             Mapped::Directory(handle) => Some(handle.clone()),
-            Mapped::Https(_) | Mapped::Unlisted => None,
+            Mapped::Https(_) | Mapped::Unlisted | Mapped::Unnamed => None,
         })
     }
 
@@ -139,7 +141,7 @@ impl MountTable {
     pub(in crate::policy) fn mounts_at(&self, at: &VirtualPath, real: &Path) -> bool {
         self.mounts.iter().any(|mount| match &mount.mapped {
             Mapped::Directory(handle) => mount.at == *at && handle.real() == real,
-            Mapped::Https(_) | Mapped::Unlisted => false,
+            Mapped::Https(_) | Mapped::Unlisted | Mapped::Unnamed => false,
         })
     }
 
@@ -204,6 +206,7 @@ impl Mounted {
     ) -> Result<Self, PolicyError> {
         let mapped = match &flag.target {
             MountTarget::Https(base) => Mapped::Https(base.clone()),
+            MountTarget::Nothing => Mapped::Unnamed,
             MountTarget::Directory(directory) => {
                 Mapped::directory(&flag.at, origins.working_directory, directory).map_err(
                     |rule| PolicyError::Flag {
@@ -230,7 +233,7 @@ impl Mounted {
                 relative: relative.to_owned(),
             }),
             Mapped::Https(base) => below(base, relative).map(|url| Location::Https { url }),
-            Mapped::Unlisted => None,
+            Mapped::Unlisted | Mapped::Unnamed => None,
         }
     }
 
@@ -243,7 +246,7 @@ impl Mounted {
     fn directory_holds(&self, real: &Path) -> bool {
         match &self.mapped {
             Mapped::Directory(handle) => real.starts_with(handle.real()),
-            Mapped::Https(_) | Mapped::Unlisted => false,
+            Mapped::Https(_) | Mapped::Unlisted | Mapped::Unnamed => false,
         }
     }
 }
