@@ -7,6 +7,7 @@ use hydrant::home;
 use hydrant::hook::{
     MakeHost, Mode, Planner, PlannerError, Settings, Source, Surroundings, Warning,
 };
+use hydrant::policy::{CliMount, VirtualPath};
 use hydrant::{Host, PlannerMounts};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -128,7 +129,7 @@ impl PlannerOptions {
             })
         };
         let planner = begin()?.without_mounts();
-        let net = begin()?;
+        let net = begin()?.mount(CliMount::nothing(VirtualPath::workspace()));
         Ok((
             Box::new(move || shared(planner)),
             Box::new(move || shared(net)),

@@ -18,6 +18,7 @@ use super::reply::{Answered, Reply};
 use super::settings::{Settings, default_tmp_dir};
 use super::surroundings::{MakeHost, Outward, Surroundings, memory, mounts, templates};
 use super::temp::{CleanupLimits, TempFolder};
+use crate::home;
 
 /// one call of the planner.
 const PLANNER: Duration = Duration::from_secs(2);
@@ -202,7 +203,13 @@ impl Run {
             directory_is_default: self.settings.tmp_dir == default_tmp_dir(),
             ..Material::default()
         };
-        let working_tree = fields.cwd.as_deref().map(Path::new);
+        let mut working_tree = fields.cwd.as_deref().map(Path::new);
+        if working_tree.is_some_and(home::is_too_wide) {
+            let message =
+                "the session's directory is a home directory, or holds one; it is not looked at";
+            self.warnings.push(Warning::new(Source::Codebase, message));
+            working_tree = None;
+        }
         let mounts = mounts(
             &self.settings,
             working_tree,
