@@ -37,6 +37,8 @@ mod http_tenants;
 mod prompts;
 #[path = "mcp/resources.rs"]
 mod resources;
+#[path = "mcp/schemas.rs"]
+mod schemas;
 #[path = "mcp/selection.rs"]
 mod selection;
 #[path = "mcp/tools.rs"]

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::house::{House, shared};
 use crate::http::{ACCEPT, Session, long_call, metric, wait_until};
+use crate::stdio::problem;
 
 #[test]
 fn what_is_offered_over_one_transport_is_offered_over_the_other() {
@@ -29,6 +30,46 @@ fn what_is_offered_over_one_transport_is_offered_over_the_other() {
         json!({ "name": "debugging", "arguments": { "task": "tabs crash it" } }),
     );
     assert!(got.to_string().contains("tabs crash it"), "{got}");
+}
+
+#[test]
+fn an_operation_with_a_secret_is_for_clients_that_are_elsewhere_too() {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../examples/skills/library.yaml"
+    );
+    let text = std::fs::read_to_string(file).unwrap();
+    let asked = |house: &House| {
+        let server = house.serve();
+        let mut session = Session::begin(server.client("alpha", "caller"));
+        let loaded = session.call("skill_load", json!({ "text": text, "id": "library" }));
+        assert_eq!(loaded["isError"], false, "{loaded}");
+        let arguments =
+            json!({ "skill": "library", "operation": "search", "params": { "query": "whales" } });
+        let client = server.client("alpha", "caller");
+        let over_http = client.post(
+            "/v1/capabilities/library/search",
+            &json!({ "query": "whales" }),
+        );
+        (
+            problem(&session.call("skill_execute", arguments)),
+            over_http.json(),
+        )
+    };
+    // The approval decides.
+    let (mcp, http) = asked(&House::new());
+    assert_eq!(mcp["code"], "approval-required", "{mcp}");
+    assert_eq!(http["code"], "approval-required", "{http}");
+    // Unless the operator lets no client outside of a jail use one, which holds for all of them.
+    let (mcp, http) = asked(&House::new().governed("jailed_clients = {http = \"secrets\"}"));
+    for refused in [mcp, http] {
+        assert_eq!(refused["code"], "client-not-jailed", "{refused}");
+        let hint = refused["hint"].as_str().unwrap();
+        assert!(
+            hint.contains("http = \"warn\"") && hint.contains("next start"),
+            "{hint}"
+        );
+    }
 }
 
 #[test]

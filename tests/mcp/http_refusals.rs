@@ -37,20 +37,19 @@ fn pages_and_other_hosts_are_refused() {
     let (_, server) = shared();
     let client = server.client("alpha", "caller");
     let first = initialize().to_string();
-    let own = format!("http://{}", server.address);
     for origin in [
         "https://evil.example",
         "http://localhost:1",
         "null",
         "",
         "file://",
-        // The console is a page of this service, and has no business here either.
-        &own,
     ] {
         let answer = post(&client, &[("origin", origin)], &first);
         assert_eq!(answer.status, 403, "{origin}: {}", answer.text());
         assert!(answer.header("mcp-session-id").is_none());
     }
+    let own = format!("http://{}", server.address);
+    assert_eq!(post(&client, &[("origin", &own)], &first).status, 200);
     // A name that somebody points to this address.
     for host in ["evil.example", "localhost.evil.example:80", "0x7f.1"] {
         let mut stream = client.connect();
@@ -70,6 +69,74 @@ fn pages_and_other_hosts_are_refused() {
         );
         assert!(answer.header("mcp-session-id").is_none());
     }
+}
+
+#[test]
+fn pages_of_an_origin_that_the_configuration_names_may_ask_and_read() {
+    let house = House::with("origins = [\"https://tools.example.org\"]");
+    let server = house.serve();
+    let client = server.client("alpha", "caller");
+    let first = initialize().to_string();
+    let named = ("origin", "https://tools.example.org");
+    // A browser asks first, without the token.
+    let asks = [
+        named,
+        ("access-control-request-method", "POST"),
+        (
+            "access-control-request-headers",
+            "authorization,content-type",
+        ),
+    ];
+    let allowed = server.with_token(None).send("OPTIONS", "/mcp", &asks, None);
+    assert_eq!(allowed.status, 200, "{}", allowed.text());
+    assert_eq!(allowed.header("access-control-allow-origin"), Some(named.1));
+    let headers = allowed.header("access-control-allow-headers").unwrap();
+    assert!(headers.contains("authorization"), "{headers}");
+    let answer = post(&client, &[named], &first);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(answer.header("access-control-allow-origin"), Some(named.1));
+    for other in [
+        "https://tools.example.org:8443",
+        "http://tools.example.org",
+        "https://example.org",
+    ] {
+        let answer = post(&client, &[("origin", other)], &first);
+        assert_eq!(answer.status, 403, "{other}: {}", answer.text());
+        assert_eq!(answer.header("access-control-allow-origin"), None);
+    }
+    assert_eq!(post(&server.with_token(None), &[named], &first).status, 401);
+    let wrong = House::with("origins = [\"https://tools.example.org/\"]");
+    let checked = wrong.command(&["serve", "--check"]).output().unwrap();
+    let message = String::from_utf8_lossy(&checked.stderr).into_owned();
+    assert!(
+        !checked.status.success() && message.contains("origins"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_body_that_cannot_be_read_and_params_of_another_form_are_told_apart() {
+    let (_, server) = shared();
+    let client = server.client("alpha", "caller");
+    let mut session = Session::begin(server.client("alpha", "caller"));
+    for (body, code) in [
+        ("{", -32700),
+        ("", -32700),
+        ("[]", -32600),
+        ("{\"jsonrpc\":\"2.0\"}", -32600),
+    ] {
+        for answer in [post(&client, &[], body), session.post(body)] {
+            assert_eq!(answer.status, 400, "{body}: {}", answer.text());
+            assert_eq!(
+                answer.json()["error"]["code"],
+                code,
+                "{body}: {}",
+                answer.text()
+            );
+        }
+    }
+    let arguments = json!({ "name": "hydrate", "arguments": [] });
+    assert_eq!(session.error("tools/call", arguments)["code"], -32602);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::client::Client;
 use crate::house::{House, foreign, secret_of, shared};
 use crate::http::{Session, initialize, long_call, metric, post, wait_until};
+use crate::stdio::problem;
 
 #[test]
 fn a_session_is_there_only_for_the_token_that_opened_it() {
@@ -193,7 +194,7 @@ fn a_grant_for_a_session_is_for_one_connection() {
     let execute = |session: &mut Session| {
         let arguments = json!({ "skill": "granted", "operation": "look", "params": {} });
         let executed = session.call("skill_execute", arguments);
-        executed["structuredContent"]["error"].clone()
+        problem(&executed)
     };
     let asked = execute(&mut session);
     assert_eq!(asked["code"], "approval-required", "{asked}");

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::house::{House, Server, foreign, secret_of, shared};
 use crate::http::{Session, metric};
+use crate::stdio::problem;
 
 fn session(server: &Server, tenant: &str, role: &str) -> Session {
     Session::begin(server.client(tenant, role))
@@ -91,7 +92,7 @@ fn a_skill_that_one_tenant_loaded_is_unknown_to_another() {
         beta.call("skill_show", json!({ "skill": "only-alpha" })),
         beta.call("skill_show", json!({ "skill": "only-nobody" })),
     );
-    let code = |answer: &Value| answer["structuredContent"]["error"]["code"].clone();
+    let code = |answer: &Value| problem(answer)["code"].clone();
     assert_eq!(code(&shown), "unknown-skill");
     assert_eq!(code(&shown), code(&nothing));
 }
@@ -202,7 +203,7 @@ fn one_rate_holds_for_all_that_a_tenant_asks() {
     let hydrated = alpha.call("hydrate", json!({ "uri": "os://agents/own.md" }));
     assert_eq!(hydrated["isError"], false, "{hydrated}");
     let hydrated = alpha.call("hydrate", json!({ "uri": "os://agents/own.md" }));
-    let problem = &hydrated["structuredContent"]["error"];
+    let problem = problem(&hydrated);
     assert_eq!(problem["code"], "limit", "{hydrated}");
     assert!(problem["retry_after"].as_u64().unwrap() > 0, "{hydrated}");
     let refused = alpha.error("tools/list", json!({}));

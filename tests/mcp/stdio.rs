@@ -225,6 +225,19 @@ impl Client {
     }
 }
 
+/// What an error of a tool says, member by member: its text says all.
+pub(crate) fn problem(result: &Value) -> Value {
+    assert_eq!(result["isError"], true, "{result}");
+    assert!(result.get("structuredContent").is_none(), "{result}");
+    let text = result["content"][0]["text"].as_str().unwrap();
+    let (line, members) = text.split_once('\n').unwrap_or((text, "{}"));
+    let (code, detail) = line.split_once(": ").unwrap();
+    let mut problem: Value = serde_json::from_str(members).unwrap();
+    problem["code"] = code.into();
+    problem["detail"] = detail.into();
+    problem
+}
+
 pub(crate) fn names(items: &[Value]) -> Vec<&str> {
     items
         .iter()

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::stdio::{Place, names};
+use super::stdio::{Place, names, problem};
 
 fn find<'a>(tools: &'a [Value], name: &str) -> &'a Value {
     tools
@@ -141,16 +141,39 @@ fn what_a_skill_refuses_is_a_tool_error_with_its_code() {
         ("skill_show", json!({ "skill": "nobody" }), "unknown-skill"),
     ] {
         let result = client.call(tool, arguments);
-        assert_eq!(result["isError"], true, "{result}");
-        assert_eq!(
-            result["structuredContent"]["error"]["code"], code,
-            "{result}"
-        );
+        assert_eq!(problem(&result)["code"], code, "{result}");
         let text = result["content"][0]["text"].as_str().unwrap();
-        assert!(text.starts_with(code), "{text}");
         assert!(
             !text.contains(place.home().parent().unwrap().to_str().unwrap()),
             "{text}"
+        );
+    }
+}
+
+/// There are clients that put another error in the place of one that does not fit the schema of the answers.
+#[test]
+fn an_error_says_all_in_its_text_and_an_answer_fits_the_schema_that_was_listed() {
+    let place = Place::new();
+    let mut client = place.client(&[]);
+    let refused = client.call("http_fetch_text", json!({ "url": "https://example.org/" }));
+    let problem = problem(&refused);
+    assert_eq!(
+        problem["details"]["capability"], "net.http:https://example.org/",
+        "{refused}"
+    );
+    assert!(
+        problem["receipt"].as_str().unwrap().starts_with("rcpt_"),
+        "{refused}"
+    );
+    let tools = client.all("tools/list", "tools");
+    let read = client.call("fs_read_text", json!({ "path": "/os/skills/knots.md" }));
+    let schema = &find(&tools, "fs_read_text")["outputSchema"];
+    for required in schema["required"].as_array().unwrap() {
+        assert!(
+            read["structuredContent"]
+                .get(required.as_str().unwrap())
+                .is_some(),
+            "{read}"
         );
     }
 }
@@ -235,17 +258,25 @@ fn a_foreign_skill_waits_for_an_approval_that_no_client_can_give() {
     }
     let shown = client.call("skill_show", json!({ "skill": "library" }));
     assert_eq!(shown["isError"], false, "{shown}");
-    // What takes a secret is for agents in a jail only, with or without an approval.
+    // Of agents on this machine, what takes a secret is for those in a jail only, with or without an approval.
     for (skill, refused) in [("library", "approval"), ("secretive", "client-not-jailed")] {
         let executed = client.call(
             "skill_execute",
             json!({ "skill": skill, "operation": "search", "params": { "query": "whales" } }),
         );
-        assert_eq!(executed["isError"], true, "{executed}");
-        let code = executed["structuredContent"]["error"]["code"]
-            .as_str()
-            .unwrap();
-        assert!(code.contains(refused), "{executed}");
+        let problem = problem(&executed);
+        assert!(
+            problem["code"].as_str().unwrap().contains(refused),
+            "{executed}"
+        );
+        // What to do is said.
+        let hint = problem["hint"].as_str().unwrap_or_default();
+        let expected = if skill == "secretive" {
+            "jailed_clients"
+        } else {
+            ""
+        };
+        assert!(hint.contains(expected), "{executed}");
     }
     for tool in client.all("tools/list", "tools") {
         let name = tool["name"].as_str().unwrap();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, value_parser};
 use hydrant::govern::config::Config;
-use hydrant::policy::{CliMount, PolicyError};
+use hydrant::policy::{CliMount, MountTarget, PolicyError, VirtualPath};
 use hydrant::{Host, HostBuilder, HydrateRequest, home, hook};
 
 use super::config::{self, AuditOptions, PolicyOptions};
@@ -21,7 +21,8 @@ pub(super) struct Source {
     /// Also mount TARGET, a directory or an https:// base ending in `/`, at the os:// path PREFIX
     ///
     /// PREFIX begins and ends with `/`. The longest prefix wins. May be given more than once, as in
-    /// `--mount /lib/=https://docs.example.org/os/ --mount /lib/ours/=../ours`.
+    /// `--mount /lib/=https://docs.example.org/os/ --mount /lib/ours/=../ours`. Without the last `/`, it is a mount of the
+    /// policy, as in `--mount /workspace=../project`.
     #[arg(long = "mount", value_name = "PREFIX=TARGET")]
     mounts: Vec<String>,
 
@@ -133,8 +134,18 @@ impl Source {
     }
 
     fn mounts(&self) -> Result<Vec<CliMount>, PolicyError> {
-        let mount = |flag: &String| CliMount::os_prefix(flag, self.allow_http_loopback);
+        let mount = |flag: &String| CliMount::parse(flag, self.allow_http_loopback);
         self.mounts.iter().map(mount).collect()
+    }
+
+    /// The directory that `--mount` puts at `/workspace`.
+    pub(super) fn mounted_workspace(&self) -> anyhow::Result<Option<PathBuf>> {
+        let mounts = self.mounts()?.into_iter();
+        let mut directories = mounts.filter(|mount| mount.at == VirtualPath::workspace());
+        Ok(directories.find_map(|mount| match mount.target {
+            MountTarget::Directory(directory) => Some(directory),
+            MountTarget::Https(_) | MountTarget::Nothing => None,
+        }))
     }
 
     /// Puts `directory` behind os:// where nothing else says what is there; whether it did.

@@ -1,7 +1,10 @@
 //! `hydrant mcp`: the Model Context Protocol over standard input and output.
 
+use std::path::{Path, PathBuf};
+
 use anyhow::{Context, anyhow};
 use clap::Args;
+use hydrant::policy::{CliMount, VirtualPath};
 use hydrant::serve::mcp::{Selection, StdioError, serve_stdio};
 use hydrant::serve::service::Service;
 use hydrant::serve::tenants::LocalUser;
@@ -16,6 +19,9 @@ use super::output::{Exit, fail, in_one_line};
 /// Pinned skills, hydration, plans and foreign skills are tools; agents and skills below os:// are resources; workflows
 /// are prompts. Calls run under the policy of this command, and are recorded as those of other commands. Approvals are
 /// not offered: a client never grants what it asks for.
+///
+/// /workspace is the directory of --workspace, else the first root that the client declares, else empty. It is never merely
+/// the directory that the server was started in, because clients start it anywhere.
 #[derive(Args)]
 #[command(
     mut_args(|argument| match argument.get_id().as_str() {
@@ -24,14 +30,22 @@ use super::output::{Exit, fail, in_one_line};
     }),
     after_long_help = "\
 Examples:
-  hydrant mcp --root examples/os
+  hydrant mcp --root examples/os --workspace .
   hydrant mcp --read-only --no-exec
   hydrant mcp --tools 'hydrate,plan,fs.*'
 
 In a client's configuration:
-  { \"mcpServers\": { \"hydrant\": { \"command\": \"hydrant\", \"args\": [\"mcp\", \"--root\", \"/path/to/os\"] } } }"
+  { \"mcpServers\": { \"hydrant\": { \"command\": \"hydrant\", \"args\": [\"mcp\", \"--workspace\", \"/path/to/project\"] } } }"
 )]
 pub(super) struct Arguments {
+    /// Directory at /workspace [default: the first root that the client declares, else none]
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+
+    /// Allow a workspace that is your home directory or holds it, as / does
+    #[arg(long)]
+    force: bool,
+
     /// Offer only tools that change nothing
     #[arg(long)]
     read_only: bool,
@@ -51,7 +65,21 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
         return Ok(Exit::Usage);
     }
     hydration.warn_of_empty_root()?;
-    let user = local_user(hydration)?;
+    let workspace = match &arguments.workspace {
+        Some(directory) => Some(directory.clone()),
+        None => hydration.mounted_workspace()?,
+    };
+    if let Some(directory) = &workspace
+        && !arguments.force
+        && home::is_too_wide(directory)
+    {
+        fail(&format!(
+            "{} as workspace: it is your home directory, or holds it; name the directory of a project, or add --force",
+            directory.display()
+        ));
+        return Ok(Exit::Usage);
+    }
+    let user = local_user(&arguments, workspace)?;
     let selection = Selection {
         read_only: arguments.read_only,
         tools: arguments.tools,
@@ -61,7 +89,7 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
         .enable_all()
         .build()
         .context("cannot start threads")?;
-    let served = runtime.block_on(serve_stdio(service, identity, selection));
+    let served = runtime.block_on(serve_stdio(service, identity, selection, arguments.force));
     // A read of standard input may still wait, and a call that was cancelled ends by itself.
     runtime.shutdown_background();
     match served {
@@ -74,13 +102,17 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     }
 }
 
-fn local_user(hydration: &Hydration) -> anyhow::Result<LocalUser> {
+fn local_user(arguments: &Arguments, workspace: Option<PathBuf>) -> anyhow::Result<LocalUser> {
+    let hydration = &arguments.hydration;
     let home = home::folder().ok_or_else(|| {
         anyhow!("there is no home folder for approvals and receipts; set HYDRANT_HOME")
     })?;
     let mut host = hydration.builder(config::lasting_host())?.home(&home);
     if hydration.request(String::new()).no_exec {
         host = host.without_processes();
+    }
+    if let Some(directory) = &arguments.workspace {
+        host = host.mount(named(directory)?);
     }
     let (hydrate, problems) = hydration.settings()?;
     for problem in problems {
@@ -90,9 +122,17 @@ fn local_user(hydration: &Hydration) -> anyhow::Result<LocalUser> {
     Ok(LocalUser {
         host,
         planner: hydration.builder(Host::builder())?,
-        workspace: std::env::current_dir().ok(),
+        workspace,
         home,
         govern,
         hydrate,
     })
+}
+
+/// `--workspace DIR`, which may be or contain a link: its user named it.
+fn named(directory: &Path) -> anyhow::Result<CliMount> {
+    let real = directory
+        .canonicalize()
+        .with_context(|| format!("--workspace {}", directory.display()))?;
+    Ok(CliMount::named(VirtualPath::workspace(), real))
 }

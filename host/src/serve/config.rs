@@ -70,6 +70,9 @@ pub struct Table {
     /// Names under which clients reach the service. With any, a request for a name that is neither one of them nor this
     /// machine's own is refused, so that nobody points a name of his own here. Default: none, and no name is refused.
     pub hosts: Vec<String>,
+    /// Origins, such as `https://tools.example.org`, whose pages may ask the service; they still need a token. Default: none,
+    /// and only the service's own pages may.
+    pub origins: Vec<String>,
     /// Where traces go, OTLP over HTTP, such as `http://127.0.0.1:4318/v1/traces`. Default: nowhere.
     #[serde(deserialize_with = "address")]
     #[schemars(with = "String")]
@@ -93,6 +96,7 @@ impl Default for Table {
             shutdown_timeout: Duration::from_secs(30),
             metrics_token_digests: Vec::new(),
             hosts: Vec::new(),
+            origins: Vec::new(),
             otlp_endpoint: None,
         }
     }
@@ -127,7 +131,15 @@ impl Table {
             .as_ref()
             .filter(|url| !matches!(url.scheme(), "http" | "https"))
             .map(|_| ("otlp_endpoint", "an http or https address".to_owned()));
-        count.or(time).or(endpoint)
+        let is_origin = |origin: &String| {
+            Url::parse(origin).is_ok_and(|url| url.origin().ascii_serialization() == *origin)
+        };
+        let origins = (!self.origins.iter().all(is_origin)).then(|| {
+            let bounds =
+                "scheme, host and port as a browser sends them, such as https://tools.example.org";
+            ("origins", bounds.to_owned())
+        });
+        count.or(time).or(endpoint).or(origins)
     }
 }
 

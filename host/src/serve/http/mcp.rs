@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
+use bytes::Bytes;
 use tokio_util::sync::CancellationToken;
 
 use super::App;
@@ -65,11 +65,11 @@ async fn handle(
 }
 
 /// Who asks, and the whole of his request, within the bounds of the other routes.
-async fn read(app: &App, request: Request) -> Result<(Identity, Request), Problem> {
+async fn read(app: &App, request: Request) -> Result<(Identity, Request<Bytes>), Problem> {
     let connection = request.extensions().get::<Arc<Connection>>().cloned();
     let who = identify(app, request.headers(), connection.as_deref(), Frontend::Mcp)?;
     let (parts, body) = request.into_parts();
     let body = Request::from_parts(parts.clone(), body);
     let Bytewise(body) = Bytewise::from_request(body, app).await?;
-    Ok((who, Request::from_parts(parts, Body::from(body))))
+    Ok((who, Request::from_parts(parts, body)))
 }

@@ -33,11 +33,12 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderName, Method};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use tokio_util::sync::CancellationToken;
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
 use self::metrics::Metrics;
 use self::trace::Tracer;
@@ -119,11 +120,26 @@ impl App {
 
 /// Every route.
 fn router(app: App) -> Router {
+    let origins = app.service.config().table.origins.clone();
     let all = routes::api(app.clone())
         .merge(mcp::router(app))
         .merge(console::router())
         .layer(from_fn(unambiguous));
-    contained(all)
+    contained(if origins.is_empty() {
+        all
+    } else {
+        all.layer(shared_with(&origins))
+    })
+}
+
+/// Lets pages of these origins ask, and read what is answered (Fetch Standard, CORS protocol).
+fn shared_with(origins: &[String]) -> CorsLayer {
+    let origins = origins.iter().filter_map(|origin| origin.parse().ok());
+    CorsLayer::new()
+        .allow_origin(AllowOrigin::list(origins))
+        .allow_methods([Method::GET, Method::POST, Method::DELETE])
+        .allow_headers(AllowHeaders::mirror_request())
+        .expose_headers(["mcp-session-id", "hydrant-receipt"].map(HeaderName::from_static))
 }
 
 /// Whatever the route.

@@ -65,7 +65,8 @@ pub(crate) fn identify(
     connection: Option<&Connection>,
     frontend: Frontend,
 ) -> Result<Identity, Problem> {
-    same_origin(headers, &app.service.config().table.hosts)?;
+    let table = &app.service.config().table;
+    same_origin(headers, &table.hosts, &table.origins)?;
     let token = bearer(headers).ok_or_else(Problem::unauthenticated)?;
     let mut identity = app
         .service
@@ -100,9 +101,9 @@ pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
         .then_some(token.trim())
 }
 
-/// A page of another site asks nothing here, whatever token it has; nor does whoever calls the service by a name that is
-/// not its own.
-fn same_origin(headers: &HeaderMap, hosts: &[String]) -> Result<(), Problem> {
+/// A page of another site asks nothing here, whatever token it has, unless the configuration names the site; nor does whoever
+/// calls the service by a name that is not its own.
+fn same_origin(headers: &HeaderMap, hosts: &[String], origins: &[String]) -> Result<(), Problem> {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
     let is_ours = |name: &str| hosts.iter().any(|ours| ours.eq_ignore_ascii_case(name));
     if !hosts.is_empty()
@@ -120,11 +121,11 @@ fn same_origin(headers: &HeaderMap, hosts: &[String]) -> Result<(), Problem> {
     let Some(origin) = headers.get(ORIGIN) else {
         return Ok(());
     };
-    let origin = origin.to_str().ok().and_then(|origin| {
-        let (_, authority) = origin.split_once("://")?;
-        Some(authority)
-    });
-    if origin.is_some_and(|origin| Some(origin) == host || is_ours(name_of(origin))) {
+    let origin = origin.to_str().unwrap_or_default();
+    let authority = origin.split_once("://").map(|(_, authority)| authority);
+    if authority.is_some_and(|authority| Some(authority) == host || is_ours(name_of(authority)))
+        || origins.iter().any(|named| named == origin)
+    {
         Ok(())
     } else {
         Err(Problem::new(
@@ -270,7 +271,7 @@ mod tests {
             headers.insert(ORIGIN, origin.parse().unwrap());
         }
         let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
-        same_origin(&headers, &hosts)
+        same_origin(&headers, &hosts, &["http://localhost:6274".to_owned()])
             .err()
             .map(|problem| problem.status)
     }
@@ -290,6 +291,15 @@ mod tests {
         assert_eq!(checked("a:1", Some("http://a:1"), &[]), None);
         assert_eq!(checked("a:1", Some("http://a:2"), &[]), Some(403));
         assert_eq!(checked("a:1", Some("null"), &[]), Some(403));
+        assert_eq!(checked("a:1", Some("http://localhost:6274"), &[]), None);
+        assert_eq!(
+            checked("a:1", Some("https://localhost:6274"), &[]),
+            Some(403)
+        );
+        assert_eq!(
+            checked("a:1", Some("http://localhost:62740"), &[]),
+            Some(403)
+        );
         let page = Some("https://hydrant.example.org");
         assert_eq!(checked("127.0.0.1:7878", page, &ours), None);
     }

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::schema;
 use crate::serve::service::{
     GraphOptions, HydrateOptions, LoadOptions, Operation, PlanOptions, Problem,
 };
@@ -176,7 +177,8 @@ pub(super) const ALL: [BuiltIn; 10] = [
             object(
                 json!({
                     "skill": skill(),
-                    "user_input": { "description": "what {{user_input}} of a step stands for; of a step without params, its params" },
+                    "user_input": { "type": "string",
+                        "description": "what {{user_input}} of a step stands for; of a step without params, its params as a JSON object" },
                 }),
                 &["skill"],
             )
@@ -185,7 +187,7 @@ pub(super) const ALL: [BuiltIn; 10] = [
         operation: |arguments| {
             of::<Onboard>(arguments, |onboard| Operation::SkillOnboard {
                 skill: onboard.skill,
-                user_input: onboard.user_input,
+                user_input: onboard.user_input.map(object_or_text),
             })
         },
     },
@@ -234,8 +236,9 @@ impl BuiltIn {
     ///
     /// They are not what the schema says.
     pub(super) fn operation(&self, arguments: JsonObject) -> Result<Operation, Problem> {
-        (self.operation)(Value::Object(arguments))
-            .map_err(|error| Problem::invalid(error.to_string()))
+        let mut arguments = Value::Object(arguments);
+        schema::fit(&self.schema(), &mut arguments);
+        (self.operation)(arguments).map_err(|error| Problem::invalid(error.to_string()))
     }
 
     /// Such an operation.
@@ -243,11 +246,9 @@ impl BuiltIn {
         (self.operation)((self.example)()).ok()
     }
 
-    pub(super) fn schema(&self) -> JsonObject {
-        match (self.schema)() {
-            Value::Object(schema) => schema,
-            _ => JsonObject::new(),
-        }
+    /// The schema of its arguments.
+    pub(super) fn schema(&self) -> Value {
+        (self.schema)()
     }
 
     pub(super) fn annotations(&self) -> ToolAnnotations {
@@ -267,6 +268,14 @@ fn of<T: DeserializeOwned>(
 
 fn object(properties: Value, required: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+}
+
+/// Text that is an object of JSON as that object: the schema of a tool has one type for each argument.
+fn object_or_text(value: Value) -> Value {
+    let parsed = value
+        .as_str()
+        .and_then(|text| serde_json::from_str(text).ok());
+    parsed.filter(Value::is_object).unwrap_or(value)
 }
 
 fn uri() -> Value {
@@ -355,8 +364,6 @@ mod tests {
                     (_, Some("boolean")) => true.into(),
                     (_, Some("object")) => json!({}),
                     (_, Some("array")) => json!([]),
-                    // Any value.
-                    (None, None) if schema.get("type").is_none() => json!(7),
                     other => panic!("{other:?}"),
                 };
                 arguments.insert(property.clone(), value);

@@ -7,9 +7,9 @@ use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
 use super::built_in::{self, BuiltIn};
-use super::names;
+use super::{names, schema};
 use crate::host::{HostError, PinnedSkillInfo};
-use crate::serve::service::Identity;
+use crate::serve::service::{Identity, Operation, Problem};
 use crate::serve::tenants::{Role, Tenant};
 use crate::trust::Capability;
 
@@ -78,7 +78,9 @@ pub(super) enum Named {
 
 /// A pinned skill as a tool.
 pub(super) struct SkillTool {
-    pub(super) id: String,
+    id: String,
+    /// Of its requests, as the skill has it.
+    schema: Value,
     tool: Tool,
     is_read_only: bool,
 }
@@ -89,6 +91,20 @@ impl Named {
             Self::BuiltIn(tool) => tool.name,
             Self::Skill(skill) => &skill.id,
         }
+    }
+
+    /// What a call with these arguments asks for.
+    pub(super) fn operation(&self, arguments: JsonObject) -> Result<Operation, Problem> {
+        let skill = match self {
+            Self::BuiltIn(tool) => return tool.operation(arguments),
+            Self::Skill(skill) => skill,
+        };
+        let mut request = Value::Object(arguments);
+        schema::fit(&skill.schema, &mut request);
+        Ok(Operation::Run {
+            skill: skill.id.clone(),
+            request: request.to_string().into_bytes(),
+        })
     }
 
     fn is_read_only(&self) -> bool {
@@ -109,7 +125,8 @@ impl Named {
         match self {
             Self::Skill(skill) => skill.tool.clone(),
             Self::BuiltIn(built_in) => {
-                let mut tool = Tool::new(built_in.name, built_in.description, built_in.schema());
+                let schema = schema::of_arguments(&built_in.schema()).unwrap_or_default();
+                let mut tool = Tool::new(built_in.name, built_in.description, schema);
                 tool.title = Some(built_in.title.to_owned());
                 tool.annotations = Some(built_in.annotations());
                 tool
@@ -183,15 +200,19 @@ impl Catalogue {
 
 impl SkillTool {
     fn of(name: &str, skill: PinnedSkillInfo) -> Self {
-        let described = skill
+        let mut described = skill
             .description
             .as_deref()
             .and_then(|text| serde_json::from_str::<Value>(text).ok())
             .unwrap_or_default();
         let description = described.get("description").and_then(Value::as_str);
         let description = description.unwrap_or(&skill.id).to_owned();
-        let input = schema(described.get("input_schema")).unwrap_or_else(|| {
-            // Where the policy lets no skill describe itself (TP-35), it says what is wrong with a request when it is run.
+        let output = described.get("output_schema").and_then(schema::of_answer);
+        let own = described
+            .get_mut("input_schema")
+            .map_or(Value::Null, Value::take);
+        let input = schema::of_arguments(&own).unwrap_or_else(|| {
+            // A skill that does not say what it takes says what is wrong with a request when it is run.
             JsonObject::from_iter([("type".to_owned(), Value::from("object"))])
         });
         let declares = |test: &dyn Fn(&Capability) -> bool| skill.capabilities.iter().any(test);
@@ -203,7 +224,7 @@ impl SkillTool {
         let is_read_only = !writes && !executes;
         let mut tool = Tool::new(name.to_owned(), description, input);
         tool.title = Some(skill.id.clone());
-        tool.output_schema = schema(described.get("output_schema")).map(Arc::new);
+        tool.output_schema = output.map(Arc::new);
         tool.annotations = Some(
             ToolAnnotations::with_title(skill.id.clone())
                 .read_only(is_read_only)
@@ -220,21 +241,11 @@ impl SkillTool {
         ])));
         Self {
             id: skill.id,
+            schema: own,
             tool,
             is_read_only,
         }
     }
-}
-
-/// A schema that clients take: of an object, and in the dialect that is the protocol's default, which needs no name; there
-/// are clients that refuse all tools for one that names it.
-fn schema(schema: Option<&Value>) -> Option<JsonObject> {
-    let mut schema = schema?.as_object()?.clone();
-    if schema.get("type").and_then(Value::as_str) != Some("object") {
-        return None;
-    }
-    schema.shift_remove("$schema");
-    Some(schema)
 }
 
 /// A catalogue, and whose it is: tenants that are read again are others.

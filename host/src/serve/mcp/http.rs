@@ -1,23 +1,24 @@
-//! Streamable HTTP, for tenants. Who serves HTTP authenticates a request and gives it here with whose it is.
-//!
-//! A browser sends an `Origin`, and no page has business here: such a request is refused, whatever name the page got this
-//! address under (DNS rebinding). Other programs send none.
+//! Streamable HTTP, for tenants. Who serves HTTP authenticates a request, refuses pages of other sites, and gives it here with
+//! whose it is.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::header::AUTHORIZATION;
-use axum::http::{Method, Request, Response};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::{Method, Request, Response, StatusCode};
 use axum::response::IntoResponse;
+use bytes::Bytes;
+use http_body_util::Full;
 use rmcp::transport::streamable_http_server::session::local::SessionConfig;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
 use super::catalogue::Selection;
+use super::message;
 use super::server::{Calls, Server};
 use super::sessions::{Owner, Sessions, serving};
-use crate::serve::service::{Identity, Problem, Service};
+use crate::serve::service::{Identity, JSON, Problem, Service};
 
 /// A session that nothing came from for so long ends.
 const IDLE: Duration = Duration::from_secs(600);
@@ -59,7 +60,6 @@ impl StreamableHttp {
         let sessions = Arc::new(Sessions::new(config, move |who| service.end_session(&who)));
         let config = StreamableHttpServerConfig::default()
             .with_allowed_hosts(options.hosts)
-            .enforce_origin_validation()
             .with_max_request_body_bytes(options.request_bytes)
             .with_cancellation_token(options.ending);
         Self {
@@ -73,7 +73,7 @@ impl StreamableHttp {
     }
 
     /// Answers a request to the endpoint that `who` made.
-    pub async fn handle(&self, mut who: Identity, mut request: Request<Body>) -> Response<Body> {
+    pub async fn handle(&self, mut who: Identity, mut request: Request<Bytes>) -> Response<Body> {
         // From here on the identity counts. The token is not shown to what may log a request.
         let token = request.headers_mut().remove(AUTHORIZATION);
         let token = token.as_ref().map(|token| token.as_bytes());
@@ -87,8 +87,17 @@ impl StreamableHttp {
             }
         }
         request.extensions_mut().insert(who);
-        serving(owner, self.inner.handle(request))
-            .await
-            .map(Body::new)
+        let body = request.body().clone();
+        let request = request.map(Full::new);
+        let response = serving(owner, self.inner.handle(request)).await;
+        // What it says of a body that is no message is no answer of the protocol.
+        if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE
+            && let Err(Some(refusal)) = message::read(&body)
+        {
+            let json = [(CONTENT_TYPE, JSON)];
+            let text = serde_json::to_string(&refusal).unwrap_or_default();
+            return (StatusCode::BAD_REQUEST, json, text).into_response();
+        }
+        response.map(Body::new)
     }
 }

@@ -14,21 +14,28 @@
 //! |---|---|
 //! | `server` | the handler of the protocol |
 //! | `catalogue` | the tools of a tenant; `names`, what they are called; `built_in`, those that are no skills |
+//! | `schema` | schemas that clients take, and arguments that fit them |
 //! | `results` | answers and problems as the protocol has them |
 //! | `resources`, `prompts`, `pages` | lists, and what is read from them |
 //! | `http`, `sessions` | streamable HTTP; sessions bound to a token |
-//! | `stdio` | the local user |
+//! | `stdio`, `lines` | the local user; messages, one a line |
+//! | `roots` | the directories that his client declares |
+//! | `message` | what is answered to bytes that are no message |
 //!
 //! [`Service`]: crate::serve::service::Service
 
 mod built_in;
 mod catalogue;
 mod http;
+mod lines;
+mod message;
 mod names;
 mod pages;
 mod prompts;
 mod resources;
 mod results;
+mod roots;
+mod schema;
 mod server;
 mod sessions;
 mod stdio;

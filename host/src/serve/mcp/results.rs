@@ -9,8 +9,11 @@ use crate::serve::service::{Answer, Problem};
 /// Receipt of a call, in `_meta`.
 const RECEIPT: &str = "hydrant/receipt";
 
+/// Members of a problem that its text says, or that say nothing more than its code.
+const TOLD: [&str; 5] = ["type", "title", "status", "detail", "code"];
+
 /// What a tool answers: its JSON as text, and as it is where it is an object. A problem is a tool error, so that the model
-/// reads what is wrong; its code is in the structured part.
+/// reads what is wrong.
 pub(super) fn of_tool(result: Result<Answer, Problem>) -> CallToolResult {
     let answer = match result {
         Ok(answer) => answer,
@@ -38,12 +41,18 @@ pub(super) fn of_tool(result: Result<Answer, Problem>) -> CallToolResult {
     result
 }
 
+/// All of a problem as text: `code: detail`, and a line of JSON where it has more members. It has no structured part, because
+/// that would have to fit the schema of what the tool answers, and there are clients that then show another error.
 fn of_problem(problem: &Problem) -> CallToolResult {
-    let text = format!("{}: {}", problem.code, problem.detail);
-    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
-    let error = ("error".to_owned(), problem.to_json());
-    result.structured_content = Some(Value::Object(JsonObject::from_iter([error])));
-    result
+    let mut text = problem.to_string();
+    let mut members = problem.to_json();
+    if let Value::Object(members) = &mut members {
+        members.retain(|name, _| !TOLD.contains(&name.as_str()));
+        if !members.is_empty() {
+            text = format!("{text}\n{}", Value::Object(std::mem::take(members)));
+        }
+    }
+    CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
 /// A problem of what is no tool: an error of the protocol, with the problem as its data.
@@ -53,8 +62,7 @@ pub(super) fn of_request(problem: &Problem) -> ErrorData {
         400..=499 => ErrorCode::INVALID_PARAMS,
         _ => ErrorCode::INTERNAL_ERROR,
     };
-    let text = format!("{}: {}", problem.code, problem.detail);
-    ErrorData::new(code, text, Some(problem.to_json()))
+    ErrorData::new(code, problem.to_string(), Some(problem.to_json()))
 }
 
 fn is_json(content_type: &str) -> bool {
@@ -96,13 +104,13 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_is_a_tool_error_with_its_code() {
+    fn a_problem_is_a_tool_error_whose_text_says_all() {
         let result = of_tool(Err(Problem::overloaded(Duration::from_secs(3))));
         assert_eq!(result.is_error, Some(true));
-        let error = &result.structured_content.unwrap()["error"];
-        assert_eq!(error["code"], "overloaded");
-        assert_eq!(error["retry_after"], 3);
+        assert_eq!(result.structured_content, None);
         let text = &result.content[0].as_text().unwrap().text;
-        assert!(text.starts_with("overloaded: "), "{text}");
+        let (first, members) = text.split_once('\n').unwrap();
+        assert!(first.starts_with("overloaded: "), "{text}");
+        assert_eq!(members, r#"{"retry_after":3}"#);
     }
 }

@@ -7,20 +7,36 @@ use std::time::Duration;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
-    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode,
+    GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
-use super::catalogue::{Catalogue, Catalogues, Named, Selection};
+use super::catalogue::{Catalogue, Catalogues, Selection};
+use super::roots::Roots;
 use super::{pages, prompts, resources, results};
 use crate::serve::service::{Answer, Identity, Operation, Problem, Service};
+use crate::serve::tenants::Tenant;
+
+/// Requests that are answered here.
+const METHODS: [&str; 10] = [
+    "initialize",
+    "ping",
+    "server/discover",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "prompts/list",
+    "prompts/get",
+];
 
 /// Between two notifications of progress.
 const PROGRESS: Duration = Duration::from_secs(1);
@@ -67,16 +83,19 @@ struct Shared {
     calls: Arc<dyn Calls>,
     selection: Selection,
     catalogues: Catalogues,
-    /// The user of this machine; none where each request has a token.
-    local: Option<Identity>,
+    /// None where each request has a token.
+    local: Option<Local>,
+}
+
+/// The user of this machine.
+pub(super) struct Local {
+    pub(super) who: Identity,
+    /// None where he named a workspace.
+    pub(super) roots: Option<Roots>,
 }
 
 impl Server {
-    pub(super) fn new(
-        calls: Arc<dyn Calls>,
-        selection: Selection,
-        local: Option<Identity>,
-    ) -> Self {
+    pub(super) fn new(calls: Arc<dyn Calls>, selection: Selection, local: Option<Local>) -> Self {
         Self {
             shared: Arc::new(Shared {
                 calls,
@@ -90,12 +109,26 @@ impl Server {
     /// Who asks. What authenticated the request put it there; nothing in the message can.
     fn identity(&self, context: &RequestContext<RoleServer>) -> Result<Identity, ErrorData> {
         if let Some(local) = &self.shared.local {
-            return Ok(local.clone());
+            return Ok(local.who.clone());
         }
         let parts = context.extensions.get::<Parts>();
         parts
             .and_then(|parts| parts.extensions.get::<Identity>().cloned())
             .ok_or_else(|| results::of_request(&Problem::unauthenticated()))
+    }
+
+    /// The user of this machine, where the roots of his client are his workspace.
+    fn roots(&self) -> Option<(Arc<Tenant>, &Roots)> {
+        let local = self.shared.local.as_ref()?;
+        Some((Arc::clone(&local.who.tenant), local.roots.as_ref()?))
+    }
+
+    /// Who asks for what may look at `/workspace`.
+    async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Identity, ErrorData> {
+        if let Some((_, roots)) = self.roots() {
+            roots.known().await;
+        }
+        self.identity(context)
     }
 
     /// Who asks for what is no operation of the service, which it therefore does not count.
@@ -196,8 +229,42 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         self.admit(&context)?;
+        if let Some((_, roots)) = self.roots() {
+            roots.begin(&request);
+        }
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let capabilities = context
+            .peer
+            .peer_info()
+            .map(|client| client.capabilities.clone());
+        if let Some((tenant, roots)) = self.roots()
+            && capabilities.is_some_and(|capabilities| capabilities.roots.is_some())
+        {
+            roots.ask(&context.peer, tenant).await;
+        }
+    }
+
+    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
+        self.on_initialized(context).await;
+    }
+
+    /// What is no request of the protocol, or one whose params are not those of its method.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        self.admit(&context)?;
+        let method = request.method;
+        if METHODS.contains(&method.as_str()) {
+            let message = format!("the params are not those of {method}");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
     }
 
     async fn list_tools(
@@ -220,23 +287,20 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let who = self.identity(&context)?;
+        let who = self.caller(&context).await?;
+        if let Some((tenant, roots)) = self.roots()
+            && let Some(question) = roots.question(&request, &context, tenant).await
+        {
+            return Ok(question.into());
+        }
         let catalogue = self.catalogue(&who).await?;
         let arguments = request.arguments.unwrap_or_default();
-        let operation = match catalogue.get(&request.name, self.selection(), who.role) {
-            // What is not offered is not told apart from what is not there.
-            None => {
-                let message = format!("there is no tool {:?}", request.name);
-                return Err(ErrorData::invalid_params(message, None));
-            }
-            Some(Named::BuiltIn(tool)) => tool.operation(arguments),
-            Some(Named::Skill(skill)) => serde_json::to_vec(&arguments)
-                .map(|request| Operation::Run {
-                    skill: skill.id.clone(),
-                    request,
-                })
-                .map_err(|error| Problem::invalid(error.to_string())),
+        // What is not offered is not told apart from what is not there.
+        let Some(tool) = catalogue.get(&request.name, self.selection(), who.role) else {
+            let message = format!("there is no tool {:?}", request.name);
+            return Err(ErrorData::invalid_params(message, None));
         };
+        let operation = tool.operation(arguments);
         let result = match operation {
             Ok(operation) => self.perform(&who, operation, &context).await,
             Err(problem) => {
@@ -298,6 +362,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let asking = prompts::asking(&request)?;
+        self.caller(&context).await?;
         let answer = self.ask(asking, &context).await?;
         Ok(prompts::got(&answer).into())
     }

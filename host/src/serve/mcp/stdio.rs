@@ -12,7 +12,9 @@ use tokio::io::{AsyncRead, ReadBuf};
 use tokio_util::sync::CancellationToken;
 
 use super::catalogue::{Selection, UnknownTool};
-use super::server::Server;
+use super::lines::Lines;
+use super::roots::Roots;
+use super::server::{Local, Server};
 use crate::govern::client::Client;
 use crate::govern::governor::Caller;
 use crate::serve::service::{Identity, Service};
@@ -40,7 +42,8 @@ pub enum StdioError {
     Server(String),
 }
 
-/// Serves one client until it goes away. Standard output belongs to the protocol meanwhile.
+/// Serves one client until it goes away. Standard output belongs to the protocol meanwhile. A root of the client that is a
+/// home directory becomes the workspace only by `force`.
 ///
 /// # Errors
 ///
@@ -49,6 +52,7 @@ pub async fn serve_stdio(
     service: Service,
     who: Identity,
     selection: Selection,
+    force: bool,
 ) -> Result<(), StdioError> {
     // The connection is one session, and grants for a session are for it.
     let who = Identity {
@@ -61,7 +65,11 @@ pub async fn serve_stdio(
         ),
         ..who
     };
-    let server = Server::new(Arc::new(service.clone()), selection, Some(who.clone()));
+    let local = Local {
+        who: who.clone(),
+        roots: who.tenant.has_open_workspace().then(|| Roots::new(force)),
+    };
+    let server = Server::new(Arc::new(service.clone()), selection, Some(local));
     if server.selection().tools.is_some() {
         let catalogue = server.catalogue(&who).await;
         let catalogue = catalogue.map_err(|error| StdioError::Tools(error.to_string()))?;
@@ -78,7 +86,7 @@ pub async fn serve_stdio(
         input,
         ended: cancel.clone(),
     };
-    let running = match server.serve_with_ct((input, output), cancel).await {
+    let running = match server.serve_with_ct(Lines::new((input, output)), cancel).await {
         Ok(running) => running,
         // A client that goes away before it says anything wanted nothing.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arc_swap::ArcSwap;
 use tokio::sync::broadcast;
 
 use super::{Definition, Profile};
 use crate::audit::AuditTarget;
 use crate::engine::{Engine, EngineOptions, default_cache_folders};
-use crate::govern::config::{Config as GovernConfig, HostPattern};
+use crate::govern::config::{Config as GovernConfig, HostPattern, JailedClients};
 use crate::govern::failure::Failure;
 use crate::govern::governor::Governor;
 use crate::govern::{Lazy, Ports};
@@ -22,7 +23,7 @@ use crate::serve::service::Pace;
 use crate::serve::service::events::Event;
 use crate::serve::service::rate::Bucket;
 use crate::serve::service::receipts::Receipts;
-use crate::{Host, HostBuilder, HostError};
+use crate::{Host, HostBuilder, HostError, home};
 
 /// Bytes of hydrations that are kept for one tenant.
 const KEPT_BYTES: usize = 4 * 1024 * 1024;
@@ -64,13 +65,14 @@ pub enum TenantError {
 
 /// The user of this machine as the only tenant, as `hydrant mcp` serves him.
 pub struct LocalUser {
-    /// The host of his calls: his policy, mounts and audit log.
+    /// The host of his calls: his policy, mounts and audit log. Where he named no `workspace`, nothing is at `/workspace`
+    /// until [`Tenant::show_workspace`] is called.
     pub host: HostBuilder,
     /// The host of the planner, without mounts.
     pub planner: HostBuilder,
     /// His home folder; his state is in `state`, his receipts in `receipts`.
     pub home: PathBuf,
-    /// The directory that the planner sees.
+    /// The directory that he named for `/workspace`, which `host` mounts there.
     pub workspace: Option<PathBuf>,
     /// `[govern]`.
     pub govern: GovernConfig,
@@ -78,18 +80,26 @@ pub struct LocalUser {
     pub hydrate: Settings,
 }
 
+/// What calls of a tenant see.
+struct Sight {
+    host: Arc<Host>,
+    /// The directory at `/workspace`.
+    workspace: Option<PathBuf>,
+}
+
 type MakeHost = Box<dyn Fn() -> Result<Arc<Host>, String> + Send + Sync>;
 
 /// See the module.
 pub struct Tenant {
     definition: Definition,
-    host: Arc<Host>,
+    sight: ArcSwap<Sight>,
     /// Without mounts, made when the first plan is asked for.
     planner: Mutex<Option<Arc<Host>>>,
     make_planner: MakeHost,
     governor: Lazy,
     state: PathBuf,
-    workspace: Option<PathBuf>,
+    /// Makes the host again with another workspace; for the user of this machine who named none.
+    local: Option<HostBuilder>,
     hydrate: Settings,
     pub(crate) receipts: Receipts,
     /// Of operations.
@@ -158,7 +168,8 @@ impl Tenant {
                 state.clone(),
                 own_govern(&config.govern, &definition),
             ),
-            host,
+            sight: ArcSwap::from_pointee(Sight { host, workspace }),
+            local: None,
             planner: Mutex::default(),
             make_planner: Box::new(make_planner),
             receipts: Receipts::new(home.join("receipts"), definition.receipts),
@@ -168,7 +179,6 @@ impl Tenant {
             connections: AtomicUsize::new(0),
             events: broadcast::channel(EVENTS).0,
             state,
-            workspace,
             hydrate: own_settings(&config.hydrate),
             definition,
         })
@@ -191,12 +201,25 @@ impl Tenant {
         };
         let failed = |error: HostError| Problem::Host(error.into()).of("local");
         private_folder(&user.home).map_err(|reason| unusable("local", &user.home, reason))?;
-        let host = Arc::new(user.host.build().map_err(failed)?);
+        let (host, local) = match &user.workspace {
+            Some(_) => (user.host, None),
+            None => (
+                user.host
+                    .clone()
+                    .mount(CliMount::nothing(VirtualPath::workspace())),
+                Some(user.host),
+            ),
+        };
+        let host = Arc::new(host.build().map_err(failed)?);
         let planner = Arc::new(user.planner.without_mounts().build().map_err(failed)?);
         let state = user.home.join("state");
         Ok(Self {
             governor: Lazy::new(Ports::new(Arc::clone(&host)), state.clone(), user.govern),
-            host,
+            sight: ArcSwap::from_pointee(Sight {
+                host,
+                workspace: user.workspace,
+            }),
+            local,
             planner: Mutex::default(),
             make_planner: Box::new(move || Ok(Arc::clone(&planner))),
             receipts: Receipts::new(user.home.join("receipts"), definition.receipts),
@@ -206,7 +229,6 @@ impl Tenant {
             connections: AtomicUsize::new(0),
             events: broadcast::channel(EVENTS).0,
             state,
-            workspace: user.workspace,
             hydrate: user.hydrate,
             definition,
         })
@@ -226,8 +248,38 @@ impl Tenant {
 
     /// The host of its calls.
     #[must_use]
-    pub fn host(&self) -> &Host {
-        &self.host
+    pub fn host(&self) -> Arc<Host> {
+        Arc::clone(&self.sight.load().host)
+    }
+
+    /// Whether [`show_workspace`](Self::show_workspace) changes anything: the user of this machine named no directory.
+    #[must_use]
+    pub fn has_open_workspace(&self) -> bool {
+        self.local.is_some()
+    }
+
+    /// Puts another directory, or nothing, at `/workspace`, for the calls that begin from now on. Where the user named one,
+    /// that stays.
+    ///
+    /// # Errors
+    ///
+    /// The directory cannot be mounted, or the policy is refused; everything stays as it was.
+    pub fn show_workspace(&self, directory: Option<&Path>) -> Result<(), HostError> {
+        let Some(builder) = &self.local else {
+            return Ok(());
+        };
+        let at = VirtualPath::workspace();
+        let mount = match directory {
+            Some(directory) => CliMount::offered(at, directory),
+            None => CliMount::nothing(at),
+        };
+        let engine = self.host().engine().clone();
+        let host = builder.clone().shared_engine(engine).mount(mount).build()?;
+        self.sight.store(Arc::new(Sight {
+            host: Arc::new(host),
+            workspace: directory.map(Path::to_owned),
+        }));
+        Ok(())
     }
 
     /// The folder of its governor, chain and audit log.
@@ -262,8 +314,8 @@ impl Tenant {
         Ok(planner)
     }
 
-    pub(crate) fn workspace(&self) -> Option<&Path> {
-        self.workspace.as_deref()
+    pub(crate) fn workspace(&self) -> Option<PathBuf> {
+        self.sight.load().workspace.clone()
     }
 
     pub(crate) fn hydrate_settings(&self) -> &Settings {
@@ -288,6 +340,11 @@ fn own_govern(config: &GovernConfig, definition: &Definition) -> GovernConfig {
             .filter(|own| config.allow_private.contains(own))
             .cloned()
             .collect(),
+        // Here the Model Context Protocol comes over HTTP.
+        jailed_clients: JailedClients {
+            mcp: config.jailed_clients.http,
+            ..config.jailed_clients
+        },
         skill_roots: Vec::new(),
         fs_read: Vec::new(),
         fs_write: Vec::new(),
@@ -383,8 +440,7 @@ fn mounted(
         None => builder.mount(CliMount::offered(VirtualPath::os(), empty)),
     };
     if !definition.mounts.contains_key("/workspace") {
-        let at = VirtualPath::parse("/workspace").map_err(|error| error.to_string())?;
-        builder = builder.mount(CliMount::offered(at, empty));
+        builder = builder.mount(CliMount::offered(VirtualPath::workspace(), empty));
     }
     Ok(builder)
 }
@@ -438,6 +494,11 @@ impl Reserved {
             if self.homes.iter().any(overlaps) {
                 return Err(refused(format!(
                     "{shown} holds a home folder of hydrant, or lies in it"
+                )));
+            }
+            if home::is_too_wide(&real) {
+                return Err(refused(format!(
+                    "{shown} is a home directory, or holds one"
                 )));
             }
             if self.files.iter().any(|file| file.starts_with(&real)) {

@@ -32,7 +32,7 @@ pub(super) fn plan(who: &Identity, options: PlanOptions) -> Result<Answer, Probl
     };
     let request = PlanRequest {
         prompt: options.prompt,
-        working_tree: who.tenant.workspace().map(Into::into),
+        working_tree: who.tenant.workspace(),
         transcript: None,
         turns: options.turns.iter().map(said).collect(),
         workflow: options.workflow,
