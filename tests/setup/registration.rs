@@ -107,10 +107,47 @@ fn a_project_has_a_configuration_of_its_own() {
         assert_eq!(run.status, 0, "{run:?}");
         let entry = servers(&client, &desk.folder.text(file))["hydrant"].clone();
         assert_eq!(entry["command"], program());
+        let workspace = match client.name {
+            "cursor" | "vscode" => Some("${workspaceFolder}".to_owned()),
+            "codex" => Some(
+                desk.folder
+                    .path("")
+                    .canonicalize()
+                    .unwrap()
+                    .display()
+                    .to_string(),
+            ),
+            // They declare it as a root.
+            _ => None,
+        };
+        let named = workspace
+            .iter()
+            .flat_map(|directory| ["--workspace", directory]);
+        let expected: Vec<_> = std::iter::once("mcp").chain(named).collect();
+        assert_eq!(entry["args"], json!(expected), "{}", client.name);
         assert_eq!(desk.files(), []);
         desk.set_up(&[client.name, "--project", "--undo", "--yes"]);
         assert!(!desk.folder.exists(file));
         assert!(!desk.folder.exists(".claude/settings.json"));
+    }
+}
+
+#[test]
+fn a_workspace_that_was_named_is_the_only_one() {
+    let desk = Desk::new();
+    for named in [
+        "--workspace",
+        "--workspace=/work",
+        "--mount=/workspace=/work",
+    ] {
+        let mut all = vec!["cursor", "--project", "--yes", "--", named];
+        all.extend((named == "--workspace").then_some("/work"));
+        desk.set_up(&all);
+        let text = desk.folder.text(".cursor/mcp.json");
+        assert!(
+            text.contains(named) && !text.contains("workspaceFolder"),
+            "{text}"
+        );
     }
 }
 

@@ -35,6 +35,7 @@ Examples:
   hydrant setup claude                       the MCP server and the prompt hook, for all projects
   hydrant setup cursor --project             for this directory only
   hydrant setup vscode -- --root \"$HOME/os\"  what `hydrant mcp` serves
+  hydrant setup claude-desktop -- --workspace \"$HOME/project\"
   hydrant setup codex --print                only show what would change
   hydrant setup codex --undo                 take it out again")]
 pub(super) struct Arguments {
@@ -121,7 +122,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             Some(program) => program.clone(),
             None => own_program(client)?,
         },
-        arguments: arguments.arguments.clone(),
+        arguments: server_arguments(client, scope, &arguments.arguments)?,
     };
     let settings = match &arguments.settings {
         _ if !has_hook || arguments.no_hook => None,
@@ -158,6 +159,26 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         print_line(&format!("{} reads this when it starts", client.name()))?;
     }
     Ok(exit)
+}
+
+/// The options of `hydrant mcp`: those that were given, and what the client knows as the directory of the project.
+fn server_arguments(client: Client, scope: Scope, given: &[String]) -> anyhow::Result<Vec<String>> {
+    let names_one = |option: &String| {
+        option.starts_with("--workspace")
+            || option
+                .trim_start_matches("--mount=")
+                .starts_with("/workspace=")
+    };
+    let workspace = match given.iter().any(names_one) {
+        true => None,
+        false => client.workspace(scope, &std::env::current_dir()?),
+    };
+    let workspace = workspace.map(|directory| ["--workspace".to_owned(), directory]);
+    Ok(workspace
+        .into_iter()
+        .flatten()
+        .chain(given.iter().cloned())
+        .collect())
 }
 
 /// Whether changes are made.

@@ -120,6 +120,19 @@ impl Client {
         }
     }
 
+    /// What names the directory of a project in its configuration of this scope. None where only the client itself knows which
+    /// it is: most declare it as a root. `here` is the current directory.
+    #[must_use]
+    pub fn workspace(self, scope: Scope, here: &Path) -> Option<String> {
+        match (self, scope) {
+            // Both replace this when they start the server.
+            (Self::Cursor | Self::Vscode, Scope::Project) => Some("${workspaceFolder}".to_owned()),
+            // It declares no root.
+            (Self::Codex, Scope::Project) => here.to_str().map(str::to_owned),
+            _ => None,
+        }
+    }
+
     pub(super) fn form(self) -> Form {
         let json = |servers, dialect, typed| Form::Json {
             servers,
