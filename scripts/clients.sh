@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Tests the MCP server with clients that others wrote: the official Python SDK over both transports, and the inspector's
-# command-line mode.
+# Tests the MCP server with clients that others wrote: the official Python and TypeScript SDKs, versions 1 and 2, and the
+# inspector's command-line mode, over both transports and under the default policy as under a policy file.
 #
 #   scripts/clients.sh            the program in target/release, which is built if it is not there
 #   HYDRANT=… scripts/clients.sh  another one
 #
 # Needs python3 (3.10 or newer), and node and npm; both get their packages, of pinned versions, into target/clients, and the
-# inspector also the Node that it needs. Where they are there already, it takes a minute.
+# inspector also the Node that it needs. Where they are there already, it takes two minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-target}
@@ -35,23 +35,28 @@ note() {
   done
 }
 
-if ! installed "$place/venv" requirements.txt; then
-  rm -rf "$place/venv"
-  python3 -m venv "$place/venv"
-  "$place/venv/bin/pip" install --quiet --disable-pip-version-check --no-deps -r tests/clients/requirements.txt
-  note "$place/venv" requirements.txt
+# python FOLDER FILE - a Python in this folder, with the packages of this file.
+python() {
+  local folder=$1 file=$2
+  installed "$folder" "$file" && return
+  rm -rf "$folder"
+  python3 -m venv "$folder"
+  "$folder/bin/pip" install --quiet --disable-pip-version-check --no-deps -r "tests/clients/$file"
+  note "$folder" "$file"
+}
+python "$place/venv" requirements.txt
+python "$place/venv-v1" requirements-v1.txt
+packages=$place/packages
+if ! installed "$packages" package.json package-lock.json; then
+  rm -rf "$packages"
+  mkdir "$packages"
+  cp tests/clients/package.json tests/clients/package-lock.json "$packages/"
+  (cd "$packages" && npm ci --ignore-scripts --no-audit --no-fund --silent)
+  note "$packages" package.json package-lock.json
 fi
-inspector=$place/inspector
-if ! installed "$inspector" package.json package-lock.json; then
-  rm -rf "$inspector"
-  mkdir "$inspector"
-  cp tests/clients/package.json tests/clients/package-lock.json "$inspector/"
-  (cd "$inspector" && npm ci --ignore-scripts --no-audit --no-fund --silent)
-  note "$inspector" package.json package-lock.json
-fi
-
-"$place/venv/bin/python" tests/clients/drive.py "$hydrant" "$PWD"
-for node in "$inspector"/node_modules/node-linux-*/bin; do
+for node in "$packages"/node_modules/node-linux-*/bin; do
   [ ! -x "$node/node" ] || PATH=$node:$PATH
 done
-tests/clients/inspect.sh "$hydrant" "$inspector/node_modules/.bin/mcp-inspector" "$place/venv/bin/python"
+
+"$place/venv/bin/python" tests/clients/drive.py "$hydrant" "$place/venv-v1/bin/python" "$(command -v node)" "$packages" "$PWD"
+tests/clients/inspect.sh "$hydrant" "$packages/node_modules/.bin/mcp-inspector" "$place/venv/bin/python"

@@ -1,10 +1,14 @@
-"""Drives hydrant's MCP server with the official Python SDK, over standard input and output and over streamable HTTP.
+"""Drives hydrant's MCP server with the official SDKs, over standard input and output and over streamable HTTP, under the
+default policy and under a policy file.
 
-    drive.py HYDRANT [ROOT]     the program, and the repository [default: two folders above this file]
+    drive.py HYDRANT PYTHON1 NODE PACKAGES [ROOT]
 
-With each transport and each lifecycle of the protocol (with a handshake, and without one) the client lists tools,
-resources and prompts, calls tools that answer and tools that refuse, reads, follows the progress of a long call, and
-cancels it: the component has to stop, which the audit record and the processor time of the server show.
+HYDRANT is the program, PYTHON1 a Python with version 1 of the SDK (this one has version 2), PACKAGES the folder of the
+packages for NODE, ROOT the repository [default: two folders above this file].
+
+With each transport, policy and SDK, and with each lifecycle of the protocol (with a handshake, and without one) the client
+lists tools, resources and prompts, calls tools that answer and tools that refuse, reads, follows the progress of a long
+call, and cancels it: the component has to stop, which the audit record shows.
 """
 
 import asyncio
@@ -27,7 +31,10 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 HYDRANT = str(pathlib.Path(sys.argv[1]).resolve())
-ROOT = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else pathlib.Path(__file__).parents[2]).resolve()
+PYTHON1, NODE, PACKAGES = sys.argv[2:5]
+ROOT = pathlib.Path(sys.argv[5] if len(sys.argv) > 5 else pathlib.Path(__file__).parents[2]).resolve()
+HERE = pathlib.Path(__file__).parent
+TYPESCRIPT = ("v1", "v2-legacy", "v2-auto")
 OS = ROOT / "examples/os"
 AGENT = "os://agents/release-captain.md"
 # Ten times the fuel of the default policy, so that the long call would take a minute and more.
@@ -82,6 +89,8 @@ async def drive(client, audit):
     tools = {tool.name: tool for tool in await pages(client.list_tools, "tools")}
     check({"hydrate", "plan", "fs_read_text", "git_status"} <= tools.keys(), f"tools: {sorted(tools)}")
     check(all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) for name in tools), f"names: {sorted(tools)}")
+    for tool in tools.values():
+        check(tool.description and tool.description != tool.title, f"{tool.name}: {tool.description}")
 
     resources = {str(resource.uri) for resource in await pages(client.list_resources, "resources")}
     check(AGENT in resources, f"resources: {sorted(resources)}")
@@ -91,13 +100,13 @@ async def drive(client, audit):
     check("debugging" in prompts, f"prompts: {sorted(prompts)}")
 
     # The SDK checks structured answers against the schema that was listed.
-    read = await client.call_tool("fs_read_text", {"path": "/os/skills/plain-prose.md"})
+    read = await client.call_tool("fs_read_text", {"path": "/os/skills/plain-prose.md", "max_bytes": None})
     check(not read.is_error and read.structured_content, f"fs_read_text: {read}")
     hydrated = await client.call_tool("hydrate", {"uri": AGENT})
     skills = hydrated.structured_content["metadata"]["dependencies"]["skills"]
     check(len(skills) >= 10, f"hydrate: {hydrated}")
     refused = await client.call_tool("fs_read_text", {"path": "/os/no-such-file.md"})
-    check(refused.is_error and refused.structured_content["error"]["code"] == "not_found", f"refused: {refused}")
+    check(refused.is_error and refused.content[0].text.startswith("not_found: "), f"refused: {refused}")
     try:
         await client.call_tool("no_such_tool", {})
         raise AssertionError("a tool that is not there was called")
@@ -139,20 +148,46 @@ async def drive(client, audit):
     check(not again.is_error, f"after a cancelled call: {again}")
 
 
-async def over_stdio(folder, mode):
-    home = folder / f"stdio-{mode}"
+def place(folder, name):
+    """A home folder of hydrant, the environment of a server with it, and the audit record there."""
+    home = folder / name
     home.mkdir(mode=0o700)
-    policy = folder / "policy.yaml"
-    policy.write_text(POLICY)
-    server = StdioServerParameters(
-        command=HYDRANT,
-        args=["mcp", "--root", str(OS), "--policy", str(policy)],
-        env={"HYDRANT_HOME": str(home), "XDG_CACHE_HOME": str(folder / "cache")},
-        cwd=str(folder),
-    )
-    async with Client(server, mode=mode) as client:
-        await drive(client, home / "state/audit.jsonl")
-        return client.protocol_version
+    environment = {"HYDRANT_HOME": str(home), "XDG_CACHE_HOME": str(folder / "cache"), "PATH": os.environ["PATH"]}
+    return environment, home / "state/audit.jsonl"
+
+
+def run(command, environment, what):
+    ran = subprocess.run([str(part) for part in command], env=environment, timeout=600)
+    check(ran.returncode == 0, f"{what} failed")
+    print(what, flush=True)
+
+
+async def over_stdio(folder, policy):
+    """Every client over standard input and output. The working directory of the servers is the root of the system."""
+    name = "a policy file" if policy else "the default policy"
+    command = [HYDRANT, "mcp", "--root", str(OS)]
+    if policy:
+        file = folder / "policy.yaml"
+        file.write_text(POLICY)
+        command += ["--policy", str(file)]
+    for mode in ("legacy", "auto"):
+        environment, audit = place(folder, f"stdio-{bool(policy)}-{mode}")
+        server = StdioServerParameters(command=command[0], args=command[1:], env=environment, cwd="/")
+        async with Client(server, mode=mode) as client:
+            await drive(client, audit)
+            print(f"Python SDK 2, {mode}, stdio, {name}: protocol {client.protocol_version}", flush=True)
+    environment, audit = place(folder, f"stdio-{bool(policy)}-python1")
+    run([PYTHON1, HERE / "drive_v1.py", audit, "stdio", *command], environment, f"Python SDK 1, stdio, {name}")
+    # Under the policy file nothing is mounted at /workspace.
+    workspace = folder / "project"
+    workspace.mkdir(exist_ok=True)
+    (workspace / "note.txt").write_text("hello\n")
+    root = "-" if policy else workspace
+    for version in TYPESCRIPT:
+        environment, audit = place(folder, f"stdio-{bool(policy)}-{version}")
+        environment["NODE_PACKAGES"] = PACKAGES
+        arguments = [NODE, HERE / "drive.mjs", version, audit, root, "stdio", *command]
+        run(arguments, environment, f"TypeScript SDK {version}, stdio, {name}")
 
 
 def free_port():
@@ -162,9 +197,9 @@ def free_port():
 
 
 @contextlib.contextmanager
-def service(folder):
+def service(folder, policy):
     """A service with two tenants; their tokens, where it listens, and the audit record of the first."""
-    home = folder / "service"
+    home = folder / f"service-{bool(policy)}"
     home.mkdir(mode=0o700)
     tokens, port = [secrets.token_urlsafe(32) for _ in range(2)], free_port()
     (folder / "server.yaml").write_text(POLICY)
@@ -178,9 +213,8 @@ def service(folder):
         )
     )
     config = home / "hydrant.toml"
-    config.write_text(
-        f'policy = "{folder / "server.yaml"}"\n[serve]\nlisten = "127.0.0.1:{port}"\ntenants = "{tenants}"\n'
-    )
+    named = f'policy = "{folder / "server.yaml"}"\n' if policy else ""
+    config.write_text(f'{named}[serve]\nlisten = "127.0.0.1:{port}"\ntenants = "{tenants}"\n')
     environment = {"HYDRANT_HOME": str(home), "XDG_CACHE_HOME": str(folder / "cache"), "PATH": os.environ["PATH"]}
     server = subprocess.Popen([HYDRANT, "serve"], env=environment, cwd=folder)
     try:
@@ -207,10 +241,17 @@ async def connected(url, token, mode):
             yield client
 
 
-async def over_http(url, token, audit, mode):
-    async with connected(url, token, mode) as client:
-        await drive(client, audit)
-        return client.protocol_version
+async def over_http(url, token, audit, name):
+    """Every client over streamable HTTP."""
+    for mode in ("legacy", "auto"):
+        async with connected(url, token, mode) as client:
+            await drive(client, audit)
+            print(f"Python SDK 2, {mode}, http, {name}: protocol {client.protocol_version}", flush=True)
+    environment = {"PATH": os.environ["PATH"], "NODE_PACKAGES": PACKAGES}
+    run([PYTHON1, HERE / "drive_v1.py", audit, "http", url, token], environment, f"Python SDK 1, http, {name}")
+    for version in TYPESCRIPT:
+        arguments = [NODE, HERE / "drive.mjs", version, audit, "-", "http", url, token]
+        run(arguments, environment, f"TypeScript SDK {version}, http, {name}")
 
 
 def refusals(url, tokens):
@@ -233,6 +274,7 @@ def refusals(url, tokens):
     check(post(first, token="x" * 43).status_code == 401, "a wrong token")
     for origin in ("https://evil.example", "null", "http://localhost"):
         check(post(first, Origin=origin).status_code == 403, f"a page of {origin}")
+    check(post(first, Origin=url.removesuffix("/mcp")).status_code == 200, "the service's own page")
     rebound = post(first, Host="evil.example")
     check(rebound.status_code in (403, 421), f"another host: {rebound.status_code}")
     begun = post(first)
@@ -251,13 +293,13 @@ def refusals(url, tokens):
 async def main():
     with tempfile.TemporaryDirectory(prefix="hydrant-clients-") as folder:
         folder = pathlib.Path(folder)
-        for mode in ("legacy", "auto"):
-            print(f"stdio, {mode}: protocol {await over_stdio(folder, mode)}", flush=True)
-        with service(folder) as (url, tokens, audit):
-            for mode in ("legacy", "auto"):
-                print(f"http, {mode}: protocol {await over_http(url, tokens[0], audit, mode)}", flush=True)
-            refusals(url, tokens)
-            print("http: tokens, origins, hosts and sessions of others are refused", flush=True)
+        for policy in (False, True):
+            await over_stdio(folder, policy)
+            with service(folder, policy) as (url, tokens, audit):
+                name = "served under a policy file" if policy else "served under the default policy"
+                await over_http(url, tokens[0], audit, name)
+                refusals(url, tokens)
+                print(f"{name}: tokens, origins, hosts and sessions of others are refused", flush=True)
 
 
 asyncio.run(main())

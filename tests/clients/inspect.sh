@@ -17,7 +17,9 @@ mkdir -m 700 "$HYDRANT_HOME" "$HOME"
 asked() {
   local what=$1 expression=$2 answer
   shift 2
-  answer=$("$inspector" --cli "$@" --connect-timeout 60000 2>"$place/stderr") || { cat "$place/stderr" >&2; echo "inspector: $what failed" >&2; exit 1; }
+  # An error of a tool is an answer too, and ends it with another status.
+  answer=$("$inspector" --cli "$@" --connect-timeout 60000 2>"$place/stderr") || [ "$what" = refusal ] ||
+    { cat "$place/stderr" >&2; echo "inspector: $what failed" >&2; exit 1; }
   "$python" -c 'import json, sys
 a = json.loads(sys.argv[1])
 sys.exit(0 if eval(sys.argv[2]) else f"inspector: {sys.argv[3]}: {sys.argv[1][:2000]}")' "$answer" "$expression" "$what"
@@ -25,7 +27,10 @@ sys.exit(0 if eval(sys.argv[2]) else f"inspector: {sys.argv[3]}: {sys.argv[1][:2
 
 # all TARGET… - everything, of one server.
 all() {
-  asked tools 'len(a["tools"]) >= 20 and all("." not in t["name"] for t in a["tools"])' "$@" --method tools/list --strict
+  asked tools 'len(a["tools"]) >= 20 and all("." not in t["name"] and t["description"] != t["title"] for t in a["tools"])' "$@" \
+    --method tools/list --strict
+  asked refusal 'a["isError"] and a["content"][0]["text"].startswith("not_found: ")' "$@" \
+    --method tools/call --tool-name fs_read_text --tool-arg path=/os/no-such-file.md
   asked call '"prose" in a["content"][0]["text"].lower() and not a.get("isError")' "$@" \
     --method tools/call --tool-name fs_read_text --tool-arg path=/os/skills/plain-prose.md
   asked resources 'any(r["uri"] == "os://agents/release-captain.md" for r in a["resources"])' "$@" --method resources/list
@@ -47,14 +52,36 @@ digest=$(printf %s "$token" | sha256sum | cut -d' ' -f1)
 cd "$place"
 # A client waits some seconds for a server, and on a busy machine compiling takes longer.
 "$hydrant" serve --compile
-all -e "HYDRANT_HOME=$HYDRANT_HOME" -e "XDG_CACHE_HOME=$XDG_CACHE_HOME" "$hydrant" mcp --root "$root/examples/os" --no-exec
-echo "inspector: stdio"
+cat > policy.yaml <<'END'
+version: 1
+trusted_signers: [hydrant.build, hydrant.release]
+capability_ceiling:
+  fs: {read: [/os]}
+host:
+  mounts:
+    - {at: /os, dir: "@cli", mode: ro}
+END
+stdio=(-e "HYDRANT_HOME=$HYDRANT_HOME" -e "XDG_CACHE_HOME=$XDG_CACHE_HOME" "$hydrant" mcp --root "$root/examples/os" --no-exec)
+all "${stdio[@]}"
+echo "inspector: stdio, the default policy"
+all "${stdio[@]}" --policy policy.yaml
+echo "inspector: stdio, a policy file"
 
-"$hydrant" serve &
-server=$!
-for _ in $(seq 600); do
-  "$python" -c "import urllib.request; urllib.request.urlopen('http://127.0.0.1:$port/readyz')" 2>/dev/null && break
-  sleep 0.1
-done
-all "http://127.0.0.1:$port/mcp" --transport http --header "Authorization: Bearer $token"
-echo "inspector: http"
+# served NAME OPTIONS… - the service with these options, and everything of it.
+served() {
+  local name=$1
+  shift
+  "$hydrant" serve "$@" &
+  server=$!
+  for _ in $(seq 600); do
+    "$python" -c "import urllib.request; urllib.request.urlopen('http://127.0.0.1:$port/readyz')" 2>/dev/null && break
+    sleep 0.1
+  done
+  all "http://127.0.0.1:$port/mcp" --transport http --header "Authorization: Bearer $token"
+  kill "$server"
+  wait "$server" || true
+  server=
+  echo "inspector: http, $name"
+}
+served "the default policy"
+served "a policy file" --policy policy.yaml
