@@ -115,3 +115,93 @@ proptest! {
         prop_assert_eq!(to_vec(&value, Integers::AsDoubles).unwrap(), theirs);
     }
 }
+
+#[test]
+fn a_number_stays_as_it_was_written() {
+    let text = r#"{"id":12345678901234567890123456789,"a":[-0,1.0,1E2,0.10,"7\"8",{"3":9007199254740993}],"n":null}"#;
+    let json = Json::parse(text.as_bytes()).unwrap();
+    assert_eq!(json.to_string(), text);
+    assert_eq!(
+        json.canonical(),
+        r#"{"a":[-0,1.0,1E2,0.10,"7\"8",{"3":9007199254740993}],"id":12345678901234567890123456789,"n":null}"#
+    );
+}
+
+#[test]
+fn what_no_double_is_lies_between_two() {
+    let values = |text: &str| Json::parse(text.as_bytes()).unwrap().values();
+    for exact in [
+        "1",
+        "-0",
+        "1.50",
+        "1e2",
+        "0.1",
+        "18446744073709551615",
+        "1e23",
+        "-1.5E-3",
+        "0e9",
+    ] {
+        assert_eq!(values(exact).len(), 1, "{exact}");
+    }
+    for (text, below, above) in [
+        ("100.00000000000000000001", 100.0, 100.0_f64.next_up()),
+        ("99.99999999999999999999", 100.0_f64.next_down(), 100.0),
+        (
+            "-100.00000000000000000001",
+            (-100.0_f64).next_down(),
+            -100.0,
+        ),
+        ("0.10000000000000001", 0.1, 0.1_f64.next_up()),
+        ("1e-400", 0.0, 0.0_f64.next_up()),
+        ("-1e-99999999999999999999", 0.0_f64.next_down(), -0.0),
+        (
+            "12345678901234567890123456789",
+            1.234567890123456e28,
+            1.2345678901234568e28,
+        ),
+    ] {
+        let [low, high] = &values(text)[..] else {
+            panic!("{text}");
+        };
+        let (low, high) = (low.as_f64().unwrap(), high.as_f64().unwrap());
+        assert!(
+            (low, high) == (below, above) || low.next_up() == high && text.len() > 28,
+            "{text}: {low} {high}"
+        );
+    }
+}
+
+#[test]
+fn what_is_no_json_or_says_a_thing_twice_is_refused() {
+    for text in [
+        "",
+        "{",
+        "1e400",
+        "1 2",
+        "01",
+        r#"{"a":1,"\u0061":2}"#,
+        r#"[{"a":{"b":1,"b":1}}]"#,
+    ] {
+        assert!(Json::parse(text.as_bytes()).is_err(), "{text}");
+    }
+    assert!(Json::parse(&[b'"', 0xff, b'"']).is_err());
+    let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    assert!(Json::parse(deep(127).as_bytes()).is_ok());
+    assert!(Json::parse(deep(129).as_bytes()).is_err());
+}
+
+/// The features of `serde_json` that keep the text of a number read such members as something else, past every bound. They
+/// are unified over a build: a dependency that wants one would give it to all.
+#[test]
+fn a_member_of_a_magic_name_is_a_member() {
+    for name in [
+        "$serde_json::private::RawValue",
+        "$serde_json::private::Number",
+    ] {
+        let text = format!(r#"{{"{name}":"[1]"}}"#);
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value[name], "[1]");
+    }
+    let number: Value = serde_json::from_str("12345678901234567890123456789").unwrap();
+    assert_eq!(number.to_string(), "1.2345678901234568e+28");
+}
