@@ -29,5 +29,7 @@ mod numbers;
 mod own_files;
 #[path = "promises/secret_names.rs"]
 mod secret_names;
+#[path = "promises/service.rs"]
+mod service;
 #[path = "promises/terminal.rs"]
 mod terminal;

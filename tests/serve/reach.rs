@@ -216,3 +216,52 @@ fn resources_are_read_by_skills_that_the_tenant_may_use() {
     assert_eq!(listed("alpha"), 0);
     assert!(listed("beta") > 0);
 }
+
+#[test]
+fn numbers_reach_a_service_as_they_were_written() {
+    let called = Called::start();
+    let pair = &called.pair;
+    let private = format!("allow_private = [\"{pair}\"]");
+    let house = House::new().governed(&private);
+    called.policy(&house, "server.yaml", &["/v1/"]);
+    house.tenants(&[("alpha", &private)]);
+    let server = house.serve_with(&["--policy", "server.yaml"]);
+    let operator = server.client("alpha", "operator");
+    let text = format!(
+        "name: bank\ndescription: A bank.\noperations:\n  look:\n    description: Looks.\n    endpoint: \
+         http://{pair}/v1/{{id}}\n    method: GET\n    input_schema: {{type: object, properties: {{id: {{type: integer}}}}}}\n"
+    );
+    operator
+        .post("/v1/capabilities", &json!({ "text": text }))
+        .ok();
+    let post = |path: &str, headers: &[(&str, &str)], body: &str| {
+        operator.send("POST", path, headers, Some(body.as_bytes()))
+    };
+    let execute = |params: &str| post("/v1/capabilities/bank/look", &[], params);
+    let params = |end: u8| format!("{{\"id\":1234567890123456789012345678{end}}}");
+    approve(&server, "alpha", &execute(&params(8)));
+    execute(&params(8)).ok();
+    let twice = r#"{"id":1,"id":2}"#;
+    assert_eq!(execute(twice).status, 400);
+
+    let accept = ("accept", "application/json, text/event-stream");
+    let initialize = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
+    let begun = post("/mcp", &[accept], &initialize.to_string());
+    let session = ("mcp-session-id", begun.header("mcp-session-id").unwrap());
+    let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    post("/mcp", &[accept, session], ready);
+    let call = |params: &str| {
+        let call = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"skill_execute","arguments":{{"skill":"bank","operation":"look","params":{params}}}}}}}"#
+        );
+        post("/mcp", &[accept, session], &call).text()
+    };
+    call(&params(9));
+    let refused = call(twice);
+    assert!(refused.contains("stands twice"), "{refused}");
+    assert_eq!(
+        called.requests(),
+        [8, 9].map(|end| format!("GET /v1/1234567890123456789012345678{end} HTTP/1.1"))
+    );
+}

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
+use hydrant_canonical::Json;
 use secrecy::SecretString;
 use serde_json::{Map, Value, json};
 use url::Url;
@@ -50,7 +51,7 @@ impl Run<'_> {
         let url = match &stage.url_input {
             // Its host is compared when it is filled in; it carries no secret (K-196).
             Some(input) => {
-                let text = self.call.inputs.present(input).and_then(Value::as_str);
+                let text = self.call.inputs.present(input).and_then(Json::as_str);
                 text.and_then(|text| Url::parse(text).ok()).ok_or_else(|| {
                     Failure::new(Code::InvalidInput, "this is not an absolute URL")
                         .at_path(input.as_str())

@@ -63,7 +63,6 @@ impl Run<'_> {
             .iter()
             .map(|(name, file)| (name.to_owned(), file.bytes.clone()))
             .collect();
-        let params = Value::Object(call.inputs.as_map().clone());
         let caps = self.caps_left();
         self.entries.push(Entry::new(Event::JailStarted));
         let allow_private: Vec<String> = call
@@ -83,7 +82,7 @@ impl Run<'_> {
             args: &args,
             stdin: &stdin,
             environment: &environment,
-            params: &params,
+            params: call.inputs.as_json(),
             files: &files,
             code_file: code_file.as_deref(),
             secrets: &mounted,

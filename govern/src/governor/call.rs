@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use hydrant_canonical::Json;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
 
 use super::{Caller, Governor, LoadRequest};
@@ -34,8 +35,9 @@ struct LoadInput {
 struct ExecuteInput {
     skill: String,
     operation: String,
-    #[serde(default)]
-    params: Option<Value>,
+    /// Numbers are sent as they were written, so this is taken from the text.
+    #[serde(default, rename = "params")]
+    _params: IgnoredAny,
 }
 
 /// K-31, and `hydrant map --list` of a jailed agent.
@@ -86,7 +88,13 @@ impl Governor {
     /// # Errors
     ///
     /// `operator-only` for core capabilities (K-34); `invalid-request` for an input that is none; what the capability says.
-    pub fn call(&self, caller: &Caller, capability: &str, input: Value) -> Result<Value, Failure> {
+    pub fn call(
+        &self,
+        caller: &Caller,
+        capability: &str,
+        input: impl Into<Json>,
+    ) -> Result<Value, Failure> {
+        let input = input.into();
         match capability {
             "ccos.skill.load" => {
                 let input: LoadInput = read(input)?;
@@ -105,8 +113,9 @@ impl Governor {
                 )
             }
             "ccos.skill.execute" => {
+                let params = input.get("params").filter(|params| **params != Json::Null);
+                let params = params.cloned().unwrap_or_else(|| Json::Object(Vec::new()));
                 let input: ExecuteInput = read(input)?;
-                let params = input.params.unwrap_or_else(|| json!({}));
                 self.execute(caller, &input.skill, &input.operation, params)
             }
             "ccos.primitive.map" => match read(input)? {
@@ -132,7 +141,7 @@ impl Governor {
                 self.onboard(caller, &input.skill, input.user_input.as_ref())
             }
             "ccos.skill.list" => {
-                let input: ListInput = read(if input.is_null() { json!({}) } else { input })?;
+                let input: ListInput = read(or_empty(input))?;
                 self.list(caller, input.since)
             }
             "ccos.skill.show" => {
@@ -140,16 +149,13 @@ impl Governor {
                 self.show(caller, &input.skill)
             }
             core if CORE.contains(&core) => self.call_core(caller, core, input),
-            other => {
-                let params = if input.is_null() { json!({}) } else { input };
-                self.execute_capability(caller, other, params)
-            }
+            other => self.execute_capability(caller, other, or_empty(input)),
         }
     }
 
     /// K-34: delegates are not agents'. What an operator lists in `agent_core` maps, as a command would; an effect needs an
     /// operation that somebody approved.
-    fn call_core(&self, _: &Caller, core: &str, _: Value) -> Result<Value, Failure> {
+    fn call_core(&self, _: &Caller, core: &str, _: Json) -> Result<Value, Failure> {
         let message = if self.config.agent_core.iter().any(|listed| listed == core) {
             format!("{core} is called by operations of loaded skills only")
         } else {
@@ -160,8 +166,16 @@ impl Governor {
     }
 }
 
-fn read<T: DeserializeOwned>(input: Value) -> Result<T, Failure> {
-    serde_json::from_value(input).map_err(|error| invalid(&error.to_string()))
+fn or_empty(input: Json) -> Json {
+    if input == Json::Null {
+        Json::Object(Vec::new())
+    } else {
+        input
+    }
+}
+
+fn read<T: DeserializeOwned>(input: Json) -> Result<T, Failure> {
+    serde_json::from_value(input.nearest()).map_err(|error| invalid(&error.to_string()))
 }
 
 fn invalid(message: &str) -> Failure {

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::PoisonError;
 use std::time::Instant;
 
+use hydrant_canonical::Json;
 use secrecy::SecretString;
 use serde_json::{Map, Value, json};
 
@@ -47,12 +48,17 @@ impl Governor {
         caller: &Caller,
         skill: &str,
         operation: &str,
-        params: Value,
+        params: impl Into<Json>,
     ) -> Result<Value, Failure> {
         let found = self
             .state
             .read(|database| registry::find(database, skill, operation));
-        self.execute_found(caller, &format!("{skill}.{operation}"), found, params)
+        self.execute_found(
+            caller,
+            &format!("{skill}.{operation}"),
+            found,
+            params.into(),
+        )
     }
 
     /// Executes a registered capability by its id (K-33).
@@ -60,7 +66,7 @@ impl Governor {
         &self,
         caller: &Caller,
         id: &str,
-        params: Value,
+        params: Json,
     ) -> Result<Value, Failure> {
         let found = self
             .state
@@ -73,7 +79,7 @@ impl Governor {
         caller: &Caller,
         name: &str,
         found: Result<Registered, Failure>,
-        params: Value,
+        params: Json,
     ) -> Result<Value, Failure> {
         // Nothing is sent whose answer could not be given.
         self.held()?;
@@ -85,7 +91,7 @@ impl Governor {
         caller: &Caller,
         name: &str,
         found: Result<Registered, Failure>,
-        params: Value,
+        params: Json,
     ) -> Result<Value, Failure> {
         let found = found.inspect_err(|failure| {
             if failure.code == Code::CapabilityRemoved {
@@ -117,7 +123,7 @@ impl Governor {
         &self,
         caller: &Caller,
         found: &Registered,
-        params: Value,
+        params: Json,
     ) -> Result<Prepared, Failure> {
         found.usable()?;
         self.client(caller, found)?;
@@ -276,12 +282,10 @@ impl Governor {
             approval: approval.clone(),
             ..events::of_operation(event, &who, found)
         };
-        let called = canonical(&json!(prepared.inputs.as_map())).and_then(|inputs| {
-            self.state.append(vec![Entry {
-                inputs: Some(inputs),
-                ..entry(Event::CapabilityCall)
-            }])
-        });
+        let called = self.state.append(vec![Entry {
+            inputs: Some(prepared.inputs.as_json().canonical().into_bytes()),
+            ..entry(Event::CapabilityCall)
+        }]);
         let called = called.inspect_err(|_| self.release(&mut prepared.session))?;
         // Step 12.
         let started = Instant::now();

@@ -299,7 +299,7 @@ impl Governor {
             fit(&mut params, &found.operation.input_schema);
         }
         let name = format!("{skill}.{operation}");
-        let mut result = self.execute_found(caller, &name, found, params)?;
+        let mut result = self.execute_found(caller, &name, found, params.into())?;
         let output = result
             .get_mut("output")
             .map(Value::take)

@@ -1,6 +1,6 @@
 //! Bodies of requests (K-134 to K-137, K-184, K-204).
 
-use serde_json::Value;
+use hydrant_canonical::Json;
 use zeroize::Zeroizing;
 
 use super::encode;
@@ -141,32 +141,32 @@ fn pieces(pieces: &[PieceOut], fill: Fill<'_>) -> Result<FilledBody, Failure> {
 }
 
 /// One input that is the whole body.
-fn input(name: &str, value: &Value, media: Media, fill: Fill<'_>) -> Result<FilledBody, Failure> {
+fn input(name: &str, value: &Json, media: Media, fill: Fill<'_>) -> Result<FilledBody, Failure> {
     match (media, value) {
         (Media::Json, value) => Ok(FilledBody::plain(value.to_string().into_bytes())),
-        (Media::Form, Value::Object(members)) => {
+        (Media::Form, Json::Object(members)) => {
             let mut pairs = Vec::new();
             for (key, member) in members {
                 let key = encode::form(key.as_bytes());
                 let items = match member {
-                    Value::Array(items) => items.as_slice(),
+                    Json::Array(items) => items.as_slice(),
                     other => std::slice::from_ref(other),
                 };
-                for item in items.iter().filter(|item| !item.is_null()) {
+                for item in items.iter().filter(|item| **item != Json::Null) {
                     pairs.push(format!("{key}={}", encode::form(plain(item).as_bytes())));
                 }
             }
             Ok(FilledBody::plain(pairs.join("&").into_bytes()))
         }
-        (Media::Multipart, Value::Object(members)) => {
+        (Media::Multipart, Json::Object(members)) => {
             let mut multipart = Multipart::new()?;
             for (key, member) in members {
                 let items = match member {
-                    Value::Array(items) => items.as_slice(),
+                    Json::Array(items) => items.as_slice(),
                     other => std::slice::from_ref(other),
                 };
-                for item in items.iter().filter(|item| !item.is_null()) {
-                    let is_json = item.is_object() || item.is_array();
+                for item in items.iter().filter(|item| **item != Json::Null) {
+                    let is_json = matches!(item, Json::Object(_) | Json::Array(_));
                     let head = PartHead {
                         name: key,
                         filename: None,
@@ -182,7 +182,7 @@ fn input(name: &str, value: &Value, media: Media, fill: Fill<'_>) -> Result<Fill
                 content_type: Some(content_type),
             })
         }
-        (Media::File, Value::Null | Value::Object(_)) => {
+        (Media::File, Json::Null | Json::Object(_)) => {
             Ok(FilledBody::plain(fill.files.get(name)?.bytes.clone()))
         }
         (Media::Form | Media::Multipart, _) => Err(of_input(name, "an object is wanted there")),
@@ -193,9 +193,9 @@ fn input(name: &str, value: &Value, media: Media, fill: Fill<'_>) -> Result<Fill
 }
 
 /// A string as it is, anything else as JSON.
-fn plain(value: &Value) -> String {
+fn plain(value: &Json) -> String {
     match value {
-        Value::String(text) => text.clone(),
+        Json::String(text) => text.clone(),
         other => other.to_string(),
     }
 }

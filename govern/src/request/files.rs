@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::Value;
+use hydrant_canonical::Json;
 
 use super::{Inputs, beneath};
 use crate::answer::Operation;
@@ -48,7 +48,7 @@ impl CallFiles {
                 continue;
             };
             let at = format!("files.{name}");
-            let text = |key: &str| given.get(key).and_then(Value::as_str);
+            let text = |key: &str| given.get(key).and_then(Json::as_str);
             let bytes = match (text("path"), text("content-b64")) {
                 (Some(path), None) => {
                     read(Path::new(path), fs_read, left).map_err(|failure| failure.at_path(at))?

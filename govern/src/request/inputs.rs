@@ -1,7 +1,10 @@
 //! K-205: the params of a call, validated, with defaults filled.
 
+use std::collections::BTreeMap;
+
+use hydrant_canonical::Json;
 use secrecy::SecretString;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::schema::Schemas;
 use super::{CallFiles, Fill, http_request};
@@ -11,35 +14,33 @@ use crate::failure::{Code, Failure};
 /// How deep defaults are looked for.
 const DEFAULT_DEPTH: u32 = 32;
 
-/// Params that passed [`validate`].
+/// Params that passed [`validate`]: an object.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Inputs(Map<String, Value>);
+pub struct Inputs(Json);
 
 impl Inputs {
     /// The value, if it is there and not `null`.
     #[must_use]
-    pub fn present(&self, name: &str) -> Option<&Value> {
-        self.0.get(name).filter(|value| !value.is_null())
+    pub fn present(&self, name: &str) -> Option<&Json> {
+        self.0.get(name).filter(|value| **value != Json::Null)
     }
 
     /// The value, if it is there.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Value> {
+    pub fn get(&self, name: &str) -> Option<&Json> {
         self.0.get(name)
     }
 
     /// All of them, defaults among them.
     #[must_use]
-    pub fn as_map(&self) -> &Map<String, Value> {
+    pub fn as_json(&self) -> &Json {
         &self.0
     }
 
     #[cfg(test)]
     pub(crate) fn of(value: Value) -> Self {
-        match value {
-            Value::Object(members) => Self(members),
-            _ => panic!("not an object"),
-        }
+        assert!(value.is_object());
+        Self(value.into())
     }
 }
 
@@ -54,9 +55,9 @@ impl Inputs {
 pub fn validate(
     schemas: &Schemas,
     operation: &Operation,
-    params: &Value,
+    params: &Json,
 ) -> Result<Inputs, Failure> {
-    let Value::Object(given) = params else {
+    let Json::Object(given) = params else {
         return Err(Failure::new(
             Code::InvalidInput,
             "params is one JSON object",
@@ -66,9 +67,9 @@ pub fn validate(
     let properties = schema.get("properties").and_then(Value::as_object);
     // K-410: before anything is said to be missing.
     if schema.get("additionalProperties") == Some(&Value::Bool(false))
-        && let Some(unknown) = given
-            .keys()
-            .find(|name| properties.is_none_or(|known| !known.contains_key(*name)))
+        && let Some((unknown, _)) = given
+            .iter()
+            .find(|(name, _)| properties.is_none_or(|known| !known.contains_key(name)))
     {
         let shown: String = unknown.chars().take(120).collect();
         return Err(
@@ -82,21 +83,18 @@ pub fn validate(
         let message = format!("PROMPT_MISSING_INPUT: {}", missing.join(", "));
         return Err(Failure::new(Code::MissingInput, message).with_missing(missing));
     }
-    schemas.compiled(schema)?.check(&filled)?;
-    let Value::Object(members) = filled else {
-        return Err(Failure::new(
-            Code::InvalidInput,
-            "params is one JSON object",
-        ));
-    };
-    let inputs = Inputs(members);
+    let schema = schemas.compiled(schema)?;
+    for value in filled.values() {
+        schema.check(&value)?;
+    }
+    let inputs = Inputs(filled);
     places(operation, &inputs)?;
     Ok(inputs)
 }
 
 /// Defaults of absent members, of the object itself and of objects that are there.
-fn fill_defaults(schema: &Value, value: &mut Value, depth: u32) {
-    let (Some(properties), Value::Object(members)) =
+fn fill_defaults(schema: &Value, value: &mut Json, depth: u32) {
+    let (Some(properties), Json::Object(members)) =
         (schema.get("properties").and_then(Value::as_object), value)
     else {
         return;
@@ -104,21 +102,24 @@ fn fill_defaults(schema: &Value, value: &mut Value, depth: u32) {
     if depth >= DEFAULT_DEPTH {
         return;
     }
+    let given = members.iter().enumerate();
+    let given: BTreeMap<String, usize> = given
+        .map(|(index, (name, _))| (name.clone(), index))
+        .collect();
     for (name, property) in properties {
-        match (members.get_mut(name), property.get("default")) {
-            (Some(member), _) => fill_defaults(property, member, depth.saturating_add(1)),
-            (None, Some(default)) => {
-                members.insert(name.clone(), default.clone());
-            }
+        let given = given.get(name).and_then(|index| members.get_mut(*index));
+        match (given, property.get("default")) {
+            (Some((_, member)), _) => fill_defaults(property, member, depth.saturating_add(1)),
+            (None, Some(default)) => members.push((name.clone(), default.clone().into())),
             (None, None) => {}
         }
     }
 }
 
 /// Required inputs, and required files, that are not there.
-fn missing(operation: &Operation, filled: &Value) -> Vec<String> {
+fn missing(operation: &Operation, filled: &Json) -> Vec<String> {
     let schema = &operation.input_schema;
-    let absent = |schema: &Value, value: &Value| -> Vec<String> {
+    let absent = |schema: &Value, value: &Json| -> Vec<String> {
         schema
             .get("required")
             .and_then(Value::as_array)
@@ -133,7 +134,7 @@ fn missing(operation: &Operation, filled: &Value) -> Vec<String> {
     if !operation.files.read.is_empty()
         && let (Some(files), Some(given)) =
             (schema.pointer("/properties/files"), filled.get("files"))
-        && given.is_object()
+        && given.as_object().is_some()
     {
         missing.extend(
             absent(files, given)

@@ -1,5 +1,6 @@
 //! JSON bodies (K-204): written member by member, so that a secret is never part of a value that stays behind.
 
+use hydrant_canonical::Json;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
@@ -71,7 +72,7 @@ pub(super) fn write(
             out.extend_from_slice(Value::from(text).to_string().as_bytes());
         }
         JsonNode::JsonOfFile(name) => {
-            let value: Value = serde_json::from_str(utf8(name, fill)?).map_err(|_| {
+            let value = Json::parse(utf8(name, fill)?.as_bytes()).map_err(|_| {
                 Failure::new(Code::InvalidInput, "the file does not hold JSON")
                     .at_path(format!("files.{name}"))
             })?;

@@ -1,6 +1,6 @@
 //! K-182: arrays and objects in query, path, header and cookie.
 
-use serde_json::Value;
+use hydrant_canonical::Json;
 
 use super::encode;
 use super::text::{of_input, scalar};
@@ -10,7 +10,7 @@ use crate::failure::Failure;
 /// An array or object as one text, without its name.
 pub(super) fn joined(
     input: &str,
-    value: &Value,
+    value: &Json,
     enc: Encoding,
     style: Style,
 ) -> Result<String, Failure> {
@@ -23,14 +23,14 @@ pub(super) fn joined(
     };
     let mut pieces = Vec::new();
     match value {
-        Value::Array(items) => {
+        Json::Array(items) => {
             for item in items {
                 pieces.push(scalar(input, item, enc)?);
             }
         }
-        Value::Object(members) => {
+        Json::Object(members) => {
             for (name, member) in members {
-                let name = scalar(input, &Value::from(name.as_str()), enc)?;
+                let name = scalar(input, &Json::String(name.clone()), enc)?;
                 let member = scalar(input, member, enc)?;
                 if exploded {
                     pieces.push(format!("{name}={member}"));
@@ -49,32 +49,32 @@ pub(super) fn joined(
 pub(super) fn pairs(
     name: &str,
     input: &str,
-    value: &Value,
+    value: &Json,
     enc: Encoding,
     style: Style,
 ) -> Result<Vec<String>, Failure> {
     match (style, value) {
-        (_, Value::Array(items)) if items.is_empty() => Ok(Vec::new()),
-        (_, Value::Object(members)) if members.is_empty() => Ok(Vec::new()),
-        (Style::FormExplode, Value::Array(items)) => items
+        (_, Json::Array(items)) if items.is_empty() => Ok(Vec::new()),
+        (_, Json::Object(members)) if members.is_empty() => Ok(Vec::new()),
+        (Style::FormExplode, Json::Array(items)) => items
             .iter()
             .map(|item| Ok(format!("{name}={}", scalar(input, item, enc)?)))
             .collect(),
-        (Style::FormExplode, Value::Object(members)) => members
+        (Style::FormExplode, Json::Object(members)) => members
             .iter()
             .map(|(key, member)| {
                 let key = encode::percent(key.as_bytes());
                 Ok(format!("{key}={}", scalar(input, member, enc)?))
             })
             .collect(),
-        (Style::DeepObject, Value::Object(members)) => members
+        (Style::DeepObject, Json::Object(members)) => members
             .iter()
             .map(|(key, member)| {
                 let key = encode::percent(key.as_bytes());
                 Ok(format!("{name}[{key}]={}", scalar(input, member, enc)?))
             })
             .collect(),
-        (Style::DeepObject, Value::Array(_)) => Err(of_input(input, "an object is wanted there")),
+        (Style::DeepObject, Json::Array(_)) => Err(of_input(input, "an object is wanted there")),
         _ => Ok(vec![format!(
             "{name}={}",
             joined(input, value, enc, style)?

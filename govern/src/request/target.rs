@@ -1,5 +1,6 @@
 //! Where a request goes: the URL of a stage, filled (K-196, K-206, K-312, K-314).
 
+use hydrant_canonical::Json;
 use url::Url;
 
 use super::text::of_input;
@@ -118,7 +119,7 @@ pub(super) fn filled_pairs(
         },
     ] = value.0.as_slice()
         && let Some(many) = fill.inputs.present(input)
-        && (many.is_array() || many.is_object())
+        && matches!(many, Json::Array(_) | Json::Object(_))
     {
         let pairs = style::pairs(&name.text, input, many, enc, *style)?;
         return Ok((pairs, name.secret));
@@ -137,7 +138,7 @@ fn given(input: &str, stage: &HttpStage, fill: Fill<'_>) -> Result<Url, Failure>
     let text = fill
         .inputs
         .present(input)
-        .and_then(serde_json::Value::as_str)
+        .and_then(Json::as_str)
         .ok_or_else(|| of_input(input, "a URL is wanted there"))?;
     let mut url = Url::parse(text).map_err(|_| of_input(input, "this is not an absolute URL"))?;
     if url.scheme() != "https" {

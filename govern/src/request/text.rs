@@ -1,7 +1,7 @@
 //! Segments to text (K-19, K-206, K-281).
 
+use hydrant_canonical::Json;
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::encode::{self, Unfit};
@@ -63,7 +63,7 @@ impl Fill<'_> {
                     continue;
                 }
                 Segment::Input { input, enc, style } => {
-                    let value = self.inputs.present(input).unwrap_or(&Value::Null);
+                    let value = self.inputs.present(input).unwrap_or(&Json::Null);
                     filled.text.push_str(&written(input, value, *enc, *style)?);
                 }
                 Segment::Secret { secret, enc } => {
@@ -83,7 +83,7 @@ impl Fill<'_> {
 
 fn written(
     input: &str,
-    value: &Value,
+    value: &Json,
     enc: Encoding,
     style: Option<Style>,
 ) -> Result<String, Failure> {
@@ -93,17 +93,17 @@ fn written(
     }
 }
 
-fn is_scalar(value: &Value) -> bool {
-    !matches!(value, Value::Array(_) | Value::Object(_))
+fn is_scalar(value: &Json) -> bool {
+    !matches!(value, Json::Array(_) | Json::Object(_))
 }
 
 /// A string, number or boolean as it stands in its place.
-pub(super) fn scalar(input: &str, value: &Value, enc: Encoding) -> Result<String, Failure> {
+pub(super) fn scalar(input: &str, value: &Json, enc: Encoding) -> Result<String, Failure> {
     let encoded = match value {
-        Value::String(text) => encode::encode(enc, text),
-        Value::Number(number) => encode::encode(enc, &number.to_string()),
-        Value::Bool(flag) => encode::encode(enc, if *flag { "true" } else { "false" }),
-        Value::Null | Value::Array(_) | Value::Object(_) => {
+        Json::String(text) => encode::encode(enc, text),
+        Json::Number(number) => encode::encode(enc, number.as_str()),
+        Json::Bool(flag) => encode::encode(enc, if *flag { "true" } else { "false" }),
+        Json::Null | Json::Array(_) | Json::Object(_) => {
             return Err(of_input(
                 input,
                 "only a string, a number or a boolean can stand there",

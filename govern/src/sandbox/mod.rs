@@ -40,9 +40,9 @@ mod view;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hydrant_canonical::Json;
 use secrecy::SecretString;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::answer::{Policy, ProgramOut, SandboxStage};
 use crate::chain::Used;
@@ -94,7 +94,7 @@ pub struct SandboxRun<'a> {
     /// K-131: inputs that arrive as environment variables. Names that steer the shell or the loader are left out here.
     pub environment: &'a [(String, String)],
     /// K-339: the validated params, for `/input/params.json`.
-    pub params: &'a Value,
+    pub params: &'a Json,
     /// The `files` of the call: relative names and contents, for `/input`.
     pub files: &'a [(String, Vec<u8>)],
     /// K-178: the bytes of the stage's code file that were given at load. Compared with the approved digest.

@@ -156,11 +156,9 @@ fn inputs(run: &SandboxRun<'_>) -> Result<Vec<File>, Failure> {
     if let Some(name) = names.iter().find(|name| above(name)) {
         return Err(refused(name, "lies in what is another file"));
     }
-    let params = serde_json::to_vec(run.params)
-        .map_err(|error| Failure::new(Code::InvalidInput, error.to_string()))?;
     files.push(File {
         at: inside(Path::new(INPUT).join(PARAMS))?,
-        bytes: params,
+        bytes: run.params.to_string().into_bytes(),
         mode: 0o444,
     });
     Ok(files)

@@ -149,7 +149,7 @@ impl Case {
             args: &self.args,
             stdin: &self.stdin,
             environment: &self.environment,
-            params: &self.params,
+            params: &self.params.clone().into(),
             files: &self.files,
             code_file: self.code_file.as_deref(),
             secrets: &self.secrets,

@@ -72,7 +72,7 @@ fn show(result: &Value, format: Option<Format>) -> anyhow::Result<Exit> {
 pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Result<Exit> {
     hydrant.refuse(arguments.pins.given())?;
     hydrant.refuse(arguments.policy.given())?;
-    let described = hydrant.call("hydrant.describe", &json!({ "skill": arguments.id }))?;
+    let described = hydrant.call("hydrant.describe", json!({ "skill": arguments.id }))?;
     show(&described, arguments.format)
 }
 

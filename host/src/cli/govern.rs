@@ -12,6 +12,7 @@ use hydrant::govern::governor::{Caller, Governor};
 use hydrant::govern::{Ports, config::Config};
 use hydrant::home;
 use hydrant::trust::{limits, read_bounded};
+use hydrant_canonical::Json;
 use serde_json::{Value, json};
 
 use super::config::{self, AuditOptions, PinOptions, PolicyOptions};
@@ -147,7 +148,7 @@ impl Options {
         &self,
         hydrant: &mut Inside,
         capability: &str,
-        input: &Value,
+        input: impl Into<Json>,
     ) -> anyhow::Result<Exit> {
         self.refuse_inside(hydrant)?;
         match hydrant.try_call(capability, input)? {
@@ -201,10 +202,11 @@ pub(super) fn given(text: &str) -> anyhow::Result<Vec<u8>> {
         return Ok(text.as_bytes().to_vec());
     }
     let mut bytes = Vec::new();
-    let limit = limits::MAX_JSON_BYTES.saturating_add(1);
-    std::io::stdin()
-        .lock()
-        .take(limit)
-        .read_to_end(&mut bytes)?;
+    let most = limits::MAX_JSON_BYTES;
+    let stdin = std::io::stdin().lock();
+    stdin.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > most) {
+        anyhow::bail!("standard input has more than {most} bytes");
+    }
     Ok(bytes)
 }

@@ -117,7 +117,7 @@ pub(super) fn inside(arguments: Arguments, hydrant: &mut Inside) -> anyhow::Resu
             members.remove("allow_http_loopback");
             members.retain(|_, value| *value != Value::Bool(false) && *value != 1);
         }
-        Ok(match hydrant.try_call("content.hydrate", &input)? {
+        Ok(match hydrant.try_call("content.hydrate", input)? {
             Ok(Value::String(document)) => Ok(document.into_bytes()),
             Ok(payload) => Ok(payload.to_string().into_bytes()),
             Err(refusal) => Err(refusal.message),

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use hydrant::serve::syscall::{Client, ClientError, Ended, Refusal};
+use hydrant_canonical::Json;
 use serde_json::{Value, json};
 
 use super::lazy::Lazy;
@@ -114,7 +115,11 @@ impl Inside {
     }
 
     /// Calls a capability.
-    pub(super) fn call(&mut self, capability: &str, input: &Value) -> anyhow::Result<Value> {
+    pub(super) fn call(
+        &mut self,
+        capability: &str,
+        input: impl Into<Json>,
+    ) -> anyhow::Result<Value> {
         self.try_call(capability, input)?
             .map_err(|refusal| ClientError::Refused(refusal).into())
     }
@@ -123,9 +128,9 @@ impl Inside {
     pub(super) fn try_call(
         &mut self,
         capability: &str,
-        input: &Value,
+        input: impl Into<Json>,
     ) -> anyhow::Result<Result<Value, Refusal>> {
-        match self.connect()?.call(capability, input) {
+        match self.connect()?.call(capability, &input.into()) {
             Ok(output) => Ok(Ok(output)),
             Err(ClientError::Refused(refusal)) => Ok(Err(refusal)),
             Err(error) => Err(error.into()),

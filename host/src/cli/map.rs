@@ -52,5 +52,5 @@ pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Res
     let input = arguments.input();
     arguments
         .options
-        .ask_outside(hydrant, "ccos.primitive.map", &input)
+        .ask_outside(hydrant, "ccos.primitive.map", input)
 }

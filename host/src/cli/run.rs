@@ -11,6 +11,7 @@ use hydrant::serve::syscall::Refusal;
 use hydrant::trust::limits::MAX_INPUT_BYTES;
 use hydrant::trust::{Experimental, read_bounded};
 use hydrant::{HostBuilder, HostError, Run, home};
+use hydrant_canonical::Json;
 
 use super::config::{self, AuditOptions, LayerOptions, PinOptions, PolicyOptions};
 use super::inside::Inside;
@@ -221,14 +222,14 @@ pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Res
     let read: Vec<&Path> = file.into_iter().collect();
     let mut slots = Slots::take(arguments.output.as_deref(), None, &read)?;
     let request = request(&arguments.request, file)?;
-    let Ok(input) = serde_json::from_slice(&request) else {
+    let Ok(input) = Json::parse(&request) else {
         // Over the socket a request is a value: the skill, which would have said this, never sees another one.
         let error =
             serde_json::json!({ "code": "invalid_request", "message": "the request is not JSON" });
         tell_json(&error);
         return Ok(Exit::SkillFailed);
     };
-    match hydrant.try_call(&arguments.skill, &input)? {
+    match hydrant.try_call(&arguments.skill, input)? {
         Ok(response) => {
             let response = response.to_string();
             if arguments.output.is_none() {

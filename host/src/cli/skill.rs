@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use hydrant::govern::governor::LoadRequest;
 use hydrant::trust::{limits, read_bounded};
+use hydrant_canonical::Json;
 use serde_json::{Value, json};
 
 use super::govern::{Options, caller, given};
@@ -277,9 +278,9 @@ fn pairs(texts: &[String], option: &str) -> anyhow::Result<BTreeMap<String, Stri
 }
 
 impl ExecuteArguments {
-    fn params(&self) -> anyhow::Result<Value> {
+    fn params(&self) -> anyhow::Result<Json> {
         let text = given(&self.params).context("params")?;
-        serde_json::from_slice(&text).context("params are not one JSON object")
+        Json::parse(&text).context("params")
     }
 }
 
@@ -303,18 +304,19 @@ pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Res
             hydrant.refuse(arguments.check_only.then_some("--check-only"))?;
             arguments
                 .options
-                .ask_outside(hydrant, "ccos.skill.load", &arguments.input()?)
+                .ask_outside(hydrant, "ccos.skill.load", arguments.input()?)
         }
         Command::Execute(arguments) => {
             hydrant.refuse(arguments.session.as_deref().map(|_| "--session"))?;
-            let input = json!({
-                "skill": arguments.skill,
-                "operation": arguments.operation,
-                "params": arguments.params()?,
-            });
+            let member = |name: &str, value: Json| (name.to_owned(), value);
+            let input = Json::Object(vec![
+                member("skill", Json::String(arguments.skill.clone())),
+                member("operation", Json::String(arguments.operation.clone())),
+                member("params", arguments.params()?),
+            ]);
             arguments
                 .options
-                .ask_outside(hydrant, "ccos.skill.execute", &input)
+                .ask_outside(hydrant, "ccos.skill.execute", input)
         }
         Command::Onboard(arguments) => {
             hydrant.refuse(arguments.session.as_deref().map(|_| "--session"))?;
@@ -324,19 +326,19 @@ pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Res
             }
             arguments
                 .options
-                .ask_outside(hydrant, "ccos.skill.onboard", &input)
+                .ask_outside(hydrant, "ccos.skill.onboard", input)
         }
         Command::List(arguments) => {
             let input = json!({ "since": arguments.since });
             arguments
                 .options
-                .ask_outside(hydrant, "ccos.skill.list", &input)
+                .ask_outside(hydrant, "ccos.skill.list", input)
         }
         Command::Show(arguments) => {
             let input = json!({ "skill": arguments.skill });
             arguments
                 .options
-                .ask_outside(hydrant, "ccos.skill.show", &input)
+                .ask_outside(hydrant, "ccos.skill.show", input)
         }
         Command::Unload(_) => {
             hydrant.refuse(Some("skill unload"))?;

@@ -51,7 +51,7 @@ fn show(summaries: impl Iterator<Item = Value>, format: Option<Format>) -> anyho
 pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Result<Exit> {
     hydrant.refuse(arguments.pins.given())?;
     hydrant.refuse(arguments.policy.given())?;
-    match hydrant.call("hydrant.skills", &Value::Null)? {
+    match hydrant.call("hydrant.skills", Value::Null)? {
         Value::Array(summaries) => show(summaries.into_iter(), arguments.format),
         other => show(std::iter::once(other), arguments.format),
     }

@@ -202,7 +202,7 @@ impl Jails for Around {
             "args": run.args,
             "stdin": String::from_utf8(run.stdin.to_vec()).unwrap(),
             "environment": run.environment,
-            "params": run.params,
+            "params": run.params.nearest(),
             "files": run.files.iter().map(|(name, _)| name).collect::<Vec<_>>(),
             "code": run.code_file.map(|code| String::from_utf8(code.to_vec()).unwrap()),
             "secrets": run.secrets.iter()

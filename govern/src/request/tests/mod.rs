@@ -43,7 +43,7 @@ pub(crate) fn http_stage(operation: &Operation) -> &HttpStage {
 
 /// As of a call that is the first.
 pub(crate) fn validate(operation: &Operation, params: &Value) -> Result<Inputs, Failure> {
-    super::validate(&Schemas::default(), operation, params)
+    super::validate(&Schemas::default(), operation, &params.clone().into())
 }
 
 /// Each secret is `value of NAME/+`.

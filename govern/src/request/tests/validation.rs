@@ -7,14 +7,14 @@ use crate::failure::Code;
 fn k_205_defaults_are_filled_before_the_schema_is_applied() {
     let search = operation("moltbook", "search");
     let inputs = validate(&search, &json!({"query": "foo"})).unwrap();
-    assert_eq!(inputs.get("limit"), Some(&json!(10)));
+    assert_eq!(inputs.get("limit"), Some(&json!(10).into()));
 
     let register = operation("forms", "register");
     let params = json!({"name": "a", "options": {"size": 3}});
     let inputs = validate(&register, &params).unwrap();
     assert_eq!(
         inputs.get("options"),
-        Some(&json!({"size": 3, "colour": "red"}))
+        Some(&json!({"size": 3, "colour": "red"}).into())
     );
     let inputs = validate(&register, &json!({"name": "a"})).unwrap();
     assert_eq!(inputs.get("options"), None, "an absent object stays absent");

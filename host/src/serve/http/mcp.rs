@@ -14,7 +14,7 @@ use super::App;
 use super::connection::Connection;
 use super::request::{Bytewise, identify};
 use crate::govern::client::Frontend;
-use crate::serve::mcp::{Called, Calls, HttpOptions, StreamableHttp};
+use crate::serve::mcp::{Called, Calls, HttpOptions, StreamableHttp, keep_arguments};
 use crate::serve::service::{Identity, Operation, Problem};
 
 /// Names of this machine.
@@ -68,8 +68,9 @@ async fn handle(
 async fn read(app: &App, request: Request) -> Result<(Identity, Request<Bytes>), Problem> {
     let connection = request.extensions().get::<Arc<Connection>>().cloned();
     let who = identify(app, request.headers(), connection.as_deref(), Frontend::Mcp)?;
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     let body = Request::from_parts(parts.clone(), body);
     let Bytewise(body) = Bytewise::from_request(body, app).await?;
+    keep_arguments(&body, &mut parts.extensions);
     Ok((who, Request::from_parts(parts, body)))
 }

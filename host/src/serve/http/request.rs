@@ -9,6 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Request};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hydrant_canonical::Json;
 use serde::de::DeserializeOwned;
 
 use super::App;
@@ -208,22 +209,41 @@ fn json_or_nothing(headers: &HeaderMap) -> Result<(), Problem> {
     }
 }
 
-/// A body as options; an empty one is `{}`.
+/// A body that is an object; an empty one is `{}`.
+async fn object<T>(
+    request: Request<Body>,
+    app: &App,
+    read: impl FnOnce(&[u8]) -> serde_json::Result<T>,
+) -> Result<T, Problem> {
+    let Bytewise(bytes) = Bytewise::from_request(request, app).await?;
+    let bytes: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
+    // A list of the members in their order would do as well, and mean something else one day.
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return Err(Problem::invalid("the body: it is no JSON object"));
+    }
+    read(bytes).map_err(|error| Problem::invalid(format!("the body: {error}")))
+}
+
+/// A body as options.
 pub(super) struct Options<T>(pub(super) T);
 
 impl<T: DeserializeOwned> FromRequest<App> for Options<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request<Body>, app: &App) -> Result<Self, Problem> {
-        let Bytewise(bytes) = Bytewise::from_request(request, app).await?;
-        let bytes: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
-        // A list of the members in their order would do as well, and mean something else one day.
-        if bytes.trim_ascii_start().first() == Some(&b'[') {
-            return Err(Problem::invalid("the body: it is no JSON object"));
-        }
-        serde_json::from_slice(bytes)
-            .map(Self)
-            .map_err(|error| Problem::invalid(format!("the body: {error}")))
+        let options = object(request, app, |bytes| serde_json::from_slice(bytes));
+        options.await.map(Self)
+    }
+}
+
+/// A body as params, whose numbers stay as they were written.
+pub(super) struct Params(pub(super) Json);
+
+impl FromRequest<App> for Params {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request<Body>, app: &App) -> Result<Self, Problem> {
+        object(request, app, Json::parse).await.map(Self)
     }
 }
 

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::request::{Bytewise, Options, Query, Segment, Who, bearer};
+use super::request::{Bytewise, Options, Params, Query, Segment, Who, bearer};
 use super::respond::response;
 use super::{App, events};
 use crate::serve::service::{
@@ -272,7 +272,7 @@ async fn unload(
 async fn execute(
     caller: Caller,
     Segment((skill, operation)): Segment<(String, String)>,
-    Options(params): Options<Value>,
+    Params(params): Params,
 ) -> Answered {
     let operation = Operation::SkillExecute {
         skill,

@@ -1,5 +1,6 @@
 //! Tools that are no pinned skills: operations of the service that agents may ask for.
 
+use hydrant_canonical::Json;
 use rmcp::model::{JsonObject, ToolAnnotations};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -22,7 +23,7 @@ pub(super) struct BuiltIn {
     schema: fn() -> Value,
     /// Arguments that the schema allows.
     example: fn() -> Value,
-    operation: fn(Value) -> Result<Operation, serde_json::Error>,
+    operation: fn(Json) -> Result<Operation, serde_json::Error>,
 }
 
 /// All of them, by name.
@@ -102,8 +103,8 @@ pub(super) const ALL: [BuiltIn; 10] = [
         // For a model text is better, and programs say what they want.
         operation: |mut arguments| {
             let asked = arguments.get("format").is_some();
-            if let (Value::Object(members), false) = (&mut arguments, asked) {
-                members.insert("format".into(), "markdown".into());
+            if let (Json::Object(members), false) = (&mut arguments, asked) {
+                members.push(("format".into(), Json::String("markdown".into())));
             }
             of::<PlanOptions>(arguments, Operation::Plan)
         },
@@ -126,10 +127,12 @@ pub(super) const ALL: [BuiltIn; 10] = [
         },
         example: || json!({ "skill": "a", "operation": "b" }),
         operation: |arguments| {
+            // Numbers are sent as they were written.
+            let params = arguments.get("params").cloned();
             of::<Execute>(arguments, |execute| Operation::SkillExecute {
                 skill: execute.skill,
                 operation: execute.operation,
-                params: Value::Object(execute.params),
+                params: params.unwrap_or_else(|| Json::Object(Vec::new())),
             })
         },
     },
@@ -235,15 +238,15 @@ impl BuiltIn {
     /// # Errors
     ///
     /// They are not what the schema says.
-    pub(super) fn operation(&self, arguments: JsonObject) -> Result<Operation, Problem> {
-        let mut arguments = Value::Object(arguments);
+    pub(super) fn operation(&self, arguments: impl Into<Json>) -> Result<Operation, Problem> {
+        let mut arguments = arguments.into();
         schema::fit(&self.schema(), &mut arguments);
         (self.operation)(arguments).map_err(|error| Problem::invalid(error.to_string()))
     }
 
     /// Such an operation.
     pub(super) fn example(&self) -> Option<Operation> {
-        (self.operation)((self.example)()).ok()
+        self.operation((self.example)()).ok()
     }
 
     /// The schema of its arguments.
@@ -260,10 +263,10 @@ impl BuiltIn {
 }
 
 fn of<T: DeserializeOwned>(
-    arguments: Value,
+    arguments: Json,
     operation: impl FnOnce(T) -> Operation,
 ) -> Result<Operation, serde_json::Error> {
-    serde_json::from_value(arguments).map(operation)
+    serde_json::from_value(arguments.nearest()).map(operation)
 }
 
 fn object(properties: Value, required: &[&str]) -> Value {
@@ -327,8 +330,8 @@ struct Onboard {
 struct Execute {
     skill: String,
     operation: String,
-    #[serde(default)]
-    params: JsonObject,
+    #[serde(default, rename = "params")]
+    _params: JsonObject,
 }
 
 #[cfg(test)]
@@ -342,9 +345,13 @@ mod tests {
             let Value::Object(mut arguments) = (tool.example)() else {
                 panic!("{}", tool.name);
             };
-            assert!(tool.operation(arguments.clone()).is_ok(), "{}", tool.name);
+            assert!(
+                tool.operation(Value::Object(arguments.clone())).is_ok(),
+                "{}",
+                tool.name
+            );
             arguments.insert("root".into(), "/".into());
-            let problem = tool.operation(arguments).unwrap_err();
+            let problem = tool.operation(Value::Object(arguments)).unwrap_err();
             assert_eq!(problem.status, 400, "{}", tool.name);
         }
     }
@@ -368,7 +375,7 @@ mod tests {
                 };
                 arguments.insert(property.clone(), value);
                 assert!(
-                    tool.operation(arguments).is_ok(),
+                    tool.operation(Value::Object(arguments)).is_ok(),
                     "{} {property}",
                     tool.name
                 );
@@ -379,9 +386,7 @@ mod tests {
     #[test]
     fn a_plan_is_text_unless_asked_otherwise() {
         let plan = ALL.iter().find(|tool| tool.name == "plan").unwrap();
-        let Ok(Operation::Plan(options)) =
-            plan.operation(json!({ "prompt": "x" }).as_object().unwrap().clone())
-        else {
+        let Ok(Operation::Plan(options)) = plan.operation(json!({ "prompt": "x" })) else {
             panic!();
         };
         assert_eq!(options.format, PlanFormat::Markdown);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use hydrant_canonical::Json;
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
@@ -94,16 +95,15 @@ impl Named {
     }
 
     /// What a call with these arguments asks for.
-    pub(super) fn operation(&self, arguments: JsonObject) -> Result<Operation, Problem> {
+    pub(super) fn operation(&self, mut arguments: Json) -> Result<Operation, Problem> {
         let skill = match self {
             Self::BuiltIn(tool) => return tool.operation(arguments),
             Self::Skill(skill) => skill,
         };
-        let mut request = Value::Object(arguments);
-        schema::fit(&skill.schema, &mut request);
+        schema::fit(&skill.schema, &mut arguments);
         Ok(Operation::Run {
             skill: skill.id.clone(),
-            request: request.to_string().into_bytes(),
+            request: arguments.to_string().into_bytes(),
         })
     }
 

@@ -16,6 +16,7 @@ use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 use tokio_util::codec::{Decoder, FramedRead};
 
+use super::arguments::Arguments;
 use super::message;
 
 /// Bytes of a line.
@@ -25,15 +26,17 @@ const LONGEST: usize = 16 * 1024 * 1024;
 pub(super) struct Lines<R, W> {
     read: FramedRead<R, Splitter>,
     write: Arc<Mutex<W>>,
+    arguments: Arguments,
     /// An answer to a line that was no message. It is written before the next line is read, so that there is one at most.
     refusing: Option<JoinHandle<io::Result<()>>>,
 }
 
 impl<R: AsyncRead, W> Lines<R, W> {
-    pub(super) fn new((read, write): (R, W)) -> Self {
+    pub(super) fn new((read, write): (R, W), arguments: Arguments) -> Self {
         Self {
             read: FramedRead::new(read, Splitter::default()),
             write: Arc::new(Mutex::new(write)),
+            arguments,
             refusing: None,
         }
     }
@@ -71,7 +74,10 @@ where
             let line = poll_fn(|context| Pin::new(&mut self.read).poll_next(context)).await?;
             let read = match line.ok()? {
                 Line::Whole(line) if line.trim_ascii().is_empty() => continue,
-                Line::Whole(line) => message::read(&line),
+                Line::Whole(line) => {
+                    self.arguments.keep(&line);
+                    message::read(&line)
+                }
                 Line::TooLong => {
                     let why = format!("a line has at most {LONGEST} bytes");
                     Err(Some(Box::new(message::unreadable(&why))))

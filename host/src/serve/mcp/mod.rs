@@ -15,6 +15,7 @@
 //! | `server` | the handler of the protocol |
 //! | `catalogue` | the tools of a tenant; `names`, what they are called; `built_in`, those that are no skills |
 //! | `schema` | schemas that clients take, and arguments that fit them |
+//! | `arguments` | the arguments of a call as they were written |
 //! | `results` | answers and problems as the protocol has them |
 //! | `resources`, `prompts`, `pages` | lists, and what is read from them |
 //! | `http`, `sessions` | streamable HTTP; sessions bound to a token |
@@ -24,6 +25,7 @@
 //!
 //! [`Service`]: crate::serve::service::Service
 
+mod arguments;
 mod built_in;
 mod catalogue;
 mod http;
@@ -40,6 +42,7 @@ mod server;
 mod sessions;
 mod stdio;
 
+pub use self::arguments::keep_arguments;
 pub use self::catalogue::{Selection, UnknownTool};
 pub use self::http::{HttpOptions, StreamableHttp};
 pub use self::server::{Called, Calls};

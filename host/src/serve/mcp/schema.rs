@@ -4,6 +4,7 @@
 //! by name, and `null` is none. So what is offered for arguments may be narrower than what the skill takes, and for an
 //! answer is the same in other words.
 
+use hydrant_canonical::Json;
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
@@ -34,18 +35,18 @@ pub(super) fn of_answer(schema: &Value) -> Option<JsonObject> {
 
 /// `arguments` as `schema` has them: `null` for what may be left out is as if it was left out, and a word of a list of values
 /// is the value that it stands for.
-pub(super) fn fit(schema: &Value, arguments: &mut Value) {
+pub(super) fn fit(schema: &Value, arguments: &mut Json) {
     let named = |member: &str| schema.get(member);
     match arguments {
-        Value::Object(members) => {
+        Json::Object(members) => {
             let Some(properties) = named("properties").and_then(Value::as_object) else {
                 return;
             };
             let required = named("required").and_then(Value::as_array);
             let is_required =
                 |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
-            members.retain(|name, value| {
-                !value.is_null() || is_required(name) || !properties.contains_key(name)
+            members.retain(|(name, value)| {
+                *value != Json::Null || is_required(name) || !properties.contains_key(name)
             });
             for (name, value) in members {
                 if let Some(schema) = properties.get(name) {
@@ -53,16 +54,16 @@ pub(super) fn fit(schema: &Value, arguments: &mut Value) {
                 }
             }
         }
-        Value::Array(items) => {
+        Json::Array(items) => {
             if let Some(schema) = named("items") {
                 items.iter_mut().for_each(|item| fit(schema, item));
             }
         }
-        Value::String(word) => {
+        Json::String(word) => {
             let values = named("enum").and_then(Value::as_array);
             let meant = values.and_then(|values| values.iter().find(|value| text(value) == *word));
             if let Some(meant) = meant {
-                *arguments = meant.clone();
+                *arguments = meant.clone().into();
             }
         }
         _ => {}
@@ -269,10 +270,11 @@ mod tests {
             "r": {}, "o": { "type": "integer" }, "strip": { "enum": ["auto", 0, 1] },
             "list": { "items": { "type": "object", "properties": { "x": {} } } },
         }});
-        let mut arguments =
+        let arguments =
             json!({ "r": null, "o": null, "unknown": null, "strip": "1", "list": [{ "x": null }] });
+        let mut arguments = arguments.into();
         fit(&schema, &mut arguments);
         let expected = json!({ "r": null, "unknown": null, "strip": 1, "list": [{}] });
-        assert_eq!(arguments, expected);
+        assert_eq!(arguments, expected.into());
     }
 }

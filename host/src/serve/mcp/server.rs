@@ -15,9 +15,11 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::Value;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
+use super::arguments::Arguments;
 use super::catalogue::{Catalogue, Catalogues, Selection};
 use super::roots::Roots;
 use super::{pages, prompts, resources, results};
@@ -83,6 +85,7 @@ struct Shared {
     calls: Arc<dyn Calls>,
     selection: Selection,
     catalogues: Catalogues,
+    arguments: Arguments,
     /// None where each request has a token.
     local: Option<Local>,
 }
@@ -101,6 +104,7 @@ impl Server {
                 calls,
                 selection,
                 catalogues: Catalogues::default(),
+                arguments: Arguments::default(),
                 local,
             }),
         }
@@ -204,6 +208,11 @@ impl Server {
             .map_err(|problem| results::of_request(&problem))
     }
 
+    /// Those of calls whose text is read apart.
+    pub(super) fn arguments(&self) -> &Arguments {
+        &self.shared.arguments
+    }
+
     pub(super) fn selection(&self) -> &Selection {
         &self.shared.selection
     }
@@ -294,13 +303,14 @@ impl ServerHandler for Server {
             return Ok(question.into());
         }
         let catalogue = self.catalogue(&who).await?;
-        let arguments = request.arguments.unwrap_or_default();
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let arguments = self.shared.arguments.take(&context, arguments);
         // What is not offered is not told apart from what is not there.
         let Some(tool) = catalogue.get(&request.name, self.selection(), who.role) else {
             let message = format!("there is no tool {:?}", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };
-        let operation = tool.operation(arguments);
+        let operation = arguments.and_then(|arguments| tool.operation(arguments));
         let result = match operation {
             Ok(operation) => self.perform(&who, operation, &context).await,
             Err(problem) => {

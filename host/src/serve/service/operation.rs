@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use hydrant_canonical::Json;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -261,7 +262,7 @@ pub enum Operation {
         /// The id of the operation, or its alias.
         operation: String,
         /// One JSON object.
-        params: Value,
+        params: Json,
     },
     /// Goes on with the onboarding of one.
     SkillOnboard {

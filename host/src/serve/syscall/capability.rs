@@ -13,6 +13,7 @@
 //!
 //! No skill can have an id that begins with `hydrant.` or `ccos.`, or that of a pinned one (K-11).
 
+use hydrant_canonical::Json;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -38,7 +39,7 @@ pub(super) fn call(
     options: &HydrateRequest,
     governed: Option<&Governed<'_>>,
     capability: &str,
-    input: Value,
+    input: Json,
 ) -> Result<String, Failure> {
     match capability {
         core if core.starts_with(CORE) => govern(governed, core, input),
@@ -48,7 +49,7 @@ pub(super) fn call(
             let summaries = skills.iter().map(PinnedSkillInfo::summary);
             Ok(Value::from_iter(summaries).to_string())
         }
-        DESCRIBE => describe(host, &input),
+        DESCRIBE => describe(host, &input.nearest()),
         skill => match run(host, options, skill, &input) {
             // No pinned skill: an operation of a loaded one, or nothing, and then what is pinned is told.
             Err(not_pinned @ Failure::Call { status: 404, .. }) if governed.is_some() => {
@@ -71,7 +72,7 @@ pub(super) struct Governed<'a> {
 fn govern(
     governed: Option<&Governed<'_>>,
     capability: &str,
-    input: Value,
+    input: Json,
 ) -> Result<String, Failure> {
     let Some(Governed { governor, caller }) = governed else {
         return Err(Failure::NotServed(capability.to_owned()));
@@ -94,7 +95,7 @@ fn run(
     host: &Host,
     options: &HydrateRequest,
     skill: &str,
-    input: &Value,
+    input: &Json,
 ) -> Result<String, Failure> {
     let request = input.to_string();
     let answered = if options.no_exec {
@@ -124,8 +125,8 @@ struct Hydration {
     _allow_http_loopback: bool,
 }
 
-fn hydrate(host: &Host, options: &HydrateRequest, input: Value) -> Result<String, Failure> {
-    let asked: Hydration = serde_json::from_value(input)
+fn hydrate(host: &Host, options: &HydrateRequest, input: Json) -> Result<String, Failure> {
+    let asked: Hydration = serde_json::from_value(input.nearest())
         .map_err(|error| Failure::Schema(format!("input of {HYDRATE}: {error}")))?;
     let request = HydrateRequest {
         uri: asked.uri,

@@ -6,7 +6,8 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::thread;
 
-use serde_json::{Value, json};
+use hydrant_canonical::Json;
+use serde_json::Value;
 
 use super::{EVENT_LINE_BYTES, Ended};
 
@@ -56,12 +57,11 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError`]
-    pub fn call(&mut self, capability: &str, input: &Value) -> Result<Value, ClientError> {
-        let request = json!({
-            "type": "command",
-            "name": "Capability.Call",
-            "payload": { "capability": capability, "input": input },
-        });
+    pub fn call(&mut self, capability: &str, input: &Json) -> Result<Value, ClientError> {
+        let request = format!(
+            r#"{{"type":"command","name":"Capability.Call","payload":{{"capability":{},"input":{input}}}}}"#,
+            Value::from(capability)
+        );
         // Who refuses a connection says so before it reads anything: the answer tells more than a failed write.
         let sent = self.socket.write_all(format!("{request}\n").as_bytes());
         let mut line = Vec::new();

@@ -1,6 +1,7 @@
 //! The envelope of a request, in both dialects: OsEvent (`type`, `name`, `payload`) and OsMessage
 //! (`kind`, `type`, `data`), each with `metadata` (EN-02 to EN-07).
 
+use hydrant_canonical::Json;
 use serde_json::{Map, Value};
 
 use super::failure::Failure;
@@ -51,38 +52,43 @@ pub(super) struct Request {
     pub(super) name: String,
     pub(super) id: Option<String>,
     pub(super) correlation: Option<String>,
-    input: Value,
+    input: Json,
 }
 
 impl Request {
     /// EN-06: the one member of the input that counts.
     pub(super) fn uri(&self) -> Result<String, Failure> {
         match self.input.get("uri") {
-            Some(Value::String(uri)) if !uri.is_empty() => Ok(uri.clone()),
+            Some(Json::String(uri)) if !uri.is_empty() => Ok(uri.clone()),
             _ => Err(Failure::Schema("uri must be a non-empty string".into())),
         }
     }
 
     /// K-35: which capability is called, and with what; `{}` where nothing is said.
-    pub(super) fn call(&self) -> Result<(&str, Value), Failure> {
+    pub(super) fn call(&self) -> Result<(&str, Json), Failure> {
         let capability = match self.input.get("capability") {
-            Some(Value::String(capability)) if !capability.is_empty() => capability,
+            Some(Json::String(capability)) if !capability.is_empty() => capability,
             _ => {
                 let reason = "capability must be a non-empty string";
                 return Err(Failure::Schema(reason.into()));
             }
         };
         let input = self.input.get("input").cloned();
-        Ok((capability, input.unwrap_or_else(|| Map::new().into())))
+        Ok((
+            capability,
+            input.unwrap_or_else(|| Json::Object(Vec::new())),
+        ))
     }
 }
 
 /// Reads one line. JSON nests at most 128 deep (G-02).
 pub(super) fn read(line: &[u8]) -> Received {
-    let members = match serde_json::from_slice::<Value>(line) {
-        Ok(Value::Object(members)) => members,
-        Ok(_) => return Received::NotAnObject("not a JSON object".into()),
+    let message = match Json::parse(line) {
+        Ok(message) => message,
         Err(error) => return Received::NotAnObject(format!("not JSON: {error}")),
+    };
+    let Value::Object(members) = message.nearest() else {
+        return Received::NotAnObject("not a JSON object".into());
     };
     let dialect = if members.contains_key("kind") {
         Dialect::Message
@@ -95,7 +101,7 @@ pub(super) fn read(line: &[u8]) -> Received {
         name: NAMELESS.into(),
         id: None,
         correlation: None,
-        input: members.get(input_member).cloned().unwrap_or_default(),
+        input: message.get(input_member).cloned().unwrap_or_default(),
     };
     let behaviour = members.get(behaviour_member).and_then(Value::as_str);
     if let Some("event" | "response" | "reply" | "error") = behaviour {
