@@ -118,8 +118,11 @@ def a_request_shows_what_it_grants(case):
         assert wanted in text, f"{wanted!r} is missing"
     choose(watched, "library.titles")
     text = watched.page.inner_text(".grant")
-    for wanted in ("http://127.0.0.1:8765/v1/books?author={author}", "LIBRARY_TOKEN", "in 2 stages", "ccos.json.parse", "line 36"):
+    for wanted in ('http://127.0.0.1:8765/v1/books?lang={input lang, default "en"}&author={input author}', "{secret LIBRARY_TOKEN}",
+                   "a call that gives no more than it must sends", "/v1/books?lang=en&", "in 2 stages", "ccos.json.parse", "line 36"):
         assert wanted.lower() in text.lower(), f"{wanted!r} is missing"
+    kinds = watched.page.eval_on_selector_all(".part", "all => [...new Set(all.map((one) => one.className))].sort()")
+    assert kinds == ["part constant", "part default", "part input", "part secret"], kinds
 
 
 def a_request_shows_what_differs_from_the_last_grant(case):

@@ -1,9 +1,10 @@
-//! The manifest of an operation (section 13): what an approver reads.
+//! The manifest of an operation (section 13) and what it would send: what an approver reads.
 //!
-//! Execution never uses it; it works on the stages. Its text holds the names of inputs and secrets, never a value.
+//! Execution never uses them; it works on the stages. Their texts hold the names of secrets, never a value.
 
 mod name;
 mod render;
+mod sends;
 mod transform;
 
 #[cfg(test)]
@@ -17,6 +18,7 @@ use crate::answer::Policy;
 pub use name::words;
 pub use render::{Facts, make};
 pub(crate) use render::{HTTP_BYTES, HTTP_MILLISECONDS};
+pub use sends::{Kind, Part, Row, Sends, of as sends};
 
 /// Whether a grant is live (K-213).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::transform::display;
 use super::{Implementation, Manifest, TrustTier, words};
 use crate::answer::{Operation, ProgramOut, Runtime, SandboxStage, Segments, Skill, Stage};
 
@@ -154,7 +155,7 @@ fn one(stage: &Stage) -> Implementation {
 }
 
 fn sandbox(stage: &SandboxStage) -> Implementation {
-    let texts = |list: &[Segments]| -> Vec<String> { list.iter().map(Segments::display).collect() };
+    let texts = |list: &[Segments]| -> Vec<String> { list.iter().map(display).collect() };
     let digest = |text: &str| Some(crate::digest::of_bytes(text.as_bytes()));
     let (command, script_digest) = match &stage.program {
         ProgramOut::Argv(argv) => (Some(texts(argv)), None),
@@ -180,7 +181,7 @@ fn sandbox(stage: &SandboxStage) -> Implementation {
         command,
         script_digest,
         args: texts(&stage.args),
-        stdin: stage.stdin.as_ref().map(Segments::display),
+        stdin: stage.stdin.as_ref().map(display),
         packages: stage
             .tools
             .iter()
@@ -191,7 +192,7 @@ fn sandbox(stage: &SandboxStage) -> Implementation {
     }
 }
 
-fn interpreter(runtime: Runtime) -> &'static str {
+pub(super) fn interpreter(runtime: Runtime) -> &'static str {
     match runtime {
         Runtime::Python => "python3",
         Runtime::Node => "node",

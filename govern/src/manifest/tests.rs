@@ -172,3 +172,69 @@ fn k_196_an_address_of_the_caller() {
             "output-file": "{f}"})
     );
 }
+
+#[test]
+fn no_text_of_a_document_looks_like_a_placeholder() {
+    for (text, shown) in [
+        ("{NAME}", r"\u{7b}NAME}"),
+        ("a {secret X} {{input", r"a \u{7b}secret X} {\u{7b}input"),
+        (
+            r#"{"a":{}} { b } {a:1} {"#,
+            r#"{"a":{}} { b } {a:1} \u{7b}"#,
+        ),
+    ] {
+        assert_eq!(sends::escaped(text, true), shown, "{text}");
+    }
+    assert_eq!(sends::escaped("{secret", false), "{secret");
+}
+
+/// A stage with these members beside a URL, and what it sends.
+fn sent(members: Value, schema: Value) -> Vec<Sends> {
+    let mut stage = json!({"kind": "http", "method": "POST", "url": [{"lit": "https://a.org/x"}], "follow": false});
+    let members = members.as_object().unwrap().clone();
+    stage.as_object_mut().unwrap().extend(members);
+    let mut operation = crate::request::tests::operation("moltbook", "search");
+    operation.stages = vec![serde_json::from_value(stage).unwrap()];
+    operation.input_schema = schema;
+    sends(&operation)
+}
+
+fn shown(rows: &[Row]) -> Vec<String> {
+    let text = |row: &Row| row.parts.iter().map(|part| part.shown.as_str()).collect();
+    rows.iter().map(text).collect()
+}
+
+#[test]
+fn without_input_defaults_stand_where_they_are_sent_and_the_rest_is_left_out() {
+    let members = json!({
+        "query": [
+            {"name": [{"lit": "a"}], "value": [{"input": "a", "enc": "query"}]},
+            {"name": [{"lit": "b"}], "value": [{"input": "b", "enc": "query", "style": "form-explode"}]},
+            {"name": [{"lit": "c"}], "value": [{"input": "c", "enc": "query"}]}],
+        "headers": [{"name": "X-Key", "value": [{"lit": "k "}, {"secret": "KEY", "enc": "header"}]}],
+        "body": {"json": {"object": [
+            {"key": "n", "value": {"input": "n"}},
+            {"key": "c", "value": {"input": "c"}},
+            {"key": "d", "value": {"input": "d"}}]}}});
+    let schema = json!({"type": "object", "required": ["d"], "properties": {
+        "a": {"default": "x y"}, "b": {"default": [1, 2]}, "n": {"default": {"}": 1}}, "c": {}, "d": {}}});
+    let [sends] = &sent(members, schema)[..] else {
+        panic!();
+    };
+    assert_eq!(
+        shown(&sends.rows),
+        [
+            r#"POST https://a.org/x?a={input a, default "x y"}&b={input b, default [1,2]}&c={input c, optional}"#,
+            "X-Key: k {secret KEY}",
+            r#"{"n":{input n, default \u007b"\u007d":1\u007d},"c":{input c, optional},"d":{input d}}"#,
+        ]
+    );
+    assert_eq!(
+        shown(&sends.without_input),
+        [
+            "POST https://a.org/x?a=x%20y&b=1&b=2",
+            "X-Key: k {secret KEY}",
+            r#"{"n":{"}":1},"d":{input d}}"#,
+        ]
+    );
+}

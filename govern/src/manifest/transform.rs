@@ -1,9 +1,11 @@
-//! K-212, K-236: the parameters of a stage for people; `{NAME}` stands for an input or a secret.
+//! The parameters of a stage for people; `{NAME}` stands for an input or a secret, and for nothing else.
 
 use serde_json::{Map, Value, json};
 
+use super::sends::escaped;
 use crate::answer::{
-    Body, HttpStage, JsonNode, Media, MultipartPart, Pair, PartValue, PieceOut, Segments, Stage,
+    Body, HttpStage, JsonNode, Media, MultipartPart, Pair, PartValue, PieceOut, Segment, Segments,
+    Stage,
 };
 
 /// The parameters of a stage that is not a sandbox; what is empty is left out.
@@ -27,24 +29,24 @@ pub(super) fn of(stage: &Stage) -> Map<String, Value> {
             }
             let mut named: Map<String, Value> = args
                 .iter()
-                .map(|(name, value)| (name.clone(), value.display().into()))
+                .map(|(name, value)| (name.clone(), display(value).into()))
                 .collect();
             named.extend(json_args.clone());
             if !named.is_empty() {
                 put("args", named.into());
             }
             if let Some(stdin) = stdin {
-                put("stdin", stdin.display().into());
+                put("stdin", display(stdin).into());
             }
         }
         Stage::TextTransform { tool, args, stdin } => {
             put("tool", tool.as_str().into());
-            put("args", args.iter().map(Segments::display).collect());
+            put("args", args.iter().map(display).collect());
             if let Some(stdin) = stdin {
-                put("stdin", stdin.display().into());
+                put("stdin", display(stdin).into());
             }
         }
-        Stage::Println { text } => put("text", text.display().into()),
+        Stage::Println { text } => put("text", display(text).into()),
         Stage::ReadFile(stage) => {
             match stage.paths.as_slice() {
                 [path] => put("path", path.as_str().into()),
@@ -65,11 +67,22 @@ pub(super) fn of(stage: &Stage) -> Map<String, Value> {
     params
 }
 
+/// A text with `{NAME}` for each variable.
+pub(super) fn display(segments: &Segments) -> String {
+    let piece = |segment: &Segment| match segment {
+        Segment::Literal { lit } => escaped(lit, true),
+        Segment::Input { input: name, .. } | Segment::Secret { secret: name, .. } => {
+            format!("{{{name}}}")
+        }
+    };
+    segments.0.iter().map(piece).collect()
+}
+
 fn http(stage: &HttpStage) -> Map<String, Value> {
     let mut params = Map::new();
     let mut url = match &stage.url_input {
         Some(input) => format!("{{{input}}}"),
-        None => stage.url.display(),
+        None => display(&stage.url),
     };
     for (index, pair) in stage.query.iter().enumerate() {
         url.push(if index == 0 { '?' } else { '&' });
@@ -91,7 +104,7 @@ fn http(stage: &HttpStage) -> Map<String, Value> {
         None => {}
     }
     if let Some(file) = &stage.output_file {
-        params.insert("output-file".to_owned(), file.path.display().into());
+        params.insert("output-file".to_owned(), display(&file.path).into());
     }
     if !stage.removed_headers.is_empty() {
         params.insert("removed-headers".to_owned(), json!(stage.removed_headers));
@@ -113,10 +126,10 @@ fn headers(stage: &HttpStage) -> Map<String, Value> {
         headers.insert(name.to_owned(), joined.into());
     };
     for header in &stage.headers {
-        add(&header.name, header.value.display());
+        add(&header.name, display(&header.value));
     }
     if let Some(basic) = &stage.basic {
-        let (user, password) = (basic.user.display(), basic.password.display());
+        let (user, password) = (display(&basic.user), display(&basic.password));
         add("Authorization", format!("Basic {user}:{password}"));
     }
     if !stage.cookies.is_empty() {
@@ -128,14 +141,14 @@ fn headers(stage: &HttpStage) -> Map<String, Value> {
 
 fn shown(pair: &Pair) -> String {
     match &pair.value {
-        Some(value) => format!("{}={}", pair.name.display(), value.display()),
-        None => pair.name.display(),
+        Some(value) => format!("{}={}", display(&pair.name), display(value)),
+        None => display(&pair.name),
     }
 }
 
 fn body(body: &Body) -> String {
     match body {
-        Body::Text(text) => text.display(),
+        Body::Text(text) => display(text),
         Body::Json(node) if is_input(node) => "input-json".to_owned(),
         Body::Json(node) => {
             let mut text = String::new();
@@ -165,16 +178,19 @@ fn is_input(node: &JsonNode) -> bool {
 
 fn write(node: &JsonNode, text: &mut String) {
     match node {
-        JsonNode::Value(value) => text.push_str(&value.to_string()),
+        JsonNode::Value(value) => text.push_str(&escaped(&value.to_string(), true)),
         JsonNode::Input(name) => text.push_str(&format!("{{{name}}}")),
-        JsonNode::Text(segments) => text.push_str(&format!("\"{}\"", segments.display())),
+        JsonNode::Text(segments) => text.push_str(&format!("\"{}\"", display(segments))),
         JsonNode::Object(members) => {
             text.push('{');
             for (index, member) in members.iter().enumerate() {
                 if index > 0 {
                     text.push(',');
                 }
-                text.push_str(&Value::from(member.key.as_str()).to_string());
+                text.push_str(&escaped(
+                    &Value::from(member.key.as_str()).to_string(),
+                    true,
+                ));
                 text.push(':');
                 write(&member.value, text);
             }
@@ -197,7 +213,7 @@ fn write(node: &JsonNode, text: &mut String) {
 
 fn piece(piece: &PieceOut) -> String {
     match piece {
-        PieceOut::Text(text) => text.display(),
+        PieceOut::Text(text) => display(text),
         PieceOut::File { name, .. } => format!("@{name}"),
         PieceOut::Previous { .. } => "@-".to_owned(),
     }
@@ -205,7 +221,7 @@ fn piece(piece: &PieceOut) -> String {
 
 fn part(part: &MultipartPart) -> Value {
     let (member, value) = match &part.value {
-        PartValue::Text(text) => ("value", text.display()),
+        PartValue::Text(text) => ("value", display(text)),
         PartValue::File(file) => ("file", file.clone()),
         PartValue::TextOfFile(file) => ("value", format!("@{file}")),
         PartValue::Previous(_) => ("file", "-".to_owned()),

@@ -13,7 +13,7 @@ use super::standing_of::row_of;
 use super::{SkillHead, Surroundings, store};
 use crate::answer::{Diagnostic, Example, Format};
 use crate::failure::{Code, Failure};
-use crate::manifest::{Manifest, TrustTier};
+use crate::manifest::{self, Manifest, Sends, TrustTier};
 use crate::time::Time;
 
 /// `skill list`
@@ -121,6 +121,9 @@ pub struct CapabilityShown {
     /// Section 13, with `trust-tier` and `reasons` as of now; none of an unusable one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manifest: Option<Manifest>,
+    /// What each stage would send or run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sends: Vec<Sends>,
     /// K-326: `egress api.example.net:443: line 12`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policy_derivation: Vec<String>,
@@ -234,6 +237,7 @@ pub fn show(
             line: found.operation.line,
             reasons,
             manifest,
+            sends: manifest::sends(&found.operation),
             policy_derivation: derivation(&found.operation.policy_sources),
             notes: found.operation.notes.clone(),
             examples: found.operation.examples.clone(),

@@ -37,6 +37,13 @@ impl Inputs {
         &self.0
     }
 
+    /// What a call without any has: the defaults of a schema.
+    pub(crate) fn defaults(schema: &Value) -> Self {
+        let mut filled = Json::Object(Vec::new());
+        fill_defaults(schema, &mut filled, 0);
+        Self(filled)
+    }
+
     #[cfg(test)]
     pub(crate) fn of(value: Value) -> Self {
         assert!(value.is_object());

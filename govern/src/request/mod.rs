@@ -29,4 +29,4 @@ pub use inputs::{Inputs, validate};
 pub use schema::{Schema, Schemas};
 pub use text::{Fill, Filled, Secrets};
 
-pub(crate) use target::origin;
+pub(crate) use target::{filled_pairs, origin};

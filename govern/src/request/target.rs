@@ -100,7 +100,7 @@ fn permitted(url: &Url, hosts: &[String]) -> Result<(), Failure> {
 }
 
 /// One pair as it is sent, several of an array or object, none of an absent input; and whether a secret is in it.
-pub(super) fn filled_pairs(
+pub(crate) fn filled_pairs(
     pair: &Pair,
     enc: Encoding,
     fill: Fill<'_>,

@@ -39,6 +39,15 @@ fn texts(approval: &Value, name: &str) -> Vec<String> {
     list.map(str::to_owned).collect()
 }
 
+/// What its requests and its jail may reach.
+fn hosts(approval: &Value) -> Vec<String> {
+    let mut hosts = texts(approval, "hosts");
+    let network = approval.pointer("/policy/network").unwrap_or(&Value::Null);
+    hosts.extend(texts(network, "egress"));
+    hosts.dedup();
+    hosts
+}
+
 /// What is asked for. Only a capability has no bracket, and no id can hold one.
 pub(super) fn subject(approval: &Value) -> String {
     let skill = escaped(text(approval, "skill-id"));
@@ -65,7 +74,7 @@ pub(super) fn subject(approval: &Value) -> String {
 pub(super) fn table(approvals: &[Value]) -> String {
     let header = ["ID", "STATUS", "OPERATION", "TIER", "HOSTS", "SECRETS"].map(str::to_owned);
     let rows = approvals.iter().map(|approval| {
-        let list = |name| match texts(approval, name).join(",") {
+        let list = |texts: Vec<String>| match texts.join(",") {
             none if none.is_empty() => "-".to_owned(),
             some => cut(&escaped(&some)),
         };
@@ -78,8 +87,8 @@ pub(super) fn table(approvals: &[Value]) -> String {
             escaped(text(approval, "status")),
             cut(&subject(approval)),
             tier,
-            list("hosts"),
-            list("secrets"),
+            list(hosts(approval)),
+            list(texts(approval, "secrets")),
         ]
     });
     let lines: Vec<[String; 6]> = std::iter::once(header).chain(rows).collect();
@@ -129,7 +138,7 @@ pub(super) fn summary(approval: &Value) -> String {
     rows.write("notes", &texts(approval, "notes").join("\n"));
     let manifest = approval.get("manifest").unwrap_or(&Value::Null);
     rows.write("described", text(manifest, "description"));
-    rows.write_value("does", manifest.get("implementation"));
+    rows.write_sends(approval, manifest);
     rows.write_value("details", approval.get("details"));
     rows.write_value("jail", approval.get("policy"));
     rows.write("code", text(approval, "script"));
@@ -165,6 +174,13 @@ fn differences(approval: &Value) -> String {
     list.filter_map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// A row of what is sent, its parts as they are shown.
+fn parts(row: &Value) -> String {
+    let parts = row.get("parts").and_then(Value::as_array);
+    let parts = parts.into_iter().flatten();
+    parts.map(|part| text(part, "shown")).collect()
+}
+
 /// Rows of labelled text.
 struct Rows {
     text: String,
@@ -190,26 +206,68 @@ impl Rows {
         let line = line.map_or(String::new(), |line| format!(", line {line}"));
         self.write("from", &format!("{}{line}", text(approval, "source")));
         self.write("tier", tier_in_words(tier(approval)));
-        self.write("hosts", &texts(approval, "hosts").join("\n"));
+        self.write("hosts", &hosts(approval).join("\n"));
         self.write("secrets", &texts(approval, "secrets").join("\n"));
     }
 
     /// Nothing where `text` is empty.
     fn write(&mut self, label: &str, text: &str) {
-        let mut label = label;
+        self.write_at(label, "", self.width, text);
+    }
+
+    /// The same behind a bar of its own.
+    fn write_part(&mut self, label: &str, part: &str, text: &str) {
+        let width = self.width.saturating_sub(LABEL + GUTTER.len());
+        let (mut label, mut part) = (label, part);
+        for line in text.lines() {
+            self.write_at(label, &format!("{part:LABEL$}{GUTTER}"), width, line);
+            (label, part) = ("", "");
+        }
+    }
+
+    /// `lead` stands before the first row, and blanks up to its bar before the others.
+    fn write_at(&mut self, label: &str, lead: &str, width: usize, text: &str) {
+        let (mut label, mut lead) = (label, lead.to_owned());
         for line in text.lines() {
             // Tabs are as wide as the terminal likes.
             let line = escaped(&line.replace('\t', "    "));
             let mut rest = line.as_str();
             loop {
-                let (row, after) = rest.split_at_checked(self.width).unwrap_or((rest, ""));
-                let row = format!("{label:LABEL$}{GUTTER}{row}");
+                let (row, after) = rest.split_at_checked(width).unwrap_or((rest, ""));
+                let row = format!("{label:LABEL$}{GUTTER}{lead}{row}");
                 let _ = writeln!(self.text, "{}", row.trim_end());
                 label = "";
+                lead = lead.replace(|c: char| c.is_ascii_alphanumeric(), " ");
                 rest = after;
                 if rest.is_empty() {
                     break;
                 }
+            }
+        }
+    }
+
+    /// What each stage would send or run, and what that is where no input is given.
+    fn write_sends(&mut self, approval: &Value, manifest: &Value) {
+        let stages = approval.get("sends").and_then(Value::as_array);
+        let Some(stages) = stages.filter(|stages| !stages.is_empty()) else {
+            // Of a request that an older version opened.
+            return self.write_value("does", manifest.get("implementation"));
+        };
+        let rows = |stage: &Value, name| {
+            let rows = stage.get(name).and_then(Value::as_array);
+            rows.cloned().unwrap_or_default()
+        };
+        for stage in stages {
+            self.write("does", text(stage, "capability"));
+            for row in rows(stage, "rows") {
+                self.write_part("", text(&row, "what"), &parts(&row));
+            }
+            let without_input = rows(stage, "without-input");
+            if !without_input.is_empty() {
+                self.write("defaults", "a call that gives no more than it must sends:");
+            }
+            for row in without_input {
+                self.write_part("", text(&row, "what"), &parts(&row));
             }
         }
     }
@@ -266,6 +324,7 @@ mod tests {
                 "hosts": [text], "secrets": [text], "reasons": [text], "asked": text, "notes": [text],
                 "manifest": { "description": text, "implementation": { (text): text, "args": [text, { (text): text }] } },
                 "details": { (text): text }, "policy": [text], "script": text,
+                "sends": [{ "capability": text, "rows": [{ "what": "body", "parts": [{ "shown": text }] }] }],
                 "difference": [{ "path": text, "before": text, "after": { (text): text } }],
             });
             let summary = summary(&all);

@@ -7,8 +7,8 @@ use super::Subject;
 use crate::failure::Failure;
 use crate::registry::store;
 
-/// Fields that differ between any two requests and say nothing.
-const LEFT_OUT: [&str; 3] = ["previous", "asked", "line"];
+/// Fields that differ between any two requests and say nothing, or that follow from others.
+const LEFT_OUT: [&str; 4] = ["previous", "asked", "line", "sends"];
 /// Below this, a part is compared as a whole.
 const DEEPEST: usize = 32;
 

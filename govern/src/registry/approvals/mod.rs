@@ -46,6 +46,7 @@ use serde_json::Value;
 
 use crate::answer::PolicySource;
 use crate::failure::{Code, Failure};
+use crate::manifest::Sends;
 use crate::time::{DRIFT, Time};
 
 macro_rules! words {
@@ -170,6 +171,9 @@ pub struct Subject {
     /// Section 13.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manifest: Option<Value>,
+    /// What each stage would send or run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sends: Vec<Sends>,
     /// Section 21.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<Value>,

@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::row::{insert, last_granted, update};
 use super::script::script_of;
 use super::{Approval, Kind, POLICY, Scope, Status, Subject};
 use crate::chain::Event;
 use crate::check::TIER_3_WARNING;
 use crate::failure::{Code, Failure};
+use crate::manifest;
+use crate::onboarding::Onboarding;
 use crate::registry::{Registered, Surroundings, Who, events};
 use crate::state::Change;
 
@@ -174,18 +178,41 @@ fn about(
         reasons,
         warning: (found.tier >= 3).then(|| TIER_3_WARNING.to_owned()),
         manifest,
+        sends: manifest::sends(operation),
         policy: operation
             .policy
             .as_ref()
             .map(|policy| serde_json::to_value(policy).map_err(value))
             .transpose()?,
         policy_sources: operation.policy_sources.clone(),
-        notes: operation.notes.clone(),
+        notes: notes(found),
         script: script_of(change.database, found)?,
         asked: None,
         details: None,
         previous: None,
     })
+}
+
+/// What else an approver may want to know: what the interpreter noticed, and what the skill's onboarding gives it.
+fn notes(found: &Registered) -> Vec<String> {
+    let mut notes = found.operation.notes.clone();
+    let skill = &found.skill.skill;
+    let onboarding = skill.onboarding.as_ref();
+    // One that cannot be read never runs.
+    let onboarding = onboarding.and_then(|data| Onboarding::read(data, skill.format).ok());
+    for step in onboarding.iter().flat_map(|onboarding| &onboarding.steps) {
+        if step.calls(&found.operation) {
+            let given = match &step.params {
+                Some(params) => params.to_string(),
+                None => "what the caller gives".to_owned(),
+            };
+            let step = json!(step.id);
+            notes.push(format!(
+                "step {step} of the onboarding calls it with {given}"
+            ));
+        }
+    }
+    notes
 }
 
 /// Untrusted text as one line that no terminal acts on.

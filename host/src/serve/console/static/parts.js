@@ -59,6 +59,12 @@ export function facts(...pairs) {
     .map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
 
+/** The hosts that the requests of an approval and its jail may reach. */
+export function reached(one) {
+  const egress = one.policy?.network?.egress;
+  return [...new Set([...(one.hosts ?? []), ...(Array.isArray(egress) ? egress : [])])];
+}
+
 /** Short texts, one beside the other. */
 export function chips(texts, none = "none") {
   if (!texts?.length) return el("span", { class: "quiet" }, none);

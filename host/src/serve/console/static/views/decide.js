@@ -1,7 +1,7 @@
 // A decision: a dialog that says again what it is about, and asks for scope, time and reason.
 
 import { append, el, replace } from "../dom.js";
-import { chips, facts, tier } from "../parts.js";
+import { chips, facts, reached, tier } from "../parts.js";
 
 const SCOPES = [
   ["once", "One call"],
@@ -57,11 +57,6 @@ export function decide(api, one, verdict) {
     // Not on the button that does it.
     (fields.first ?? reason).focus();
   });
-}
-
-function reached(one) {
-  const egress = one.policy?.network?.egress;
-  return [...new Set([...(one.hosts ?? []), ...(Array.isArray(egress) ? egress : [])])];
 }
 
 function consequence(verdict) {

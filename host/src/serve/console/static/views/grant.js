@@ -1,9 +1,11 @@
 // What a request grants, from where, and what differs from the last grant.
 
 import { el } from "../dom.js";
-import { chips, code, digest, facts, status, tier, time } from "../parts.js";
+import { chips, code, digest, facts, reached, status, tier, time } from "../parts.js";
 import { count, label, written } from "../text.js";
 import { difference } from "../diff.js";
+
+const PARTS = { constant: "constant", default: "default", input: "input", secret: "secret", file: "input", previous: "input" };
 
 /** The whole of a request. */
 export function grant(one) {
@@ -20,7 +22,7 @@ export function grant(one) {
     section("What it grants", facts(
       ["Operation", one.operation ? el("code", {}, one.operation) : undefined],
       ["From", source(one)],
-      ["Reaches", one.kind === "capability" || one.hosts?.length ? chips(one.hosts, "no host by itself") : undefined],
+      ["Reaches", one.kind === "capability" || reached(one).length ? chips(reached(one), "no host by itself") : undefined],
       ["Sends secrets", one.kind === "capability" || one.secrets?.length ? chips(one.secrets) : undefined],
       ["Effects", manifest.effects ? chips(manifest.effects) : undefined],
       ["Needs approval for", one.reasons?.length ? chips(one.reasons) : undefined],
@@ -28,7 +30,7 @@ export function grant(one) {
     stages(one, manifest),
     script(one),
     policy(one),
-    one.notes?.length ? section("Notes on the code", el("ul", {}, one.notes.map((note) => el("li", {}, note)))) : null,
+    one.notes?.length ? section("Notes", el("ul", {}, one.notes.map((note) => el("li", {}, note)))) : null,
     section("Decision", facts(
       ["Asked", time(one["requested-at"])],
       [one.status === "pending" ? "To be decided" : "Was to be decided", time(one["expires-at"])],
@@ -56,6 +58,16 @@ function source(one) {
 }
 
 function stages(one, manifest) {
+  if (one.sends?.length) {
+    return section(one.sends.length > 1 ? `What it sends, in ${count(one.sends.length, "stage")}` : "What it sends",
+      el("ol", { class: "stages" }, one.sends.map((stage) => el("li", {},
+        el("p", {}, el("code", {}, stage.capability)),
+        rows(stage.rows),
+        stage["without-input"]?.length ? [
+          el("p", { class: "quiet" }, "A call that gives no more than it must sends:"),
+          rows(stage["without-input"])] : null))));
+  }
+  // Of a request that an older version opened.
   const made = manifest.implementation;
   if (!made) {
     return one.delegates?.length ? section("What runs", chips(one.delegates)) : null;
@@ -69,6 +81,13 @@ function stages(one, manifest) {
           runtime ? [" in ", el("code", {}, runtime)] : null),
         members({ ...others, ...transform }));
     })));
+}
+
+// Each row with its parts: what the document says, what the caller gives, what the host adds. The server wrote the
+// placeholders, and no text of a document looks like one.
+function rows(all) {
+  return facts(...all.map((row) => [label(row.what),
+    el("code", { class: "sent" }, row.parts.map((part) => el("span", { class: `part ${PARTS[part.kind] ?? "input"}` }, part.shown)))]));
 }
 
 // Of a stage: each member with its value, objects as lines of `name: value`.
