@@ -230,6 +230,7 @@ fn tp_02_what_is_no_policy() {
         ("TP-07", ceiling("{fs: {read: [/x, /x]}}"), "policy constraint violation: "),
         ("TP-08", ceiling("{net: [\"https://a.b/?q\"]}"), "policy constraint violation: "),
         ("TP-08", ceiling("{net: [\"/path\"]}"), "policy constraint violation: "),
+        ("wildcard", ceiling("{net: [\"https://*.a.b/\"]}"), "policy constraint violation: "),
         ("TP-09", ceiling("{kv: {read: [\"\"]}}"), "policy constraint violation: "),
         ("TP-10", ceiling("{env: [lower]}"), "policy constraint violation: "),
     ];

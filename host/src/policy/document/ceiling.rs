@@ -204,6 +204,10 @@ fn prefixes(field: &Field<'_>) -> Result<Listed<UrlPrefix>, PolicyError> {
 }
 
 pub(super) fn prefix(text: &str, field: &Field<'_>) -> Result<UrlPrefix, PolicyError> {
+    if text.contains('*') {
+        let rule = "has no wildcards: name each host, such as \"https://a.example.com/\"; a prefix covers every path below it";
+        return Err(field.constraint(format!("{rule}: {text:?}")));
+    }
     UrlPrefix::parse(text).map_err(|fault| field.constraint(format!("{fault}: {text:?}")))
 }
 
