@@ -133,6 +133,7 @@ codes! {
     Constant => "constant",
     LiteralCredential => "literal-credential",
     MixedScripts => "mixed-scripts",
+    SecretName => "secret-name",
     JsonAsForm => "json-as-form",
     ScriptPlaceholder => "script-placeholder",
     OpenapiNewer => "openapi-newer",

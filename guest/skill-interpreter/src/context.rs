@@ -45,6 +45,8 @@ pub struct Context {
     pub constants: BTreeMap<String, String>,
     /// K-190 (1): names of secrets that the skill declares, in its order.
     pub secrets: Vec<String>,
+    /// Other names that are secrets somewhere in the skill, and so everywhere.
+    pub found_secrets: BTreeSet<String>,
     /// K-72
     pub assumed_auth: AssumedAuth,
     /// K-74
@@ -77,6 +79,7 @@ impl Context {
                     .or_else(|| slug(&skill.name)),
                 constants: request.constants.clone(),
                 secrets: skill.secrets.clone(),
+                found_secrets: request.found_secrets.clone(),
                 assumed_auth: skill.assumed_auth,
                 domains: skill.domains.clone(),
                 known_tools: request.known_tools.iter().cloned().collect(),
@@ -112,6 +115,12 @@ impl Context {
             None,
             None,
         )
+    }
+
+    /// Whether a name is known to be a secret of the skill.
+    #[must_use]
+    pub fn is_secret(&self, name: &str) -> bool {
+        self.secrets.iter().any(|secret| secret == name) || self.found_secrets.contains(name)
     }
 
     /// K-216: what all operations of the load have in common.

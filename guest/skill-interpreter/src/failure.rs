@@ -85,6 +85,7 @@ codes! {
     AnnotationInvalid => "annotation-invalid",
     Constant => "constant",
     LiteralCredential => "literal-credential",
+    SecretName => "secret-name",
     JsonAsForm => "json-as-form",
     ScriptPlaceholder => "script-placeholder",
     OpenapiNewer => "openapi-newer",

@@ -3,15 +3,17 @@
 //! Here a document's bytes are bounded and told apart, and what its reader found becomes operations with ids of their own.
 //! Readers say what is wrong with what they read; what is wrong with the skill as a whole (K-05, K-08 to K-11) is found here.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::assemble;
+use crate::assemble::{self, secrets::is_secret_name};
 use crate::context::Context;
 use crate::diagnostic::{Diagnostic, Diagnostics, excerpt};
 use crate::document::detect::{Detected, detect};
+use crate::document::markdown::naming::Unnamed;
 use crate::document::{Document, SkillDeclaration, markdown, openapi, structured};
 use crate::draft::Identity;
 use crate::failure::{Code, Failure};
@@ -54,24 +56,8 @@ pub fn skill(request: &LoadRequest, diagnostics: &mut Diagnostics) -> Result<Ski
     check(request)?;
     let bytes = content(request)?;
     let detected = detect(&bytes, &request.source_url, request.content_type.as_deref())?;
-    let Document {
-        mut skill,
-        context,
-        candidates,
-    } = read(&detected, request, diagnostics)?;
+    let (mut skill, context, unnamed) = assembled(&detected, request, diagnostics)?;
     let id = skill_id(&context)?;
-    let unnamed: Vec<markdown::naming::Unnamed> = candidates
-        .into_iter()
-        .map(|candidate| markdown::naming::Unnamed {
-            operation: assemble::operation(
-                &candidate.draft,
-                &candidate.declaration,
-                &context,
-                diagnostics,
-            ),
-            identity: candidate.declaration.identity,
-        })
-        .collect();
     let mut operations = match skill.format {
         Format::Markdown => {
             let operations = markdown::naming::name(unnamed);
@@ -94,6 +80,73 @@ pub fn skill(request: &LoadRequest, diagnostics: &mut Diagnostics) -> Result<Ski
         assemble::seal(operation);
     }
     Ok(answer(id, skill, &context, operations, diagnostics))
+}
+
+/// Reads the document and assembles its operations. Where a name turns out to be a secret in one place, it is read again,
+/// for in every other place it is one too.
+fn assembled(
+    detected: &Detected<'_>,
+    request: &LoadRequest,
+    diagnostics: &mut Diagnostics,
+) -> Result<(SkillDeclaration, Context, Vec<Unnamed>), Failure> {
+    let mut request = Cow::Borrowed(request);
+    loop {
+        let mut noticed = diagnostics.clone();
+        let Document {
+            skill,
+            context,
+            candidates,
+        } = read(detected, &request, &mut noticed)?;
+        let unnamed: Vec<Unnamed> = candidates
+            .into_iter()
+            .map(|candidate| Unnamed {
+                operation: assemble::operation(
+                    &candidate.draft,
+                    &candidate.declaration,
+                    &context,
+                    &mut noticed,
+                ),
+                identity: candidate.declaration.identity,
+            })
+            .collect();
+        let found = other_secrets(&unnamed, &context);
+        if found.is_empty() {
+            *diagnostics = noticed;
+            return Ok((skill, context, unnamed));
+        }
+        for (name, line) in found {
+            let name_shown = excerpt(name);
+            diagnostics.info(
+                Code::SecretName,
+                line,
+                format!("{name_shown} is a secret here, and so in the whole skill"),
+            );
+            request.to_mut().found_secrets.insert(name.to_owned());
+        }
+    }
+}
+
+/// Names that are secrets of an operation and may be something else in another one, each with a line where it is a secret.
+fn other_secrets<'a>(unnamed: &'a [Unnamed], context: &Context) -> BTreeMap<&'a str, u32> {
+    let operations = || unnamed.iter().map(|unnamed| &unnamed.operation);
+    let is_input = |name: &str| {
+        let known = |operation: &Operation| {
+            operation
+                .input_schema
+                .pointer("/properties")?
+                .get(name)
+                .map(|_| ())
+        };
+        operations().any(|operation| known(operation).is_some())
+    };
+    let secrets = operations().flat_map(|operation| {
+        let names = operation.secrets.iter().map(|secret| secret.name.as_str());
+        names.map(|name| (name, operation.line))
+    });
+    secrets
+        .filter(|(name, _)| !context.is_secret(name))
+        .filter(|(name, _)| !is_secret_name(name, context) || is_input(name))
+        .collect()
 }
 
 /// Members of a request that are not just read: a bad request is one whatever the document is.
@@ -164,7 +217,7 @@ fn invalid_id(what: &str, id: &str) -> Failure {
 }
 
 /// K-08: an id that the document gives is kept.
-fn verbatim(unnamed: markdown::naming::Unnamed) -> Operation {
+fn verbatim(unnamed: Unnamed) -> Operation {
     let mut operation = unnamed.operation;
     if let Identity::Verbatim(id) = unnamed.identity {
         operation.id = id;

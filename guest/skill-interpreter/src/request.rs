@@ -1,6 +1,6 @@
 //! What the component is asked (section 2.1). Keys may be written with `_` for `-` (K-06).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kit::SkillError;
 use serde::Deserialize;
@@ -47,6 +47,9 @@ pub struct LoadRequest {
     /// K-67: the skill id, whatever the document says.
     #[serde(default, rename = "as")]
     pub as_id: Option<String>,
+    /// Names of secrets that a first reading found.
+    #[serde(skip)]
+    pub found_secrets: BTreeSet<String>,
 }
 
 /// K-14: say what a command would do.

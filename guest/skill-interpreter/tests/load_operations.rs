@@ -263,3 +263,82 @@ fn k_89_k_90_sandbox_and_the_rest() {
     assert_eq!(http["stages"][0]["limits"]["total-ms"], 700);
     assert_eq!(http["examples"][0]["output"], json!({"n": 1}));
 }
+
+/// The names of an operation's secrets and inputs.
+fn names(operation: &Value) -> (Vec<&str>, Vec<&str>) {
+    let secrets = operation["secrets"].as_array().unwrap();
+    let secrets = secrets
+        .iter()
+        .map(|secret| secret["name"].as_str().unwrap());
+    let inputs = operation["input-schema"]["properties"].as_object().unwrap();
+    (
+        secrets.collect(),
+        inputs.keys().map(String::as_str).collect(),
+    )
+}
+
+#[test]
+fn a_name_that_is_a_secret_in_one_place_is_one_in_the_whole_skill() {
+    let text = "---\nname: x\ndescription: X.\n---\n# X\n\n\
+        ## First\n\n```bash\ncurl https://a.org/first -H \"X-Trace: $TOK\" -d \"who={TOK}&note={note}\"\n```\n\n\
+        ## Second\n\n```bash\ncurl https://a.org/second -H \"Authorization: Bearer $TOK\"\n```\n\n\
+        ## Third\n\n```bash\nfor i in 1 2; do echo \"$TOK $word\"; done\n```\n";
+    let skill = skill("https://e.org/skill.md", text);
+    for (id, inputs) in [
+        ("first", vec!["note"]),
+        ("second", vec![]),
+        ("third", vec!["word"]),
+    ] {
+        assert_eq!(
+            names(operation(&skill, id)),
+            (vec!["TOK"], inputs),
+            "{skill}"
+        );
+    }
+    assert_eq!(
+        operation(&skill, "third")["policy"]["secrets"],
+        json!(["TOK"])
+    );
+    assert!(codes(&skill).contains(&"secret-name"), "{skill}");
+}
+
+#[test]
+fn a_constant_that_turns_out_to_be_a_secret_has_no_value() {
+    let text = "---\nname: x\ndescription: X.\n---\n# X\n\n## First\n\n```bash\nACME=abc\n\
+        curl https://a.org/first -H \"X-Trace: $ACME\"\n```\n\n\
+        ## Second\n\n```bash\ncurl https://a.org/second -H \"Authorization: Bearer $ACME\"\n```\n";
+    let skill = skill("https://e.org/skill.md", text);
+    for id in ["first", "second"] {
+        assert_eq!(
+            names(operation(&skill, id)),
+            (vec!["ACME"], vec![]),
+            "{skill}"
+        );
+    }
+}
+
+#[test]
+fn the_notes_say_which_texts_were_merged() {
+    let text = "---\nname: x\ndescription: X.\n---\n# X\n\n## Find\n\n```bash\ncurl 'https://a.org/find?q={q}'\n```\n\n\
+        Or, with a limit:\n\n```bash\ncurl 'https://a.org/find?q={q}&limit={limit}'\n```\n";
+    let skill = skill("https://e.org/skill.md", text);
+    let find = operation(&skill, "find");
+    let notes = find["notes"].as_array().unwrap();
+    let merged = "line 16 of the document was merged into it, for its inputs limit";
+    assert!(notes.iter().any(|note| note == merged), "{find}");
+}
+
+#[test]
+fn a_body_with_a_number_that_no_value_is_stays_a_text() {
+    let body = |number: &str| {
+        let text = format!(
+            "---\nname: x\ndescription: X.\n---\n# X\n\n## Put\n\n```bash\ncurl https://a.org/x -H 'Content-Type: \
+             application/json' -d '{{\"id\":[{number}],\"note\":\"{{note}}\"}}'\n```\n"
+        );
+        operation(&skill("https://e.org/skill.md", &text), "put")["stages"][0]["body"].clone()
+    };
+    assert!(body("18446744073709551615")["json"].is_object());
+    let long = body("12345678901234567890123456789");
+    let literal = long["text"][0]["lit"].as_str().unwrap();
+    assert!(literal.contains("12345678901234567890123456789"), "{long}");
+}

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use crate::diagnostic::excerpt;
 use crate::model::{Body, JsonMember, JsonNode, Operation, Pair, Segments, Stage};
 
 /// Makes `other` an example of `operation`: what it has more are optional inputs, what it lacks is optional.
@@ -45,6 +46,15 @@ pub(super) fn absorb(operation: &mut Operation, other: &Operation) {
         _ => false,
     };
     merge_schema(operation, other, &added, bodies_agree);
+    // Whoever approves it reads one of the two texts.
+    let line = other.line;
+    operation.notes.push(if added.is_empty() {
+        format!("line {line} of the document was taken for another example of it")
+    } else {
+        let names = added.iter().map(|name| excerpt(name)).collect::<Vec<_>>();
+        let names = names.join(", ");
+        format!("line {line} of the document was merged into it, for its inputs {names}")
+    });
 }
 
 /// Appends pairs of new names that are one input each; the inputs.

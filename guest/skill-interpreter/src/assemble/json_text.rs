@@ -1,5 +1,6 @@
 //! JSON text with variables (K-199): text is JSON if it parses once each variable outside a string is taken as a value.
 
+use hydrant_canonical::Json;
 use serde_json::Value;
 
 use crate::draft::{JsonDraft, Part, Quoting, Template, Variable};
@@ -135,7 +136,10 @@ impl<'a> Reader<'a> {
             text.push(*c);
             self.step();
         }
-        serde_json::from_str(&text).ok().map(JsonDraft::Value)
+        let mut values = Json::parse(text.as_bytes()).ok()?.values();
+        // A number that has no value of its own would be sent as another one: such a text is sent as it stands.
+        let only = values.pop().filter(|_| values.is_empty());
+        only.map(JsonDraft::Value)
     }
 
     /// A string, its escapes applied.

@@ -119,7 +119,7 @@ impl<'a> Assembly<'a> {
     /// K-190: whether a variable is a secret where it stands.
     pub(super) fn is_secret(&self, variable: &Variable, position: Position<'_>) -> bool {
         let name = variable.name.as_str();
-        let declared = self.context.secrets.iter().any(|secret| secret == name)
+        let declared = self.context.is_secret(name)
             || self.declaration.secrets.iter().any(|secret| secret == name);
         if declared || matches!(position, Position::Auth(_)) {
             return true;

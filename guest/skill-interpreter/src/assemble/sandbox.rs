@@ -146,12 +146,8 @@ impl Assembly<'_> {
             .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
             .filter(|name| name.len() >= 4)
         {
-            let declared = self
-                .context
-                .secrets
-                .iter()
-                .chain(&self.declaration.secrets)
-                .any(|secret| secret == name);
+            let declared = self.context.is_secret(name)
+                || self.declaration.secrets.iter().any(|secret| secret == name);
             let is_constant_name = name.starts_with(|c: char| c.is_ascii_uppercase())
                 && name
                     .chars()

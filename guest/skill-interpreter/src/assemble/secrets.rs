@@ -74,8 +74,7 @@ pub fn is_excluded(name: &str) -> bool {
 /// K-120, K-131: whether a name is a secret wherever it stands: declared, or it looks like one and is not excluded.
 #[must_use]
 pub fn is_secret_name(name: &str, context: &Context) -> bool {
-    context.secrets.iter().any(|secret| secret == name)
-        || (!is_excluded(name) && looks_secret(name))
+    context.is_secret(name) || (!is_excluded(name) && looks_secret(name))
 }
 
 /// K-190 (2): headers whose variables are secrets: `Authorization`, `Cookie`, `X-…key…` and alike.
