@@ -86,7 +86,8 @@ pub async fn serve_stdio(
         input,
         ended: cancel.clone(),
     };
-    let running = match server.serve_with_ct(Lines::new((input, output), server.arguments().clone()), cancel).await {
+    let lines = Lines::new((input, output), server.arguments().clone());
+    let running = match server.serve_with_ct(lines, cancel).await {
         Ok(running) => running,
         // A client that goes away before it says anything wanted nothing.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
