@@ -1,5 +1,7 @@
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -89,6 +91,44 @@ fn k_207_a_path_must_lie_in_fs_read() {
         Err(Code::PathNotAllowed),
         "no directory is permitted"
     );
+}
+
+/// A link on the way leads inside and outside by turns: what lies outside is never read.
+#[test]
+fn k_207_a_link_that_is_exchanged_meanwhile_leads_nowhere_else() {
+    let permitted = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let directory = permitted.path();
+    std::fs::create_dir(directory.join("real")).unwrap();
+    std::fs::write(directory.join("real/notes.txt"), "notes").unwrap();
+    std::fs::write(elsewhere.path().join("notes.txt"), "secret").unwrap();
+    let fs_read = [directory.to_owned()];
+    let given = json!({"path": directory.join("way/notes.txt")});
+    let over = AtomicBool::new(false);
+    let (inside, outside, leaked) = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                for target in [Path::new("real"), elsewhere.path()] {
+                    symlink(target, directory.join("next")).unwrap();
+                    std::fs::rename(directory.join("next"), directory.join("way")).unwrap();
+                }
+            }
+        });
+        let started = Instant::now();
+        let (mut inside, mut outside, mut leaked) = (0, 0, 0);
+        // On until both targets have been met often, which on a busy machine may take a while.
+        while (inside < 200 || outside < 200) && started.elapsed() < Duration::from_secs(10) {
+            match open(given.clone(), &fs_read) {
+                Ok(bytes) if bytes == b"notes" => inside += 1,
+                Err(Code::PathNotAllowed) => outside += 1,
+                _ => leaked += 1,
+            }
+        }
+        over.store(true, Ordering::Relaxed);
+        (inside, outside, leaked)
+    });
+    assert_eq!(leaked, 0);
+    assert!(inside > 0 && outside > 0, "the race was never run");
 }
 
 #[test]
