@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -82,6 +83,43 @@ fn dt_03_a_tool_whose_bytes_have_changed_is_asked_again() {
     assert_eq!(ask(&root), second);
     root.tool("a.sh", random());
     assert_eq!(ask(&root), first, "and back");
+}
+
+/// Whether a process with these words runs on the machine.
+fn is_running(words: &str) -> bool {
+    let processes = Command::new("ps").args(["-eo", "args"]).output().unwrap();
+    String::from_utf8_lossy(&processes.stdout).contains(words)
+}
+
+/// Who exchanges a tool after it was read, and puts it back, has no answer of another tool kept under its name.
+#[test]
+fn dt_03_the_answer_of_a_tool_that_changes_while_it_runs_is_not_kept() {
+    let root = root_with("");
+    let tool =
+        format!("#!/bin/sh\n{RANDOM}until [ -e \"${{0%/*}}/go\" ]; do sleep 0.02; done\nexit\n");
+    root.tool("changing.sh", &tool);
+    root.file("agent.md", agent(NONE, &["changing.sh"]));
+    let ask = || {
+        let payload = root.payload(&["os://agent.md"]);
+        payload.tool("os://changing.sh").to_owned()
+    };
+    let (first, seen) = std::thread::scope(|scope| {
+        let asking = scope.spawn(ask);
+        let begun = Instant::now();
+        let mut seen = false;
+        while !seen && begun.elapsed() < Duration::from_secs(20) {
+            seen = is_running("/os/changing.sh --description");
+        }
+        root.tool("changing.sh", format!("{tool}# edited\n"));
+        root.file("go", "");
+        (asking.join().unwrap(), seen)
+    });
+    assert!(seen, "nobody was seen to ask it");
+    assert_eq!(first.split_whitespace().count(), 16, "{first}");
+    root.tool("changing.sh", &tool);
+    let second = ask();
+    assert_ne!(second, first);
+    assert_eq!(ask(), second, "of one that nobody edits it is kept");
 }
 
 #[test]
@@ -331,6 +369,34 @@ fn dt_03_a_description_that_somebody_edited_is_not_used() {
     let kept = fs::read_dir(cache.path().join("hydrant/descriptions")).unwrap();
     assert_eq!(kept.count(), 1);
     assert_eq!(ask_with(&root, &variables), "frozen");
+}
+
+/// S-17: what a component says is kept, and its machine code never, unlike that of a pinned one.
+#[test]
+fn s_17_the_machine_code_of_a_component_tool_is_not_kept() {
+    let root = root_with("");
+    root.file("clock.wasm", timing());
+    root.file("agent.md", agent(NONE, &["clock.wasm"]));
+    let cache = TempDir::new().unwrap();
+    let home = cache.path().join("home");
+    let code = || {
+        let entries = fs::read_dir(cache.path().join("hydrant")).unwrap();
+        let files = entries.filter(|entry| entry.as_ref().unwrap().path().is_file());
+        files.count()
+    };
+    let ask = |precompiled: &str| {
+        let variables = [
+            ("XDG_CACHE_HOME", cache.path().to_str().unwrap()),
+            ("HYDRANT_HOME", home.to_str().unwrap()),
+            ("HYDRANT_PRECOMPILED", precompiled),
+        ];
+        ask_with(&root, &variables)
+    };
+    assert_eq!(ask("on"), "frozen");
+    assert_eq!(code(), 0);
+    // That of `content.hydrate` would be found there.
+    assert_eq!(ask("off"), "frozen");
+    assert_eq!(code(), 1);
 }
 
 /// DT-02: whatever is kept, `FAILED` stays that.
