@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use crate::os_root::{NONE, OsRoot, Payload, Run, agent, skill};
 use crate::policy;
 use crate::server::{Answer, Server};
@@ -68,6 +70,33 @@ fn n_01_a_request_carries_exactly_these_headers_and_knows_no_proxy() {
         headers,
         expected.map(|(name, value)| (name.to_owned(), value.to_owned()))
     );
+}
+
+/// N-01: what a user or another server gave to other programs goes nowhere.
+#[test]
+fn n_01_neither_a_credential_nor_a_cookie_is_sent() {
+    let server = Server::new(|request| match request.path.as_str() {
+        "/first.md" => Answer::Status(302, "location: /b.md\r\nset-cookie: a=b\r\n"),
+        _ => Answer::Body(skill("remote").into_bytes()),
+    });
+    let root = OsRoot::new();
+    root.policy(&policy::fetches(&[&server.url("/")]));
+    root.file("agent.md", agent(&[server.url("/first.md")], NONE));
+    let kept = root.home().join(".netrc");
+    std::fs::write(&kept, "machine 127.0.0.1 login me password hunter2\n").unwrap();
+    let output = root
+        .command(&["hydrate", "os://agent.md", LOOPBACK])
+        .env("NETRC", &kept)
+        .output()
+        .unwrap();
+    let payload = Payload::from(Run::from(output));
+    assert_eq!(payload.skills()[0]["name"], "remote");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2);
+    for (name, _) in requests.iter().flat_map(|request| &request.headers) {
+        let secret = ["authorization", "proxy-authorization", "cookie"];
+        assert!(!secret.contains(&name.as_str()), "{requests:?}");
+    }
 }
 
 #[test]
@@ -246,6 +275,26 @@ fn n_05_s_08_a_body_that_is_too_long_or_too_slow_is_fetch_failed() {
             "N-07: not repeated once an answer began: {path}"
         );
     }
+}
+
+/// TN-22: a hostcall gets at most the time that its call has left.
+#[test]
+fn tn_22_a_fetch_ends_with_the_time_of_its_call() {
+    let server = Server::new(|_| Answer::Endless(b"x".to_vec(), Duration::from_millis(100)));
+    let root = OsRoot::new();
+    root.policy(&policy::limited(
+        policy::fetches(&[&server.url("/")]),
+        json!({"wall_ms": 700}),
+    ));
+    root.file("agent.md", agent(&[server.url("/a.md")], NONE));
+    let started = Instant::now();
+    let run = root.hydrate(&["os://agent.md", LOOPBACK]);
+    let elapsed = started.elapsed();
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{}", run.stderr);
+    assert!(run.stderr.contains("wall-clock"), "{}", run.stderr);
+    // By itself it would have taken the 10 s of N-05.
+    assert!(elapsed < Duration::from_secs(7), "{elapsed:?}");
+    assert_eq!(server.connections(), 1);
 }
 
 #[test]
