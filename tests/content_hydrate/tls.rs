@@ -1,5 +1,9 @@
 //! N-04 and real https: certificates, host names, and what an https base makes of a reference.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::time::Duration;
+
 use rcgen::{CertificateParams, date_time_ymd};
 use serde_json::json;
 
@@ -60,6 +64,43 @@ fn n_04_tp_38_a_certificate_is_trusted_only_through_the_policy_and_for_its_names
             );
         }
         assert!(server.connections() > 0, "{case}");
+    }
+}
+
+/// N-04: versions before TLS 1.2 are not spoken, also with a server that has no other.
+#[test]
+fn n_04_a_server_of_an_older_version_is_told_so_and_nothing_is_sent() {
+    for version in [[3_u8, 1], [3, 2]] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("https://{}/", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream
+                .set_read_timeout(Some(Duration::from_secs(20)))
+                .unwrap();
+            assert!(stream.read(&mut [0; 16_384]).unwrap() > 0, "no hello came");
+            // A ServerHello: version, random, no session, a suite that TLS 1.2 has as well, no compression.
+            let mut hello = version.to_vec();
+            hello.extend([7; 32]);
+            hello.extend([0, 0xc0, 0x2f, 0]);
+            let length = u8::try_from(hello.len()).unwrap();
+            let mut record = vec![22, version[0], version[1], 0, length + 4, 2, 0, 0, length];
+            record.extend(hello);
+            stream.write_all(&record).unwrap();
+            let mut rest = Vec::new();
+            stream.read_to_end(&mut rest).unwrap();
+            rest
+        });
+        let root = OsRoot::new();
+        root.policy(&policy::fetches(&[&url]));
+        let payload = root.payload(&[&format!("{url}a.md")]);
+        assert_eq!(payload.text, failed("FETCH_FAILED", ""), "{version:?}");
+        // The fatal alert `protocol_version`, and nothing else.
+        assert_eq!(
+            server.join().unwrap(),
+            [21, 3, 3, 0, 2, 2, 70],
+            "{version:?}"
+        );
     }
 }
 
