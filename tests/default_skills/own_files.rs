@@ -92,6 +92,35 @@ fn ts_47_the_policy_in_force_is_not_written() {
     assert_eq!(send(&making("other.json")).status, 0);
 }
 
+/// Who could change the audit log could take back what was done.
+#[test]
+fn ts_47_the_audit_log_below_a_mount_is_not_written() {
+    let desk = Desk::writing();
+    let send = |audit: &str, request: &Value| {
+        let mut command = desk.command(ID);
+        command.args(["--audit", audit]);
+        finish(command, request.to_string().as_bytes())
+    };
+    let run = send("ws/audit.jsonl", &making("new"));
+    assert_eq!(run.status, 0, "{run:?}");
+    let log = desk.read("audit.jsonl");
+    assert!(!log.is_empty());
+    let text = String::from_utf8(log.clone()).unwrap();
+    let line = text.lines().next().unwrap();
+    let changed = format!("--- a/audit.jsonl\n+++ b/audit.jsonl\n@@ -1 +1 @@\n-{line}\n+x\n");
+    let moved = "diff --git a/audit.jsonl b/moved\nsimilarity index 100%\nrename from audit.jsonl\nrename to moved\n";
+    for diff in [changed.as_str(), moved] {
+        let run = send("ws/audit.jsonl", &request(diff, &json!({})));
+        assert_eq!(run.status, 5, "{run:?}");
+        assert!(run.stderr.contains("\"denied\""), "{run:?}");
+        assert!(desk.read("audit.jsonl").starts_with(&log), "{diff}");
+    }
+    // Where the log lies elsewhere, it is a file like others.
+    let run = send("audit.jsonl", &request(moved, &json!({})));
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(desk.exists("moved") && !desk.exists("audit.jsonl"));
+}
+
 /// TS-55, TS-65: a call that is stopped when its changes are made says that they are.
 #[test]
 fn ts_55_a_call_that_is_stopped_after_its_changes_says_so() {
