@@ -360,6 +360,27 @@ fn a_timer_cannot_hold_a_thread_of_the_host() {
     assert!(started.elapsed() < Duration::from_secs(30));
 }
 
+/// The same in every call, however much time has passed.
+#[test]
+fn a_guest_has_no_clock_no_chance_and_no_environment() {
+    let engine = engine();
+    let skill = load(&engine, &guests::looking_around()).unwrap();
+    let look = || run_on(&engine, &skill, b"{}", &budgets()).unwrap().response;
+    let first = look();
+    std::thread::sleep(Duration::from_millis(1_100));
+    assert_eq!(look(), first, "another call");
+    let other = run(&guests::looking_around(), &budgets()).unwrap();
+    assert_eq!(other.response, first, "another engine");
+    let numbers: Vec<u64> = first
+        .chunks_exact(8)
+        .map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap()))
+        .collect();
+    assert_eq!(numbers.len(), 6, "{numbers:?}");
+    assert_ne!(numbers[0], numbers[1], "nothing was drawn");
+    // 2026-01-01T00:00:00Z, and neither variables nor arguments.
+    assert_eq!(numbers[3..], [1_767_225_600, 0, 0]);
+}
+
 #[test]
 fn handles_cannot_fill_the_memory_of_the_host() {
     match run(&guests::hoarding(), &budgets()) {

@@ -315,3 +315,63 @@ pub(crate) fn printing() -> String {
         (br_if $again (i32.lt_u (local.tee $j (i32.add (local.get $j) (i32.const 1))) (i32.const 1000))))";
     with_wasi("printed", run)
 }
+
+/// What a guest could measure, draw or learn of its surroundings: chance, the time, the environment and arguments.
+const SURROUNDINGS: &str = r#"
+  (import "wasi:random/random@0.2.0" (instance $random
+    (export "get-random-u64" (func (result u64)))))
+  (import "wasi:random/insecure@0.2.0" (instance $insecure
+    (export "get-insecure-random-u64" (func (result u64)))))
+  (import "wasi:clocks/wall-clock@0.2.0" (instance $clock
+    (type $t (record (field "seconds" u64) (field "nanoseconds" u32)))
+    (export "datetime" (type $datetime (eq $t)))
+    (export "now" (func (result $datetime)))))
+  (import "wasi:cli/environment@0.2.0" (instance $environment
+    (export "get-environment" (func (result (list (tuple string string)))))
+    (export "get-arguments" (func (result (list string))))))
+  (core module $libc
+    (memory (export "memory") 1)
+    (func (export "realloc") (param i32 i32 i32 i32) (result i32) (i32.const 4096))
+    (func (export "load") (param i32) (result i64) (i64.load32_u (local.get 0))))
+  (core instance $libc (instantiate $libc))
+  (core func $random (canon lower (func $random "get-random-u64")))
+  (core func $insecure (canon lower (func $insecure "get-insecure-random-u64")))
+  (core func $now (canon lower (func $clock "now") (memory (core memory $libc "memory"))))
+  (core func $variables (canon lower (func $environment "get-environment")
+    (memory (core memory $libc "memory")) (realloc (core func $libc "realloc"))))
+  (core func $arguments (canon lower (func $environment "get-arguments")
+    (memory (core memory $libc "memory")) (realloc (core func $libc "realloc"))))
+  (core instance $host
+    (export "random" (func $random)) (export "insecure" (func $insecure)) (export "now" (func $now))
+    (export "variables" (func $variables)) (export "arguments" (func $arguments)) (export "load" (func $libc "load")))
+"#;
+
+/// Answers six numbers of eight bytes: two random ones, one of the other source, the seconds of the clock, and how many
+/// variables and arguments there are.
+pub(crate) fn looking_around() -> String {
+    let core = r#"
+    (import "host" "random" (func $random (result i64)))
+    (import "host" "insecure" (func $insecure (result i64)))
+    (import "host" "now" (func $now (param i32)))
+    (import "host" "variables" (func $variables (param i32)))
+    (import "host" "arguments" (func $arguments (param i32)))
+    (import "host" "load" (func $load (param i32) (result i64)))"#;
+    let run = format!(
+        "(i64.store (i32.const 2048) (call $random))
+         (i64.store (i32.const 2056) (call $random))
+         (i64.store (i32.const 2064) (call $insecure))
+         (call $now (i32.const 16))
+         (i64.store (i32.const 2072) (call $load (i32.const 16)))
+         (call $variables (i32.const 32))
+         (i64.store (i32.const 2080) (call $load (i32.const 36)))
+         (call $arguments (i32.const 32))
+         (i64.store (i32.const 2088) (call $load (i32.const 36))) {}",
+        answer(2048, 48)
+    );
+    skill(&Parts {
+        imports: SURROUNDINGS,
+        with: r#"(with "host" (instance $host))"#,
+        core,
+        run: &run,
+    })
+}
