@@ -107,9 +107,9 @@ fn tp_39_no_other_process_starts_and_nothing_is_written() {
     let run = call(
         &repository.desk,
         "fs.write_patch",
-        &json!({ "patch": patch }),
+        &json!({ "unified_diff": patch }),
     );
-    assert!(matches!(run.status, 4 | 5), "{run:?}");
+    assert_eq!(error(&run)["code"], "denied", "{run:?}");
     assert!(!repository.desk.exists("new"));
     assert_eq!(repository.head(), head);
 }
