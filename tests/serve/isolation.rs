@@ -273,7 +273,7 @@ fn messages_no_answer_names_a_tenant_or_a_path_of_the_machine() {
         ),
         client.post(
             "/v1/skills/fs.write_patch/run",
-            &json!({"patch": "--- a/own.txt\n+++ b/own.txt\n@@ -1 +1 @@\n-a\n+b\n"}),
+            &json!({"unified_diff": "--- a/own.txt\n+++ b/own.txt\n@@ -1 +1 @@\n-a\n+b\n"}),
         ),
         client.post("/v1/skills/git.status/run", &json!({})),
         client.post("/v1/skills/none/run", &json!({})),
