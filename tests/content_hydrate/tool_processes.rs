@@ -3,12 +3,14 @@
 //! These tools run unjailed, so that they can leave marks for the test outside their scratch directory.
 
 use std::fs;
+use std::process::Output;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::os_root::{NONE, OsRoot, agent};
+use crate::os_root::{NONE, OsRoot, Payload, Run, agent};
 use crate::policy;
 
 /// A root whose tools find the directory `$MARKS`.
@@ -224,6 +226,61 @@ fn pe_07_a_tool_runs_in_the_jail_unless_the_policy_says_unjailed() {
     root.policy(&policy);
     assert_eq!(root.payload(&["os://agent.md"]).tool("os://a.sh"), "ran");
     assert!(mark.exists());
+}
+
+/// A tool is exchanged for a link out of the mount again and again: what it leads to is never started.
+/// PE-08, S-04
+#[test]
+fn pe_08_a_tool_that_becomes_a_link_out_of_the_mount_is_never_the_other_one() {
+    let root = OsRoot::new();
+    let mut policy = policy::tools_run();
+    policy["host"]["jail"] = json!({"process": "required"});
+    root.policy(&policy);
+    root.tool("a.sh", "#!/bin/sh\necho inside\n");
+    root.tool("../outside.sh", "#!/bin/sh\necho outside\n");
+    root.link("link", "../outside.sh");
+    root.file("agent.md", agent(NONE, &["a.sh"]));
+    let names = ["a.sh", "link", "kept"].map(|name| root.path(name));
+    let over = AtomicBool::new(false);
+    let is_inside = |output: &Output| {
+        String::from_utf8_lossy(&output.stdout).contains(r#""description":"inside""#)
+    };
+    // Whatever fails, the thread must end: the answers are looked at when it has.
+    let outputs = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Relaxed) {
+                let [tool, link, kept] = &names;
+                fs::rename(tool, kept).unwrap();
+                fs::rename(link, tool).unwrap();
+                fs::rename(tool, link).unwrap();
+                fs::rename(kept, tool).unwrap();
+            }
+        });
+        let started = Instant::now();
+        let mut outputs: Vec<Output> = Vec::new();
+        // Until it was met as what it is, which on a busy machine may take a while.
+        while (outputs.len() < 60 || !outputs.iter().any(is_inside))
+            && started.elapsed() < Duration::from_secs(30)
+        {
+            let mut command = root.command(&["hydrate", "os://agent.md"]);
+            outputs.extend(command.env("HYDRANT_CACHE", "off").output());
+        }
+        over.store(true, Relaxed);
+        outputs
+    });
+    let payloads: Vec<Payload> = outputs
+        .into_iter()
+        .map(|output| Payload::from(Run::from(output)))
+        .collect();
+    let told = |description: &str| {
+        let answers = payloads.iter().map(|payload| payload.tool("os://a.sh"));
+        answers.filter(|answer| *answer == description).count()
+    };
+    assert_eq!(told("outside"), 0);
+    assert!(
+        told("inside") > 0 && told("inside") < payloads.len(),
+        "the race was never run"
+    );
 }
 
 /// The class of §10.3: a tool from before the discovery contract, with a default action.
