@@ -115,7 +115,7 @@ fn messages_hold_nothing_that_a_terminal_obeys() {
         ["skill", "load", HIDDEN, "--format", "text"],
         ["skill", HIDDEN, "x", "--format", "text"],
         ["verify", "--root", HIDDEN, "--format", "text"],
-        ["inspect", HIDDEN, "--bundle", "x"],
+        ["inspect", HIDDEN, "--bundle", "x", "y"],
         ["run", HIDDEN, "{}", "--format", "text"],
     ] {
         let run = house.folder().run(&arguments);

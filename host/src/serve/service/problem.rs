@@ -280,6 +280,10 @@ impl From<HostError> for Problem {
 impl From<Governed> for Problem {
     fn from(failure: Governed) -> Self {
         let code = failure.code;
+        if code == Code::UnknownApproval {
+            // The same for one that is another tenant's.
+            return Self::not_found("approval");
+        }
         let mut members = match json!(failure) {
             Value::Object(members) => members,
             _ => Map::new(),

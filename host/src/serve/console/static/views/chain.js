@@ -123,7 +123,9 @@ function summary(answer) {
       ["Hash", hash ? digest(hash) : undefined],
       ["Anchor", hash ? digest(`${seq}:${hash}`) : undefined],
       ["First bad record", report?.["first-bad-seq"] ? String(report["first-bad-seq"]) : undefined],
-      ["Reason", report?.reason ? el("code", {}, report.reason) : undefined]),
+      ["Reason", report?.reason ? el("code", {}, report.reason) : undefined],
+      ["The database lacks", report?.["database-lacks"] ? `${report["database-lacks"]} changes, until the next command` : undefined],
+      ["Begun anew", report?.["begun-anew"]]),
     hash ? el("p", { class: "quiet" }, "Note the anchor down elsewhere, now and then: with it a chain that was put back is found.") : null,
   ];
 }
