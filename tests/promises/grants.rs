@@ -321,20 +321,7 @@ fn a_decision_says_who_made_it() {
 fn what_can_only_be_read_is_listed_and_shown_and_nothing_runs() {
     let house = House::new();
     let id = house.grant(&[]);
-    // In a mount namespace of its own, where the home is read-only.
-    let read_only = |arguments: &str| {
-        let program = env!("CARGO_BIN_EXE_hydrant");
-        let home = house.machine.home().join(".hydrant");
-        let home = home.display();
-        let script = format!("mount --bind -o ro {home} {home} && {program} {arguments}");
-        let mut unshare = Command::new("unshare");
-        unshare
-            .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script])
-            .current_dir(house.machine.work())
-            .env("HOME", house.machine.home())
-            .env_remove("HYDRANT_HOME");
-        unshare.output().unwrap()
-    };
+    let read_only = |arguments: &str| read_only(&house.machine, arguments);
     for arguments in [
         "skill list",
         "skill show notes",
@@ -356,4 +343,30 @@ fn what_can_only_be_read_is_listed_and_shown_and_nothing_runs() {
         assert!(told.contains("can only be read"), "{arguments}: {told}");
     }
     assert_eq!(house.call(), ALLOWED);
+}
+
+#[test]
+fn where_nothing_was_ever_loaded_and_nothing_can_be_written_the_lists_are_empty() {
+    let machine = Machine::new();
+    let run = machine.run(&["run", "fs.read_text", r#"{"path":"note.txt"}"#]);
+    assert!(run.status.success(), "{run:?}");
+    let listed = read_only(&machine, "skill list");
+    assert!(listed.status.success(), "{listed:?}");
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    assert_eq!(listed["skills"], serde_json::json!([]));
+}
+
+/// A command in a mount namespace of its own, where hydrant's home is read-only.
+fn read_only(machine: &Machine, arguments: &str) -> Output {
+    let program = env!("CARGO_BIN_EXE_hydrant");
+    let home = machine.home().join(".hydrant");
+    let home = home.display();
+    let script = format!("mount --bind -o ro {home} {home} && {program} {arguments}");
+    let mut unshare = Command::new("unshare");
+    unshare
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script])
+        .current_dir(machine.work())
+        .env("HOME", machine.home())
+        .env_remove("HYDRANT_HOME");
+    unshare.output().unwrap()
 }

@@ -67,6 +67,11 @@ fn ids_of_several_scripts_are_marked() {
     );
     let loaded = house.load("looks.yaml", &document);
     assert_eq!(diagnostics(&loaded, "mixed-scripts").len(), 1, "{loaded}");
+    let listed = house.ok(&["skill", "list"]);
+    assert_eq!(
+        listed["skills"][0]["capabilities"][0]["mixed-scripts"],
+        true
+    );
     let pending = house.ok(&["approvals", "list"]);
     let notes = pending[0]["notes"].to_string();
     assert!(notes.contains("several scripts"), "{notes}");

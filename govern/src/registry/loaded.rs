@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::find::Registered;
+use super::name::mixes_scripts;
 use super::onboarding::OnboardingState;
 use crate::answer::{Diagnostic, Format, Operation, Stage, Status};
 use crate::failure::Code;
@@ -107,6 +108,9 @@ impl MapsTo {
 pub struct CapabilityRow {
     /// `<skill>.<op>`
     pub id: String,
+    /// Whether the id has letters of several scripts, so that it may look like another one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub mixed_scripts: bool,
     /// Other names of the operation.
     pub aliases: Vec<String>,
     /// Core capabilities.
@@ -145,6 +149,8 @@ impl CapabilityRow {
     ) -> Self {
         Self {
             id: found.capability.clone(),
+            mixed_scripts: mixes_scripts(&found.skill.skill.id)
+                || mixes_scripts(&found.operation.id),
             aliases: found.operation.aliases.clone(),
             maps_to: MapsTo::of(&found.operation),
             status,

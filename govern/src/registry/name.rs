@@ -56,6 +56,9 @@ fn is_blank(c: char) -> bool {
 /// Whether an id has letters of more than one script, so that it may look like another id. Those that Japanese and Korean are
 /// written with go together.
 pub(crate) fn mixes_scripts(id: &str) -> bool {
+    if id.is_ascii() {
+        return false;
+    }
     let scripts = CodePointMapData::<Script>::new();
     let found: BTreeSet<Script> = id
         .chars()

@@ -363,6 +363,12 @@ pub(crate) fn witness_of(folder: &Folder) -> Result<Option<Witness>, String> {
 
 /// A connection that only reads, to a database that may be a copy or lie where nothing can be written.
 pub(super) fn look_in(folder: &Folder) -> Result<Connection, Failure> {
+    if !folder.inspect(NAME).map_err(failed)? {
+        // Nothing was ever loaded.
+        let mut database = Connection::open_in_memory().map_err(failed)?;
+        migrate(&mut database)?;
+        return Ok(database);
+    }
     let path = folder.path().join(NAME);
     // The third is for read-only media, where what is in the log beside the database cannot be had: an older pair then.
     let immutable = url::Url::from_file_path(&path)
