@@ -92,7 +92,7 @@ struct Client {
 impl Client {
     fn new(machine: &Machine, arguments: &[&str]) -> Self {
         let mut command = machine.command(&[&["mcp"], arguments].concat());
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = child.stderr(Stdio::null()).spawn().unwrap();
         let mut client = Self {
             to: child.stdin.take(),
@@ -192,6 +192,8 @@ fn a_closed_standard_input_ends_the_programs_of_the_session() {
             let mark = mark();
             client.sleep(&mark);
             wait_until("the program runs", || processes(&mark) > 0);
+            // One that has just begun might have a short answer.
+            std::thread::sleep(Duration::from_millis(500));
             client.to = None;
             let took = wait_until("the program ends", || processes(&mark) == 0);
             wait_until("the server ends", || {
@@ -200,6 +202,23 @@ fn a_closed_standard_input_ends_the_programs_of_the_session() {
             took
         });
     }
+}
+
+#[test]
+fn whoever_writes_all_requests_at_once_has_the_answers_of_short_calls() {
+    let machine = Machine::new();
+    let policy = sleeping(&machine, "required");
+    let mut client = Client::new(&machine, &["--policy", &policy]);
+    let call = json!({"name": "fs_read_text", "arguments": {"path": "note.txt"}});
+    let id = client.begin("tools/call", &call);
+    client.to = None;
+    let mut rest = String::new();
+    client.from.read_to_string(&mut rest).unwrap();
+    let mut messages = rest
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let answer = messages.find(|message| message["id"] == id).unwrap();
+    assert!(answer.to_string().contains("hello"), "{answer}");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use hydrant_jail::Cancellation;
 use serde_json::{Map, Value, json};
 
 use super::{Caller, Governor};
@@ -79,10 +80,11 @@ impl Governor {
                 self.secrets.owned()?;
             }
             let progress = self.progress(&plan)?;
+            let is_over = begun.elapsed() >= GOES_ON || Cancellation::current().is_cancelled();
             let next = progress
                 .steps
                 .iter()
-                .filter(|_| begun.elapsed() < GOES_ON)
+                .filter(|_| !is_over)
                 .find(|step| step.status == StepStatus::Ready && !tried.contains_key(&step.id));
             let Some(step) = next.and_then(|next| plan.onboarding.step(&next.id)) else {
                 return Ok(shown(&plan, &progress, tried));

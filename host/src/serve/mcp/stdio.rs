@@ -6,22 +6,24 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use axum::http::HeaderMap;
 use rmcp::service::{QuitReason, ServiceExt};
 use rmcp::transport::io::stdio_pipes;
 use tokio::io::{AsyncRead, ReadBuf};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::catalogue::{Selection, UnknownTool};
 use super::lines::Lines;
 use super::roots::Roots;
-use super::server::{Local, Server};
+use super::server::{Called, Calls, Local, Server};
 use crate::govern::client::Client;
 use crate::govern::governor::Caller;
-use crate::serve::service::{Identity, Service};
+use crate::serve::service::{Identity, Operation, Problem, Service};
 
-/// How long calls may still take once standard input has ended: whoever writes all requests at once has the answers of
-/// short ones.
-const LAST_ANSWERS: Duration = Duration::from_millis(100);
+/// A call may take so long although standard input has ended: whoever writes all requests at once and ends it has the answers
+/// of short ones.
+const SHORT_CALL: Duration = Duration::from_millis(500);
 /// How long calls that were stopped may take to be recorded.
 const STOPPING: Duration = Duration::from_secs(2);
 
@@ -69,7 +71,12 @@ pub async fn serve_stdio(
         who: who.clone(),
         roots: who.tenant.has_open_workspace().then(|| Roots::new(force)),
     };
-    let server = Server::new(Arc::new(service.clone()), selection, Some(local));
+    let ended = CancellationToken::new();
+    let calls = UntilInputEnds {
+        service: service.clone(),
+        ended: ended.clone(),
+    };
+    let server = Server::new(Arc::new(calls), selection, Some(local));
     if server.selection().tools.is_some() {
         let catalogue = server.catalogue(&who).await;
         let catalogue = catalogue.map_err(|error| StdioError::Tools(error.to_string()))?;
@@ -81,13 +88,8 @@ pub async fn serve_stdio(
         tokio::spawn(async move { drop(server.catalogue(&who).await) });
     }
     let (input, output) = stdio_pipes();
-    let cancel = CancellationToken::new();
-    let input = Input {
-        input,
-        ended: cancel.clone(),
-    };
-    let lines = Lines::new((input, output), server.arguments().clone());
-    let running = match server.serve_with_ct(lines, cancel).await {
+    let lines = Lines::new((Input { input, ended }, output), server.arguments().clone());
+    let running = match server.serve(lines).await {
         Ok(running) => running,
         // A client that goes away before it says anything wanted nothing.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
@@ -107,7 +109,6 @@ pub async fn serve_stdio(
 /// Standard input, whose end is that of the session: so clients end a server.
 struct Input<R> {
     input: R,
-    /// Cancelled [`LAST_ANSWERS`] after the end.
     ended: CancellationToken,
 }
 
@@ -120,13 +121,38 @@ impl<R: AsyncRead + Unpin> AsyncRead for Input<R> {
         let before = into.filled().len();
         let read = Pin::new(&mut self.input).poll_read(context, into);
         if matches!(read, Poll::Ready(Ok(()))) && into.filled().len() == before {
-            let ended = self.ended.clone();
-            tokio::spawn(async move {
-                tokio::time::sleep(LAST_ANSWERS).await;
-                ended.cancel();
-            });
+            self.ended.cancel();
         }
         read
+    }
+}
+
+/// The service, whose calls end when standard input has.
+struct UntilInputEnds {
+    service: Service,
+    ended: CancellationToken,
+}
+
+impl Calls for UntilInputEnds {
+    fn call<'a>(
+        &'a self,
+        who: &'a Identity,
+        _: &'a HeaderMap,
+        operation: Operation,
+        cancel: CancellationToken,
+    ) -> Called<'a> {
+        let last = Instant::now() + SHORT_CALL;
+        let abandoned = async move {
+            self.ended.cancelled().await;
+            tokio::time::sleep_until(last).await;
+        };
+        Box::pin(async move {
+            tokio::select! {
+                biased;
+                answer = self.service.call(who, operation, cancel) => answer,
+                () = abandoned => Err(Problem::cancelled()),
+            }
+        })
     }
 }
 
