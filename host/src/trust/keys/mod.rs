@@ -87,6 +87,14 @@ pub enum KeyError {
     /// TB-10.
     #[error("invalid secret key length (expected 32 bytes)")]
     SecretLength,
+    /// Others may read or write it, and that cannot be changed.
+    #[error("others may use the key {} (mode {mode:04o}): give it the mode 0600", shown_path(.path))]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
     /// A new key would replace this one.
     #[error("{} is there already", shown_path(.0))]
     Exists(PathBuf),

@@ -1,9 +1,9 @@
 //! Secret keys and where they lie (TB-10, TB-16).
 
 use std::fmt;
-use std::fs::OpenOptions;
+use std::fs::{OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -40,14 +40,16 @@ impl SecretKey {
         Ok(Self(SigningKey::from_bytes(seed)))
     }
 
-    /// Reads a key file of at most 16384 bytes.
+    /// Reads a key file of at most 16384 bytes. One that others may read or write is closed to them.
     ///
     /// # Errors
     ///
-    /// [`KeyError`]: unreadable, too large, or no key.
+    /// [`KeyError`]: unreadable, too large, no key, or [`KeyError::Open`].
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let bytes = files::read_bounded_as(path, MAX_SECRET_KEY_BYTES, "secret-key")?;
-        Self::parse(&Zeroizing::new(bytes))
+        let bytes = Zeroizing::new(bytes);
+        close(path)?;
+        Self::parse(&bytes)
     }
 
     /// Makes a key and writes it to `path`, for its owner alone (0600). A key that is there is never replaced.
@@ -97,6 +99,29 @@ impl fmt::Debug for SecretKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SecretKey of {:?}", self.public())
     }
+}
+
+/// Takes from others what they may do with the file of a key.
+fn close(path: &Path) -> Result<(), KeyError> {
+    let open = |mode| KeyError::Open {
+        path: path.to_owned(),
+        mode,
+    };
+    let metadata = std::fs::metadata(path).map_err(|source| FileError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    let mode = metadata.mode() & 0o777;
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    let closed = Permissions::from_mode(mode & 0o700);
+    std::fs::set_permissions(path, closed).map_err(|_| open(mode))?;
+    tracing::warn!(
+        "others could use the key {} (mode {mode:04o}): it is closed to them now",
+        path.display()
+    );
+    Ok(())
 }
 
 /// `<directory>/<signer>.key` (TB-16, TK-26).
