@@ -2,12 +2,14 @@
 //!
 //! It is opened before anything runs, so that an execution that cannot be recorded is refused before it starts.
 //! Relies on the system for `O_APPEND`: the lines of a call are one write, so those of processes that share a log never mix.
+//! What a full disk cut off stays as it is, and the next line begins on a line of its own.
 //! Refuses everything that is not a regular file, and never follows a symlink at the end of the path.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -171,7 +173,7 @@ fn create_folder(path: &Path) -> Result<(), AuditError> {
 
 fn open(path: &Path) -> Result<File, AuditError> {
     // Non-blocking, so that a pipe that nobody reads does not hang the program before its type is known.
-    let flags = OFlags::WRONLY
+    let flags = OFlags::RDWR
         | OFlags::APPEND
         | OFlags::CREATE
         | OFlags::NOFOLLOW
@@ -195,14 +197,30 @@ fn open(path: &Path) -> Result<File, AuditError> {
 /// One write for all of it; what a full disk cut off is an error, never finished by a second write that
 /// another process could come before.
 fn append(mut file: &File, lines: &[u8]) -> io::Result<()> {
+    let lines = if ends_a_line(file)? {
+        Cow::Borrowed(lines)
+    } else {
+        Cow::Owned([b"\n", lines].concat())
+    };
     loop {
-        match file.write(lines) {
+        match file.write(&lines) {
             Ok(written) if written == lines.len() => return Ok(()),
             Ok(_) => return Err(io::ErrorKind::WriteZero.into()),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Whether nothing is in the file, or a whole line at its end.
+fn ends_a_line(file: &File) -> io::Result<bool> {
+    let Some(last) = file.metadata()?.len().checked_sub(1) else {
+        return Ok(true);
+    };
+    let mut byte = [0];
+    let read = file.read_at(&mut byte, last)?;
+    // Of a file that somebody has cut meanwhile nothing is known.
+    Ok(read == 0 || byte == *b"\n")
 }
 
 #[cfg(test)]
