@@ -84,7 +84,7 @@ fn run_on(
         components: Arc::new(ComponentDescriber::new(fetcher)),
         journals: None,
         credential: None,
-        protected: Arc::default(),
+        own: Arc::default(),
         jail: None,
         descriptions: None,
     });

@@ -8,7 +8,7 @@ use crate::canonical::digest;
 use crate::execution::Execution;
 use crate::guests::{bare, core, core_of, put_out};
 use crate::loopback::Loopback;
-use crate::program::Folder;
+use crate::program::{Folder, Run};
 
 /// Reads into 8192 by `function`, whose two strings are the string at 0.
 pub(crate) fn get(function: &str, argument: &str) -> String {
@@ -338,4 +338,60 @@ fn tc_03_a_star_is_no_url_for_a_core_module() {
     execution
         .run(&[])
         .assert_failed("capability denied: net.http:*");
+}
+
+/// What is hydrant's own a module neither reads nor writes, though its ceiling covers all around it.
+#[test]
+fn the_home_folder_and_the_audit_record_are_out_of_reach_of_a_module() {
+    let run = |folder: Folder, wasm: &[u8], kind: &str| {
+        let all = folder.argument("");
+        let execution = granted(folder, wasm, kind, &all);
+        let mut command = execution.command(&["--audit", "log/audit.jsonl"]);
+        command.env("HYDRANT_HOME", execution.folder.path("own"));
+        (Run::of(&mut command), execution.folder)
+    };
+    let denied = "wasm execution failed: capability denied: ";
+    let mut folder = Folder::new();
+    folder
+        .write("own/state/secrets.toml", "secret")
+        .write("other/state/secrets.toml", "secret")
+        .write("log/audit.jsonl", "");
+    for (path, allowed) in [
+        ("own/state/secrets.toml", false),
+        ("log/audit.jsonl", false),
+        ("policy.json", false),
+        ("other/state/secrets.toml", true),
+    ] {
+        let wasm = reading(&folder.argument(path));
+        let answer;
+        (answer, folder) = run(folder, &wasm, "fs.read");
+        assert_eq!(answer.status == 0, allowed, "{path}: {answer:?}");
+        assert_eq!(
+            !answer.stderr.contains(denied),
+            allowed,
+            "{path}: {answer:?}"
+        );
+    }
+    for (path, allowed) in [
+        ("log/audit.jsonl", false),
+        ("own/hydrant.toml", false),
+        ("own/new/deep/file", false),
+        ("other/hydrant.toml", true),
+    ] {
+        let path_inside = folder.argument(path);
+        let wasm = core(
+            &path_inside,
+            "forged",
+            &give("fs_write_file", &path_inside, "forged"),
+        );
+        let answer;
+        (answer, folder) = run(folder, &wasm, "fs.write");
+        assert_eq!(answer.status == 0, allowed, "{path}: {answer:?}");
+        let written = std::fs::read_to_string(folder.path(path)).is_ok_and(|text| text == "forged");
+        assert_eq!(written, allowed, "{path}: {answer:?}");
+    }
+    assert!(!folder.exists("own/new"), "nothing was made on the way");
+    // One line for each call, and one for each refusal: none was lost.
+    let lines = folder.text("log/audit.jsonl").lines().count();
+    assert_eq!(lines, 8 + 6);
 }

@@ -24,6 +24,8 @@ pub struct Entries {
     pub denied: Vec<String>,
     /// Files were changed, whatever became of the call then.
     pub files_changed: bool,
+    /// What kept the last list of changes from being made, if its skill is not told.
+    pub obstacle: Option<&'static str>,
     /// What was read.
     pub reads: Reads,
 }
@@ -39,6 +41,16 @@ impl Journal {
         let mut entries = self.entries();
         entries.files_changed = true;
         entries.reads.spoil();
+    }
+
+    /// Notes what kept files from being changed: the contract with skills knows fewer reasons.
+    pub(super) fn obstacle(&self, reason: FsError) {
+        self.entries().obstacle = match reason {
+            FsError::NoSpace => Some("no_space"),
+            FsError::ReadOnly => Some("read_only_file_system"),
+            FsError::Immutable => Some("immutable"),
+            _ => None,
+        };
     }
 
     /// Notes that a file was looked up, and what was found.

@@ -13,6 +13,7 @@ pub mod fetch;
 pub mod fs;
 mod journal;
 mod meter;
+mod own_files;
 mod parallel;
 pub mod process;
 mod stop;
@@ -20,16 +21,18 @@ mod stop;
 mod testing;
 pub(crate) mod turn;
 
-use std::path::PathBuf;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::jail::Launcher;
-use crate::policy::{Grant, Limits};
+use crate::policy::{Grant, Limits, MountHandle};
 use crate::trust::Digest;
 
 pub use self::journal::{Entries, Journal};
 pub use self::meter::{Budget, BudgetExceeded, Meter, MeterBudgets, Used};
+pub use self::own_files::OwnFiles;
+pub(crate) use self::own_files::real;
 pub use crate::jail::Cancellation;
 
 /// What one component call may do and has left: made for the call, shared by its hostcalls, dropped with it.
@@ -50,13 +53,33 @@ pub struct Call {
     pub components: Arc<dyn DescribeComponent>,
     /// Where changes of files are journalled; without it only one file can be changed at a time.
     pub journals: Option<fs::Journals>,
-    /// Real paths at and below which nothing is changed, whatever mount shows them: the home folder, the files
-    /// that say what is allowed, the audit log, and compiled code.
-    pub protected: Arc<[PathBuf]>,
+    /// What is neither read nor changed, whatever mount shows it.
+    pub own: Arc<OwnFiles>,
     /// What makes jails; without it no child starts that must be confined.
     pub jail: Option<Launcher>,
     /// Where answers of tools are kept; without it every tool is started each time.
     pub descriptions: Option<Arc<dyn KeepDescriptions>>,
+}
+
+impl Call {
+    /// Refuses what was opened as `relative` in a mount where it is hydrant's own, and notes that.
+    ///
+    /// # Errors
+    /// [`fs::FsError::Denied`], or what the system says.
+    fn check_own(
+        &self,
+        mount: &MountHandle,
+        relative: &str,
+        opened: impl AsFd,
+    ) -> Result<(), fs::FsError> {
+        let checked = self.own.in_mount(mount).and_then(|own| own.check(opened));
+        if checked == Err(fs::FsError::Denied) {
+            let path = format!("{}/{relative}", mount.at());
+            self.journal
+                .denied_capability(format!("fs.read:{}", path.trim_end_matches('/')));
+        }
+        checked
+    }
 }
 
 /// Asks a component for its description. The engine implements it; this folder knows no WebAssembly.

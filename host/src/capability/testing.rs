@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::fetch::Fetcher;
-use super::{Call, DescribeComponent, DescribeError, Journal, Meter, MeterBudgets};
+use super::{Call, DescribeComponent, DescribeError, Journal, Meter, MeterBudgets, OwnFiles};
 use crate::policy::{Grant, Policy};
 use crate::trust::Capability;
 
@@ -108,6 +108,7 @@ pub(super) fn writer_at(root: &Path, mounts: &str) -> Call {
     });
     Call {
         journals: Some(super::fs::Journals::new(root.join("state/changes"))),
+        own: Arc::new(OwnFiles::new([root.join("state").as_path()])),
         ..call(Grant::new(Arc::new(policy), &everything))
     }
 }
@@ -123,7 +124,7 @@ pub(super) fn call(grant: Grant) -> Call {
         credential: None,
         components: Arc::new(Describer),
         journals: None,
-        protected: Arc::default(),
+        own: Arc::default(),
         jail: None,
         descriptions: None,
     }

@@ -55,6 +55,7 @@ use std::time::Instant;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use hydrant::engine::SLOW_COMPILATION;
+use hydrant::home;
 
 use self::lazy::Lazy;
 use self::output::{Exit, fail};
@@ -163,6 +164,14 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error, arguments.get(1)),
     };
+    if !matches!(
+        cli.command,
+        Command::Doctor(_) | Command::Completions(_) | Command::Man(_) | Command::World
+    ) && let Some(home) = home::folder()
+        && let Err(error) = home::check(&home)
+    {
+        return finish(Err(error.into()));
+    }
     finish(match cli.command {
         Command::Hydrate(Lazy(arguments)) => hydrate::run(arguments),
         Command::Check(Lazy(arguments)) => check::run(arguments),

@@ -244,7 +244,7 @@ impl ComponentDescriber {
             credential: None,
             components: Arc::new(self.clone()),
             journals: None,
-            protected: Arc::default(),
+            own: Arc::default(),
             jail: None,
             descriptions: None,
         });

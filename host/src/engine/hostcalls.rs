@@ -11,12 +11,15 @@ use crate::capability::fetch::{self, FetchError};
 use crate::capability::fs::{self, FsError};
 use crate::capability::process::{self, ProcessError};
 
-/// Translates an enum whose variants have the same names on both sides.
+/// Translates an enum whose variants have the same names on both sides, but for those after the `;`.
 macro_rules! same_names {
-    ($from:ty => $to:ty { $($variant:ident),* $(,)? }) => {
+    ($from:ty => $to:ty { $($variant:ident),* $(; $own:ident as $other:ident)* $(,)? }) => {
         impl From<$from> for $to {
             fn from(value: $from) -> Self {
-                match value { $(<$from>::$variant => <$to>::$variant),* }
+                match value {
+                    $(<$from>::$variant => <$to>::$variant,)*
+                    $(<$from>::$own => <$to>::$other,)*
+                }
             }
         }
     };
@@ -24,7 +27,8 @@ macro_rules! same_names {
 
 same_names!(FsError => fs_read::FsError {
     Denied, NotFound, IsDirectory, NotDirectory, Special, LeavesMount, NotAccessible, TooLarge,
-    InvalidPath, FetchFailed, Conflict, Symlink, Io,
+    InvalidPath, FetchFailed, Conflict, Symlink, Io
+    ; NoSpace as Io; ReadOnly as NotAccessible; Immutable as NotAccessible
 });
 same_names!(fs_read::Symlinks => fs::Symlinks { Follow, Refuse });
 same_names!(fs_read::Overflow => fs::Overflow { Refuse, Cut });

@@ -7,10 +7,13 @@ use super::kept::Kept;
 use super::pinned::PinnedSkills;
 use super::{Host, HostError};
 use crate::audit::{AuditTarget, ContextId};
-use crate::capability::KeepDescriptions;
 use crate::capability::fetch::Fetcher;
+use crate::capability::{KeepDescriptions, OwnFiles};
 use crate::embedded::embedded_pins;
-use crate::engine::{ComponentDescriber, DescriptionCache, Engine, EngineOptions};
+use crate::engine::{
+    ComponentDescriber, DescriptionCache, Engine, EngineOptions, default_cache_folders,
+};
+use crate::home;
 use crate::jail::Launcher;
 use crate::pins::Root;
 use crate::policy::{CliMount, LayerFiles, Layers};
@@ -125,8 +128,8 @@ impl HostBuilder {
         self
     }
 
-    /// A further file that no call may write, such as the configuration of the program that builds this host. The
-    /// policies, the home folder, the audit log and compiled code are so anyway.
+    /// A further file or directory that no call may read or write, such as the configuration of the program that builds
+    /// this host. The policies, the home folder, the audit log and compiled code are so anyway.
     #[must_use]
     pub fn own_file(mut self, file: impl Into<PathBuf>) -> Self {
         self.own.push(file.into());
@@ -179,7 +182,7 @@ impl HostBuilder {
     ///
     /// [`HostError`]: a policy, a mount or the root is refused, or WebAssembly cannot run here.
     pub fn build(self) -> Result<Host, HostError> {
-        let protected: Vec<PathBuf> = self.own_files().flat_map(places).collect();
+        let own = OwnFiles::new(self.own_files().iter().map(PathBuf::as_path));
         let files = LayerFiles {
             policy: self.policy.as_deref(),
             tenant: self.tenant.as_deref(),
@@ -218,60 +221,26 @@ impl HostBuilder {
             pins: PinnedSkills::new(root, anchor),
             audit: self.audit.unwrap_or(AuditTarget::Off),
             context: self.context,
-            protected: protected.into(),
+            own: Arc::new(own),
             jail: self.jail,
             home: self.home,
         })
     }
 
-    /// What no call writes, whatever is mounted.
-    fn own_files(&self) -> impl Iterator<Item = &PathBuf> {
-        let audit = match &self.audit {
-            Some(AuditTarget::Required(file) | AuditTarget::Default(file)) => Some(file),
-            Some(AuditTarget::Off) | None => None,
-        };
-        let code = self.engine.cache.as_ref().map(|folders| &folders.code);
+    /// What no call reads or writes, whatever is mounted.
+    fn own_files(&self) -> Vec<PathBuf> {
+        let audit = self.audit.clone().and_then(AuditTarget::into_path);
+        let caches = self.engine.cache.clone().into_iter();
         let named = [&self.home, &self.policy, &self.tenant, &self.grant];
+        let named = named.into_iter().flatten().chain(&self.own).cloned();
         named
-            .into_iter()
-            .filter_map(Option::as_ref)
-            .chain(&self.own)
             .chain(audit)
-            .chain(code)
+            .chain(
+                caches
+                    .chain(default_cache_folders())
+                    .map(|cache| cache.code),
+            )
+            .chain(home::own_folders())
+            .collect()
     }
-}
-
-/// Where `path` really is, and where each link on the way there is: who can replace a link, can replace what it leads to.
-fn places(path: &PathBuf) -> Vec<PathBuf> {
-    let mut places = vec![real(path)];
-    let mut pending: Vec<PathBuf> = std::path::absolute(path).into_iter().collect();
-    while let Some(path) = pending.pop() {
-        for link in path.ancestors().filter(|there| there.is_symlink()) {
-            let parent = link.parent().and_then(|parent| parent.canonicalize().ok());
-            let (Some(parent), Some(name)) = (parent, link.file_name()) else {
-                continue;
-            };
-            let place = parent.join(name);
-            if places.contains(&place) {
-                continue;
-            }
-            if let (Ok(target), Ok(rest)) = (link.read_link(), path.strip_prefix(link)) {
-                pending.push(parent.join(target).join(rest));
-            }
-            places.push(place);
-        }
-    }
-    places
-}
-
-/// Where `path` really is. Of one that is not there yet, as the home folder before it is first needed, the directories
-/// that are there count, so that no link on the way hides it.
-pub(crate) fn real(path: &Path) -> PathBuf {
-    let named = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    for there in named.ancestors() {
-        if let (Ok(real), Ok(rest)) = (there.canonicalize(), named.strip_prefix(there)) {
-            return real.join(rest);
-        }
-    }
-    named
 }

@@ -107,6 +107,7 @@ impl Host {
         let call = Arc::new(CoreCall::new(
             &manifest.capabilities,
             StateDirectories::from_environment(self.home.as_deref()),
+            Arc::clone(&self.own),
             Arc::clone(&self.fetcher),
             budgets.meter_from(Instant::now()),
         ));

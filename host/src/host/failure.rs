@@ -59,6 +59,34 @@ impl Failure {
         }
     }
 
+    /// The same failure of a skill whose changes of files met this obstacle, which it was not told.
+    pub(super) fn because(self, obstacle: Option<&'static str>) -> Self {
+        let (code, message, details) = match (obstacle, self) {
+            (
+                Some(obstacle),
+                Self::Component(CallError::Skill {
+                    code,
+                    message,
+                    details,
+                }),
+            ) => {
+                let details = details.unwrap_or_default();
+                let mut members = match crate::trust::parse_json(details.as_bytes()) {
+                    Ok(serde_json::Value::Object(members)) => members,
+                    _ => serde_json::Map::new(),
+                };
+                members.insert("reason".into(), obstacle.into());
+                (code, message, serde_json::Value::Object(members))
+            }
+            (_, failure) => return failure,
+        };
+        Self::Component(CallError::Skill {
+            code,
+            message,
+            details: Some(details.to_string()),
+        })
+    }
+
     /// The same failure of a call that had changed files. A skill that ends with an error of its own knows that, and
     /// says so itself.
     pub(super) fn after_changes(self) -> Self {

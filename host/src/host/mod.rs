@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use crate::audit::{AuditTarget, ContextId};
 use crate::capability::fetch::{Credential, Fetcher};
 use crate::capability::fs::Journals;
-use crate::capability::{Call, Journal, KeepDescriptions};
+use crate::capability::{Call, Journal, KeepDescriptions, OwnFiles};
 use crate::engine::{Budgets, ComponentDescriber, Engine, ProbeFailure};
 use crate::jail::Launcher;
 use crate::pins::{Anchor, ComponentProbe, ProbeError, Root};
@@ -36,8 +36,6 @@ use self::kept::Kept;
 use self::pinned::PinnedSkills;
 
 pub use self::builder::HostBuilder;
-#[cfg(target_os = "linux")]
-pub(crate) use self::builder::real;
 pub use self::documents::{Documents, Found, Listing, MAX_DOCUMENTS};
 pub use self::error::HostError;
 pub use self::failure::Failure;
@@ -56,8 +54,8 @@ pub struct Host {
     context: Option<ContextId>,
     /// Where core modules keep keys and queues, and changes of files are journalled.
     home: Option<PathBuf>,
-    /// What no skill changes.
-    protected: Arc<[PathBuf]>,
+    /// What no skill reads or changes.
+    own: Arc<OwnFiles>,
     jail: Option<Launcher>,
     /// Whatever the policies say.
     no_processes: bool,
@@ -255,10 +253,10 @@ impl Host {
         &self.fetcher
     }
 
-    /// What no call changes: real paths, and each link on the way there.
+    /// What no call reads or changes.
     #[cfg(target_os = "linux")]
-    pub(crate) fn protected(&self) -> &[PathBuf] {
-        &self.protected
+    pub(crate) fn own(&self) -> &OwnFiles {
+        &self.own
     }
 
     #[cfg(target_os = "linux")]
@@ -292,7 +290,7 @@ impl Host {
                 .home
                 .as_ref()
                 .map(|home| Journals::new(home.join("state/changes"))),
-            protected: Arc::clone(&self.protected),
+            own: Arc::clone(&self.own),
             jail: self.jail.clone(),
             descriptions: self.descriptions.clone(),
         })

@@ -258,7 +258,7 @@ impl Host {
             });
         let entries = context.journal.take();
         let result = result.map(|answer| answer.response).map_err(|error| {
-            let failure = Failure::of_component(error);
+            let failure = Failure::of_component(error).because(entries.obstacle);
             if entries.files_changed {
                 failure.after_changes()
             } else {

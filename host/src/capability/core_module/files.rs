@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 
 use cap_std::fs::Dir;
 use rustix::fs::{AtFlags, FileType, Mode};
@@ -44,7 +45,11 @@ impl CoreCall {
         let Some(path) = declared::path(path) else {
             return Ok(None);
         };
-        let opened = self.below_roots(&path, open_file);
+        let opened = self.below_roots(&path, |value, rest| {
+            let (file, length) = open_file(value, rest)?;
+            self.own.anywhere().check(&file)?;
+            Ok((file, length))
+        });
         let opened = self.noted(CoreKind::FsRead, opened)?;
         let Some((file, length)) = opened else {
             return Ok(None);
@@ -68,12 +73,49 @@ impl CoreCall {
         if self.declared.roots(kind, &path).is_empty() || path.segments().any(is_git) {
             return Err(denied(kind, path.as_str()));
         }
-        let outcome = match write(&path, bytes) {
+        let outcome = match self.write(&path, bytes) {
             Ok(()) => Ok(Some(())),
             Err(Miss::Denied) => Err(denied(kind, path.as_str())),
             Err(Miss::Unusable) => Ok(None),
         };
         self.noted(kind, outcome)
+    }
+
+    /// A directory that may be read, to be listed.
+    pub(super) fn directory(&self, value: &VirtualPath, rest: &str) -> Result<OwnedFd, LookError> {
+        let directory = find_directory(value, rest)?;
+        self.own.anywhere().check(&directory)?;
+        Ok(directory)
+    }
+
+    /// Writes a file no component of whose path is a link.
+    fn write(&self, path: &VirtualPath, bytes: &[u8]) -> Result<(), Miss> {
+        let Some((parent, name)) = path
+            .as_str()
+            .rsplit_once('/')
+            .filter(|(_, name)| !name.is_empty())
+        else {
+            return Err(Miss::Unusable);
+        };
+        let parent = VirtualPath::normalise(&format!("/{parent}")).map_err(|_| Miss::Unusable)?;
+        if self.own.hold(Path::new(path.as_str())) {
+            return Err(Miss::Denied);
+        }
+        let directory = place::make_directory(&parent)?;
+        let own = self.own.anywhere();
+        own.check(&directory)
+            .and_then(|()| own.check_name(&directory, name))
+            .map_err(|_| Miss::Denied)?;
+        let permissions = match rustix::fs::statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
+                FileType::RegularFile => Mode::from_raw_mode(stat.st_mode) & PERMISSIONS,
+                FileType::Symlink => return Err(Miss::Denied),
+                _ => return Err(Miss::Unusable),
+            },
+            Err(Errno::NOENT) => NEW_FILE,
+            Err(_) => return Err(Miss::Unusable),
+        };
+        replace(&directory, name, bytes, permissions).map_err(|_| Miss::Unusable)
     }
 
     /// Asks `look` below each declared value that holds `path`, the widest first; the first that gives something wins.
@@ -146,8 +188,8 @@ fn open_file(value: &VirtualPath, rest: &str) -> Result<(File, u64), LookError> 
     }
 }
 
-/// A directory below a declared value, as a reference.
-pub(super) fn find_directory(value: &VirtualPath, rest: &str) -> Result<OwnedFd, LookError> {
+/// A directory below a declared value, to be listed.
+fn find_directory(value: &VirtualPath, rest: &str) -> Result<OwnedFd, LookError> {
     match root(value)? {
         Root::Directory(directory) => Ok(Found::beneath(&directory, rest)?.into_directory()?),
         Root::File(_) => Err(FsError::NotDirectory.into()),
@@ -174,27 +216,4 @@ fn reopen(reference: OwnedFd) -> Result<(File, u64), FsError> {
 fn measure(file: File) -> Result<(File, u64), FsError> {
     let length = file.metadata().map_err(|_| FsError::Io)?.len();
     Ok((file, length))
-}
-
-/// Writes a file no component of whose path is a link.
-fn write(path: &VirtualPath, bytes: &[u8]) -> Result<(), Miss> {
-    let Some((parent, name)) = path
-        .as_str()
-        .rsplit_once('/')
-        .filter(|(_, name)| !name.is_empty())
-    else {
-        return Err(Miss::Unusable);
-    };
-    let parent = VirtualPath::normalise(&format!("/{parent}")).map_err(|_| Miss::Unusable)?;
-    let directory = place::make_directory(&parent)?;
-    let permissions = match rustix::fs::statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => Mode::from_raw_mode(stat.st_mode) & PERMISSIONS,
-            FileType::Symlink => return Err(Miss::Denied),
-            _ => return Err(Miss::Unusable),
-        },
-        Err(Errno::NOENT) => NEW_FILE,
-        Err(_) => return Err(Miss::Unusable),
-    };
-    replace(&directory, name, bytes, permissions).map_err(|_| Miss::Unusable)
 }

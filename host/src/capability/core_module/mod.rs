@@ -26,7 +26,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use self::declared::Declared;
 use super::fetch::Fetcher;
-use super::{BudgetExceeded, Meter};
+use super::{BudgetExceeded, Meter, OwnFiles};
 use crate::trust::{Capability, escaped};
 
 pub use self::state::StateDirectories;
@@ -107,23 +107,27 @@ pub enum Ended {
 pub struct CoreCall {
     declared: Declared,
     state: StateDirectories,
+    own: Arc<OwnFiles>,
     meter: Meter,
     fetcher: Arc<Fetcher>,
     used: Mutex<BTreeSet<CoreKind>>,
 }
 
 impl CoreCall {
-    /// `capabilities` are those of the manifest that every layer allows; `meter` has begun to count.
+    /// `capabilities` are those of the manifest that every layer allows; `own` is read and changed by none of them, and
+    /// `meter` has begun to count.
     #[must_use]
     pub fn new(
         capabilities: &[Capability],
         state: StateDirectories,
+        own: Arc<OwnFiles>,
         fetcher: Arc<Fetcher>,
         meter: Meter,
     ) -> Self {
         Self {
             declared: Declared::new(capabilities),
             state,
+            own,
             meter,
             fetcher,
             used: Mutex::default(),

@@ -56,7 +56,13 @@ impl Site {
             wall_clock,
             ..AMPLE
         };
-        CoreCall::new(&capabilities, state, fetcher, meter(budgets))
+        CoreCall::new(
+            &capabilities,
+            state,
+            Arc::default(),
+            fetcher,
+            meter(budgets),
+        )
     }
 
     fn reader(&self) -> CoreCall {

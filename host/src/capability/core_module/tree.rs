@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{AtFlags, Dir, FileType};
 use serde::Serialize;
 
-use super::{CoreCall, CoreKind, Ended, declared, files, place};
+use super::{CoreCall, CoreKind, Ended, declared, place};
 use crate::capability::BudgetExceeded;
 
 /// TH-08: entries of a document.
@@ -50,7 +50,7 @@ impl CoreCall {
         let Some(path) = declared::path(path) else {
             return Ok(None);
         };
-        let found = self.below_roots(&path, files::find_directory);
+        let found = self.below_roots(&path, |value, rest| self.directory(value, rest));
         let Some(top) = self.noted(CoreKind::FsRead, found)? else {
             return Ok(None);
         };
@@ -94,7 +94,10 @@ impl CoreCall {
     /// The first files and directories of a directory, in reverse order of their names; none if it cannot be listed.
     fn children(&self, top: &OwnedFd, relative: &str) -> Result<Vec<Pending>, BudgetExceeded> {
         let listed = place::refer_beneath(top, relative).and_then(|found| place::list(&found));
-        let Ok(directory) = listed else {
+        let listed = listed
+            .ok()
+            .filter(|listed| self.own.anywhere().check(listed).is_ok());
+        let Some(directory) = listed else {
             return Ok(Vec::new());
         };
         let Ok(names) = Dir::read_from(&directory) else {

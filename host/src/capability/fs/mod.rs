@@ -76,6 +76,16 @@ pub enum FsError {
     /// A symbolic link on the way, or at its end, where none may be: [`Symlinks::Refuse`], and every write.
     #[error("a symbolic link")]
     Symlink,
+    /// There is no room on the device, or in the user's quota; of a write.
+    #[error("no room is left")]
+    NoSpace,
+    /// The file system can only be read; of a write.
+    #[error("a read-only file system")]
+    ReadOnly,
+    /// The file or its directory cannot be changed, whatever its mode says: it is immutable, or somebody else's in a
+    /// directory like `/tmp`; of a write.
+    #[error("immutable")]
+    Immutable,
     /// Any other failure of the device below.
     #[error("input or output failed")]
     Io,
@@ -196,13 +206,8 @@ pub fn read(
                 remote::read(call, &url, max_bytes, request.overflow)
             }
             Ok(Location::Directory { mount, relative }) => {
-                let opened = OpenFile::beneath(mount.dir(), &relative, request.symlinks);
-                let found = opened
-                    .as_ref()
-                    .map(|file| file.stamp)
-                    .map_err(|error| *error);
-                call.journal.read(mount, relative, request.symlinks, found);
-                read_opened(call, opened, max_bytes, request.overflow)
+                let how = (max_bytes, request.overflow, request.symlinks);
+                read_in_mount(call, mount, relative, how)
             }
         }
     })
@@ -228,12 +233,15 @@ pub fn tree(
             Err(error) => Err(error),
             Ok(Location::Https { .. }) => Err(FsError::FetchFailed),
             Ok(Location::Directory { mount, relative }) => {
-                open::directory_beneath(mount.dir(), &relative)
+                open::directory_beneath(mount.dir(), &relative).and_then(|root| {
+                    call.check_own(&mount, &relative, &root)?;
+                    Ok((root, call.own.in_mount(&mount)?))
+                })
             }
         };
         match root {
             Err(error) => Ok(Err(error)),
-            Ok(root) => tree::list(root, &request, &call.meter),
+            Ok((root, own)) => tree::list(root, &request, &own, &call.meter),
         }
     })
 }
@@ -249,22 +257,25 @@ pub(super) fn read_beneath(
     max_bytes: u32,
     overflow: Overflow,
 ) -> Result<Result<File, FsError>, BudgetExceeded> {
-    let opened = OpenFile::beneath(mount.dir(), relative, Symlinks::Follow);
+    let how = (max_bytes, overflow, Symlinks::Follow);
+    read_in_mount(call, mount.clone(), relative.to_owned(), how)
+}
+
+fn read_in_mount(
+    call: &Call,
+    mount: MountHandle,
+    relative: String,
+    (max_bytes, overflow, symlinks): (u32, Overflow, Symlinks),
+) -> Result<Result<File, FsError>, BudgetExceeded> {
+    let opened = OpenFile::beneath(mount.dir(), &relative, symlinks).and_then(|opened| {
+        call.check_own(&mount, &relative, &opened.file)?;
+        Ok(opened)
+    });
     let found = opened
         .as_ref()
         .map(|file| file.stamp)
         .map_err(|error| *error);
-    call.journal
-        .read(mount.clone(), relative.to_owned(), Symlinks::Follow, found);
-    read_opened(call, opened, max_bytes, overflow)
-}
-
-fn read_opened(
-    call: &Call,
-    opened: Result<OpenFile, FsError>,
-    max_bytes: u32,
-    overflow: Overflow,
-) -> Result<Result<File, FsError>, BudgetExceeded> {
+    call.journal.read(mount, relative, symlinks, found);
     let OpenFile {
         file,
         length,

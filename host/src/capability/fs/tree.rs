@@ -17,6 +17,7 @@ use rustix::io::Errno;
 
 use super::names::Buffer;
 use super::{Entry, EntryKind, FsError, Tree, TreeRequest, from_errno};
+use crate::capability::own_files::Opened;
 use crate::capability::{BudgetExceeded, Meter};
 
 /// Entries of one listing (TN-10).
@@ -45,6 +46,7 @@ const ENTER: OFlags = OFlags::RDONLY
 pub(super) fn list(
     root: OwnedFd,
     request: &TreeRequest,
+    own: &Opened<'_>,
     meter: &Meter,
 ) -> Result<Result<Tree, FsError>, BudgetExceeded> {
     let mut listing = Listing {
@@ -52,6 +54,7 @@ pub(super) fn list(
         left: usize::try_from(request.max_entries.clamp(1, MAX_ENTRIES)).unwrap_or(1),
         path_bytes_left: MAX_PATH_BYTES,
         include_hidden: request.include_hidden,
+        own,
         meter,
         levels: Vec::new(),
         entries: Vec::new(),
@@ -96,6 +99,8 @@ struct Listing<'call> {
     left: usize,
     path_bytes_left: usize,
     include_hidden: bool,
+    /// What is hydrant's own is not entered.
+    own: &'call Opened<'call>,
     meter: &'call Meter,
     levels: Vec<Level>,
     entries: Vec<Entry>,
@@ -120,8 +125,12 @@ impl Listing<'_> {
         let may_enter = kind == EntryKind::Directory && name.to_bytes() != b".git";
         let entered = may_enter && self.levels.len() < self.depth && self.left > 1;
         // TS-36: whether something is left out here, a look inside tells, unless it is known already.
-        let opened = (entered || (may_enter && !self.truncated))
-            .then(|| rustix::fs::openat(directory, &name, ENTER, Mode::empty()));
+        let opened = (entered || (may_enter && !self.truncated)).then(|| {
+            let opened = rustix::fs::openat(directory, &name, ENTER, Mode::empty())?;
+            // As one that the system does not let the host enter.
+            let own = self.own.check_child(&opened);
+            own.map(|()| opened).map_err(|_| Errno::ACCESS)
+        });
         let refusal = match &opened {
             Some(Ok(_)) => None,
             Some(Err(errno)) => Some(*errno),

@@ -44,6 +44,8 @@ pub(super) fn run(
         return Err(ProcessError::Unconfined.into());
     }
     let found = Found::beneath(leave.mount.dir(), &leave.relative).map_err(missing)?;
+    call.check_own(&leave.mount, &leave.relative, found.reference())
+        .map_err(missing)?;
     if found.is_file() {
         return Err(ProcessError::NotDirectory.into());
     }

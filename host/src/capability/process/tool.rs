@@ -63,6 +63,8 @@ pub(super) fn run(
         }
         (Place::Local { mount, relative }, Leave::Start(leave)) => {
             let found = Found::beneath(mount.dir(), &relative).map_err(missing)?;
+            call.check_own(&mount, &relative, found.reference())
+                .map_err(missing)?;
             if !found.is_file() {
                 return Err(ProcessError::NotFound.into());
             }

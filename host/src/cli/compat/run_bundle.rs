@@ -216,7 +216,10 @@ fn prepare(arguments: &Arguments) -> Result<(VerifiedBundle, Host), Box<Refused>
 }
 
 fn host(arguments: &Arguments) -> Result<Host, HostError> {
-    let mut builder = config::host().policy(&arguments.policy);
+    let mut builder = config::host()
+        .policy(&arguments.policy)
+        .audit(arguments.audit_target())
+        .own_file(&arguments.keys);
     for mount in &arguments.mounts {
         builder = builder.mount(CliMount::of_policy(mount)?);
     }

@@ -100,6 +100,7 @@ impl Site {
         let call = CoreCall::new(
             &self.declared,
             StateDirectories::from_environment(Some(&self.root.join("home"))),
+            Arc::default(),
             Arc::new(Fetcher::new(&[]).unwrap()),
             self.budgets.meter_from(Instant::now()),
         );

@@ -27,6 +27,8 @@ pub(super) enum Role {
     Fill,
     /// Fill a mount with `dir: "@cli"`, or leave it empty, if there is one.
     Offer,
+    /// The same, of a directory that may lie in one of hydrant's own.
+    Granted,
 }
 
 /// What a mount of the command line maps to.
@@ -136,6 +138,14 @@ impl CliMount {
             at,
             target: MountTarget::Nothing,
             role: Role::Offer,
+        }
+    }
+
+    /// As [`offered`](Self::offered), of a directory that the host has made for this purpose among its own.
+    pub(crate) fn granted(at: VirtualPath, directory: &Path) -> Self {
+        Self {
+            role: Role::Granted,
+            ..Self::offered(at, directory)
         }
     }
 

@@ -31,6 +31,7 @@ struct MountedDirectory {
     at: VirtualPath,
     directory: Dir,
     real: PathBuf,
+    granted: bool,
 }
 
 impl MountHandle {
@@ -42,6 +43,11 @@ impl MountHandle {
     /// Where the directory appears.
     pub fn at(&self) -> &VirtualPath {
         &self.0.at
+    }
+
+    /// Whether the host itself named the directory for this purpose: it may then lie in a directory of hydrant's own.
+    pub(crate) fn is_granted(&self) -> bool {
+        self.0.granted
     }
 
     /// The real path, absolute and without links. For starting children and for taking it out of what they print

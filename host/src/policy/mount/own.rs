@@ -44,6 +44,7 @@ impl OwnMount {
                 at,
                 directory,
                 real,
+                granted: !under_ceilings,
             })),
             under_ceilings,
         })

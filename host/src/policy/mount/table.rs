@@ -78,7 +78,7 @@ impl MountTable {
             }
             match rules.iter().find(|rule| rule.value.at == flag.at) {
                 Some(rule) if rule.value.source == MountSource::CommandLine => {}
-                _ if flag.role == Role::Offer => {}
+                _ if matches!(flag.role, Role::Offer | Role::Granted) => {}
                 Some(rule) => {
                     return fault(&format!(
                         "{}:{} maps it already, and not with dir: \"@cli\"",
@@ -172,10 +172,13 @@ impl Mounted {
         };
         let mapped = match &rule.value.source {
             MountSource::Https(base) => Mapped::Https(base.clone()),
-            MountSource::Directory(directory) => {
-                Mapped::directory(&rule.value.at, origins.directory, Path::new(directory))
-                    .map_err(constraint)?
-            }
+            MountSource::Directory(directory) => Mapped::directory(
+                &rule.value.at,
+                origins.directory,
+                Path::new(directory),
+                false,
+            )
+            .map_err(constraint)?,
             MountSource::CommandLine => {
                 let flag = origins
                     .flags
@@ -208,7 +211,8 @@ impl Mounted {
             MountTarget::Https(base) => Mapped::Https(base.clone()),
             MountTarget::Nothing => Mapped::Unnamed,
             MountTarget::Directory(directory) => {
-                Mapped::directory(&flag.at, origins.working_directory, directory).map_err(
+                let granted = flag.role == Role::Granted;
+                Mapped::directory(&flag.at, origins.working_directory, directory, granted).map_err(
                     |rule| PolicyError::Flag {
                         flag: flag.flag(),
                         rule: format!("the target {rule}"),
@@ -252,13 +256,19 @@ impl Mounted {
 }
 
 impl Mapped {
-    fn directory(at: &VirtualPath, base: &Path, directory: &Path) -> Result<Self, String> {
+    fn directory(
+        at: &VirtualPath,
+        base: &Path,
+        directory: &Path,
+        granted: bool,
+    ) -> Result<Self, String> {
         let (directory, real) =
             open_directory(base, directory).map_err(|error| error.to_string())?;
         Ok(Self::Directory(MountHandle(Arc::new(MountedDirectory {
             at: at.clone(),
             directory,
             real,
+            granted,
         }))))
     }
 }

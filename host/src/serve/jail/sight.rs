@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 
 use super::{AgentError, Directories, TEMPORARY};
-use crate::host::{Host, real};
+use crate::capability::real;
+use crate::host::Host;
 use crate::jail::{Access, InsidePath};
 
 /// Where the workspace is.
@@ -78,8 +79,7 @@ impl Sight {
                     .iter()
                     .filter(|other| other.access == Access::ReadOnly && other.real != one.real)
                     .map(|other| other.real.as_path());
-                let own = host.protected().iter().map(PathBuf::as_path);
-                one.keep(own.chain(read_only), covered, &mut shown)?;
+                one.keep(host.own().places().chain(read_only), covered, &mut shown)?;
             }
         }
         Ok(Self { shown })
@@ -168,10 +168,7 @@ impl Asked {
             }
         }
         if self.access == Access::ReadWrite
-            && let Some(own) = host
-                .protected()
-                .iter()
-                .find(|own| self.real.starts_with(own))
+            && let Some(own) = host.own().places().find(|own| self.real.starts_with(own))
         {
             return refused(format!("lies in hydrant's own {}", own.display()));
         }

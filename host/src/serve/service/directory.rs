@@ -51,14 +51,14 @@ impl Directory {
         let mut next = Self::default();
         let mut left_out = Vec::new();
         let mut homes: BTreeMap<PathBuf, String> = BTreeMap::new();
-        let reserved = Reserved::of(&file.tenants, config);
+        let reserved = Arc::new(Reserved::of(&file.tenants, config));
         for definition in file.tenants {
             let name = definition.name.clone();
             let tokens: Vec<_> = definition.all_tokens().collect();
             let opened = reserved
                 .check(&definition)
                 .map_err(ServeError::from)
-                .and_then(|()| self.tenant(definition, config, engine))
+                .and_then(|()| self.tenant(definition, config, &reserved, engine))
                 .and_then(|known| {
                     let home = known.tenant.state().canonicalize().unwrap_or_default();
                     match homes.insert(home, name.clone()) {
@@ -88,6 +88,7 @@ impl Directory {
         &self,
         definition: Definition,
         config: &Arc<ServeConfig>,
+        reserved: &Arc<Reserved>,
         engine: &Engine,
     ) -> Result<Known, ServeError> {
         let policies = policies(&definition, config);
@@ -98,7 +99,7 @@ impl Directory {
         Ok(match known {
             Some(known) => known.clone(),
             None => Known {
-                tenant: Arc::new(Tenant::open(definition, config, engine)?),
+                tenant: Arc::new(Tenant::open(definition, config, reserved, engine)?),
                 policies,
             },
         })

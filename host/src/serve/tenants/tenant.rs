@@ -11,6 +11,7 @@ use tokio::sync::broadcast;
 
 use super::{Definition, Profile};
 use crate::audit::AuditTarget;
+use crate::capability::real;
 use crate::engine::{Engine, EngineOptions, default_cache_folders};
 use crate::govern::config::{Config as GovernConfig, HostPattern, JailedClients};
 use crate::govern::failure::Failure;
@@ -127,9 +128,10 @@ impl Tenant {
     /// # Errors
     ///
     /// [`TenantError`]
-    pub fn open(
+    pub(crate) fn open(
         definition: Definition,
         config: &Arc<ServeConfig>,
+        reserved: &Arc<Reserved>,
         engine: &Engine,
     ) -> Result<Self, TenantError> {
         let name = definition.name.clone();
@@ -143,7 +145,7 @@ impl Tenant {
         for folder in [&home, &state, &empty] {
             private_folder(folder).map_err(|reason| unusable(&name, folder, reason))?;
         }
-        let host = builder(&definition, config, engine, &home)
+        let host = builder(&definition, config, reserved, engine, &home)
             .and_then(|builder| mounted(builder, &definition, &empty).map_err(Problem::Mount))
             .and_then(|builder| builder.build().map_err(|error| Problem::Host(error.into())))
             .map_err(|problem| problem.of(&name))?;
@@ -151,12 +153,13 @@ impl Tenant {
         let making = (
             definition.clone(),
             Arc::clone(config),
+            Arc::clone(reserved),
             engine.clone(),
             home.clone(),
         );
         let make_planner = move || {
-            let (definition, config, engine, home) = &making;
-            let builder = builder(definition, config, engine, home)
+            let (definition, config, reserved, engine, home) = &making;
+            let builder = builder(definition, config, reserved, engine, home)
                 .map_err(|problem| problem.of(&definition.name).to_string())?;
             let host = builder.without_mounts().build();
             host.map(Arc::new).map_err(|error| error.to_string())
@@ -381,6 +384,7 @@ impl Problem {
 fn builder(
     definition: &Definition,
     config: &ServeConfig,
+    reserved: &Reserved,
     engine: &Engine,
     home: &Path,
 ) -> Result<HostBuilder, Problem> {
@@ -396,13 +400,9 @@ fn builder(
         .home(home)
         .keep_hydrations(KEPT_BYTES)
         // Who approves for a tenant decides within the policies, not over the server's network.
-        .bind_governed_requests()
-        .own_file(&config.home);
-    for file in &config.own_files {
-        builder = builder.own_file(file);
-    }
-    if let Some(folders) = default_cache_folders() {
-        builder = builder.own_file(folders.code);
+        .bind_governed_requests();
+    for own in reserved.homes.iter().chain(&reserved.files) {
+        builder = builder.own_file(own);
     }
     if let Some(policy) = &config.policy {
         builder = builder.policy(policy);
@@ -437,10 +437,10 @@ fn mounted(
     }
     builder = match &definition.os_root {
         Some(root) => builder.os_root(root),
-        None => builder.mount(CliMount::offered(VirtualPath::os(), empty)),
+        None => builder.mount(CliMount::granted(VirtualPath::os(), empty)),
     };
     if !definition.mounts.contains_key("/workspace") {
-        builder = builder.mount(CliMount::offered(VirtualPath::workspace(), empty));
+        builder = builder.mount(CliMount::granted(VirtualPath::workspace(), empty));
     }
     Ok(builder)
 }
@@ -451,7 +451,8 @@ fn home_of(definition: &Definition, config: &ServeConfig) -> PathBuf {
     definition.home.clone().unwrap_or_else(own)
 }
 
-/// What no tenant may mount.
+/// What no tenant may mount, or reach by a mount.
+#[derive(Debug)]
 pub(crate) struct Reserved {
     /// Home folders of the server and of all tenants, that are there or will be.
     homes: Vec<PathBuf>,
@@ -508,18 +509,6 @@ impl Reserved {
             }
         }
         Ok(())
-    }
-}
-
-/// Without links, also where the end of it is not there yet.
-fn real(path: &Path) -> PathBuf {
-    if let Ok(real) = path.canonicalize() {
-        return real;
-    }
-    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    match (whole.parent(), whole.file_name()) {
-        (Some(parent), Some(name)) => real(parent).join(name),
-        _ => whole,
     }
 }
 

@@ -5,13 +5,16 @@
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
 use rustix::fs::{AtFlags, Dev, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::FsError;
 use super::steps::Steps;
-use crate::capability::fs::{Symlinks, from_errno, open, walk};
+use super::{FsError, from_errno};
+use crate::capability::OwnFiles;
+use crate::capability::fs::{Symlinks, open, walk};
+use crate::capability::own_files::Opened;
 
 /// Handles that are held, of the thousand that systems often grant a process.
 const HELD: usize = 256;
@@ -55,8 +58,7 @@ pub(super) struct Index(usize);
 #[derive(Debug)]
 pub(super) struct Directories {
     mounts: Vec<OwnedFd>,
-    /// The directory that holds the journals: what says how files are changed is not changed by that.
-    journals: Option<Identity>,
+    own: Arc<OwnFiles>,
     known: Vec<Directory>,
     by_path: HashMap<(usize, String), Index>,
 }
@@ -70,7 +72,7 @@ struct Directory {
 }
 
 /// Device and inode.
-pub(super) type Identity = (Dev, u64);
+type Identity = (Dev, u64);
 
 /// The handle of a directory.
 #[derive(Debug)]
@@ -90,10 +92,10 @@ impl AsFd for Handle<'_> {
 
 impl Directories {
     /// The directories beneath these mounts, none of which is known yet.
-    pub(super) fn new(mounts: Vec<OwnedFd>, journals: Option<Identity>) -> Directories {
+    pub(super) fn new(mounts: Vec<OwnedFd>, own: Arc<OwnFiles>) -> Directories {
         Directories {
             mounts,
-            journals,
+            own,
             known: Vec::new(),
             by_path: HashMap::new(),
         }
@@ -103,7 +105,7 @@ impl Directories {
     ///
     /// # Errors
     /// [`FsError::NotFound`] also where something on the way is no directory; [`FsError::Symlink`];
-    /// [`FsError::Denied`] for the folder of the journals; what the system says.
+    /// [`FsError::Denied`] for what is hydrant's own; what the system says.
     pub(super) fn find(&mut self, mount: usize, path: &str) -> Result<Index, FsError> {
         let key = (mount, path.to_owned());
         if let Some(index) = self.by_path.get(&key) {
@@ -111,9 +113,7 @@ impl Directories {
         }
         let handle = open::resolve(self.mount(mount)?, path, WORK, Symlinks::Refuse)?;
         let identity = identity(&handle)?;
-        if self.journals == Some(identity) {
-            return Err(FsError::Denied);
-        }
+        self.own(mount)?.check(&handle)?;
         let index = Index(self.known.len());
         self.known.push(Directory {
             mount,
@@ -128,8 +128,8 @@ impl Directories {
     /// The directories that have to be made so that there is one at `path`, the outermost first.
     ///
     /// # Errors
-    /// [`FsError::NotDirectory`], [`FsError::Symlink`], [`FsError::Denied`] in the folder of the journals, and what
-    /// the system says.
+    /// [`FsError::NotDirectory`], [`FsError::Symlink`], [`FsError::Denied`] of what is hydrant's own, and what the system
+    /// says.
     pub(super) fn missing(&self, mount: usize, path: &str) -> Result<Vec<String>, FsError> {
         let top = self.mount(mount)?;
         if path.is_empty() {
@@ -147,12 +147,9 @@ impl Directories {
             match walk::step(from, name, walk::PASS | OFlags::DIRECTORY | OFlags::CLOEXEC) {
                 Ok(directory) => held = Some(directory),
                 Err(FsError::NotFound) => {
-                    if self
-                        .journals
-                        .is_some_and(|journals| identity(from) == Ok(journals))
-                    {
-                        return Err(FsError::Denied);
-                    }
+                    let own = self.own(mount)?;
+                    own.check(from)?;
+                    own.check_name(from, name)?;
                     match rustix::fs::statat(from, name, AtFlags::SYMLINK_NOFOLLOW) {
                         Ok(_) => return Err(FsError::NotDirectory),
                         Err(Errno::NOENT) => {}
@@ -263,12 +260,26 @@ impl Directories {
         Ok(())
     }
 
+    /// Refuses to change what has this name in a directory, if it is hydrant's own.
+    ///
+    /// # Errors
+    /// [`FsError::Denied`], or what the system says.
+    pub(super) fn check_name(&self, index: Index, name: &str) -> Result<(), FsError> {
+        let directory = self.known.get(index.0).ok_or(FsError::Io)?;
+        let own = self.own(directory.mount)?;
+        own.check_name(self.handle(index)?, name)
+    }
+
+    fn own(&self, mount: usize) -> Result<Opened<'_>, FsError> {
+        self.own.beneath(self.mount(mount)?)
+    }
+
     fn mount(&self, mount: usize) -> Result<BorrowedFd<'_>, FsError> {
         self.mounts.get(mount).map(AsFd::as_fd).ok_or(FsError::Io)
     }
 }
 
-pub(super) fn identity(directory: impl AsFd) -> Result<Identity, FsError> {
+fn identity(directory: impl AsFd) -> Result<Identity, FsError> {
     let stat = rustix::fs::fstat(directory).map_err(from_errno)?;
     Ok((stat.st_dev, stat.st_ino))
 }

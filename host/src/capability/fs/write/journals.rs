@@ -10,11 +10,9 @@ use std::time::Duration;
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::directories::Identity;
 use super::record::Record;
 use super::steps::Steps;
-use super::{FsError, directories, stage};
-use crate::capability::fs::{from_errno, open};
+use super::{FsError, from_errno, from_io, stage};
 use crate::capability::{BudgetExceeded, Meter};
 
 /// The lock of the folder. It is never removed.
@@ -110,14 +108,6 @@ impl Journals {
 }
 
 impl Locked {
-    /// Which directory the folder is.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub(super) fn identity(&self) -> Result<Identity, FsError> {
-        directories::identity(&self.folder)
-    }
-
     /// The names of all journals, by their bytes. What was never finished of a journal is removed.
     pub(super) fn names(&self) -> Vec<String> {
         let mut names = leftovers(&self.folder);
@@ -154,8 +144,8 @@ impl Locked {
         let mut file = File::from(opened.map_err(from_errno)?);
         let stored = steps
             .pass()
-            .and_then(|()| file.write_all(&bytes).map_err(open::from_io))
-            .and_then(|()| file.sync_data().map_err(open::from_io))
+            .and_then(|()| file.write_all(&bytes).map_err(from_io))
+            .and_then(|()| file.sync_data().map_err(from_io))
             .and_then(|()| steps.pass())
             .and_then(|()| {
                 rustix::fs::renameat(&self.folder, &unfinished, &self.folder, name)

@@ -9,8 +9,8 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{Digest, FsError};
-use crate::capability::fs::{MAX_FILE_BYTES, from_errno, open};
+use super::{Digest, FsError, from_errno};
+use crate::capability::fs::{MAX_FILE_BYTES, open};
 
 /// Bytes that are digested at a time.
 const STEP: usize = 128 * 1024;

@@ -27,6 +27,8 @@ mod steps;
 mod tests;
 mod transaction;
 
+use rustix::io::Errno;
+
 use super::FsError;
 use crate::capability::{BudgetExceeded, Call};
 
@@ -95,8 +97,8 @@ pub struct Failure {
 /// # Errors
 /// Outside, with nothing changed: [`BudgetExceeded`] for the hostcalls (one for each change) or the deadline.
 /// Inside, with nothing changed: [`Failure`]. [`FsError::Denied`] and [`FsError::InvalidPath`] (also of two changes of
-/// one file, or of a file and what lies below it) and [`FsError::TooLarge`] before any file is touched (also denied
-/// is what [`Call::protected`] names, and what lies in the folder of the journals, wherever it is mounted);
+/// one file, or of a file and what lies below it) and [`FsError::TooLarge`] before any file is touched; also
+/// [`FsError::Denied`] for what is hydrant's own ([`Call::own`]), wherever it is mounted;
 /// [`FsError::Symlink`] where a component is a link; [`FsError::Conflict`], [`FsError::NotFound`],
 /// [`FsError::IsDirectory`], [`FsError::NotDirectory`] and [`FsError::Special`] where a path does not hold what is
 /// expected; [`FsError::NotAccessible`] where the system refuses, or several changes have no journal;
@@ -122,11 +124,29 @@ fn apply_by_steps(
             Ok(Ok(()))
         }
         Err(Ended::Call(exceeded)) => Err(exceeded),
-        Err(Ended::Change(change, reason)) => Ok(Err(Failure {
-            change: u32::try_from(change).unwrap_or(u32::MAX),
-            reason,
-        })),
+        Err(Ended::Change(change, reason)) => {
+            call.journal.obstacle(reason);
+            Ok(Err(Failure {
+                change: u32::try_from(change).unwrap_or(u32::MAX),
+                reason,
+            }))
+        }
     }
+}
+
+/// What it means that something could not be written.
+fn from_errno(errno: Errno) -> FsError {
+    match errno {
+        Errno::NOSPC | Errno::DQUOT => FsError::NoSpace,
+        Errno::ROFS => FsError::ReadOnly,
+        Errno::PERM => FsError::Immutable,
+        errno => super::from_errno(errno),
+    }
+}
+
+/// As [`from_errno`].
+fn from_io(error: std::io::Error) -> FsError {
+    Errno::from_io_error(&error).map_or(FsError::Io, from_errno)
 }
 
 fn plan_and_run(call: &Call, changes: Vec<Change>, steps: &Steps) -> Result<(), Ended> {

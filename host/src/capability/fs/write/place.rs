@@ -15,8 +15,7 @@ use super::look::{Held, HeldFile, Instance, Stamp, instance, is_free, look};
 use super::record::ChangeRecord;
 use super::renames::{are_one_file, exchange, rename_away, rename_to_free, settle};
 use super::steps::Steps;
-use super::{Digest, FsError};
-use crate::capability::fs::from_errno;
+use super::{Digest, FsError, from_errno};
 
 /// See the module.
 #[derive(Debug)]
@@ -256,7 +255,6 @@ fn disturbed(errno: Errno) -> FsError {
         Errno::NOENT | Errno::EXIST | Errno::ISDIR | Errno::NOTDIR | Errno::NOTEMPTY => {
             FsError::Conflict
         }
-        Errno::ROFS => FsError::NotAccessible,
         other => from_errno(other),
     }
 }

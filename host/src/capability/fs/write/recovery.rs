@@ -6,6 +6,7 @@
 
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path};
+use std::sync::Arc;
 
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
@@ -62,7 +63,7 @@ fn work_off(record: &Record, steps: &Steps) -> Outcome {
             Err(_) => return Outcome::Later,
         }
     }
-    let mut directories = Directories::new(mounts, None);
+    let mut directories = Directories::new(mounts, Arc::default());
     let mut done = true;
     // Undone in reverse, finished in the order given.
     let order: Box<dyn Iterator<Item = &ChangeRecord>> = match record.phase {

@@ -12,8 +12,7 @@ use super::directories::Syncing;
 use super::look::Permissions;
 use super::record::hex;
 use super::steps::Steps;
-use super::{Content, FsError};
-use crate::capability::fs::{from_errno, open};
+use super::{Content, FsError, from_errno, from_io};
 
 /// The bits of a mode that a file keeps: those of the user, the group and others, and no setuid.
 const KEPT: u32 = 0o777;
@@ -94,7 +93,7 @@ fn fill(
     (sync, steps): (Syncing, &Steps),
 ) -> Result<u64, FsError> {
     steps.pass()?;
-    file.write_all(&content.bytes).map_err(open::from_io)?;
+    file.write_all(&content.bytes).map_err(from_io)?;
     if let Some(replaced) = replaced {
         let stat = rustix::fs::fstat(&file).map_err(from_errno)?;
         if (stat.st_uid, stat.st_gid) != (replaced.user, replaced.group) {
@@ -113,7 +112,7 @@ fn fill(
     let mode = Mode::from_raw_mode(mode.try_into().map_err(|_| FsError::Io)?);
     rustix::fs::fchmod(&file, mode).map_err(from_errno)?;
     if sync == Syncing::Each {
-        file.sync_all().map_err(open::from_io)?;
+        file.sync_all().map_err(from_io)?;
     }
     Ok(rustix::fs::fstat(&file).map_err(from_errno)?.st_ino)
 }
@@ -150,7 +149,6 @@ pub(super) fn fits(length: usize) -> Result<(), FsError> {
 /// Why no file can be made.
 fn refused(errno: Errno) -> FsError {
     match errno {
-        Errno::ROFS => FsError::NotAccessible,
         // The directory was removed meanwhile.
         Errno::NOENT => FsError::Conflict,
         other => from_errno(other),

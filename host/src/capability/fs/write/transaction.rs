@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::os::fd::AsFd;
+use std::sync::Arc;
 
 use super::directories::{Directories, Syncing};
 use super::journals::Locked;
@@ -57,14 +58,12 @@ impl<'call> Transaction<'call> {
             Some(locked) => Some((locked, Locked::new_name().map_err(at_first)?)),
             None => None,
         };
-        let journals = locked.map(Locked::identity).transpose();
-        let journals = journals.map_err(at_first)?;
         Ok(Transaction {
             call,
             steps,
             journal,
             record,
-            directories: Directories::new(mounts, journals),
+            directories: Directories::new(mounts, Arc::clone(&call.own)),
             found: Vec::with_capacity(plan.items.len()),
             places: Vec::with_capacity(plan.items.len()),
             sync: Syncing::of(plan.items.len()),
@@ -119,7 +118,7 @@ impl<'call> Transaction<'call> {
         Ok(())
     }
 
-    /// The folder of the journals shows only when it is found.
+    /// What is hydrant's own shows only when it is found.
     fn note_denied(&self, index: usize, reason: FsError) {
         if let (FsError::Denied, Some(item)) = (reason, self.items.get(index)) {
             let asked = format!("fs.write:{}", item.path);
@@ -138,6 +137,7 @@ impl<'call> Transaction<'call> {
         self.record.changes.push(change);
         match self.directories.find(item.mount, &item.parent) {
             Ok(directory) => {
+                self.directories.check_name(directory, &item.name)?;
                 let handle = self.directories.handle(directory)?;
                 check(item, look::look(handle.as_fd(), &item.name))
             }

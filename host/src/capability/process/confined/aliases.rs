@@ -53,28 +53,29 @@ impl Mounts {
         Self(lines.filter_map(mount).collect())
     }
 
-    /// Whether another real path than `own`, at or below the real path `directory`, leads to `own` or into it.
-    pub(super) fn lead_to(&self, own: &Path, directory: &Path) -> bool {
+    /// The real paths, at or below the real path `directory`, that lead to `own` or into it; its own path may be one.
+    pub(super) fn leading_to(&self, own: &Path, directory: &Path) -> Vec<PathBuf> {
         let Some(target) = self.place(own) else {
-            return false;
+            return Vec::new();
         };
-        let leads = |place: &Place<'_>, at: &Path| {
-            place.device == target.device
-                && match target.path.strip_prefix(&place.path) {
-                    // It lies in what is seen here, under a name that may be its own.
-                    Ok(rest) => at.join(rest) != own,
-                    // What is seen here lies in it.
-                    Err(_) => place.path.starts_with(&target.path) && !at.starts_with(own),
-                }
+        let leads = |(place, at): (Place<'_>, &Path)| {
+            if place.device != target.device {
+                return None;
+            }
+            match target.path.strip_prefix(&place.path) {
+                // It lies in what is seen here.
+                Ok(rest) => Some(at.join(rest).components().collect()),
+                // What is seen here lies in it.
+                Err(_) => place.path.starts_with(&target.path).then(|| at.to_owned()),
+            }
         };
         let below = self
             .0
             .iter()
             .filter(|mount| mount.point.starts_with(directory));
-        let mut below = below.map(|mount| (mount.place(), mount.point.as_path()));
-        self.place(directory)
-            .is_some_and(|place| leads(&place, directory))
-            || below.any(|(place, at)| leads(&place, at))
+        let below = below.map(|mount| (mount.place(), mount.point.as_path()));
+        let whole = self.place(directory).map(|place| (place, directory));
+        whole.into_iter().chain(below).filter_map(leads).collect()
     }
 
     /// Where a real path lies.
@@ -137,7 +138,8 @@ mod tests {
 
     fn leads(directory: &str) -> bool {
         let own = Path::new("/home/ann/.hydrant");
-        Mounts::parse(TABLE.as_bytes()).lead_to(own, Path::new(directory))
+        let leading = Mounts::parse(TABLE.as_bytes()).leading_to(own, Path::new(directory));
+        leading.iter().any(|path| !path.starts_with(own))
     }
 
     #[test]

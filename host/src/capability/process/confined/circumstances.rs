@@ -27,6 +27,7 @@ impl Confined<'_> {
             program,
             execute,
             mounts,
+            hidden,
             pins,
             scratch,
             egress,
@@ -59,6 +60,9 @@ impl Confined<'_> {
             if shown.at != own {
                 add_identity(circumstances, "source", &shown.source)?;
             }
+        }
+        for hidden in hidden {
+            circumstances.add_path("hidden", &hidden.at);
         }
         circumstances.add("scratch", scratch);
         circumstances.add("memory", memory_bytes.to_le_bytes());

@@ -1,8 +1,8 @@
 //! A child in the jail: what it sees, what it may write and what it may start (TC-43, PE-07).
 //!
 //! Inside, a mount lies at its virtual path, so that no child ever sees a real one. What may be written is mounted once
-//! more over what may only be read; hydrant's own files stay read-only even there. Nothing of a mount or of the directory
-//! in memory can be executed, but for tools of `/os`.
+//! more over what may only be read. In the place of hydrant's own files something empty is mounted. Nothing of a mount or of
+//! the directory in memory can be executed, but for tools of `/os`.
 
 mod aliases;
 mod circumstances;
@@ -40,6 +40,8 @@ pub(super) struct Confined<'call> {
     /// What may be executed besides the program; where there is nothing, all of the system and of `executable` mounts.
     execute: Vec<PathBuf>,
     mounts: Vec<Shown>,
+    /// hydrant's own files in `mounts`.
+    hidden: Vec<Hidden>,
     /// Files that are in `mounts`, and must be these very ones (PE-08).
     pins: Vec<Shown>,
     scratch: &'static str,
@@ -70,6 +72,13 @@ struct Shown {
     executable: bool,
 }
 
+/// What is not shown, inside.
+#[derive(Debug)]
+struct Hidden {
+    at: PathBuf,
+    directory: bool,
+}
+
 impl<'call> Confined<'call> {
     /// Of a program of the policy, at `real`, which works in `mount`: it sees all mounts, writes nothing but the
     /// directory in memory, and starts nothing but the programs `others` and what these need.
@@ -97,6 +106,7 @@ impl<'call> Confined<'call> {
             program: Executable::program(name, real)?,
             execute,
             mounts: Vec::new(),
+            hidden: Vec::new(),
             pins: Vec::new(),
             scratch: TEMPORARY,
             egress: Vec::new(),
@@ -105,7 +115,7 @@ impl<'call> Confined<'call> {
             jails: Jails::Own,
         };
         for mount in shown_together(call.grant.mounts(), Some(mount)) {
-            confined.show(mount.dir(), mount.at(), Access::ReadOnly, false)?;
+            confined.show(&mount, false)?;
         }
         Ok(confined)
     }
@@ -153,6 +163,7 @@ impl<'call> Confined<'call> {
             program,
             execute: Vec::new(),
             mounts: Vec::new(),
+            hidden: Vec::new(),
             pins: Vec::new(),
             scratch: SCRATCH,
             egress: Vec::new(),
@@ -163,14 +174,16 @@ impl<'call> Confined<'call> {
         let mut mounts = call.grant.mounts();
         mounts.retain(|mount| mount.at().starts_with(&VirtualPath::os()));
         for mount in shown_together(mounts, mount) {
-            confined.show(mount.dir(), mount.at(), Access::ReadOnly, true)?;
+            confined.show(&mount, true)?;
         }
         Ok(confined)
     }
 
     /// Runs all its commands in one jail, one after the other, in which nothing at all can be written so that none can
-    /// leave anything to the next. For a program that needs no directory of its own.
+    /// leave anything to the next. For a program that needs no directory of its own, and that shows of a file what is
+    /// committed: single files of hydrant's own in the work tree, as a policy, would else be changed ones.
     pub(super) fn share_one_jail(&mut self) {
+        self.hidden.retain(|hidden| hidden.directory);
         self.jails = Jails::First(Mutex::default());
     }
 
@@ -215,14 +228,13 @@ impl<'call> Confined<'call> {
         self.add(reference(real)?, at.to_owned(), Access::ReadOnly, false)
     }
 
-    fn show(
-        &mut self,
-        source: impl AsFd,
-        at: &VirtualPath,
-        access: Access,
-        executable: bool,
-    ) -> Result<(), NotStarted> {
-        self.add(source, at.as_str().into(), access, executable)
+    /// Shows a mount, without hydrant's own files.
+    fn show(&mut self, mount: &MountHandle, executable: bool) -> Result<(), NotStarted> {
+        if self.hide_own(mount)? {
+            let at = mount.at().as_str().into();
+            self.add(mount.dir(), at, Access::ReadOnly, executable)?;
+        }
+        Ok(())
     }
 
     fn add(

@@ -1,16 +1,40 @@
-//! What a child may write, and hydrant's own files in it, which it may not (TP-32).
+//! What a child may write, and hydrant's own files, which it does not see (TP-32).
 
 use std::path::{Path, PathBuf};
 
 use super::super::child::NotStarted;
-use super::Confined;
 use super::aliases::Mounts;
 use super::mounts::{below, beneath, holding};
+use super::{Confined, Hidden};
 use crate::capability::fs::Found;
 use crate::jail::Access;
 use crate::policy::{MountHandle, VirtualPath};
 
 impl Confined<'_> {
+    /// Puts something empty in the place of what is hydrant's own in a mount that is shown; false if all of it is.
+    ///
+    /// # Errors
+    /// [`NotStarted::System`]
+    pub(super) fn hide_own(&mut self, mount: &MountHandle) -> Result<bool, NotStarted> {
+        let mounted = Mounts::now()?;
+        let linked = self.call.own.linked_in(mount.real()).into_iter();
+        let linked =
+            linked.filter_map(|path| Some(path.strip_prefix(mount.real()).ok()?.to_owned()));
+        let own = self.own_in(&mounted, mount, Path::new(""));
+        for own in own.into_iter().chain(linked) {
+            if own.as_os_str().is_empty() {
+                return Ok(mount.is_granted());
+            }
+            let at = Path::new(mount.at().as_str()).join(&own);
+            // A link leads to what is hidden where it lies, or to nothing.
+            if is_there(mount, &own) && !self.is_covered(mount, &at) {
+                let directory = beneath(mount, &own).is_some_and(|found| !found.is_file());
+                self.hidden.push(Hidden { at, directory });
+            }
+        }
+        Ok(true)
+    }
+
     /// Lets the child write below these directories (TP-32), but for what is hydrant's own. One that is not there is
     /// passed over.
     ///
@@ -36,63 +60,53 @@ impl Confined<'_> {
             let Some(below) = below(mount, &found) else {
                 continue;
             };
-            let real = mount.real().join(&below);
-            if self.call.protected.iter().any(|own| real.starts_with(own)) {
-                tracing::warn!(%directory, "it is hydrant's own: it stays read-only");
+            let own = self.call.own.in_mount(mount);
+            if own.and_then(|own| own.check(found.reference())).is_err() {
+                tracing::warn!(%directory, "it is hydrant's own, and not written");
                 continue;
             }
-            let mut own = self.call.protected.iter();
-            if own.any(|own| mounted.lead_to(own, &real)) {
+            let own = self.own_in(&mounted, mount, &below);
+            let is_alias = |own: &PathBuf| !self.call.own.hold(&mount.real().join(own));
+            if own.iter().any(is_alias) {
                 tracing::warn!(%directory, "what is hydrant's own is mounted here once more: it stays read-only");
                 continue;
             }
-            if self.would_make_own(mount, &below) {
+            if own.iter().any(|own| !is_there(mount, own)) {
                 tracing::warn!(%directory, "what is hydrant's own could be made here: it stays read-only");
                 continue;
             }
             self.show_in(mount, &below, &found, Access::ReadWrite)?;
-            opened.push((mount.clone(), below));
+            opened.push((mount.clone(), below, own));
         }
-        for (mount, below) in &opened {
-            self.keep_own(mount, below)?;
+        for (mount, below, own) in &opened {
+            self.keep_in_place(mount, below, own)?;
         }
         Ok(())
     }
 
-    /// What is hydrant's own in a directory that may be written, below its mount; what lies in it is not named by itself.
-    fn own_in(&self, mount: &MountHandle, directory: &Path) -> Vec<PathBuf> {
-        let own = self.call.protected.iter();
-        let mut own: Vec<_> = own
-            .filter_map(|own| own.strip_prefix(mount.real()).ok())
+    /// What leads to hydrant's own in a directory, below its mount; what lies in it is not named by itself.
+    fn own_in(&self, mounted: &Mounts, mount: &MountHandle, directory: &Path) -> Vec<PathBuf> {
+        let own = self.call.own.places();
+        let leading = own.flat_map(|own| mounted.leading_to(own, mount.real()));
+        let mut own: Vec<_> = leading
+            .filter_map(|own| Some(own.strip_prefix(mount.real()).ok()?.to_owned()))
             .filter(|own| own.starts_with(directory))
-            .map(Path::to_owned)
             .collect();
         own.sort();
         own.dedup_by(|inner, outer| inner.starts_with(&*outer));
         own
     }
 
-    /// Whether something of hydrant's own is not there yet, or is a link, so that nothing could be mounted over it.
-    fn would_make_own(&self, mount: &MountHandle, directory: &Path) -> bool {
-        let really = |own: &Path| below(mount, &beneath(mount, own)?);
-        let own = self.own_in(mount, directory);
-        own.iter()
-            .any(|own| really(own).as_deref() != Some(own.as_path()))
-    }
-
-    /// Keeps what is hydrant's own as it is, and where it is: a mount point cannot be renamed, but the directories above
-    /// it could, so that they become mount points as well.
-    fn keep_own(&mut self, mount: &MountHandle, directory: &Path) -> Result<(), NotStarted> {
-        let mounts = self.call.grant.mounts();
-        for own in self.own_in(mount, directory) {
-            let inside = Path::new(mount.at().as_str()).join(&own);
-            let covered = |other: &MountHandle| {
-                other.at() != mount.at()
-                    && other.at().starts_with(mount.at())
-                    && inside.starts_with(other.at().as_str())
-            };
-            if mounts.iter().any(covered) {
-                // Nobody sees it there.
+    /// Keeps what is hidden in a directory where it is: a mount point cannot be renamed, but the directories above it
+    /// could, so that they become mount points as well.
+    fn keep_in_place(
+        &mut self,
+        mount: &MountHandle,
+        directory: &Path,
+        own: &[PathBuf],
+    ) -> Result<(), NotStarted> {
+        for own in own {
+            if self.is_covered(mount, &Path::new(mount.at().as_str()).join(own)) {
                 continue;
             }
             let above = own.ancestors().skip(1);
@@ -103,11 +117,17 @@ impl Confined<'_> {
                     self.show_in(mount, above, &found, Access::ReadWrite)?;
                 }
             }
-            if let Some(found) = beneath(mount, &own) {
-                self.show_in(mount, &own, &found, Access::ReadOnly)?;
-            }
         }
         Ok(())
+    }
+
+    /// Whether another mount lies over this path of a mount, so that nobody sees what is there.
+    fn is_covered(&self, mount: &MountHandle, inside: &Path) -> bool {
+        self.call.grant.mounts().iter().any(|other| {
+            other.at() != mount.at()
+                && other.at().starts_with(mount.at())
+                && inside.starts_with(other.at().as_str())
+        })
     }
 
     fn show_in(
@@ -122,4 +142,10 @@ impl Confined<'_> {
         let at = at.components().collect();
         self.add(found.reference(), at, access, false)
     }
+}
+
+/// Whether something lies there, and no link on the way.
+fn is_there(mount: &MountHandle, own: &Path) -> bool {
+    let found = beneath(mount, own).and_then(|found| below(mount, &found));
+    found.as_deref() == Some(own)
 }

@@ -10,7 +10,7 @@ use rustix::fs::{Mode, OFlags};
 use super::super::child::{NotStarted, Start};
 use super::{Confined, Jails, Shown};
 use crate::jail::{
-    EGRESS_PORT, InsidePath, Limits, Mount, Network, Pin, Plan, Program, Scratch, Turn,
+    Access, EGRESS_PORT, InsidePath, Limits, Mount, Network, Pin, Plan, Program, Scratch, Turn,
 };
 
 /// Where a program that is no part of the system is mounted.
@@ -109,6 +109,41 @@ impl Confined<'_> {
             inodes: SCRATCH_FILES,
             executable: false,
         };
+        let mut mounts = Vec::new();
+        let mut scratch = match self.jails {
+            Jails::Own | Jails::Shared(_) => vec![scratch],
+            Jails::First(_) => Vec::new(),
+        };
+        let pins = match self.jails {
+            Jails::Shared(_) => [].iter(),
+            Jails::Own | Jails::First(_) => self.pins.iter(),
+        };
+        for shown in self.mounts.iter().chain(pins) {
+            mounts.push(mount(shown)?);
+        }
+        for hidden in &self.hidden {
+            let at = inside(&hidden.at)?;
+            if hidden.directory {
+                // With room for the directory itself alone: nothing can be made in it.
+                let (bytes, inodes, executable) = (1, 1, false);
+                scratch.push(Scratch {
+                    at,
+                    bytes,
+                    inodes,
+                    executable,
+                });
+            } else {
+                // No device can be opened in a mount.
+                let source = reference(Path::new("/dev/null"))?;
+                let (access, executable) = (Access::ReadOnly, false);
+                mounts.push(Mount {
+                    source,
+                    at,
+                    access,
+                    executable,
+                });
+            }
+        }
         Ok(Plan {
             program: match (&self.jails, turn.program) {
                 (Jails::Shared(_), Some(program)) => Program::Path(program),
@@ -117,18 +152,9 @@ impl Confined<'_> {
             arguments: turn.arguments,
             environment: turn.environment,
             directory: inside(&start.directory)?,
-            mounts: match self.jails {
-                Jails::Shared(_) => self.mounts.iter().map(mount).collect::<io::Result<_>>()?,
-                Jails::Own | Jails::First(_) => {
-                    let shown = self.mounts.iter().chain(&self.pins);
-                    shown.map(mount).collect::<io::Result<_>>()?
-                }
-            },
+            mounts,
             system: true,
-            scratch: match self.jails {
-                Jails::Own | Jails::Shared(_) => vec![scratch],
-                Jails::First(_) => Vec::new(),
-            },
+            scratch,
             files: Vec::new(),
             links: Vec::new(),
             execute: self

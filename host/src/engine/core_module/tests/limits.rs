@@ -271,6 +271,7 @@ fn runs_share_nothing() {
         let call = CoreCall::new(
             &[],
             StateDirectories::default(),
+            Arc::default(),
             Arc::new(Fetcher::new(&[]).unwrap()),
             site.budgets.meter_from(Instant::now()),
         );

@@ -110,7 +110,7 @@ fn child() {
             fs::write(root.join("begun"), "").unwrap();
             let list = vec![modify("a", "old a", "new"), create("x", "x")];
             let answer = apply(&call, list).unwrap();
-            assert_eq!(answer.unwrap_err().reason, FsError::NotAccessible);
+            assert_eq!(answer.unwrap_err().reason, FsError::ReadOnly);
         }
         other => panic!("{other}"),
     }

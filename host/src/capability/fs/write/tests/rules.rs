@@ -1,11 +1,13 @@
 //! What is changed, and what is refused before anything is.
 
 use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::*;
 use crate::capability::testing::{AMPLE, call as call_with, meter};
-use crate::capability::{Budget, MeterBudgets};
+use crate::capability::{Budget, MeterBudgets, OwnFiles};
 use crate::policy::Grant;
 
 fn refused(call: &Call, changes: Vec<Change>, number: u32, reason: FsError) {
@@ -98,7 +100,7 @@ fn ts_47_the_hosts_own_files_are_denied_whatever_mount_shows_them() {
     write(&site, "policy.yaml", "old", 0o644);
     let own = [site.work().join("home"), site.work().join("policy.yaml")];
     let call = Call {
-        protected: own.to_vec().into(),
+        own: Arc::new(OwnFiles::new(own.iter().map(PathBuf::as_path))),
         ..site.writer("")
     };
     for change in [
