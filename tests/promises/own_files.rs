@@ -244,30 +244,39 @@ fn an_mcp_client_does_not_read_a_secret() {
     };
     let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
-    for message in [
-        initialize,
-        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
-        call(1, ".hydrant/state/secrets.toml"),
-        call(2, "plain.md"),
-        call(3, "policy.json"),
-    ] {
-        writeln!(stdin, "{message}").unwrap();
-    }
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(server.stdout.take().unwrap()));
-    let mut answers = [const { String::new() }; 4];
-    while answers.iter().any(String::is_empty) {
-        let line = lines.next().unwrap().unwrap();
-        let message: Value = serde_json::from_str(&line).unwrap();
-        if let Some(id) = message["id"].as_u64() {
-            answers[usize::try_from(id).unwrap()] = line;
+    let mut answer = |message: Value| {
+        writeln!(stdin, "{message}").unwrap();
+        if message["id"].is_null() {
+            return String::new();
         }
-    }
+        loop {
+            let line = lines.next().unwrap().unwrap();
+            let answer: Value = serde_json::from_str(&line).unwrap();
+            if answer["id"] == message["id"] {
+                return line;
+            }
+        }
+    };
+    answer(initialize);
+    answer(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let secret = answer(call(1, ".hydrant/state/secrets.toml"));
+    let plain = answer(call(2, "plain.md"));
+    let rules = answer(call(3, "policy.json"));
+    // One that is made while the server runs, by another name.
+    let state = machine.home().join(".hydrant/state");
+    fs::hard_link(state.join("secrets.toml"), machine.home().join("linked")).unwrap();
+    let linked = answer(call(4, "linked"));
+    fs::write(state.join("new"), SECRET).unwrap();
+    fs::hard_link(state.join("new"), machine.home().join("newly-linked")).unwrap();
+    let newly_linked = answer(call(5, "newly-linked"));
     drop(stdin);
     server.wait().unwrap();
-    assert!(answers[1].contains("denied"), "{}", answers[1]);
-    assert!(!answers[1].contains(SECRET), "{}", answers[1]);
-    assert!(answers[2].contains(SECRET), "{}", answers[2]);
-    assert!(!answers[3].contains("trusted_signers"), "{}", answers[3]);
+    for refused in [&secret, &rules, &linked, &newly_linked] {
+        assert!(refused.contains("denied"), "{refused}");
+        assert!(!refused.contains(SECRET), "{refused}");
+    }
+    assert!(plain.contains(SECRET), "{plain}");
 }
 
 /// It sees something empty in its place, and cannot move that away, though it may write all around it.
@@ -329,6 +338,47 @@ fn a_home_folder_that_is_not_there_yet_is_not_made_by_a_skill() {
     assert!(!machine.home().join(".hydrant/hydrant.toml").exists());
     let said = patch(".hydrant-of-mine/hydrant.toml");
     assert!(said.contains("\"applied\":true"), "{said}");
+}
+
+/// A call could otherwise take back what was recorded of it.
+#[test]
+fn the_audit_record_in_a_writable_workspace_is_not_forged() {
+    let machine = at_home();
+    let home = machine.home();
+    fs::create_dir_all(home.join(".cache/hydrant")).unwrap();
+    let script = "rm -f audit.jsonl other.jsonl; echo forged > audit.jsonl; echo forged > other.jsonl; \
+                  mv audit.jsonl moved; rm -f audit.jsonl; true";
+    let policy = writing_policy(&machine, &[script]);
+    let (log, other) = (home.join("audit.jsonl"), home.join("other.jsonl"));
+    let call = |skill: &str, request: &Value| {
+        let request = request.to_string();
+        let log = log.to_str().unwrap();
+        let arguments = ["run", skill, &request, "--policy", &policy, "--audit", log];
+        text(&command(&machine, &arguments).output().unwrap())
+    };
+    call("fs.read_text", &json!({"path": "plain.md"}));
+    let first = fs::read_to_string(&log).unwrap();
+    fs::write(&other, &first).unwrap();
+    // By a patch that deletes it, and one that makes another in its place.
+    let deletion = |name: &str| {
+        let diff = format!("--- a/{name}\n+++ /dev/null\n@@ -1 +0,0 @@\n-{first}");
+        json!({ "unified_diff": diff })
+    };
+    let said = call("fs.write_patch", &deletion("audit.jsonl"));
+    assert!(said.contains("\"denied\""), "{said}");
+    let said = call("fs.write_patch", &deletion("other.jsonl"));
+    assert!(
+        said.contains("\"applied\":true") && !other.exists(),
+        "{said}"
+    );
+    // By a program.
+    call("shell.exec_safe", &json!({"argv": ["sh", "-c", script]}));
+    assert_eq!(fs::read_to_string(&other).unwrap(), "forged\n");
+    let log = fs::read_to_string(&log).unwrap();
+    assert!(log.starts_with(&first), "{log}");
+    assert!(!log.contains("forged") && !home.join("moved").exists());
+    // The refusal, and one line for each of the four calls.
+    assert_eq!(log.lines().count(), 5, "{log}");
 }
 
 /// A record that cannot be told from the end of another one is lost.

@@ -9,8 +9,9 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, FileExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::retry_on_intr;
@@ -38,6 +39,16 @@ pub struct TargetSources<'a> {
     /// The home folder, for the default target; own commands only.
     pub home: Option<&'a Path>,
 }
+
+/// How often, and how long between, a line that does not end is looked at before it counts as cut off.
+const LOOKS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Non-blocking, so that a pipe that nobody reads does not hang the program before its type is known.
+const OPEN: OFlags = OFlags::NOFOLLOW
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::CLOEXEC);
 
 /// The word that means no log.
 const OFF: &str = "off";
@@ -101,6 +112,8 @@ pub enum AuditError {
 #[derive(Debug)]
 pub struct AuditLog {
     file: File,
+    /// The same file, where it may be read.
+    reader: Option<File>,
     path: PathBuf,
     required: bool,
 }
@@ -116,17 +129,9 @@ impl AuditLog {
     pub fn open(target: &AuditTarget) -> Result<Option<Self>, AuditError> {
         match target {
             AuditTarget::Off => Ok(None),
-            AuditTarget::Required(path) => Ok(Some(Self {
-                file: open(path)?,
-                path: path.clone(),
-                required: true,
-            })),
+            AuditTarget::Required(path) => Ok(Some(Self::new(open(path)?, path, true))),
             AuditTarget::Default(path) => match create_folder(path).and_then(|()| open(path)) {
-                Ok(file) => Ok(Some(Self {
-                    file,
-                    path: path.clone(),
-                    required: false,
-                })),
+                Ok(file) => Ok(Some(Self::new(file, path, false))),
                 Err(error) => {
                     tracing::warn!("this call is not recorded: {error}");
                     Ok(None)
@@ -135,12 +140,22 @@ impl AuditLog {
         }
     }
 
+    fn new(file: File, path: &Path, required: bool) -> Self {
+        Self {
+            reader: reader(path, &file),
+            file,
+            path: path.to_owned(),
+            required,
+        }
+    }
+
     /// Appends the lines of one call, in one write.
     ///
     /// # Errors
     /// [`AuditError::Write`] for a required target; for a default target there is one warning instead.
     pub(super) fn lines(&self, lines: &[u8]) -> Result<(), AuditError> {
-        match append(&self.file, lines) {
+        let after_cut = self.reader.as_ref().is_some_and(is_cut_off);
+        match append(&self.file, after_cut, lines) {
             Ok(()) => Ok(()),
             Err(source) => {
                 let error = AuditError::Write {
@@ -172,14 +187,7 @@ fn create_folder(path: &Path) -> Result<(), AuditError> {
 }
 
 fn open(path: &Path) -> Result<File, AuditError> {
-    // Non-blocking, so that a pipe that nobody reads does not hang the program before its type is known.
-    let flags = OFlags::RDWR
-        | OFlags::APPEND
-        | OFlags::CREATE
-        | OFlags::NOFOLLOW
-        | OFlags::NONBLOCK
-        | OFlags::NOCTTY
-        | OFlags::CLOEXEC;
+    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OPEN;
     let failed = |source| AuditError::Open {
         path: path.display().to_string(),
         source,
@@ -196,11 +204,11 @@ fn open(path: &Path) -> Result<File, AuditError> {
 
 /// One write for all of it; what a full disk cut off is an error, never finished by a second write that
 /// another process could come before.
-fn append(mut file: &File, lines: &[u8]) -> io::Result<()> {
-    let lines = if ends_a_line(file)? {
-        Cow::Borrowed(lines)
-    } else {
+fn append(mut file: &File, after_cut: bool, lines: &[u8]) -> io::Result<()> {
+    let lines = if after_cut {
         Cow::Owned([b"\n", lines].concat())
+    } else {
+        Cow::Borrowed(lines)
     };
     loop {
         match file.write(&lines) {
@@ -212,15 +220,29 @@ fn append(mut file: &File, lines: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Whether nothing is in the file, or a whole line at its end.
-fn ends_a_line(file: &File) -> io::Result<bool> {
-    let Some(last) = file.metadata()?.len().checked_sub(1) else {
-        return Ok(true);
+/// The same file for reading; none where it may only be written.
+fn reader(path: &Path, log: &File) -> Option<File> {
+    let opened = retry_on_intr(|| openat(CWD, path, OFlags::RDONLY | OPEN, Mode::empty()));
+    let file = File::from(opened.ok()?);
+    let (there, own) = (file.metadata().ok()?, log.metadata().ok()?);
+    ((there.dev(), there.ino()) == (own.dev(), own.ino())).then_some(file)
+}
+
+/// Whether somebody's line at the end of the file was cut off. One that is being written looks the same for a moment.
+fn is_cut_off(file: &File) -> bool {
+    let ends_a_line = || {
+        let last = file.metadata().ok()?.len().checked_sub(1)?;
+        let mut byte = [0];
+        let read = file.read_at(&mut byte, last).ok()?;
+        (read == 1).then_some(byte == *b"\n")
     };
-    let mut byte = [0];
-    let read = file.read_at(&mut byte, last)?;
-    // Of a file that somebody has cut meanwhile nothing is known.
-    Ok(read == 0 || byte == *b"\n")
+    for _ in 0..LOOKS {
+        if ends_a_line() != Some(false) {
+            return false;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    true
 }
 
 #[cfg(test)]

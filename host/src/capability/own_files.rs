@@ -14,7 +14,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::fs::FsError;
 use crate::policy::MountHandle;
@@ -24,6 +24,9 @@ const PLACES_AGE: Duration = Duration::from_secs(1);
 
 /// How long it is believed what lies in own directories.
 const CONTENTS_AGE: Duration = Duration::from_secs(10);
+
+/// How much older than that a file must be, in seconds: more than the clock of any file system is coarse.
+const SETTLED: i64 = 2;
 
 /// Device and inode.
 type Identity = (u64, u64);
@@ -66,6 +69,8 @@ enum Relation {
 #[derive(Debug)]
 struct Contents {
     at: Instant,
+    /// The same since 1970.
+    seconds: i64,
     files: HashSet<Identity>,
     /// Files among them that have several names.
     linked: HashSet<Identity>,
@@ -87,14 +92,15 @@ struct Node {
     identity: Identity,
     /// Which mount it was reached by; none where the system does not say (Linux before 5.8).
     mount: Option<u64>,
-    /// Whether it is a file with several names.
-    linked: bool,
+    /// When a file with several names last got one, or was changed otherwise, in seconds since 1970; none for other files.
+    linked: Option<i64>,
 }
 
 impl OwnFiles {
     /// Those with these names, which need not be there yet.
     #[must_use]
     pub fn new<'a>(named: impl IntoIterator<Item = &'a Path>) -> Self {
+        let named: BTreeSet<&Path> = named.into_iter().collect();
         Self {
             places: named.into_iter().flat_map(places).collect(),
             ..Self::default()
@@ -108,7 +114,8 @@ impl OwnFiles {
 
     /// The real paths below a real directory that are further names (hard links) of own files.
     pub(super) fn linked_in(&self, directory: &Path) -> Vec<PathBuf> {
-        let own = self.contents();
+        // Programs start seldom enough to look anew.
+        let own = self.contents(Some(i64::MAX));
         let mut linked = Vec::new();
         let mut directories = Vec::new();
         if !own.linked.is_empty() {
@@ -231,7 +238,7 @@ impl OwnFiles {
             // What is mounted there may be a part of an own directory, which does not show from above.
             if let (Some(below), Some(node)) = (below, node)
                 && below.mount != node.mount
-                && self.contain(known, below.identity)
+                && self.contain(known, below)
             {
                 return true;
             }
@@ -241,10 +248,10 @@ impl OwnFiles {
     }
 
     /// Whether a file or directory lies in a place, by whatever name.
-    fn contain(&self, known: &Known, found: Identity) -> bool {
-        known.devices.contains(&found.0)
-            && !known.above.contains(&found)
-            && self.contents().files.contains(&found)
+    fn contain(&self, known: &Known, found: Node) -> bool {
+        known.devices.contains(&found.identity.0)
+            && !known.above.contains(&found.identity)
+            && self.contents(found.linked).files.contains(&found.identity)
     }
 
     fn known(&self) -> Arc<Known> {
@@ -255,10 +262,15 @@ impl OwnFiles {
         }
     }
 
-    fn contents(&self) -> Arc<Contents> {
+    /// What lies in own directories, as of a time after this one.
+    fn contents(&self, after: Option<i64>) -> Arc<Contents> {
         let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = |contents: &Contents| {
+            contents.at.elapsed() < CONTENTS_AGE
+                && after.is_none_or(|after| after.saturating_add(SETTLED) < contents.seconds)
+        };
         match &*contents {
-            Some(contents) if contents.at.elapsed() < CONTENTS_AGE => Arc::clone(contents),
+            Some(contents) if is_new(contents) => Arc::clone(contents),
             _ => Arc::clone(contents.insert(Arc::new(Contents::now(&self.places)))),
         }
     }
@@ -320,13 +332,10 @@ impl Opened<'_> {
         if self.known.places.contains(&node.identity) {
             return Ok(true);
         }
-        if self.relation == Relation::Within && !self.granted
-            || node.linked && self.own.contain(&self.known, node.identity)
-        {
-            return Ok(true);
-        }
         let crossed = self.top.is_none_or(|top| node.mount != top.mount);
-        if crossed && self.own.contain(&self.known, node.identity) {
+        if self.relation == Relation::Within && !self.granted
+            || (crossed || node.linked.is_some()) && self.own.contain(&self.known, node)
+        {
             return Ok(true);
         }
         if !with_those_above || !(crossed || self.relation == Relation::Above) {
@@ -376,6 +385,8 @@ impl Known {
 
 impl Contents {
     fn now(places: &BTreeSet<PathBuf>) -> Self {
+        let (at, now) = (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH));
+        let seconds = i64::try_from(now.unwrap_or_default().as_secs()).unwrap_or(i64::MAX);
         let (mut files, mut linked) = (HashSet::new(), HashSet::new());
         let mut paths: Vec<PathBuf> = places.iter().cloned().collect();
         while let Some(path) = paths.pop() {
@@ -391,7 +402,8 @@ impl Contents {
             }
         }
         Self {
-            at: Instant::now(),
+            at,
+            seconds,
             files,
             linked,
         }
@@ -422,7 +434,7 @@ impl Node {
                 stat.stx_ino,
             ),
             mount: told.contains(StatxFlags::MNT_ID).then_some(stat.stx_mnt_id),
-            linked: !kind.is_dir() && stat.stx_nlink > 1,
+            linked: (!kind.is_dir() && stat.stx_nlink > 1).then_some(stat.stx_ctime.tv_sec),
         })
     }
 
@@ -441,7 +453,7 @@ impl Node {
         Ok(Self {
             identity,
             mount: Some(identity.0),
-            linked: !kind.is_dir() && stat.st_nlink > 1,
+            linked: (!kind.is_dir() && stat.st_nlink > 1).then_some(stat.st_ctime),
         })
     }
 }

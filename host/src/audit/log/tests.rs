@@ -174,11 +174,7 @@ fn tu_02_a_line_that_cannot_be_written_fails_a_required_target_only() {
     for required in [true, false] {
         let path = PathBuf::from("/dev/full");
         let file = File::options().append(true).open(&path).unwrap();
-        let log = AuditLog {
-            file,
-            path,
-            required,
-        };
+        let log = AuditLog::new(file, &path, required);
         let denied = Envelope::deny(
             RequestId::fixed(),
             None,
