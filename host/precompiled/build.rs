@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", skills.display());
     let target = target_engine()?;
     let native = Engine::new(&config::config())?;
-    let is_native = env::var("CARGO_CFG_TARGET_ARCH")? == env::consts::ARCH;
+    let is_native = env::var("TARGET")? == env::var("HOST")?;
     let mut components = String::from(
         "/// Every component of `skills/`, by path.\npub static COMPONENTS: &[Precompiled] = &[\n",
     );

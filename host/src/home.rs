@@ -72,7 +72,7 @@ pub fn check(path: &Path) -> Result<(), HomeError> {
         return Err(HomeError::Writable { path, mode });
     }
     if mode & 0o077 != 0
-        && let Err(error) = std::fs::set_permissions(&path, Permissions::from_mode(mode & 0o700))
+        && let Err(error) = fs::set_permissions(&path, Permissions::from_mode(mode & 0o700))
     {
         tracing::debug!(%error, "others may look into the home folder");
     }

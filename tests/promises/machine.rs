@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// The folders of a user, removed at the end of the test.
-pub struct Machine {
+pub(crate) struct Machine {
     folder: tempfile::TempDir,
 }
 
 impl Machine {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let machine = Self {
             folder: tempfile::tempdir().unwrap(),
         };
@@ -20,17 +20,17 @@ impl Machine {
     }
 
     /// The user's `$HOME`, which is also the parent of the workspace.
-    pub fn home(&self) -> &Path {
+    pub(crate) fn home(&self) -> &Path {
         self.folder.path()
     }
 
     /// The workspace, and the working directory of commands.
-    pub fn work(&self) -> PathBuf {
+    pub(crate) fn work(&self) -> PathBuf {
         self.folder.path().join("work")
     }
 
     /// `hydrant` with these arguments, in the workspace, with no other environment than the user's.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hydrant"));
         command
             .args(arguments)
@@ -42,7 +42,7 @@ impl Machine {
     }
 
     /// Runs `hydrant` with these arguments to its end.
-    pub fn run(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
     }
 }

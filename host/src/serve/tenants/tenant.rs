@@ -12,7 +12,7 @@ use tokio::sync::broadcast;
 use super::{Definition, Profile};
 use crate::audit::AuditTarget;
 use crate::capability::real;
-use crate::engine::{Engine, EngineOptions, default_cache_folders};
+use crate::engine::{Engine, EngineOptions};
 use crate::govern::config::{Config as GovernConfig, HostPattern, JailedClients};
 use crate::govern::failure::Failure;
 use crate::govern::governor::Governor;
