@@ -94,7 +94,7 @@ fn of_the_user() -> Option<PathBuf> {
 /// Whether a directory is too much for a workspace: it is the home directory of this user, or holds it, as `/` does. Links and
 /// bind mounts of such a directory are found as well.
 #[must_use]
-pub fn is_too_wide(directory: &Path) -> bool {
+pub fn holds_home(directory: &Path) -> bool {
     let identity = |path: &Path| {
         let metadata = fs::metadata(path).ok()?;
         Some((metadata.dev(), metadata.ino()))

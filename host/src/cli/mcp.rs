@@ -71,7 +71,7 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     };
     if let Some(directory) = &workspace
         && !arguments.force
-        && home::is_too_wide(directory)
+        && home::holds_home(directory)
     {
         fail(&format!(
             "{} as workspace: it is your home directory, or holds it; name the directory of a project, or add --force",

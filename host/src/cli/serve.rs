@@ -119,11 +119,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             }
         })
         .build()?;
-    let begun = Begun {
+    let initial = InitialConfiguration {
         options: &arguments.policy,
         keys: arguments.policy.keys()?,
     };
-    let served = runtime.block_on(serve(service.clone(), &begun));
+    let served = runtime.block_on(serve(service.clone(), &initial));
     // What was broken off is stopped by then; what cannot be is not waited for.
     let until = Instant::now() + LAST;
     runtime.shutdown_timeout(LAST);
@@ -135,12 +135,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 /// The configuration that the service began with.
-struct Begun<'a> {
+struct InitialConfiguration<'a> {
     options: &'a PolicyOptions,
     keys: BTreeMap<String, toml::Value>,
 }
 
-impl Begun<'_> {
+impl InitialConfiguration<'_> {
     /// Says what of the configuration is another now, which holds only from the next start on.
     fn tell_changes(&self) {
         let now = match self.options.keys() {
@@ -166,7 +166,7 @@ impl Begun<'_> {
     }
 }
 
-async fn serve(service: Service, begun: &Begun<'_>) -> anyhow::Result<()> {
+async fn serve(service: Service, initial: &InitialConfiguration<'_>) -> anyhow::Result<()> {
     let mut reload = signal(SignalKind::hangup())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -179,7 +179,7 @@ async fn serve(service: Service, begun: &Begun<'_>) -> anyhow::Result<()> {
         tokio::select! {
             _ = reload.recv() => {
                 reread(&service).await;
-                begun.tell_changes();
+                initial.tell_changes();
             }
             () = either(&mut terminate, &mut interrupt) => break,
         }

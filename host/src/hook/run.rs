@@ -204,7 +204,7 @@ impl Run {
             ..Material::default()
         };
         let mut working_tree = fields.cwd.as_deref().map(Path::new);
-        if working_tree.is_some_and(home::is_too_wide) {
+        if working_tree.is_some_and(home::holds_home) {
             let message =
                 "the session's directory is a home directory, or holds one; it is not looked at";
             self.warnings.push(Warning::new(Source::Codebase, message));

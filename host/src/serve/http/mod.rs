@@ -128,12 +128,12 @@ fn router(app: App) -> Router {
     contained(if origins.is_empty() {
         all
     } else {
-        all.layer(shared_with(&origins))
+        all.layer(cors(&origins))
     })
 }
 
 /// Lets pages of these origins ask, and read what is answered (Fetch Standard, CORS protocol).
-fn shared_with(origins: &[String]) -> CorsLayer {
+fn cors(origins: &[String]) -> CorsLayer {
     let origins = origins.iter().filter_map(|origin| origin.parse().ok());
     CorsLayer::new()
         .allow_origin(AllowOrigin::list(origins))

@@ -24,40 +24,40 @@ use crate::serve::tenants::Tenant;
 /// How long a client may take to say what its roots are.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What the question for the roots is called.
-const QUESTION: &str = "roots";
+/// The name of the request for roots in an answer.
+const REQUEST_NAME: &str = "roots";
 
 /// See the module.
 pub(super) struct Roots {
     /// Whether a home directory may be one.
     force: bool,
     /// Whether the client is to be asked, or has not answered yet.
-    awaited: watch::Sender<bool>,
+    pending: watch::Sender<bool>,
     /// Whether a client without a handshake has answered.
-    told: AtomicBool,
+    answered: AtomicBool,
 }
 
 impl Roots {
     pub(super) fn new(force: bool) -> Self {
         Self {
             force,
-            awaited: watch::Sender::new(false),
-            told: AtomicBool::new(false),
+            pending: watch::Sender::new(false),
+            answered: AtomicBool::new(false),
         }
     }
 
     /// A session begins. A client that has roots is asked for them as soon as it may be.
     pub(super) fn begin(&self, request: &InitializeRequestParams) {
-        self.awaited
+        self.pending
             .send_replace(request.capabilities.roots.is_some());
     }
 
     /// Waits until the roots are known, or cannot be.
     pub(super) async fn known(&self) {
-        let mut awaited = self.awaited.subscribe();
-        let known = awaited.wait_for(|awaited| !awaited);
+        let mut pending = self.pending.subscribe();
+        let known = pending.wait_for(|pending| !pending);
         if tokio::time::timeout(PATIENCE, known).await.is_err() {
-            self.awaited.send_replace(false);
+            self.pending.send_replace(false);
         }
     }
 
@@ -77,18 +77,18 @@ impl Roots {
     ) -> Option<InputRequiredResult> {
         let version = context.protocol_version()?;
         let roots = context.client_capabilities()?.roots;
-        if version.has_initialize() || roots.is_none() || self.told.load(Ordering::Relaxed) {
+        if version.has_initialize() || roots.is_none() || self.answered.load(Ordering::Relaxed) {
             return None;
         }
         let responses = request.input_responses.as_ref();
-        let Some(response) = responses.and_then(|responses| responses.get(QUESTION)) else {
+        let Some(response) = responses.and_then(|responses| responses.get(REQUEST_NAME)) else {
             let question = InputRequest::ListRoots(ListRootsRequest::default());
-            let questions = [(QUESTION.to_owned(), question)].into();
+            let questions = [(REQUEST_NAME.to_owned(), question)].into();
             return Some(InputRequiredResult::from_input_requests(questions));
         };
         self.show(serde_json::from_value(response.clone()).ok(), tenant)
             .await;
-        self.told.store(true, Ordering::Relaxed);
+        self.answered.store(true, Ordering::Relaxed);
         None
     }
 
@@ -100,7 +100,7 @@ impl Roots {
             path.canonicalize().ok().filter(|path| path.is_dir())
         });
         let directory = directories.find(|directory| {
-            let allowed = self.force || !home::is_too_wide(directory);
+            let allowed = self.force || !home::holds_home(directory);
             if !allowed {
                 tracing::warn!("a root that is a home directory, or holds one, is not mounted");
             }
@@ -113,6 +113,6 @@ impl Roots {
             Ok(Err(error)) => tracing::warn!(%error, "the client's root is not mounted"),
             Err(error) => tracing::warn!(%error, "the client's root is not mounted"),
         }
-        self.awaited.send_replace(false);
+        self.pending.send_replace(false);
     }
 }

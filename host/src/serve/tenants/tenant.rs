@@ -81,8 +81,8 @@ pub struct LocalUser {
     pub hydrate: Settings,
 }
 
-/// What calls of a tenant see.
-struct Sight {
+/// The host of a tenant's calls, and what it mounts.
+struct CallHost {
     host: Arc<Host>,
     /// The directory at `/workspace`.
     workspace: Option<PathBuf>,
@@ -93,7 +93,7 @@ type MakeHost = Box<dyn Fn() -> Result<Arc<Host>, String> + Send + Sync>;
 /// See the module.
 pub struct Tenant {
     definition: Definition,
-    sight: ArcSwap<Sight>,
+    current: ArcSwap<CallHost>,
     /// Without mounts, made when the first plan is asked for.
     planner: Mutex<Option<Arc<Host>>>,
     make_planner: MakeHost,
@@ -171,7 +171,7 @@ impl Tenant {
                 state.clone(),
                 own_govern(&config.govern, &definition),
             ),
-            sight: ArcSwap::from_pointee(Sight { host, workspace }),
+            current: ArcSwap::from_pointee(CallHost { host, workspace }),
             local: None,
             planner: Mutex::default(),
             make_planner: Box::new(make_planner),
@@ -218,7 +218,7 @@ impl Tenant {
         let state = user.home.join("state");
         Ok(Self {
             governor: Lazy::new(Ports::new(Arc::clone(&host)), state.clone(), user.govern),
-            sight: ArcSwap::from_pointee(Sight {
+            current: ArcSwap::from_pointee(CallHost {
                 host,
                 workspace: user.workspace,
             }),
@@ -252,7 +252,7 @@ impl Tenant {
     /// The host of its calls.
     #[must_use]
     pub fn host(&self) -> Arc<Host> {
-        Arc::clone(&self.sight.load().host)
+        Arc::clone(&self.current.load().host)
     }
 
     /// Whether [`show_workspace`](Self::show_workspace) changes anything: the user of this machine named no directory.
@@ -278,7 +278,7 @@ impl Tenant {
         };
         let engine = self.host().engine().clone();
         let host = builder.clone().shared_engine(engine).mount(mount).build()?;
-        self.sight.store(Arc::new(Sight {
+        self.current.store(Arc::new(CallHost {
             host: Arc::new(host),
             workspace: directory.map(Path::to_owned),
         }));
@@ -318,7 +318,7 @@ impl Tenant {
     }
 
     pub(crate) fn workspace(&self) -> Option<PathBuf> {
-        self.sight.load().workspace.clone()
+        self.current.load().workspace.clone()
     }
 
     pub(crate) fn hydrate_settings(&self) -> &Settings {
@@ -497,7 +497,7 @@ impl Reserved {
                     "{shown} holds a home folder of hydrant, or lies in it"
                 )));
             }
-            if home::is_too_wide(&real) {
+            if home::holds_home(&real) {
                 return Err(refused(format!(
                     "{shown} is a home directory, or holds one"
                 )));
