@@ -19,14 +19,14 @@ mod recorder;
 use recorder::Recorder;
 pub(crate) use recorder::Request;
 
-pub struct Service {
-    pub machine: Machine,
+pub(crate) struct Service {
+    pub(crate) machine: Machine,
     server: Recorder,
 }
 
 impl Service {
     /// A service that answers anything; skills may call it although it is on the loopback.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let service = Self {
             machine: Machine::new(),
             server: Recorder::content(),
@@ -39,7 +39,7 @@ impl Service {
     }
 
     /// Loads a skill `bank` with these sections; `URL` is the service.
-    pub fn load(&self, sections: &str) -> Value {
+    pub(crate) fn load(&self, sections: &str) -> Value {
         let head = "---\nname: bank\ndescription: A bank.\n---\n# Bank\n\n";
         let sections = sections.replace("URL", &self.server.url(""));
         fs::write(
@@ -51,7 +51,7 @@ impl Service {
     }
 
     /// Loads a skill `bank` with these operations; `URL` is the service.
-    pub fn load_yaml(&self, operations: &str) -> Value {
+    pub(crate) fn load_yaml(&self, operations: &str) -> Value {
         let operations = operations.replace("URL", &self.server.url(""));
         let document = format!("name: bank\ndescription: A bank.\noperations:\n{operations}");
         fs::write(self.machine.work().join("bank.yaml"), document).unwrap();
@@ -59,14 +59,14 @@ impl Service {
     }
 
     /// What a command that succeeds answers.
-    pub fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let output = self.machine.run(arguments);
         assert!(output.status.success(), "{arguments:?}: {output:?}");
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
     /// A command with these bytes on its standard input.
-    pub fn fed(&self, arguments: &[&str], input: &[u8]) -> Output {
+    pub(crate) fn fed(&self, arguments: &[&str], input: &[u8]) -> Output {
         let mut command = self.machine.command(arguments);
         command
             .stdin(Stdio::piped())
@@ -79,7 +79,7 @@ impl Service {
     }
 
     /// What `hydrant mcp` answers to these requests, each a line; the client goes away once it has all answers.
-    pub fn mcp(&self, requests: &[String]) -> Vec<Value> {
+    pub(crate) fn mcp(&self, requests: &[String]) -> Vec<Value> {
         let mut command = self.machine.command(&["mcp"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -100,14 +100,14 @@ impl Service {
     }
 
     /// The request that waits for a decision, as `approvals show` has it.
-    pub fn pending(&self) -> Value {
+    pub(crate) fn pending(&self) -> Value {
         let list = self.json(&["approvals", "list", "--status", "pending"]);
         let id = list[0]["id"].as_str().unwrap();
         self.json(&["approvals", "show", id])
     }
 
     /// Grants whatever waits.
-    pub fn approve_all(&self) {
+    pub(crate) fn approve_all(&self) {
         for approval in self
             .json(&["approvals", "list", "--status", "pending"])
             .as_array()
@@ -124,7 +124,7 @@ impl Service {
     }
 
     /// How often it was asked.
-    pub fn asked(&self) -> usize {
+    pub(crate) fn asked(&self) -> usize {
         self.server.requests().len()
     }
 }

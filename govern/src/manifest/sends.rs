@@ -506,7 +506,7 @@ impl View<'_> {
                 self.input(&mut parts, name, |value| match (media, value) {
                     (Media::Text, Json::String(text)) => text.clone(),
                     _ => value.to_string(),
-                })?
+                })?;
             }
             // Each part of it is a row.
             Body::Multipart(_) => {}

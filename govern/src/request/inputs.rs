@@ -133,7 +133,7 @@ fn missing(operation: &Operation, filled: &Json) -> Vec<String> {
             .into_iter()
             .flatten()
             .filter_map(Value::as_str)
-            .filter(|name| value.get(*name).is_none())
+            .filter(|name| value.get(name).is_none())
             .map(str::to_owned)
             .collect()
     };

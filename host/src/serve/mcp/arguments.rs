@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::serve::service::Problem;
 
-/// Calls of one connection that were read and not answered yet; what is beyond is taken as the SDK reads it.
+/// Calls of one connection that were read and not begun yet. One that is cancelled before it begins stays among them.
 const CALLS: usize = 1024;
 
 /// The arguments of a call, or why they are none.
@@ -58,9 +58,10 @@ impl Arguments {
     pub(super) fn keep(&self, line: &[u8]) {
         if let Some((id, exact)) = of_message(line) {
             let mut calls = self.calls();
-            if calls.len() < CALLS {
-                calls.insert(id, exact);
+            if calls.len() >= CALLS {
+                calls.pop_first();
             }
+            calls.insert(id, exact);
         }
     }
 

@@ -293,9 +293,11 @@ impl ServerHandler for Server {
 
     async fn call_tool(
         &self,
-        request: CallToolRequestParams,
+        mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = Value::Object(request.arguments.take().unwrap_or_default());
+        let arguments = self.shared.arguments.take(&context, arguments);
         let who = self.caller(&context).await?;
         if let Some((tenant, roots)) = self.roots()
             && let Some(question) = roots.question(&request, &context, tenant).await
@@ -303,8 +305,6 @@ impl ServerHandler for Server {
             return Ok(question.into());
         }
         let catalogue = self.catalogue(&who).await?;
-        let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let arguments = self.shared.arguments.take(&context, arguments);
         // What is not offered is not told apart from what is not there.
         let Some(tool) = catalogue.get(&request.name, self.selection(), who.role) else {
             let message = format!("there is no tool {:?}", request.name);
