@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::fs::{FileStamp, FsError, Reads, Symlinks};
-use crate::policy::{Denial, MountHandle};
+use crate::policy::{AllowedPath, Denial};
 
 /// Refused operations that are kept: those of TU-08, and one more that says there were more.
 const KEPT: usize = crate::audit::MAX_DENIED_OPERATIONS + 1;
@@ -56,12 +56,11 @@ impl Journal {
     /// Notes that a file was looked up, and what was found.
     pub(super) fn read(
         &self,
-        mount: MountHandle,
-        relative: String,
+        path: AllowedPath,
         symlinks: Symlinks,
         found: Result<FileStamp, FsError>,
     ) {
-        self.entries().reads.add(mount, relative, symlinks, found);
+        self.entries().reads.add(path, symlinks, found);
     }
 
     /// Notes that the answer depends on more than files.

@@ -6,6 +6,7 @@
 //! a [`Meter`] for what a call has left. It refuses to parse what it reads: bytes go to the guest as
 //! they are, and no real path of the host ever leaves in an answer (G-03).
 
+pub(crate) mod aliases;
 pub mod core_module;
 #[cfg(target_os = "linux")]
 pub mod egress;
@@ -26,7 +27,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::jail::Launcher;
-use crate::policy::{Grant, Limits, MountHandle};
+use crate::policy::{AllowedPath, Grant, Limits};
 use crate::trust::Digest;
 
 pub use self::journal::{Entries, Journal};
@@ -62,19 +63,15 @@ pub struct Call {
 }
 
 impl Call {
-    /// Refuses what was opened as `relative` in a mount where it is hydrant's own, and notes that.
+    /// Refuses what was opened by this path where it is hydrant's own, and notes that.
     ///
     /// # Errors
     /// [`fs::FsError::Denied`], or what the system says.
-    fn check_own(
-        &self,
-        mount: &MountHandle,
-        relative: &str,
-        opened: impl AsFd,
-    ) -> Result<(), fs::FsError> {
-        let checked = self.own.in_mount(mount).and_then(|own| own.check(opened));
+    fn check_own(&self, path: &AllowedPath, opened: impl AsFd) -> Result<(), fs::FsError> {
+        let own = self.own.in_mount(path.mount());
+        let checked = own.and_then(|own| own.check(opened));
         if checked == Err(fs::FsError::Denied) {
-            let path = format!("{}/{relative}", mount.at());
+            let path = format!("{}/{}", path.mount().at(), path.relative());
             self.journal
                 .denied_capability(format!("fs.read:{}", path.trim_end_matches('/')));
         }

@@ -123,10 +123,10 @@ impl Documents<'_> {
     #[must_use]
     pub fn file_of(&self, uri: &str) -> Option<PathBuf> {
         match self.grant.read(&VirtualPath::of_os_reference(uri)?).ok()? {
-            Location::Directory { mount, relative } => Some(if relative.is_empty() {
-                mount.real().to_owned()
+            Location::Directory(path) => Some(if path.relative().is_empty() {
+                path.mount().real().to_owned()
             } else {
-                mount.real().join(relative)
+                path.mount().real().join(path.relative())
             }),
             Location::Https { .. } => None,
         }
@@ -254,7 +254,7 @@ impl Documents<'_> {
                 let path = joined(mount.at(), rest.to_str()?)?;
                 // Another mount may lie in front of that place.
                 let there = match self.grant.read(&path) {
-                    Ok(Location::Directory { mount: there, .. }) => there.real() == mount.real(),
+                    Ok(Location::Directory(there)) => there.mount().real() == mount.real(),
                     Ok(Location::Https { .. }) => false,
                     Err(_) => true,
                 };

@@ -55,9 +55,7 @@ pub fn explain(grant: &Grant, question: &Question) -> Explanation {
                 Ok(_) => allowed(format!("fs.read:{path}"), grant.why_read(path)),
                 Err(denial) => denied(&denial),
             },
-            Ok(Location::Directory { .. }) => {
-                allowed(format!("fs.read:{path}"), grant.why_read(path))
-            }
+            Ok(Location::Directory(_)) => allowed(format!("fs.read:{path}"), grant.why_read(path)),
             Err(denial) => denied(&denial),
         },
         Question::Write(path) => match grant.write(path) {

@@ -238,6 +238,11 @@ impl Layers {
         directories.into_iter().map(with_mode).collect()
     }
 
+    /// The directories that are mounted read-only, as each layer has them.
+    pub fn read_only(&self) -> impl Iterator<Item = &MountHandle> {
+        self.all().flat_map(|layer| layer.mounts.read_only())
+    }
+
     /// The mounts of the call.
     pub(super) fn mounts(&self) -> &MountTable {
         self.mounts.as_deref().unwrap_or(&self.policy.mounts)

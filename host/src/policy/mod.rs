@@ -40,7 +40,7 @@ pub use grant::{
 pub use layers::{LayerFiles, Layers};
 pub use limits::Limits;
 use mount::MountTable;
-pub use mount::{CliMount, MountHandle, MountTarget, OwnMount};
+pub use mount::{AllowedPath, CliMount, MountHandle, MountTarget, OwnMount};
 pub use path::{InvalidPath, VirtualPath};
 pub(crate) use reach::reach_of_declared;
 pub use signers::UntrustedSigner;

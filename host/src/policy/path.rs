@@ -137,6 +137,15 @@ impl VirtualPath {
         self.strip_prefix(prefix).is_some()
     }
 
+    /// Of these directories, the widest that holds this path: a rule with all of them allows what lies in that one.
+    pub(super) fn widest_of<'d>(
+        &self,
+        directories: impl IntoIterator<Item = &'d Self>,
+    ) -> Option<&'d Self> {
+        let holding = directories.into_iter().filter(|one| self.starts_with(one));
+        holding.min_by_key(|one| one.0.len())
+    }
+
     /// The last segment; none for `/`.
     pub fn file_name(&self) -> Option<&str> {
         self.0.rsplit('/').next().filter(|name| !name.is_empty())

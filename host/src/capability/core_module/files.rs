@@ -191,7 +191,7 @@ fn open_file(value: &VirtualPath, rest: &str) -> Result<(File, u64), LookError> 
 /// A directory below a declared value, to be listed.
 fn find_directory(value: &VirtualPath, rest: &str) -> Result<OwnedFd, LookError> {
     match root(value)? {
-        Root::Directory(directory) => Ok(Found::beneath(&directory, rest)?.into_directory()?),
+        Root::Directory(directory) => Ok(Found::of(&(&directory, rest))?.into_directory()?),
         Root::File(_) => Err(FsError::NotDirectory.into()),
     }
 }

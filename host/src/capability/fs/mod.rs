@@ -19,12 +19,12 @@ use std::time::Duration;
 
 use self::open::OpenFile;
 use super::{BudgetExceeded, Call, parallel};
-use crate::policy::{Location, MountHandle, VirtualPath};
+use crate::policy::{AllowedPath, Location, VirtualPath};
 
 pub(super) use self::contents::read as read_open_file;
 #[cfg(target_os = "linux")]
 pub(super) use self::open::descriptor_path;
-pub(super) use self::open::{Found, file_beneath, from_errno};
+pub(super) use self::open::{Found, below, file_beneath, from_errno};
 pub(super) use self::reads::FileStamp;
 pub use self::reads::Reads;
 pub use self::write::{
@@ -205,9 +205,9 @@ pub fn read(
                 call.journal.not_repeatable();
                 remote::read(call, &url, max_bytes, request.overflow)
             }
-            Ok(Location::Directory { mount, relative }) => {
-                let how = (max_bytes, request.overflow, request.symlinks);
-                read_in_mount(call, mount, relative, how)
+            Ok(Location::Directory(path)) => {
+                let file = (path, request.symlinks);
+                read_allowed(call, file, &request.path, max_bytes, request.overflow)
             }
         }
     })
@@ -232,50 +232,47 @@ pub fn tree(
         let root = match locate(call, &request.root) {
             Err(error) => Err(error),
             Ok(Location::Https { .. }) => Err(FsError::FetchFailed),
-            Ok(Location::Directory { mount, relative }) => {
-                open::directory_beneath(mount.dir(), &relative).and_then(|root| {
-                    call.check_own(&mount, &relative, &root)?;
-                    Ok((root, call.own.in_mount(&mount)?))
+            Ok(Location::Directory(path)) => {
+                noted(call, open::directory(&path), &request.root).and_then(|root| {
+                    call.check_own(&path, &root)?;
+                    let own = call.own.in_mount(path.mount())?;
+                    Ok((root, path, own))
                 })
             }
         };
         match root {
             Err(error) => Ok(Err(error)),
-            Ok((root, own)) => tree::list(root, &request, &own, &call.meter),
+            Ok((root, path, own)) => {
+                let covered = match below(path.mount().dir(), &root) {
+                    Some(below) => path.covered_in(&below),
+                    None => Vec::new(),
+                };
+                tree::list(root, &covered, &request, &own, &call.meter)
+            }
         }
     })
 }
 
-/// Reads one file beneath a mount; links that stay below it are followed.
+/// Reads one file that is allowed; links are followed as far as rules allow. `name` is what denials call it.
 ///
 /// # Errors
 /// As [`read`] for one item.
-pub(super) fn read_beneath(
+pub(super) fn read_allowed(
     call: &Call,
-    mount: &MountHandle,
-    relative: &str,
+    (path, symlinks): (AllowedPath, Symlinks),
+    name: &str,
     max_bytes: u32,
     overflow: Overflow,
 ) -> Result<Result<File, FsError>, BudgetExceeded> {
-    let how = (max_bytes, overflow, Symlinks::Follow);
-    read_in_mount(call, mount.clone(), relative.to_owned(), how)
-}
-
-fn read_in_mount(
-    call: &Call,
-    mount: MountHandle,
-    relative: String,
-    (max_bytes, overflow, symlinks): (u32, Overflow, Symlinks),
-) -> Result<Result<File, FsError>, BudgetExceeded> {
-    let opened = OpenFile::beneath(mount.dir(), &relative, symlinks).and_then(|opened| {
-        call.check_own(&mount, &relative, &opened.file)?;
+    let opened = noted(call, OpenFile::of(&path, symlinks), name).and_then(|opened| {
+        call.check_own(&path, &opened.file)?;
         Ok(opened)
     });
     let found = opened
         .as_ref()
         .map(|file| file.stamp)
         .map_err(|error| *error);
-    call.journal.read(mount, relative, symlinks, found);
+    call.journal.read(path, symlinks, found);
     let OpenFile {
         file,
         length,
@@ -291,6 +288,14 @@ fn read_in_mount(
         truncated: contents.truncated,
         executable,
     }))
+}
+
+/// Notes it as a denial where a link led to what no rule allows.
+fn noted<T>(call: &Call, opened: Result<T, FsError>, name: &str) -> Result<T, FsError> {
+    if matches!(opened, Err(FsError::LeavesMount)) {
+        call.journal.denied_capability(format!("fs.read:{name}"));
+    }
+    opened
 }
 
 /// Where a virtual path lies, by its text alone (TC-21).

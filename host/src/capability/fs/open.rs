@@ -1,7 +1,9 @@
-//! Opening a name beneath the directory of a mount, without ever opening what is no file or directory.
+//! Opening a name beneath the directory of a rule, without ever opening what is no file or directory.
 //!
 //! One kernel operation resolves the whole path (TC-20): there is no checked string, so a link that is
-//! swapped in while we look makes no difference (S-04). The name is first opened as a mere reference
+//! swapped in while we look makes no difference (S-04). A path without links lies where its text says. One with links is
+//! resolved beneath the directory of the rule that allows it, to which no link leads, and what it leads to must be that
+//! rule's as well: a link is no way from one part of a mount to another. The name is first opened as a mere reference
 //! (`O_PATH`), which starts nothing: opening a tape or a watchdog, even without blocking, would. Only
 //! what proves to be a regular file or a directory is opened for reading: a directory or a tool through
 //! that same reference (on Linux this relies on `/proc`), a file to be read by a second lookup that must
@@ -10,7 +12,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
 #[cfg(target_os = "linux")]
@@ -20,6 +22,7 @@ use rustix::io::Errno;
 
 use super::reads::FileStamp;
 use super::{FsError, Symlinks, walk};
+use crate::policy::AllowedPath;
 
 /// Times a lookup is tried again that a concurrent rename disturbed.
 #[cfg(target_os = "linux")]
@@ -39,19 +42,63 @@ enum Kind {
     Directory,
 }
 
+/// What can be looked up.
+pub(in crate::capability) trait Name {
+    /// Opens what has this name.
+    ///
+    /// # Errors
+    /// What a lookup can end with; [`FsError::LeavesMount`] for a link to where this name may not lead, and
+    /// [`FsError::Symlink`] for any link under [`Symlinks::Refuse`].
+    fn open(&self, flags: OFlags, symlinks: Symlinks) -> Result<OwnedFd, FsError>;
+}
+
+/// A path beneath a directory; `""` is the directory itself. Links that stay beneath it are followed (TC-22).
+impl Name for (&Dir, &str) {
+    fn open(&self, flags: OFlags, symlinks: Symlinks) -> Result<OwnedFd, FsError> {
+        resolve(self.0, self.1, flags, symlinks)
+    }
+}
+
+/// A path that rules allow. Links that stay in the directory of the rule are followed.
+impl Name for AllowedPath {
+    fn open(&self, flags: OFlags, symlinks: Symlinks) -> Result<OwnedFd, FsError> {
+        let dir = self.mount().dir();
+        match resolve(dir, self.relative(), flags, Symlinks::Refuse) {
+            Err(FsError::Symlink) if symlinks == Symlinks::Follow => {}
+            opened => return opened,
+        }
+        let (directory, rest) = self.rule();
+        let directory = match resolve(dir, directory, REFERENCE, Symlinks::Refuse) {
+            Err(FsError::Symlink) => return Err(FsError::LeavesMount),
+            directory => directory?,
+        };
+        let opened = resolve(directory, rest, flags, Symlinks::Follow)?;
+        match below(dir, &opened) {
+            Some(below) if self.holds(&below) => Ok(opened),
+            _ => Err(FsError::LeavesMount),
+        }
+    }
+}
+
 impl Found {
-    /// Looks `relative` up beneath `dir`; `""` is the directory itself. Links that stay beneath it are
-    /// followed (TC-22).
+    /// Looks a name up; links are followed.
     ///
     /// # Errors
     /// Everything of [`FsError`] that a lookup can end with; [`FsError::Special`] for what is neither a
     /// file nor a directory.
-    pub(in crate::capability) fn beneath(dir: &Dir, relative: &str) -> Result<Found, FsError> {
-        Found::with(dir, relative, Symlinks::Follow)
+    pub(in crate::capability) fn of(name: &impl Name) -> Result<Found, FsError> {
+        Found::with(name, Symlinks::Follow)
     }
 
-    fn with(dir: &Dir, relative: &str, symlinks: Symlinks) -> Result<Found, FsError> {
-        let reference = refer(dir, relative, symlinks)?;
+    /// Looks a name up.
+    ///
+    /// # Errors
+    /// As [`Found::of`], and [`FsError::Symlink`] under [`Symlinks::Refuse`].
+    pub(in crate::capability) fn with(
+        name: &impl Name,
+        symlinks: Symlinks,
+    ) -> Result<Found, FsError> {
+        let reference = name.open(REFERENCE, symlinks)?;
         let stat = rustix::fs::fstat(&reference).map_err(from_errno)?;
         let kind = match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Kind::File,
@@ -147,12 +194,12 @@ impl Found {
 /// A file beneath `dir` to be read from its beginning, and its length in bytes when it was opened.
 ///
 /// # Errors
-/// As [`Found::beneath`], and [`FsError::IsDirectory`].
+/// As [`Found::of`], and [`FsError::IsDirectory`].
 pub(in crate::capability) fn file_beneath(
     dir: &Dir,
     relative: &str,
 ) -> Result<(File, u64), FsError> {
-    let opened = OpenFile::beneath(dir, relative, Symlinks::Follow)?;
+    let opened = OpenFile::of(&(dir, relative), Symlinks::Follow)?;
     Ok((opened.file, opened.length))
 }
 
@@ -169,22 +216,18 @@ pub(super) struct OpenFile {
 }
 
 impl OpenFile {
-    /// Opens a file beneath `dir`, to be read from its beginning.
+    /// Opens a file to be read from its beginning.
     ///
     /// # Errors
-    /// As [`Found::beneath`], [`FsError::IsDirectory`], and [`FsError::Symlink`] under [`Symlinks::Refuse`].
+    /// As [`Found::with`], and [`FsError::IsDirectory`].
     #[cfg(target_os = "linux")]
-    pub(super) fn beneath(
-        dir: &Dir,
-        relative: &str,
-        symlinks: Symlinks,
-    ) -> Result<OpenFile, FsError> {
+    pub(super) fn of(name: &impl Name, symlinks: Symlinks) -> Result<OpenFile, FsError> {
         for _ in 0..DISTURBED_TRIES {
-            let found = Found::with(dir, relative, symlinks)?;
+            let found = Found::with(name, symlinks)?;
             if !found.is_file() {
                 return Err(FsError::IsDirectory);
             }
-            let file = resolve(dir, relative, READ, symlinks)?;
+            let file = name.open(READ, symlinks)?;
             let stat = rustix::fs::fstat(&file).map_err(from_errno)?;
             // Another file has the name by now: look again. What was opened did not block, and is not read.
             if (stat.st_dev, stat.st_ino) == (found.stat.st_dev, found.stat.st_ino) {
@@ -196,12 +239,8 @@ impl OpenFile {
 
     /// Elsewhere what was looked up is open for reading already.
     #[cfg(not(target_os = "linux"))]
-    pub(super) fn beneath(
-        dir: &Dir,
-        relative: &str,
-        symlinks: Symlinks,
-    ) -> Result<OpenFile, FsError> {
-        let found = Found::with(dir, relative, symlinks)?;
+    pub(super) fn of(name: &impl Name, symlinks: Symlinks) -> Result<OpenFile, FsError> {
+        let found = Found::with(name, symlinks)?;
         if !found.is_file() {
             return Err(FsError::IsDirectory);
         }
@@ -218,34 +257,44 @@ impl OpenFile {
     }
 }
 
-/// What a regular file beneath `dir` is now, found as [`OpenFile::beneath`] finds it; it is not opened.
+/// What a regular file is now, found as [`OpenFile::of`] finds it; it is not opened.
 ///
 /// # Errors
-/// As [`OpenFile::beneath`].
-pub(super) fn stamp_beneath(
-    dir: &Dir,
-    relative: &str,
-    symlinks: Symlinks,
-) -> Result<FileStamp, FsError> {
-    let found = Found::with(dir, relative, symlinks)?;
+/// As [`OpenFile::of`].
+pub(super) fn stamp(name: &impl Name, symlinks: Symlinks) -> Result<FileStamp, FsError> {
+    let found = Found::with(name, symlinks)?;
     if !found.is_file() {
         return Err(FsError::IsDirectory);
     }
     Ok(FileStamp::of(&found.stat))
 }
 
-/// A directory beneath `dir`, to be listed. Links that stay beneath it are followed.
+/// A directory to be listed. Links are followed.
 ///
 /// # Errors
-/// As [`Found::beneath`], and [`FsError::NotDirectory`].
-pub(super) fn directory_beneath(dir: &Dir, relative: &str) -> Result<OwnedFd, FsError> {
+/// As [`Found::of`], and [`FsError::NotDirectory`].
+pub(super) fn directory(name: &impl Name) -> Result<OwnedFd, FsError> {
     // What is no directory is not opened by this, so one lookup is enough for what is one.
     #[cfg(target_os = "linux")]
-    if let Ok(directory) = resolve(dir, relative, READ | OFlags::DIRECTORY, Symlinks::Follow) {
+    if let Ok(directory) = name.open(READ | OFlags::DIRECTORY, Symlinks::Follow) {
         return Ok(directory);
     }
     // Why it is none takes a closer look.
-    Found::beneath(dir, relative)?.into_directory()
+    Found::of(name)?.into_directory()
+}
+
+/// Where something that was opened beneath `dir` lies below it; none if it does not, or not any more.
+#[cfg(target_os = "linux")]
+pub(in crate::capability) fn below(dir: impl AsFd, opened: impl AsFd) -> Option<PathBuf> {
+    let path = |opened| std::fs::read_link(descriptor_path(opened)).ok();
+    let opened = path(opened.as_fd())?;
+    Some(opened.strip_prefix(path(dir.as_fd())?).ok()?.to_owned())
+}
+
+/// Elsewhere nobody knows, so that what was found through a link is not used.
+#[cfg(not(target_os = "linux"))]
+pub(in crate::capability) fn below(_: impl AsFd, _: impl AsFd) -> Option<PathBuf> {
+    None
 }
 
 /// How files are opened: no terminal becomes ours, and nothing blocks.
@@ -270,11 +319,12 @@ pub(in crate::capability) fn descriptor_path(descriptor: impl AsFd) -> String {
     format!("/proc/self/fd/{}", descriptor.as_fd().as_raw_fd())
 }
 
-/// The reference to a name beneath `dir`.
+/// How a mere reference is opened. Where `O_PATH` does not exist, what is looked up is opened at once, without blocking
+/// (TC-23).
 #[cfg(target_os = "linux")]
-fn refer(dir: &Dir, relative: &str, symlinks: Symlinks) -> Result<OwnedFd, FsError> {
-    resolve(dir, relative, OFlags::PATH | OFlags::CLOEXEC, symlinks)
-}
+const REFERENCE: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const REFERENCE: OFlags = READ;
 
 /// Opens a name beneath `dir` in one operation of the kernel; `""` is the directory itself.
 #[cfg(target_os = "linux")]
@@ -304,12 +354,6 @@ pub(super) fn resolve(
         }
     }
     Err(FsError::Io)
-}
-
-/// Where `O_PATH` does not exist, what is looked up is opened at once, without blocking (TC-23).
-#[cfg(not(target_os = "linux"))]
-fn refer(dir: &Dir, relative: &str, symlinks: Symlinks) -> Result<OwnedFd, FsError> {
-    walk::open(dir.as_fd(), relative, READ, symlinks)
 }
 
 /// Elsewhere the path is walked (TC-20).

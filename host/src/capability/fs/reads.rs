@@ -13,9 +13,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::Stat;
 
-use super::open::stamp_beneath;
+use super::open;
 use super::{FsError, Symlinks};
-use crate::policy::MountHandle;
+use crate::policy::AllowedPath;
 
 /// Reads that are kept of one call.
 const MAX_READS: usize = 512;
@@ -68,8 +68,7 @@ impl FileStamp {
 /// One lookup, and what it led to.
 #[derive(Debug, Clone)]
 struct Read {
-    mount: MountHandle,
-    relative: String,
+    path: AllowedPath,
     symlinks: Symlinks,
     found: Result<FileStamp, FsError>,
 }
@@ -85,8 +84,7 @@ pub struct Reads {
 impl Reads {
     pub(in crate::capability) fn add(
         &mut self,
-        mount: MountHandle,
-        relative: String,
+        path: AllowedPath,
         symlinks: Symlinks,
         found: Result<FileStamp, FsError>,
     ) {
@@ -103,8 +101,7 @@ impl Reads {
         }
         if !self.spoiled {
             self.reads.push(Read {
-                mount,
-                relative,
+                path,
                 symlinks,
                 found,
             });
@@ -127,8 +124,9 @@ impl Reads {
     #[must_use]
     pub fn hold(&self) -> bool {
         self.are_all()
-            && self.reads.iter().all(|read| {
-                stamp_beneath(read.mount.dir(), &read.relative, read.symlinks) == read.found
-            })
+            && self
+                .reads
+                .iter()
+                .all(|read| open::stamp(&read.path, read.symlinks) == read.found)
     }
 }

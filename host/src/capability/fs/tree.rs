@@ -8,9 +8,11 @@
 mod tests;
 
 use std::collections::VecDeque;
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsStr};
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -38,13 +40,14 @@ const ENTER: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// Lists what is below `root`.
+/// Lists what is below `root`; what lies at `covered`, relative to it, is named and not entered.
 ///
 /// # Errors
 /// Outside: the deadline. Inside: what the system says of the root; a directory further down that
 /// cannot be read is an entry with an error (TS-37).
 pub(super) fn list(
     root: OwnedFd,
+    covered: &[&Path],
     request: &TreeRequest,
     own: &Opened<'_>,
     meter: &Meter,
@@ -55,6 +58,7 @@ pub(super) fn list(
         path_bytes_left: MAX_PATH_BYTES,
         include_hidden: request.include_hidden,
         own,
+        covered,
         meter,
         levels: Vec::new(),
         entries: Vec::new(),
@@ -101,6 +105,8 @@ struct Listing<'call> {
     include_hidden: bool,
     /// What is hydrant's own is not entered.
     own: &'call Opened<'call>,
+    /// Where other mounts lie.
+    covered: &'call [&'call Path],
     meter: &'call Meter,
     levels: Vec<Level>,
     entries: Vec<Entry>,
@@ -121,8 +127,12 @@ impl Listing<'_> {
         let Ok((kind, bytes)) = examine(directory, &name, kind) else {
             return Ok(());
         };
+        let covered = self.covered.iter().any(|other| {
+            let name = Path::new(OsStr::from_bytes(name.to_bytes()));
+            Path::new(prefix).join(name) == **other
+        });
         // TS-35: `.git` is listed and not entered.
-        let may_enter = kind == EntryKind::Directory && name.to_bytes() != b".git";
+        let may_enter = kind == EntryKind::Directory && name.to_bytes() != b".git" && !covered;
         let entered = may_enter && self.levels.len() < self.depth && self.left > 1;
         // TS-36: whether something is left out here, a look inside tells, unless it is known already.
         let opened = (entered || (may_enter && !self.truncated)).then(|| {

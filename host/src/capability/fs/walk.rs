@@ -21,7 +21,7 @@ pub(super) const PASS: OFlags = OFlags::RDONLY;
 /// Opens `relative` beneath `dir`; `""` is the directory itself.
 ///
 /// # Errors
-/// As [`super::open::Found::beneath`], and [`FsError::Symlink`] under [`Symlinks::Refuse`].
+/// As [`super::open::Found::with`], and [`FsError::Symlink`] under [`Symlinks::Refuse`].
 pub(super) fn open(
     dir: BorrowedFd<'_>,
     relative: &str,

@@ -15,7 +15,7 @@ use super::{
 use crate::capability::Call;
 use crate::capability::fs::{Found, FsError};
 use crate::capability::stop::Stop;
-use crate::policy::{Confinement, MountHandle, ProgramDenial, ProgramLeave, VirtualPath};
+use crate::policy::{AllowedPath, Confinement, ProgramDenial, ProgramLeave, VirtualPath};
 
 /// Time of a program to end by itself when its time was up (TC-45): not a part of that time, and of the call's neither.
 const GRACE: Duration = Duration::from_secs(2);
@@ -43,8 +43,10 @@ pub(super) fn run(
         // TC-44: it never runs with less.
         return Err(ProcessError::Unconfined.into());
     }
-    let found = Found::beneath(leave.mount.dir(), &leave.relative).map_err(missing)?;
-    call.check_own(&leave.mount, &leave.relative, found.reference())
+    let mount = leave.directory.mount();
+    let found =
+        Found::of(&leave.directory).map_err(|error| noted(call, program, missing(error)))?;
+    call.check_own(&leave.directory, found.reference())
         .map_err(missing)?;
     if found.is_file() {
         return Err(ProcessError::NotDirectory.into());
@@ -54,9 +56,9 @@ pub(super) fn run(
     }
     let arguments = arguments.iter().map(OsString::from).collect();
     let mut disguise = Disguise::default();
-    if guarded.is_some() && leave.confinement == Confinement::Required {
+    if guarded.is_some() {
         // Git complains of paths that stand in a repository's files, and these may be real ones.
-        disguise.add(leave.mount.real(), leave.mount.at().as_str());
+        disguise.add(mount.real(), mount.at().as_str());
     }
     let keep = bounds.keep;
     let bounds = Bounds {
@@ -86,13 +88,14 @@ fn jailed(
     bounds: Bounds,
 ) -> Result<Ended, ProcessError> {
     let (name, real) = (&program.name, &leave.executable);
+    let mount = leave.directory.mount();
     // TS-84: git starts nothing but itself.
     let others: &[PathBuf] = if guarded.is_some() {
         &[]
     } else {
         &leave.others
     };
-    let mut confined = Confined::of_program(call, name, real, others, &leave.mount)?;
+    let mut confined = Confined::of_program(call, name, real, others, mount)?;
     if guarded.is_some() {
         // Git has nothing to write: what is left of its commands only reads. The guard's questions and the command share
         // a jail, which costs more than any of them.
@@ -101,9 +104,9 @@ fn jailed(
         confined.open_for_writing(&leave.writable)?;
         confined.open_network(&leave.egress);
     }
-    let inside = Path::new(leave.mount.at().as_str());
+    let inside = Path::new(mount.at().as_str());
     // Where it really is: inside nothing is entered through a link.
-    let below = confined::below(&leave.mount, found).ok_or(ProcessError::NoDirectory)?;
+    let below = confined::below(mount, found).ok_or(ProcessError::NoDirectory)?;
     let directory = inside.join(below);
     let start = Start {
         executable: real.clone(),
@@ -117,7 +120,7 @@ fn jailed(
     };
     let place = git::Place {
         inside,
-        real: leave.mount.real(),
+        real: mount.real(),
     };
     run_there(start, guarded, place, None, bounds)
 }
@@ -136,13 +139,13 @@ fn unjailed(
         // TC-41: `argv[0]` is the program's name.
         name: OsString::from(&program.name),
         arguments,
-        directory: working_directory(found, &leave.mount, &leave.relative),
+        directory: working_directory(found, &leave.directory),
         environment: environment::of(scratch.real(), &leave.env),
         stderr: Stderr::Kept,
         grace: Some(GRACE),
         confined: None,
     };
-    let real = leave.mount.real();
+    let real = leave.directory.mount().real();
     let place = git::Place { inside: real, real };
     run_there(start, guarded, place, Some(scratch.real()), bounds)
 }
@@ -183,7 +186,8 @@ fn guarded(
     Ok(Some(checked))
 }
 
-/// Notes what the git guard refuses: the policy allowed it, so that no other denial stands in the journal.
+/// Notes what the git guard refuses, and a working directory behind a link: the policy allowed the text, so that no other
+/// denial stands in the journal.
 fn noted(call: &Call, program: &Program, error: ProcessError) -> ProcessError {
     if matches!(
         error,
@@ -199,20 +203,21 @@ fn noted(call: &Call, program: &Program, error: ProcessError) -> ProcessError {
 fn missing(error: FsError) -> ProcessError {
     match error {
         FsError::NotDirectory | FsError::Special => ProcessError::NotDirectory,
+        FsError::LeavesMount => ProcessError::DirectoryDenied,
         _ => ProcessError::NoDirectory,
     }
 }
 
 /// The directory that was found, and no other that has its name by now.
 #[cfg(target_os = "linux")]
-fn working_directory(found: &Found, _: &MountHandle, _: &str) -> PathBuf {
+fn working_directory(found: &Found, _: &AllowedPath) -> PathBuf {
     crate::capability::fs::descriptor_path(found.reference()).into()
 }
 
 /// Elsewhere a directory has to be entered by name.
 #[cfg(not(target_os = "linux"))]
-fn working_directory(_: &Found, mount: &MountHandle, relative: &str) -> PathBuf {
-    mount.real().join(relative)
+fn working_directory(_: &Found, directory: &AllowedPath) -> PathBuf {
+    directory.mount().real().join(directory.relative())
 }
 
 fn refused(call: &Call, denial: &ProgramDenial) -> ProcessError {

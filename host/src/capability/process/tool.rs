@@ -21,10 +21,10 @@ use super::output::Disguise;
 use super::scratch::Scratch;
 use super::{Bounds, Ending, Exit, ProcessError, SCRATCH, Tool, environment, exit_of};
 use crate::capability::fetch::{self, FetchError};
-use crate::capability::fs::{self, Found, FsError, Overflow};
+use crate::capability::fs::{self, Found, FsError, Overflow, Symlinks};
 use crate::capability::stop::Stop;
 use crate::capability::{Call, DescribeError};
-use crate::policy::{Denial, Location, MountHandle, ToolLeave, VirtualPath};
+use crate::policy::{AllowedPath, Denial, Location, MountHandle, ToolLeave, VirtualPath};
 
 /// Bytes of a tool that is a component or comes over https (L-01).
 const MAX_TOOL_BYTES: u32 = 4 * 1024 * 1024;
@@ -52,8 +52,8 @@ pub(super) fn run(
     }
     let (place, leave) = leave(call, tool)?;
     match (place, leave) {
-        (Place::Local { mount, relative }, Leave::Describe) => {
-            let component = read_component(call, &mount, &relative)?;
+        (Place::Local(path), Leave::Describe) => {
+            let component = read_component(call, path, &tool.path)?;
             describe(call, &component, bounds)
         }
         (Place::Remote(url), Leave::Describe) => describe(call, &fetch_tool(call, &url)?, bounds),
@@ -61,21 +61,28 @@ pub(super) fn run(
         (_, Leave::Start(leave)) if leave.is_confined() && call.jail.is_none() => {
             Err(ProcessError::Unconfined.into())
         }
-        (Place::Local { mount, relative }, Leave::Start(leave)) => {
-            let found = Found::beneath(mount.dir(), &relative).map_err(missing)?;
-            call.check_own(&mount, &relative, found.reference())
+        (Place::Local(allowed), Leave::Start(leave)) => {
+            let found = Found::of(&allowed).map_err(|error| {
+                if error == FsError::LeavesMount {
+                    call.journal
+                        .denied_capability(format!("exec.safe:{}", tool.path));
+                }
+                missing(error)
+            })?;
+            call.check_own(&allowed, found.reference())
                 .map_err(missing)?;
             if !found.is_file() {
                 return Err(ProcessError::NotFound.into());
             }
+            let (mount, relative) = (allowed.mount().clone(), allowed.relative());
             let place = confined::below(&mount, &found)
                 .map(|below| Path::new(mount.at().as_str()).join(below));
             // Also in the jail: `/proc/self/mountinfo` shows where a mount comes from.
             let mut disguise = Disguise::default();
             disguise.add(mount.real(), mount.at().as_str());
-            let real = mount.real().join(&relative);
+            let real = mount.real().join(relative);
             let path = if leave.is_confined() {
-                Path::new(mount.at().as_str()).join(&relative)
+                Path::new(mount.at().as_str()).join(relative)
             } else {
                 real.clone()
             };
@@ -129,10 +136,7 @@ pub(super) fn run(
 
 /// Where a tool comes from.
 enum Place {
-    Local {
-        mount: MountHandle,
-        relative: String,
-    },
+    Local(AllowedPath),
     Remote(Url),
 }
 
@@ -152,9 +156,9 @@ fn leave(call: &Call, tool: &Tool) -> Result<(Place, Leave), ProcessError> {
     };
     let (place, own, is_component) = if tool.path.starts_with('/') {
         let path = VirtualPath::parse(&tool.path).map_err(|_| ProcessError::Denied)?;
-        let own = grant.tool(&path).map_err(denied)?;
-        let place = match grant.read(&path).map_err(denied)? {
-            Location::Directory { mount, relative } => Place::Local { mount, relative },
+        let (own, location) = grant.tool(&path).map_err(denied)?;
+        let place = match location {
+            Location::Directory(path) => Place::Local(path),
             Location::Https { url } => Place::Remote(url),
         };
         let name = path.file_name().unwrap_or_default();
@@ -205,10 +209,11 @@ fn missing(error: FsError) -> ProcessError {
 
 fn read_component(
     call: &Call,
-    mount: &MountHandle,
-    relative: &str,
+    path: AllowedPath,
+    name: &str,
 ) -> Result<Vec<u8>, Stop<ProcessError>> {
-    let read = fs::read_beneath(call, mount, relative, MAX_TOOL_BYTES, Overflow::Refuse)?;
+    let file = (path, Symlinks::Follow);
+    let read = fs::read_allowed(call, file, name, MAX_TOOL_BYTES, Overflow::Refuse)?;
     Ok(read.map_err(missing)?.bytes)
 }
 

@@ -39,12 +39,13 @@ impl Declared {
         declared
     }
 
-    pub(super) fn reads(&self, path: &VirtualPath) -> bool {
-        holds(&self.read, path)
+    /// The widest declared directory that holds `path`.
+    pub(super) fn reads(&self, path: &VirtualPath) -> Option<&VirtualPath> {
+        path.widest_of(&self.read)
     }
 
     pub(super) fn writes(&self, path: &VirtualPath) -> bool {
-        holds(&self.written, path)
+        path.widest_of(&self.written).is_some()
     }
 
     pub(super) fn fetches(&self, url: &Url) -> bool {
@@ -78,10 +79,4 @@ impl Declared {
                 .collect(),
         }
     }
-}
-
-fn holds(directories: &[VirtualPath], path: &VirtualPath) -> bool {
-    directories
-        .iter()
-        .any(|directory| path.starts_with(directory))
 }

@@ -6,23 +6,29 @@ use std::path::PathBuf;
 
 use url::Url;
 
-use crate::policy::{MountHandle, VirtualPath};
+use crate::policy::{AllowedPath, MountHandle, VirtualPath};
 
 /// Where a readable path lies.
 #[derive(Clone, Debug)]
 pub enum Location {
     /// In a mounted directory.
-    Directory {
-        /// The mount; everything is opened beneath its handle.
-        mount: MountHandle,
-        /// The path below the mount, without a leading slash; `""` is the mount itself.
-        relative: String,
-    },
+    Directory(AllowedPath),
     /// Behind an https mount (M-05). Reading it is a fetch, which the grant must allow as well.
     Https {
         /// The base and the canonically encoded rest. Never shown (M-03).
         url: Url,
     },
+}
+
+impl Location {
+    /// The same under a rule that names `directory`, which holds the path. What lies behind a URL has no links.
+    #[must_use]
+    pub(super) fn under(self, directory: &VirtualPath) -> Self {
+        match self {
+            Self::Directory(path) => Self::Directory(path.under(directory)),
+            Self::Https { .. } => self,
+        }
+    }
 }
 
 /// Leave to write a path (TC-11). That no component of it is a link is for the write itself to ensure (TC-22).
@@ -135,11 +141,9 @@ pub struct ProgramLeave {
     pub executable: PathBuf,
     /// The files of all programs that the policy's rules name, without links: what the child itself may start.
     pub others: Vec<PathBuf>,
-    /// The mount that holds the working directory. A child sees all mounts (TC-43), so its working directory takes the
-    /// rule's `cwd` and no `fs.read` of the manifest.
-    pub mount: MountHandle,
-    /// The working directory below `mount`, without a leading slash; `""` is the mount itself.
-    pub relative: String,
+    /// The working directory. A child sees all mounts (TC-43), so this takes the rule's `cwd` and no `fs.read` of the
+    /// manifest.
+    pub directory: AllowedPath,
     /// Added to the fixed environment (TP-30, TC-42).
     pub env: BTreeMap<String, String>,
     /// Whether the child has a network (TP-31). Unjailed that of the host, in the jail `egress`.

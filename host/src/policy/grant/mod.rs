@@ -108,6 +108,30 @@ impl Grant {
         mounts
     }
 
+    /// The directories that are mounted read-only, as each layer has them: nothing in them is written, whatever leads there
+    /// (TP-24).
+    pub fn read_only(&self) -> Vec<&MountHandle> {
+        let factors = self.factors.iter();
+        factors
+            .flat_map(|factors| factors.layers.read_only())
+            .collect()
+    }
+
+    /// Where other mounts lie below this one, relative to it.
+    fn covered(&self, mount: &Mounted) -> Vec<String> {
+        let mounts = self
+            .factors
+            .iter()
+            .flat_map(|factors| factors.layers.mounts().iter());
+        let others = mounts.map(|other| &other.at);
+        others
+            .chain(self.own.iter().map(OwnMount::at))
+            .filter_map(|other| other.strip_prefix(&mount.at))
+            .filter(|below| !below.is_empty())
+            .map(str::to_owned)
+            .collect()
+    }
+
     fn factors(&self, capability: impl Fn() -> String) -> Result<&Factors, Denial> {
         self.factors.as_deref().ok_or_else(|| {
             let rule = Rule::of(

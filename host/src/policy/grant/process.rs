@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Confinement, Factors, Grant, Location, ProgramLeave};
-use crate::policy::{Denial, Layers, Policy, ProgramDenial, Rule, VirtualPath};
+use crate::policy::{AllowedPath, Denial, Layers, Policy, ProgramDenial, Rule, VirtualPath};
 use crate::trust::Capability;
 
 pub(super) const KIND: &str = "exec.safe";
@@ -12,7 +12,7 @@ impl Grant {
     /// Whether the program may be started with these arguments (`argv[1..]`) in this directory. In every layer one rule
     /// must match all three. Its program was looked up when the policy was loaded, and is the same file in every layer.
     /// `env` is that of the policy layer, `network` needs all of them, and what the child may write lies within every
-    /// rule's `writable`, on mounts that this call may write.
+    /// rule's `writable` and every ceiling's `fs.write`, on mounts that this call may write.
     ///
     /// # Errors
     /// What the rules refuse, or that the program is not installed.
@@ -38,6 +38,7 @@ impl Grant {
         let mut installed = rule.executable.as_deref();
         let mut network = rule.rule.network;
         let mut writable = rule.rule.writable.clone();
+        let mut directories = vec![&rule.rule.directories];
         for layer in layers.narrowing() {
             let narrowing = layer.process_rule(name, arguments, directory, installed)?;
             if let (Some(file), Some(other)) = (installed, narrowing.executable.as_deref())
@@ -49,6 +50,10 @@ impl Grant {
             installed = installed.filter(|_| narrowing.executable.is_some());
             network &= narrowing.rule.network;
             writable = common(&writable, &narrowing.rule.writable);
+            directories.push(&narrowing.rule.directories);
+        }
+        for layer in layers.all() {
+            writable = common(&writable, layer.document.ceiling.write.values());
         }
         // TP-32, for mounts that a layer narrowed.
         writable.retain(|directory| layers.is_writable(directory));
@@ -56,17 +61,20 @@ impl Grant {
             .map(Path::to_owned)
             .ok_or(ProgramDenial::NotFound)?;
         let mount = factors.mount(KIND, directory);
-        let Some(Location::Directory { mount, relative }) =
-            mount.ok().and_then(|mount| mount.locate(directory))
-        else {
+        let located = mount
+            .ok()
+            .and_then(|mount| mount.locate(directory, self.covered(mount)));
+        let Some(Location::Directory(place)) = located else {
             let denial = layers.policy().no_working_directory(name, directory);
             return Err(ProgramDenial::Directory(denial));
         };
         Ok(ProgramLeave {
             executable,
             others: layers.policy().installed_programs(),
-            mount,
-            relative,
+            directory: directories
+                .into_iter()
+                .filter_map(|held| directory.widest_of(held))
+                .fold(place, AllowedPath::under),
             env: rule.rule.env.clone(),
             network,
             egress: if network { layers.egress() } else { Vec::new() },
@@ -166,9 +174,15 @@ impl Policy {
 }
 
 /// What lies in a directory of both lists.
-fn common(one: &[VirtualPath], other: &[VirtualPath]) -> Vec<VirtualPath> {
+fn common<'p>(
+    one: &[VirtualPath],
+    other: impl IntoIterator<Item = &'p VirtualPath>,
+) -> Vec<VirtualPath> {
     let mut common = Vec::new();
-    for (a, b) in one.iter().flat_map(|a| other.iter().map(move |b| (a, b))) {
+    for (a, b) in other
+        .into_iter()
+        .flat_map(|b| one.iter().map(move |a| (a, b)))
+    {
         let inner = match (a.starts_with(b), b.starts_with(a)) {
             (true, _) => a,
             (_, true) => b,

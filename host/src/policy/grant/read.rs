@@ -14,24 +14,27 @@ impl Grant {
     /// The denial, the same whether or not the path exists.
     pub fn read(&self, path: &VirtualPath) -> Result<Location, Denial> {
         let factors = self.factors(|| format!("{KIND}:{path}"))?;
-        if !factors.declared.reads(path) {
+        let Some(declared) = factors.declared.reads(path) else {
             return Err(factors.undeclared(KIND, path.as_str()));
-        }
+        };
+        let mut rules = vec![declared];
         let own = self.own.iter().find(|own| path.starts_with(own.at()));
         if own.is_none_or(OwnMount::is_under_ceilings) {
             for layer in factors.layers.all() {
-                if layer.document.ceiling.read.over(path).is_none() {
-                    return Err(layer.outside_reading(path));
-                }
+                let held = path.widest_of(layer.document.ceiling.read.values());
+                rules.push(held.ok_or_else(|| layer.outside_reading(path))?);
             }
         }
-        if let Some(located) = own.and_then(|own| own.locate(path)) {
-            return Ok(located);
-        }
-        let mount = factors.mount(KIND, path)?;
-        self.check_scheme(mount, path, factors)?;
-        let located = mount.locate(path);
-        located.ok_or_else(|| factors.layers.policy().unmounted(KIND, path))
+        let located = match own {
+            Some(own) => own.locate(path),
+            None => {
+                let mount = factors.mount(KIND, path)?;
+                self.check_scheme(mount, path, factors)?;
+                mount.locate(path, self.covered(mount))
+            }
+        };
+        let located = located.ok_or_else(|| factors.layers.policy().unmounted(KIND, path))?;
+        Ok(rules.into_iter().fold(located, Location::under))
     }
 
     /// Whether `path` lies on an https mount.
@@ -87,6 +90,11 @@ impl Grant {
 }
 
 impl Listed<Option<VirtualPath>> {
+    /// The entries that are paths.
+    pub(super) fn values(&self) -> impl Iterator<Item = &VirtualPath> {
+        self.items.iter().filter_map(|entry| entry.value.as_ref())
+    }
+
     /// The entry that holds `path`; of several the one that says most about it.
     pub(super) fn over(&self, path: &VirtualPath) -> Option<&Lined<Option<VirtualPath>>> {
         let entries = self.items.iter();

@@ -75,12 +75,11 @@ fn program(grant: &Grant, argv: &[&str], directory: &str) -> Result<ProgramLeave
 #[test]
 fn tc_21_reading_takes_manifest_ceiling_and_mount() {
     let grant = grant(POLICY, &HYDRATE);
-    let Location::Directory { mount, relative } = grant.read(&path("/os/crew/pilot.md")).unwrap()
-    else {
+    let Location::Directory(found) = grant.read(&path("/os/crew/pilot.md")).unwrap() else {
         panic!("no directory")
     };
     assert_eq!(
-        (mount.at().as_str(), relative.as_str()),
+        (found.mount().at().as_str(), found.relative()),
         ("/os", "crew/pilot.md")
     );
     assert_eq!(

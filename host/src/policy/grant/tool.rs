@@ -9,25 +9,26 @@ use crate::policy::{Denial, Layers, Policy, Rule, VirtualPath};
 
 impl Grant {
     /// Whether a tool at `path` may be asked for its description (TD-02). A name that ends in `.wasm` is described in the
-    /// sandbox and never started: it takes leave to be read instead. Every other tool takes both.
+    /// sandbox and never started: it takes leave to be read instead. Every other tool takes both. Also where it lies.
     ///
     /// # Errors
     /// The denial, the same whether or not the tool exists.
-    pub fn tool(&self, path: &VirtualPath) -> Result<ToolLeave, Denial> {
+    pub fn tool(&self, path: &VirtualPath) -> Result<(ToolLeave, Location), Denial> {
         if path.file_name().is_some_and(|name| name.ends_with(".wasm")) {
-            let _: Location = self.read(path)?;
-            return Ok(ToolLeave {
+            let leave = ToolLeave {
                 runners: BTreeMap::new(),
                 env: BTreeMap::new(),
                 confinement: Confinement::Required,
-            });
+            };
+            return Ok((leave, self.read(path)?));
         }
         let factors = self.tool_processes(path.as_str())?;
-        for layer in factors.layers.all() {
-            layer.run_holds(path)?;
-        }
-        let _: Location = self.read(path)?;
-        Ok(factors.layers.tool_leave())
+        let layers = factors.layers.all();
+        let rules: Vec<_> = layers
+            .map(|layer| layer.run_holds(path))
+            .collect::<Result<_, _>>()?;
+        let located = rules.into_iter().fold(self.read(path)?, Location::under);
+        Ok((factors.layers.tool_leave(), located))
     }
 
     /// Whether tools that are not local may be started (TD-03): https tools, tools on https mounts, and tools that remote
@@ -95,15 +96,16 @@ impl Layers {
 }
 
 impl Policy {
-    /// The directory of `host.discovery.run` that holds `path`.
+    /// The widest directory of `host.discovery.run` that holds `path`.
     fn directory_of(&self, path: &VirtualPath) -> Option<&Lined<VirtualPath>> {
-        let mut run = self.document.host.discovery.run.items.iter();
-        run.find(|directory| path.starts_with(&directory.value))
+        let run = self.document.host.discovery.run.items.iter();
+        run.filter(|directory| path.starts_with(&directory.value))
+            .min_by_key(|directory| directory.value.as_str().len())
     }
 
-    fn run_holds(&self, path: &VirtualPath) -> Result<(), Denial> {
-        if self.directory_of(path).is_some() {
-            return Ok(());
+    fn run_holds(&self, path: &VirtualPath) -> Result<&VirtualPath, Denial> {
+        if let Some(directory) = self.directory_of(path) {
+            return Ok(&directory.value);
         }
         let directory = path
             .as_str()

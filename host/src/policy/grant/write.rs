@@ -35,13 +35,14 @@ impl Grant {
             return Err(Denial::new(capability(), rule, remedy));
         }
         let mounted = factors.mount(KIND, path)?;
-        let Some(Location::Directory { mount, relative }) = mounted.locate(path) else {
+        let Some(Location::Directory(place)) = mounted.locate(path, Vec::new()) else {
             let policy = factors.layers.policy();
             let line = policy.mounts.at(&mounted.at).and_then(|mount| mount.line);
             return Err(policy.not_a_directory(line, path, mounted));
         };
         // TP-24, with the mounts of every layer as each states them: this holds for the mount itself, too. Real paths have
         // no links, and a write follows none, so the text decides.
+        let (mount, relative) = (place.mount().clone(), place.relative().to_owned());
         let target = mount.real().join(&relative);
         for layer in factors.layers.all() {
             if let Some(read_only) = layer.mounts.read_only_over(&target) {

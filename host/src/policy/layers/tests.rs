@@ -189,10 +189,10 @@ fn tp_40_layers_are_read_from_files_over_a_policy_or_the_default() {
     let policy = || Policy::built_in(&scratch.root, &[]).unwrap();
     let layers = Layers::over(policy(), Some(&tenant), None, &[]).unwrap();
     let grant = grant(layers);
-    let Location::Directory { mount, .. } = grant.read(&path("/os/x")).unwrap() else {
+    let Location::Directory(found) = grant.read(&path("/os/x")).unwrap() else {
         panic!("no directory")
     };
-    assert_eq!(mount.real(), scratch.root.join("os/tools"));
+    assert_eq!(found.mount().real(), scratch.root.join("os/tools"));
     assert_eq!(
         decided(&grant.read(&path("/workspace/x")).unwrap_err()),
         format!("{}:9", tenant.display())

@@ -3,6 +3,7 @@
 //! A directory is opened once, when the policy is loaded, and all later access goes through that handle (TP-23). What
 //! maps a path is decided from the text of the path alone.
 
+mod allowed;
 mod base;
 mod cli;
 mod narrow;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
+pub use allowed::AllowedPath;
 pub(super) use base::{encode, https_base};
 pub use cli::{CliMount, MountTarget};
 pub use own::OwnMount;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::open::open_directory;
-use super::{MountHandle, MountedDirectory};
+use super::{AllowedPath, MountHandle, MountedDirectory};
 use crate::policy::VirtualPath;
 use crate::policy::grant::Location;
 
@@ -62,10 +62,7 @@ impl OwnMount {
 
     /// Where `path` is read from; none if this mount does not hold it.
     pub(in crate::policy) fn locate(&self, path: &VirtualPath) -> Option<Location> {
-        Some(Location::Directory {
-            relative: path.strip_prefix(self.at())?.to_owned(),
-            mount: self.handle.clone(),
-        })
+        AllowedPath::new(self.handle.clone(), path, Vec::new()).map(Location::Directory)
     }
 }
 

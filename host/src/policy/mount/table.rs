@@ -8,7 +8,7 @@ use url::Url;
 use super::base::below;
 use super::cli::Role;
 use super::open::open_directory;
-use super::{CliMount, MountHandle, MountTarget, MountedDirectory};
+use super::{AllowedPath, CliMount, MountHandle, MountTarget, MountedDirectory};
 use crate::policy::VirtualPath;
 use crate::policy::document::{Lined, Mode, MountRule, MountSource};
 use crate::policy::error::{Place, PolicyError};
@@ -128,6 +128,14 @@ impl MountTable {
         self.mounts.iter().find(|mount| mount.at == *at)
     }
 
+    /// The directories that are mounted read-only.
+    pub(in crate::policy) fn read_only(&self) -> impl Iterator<Item = &MountHandle> {
+        self.mounts.iter().filter_map(|mount| match &mount.mapped {
+            Mapped::Directory(handle) if mount.mode == Mode::ReadOnly => Some(handle),
+            _ => None,
+        })
+    }
+
     /// A read-only mount whose directory holds a real path, if there is one (TP-24).
     pub(in crate::policy) fn read_only_over(&self, real: &Path) -> Option<&Mounted> {
         self.mounts
@@ -228,15 +236,20 @@ impl Mounted {
         })
     }
 
-    /// Where `path`, which this mount holds, is read from; none if its URL cannot be built.
-    pub(in crate::policy) fn locate(&self, path: &VirtualPath) -> Option<Location> {
-        let relative = path.strip_prefix(&self.at)?;
+    /// Where `path`, which this mount holds, is read from; none if its URL cannot be built. `covered` are mount points
+    /// below this one.
+    pub(in crate::policy) fn locate(
+        &self,
+        path: &VirtualPath,
+        covered: Vec<String>,
+    ) -> Option<Location> {
         match &self.mapped {
-            Mapped::Directory(mount) => Some(Location::Directory {
-                mount: mount.clone(),
-                relative: relative.to_owned(),
-            }),
-            Mapped::Https(base) => below(base, relative).map(|url| Location::Https { url }),
+            Mapped::Directory(mount) => {
+                AllowedPath::new(mount.clone(), path, covered).map(Location::Directory)
+            }
+            Mapped::Https(base) => {
+                below(base, path.strip_prefix(&self.at)?).map(|url| Location::Https { url })
+            }
             Mapped::Unlisted | Mapped::Unnamed => None,
         }
     }

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 
 use super::{AgentError, Directories, TEMPORARY};
+use crate::capability::aliases::Mounts;
 use crate::capability::real;
 use crate::host::Host;
 use crate::jail::{Access, InsidePath};
@@ -56,6 +57,7 @@ impl Sight {
         directories: Directories,
     ) -> Result<Self, AgentError> {
         let asked = asked(host, workspace, directories)?;
+        let mounted = Mounts::now()?;
         for one in &asked {
             one.check(host)?;
         }
@@ -79,7 +81,13 @@ impl Sight {
                     .iter()
                     .filter(|other| other.access == Access::ReadOnly && other.real != one.real)
                     .map(|other| other.real.as_path());
-                one.keep(host.own().places().chain(read_only), covered, &mut shown)?;
+                let kept: Vec<&Path> = host.own().places().chain(read_only).collect();
+                if let Some(kept) = kept.iter().find(|kept| mounted.lead_to(kept, &one.real)) {
+                    let (name, real, kept) = (&one.name, one.real.display(), kept.display());
+                    let message = format!("{name} ({real}) contains {kept} by another mount");
+                    return Err(AgentError::Directory(message));
+                }
+                one.keep(kept.into_iter(), covered, &mut shown)?;
             }
         }
         Ok(Self { shown })

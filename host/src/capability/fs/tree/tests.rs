@@ -187,7 +187,7 @@ fn g_02_lists_are_answered_in_the_order_asked_and_each_answer_stands_alone() {
 fn a_name_that_is_not_utf_8_is_shown_as_such() {
     use std::os::unix::ffi::OsStrExt;
     let site = Site::new();
-    let name = std::ffi::OsStr::from_bytes(b"a\xff");
+    let name = OsStr::from_bytes(b"a\xff");
     fs::create_dir_all(site.os().join(name).join(name)).unwrap();
     let tree = listed(&site, "/os", 10, 2, false);
     assert_eq!(paths(&tree), ["a\u{fffd}", "a\u{fffd}/a\u{fffd}"]);

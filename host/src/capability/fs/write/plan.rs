@@ -1,12 +1,15 @@
 //! What is to be changed, decided from the text of the paths alone (TC-21, TC-24, TP-24).
 
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+use super::directories::identity;
 use super::{Change, Content, Digest, Ended, Expected, FsError, MAX_CHANGES, MAX_CONTENT_BYTES};
 use crate::capability::Call;
-use crate::capability::fs::MAX_FILE_BYTES;
+use crate::capability::aliases::Mounts;
+use crate::capability::fs::{Found, MAX_FILE_BYTES, Symlinks};
 use crate::policy::{MountHandle, VirtualPath, WriteLeave};
 
 /// The changes of one list, all of them allowed.
@@ -59,6 +62,13 @@ impl Plan {
             }
             plan.items.push(item);
         }
+        if let Some(index) = read_only(call, &plan)? {
+            if let Some(item) = plan.items.get(index) {
+                call.journal
+                    .denied_capability(format!("fs.write:{}", item.path));
+            }
+            return Err(Ended::Change(index, FsError::Denied));
+        }
         match collision(places) {
             Some(index) => Err(Ended::Change(index, FsError::InvalidPath)),
             None => Ok(plan),
@@ -110,6 +120,44 @@ impl Plan {
             self.mounts.len().saturating_sub(1)
         })
     }
+}
+
+/// The first change of a file that lies in the directory of a read-only mount by another name of that directory; the text
+/// of the path has been asked about before (TP-24). What is mounted twice is known by the list of mounts, and what was moved
+/// since the policy was loaded by device and inode.
+fn read_only(call: &Call, plan: &Plan) -> Result<Option<usize>, Ended> {
+    let kept = call.grant.read_only();
+    if kept.is_empty() {
+        return Ok(None);
+    }
+    let failed = |error| Ended::Change(0, error);
+    let mounts = Mounts::now().map_err(|_| failed(FsError::Io))?;
+    let identities: Vec<_> = kept
+        .iter()
+        .map(|mount| identity(mount.dir()))
+        .collect::<Result<_, _>>()
+        .map_err(failed)?;
+    let mut writable = HashSet::new();
+    for (index, item) in plan.items.iter().enumerate() {
+        let Some(mount) = plan.mounts.get(item.mount) else {
+            continue;
+        };
+        for directory in Path::new(&item.parent).ancestors() {
+            if !writable.insert((item.mount, directory)) {
+                break;
+            }
+            let real = mount.real().join(directory);
+            let name = (mount.dir(), directory.to_str().unwrap_or_default());
+            let found =
+                Found::with(&name, Symlinks::Refuse).and_then(|found| identity(found.reference()));
+            if kept.iter().any(|mount| mounts.hold(mount.real(), &real))
+                || found.is_ok_and(|found| identities.contains(&found))
+            {
+                return Ok(Some(index));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// The first change of a file that an earlier change has, too, or that lies below or above one; by real paths, because

@@ -4,11 +4,11 @@
 //! more over what may only be read. In the place of hydrant's own files something empty is mounted. Nothing of a mount or of
 //! the directory in memory can be executed, but for tools of `/os`.
 
-mod aliases;
 mod circumstances;
 mod mounts;
 mod own;
 mod plan;
+mod repositories;
 mod run;
 mod shared;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::capability::fs::{Found, descriptor_path};
+use crate::capability::fs::{self, Found};
 use crate::policy::{MountHandle, VirtualPath};
 
 /// The mount that holds a path, and the rest of the path.
@@ -25,7 +25,7 @@ pub(super) fn shown_together(
     let fits = |outer: &MountHandle, inner: &MountHandle| match inner.at().strip_prefix(outer.at())
     {
         None => true,
-        Some(rest) => Found::beneath(outer.dir(), rest).is_ok_and(|found| !found.is_file()),
+        Some(rest) => Found::of(&(outer.dir(), rest)).is_ok_and(|found| !found.is_file()),
     };
     let mut shown: Vec<MountHandle> = Vec::new();
     for mount in mounts {
@@ -42,10 +42,9 @@ pub(super) fn shown_together(
 /// Where something that was found below a mount really lies, below that mount: links on the way are followed by then, and
 /// inside nothing is put behind one.
 pub(in super::super) fn below(mount: &MountHandle, found: &Found) -> Option<PathBuf> {
-    let real = std::fs::read_link(descriptor_path(found.reference())).ok()?;
-    Some(real.strip_prefix(mount.real()).ok()?.to_owned())
+    fs::below(mount.dir(), found.reference())
 }
 
 pub(super) fn beneath(mount: &MountHandle, below: &Path) -> Option<Found> {
-    Found::beneath(mount.dir(), below.to_str()?).ok()
+    Found::of(&(mount.dir(), below.to_str()?)).ok()
 }

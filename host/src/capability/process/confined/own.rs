@@ -1,14 +1,27 @@
-//! What a child may write, and hydrant's own files, which it does not see (TP-32).
+//! What a child may write, what stays as it is even there (what is mounted read-only, and every `.git`), and hydrant's own
+//! files, which no child sees (TP-32).
 
 use std::path::{Path, PathBuf};
 
 use super::super::child::NotStarted;
-use super::aliases::Mounts;
 use super::mounts::{below, beneath, holding};
+use super::repositories;
 use super::{Confined, Hidden};
-use crate::capability::fs::Found;
+use crate::capability::aliases::Mounts;
+use crate::capability::fs::{Found, FsError, Symlinks};
 use crate::jail::Access;
 use crate::policy::{MountHandle, VirtualPath};
+
+/// A directory that the child may write.
+struct Writable {
+    mount: MountHandle,
+    /// Where it lies below the mount.
+    below: PathBuf,
+    /// What in it is hydrant's own, below the mount.
+    own: Vec<PathBuf>,
+    /// What in it stays read-only, below the mount.
+    kept: Vec<PathBuf>,
+}
 
 impl Confined<'_> {
     /// Puts something empty in the place of what is hydrant's own in a mount that is shown; false if all of it is.
@@ -35,8 +48,8 @@ impl Confined<'_> {
         Ok(true)
     }
 
-    /// Lets the child write below these directories (TP-32), but for what is hydrant's own. One that is not there is
-    /// passed over.
+    /// Lets the child write below these directories (TP-32), but for what is kept as it is. One that is not there is passed
+    /// over, and so is one that a link leads to: the link was made by whoever made the files, and not by the policy.
     ///
     /// # Errors
     /// [`NotStarted::System`]
@@ -44,42 +57,87 @@ impl Confined<'_> {
         &mut self,
         writable: &[VirtualPath],
     ) -> Result<(), NotStarted> {
-        let mounts = self.call.grant.mounts();
         if writable.is_empty() {
             return Ok(());
         }
+        let call = self.call;
+        let mounts = call.grant.mounts();
         let mounted = Mounts::now()?;
+        let read_only = call.grant.read_only().into_iter();
+        let read_only: Vec<PathBuf> = read_only.map(|mount| mount.real().to_owned()).collect();
+        let named: Vec<PathBuf> = writable
+            .iter()
+            .filter_map(|directory| holding(&mounts, directory))
+            .map(|(mount, relative)| mount.real().join(relative))
+            .collect();
         let mut opened = Vec::new();
         for directory in writable {
+            let stays = |why: &str| tracing::warn!(%directory, "{why}: it stays read-only");
             let Some((mount, relative)) = holding(&mounts, directory) else {
                 continue;
             };
-            let Ok(found) = Found::beneath(mount.dir(), relative) else {
-                continue;
+            let found = match Found::with(&(mount.dir(), relative), Symlinks::Refuse) {
+                Ok(found) => found,
+                Err(FsError::Symlink) => {
+                    stays("a link leads there");
+                    call.journal
+                        .denied_capability(format!("fs.write:{directory}"));
+                    continue;
+                }
+                Err(_) => continue,
             };
             let Some(below) = below(mount, &found) else {
                 continue;
             };
-            let own = self.call.own.in_mount(mount);
-            if own.and_then(|own| own.check(found.reference())).is_err() {
-                tracing::warn!(%directory, "it is hydrant's own, and not written");
+            let real = mount.real().join(&below);
+            let checked = call.own.in_mount(mount);
+            if checked
+                .and_then(|own| own.check(found.reference()))
+                .is_err()
+                || read_only.iter().any(|kept| real.starts_with(kept))
+            {
+                stays("it is hydrant's own, or mounted read-only");
                 continue;
             }
             let own = self.own_in(&mounted, mount, &below);
-            let is_alias = |own: &PathBuf| !self.call.own.hold(&mount.real().join(own));
-            if own.iter().any(is_alias) {
-                tracing::warn!(%directory, "what is hydrant's own is mounted here once more: it stays read-only");
+            if own
+                .iter()
+                .any(|own| !call.own.hold(&mount.real().join(own)))
+                || read_only.iter().any(|kept| mounted.lead_to(kept, &real))
+            {
+                stays("what is hydrant's own or mounted read-only is mounted here once more");
                 continue;
             }
-            if own.iter().any(|own| !is_there(mount, own)) {
-                tracing::warn!(%directory, "what is hydrant's own could be made here: it stays read-only");
+            let mut kept = read_only.clone();
+            if !repositories::is_in_git(&below) {
+                match repositories::find(&found, &call.meter) {
+                    Ok(found) => {
+                        let found = found.iter().map(|git| real.join(git));
+                        kept.extend(found.filter(|git| !named.contains(git)));
+                    }
+                    Err(error) => {
+                        stays(&format!("every .git in it cannot be kept ({error})"));
+                        continue;
+                    }
+                }
+            }
+            let mut kept = lying_in(kept, mount, &below);
+            // Nobody sees what lies in hydrant's own.
+            kept.retain(|kept| !own.iter().any(|own| kept.starts_with(own)));
+            if own.iter().chain(&kept).any(|path| !is_there(mount, path)) {
+                stays("what must stay as it is could be made or replaced here");
                 continue;
             }
             self.show_in(mount, &below, &found, Access::ReadWrite)?;
-            opened.push((mount.clone(), below, own));
+            opened.push(Writable {
+                mount: mount.clone(),
+                below,
+                own,
+                kept,
+            });
         }
-        for (mount, below, own) in &opened {
-            self.keep_in_place(mount, below, own)?;
+        for directory in &opened {
+            self.keep(directory)?;
         }
         Ok(())
     }
@@ -88,34 +146,33 @@ impl Confined<'_> {
     fn own_in(&self, mounted: &Mounts, mount: &MountHandle, directory: &Path) -> Vec<PathBuf> {
         let own = self.call.own.places();
         let leading = own.flat_map(|own| mounted.leading_to(own, mount.real()));
-        let mut own: Vec<_> = leading
-            .filter_map(|own| Some(own.strip_prefix(mount.real()).ok()?.to_owned()))
-            .filter(|own| own.starts_with(directory))
-            .collect();
-        own.sort();
-        own.dedup_by(|inner, outer| inner.starts_with(&*outer));
-        own
+        lying_in(leading, mount, directory)
     }
 
-    /// Keeps what is hidden in a directory where it is: a mount point cannot be renamed, but the directories above it
-    /// could, so that they become mount points as well.
-    fn keep_in_place(
-        &mut self,
-        mount: &MountHandle,
-        directory: &Path,
-        own: &[PathBuf],
-    ) -> Result<(), NotStarted> {
-        for own in own {
-            if self.is_covered(mount, &Path::new(mount.at().as_str()).join(own)) {
+    /// Keeps what is hidden or read-only in a directory where it is: a mount point cannot be renamed, but the directories
+    /// above it could, so that they become mount points as well.
+    fn keep(&mut self, writable: &Writable) -> Result<(), NotStarted> {
+        let Writable {
+            mount,
+            below: directory,
+            own,
+            kept,
+        } = writable;
+        let own = own.iter().map(|path| (path, false));
+        for (path, is_shown) in own.chain(kept.iter().map(|path| (path, true))) {
+            if self.is_covered(mount, &Path::new(mount.at().as_str()).join(path)) {
                 continue;
             }
-            let above = own.ancestors().skip(1);
+            let above = path.ancestors().skip(1);
             for above in
                 above.take_while(|above| *above != directory && above.starts_with(directory))
             {
                 if let Some(found) = beneath(mount, above) {
                     self.show_in(mount, above, &found, Access::ReadWrite)?;
                 }
+            }
+            if let Some(found) = beneath(mount, path).filter(|_| is_shown) {
+                self.show_in(mount, path, &found, Access::ReadOnly)?;
             }
         }
         Ok(())
@@ -144,8 +201,23 @@ impl Confined<'_> {
     }
 }
 
+/// Which of these real paths lie in a directory, below its mount; what lies in another one of them is not named by itself.
+fn lying_in(
+    paths: impl IntoIterator<Item = PathBuf>,
+    mount: &MountHandle,
+    directory: &Path,
+) -> Vec<PathBuf> {
+    let below = paths
+        .into_iter()
+        .filter_map(|path| Some(path.strip_prefix(mount.real()).ok()?.to_owned()));
+    let mut paths: Vec<_> = below.filter(|path| path.starts_with(directory)).collect();
+    paths.sort();
+    paths.dedup_by(|inner, outer| inner.starts_with(&*outer));
+    paths
+}
+
 /// Whether something lies there, and no link on the way.
-fn is_there(mount: &MountHandle, own: &Path) -> bool {
-    let found = beneath(mount, own).and_then(|found| below(mount, &found));
-    found.as_deref() == Some(own)
+fn is_there(mount: &MountHandle, path: &Path) -> bool {
+    let found = beneath(mount, path).and_then(|found| below(mount, &found));
+    found.as_deref() == Some(path)
 }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use super::{Place, ProcessError};
+use super::{Clock, Place, ProcessError, contents};
 
 /// Bytes of one of these files.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -26,10 +26,11 @@ const MAX_DEPTH: u32 = 5;
 /// What git is told of the repository of `directory`, a path of the child's.
 ///
 /// # Errors
-/// [`ProcessError::DirectoryDenied`] when a name leads out of the mount.
+/// [`ProcessError::DirectoryDenied`] when a name leads out of the mount, or a file of the repository does ([`contents`]).
 pub(super) fn variables(
     place: Place<'_>,
     directory: &Path,
+    clock: Clock,
 ) -> Result<BTreeMap<OsString, OsString>, ProcessError> {
     let mut told = BTreeMap::new();
     let Some(found) = Found::above(place, directory)? else {
@@ -61,8 +62,10 @@ pub(super) fn variables(
         tell("GIT_DIR", &place.shown(&found.git_directory)?);
         tell("GIT_WORK_TREE", &named);
     }
+    contents::check(place, [&found.git_directory, &common], clock)?;
     let mut alternates = Vec::new();
-    collect_alternates(place, &common.join("objects"), MAX_DEPTH, &mut alternates)?;
+    let objects = common.join("objects");
+    collect_alternates(place, &objects, MAX_DEPTH, clock, &mut alternates)?;
     if !alternates.is_empty() {
         let joined = alternates.join(OsStr::new(":"));
         told.insert("GIT_ALTERNATE_OBJECT_DIRECTORIES".into(), joined);
@@ -118,8 +121,11 @@ impl Found {
                         }
                     });
                 }
-                // A link is followed by git, and what it leads to is looked at then.
-                Ok(kind) if kind.is_symlink() => return Ok(None),
+                // What git makes of one that leads elsewhere is looked at then.
+                Ok(kind) if kind.is_symlink() => {
+                    let real = place.within(&git).filter(|real| is_git_directory(real));
+                    return Ok(real.map(|real| found(real, None)));
+                }
                 _ => {}
             }
             if is_git_directory(top) {
@@ -162,11 +168,13 @@ fn is_git_directory(directory: &Path) -> bool {
     there("HEAD") && (there("commondir") || there("objects") && there("refs"))
 }
 
-/// Alternates that are named by where they really are, and those of all alternates. Git finds the others itself.
+/// Alternates that are named by where they really are, and those of all alternates. Git finds the others itself; none leads
+/// out of the mount.
 fn collect_alternates(
     place: Place<'_>,
     objects: &Path,
     depth: u32,
+    clock: Clock,
     told: &mut Vec<OsString>,
 ) -> Result<(), ProcessError> {
     let Some(depth) = depth.checked_sub(1) else {
@@ -194,9 +202,9 @@ fn collect_alternates(
                 .real(line)
                 .or_else(|| place.within(&objects.join(line))),
         };
-        if let Some(next) = next {
-            collect_alternates(place, &next, depth, told)?;
-        }
+        let next = next.ok_or(ProcessError::DirectoryDenied)?;
+        contents::check(place, [&next, &next], clock)?;
+        collect_alternates(place, &next, depth, clock, told)?;
     }
     Ok(())
 }

@@ -11,8 +11,8 @@
 //!    values for what the repository could configure. A rule's `env` adds no variable whose name begins with `GIT_`:
 //!    some of them start programs (`GIT_EXTERNAL_DIFF`), others leave the mounts (`GIT_DIR`), and what one does
 //!    changes with git's version.
-//! 3. **Place** ([`absolute`], [`repository`]). Git directory, common directory and top level lie inside the mount of the working
-//!    directory. Where there is no repository, what git says of that is the answer, and the command is not started:
+//! 3. **Place** ([`absolute`], [`contents`], [`repository`]). Git directory, common directory, top level, alternates and
+//!    what their links lead to lie inside the mount of the working directory, and nothing in them makes git wait. Where there is no repository, what git says of that is the answer, and the command is not started:
 //!    `git diff` would compare any two files there.
 //! 4. **Drivers** ([`drivers`]). Filters, textconv programs, diff and merge drivers have names that the repository
 //!    chooses; those that it configures are listed, and each is emptied. A repository whose settings name no such section
@@ -22,11 +22,12 @@
 //! own. None of them starts a program or looks at an object.
 //!
 //! It does not hold against somebody who changes the repository between these steps and the command. That a child
-//! executes git and nothing else (TS-84), and that it cannot read alternates outside the mounts, follow links out of
-//! them or write to a repository, is for the jail to enforce (TC-43).
+//! executes git and nothing else (TS-84), and that it cannot read outside the mounts or write to a repository, is for
+//! the jail to enforce (TC-43).
 
 mod absolute;
 mod arguments;
+mod contents;
 mod drivers;
 mod environment;
 mod plain;
@@ -86,7 +87,7 @@ impl Guarded<'_> {
     /// Runs the command, or answers for it where there is no repository.
     ///
     /// # Errors
-    /// [`ProcessError::DirectoryDenied`] when the repository lies outside of the mount or cannot be made harmless;
+    /// [`ProcessError::DirectoryDenied`] when a part of the repository lies outside of the mount or cannot be made harmless;
     /// [`ProcessError::ArgumentsDenied`] when `git diff` would compare files outside of it;
     /// [`ProcessError::NotStartable`].
     pub(super) fn run(mut self, bounds: Bounds) -> Result<Ended, ProcessError> {
@@ -95,10 +96,14 @@ impl Guarded<'_> {
             time: bounds.time,
         };
         environment::guard(&mut self.start.environment, self.place.inside);
-        if self.place.inside != self.place.real {
-            let told = absolute::variables(self.place, &self.start.directory)?;
-            self.start.environment.extend(told);
-        }
+        let directory = if self.place.inside == self.place.real {
+            // Outside of a jail it is named by a descriptor.
+            self.start.directory.canonicalize().map_err(not_startable)?
+        } else {
+            self.start.directory.clone()
+        };
+        let told = absolute::variables(self.place, &directory, clock)?;
+        self.start.environment.extend(told);
         let repository = match self.look(clock)? {
             Looked::Repository(repository) => repository,
             Looked::Answer(ended) => return Ok(ended),

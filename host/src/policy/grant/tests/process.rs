@@ -9,7 +9,10 @@ fn tc_40_one_rule_matches_program_arguments_and_directory_together() {
     assert!(leave.executable.is_absolute() && leave.env.is_empty() && !leave.network);
     assert_eq!(leave.confinement, Confinement::Unjailed);
     assert_eq!(
-        (leave.mount.at().as_str(), leave.relative.as_str()),
+        (
+            leave.directory.mount().at().as_str(),
+            leave.directory.relative(),
+        ),
         ("/workspace", "sub")
     );
     let leave = program(&grant, &["ls", "-l"], "/os").unwrap();
@@ -85,7 +88,7 @@ fn tp_37_children_are_confined_unless_the_policy_says_otherwise() {
         Confinement::Required
     );
     assert_eq!(
-        grant.tool(&path("/os/tools/t.sh")).unwrap().confinement,
+        grant.tool(&path("/os/tools/t.sh")).unwrap().0.confinement,
         Confinement::Required
     );
 }
@@ -93,7 +96,7 @@ fn tp_37_children_are_confined_unless_the_policy_says_otherwise() {
 #[test]
 fn td_02_a_tool_takes_a_directory_of_discovery_run() {
     let grant = grant(POLICY, &HYDRATE);
-    let leave = grant.tool(&path("/os/tools/deep/t.sh")).unwrap();
+    let (leave, _) = grant.tool(&path("/os/tools/deep/t.sh")).unwrap();
     assert_eq!(leave.env["X"], "1");
     assert!(leave.runners[".sh"].executable.is_some());
     assert_eq!(

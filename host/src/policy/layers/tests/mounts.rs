@@ -25,7 +25,7 @@ fn mounting(at: &str, dir: &str, mode: &str) -> String {
 /// The real path behind a virtual one.
 fn located(grant: &Grant, asked: &str) -> Result<PathBuf, Denial> {
     match grant.read(&path(asked))? {
-        Location::Directory { mount, relative } => Ok(mount.real().join(relative)),
+        Location::Directory(found) => Ok(found.mount().real().join(found.relative())),
         Location::Https { url } => Ok(PathBuf::from(url.as_str())),
     }
 }

@@ -227,7 +227,11 @@ fn tp_27_the_program_of_a_layer_must_not_lie_in_a_mount_of_the_policy() {
 /// TP-36, TC-40
 #[test]
 fn tc_40_a_tool_takes_a_directory_of_discovery_in_every_layer() {
-    let tool = |grant: &Grant| grant.tool(&path("/os/tools/a/t.sh"));
+    let tool = |grant: &Grant| {
+        grant
+            .tool(&path("/os/tools/a/t.sh"))
+            .map(|(leave, _)| leave)
+    };
     let discovery = |text: &str| wide(&format!("  discovery: {{{text}}}\n"));
     let leave = tool(&under(
         &discovery("run: [/os], runners: {.sh: [sh]}, env: {X: layer}"),
@@ -267,7 +271,7 @@ fn tp_37_children_leave_the_jail_only_if_every_layer_says_so() {
     let required = wide(&format!("{rule}  jail: {{process: required}}\n"));
     let confinements = |tenant: &str, run: &str| {
         let grant = under(tenant, run);
-        let tool = grant.tool(&path("/os/tools/t.sh")).unwrap().confinement;
+        let tool = grant.tool(&path("/os/tools/t.sh")).unwrap().0.confinement;
         assert_eq!(
             grant.remote_tools().is_ok(),
             tenant.is_empty() && run.is_empty()

@@ -86,12 +86,14 @@ fn m_10_to_m_15_the_longest_prefix_by_whole_segments_wins() {
         let found = match table
             .holding(&virtual_path)
             .unwrap()
-            .locate(&virtual_path)
+            .locate(&virtual_path, Vec::new())
             .unwrap()
         {
             Location::Https { url } => url.to_string(),
-            Location::Directory { mount, relative } => {
-                let name = mount
+            Location::Directory(found) => {
+                let relative = found.relative();
+                let name = found
+                    .mount()
                     .real()
                     .strip_prefix(&scratch.root)
                     .unwrap()

@@ -132,6 +132,18 @@ fn tp_24_of_nested_mounts_the_read_only_directory_wins() {
     assert_eq!(contents(&site.os()).len(), 1);
 }
 
+/// Somebody else may move it while a service runs.
+#[test]
+fn a_read_only_directory_is_known_wherever_it_was_moved() {
+    let site = Site::new();
+    fs::create_dir(site.work().join("ro")).unwrap();
+    fs::create_dir(site.work().join("other")).unwrap();
+    let call = site.writer("  - {at: /data, dir: ./work/ro, mode: ro}\n");
+    fs::rename(site.work().join("ro"), site.work().join("moved")).unwrap();
+    refused(&call, vec![create("moved/x", "x")], 0, FsError::Denied);
+    assert_eq!(apply(&call, vec![create("other/x", "x")]).unwrap(), Ok(()));
+}
+
 #[test]
 fn ts_05_what_is_no_path_or_the_mount_itself_is_no_file_to_change() {
     let site = Site::new();

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// What is mounted, as this process sees it.
 #[derive(Debug)]
-pub(super) struct Mounts(Vec<Mount>);
+pub(crate) struct Mounts(Vec<Mount>);
 
 #[derive(Debug)]
 struct Mount {
@@ -35,8 +35,15 @@ impl Mounts {
     ///
     /// # Errors
     /// The system does not say.
-    pub(super) fn now() -> io::Result<Self> {
+    #[cfg(target_os = "linux")]
+    pub(crate) fn now() -> io::Result<Self> {
         Ok(Self::parse(&std::fs::read("/proc/self/mountinfo")?))
+    }
+
+    /// Elsewhere a directory is mounted in one place.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn now() -> io::Result<Self> {
+        Ok(Self::parse(b""))
     }
 
     /// `proc_pid_mountinfo(5)`: number, parent, `major:minor`, root, mount point, and what is of no interest here.
@@ -54,7 +61,7 @@ impl Mounts {
     }
 
     /// The real paths, at or below the real path `directory`, that lead to `own` or into it; its own path may be one.
-    pub(super) fn leading_to(&self, own: &Path, directory: &Path) -> Vec<PathBuf> {
+    pub(crate) fn leading_to(&self, own: &Path, directory: &Path) -> Vec<PathBuf> {
         let Some(target) = self.place(own) else {
             return Vec::new();
         };
@@ -76,6 +83,21 @@ impl Mounts {
         let below = below.map(|mount| (mount.place(), mount.point.as_path()));
         let whole = self.place(directory).map(|place| (place, directory));
         whole.into_iter().chain(below).filter_map(leads).collect()
+    }
+
+    /// Whether another real path than `own`, at or below the real path `directory`, leads to `own` or into it.
+    pub(crate) fn lead_to(&self, own: &Path, directory: &Path) -> bool {
+        let leading = self.leading_to(own, directory);
+        leading.iter().any(|path| !path.starts_with(own))
+    }
+
+    /// Whether the real path `inner` lies in the real directory `outer`, also if that is another name of where it lies.
+    pub(crate) fn hold(&self, outer: &Path, inner: &Path) -> bool {
+        let same = |outer: Place<'_>, inner: Place<'_>| {
+            outer.device == inner.device && inner.path.starts_with(&outer.path)
+        };
+        let places = self.place(outer).zip(self.place(inner));
+        inner.starts_with(outer) || places.is_some_and(|(outer, inner)| same(outer, inner))
     }
 
     /// Where a real path lies.
@@ -157,6 +179,29 @@ mod tests {
         }
         for other in ["/srv/other", "/data", "/proc"] {
             assert!(!leads(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_lies_in_a_directory_lies_there_by_its_other_names_too() {
+        let holds = |outer: &str, inner: &str| {
+            Mounts::parse(TABLE.as_bytes()).hold(Path::new(outer), Path::new(inner))
+        };
+        for (outer, inner) in [
+            ("/srv/alias", "/home/ann/x"),
+            ("/home/ann", "/srv/alias/x"),
+            ("/srv/alias/.hydrant/state", "/srv/work/in side/new"),
+            ("/data/home/ann", "/srv/other/x"),
+            ("/data", "/data"),
+        ] {
+            assert!(holds(outer, inner), "{outer} {inner}");
+        }
+        for (outer, inner) in [
+            ("/srv/alias", "/home/bob"),
+            ("/home/ann", "/srv/other/x"),
+            ("/srv/alias/x", "/home/ann"),
+        ] {
+            assert!(!holds(outer, inner), "{outer} {inner}");
         }
     }
 
