@@ -109,7 +109,9 @@ fn assembled(
                 identity: candidate.declaration.identity,
             })
             .collect();
-        let found = other_secrets(&unnamed, &context);
+        let mut found = other_secrets(&unnamed, &context);
+        // What stands there once, or was named here, has no other meaning.
+        found.retain(|name, _| detected.text.matches(name).nth(1).is_some());
         if found.is_empty() {
             *diagnostics = noticed;
             return Ok((skill, context, unnamed));

@@ -37,6 +37,7 @@ fn caller() -> Caller {
         frontend: Frontend::Cli,
         jailed: false,
     })
+    .unwrap()
 }
 
 impl House {

@@ -232,13 +232,12 @@ pub fn tree(
         let root = match locate(call, &request.root) {
             Err(error) => Err(error),
             Ok(Location::Https { .. }) => Err(FsError::FetchFailed),
-            Ok(Location::Directory(path)) => {
-                noted(call, open::directory(&path), &request.root).and_then(|root| {
+            Ok(Location::Directory(path)) => noted(call, open::directory(&path), &request.root)
+                .and_then(|root| {
                     call.check_own(&path, &root)?;
                     let own = call.own.in_mount(path.mount())?;
                     Ok((root, path, own))
-                })
-            }
+                }),
         };
         match root {
             Err(error) => Ok(Err(error)),

@@ -77,7 +77,7 @@ fn of_message(text: &[u8]) -> Option<(String, Exact)> {
         Ok(message) => {
             let arguments = message.get("params")?.get("arguments")?;
             let is_kept = is_call(message.get("method")?.as_str())
-                && arguments.to_string() != arguments.nearest().to_string();
+                && *arguments != Json::from(arguments.nearest());
             is_kept.then(|| Some((message.get("id")?.to_string(), Ok(arguments.clone()))))?
         }
         Err(error) => {

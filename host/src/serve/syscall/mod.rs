@@ -254,10 +254,10 @@ fn caller(frontend: Frontend) -> Result<Caller, Refused> {
 impl Drop for SyscallServer<'_> {
     /// K-270: grants for a session end with it.
     fn drop(&mut self) {
-        if let Some(governor) = self.governor {
-            if let Ok(caller) = &self.caller {
-                governor.end_session(caller);
-            }
+        if let Some(governor) = self.governor
+            && let Ok(caller) = &self.caller
+        {
+            governor.end_session(caller);
         }
     }
 }

@@ -279,7 +279,7 @@ impl Directories {
     }
 }
 
-fn identity(directory: impl AsFd) -> Result<Identity, FsError> {
+pub(super) fn identity(directory: impl AsFd) -> Result<Identity, FsError> {
     let stat = rustix::fs::fstat(directory).map_err(from_errno)?;
     Ok((stat.st_dev, stat.st_ino))
 }
