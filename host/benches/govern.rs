@@ -95,6 +95,7 @@ fn caller() -> Caller {
         frontend: Frontend::Cli,
         jailed: false,
     })
+    .unwrap()
 }
 
 fn ports() -> Ports {
