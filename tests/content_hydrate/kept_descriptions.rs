@@ -93,7 +93,7 @@ fn is_running(words: &str) -> bool {
 
 /// Who exchanges a tool after it was read, and puts it back, has no answer of another tool kept under its name.
 #[test]
-fn dt_03_the_answer_of_a_tool_that_changes_while_it_runs_is_not_kept() {
+fn the_answer_of_a_tool_that_changes_while_it_runs_is_not_kept() {
     let root = root_with("");
     let tool =
         format!("#!/bin/sh\n{RANDOM}until [ -e \"${{0%/*}}/go\" ]; do sleep 0.02; done\nexit\n");
@@ -373,7 +373,7 @@ fn dt_03_a_description_that_somebody_edited_is_not_used() {
 
 /// S-17: what a component says is kept, and its machine code never, unlike that of a pinned one.
 #[test]
-fn s_17_the_machine_code_of_a_component_tool_is_not_kept() {
+fn the_machine_code_of_a_component_tool_is_not_kept() {
     let root = root_with("");
     root.file("clock.wasm", timing());
     root.file("agent.md", agent(NONE, &["clock.wasm"]));

@@ -74,7 +74,7 @@ fn n_01_a_request_carries_exactly_these_headers_and_knows_no_proxy() {
 
 /// N-01: what a user or another server gave to other programs goes nowhere.
 #[test]
-fn n_01_neither_a_credential_nor_a_cookie_is_sent() {
+fn neither_a_credential_nor_a_cookie_is_sent() {
     let server = Server::new(|request| match request.path.as_str() {
         "/first.md" => Answer::Status(302, "location: /b.md\r\nset-cookie: a=b\r\n"),
         _ => Answer::Body(skill("remote").into_bytes()),
@@ -279,7 +279,7 @@ fn n_05_s_08_a_body_that_is_too_long_or_too_slow_is_fetch_failed() {
 
 /// TN-22: a hostcall gets at most the time that its call has left.
 #[test]
-fn tn_22_a_fetch_ends_with_the_time_of_its_call() {
+fn a_fetch_ends_with_the_time_of_its_call() {
     let server = Server::new(|_| Answer::Endless(b"x".to_vec(), Duration::from_millis(100)));
     let root = OsRoot::new();
     root.policy(&policy::limited(

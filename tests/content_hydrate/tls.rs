@@ -69,7 +69,7 @@ fn n_04_tp_38_a_certificate_is_trusted_only_through_the_policy_and_for_its_names
 
 /// N-04: versions before TLS 1.2 are not spoken, also with a server that has no other.
 #[test]
-fn n_04_a_server_of_an_older_version_is_told_so_and_nothing_is_sent() {
+fn a_server_of_an_older_version_is_told_so_and_nothing_is_sent() {
     for version in [[3_u8, 1], [3, 2]] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("https://{}/", listener.local_addr().unwrap());

@@ -94,7 +94,7 @@ fn ts_47_the_policy_in_force_is_not_written() {
 
 /// Who could change the audit log could take back what was done.
 #[test]
-fn ts_47_the_audit_log_below_a_mount_is_not_written() {
+fn the_audit_log_below_a_mount_is_not_written() {
     let desk = Desk::writing();
     let send = |audit: &str, request: &Value| {
         let mut command = desk.command(ID);

@@ -213,7 +213,7 @@ fn tc_33_a_policy_that_names_localhost_reaches_loopback_and_nothing_else() {
 
 /// The connection goes to the address that was checked: nobody asks for the name's again.
 #[test]
-fn k_316_the_name_of_a_request_that_is_sent_is_resolved_once() {
+fn the_name_of_a_request_that_is_sent_is_resolved_once() {
     let server = Server::start(|_, stream| respond(stream, "HTTP/1.1 200 OK", b"home"));
     let url = format!("http://localhost:{}/", server.port());
     let names = names(&["127.0.0.1"]);

@@ -48,7 +48,7 @@ fn tp_20_a_core_module_gets_the_limits_that_are_stated_and_no_defaults_of_compon
 
 /// TP-42, TP-35
 #[test]
-fn tp_42_tools_are_described_unless_a_layer_forbids_it() {
+fn tools_are_described_unless_a_layer_forbids_it() {
     let scratch = Scratch::new();
     let tools = |policy: &str, tenant: &str, run: &str| {
         scratch.layers(policy, tenant, run).unwrap().tools()
