@@ -292,28 +292,6 @@ fn ts_83_more_settings_than_can_be_read_are_denied() {
 }
 
 #[test]
-fn ts_65_the_guard_and_the_command_share_one_deadline() {
-    let work = Work::new();
-    fs::remove_file(work.path(".git/config")).unwrap();
-    // Nobody ever writes to it.
-    let fifo = work.path(".git/config");
-    rustix::fs::mkfifoat(rustix::fs::CWD, fifo, rustix::fs::Mode::RWXU).unwrap();
-    let command = Command {
-        target: Target::Program(Program {
-            name: "git".to_owned(),
-            directory: "/workspace".to_owned(),
-        }),
-        arguments: vec!["status".to_owned()],
-        timeout_ms: 300,
-        max_output_bytes: 1_024,
-    };
-    let started = std::time::Instant::now();
-    let exit = run(&work.call, vec![command]).unwrap().remove(0).unwrap();
-    assert_eq!((exit.ending, exit.stdout.len()), (Ending::TimedOut, 0));
-    assert!((300..5_000).contains(&started.elapsed().as_millis()));
-}
-
-#[test]
 fn tc_44_where_processes_must_be_confined_nothing_is_looked_at() {
     let work = Work::new();
     let jailed = ANYTHING.replace("  jail: {process: unjailed}\n", "");
