@@ -115,10 +115,10 @@ fn apply_by_steps(
     call.meter
         .hostcalls(u64::try_from(changes.len()).unwrap_or(u64::MAX))?;
     call.meter.remaining()?;
-    let any = !changes.is_empty();
+    let paths: Vec<_> = changes.iter().map(|change| change.path.clone()).collect();
     match plan_and_run(call, changes, steps) {
         Ok(()) => {
-            if any {
+            if !paths.is_empty() {
                 call.journal.files_changed();
             }
             Ok(Ok(()))
@@ -126,6 +126,11 @@ fn apply_by_steps(
         Err(Ended::Call(exceeded)) => Err(exceeded),
         Err(Ended::Change(change, reason)) => {
             call.journal.obstacle(reason);
+            if let (FsError::Symlink | FsError::LeavesMount, Some(path)) =
+                (reason, paths.get(change))
+            {
+                call.journal.denied_capability(format!("fs.write:{path}"));
+            }
             Ok(Err(Failure {
                 change: u32::try_from(change).unwrap_or(u32::MAX),
                 reason,
@@ -160,7 +165,7 @@ fn plan_and_run(call: &Call, changes: Vec<Change>, steps: &Steps) -> Result<(), 
         None => None,
     };
     if let Some(locked) = &locked {
-        recovery::recover(locked, steps);
+        recovery::recover(call, locked, steps);
     }
     Transaction::new(call, plan, locked.as_ref(), steps)?.run()
 }
@@ -171,8 +176,8 @@ fn lock(journals: &Journals, call: &Call) -> Result<Locked, Ended> {
         .map_err(|reason| Ended::Change(0, reason))
 }
 
-/// Finishes or undoes what a host that was killed left behind, whatever mounts it worked on, if the call may write at
-/// all: one that may only read changes nothing, not even this. Cheap where there is nothing: to be called before a call
+/// Finishes or undoes what a host that was killed left behind, as far as the call may make every change of it: one that may
+/// only read changes nothing, not even this. Cheap where there is nothing: to be called before a call
 /// reads its first file. Never fails: what cannot be finished now stays journalled, and is told by `tracing`.
 ///
 /// # Errors
@@ -185,7 +190,7 @@ pub fn recover(call: &Call) -> Result<(), BudgetExceeded> {
         return Ok(());
     }
     match journals.lock(&call.meter)? {
-        Ok(locked) => recovery::recover(&locked, &Steps::default()),
+        Ok(locked) => recovery::recover(call, &locked, &Steps::default()),
         Err(error) => tracing::warn!(%error, "the journals of changes cannot be locked"),
     }
     Ok(())

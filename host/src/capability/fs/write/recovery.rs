@@ -17,7 +17,9 @@ use super::journals::Locked;
 use super::place::Place;
 use super::record::{ChangeRecord, MountRecord, Phase, Record};
 use super::steps::Steps;
+use crate::capability::Call;
 use crate::capability::fs::walk;
+use crate::policy::{MountHandle, VirtualPath};
 
 /// What can be done about a journal.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,11 +32,12 @@ enum Outcome {
     Unusable,
 }
 
-/// Works off all journals.
-pub(super) fn recover(locked: &Locked, steps: &Steps) {
+/// Works off all journals of which the call may make every change: it does nothing on behalf of a call that could do more.
+pub(super) fn recover(call: &Call, locked: &Locked, steps: &Steps) {
     for name in locked.names() {
         let outcome = match locked.load(&name) {
-            Ok(Some(record)) => work_off(&record, steps),
+            Ok(Some(record)) if may_make(call, &record) => work_off(&record, steps),
+            Ok(Some(_)) => continue,
             Ok(None) => Outcome::Unusable,
             Err(_) => Outcome::Later,
         };
@@ -52,6 +55,25 @@ pub(super) fn recover(locked: &Locked, steps: &Steps) {
             Outcome::Unusable => locked.set_aside(&name),
         }
     }
+}
+
+/// Whether the call's policy allows each of the changes.
+fn may_make(call: &Call, record: &Record) -> bool {
+    let mounts = call.grant.mounts();
+    record.changes.iter().all(|change| {
+        let mount = record.mounts.get(change.mount);
+        let Some(mount) = mount.and_then(MountRecord::real) else {
+            return false;
+        };
+        let target = mount.join(&change.parent).join(&change.name);
+        let allows = |mount: &MountHandle| {
+            let below = target.strip_prefix(mount.real()).ok()?.to_str()?;
+            let path = VirtualPath::parse(&format!("{}/{below}", mount.at().as_str())).ok()?;
+            let leave = call.grant.write(&path).ok()?;
+            Some(leave.mount.real().join(&leave.relative) == target)
+        };
+        mounts.iter().any(|mount| allows(mount) == Some(true))
+    })
 }
 
 fn work_off(record: &Record, steps: &Steps) -> Outcome {

@@ -90,7 +90,7 @@ fn child() {
         }
         "Recover" => {
             let locked = lock(call.journals.as_ref().unwrap(), &call).unwrap();
-            recovery::recover(&locked, &steps);
+            recovery::recover(&call, &locked, &steps);
         }
         "Limited" => {
             use rustix::process::{Resource, Rlimit, setrlimit};
