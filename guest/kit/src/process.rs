@@ -18,6 +18,9 @@ const NO_REPOSITORY: [&str; 2] = [
 /// How git begins when there is a repository without a work tree.
 const NO_WORK_TREE: &str = "fatal: this operation must be run in a work tree";
 
+/// Characters of a message of git that an error shows.
+const MAX_COMPLAINT_CHARACTERS: usize = 400;
+
 /// A git command in a directory, whose streams are kept to `max_output_bytes` each.
 #[must_use]
 pub fn git(directory: &Path, arguments: &[&str], max_output_bytes: u32) -> Command {
@@ -54,7 +57,7 @@ pub fn git_answer(
     }
 }
 
-/// TS-98. Messages of git are for people and may hold real paths, so that none is passed on.
+/// TS-98. The host shows a real path in git's messages as the virtual one that it has.
 fn git_failure(directory: &Path, code: u32, stderr: &[u8]) -> SkillError {
     let says = |begin: &str| {
         stderr
@@ -69,9 +72,22 @@ fn git_failure(directory: &Path, code: u32, stderr: &[u8]) -> SkillError {
         error("wrong_type", "the repository has no work tree here")
             .with_details(json!({ "reason": "bare" }).to_string())
     } else {
-        error("process_failed", &format!("git ended with status {code}"))
-            .with_details(json!({ "exit_code": code }).to_string())
+        let why = complaint(stderr).map_or_else(String::new, |line| format!(": {line}"));
+        error(
+            "process_failed",
+            &format!("git ended with status {code}{why}"),
+        )
+        .with_details(json!({ "exit_code": code }).to_string())
     }
+}
+
+/// The last line in which git says why it failed: what stands before it led to that.
+fn complaint(stderr: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(stderr);
+    let says_why = |line: &&str| line.starts_with("fatal: ") || line.starts_with("error: ");
+    let line = text.lines().rfind(says_why)?;
+    let shown = line.chars().filter(|character| !character.is_control());
+    Some(shown.take(MAX_COMPLAINT_CHARACTERS).collect())
 }
 
 /// The error of a skill whose program did not run in `directory`.
@@ -257,8 +273,22 @@ mod tests {
                 (code, Some(details)),
                 "{stderr}"
             );
-            assert!(!error.message().contains("fatal"));
+            assert_eq!(
+                error.message().contains("fatal"),
+                code == "process_failed" && stderr.contains("fatal")
+            );
         }
+        let why = git_answer(
+            &path,
+            exit(
+                Ending::Exited(128),
+                "warning: x\nerror: y\nfatal: bad\x1b object\n",
+            ),
+        );
+        assert_eq!(
+            why.unwrap_err().message(),
+            "a: git ended with status 128: fatal: bad object"
+        );
         let late = git_answer(&path, exit(Ending::TimedOut, none)).unwrap_err();
         assert_eq!(late.code(), "timeout");
         assert!(git_answer(&path, exit(Ending::Exited(0), none)).is_ok());
