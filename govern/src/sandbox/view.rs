@@ -23,8 +23,8 @@ const TAKEN: [&str; 17] = [
 ///
 /// # Errors
 ///
-/// `path-not-allowed` for one that does not lie in a directory of the configuration, is not there, is hydrant's own, or
-/// has the place of something of the jail; `interpreter-mismatch` for what is no list of paths.
+/// `path-not-allowed` for one that does not lie in a directory of the configuration, is not there or behind a link there,
+/// is hydrant's own, or has the place of something of the jail; `interpreter-mismatch` for what is no list of paths.
 pub(super) fn mounts(policy: &Policy, settings: &Settings) -> Result<Vec<Mount>, Failure> {
     let mut found: Vec<Mount> = Vec::new();
     for (list, own, roots, access) in [
@@ -48,22 +48,26 @@ pub(super) fn mounts(policy: &Policy, settings: &Settings) -> Result<Vec<Mount>,
             if named == Path::new("/") || TAKEN.iter().any(|taken| named.starts_with(taken)) {
                 return Err(refused("is a place of the jail itself"));
             }
-            let allowed = roots
-                .iter()
-                .filter_map(|root| std::fs::canonicalize(root).ok());
-            let real = std::fs::canonicalize(named)
-                .ok()
-                .filter(|real| allowed.into_iter().any(|root| real.starts_with(root)));
-            let Some(real) = real else {
+            // The approval names this directory: a link on the way from the configured one would lead to another.
+            let below = |root: &PathBuf| {
+                let below = named.strip_prefix(root).ok()?;
+                let real: PathBuf = std::fs::canonicalize(root)
+                    .ok()?
+                    .join(below)
+                    .components()
+                    .collect();
+                (std::fs::canonicalize(&real).ok()? == real).then_some(real)
+            };
+            let Some(real) = roots.iter().find_map(below) else {
                 let key = if access == Access::ReadOnly {
                     "fs_read"
                 } else {
                     "fs_write"
                 };
-                return Err(
-                    refused("is not there, or in no directory of the configuration")
-                        .with_hint(format!("`{key}` of `[govern]` lists what skills may use")),
-                );
+                return Err(refused(
+                    "is not there, behind a link, or in no directory of the configuration",
+                )
+                .with_hint(format!("`{key}` of `[govern]` lists what skills may use")));
             };
             if is_own(&real, &settings.protected) {
                 return Err(refused("holds what is hydrant's own"));

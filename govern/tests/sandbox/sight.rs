@@ -85,6 +85,7 @@ fn k_322_directories_of_the_configuration_can_be_mounted_and_no_others() {
         std::fs::write(root.join(name).join("f"), name).unwrap();
     }
     std::os::unix::fs::symlink(root.join("other"), root.join("read/link")).unwrap();
+    std::os::unix::fs::symlink("sub", root.join("read/near")).unwrap();
     let shown = |name: &str| root.join(name).to_str().unwrap().to_owned();
     let mut case = Case::of(script(&format!(
         "cat {0}/f; echo x 2>/dev/null >{0}/g || echo refused; echo y >{1}/g; ls {2} 2>/dev/null",
@@ -111,6 +112,7 @@ fn k_322_directories_of_the_configuration_can_be_mounted_and_no_others() {
     for (list, path) in [
         ("read", shown("other")),
         ("read", shown("read/link")),
+        ("read", shown("read/near")),
         ("read", shown("not-there")),
         ("read", shown("read/home")),
         // It contains what is hydrant's own.
