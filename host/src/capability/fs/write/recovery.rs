@@ -36,7 +36,7 @@ enum Outcome {
 pub(super) fn recover(call: &Call, locked: &Locked, steps: &Steps) {
     for name in locked.names() {
         let outcome = match locked.load(&name) {
-            Ok(Some(record)) if may_make(call, &record) => work_off(&record, steps),
+            Ok(Some(record)) if may_make(call, &record) => work_off(call, &record, steps),
             Ok(Some(_)) => continue,
             Ok(None) => Outcome::Unusable,
             Err(_) => Outcome::Later,
@@ -76,7 +76,7 @@ fn may_make(call: &Call, record: &Record) -> bool {
     })
 }
 
-fn work_off(record: &Record, steps: &Steps) -> Outcome {
+fn work_off(call: &Call, record: &Record, steps: &Steps) -> Outcome {
     let mut mounts = Vec::with_capacity(record.mounts.len());
     for mount in &record.mounts {
         match open_mount(mount) {
@@ -85,7 +85,7 @@ fn work_off(record: &Record, steps: &Steps) -> Outcome {
             Err(_) => return Outcome::Later,
         }
     }
-    let mut directories = Directories::new(mounts, Arc::default());
+    let mut directories = Directories::new(mounts, Arc::clone(&call.own));
     let mut done = true;
     // Undone in reverse, finished in the order given.
     let order: Box<dyn Iterator<Item = &ChangeRecord>> = match record.phase {
