@@ -5,7 +5,10 @@ use super::*;
 #[test]
 fn tc_40_one_rule_matches_program_arguments_and_directory_together() {
     let ceiling = "{read: [/workspace, /os], write: [/workspace]}";
-    let grant = grant(&POLICY.replace("read: [/workspace, /os]", ceiling), &HYDRATE);
+    let grant = grant(
+        &POLICY.replace("read: [/workspace, /os]", ceiling),
+        &HYDRATE,
+    );
     let leave = program(&grant, &["ls", "-l"], "/workspace/sub").unwrap();
     assert!(leave.executable.is_absolute() && leave.env.is_empty() && !leave.network);
     assert_eq!(leave.confinement, Confinement::Unjailed);
