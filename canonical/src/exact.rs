@@ -61,6 +61,20 @@ impl Json {
         Ok(value)
     }
 
+    /// Whether `serde_json` writes it as it was written.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        match self {
+            Self::Number(text) => {
+                let nearest = text.nearest();
+                nearest.is_some_and(|number| number.to_string() == text.as_str())
+            }
+            Self::Array(items) => items.iter().all(Self::is_plain),
+            Self::Object(members) => members.iter().all(|(_, value)| value.is_plain()),
+            _ => true,
+        }
+    }
+
     /// A member of an object.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Self> {
@@ -225,12 +239,12 @@ impl Reader<'_, '_> {
             start += 1;
         }
         let rest = self.0.get(start..).unwrap_or_default();
-        let after =
-            rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "+-.".contains(c));
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "+-.".contains(c)));
+        let (number, after) = end
+            .and_then(|end| rest.split_at_checked(end))
+            .unwrap_or((rest, ""));
         *self.0 = after;
-        Json::Number(Numeral(
-            rest.strip_suffix(after).unwrap_or_default().to_owned(),
-        ))
+        Json::Number(Numeral(number.to_owned()))
     }
 }
 
@@ -330,9 +344,11 @@ fn is_same(text: &str, number: &Number) -> bool {
 
 /// Whether a number is less than the double that is nearest to it.
 fn is_below(text: &str, double: f64) -> bool {
-    // All digits of any double.
-    let exact = format!("{double:.1074}");
-    let size = match (decimal(text), decimal(&exact)) {
+    // No double has more significant digits than 767, and 25 digits more than the text has tell the two apart.
+    let text = decimal(text);
+    let digits = text.as_ref().map_or(0, |text| text.digits.len());
+    let digits = digits.saturating_add(25).min(800);
+    let size = match (text, decimal(&format!("{double:.digits$e}"))) {
         (Some(text), Some(double)) => text.size().cmp(&double.size()),
         // An exponent that is out of bounds is that of a number next to zero, which is taken for zero.
         _ => Ordering::Greater,

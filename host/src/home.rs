@@ -34,7 +34,7 @@ pub enum HomeError {
         owner: u32,
     },
     /// Its mode lets others write.
-    #[error("others may write to the home folder {} (mode {mode:04o}); look at what is in it, then close it with `chmod 700`", .path.display())]
+    #[error("others may write to the home folder {} (mode {mode:04o}); look at what is in it, then close it with `chmod 700`, or let HYDRANT_HOME name a directory in it that is yours", .path.display())]
     Writable {
         /// The folder.
         path: PathBuf,

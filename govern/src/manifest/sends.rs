@@ -113,8 +113,9 @@ pub(super) fn escaped(text: &str, goes_on: bool) -> String {
         let name = after.strip_suffix(word).unwrap_or_default();
         let looks_like_one = match word.chars().next() {
             Some('}') => !name.is_empty(),
-            Some(' ') => WORDS.contains(&name),
-            Some(_) => false,
+            // Letters and blanks of other scripts look like ours.
+            Some(next) if !next.is_ascii() || !name.is_ascii() => true,
+            Some(next) => WORDS.contains(&name) && !next.is_ascii_punctuation(),
             None => goes_on && left == 0,
         };
         shown.push_str(if looks_like_one { r"\u{7b}" } else { "{" });
@@ -287,7 +288,9 @@ impl View<'_> {
         let mut parts = Parts::default();
         parts.constant(&format!("{} ", stage.method));
         match &stage.url_input {
-            Some(name) => drop(self.input(&mut parts, name, Json::to_string)),
+            Some(name) => drop(self.input(&mut parts, name, |url| {
+                url.as_str().map_or_else(|| url.to_string(), str::to_owned)
+            })),
             // A path without one of its inputs is no request.
             None => drop(self.complete().segments(&mut parts, &stage.url)),
         }

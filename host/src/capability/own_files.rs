@@ -113,7 +113,7 @@ impl OwnFiles {
     }
 
     /// The real paths below a real directory that are further names (hard links) of own files.
-    pub(super) fn linked_in(&self, directory: &Path) -> Vec<PathBuf> {
+    pub(crate) fn linked_in(&self, directory: &Path) -> Vec<PathBuf> {
         // Programs start seldom enough to look anew.
         let own = self.contents(Some(i64::MAX));
         let mut linked = Vec::new();

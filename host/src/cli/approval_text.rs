@@ -44,6 +44,7 @@ fn hosts(approval: &Value) -> Vec<String> {
     let mut hosts = texts(approval, "hosts");
     let network = approval.pointer("/policy/network").unwrap_or(&Value::Null);
     hosts.extend(texts(network, "egress"));
+    hosts.sort();
     hosts.dedup();
     hosts
 }

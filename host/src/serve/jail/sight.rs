@@ -82,12 +82,14 @@ impl Sight {
                     .filter(|other| other.access == Access::ReadOnly && other.real != one.real)
                     .map(|other| other.real.as_path());
                 let kept: Vec<&Path> = host.own().places().chain(read_only).collect();
+                let linked = host.own().linked_in(&one.real);
                 if let Some(kept) = kept.iter().find(|kept| mounted.lead_to(kept, &one.real)) {
                     let (name, real, kept) = (&one.name, one.real.display(), kept.display());
                     let message = format!("{name} ({real}) contains {kept} by another mount");
                     return Err(AgentError::Directory(message));
                 }
-                one.keep(kept.into_iter(), covered, &mut shown)?;
+                let linked = linked.iter().map(PathBuf::as_path);
+                one.keep(kept.into_iter().chain(linked), covered, &mut shown)?;
             }
         }
         Ok(Self { shown })
@@ -166,8 +168,10 @@ impl Asked {
         if self.real == Path::new("/") || KERNEL.iter().any(|one| self.real.starts_with(one)) {
             return refused("is no directory to show to a jail".to_owned());
         }
-        if let Some(home) = host.home() {
-            let home = real(home);
+        // Signing keys, too, are neither shown nor only kept from being changed.
+        let homes = host.home().map(Path::to_owned).into_iter();
+        for home in homes.chain(crate::home::own_folders()) {
+            let home = real(&home);
             if home.starts_with(&self.real) || is_above(&self.real, &home) {
                 return refused(format!("contains hydrant's home folder {}", home.display()));
             }

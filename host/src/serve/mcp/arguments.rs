@@ -13,6 +13,7 @@ use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use serde_json::Value;
 
+use super::message;
 use crate::serve::service::Problem;
 
 /// Calls of one connection that were read and not begun yet. One that is cancelled before it begins stays among them.
@@ -72,12 +73,12 @@ impl Arguments {
 
 /// The id and the arguments of a message that is a call of a tool, where the SDK would read something else.
 fn of_message(text: &[u8]) -> Option<(String, Exact)> {
+    let text = text.strip_prefix(message::MARK).unwrap_or(text);
     let is_call = |method: Option<&str>| method == Some("tools/call");
     match Json::parse(text) {
         Ok(message) => {
             let arguments = message.get("params")?.get("arguments")?;
-            let is_kept = is_call(message.get("method")?.as_str())
-                && *arguments != Json::from(arguments.nearest());
+            let is_kept = is_call(message.get("method")?.as_str()) && !arguments.is_plain();
             is_kept.then(|| Some((message.get("id")?.to_string(), Ok(arguments.clone()))))?
         }
         Err(error) => {

@@ -5,7 +5,7 @@ use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use serde_json::Value;
 
 /// The byte order mark that some programs begin their output with (RFC 8259, section 8.1).
-const MARK: &[u8] = b"\xef\xbb\xbf";
+pub(super) const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The message.
 ///

@@ -6,7 +6,7 @@
 )]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use rmcp::model::{
@@ -33,6 +33,8 @@ pub(super) struct Roots {
     force: bool,
     /// Whether the client is to be asked, or has not answered yet.
     pending: watch::Sender<bool>,
+    /// How often the client was asked: only its last answer counts.
+    asked: AtomicU64,
     /// Whether a client without a handshake has answered.
     answered: AtomicBool,
 }
@@ -42,6 +44,7 @@ impl Roots {
         Self {
             force,
             pending: watch::Sender::new(false),
+            asked: AtomicU64::new(0),
             answered: AtomicBool::new(false),
         }
     }
@@ -63,7 +66,12 @@ impl Roots {
 
     /// Asks the client, and shows `tenant` what it says.
     pub(super) async fn ask(&self, peer: &Peer<RoleServer>, tenant: Arc<Tenant>) {
+        self.pending.send_replace(true);
+        let before = self.asked.fetch_add(1, Ordering::SeqCst);
         let listed = tokio::time::timeout(PATIENCE, peer.list_roots()).await;
+        if self.asked.load(Ordering::SeqCst) != before.wrapping_add(1) {
+            return;
+        }
         self.show(listed.ok().and_then(Result::ok), tenant).await;
     }
 

@@ -62,7 +62,8 @@ pub(super) fn fit(schema: &Value, arguments: &mut Json) {
         Json::String(word) => {
             let values = named("enum").and_then(Value::as_array);
             let meant = values.and_then(|values| values.iter().find(|value| text(value) == *word));
-            if let Some(meant) = meant {
+            let is_one = values.is_some_and(|values| values.iter().any(|value| value == &*word));
+            if let Some(meant) = meant.filter(|_| !is_one) {
                 *arguments = meant.clone().into();
             }
         }

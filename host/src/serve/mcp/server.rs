@@ -95,6 +95,8 @@ pub(super) struct Local {
     pub(super) who: Identity,
     /// None where he named a workspace.
     pub(super) roots: Option<Roots>,
+    /// Cancelled when standard input has ended: nobody can say any more what the roots are.
+    pub(super) ended: CancellationToken,
 }
 
 impl Server {
@@ -129,8 +131,13 @@ impl Server {
 
     /// Who asks for what may look at `/workspace`.
     async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Identity, ErrorData> {
-        if let Some((_, roots)) = self.roots() {
-            roots.known().await;
+        if let Some(local) = &self.shared.local
+            && let Some(roots) = &local.roots
+        {
+            tokio::select! {
+                () = roots.known() => {}
+                () = local.ended.cancelled() => {}
+            }
         }
         self.identity(context)
     }
@@ -191,7 +198,11 @@ impl Server {
                         .with_message(format!("running for {} s", elapsed.as_secs()));
                     let told = context.peer.notify_progress(progress);
                     // A client that does not read must not keep the call from ending.
-                    let _ = tokio::time::timeout(PROGRESS, told).await;
+                    tokio::select! {
+                        biased;
+                        answer = &mut call => return answer,
+                        _ = tokio::time::timeout(PROGRESS, told) => {}
+                    }
                 }
             }
         }

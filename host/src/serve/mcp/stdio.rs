@@ -67,11 +67,12 @@ pub async fn serve_stdio(
         ),
         ..who
     };
+    let ended = CancellationToken::new();
     let local = Local {
         who: who.clone(),
         roots: who.tenant.has_open_workspace().then(|| Roots::new(force)),
+        ended: ended.clone(),
     };
-    let ended = CancellationToken::new();
     let calls = UntilInputEnds {
         service: service.clone(),
         ended: ended.clone(),

@@ -120,6 +120,10 @@ fn work_off_change(
         Err(FsError::NotFound | FsError::Symlink) => return true,
         Err(_) => return false,
     };
+    // What became hydrant's own since, as the file of a policy, stays as it is.
+    if phase != Phase::Staging && directories.check_name(directory, &change.name).is_err() {
+        return false;
+    }
     let place = Place::of(change, directory);
     let Ok(handle) = directories.handle(directory) else {
         return false;

@@ -233,6 +233,15 @@ impl<'call> Confined<'call> {
         if self.hide_own(mount)? {
             let at = mount.at().as_str().into();
             self.add(mount.dir(), at, Access::ReadOnly, executable)?;
+            return Ok(());
+        }
+        let at = Path::new(mount.at().as_str());
+        if self.mounts.iter().any(|outer| at.starts_with(&outer.at)) {
+            // It still covers what the mount around it has there.
+            self.hidden.push(Hidden {
+                at: at.to_owned(),
+                directory: true,
+            });
         }
         Ok(())
     }

@@ -38,6 +38,10 @@ impl Confined<'_> {
             if own.as_os_str().is_empty() {
                 return Ok(mount.is_granted());
             }
+            if own.to_str().is_none() && mount.real().join(&own).symlink_metadata().is_ok() {
+                tracing::warn!(at = %mount.at(), "hydrant's own files lie here below a name that is not UTF-8: nothing of it is shown");
+                return Ok(false);
+            }
             let at = Path::new(mount.at().as_str()).join(&own);
             // A link leads to what is hidden where it lies, or to nothing.
             if is_there(mount, &own) && !self.is_covered(mount, &at) {
@@ -109,7 +113,7 @@ impl Confined<'_> {
                 continue;
             }
             let mut kept = read_only.clone();
-            if !repositories::is_in_git(&below) {
+            if !found.is_file() && !repositories::is_in_git(&below) {
                 match repositories::find(&found, &call.meter) {
                     Ok(found) => {
                         let found = found.iter().map(|git| real.join(git));

@@ -28,6 +28,13 @@ pub(super) fn find(directory: &Found, meter: &Meter) -> io::Result<Vec<PathBuf>>
         meter.remaining().map_err(io::Error::other)?;
         let entries = match top.join(&below).read_dir() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            // Nobody knows what is in it, so that all of it stays as it is.
+            Err(error)
+                if error.kind() == io::ErrorKind::PermissionDenied && below != Path::new("") =>
+            {
+                found.push(below);
+                continue;
+            }
             entries => entries?.collect::<io::Result<Vec<_>>>()?,
         };
         let has = |name: &str| entries.iter().any(|entry| entry.file_name() == name);

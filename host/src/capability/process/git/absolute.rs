@@ -73,6 +73,26 @@ pub(super) fn variables(
     Ok(told)
 }
 
+/// Looks at all of the repository that git itself found: it reads the files that name one in its own way.
+///
+/// # Errors
+/// [`ProcessError::DirectoryDenied`] when a part of it leads out of the mount.
+pub(super) fn check(
+    place: Place<'_>,
+    git_directory: &Path,
+    common: &Path,
+    clock: Clock,
+) -> Result<(), ProcessError> {
+    contents::check(place, [git_directory, common], clock)?;
+    collect_alternates(
+        place,
+        &common.join("objects"),
+        MAX_DEPTH,
+        clock,
+        &mut Vec::new(),
+    )
+}
+
 /// A repository, by its real paths.
 struct Found {
     /// The directory with `.git` in it.
@@ -177,14 +197,26 @@ fn collect_alternates(
     clock: Clock,
     told: &mut Vec<OsString>,
 ) -> Result<(), ProcessError> {
-    let Some(depth) = depth.checked_sub(1) else {
-        return Ok(());
+    let file = objects.join("info/alternates");
+    let Some(text) = text_of(&file) else {
+        // Git reads one that is too large for us.
+        let large = file
+            .metadata()
+            .is_ok_and(|metadata| metadata.len() > MAX_BYTES);
+        return if large {
+            Err(ProcessError::DirectoryDenied)
+        } else {
+            Ok(())
+        };
     };
-    let Some(text) = text_of(&objects.join("info/alternates")) else {
-        return Ok(());
-    };
+    // Git goes one deeper than this.
+    let depth = depth.checked_sub(1).ok_or(ProcessError::DirectoryDenied)?;
     let lines = text.split(|byte| *byte == b'\n');
     for line in lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")) {
+        // Git takes the quotes off.
+        if line.starts_with(b"\"") {
+            return Err(ProcessError::DirectoryDenied);
+        }
         let line = Path::new(OsStr::from_bytes(line));
         let next = match place.absolute(line)? {
             Some(named) => {

@@ -108,6 +108,8 @@ impl Guarded<'_> {
             Looked::Repository(repository) => repository,
             Looked::Answer(ended) => return Ok(ended),
         };
+        let (git_directory, common) = (&repository.git_directory, &repository.common_directory);
+        absolute::check(self.place, git_directory, common, clock)?;
         if self.checked.leaves(&self.start.arguments, repository.depth) {
             return Err(ProcessError::ArgumentsDenied);
         }
