@@ -1,6 +1,8 @@
 //! The promises of the threat model, each tried on the built program as an attacker would. Each test has a control that shows
 //! that the attack works where the protection is taken away.
 #![allow(
+    clippy::expect_used,
+    clippy::panic,
     clippy::unwrap_used,
     clippy::indexing_slicing,
     reason = "a failed expectation is a failed test, in a fixture as in the test itself"
