@@ -38,7 +38,7 @@ pub(super) struct PolicyOptions {
 
     /// What the file says; it is read once, so that nothing decides by another version of it.
     #[arg(skip)]
-    read: OnceCell<Config>,
+    read: OnceCell<Box<Config>>,
 }
 
 /// The layers that can only narrow the policy (TP-40).
@@ -222,7 +222,7 @@ impl PolicyOptions {
             return Ok(read);
         }
         let config = self.read_config()?;
-        Ok(self.read.get_or_init(|| config))
+        Ok(self.read.get_or_init(|| Box::new(config)))
     }
 
     fn read_config(&self) -> anyhow::Result<Config> {
