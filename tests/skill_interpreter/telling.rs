@@ -42,7 +42,7 @@ fn operations_that_can_never_run_are_unusable_from_the_load_on() {
         let row = capability(&loaded, id);
         assert_eq!(row["status"], "unusable", "{row}");
         assert_eq!(row["code"], code, "{row}");
-        assert_eq!(diagnostics(&loaded, code).is_empty(), false);
+        assert!(!diagnostics(&loaded, code).is_empty());
         let entry = shown(&house, "broken", id);
         assert!(!entry["error"]["message"].as_str().unwrap().is_empty());
     }
