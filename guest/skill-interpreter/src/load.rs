@@ -110,8 +110,10 @@ fn assembled(
             })
             .collect();
         let mut found = other_secrets(&unnamed, &context);
-        // What stands there once, or was named here, has no other meaning.
-        found.retain(|name, _| detected.text.matches(name).nth(1).is_some());
+        // A name that is no input and stands there once, or was named here, has no other meaning. Escapes may hide an input.
+        found.retain(|name, _| {
+            is_input(&unnamed, name) || detected.text.matches(*name).nth(1).is_some()
+        });
         if found.is_empty() {
             *diagnostics = noticed;
             return Ok((skill, context, unnamed));
@@ -128,26 +130,24 @@ fn assembled(
     }
 }
 
+/// Whether a name is that of an input of an operation.
+fn is_input(unnamed: &[Unnamed], name: &str) -> bool {
+    unnamed.iter().any(|unnamed| {
+        let inputs = unnamed.operation.input_schema.pointer("/properties");
+        inputs.is_some_and(|inputs| inputs.get(name).is_some())
+    })
+}
+
 /// Names that are secrets of an operation and may be something else in another one, each with a line where it is a secret.
 fn other_secrets<'a>(unnamed: &'a [Unnamed], context: &Context) -> BTreeMap<&'a str, u32> {
-    let operations = || unnamed.iter().map(|unnamed| &unnamed.operation);
-    let is_input = |name: &str| {
-        let known = |operation: &Operation| {
-            operation
-                .input_schema
-                .pointer("/properties")?
-                .get(name)
-                .map(|_| ())
-        };
-        operations().any(|operation| known(operation).is_some())
-    };
-    let secrets = operations().flat_map(|operation| {
+    let operations = unnamed.iter().map(|unnamed| &unnamed.operation);
+    let secrets = operations.flat_map(|operation| {
         let names = operation.secrets.iter().map(|secret| secret.name.as_str());
         names.map(|name| (name, operation.line))
     });
     secrets
         .filter(|(name, _)| !context.is_secret(name))
-        .filter(|(name, _)| !is_secret_name(name, context) || is_input(name))
+        .filter(|(name, _)| !is_secret_name(name, context) || is_input(unnamed, name))
         .collect()
 }
 

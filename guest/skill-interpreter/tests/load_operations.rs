@@ -303,6 +303,22 @@ fn a_name_that_is_a_secret_in_one_place_is_one_in_the_whole_skill() {
 }
 
 #[test]
+fn an_escape_does_not_hide_that_a_name_is_a_secret() {
+    let text = r#"{"name": "x", "description": "X.", "operations": [
+        {"name": "first", "command": "curl https://a.org/first -d 'who={TOK}'"},
+        {"name": "second", "command": "curl https://a.org/second -H \"Authorization: Bearer $T\u004fK\""}
+    ]}"#;
+    let skill = skill("https://e.org/skill.json", text);
+    for id in ["first", "second"] {
+        assert_eq!(
+            names(operation(&skill, id)),
+            (vec!["TOK"], vec![]),
+            "{skill}"
+        );
+    }
+}
+
+#[test]
 fn a_constant_that_turns_out_to_be_a_secret_has_no_value() {
     let text = "---\nname: x\ndescription: X.\n---\n# X\n\n## First\n\n```bash\nACME=abc\n\
         curl https://a.org/first -H \"X-Trace: $ACME\"\n```\n\n\
