@@ -2,11 +2,11 @@
   {
     "signer": "hydrant.build",
     "algorithm": "ed25519",
-    "signature": "0zbJp9W4XN0duC3AY/DfN8uRyIbytoXxHCIzm0EaBtSDb5TfirH88to24nhl+cEKVk7+6LShx9DEi2c24YwFAw=="
+    "signature": "jkQ65bev+4FWZdKvK2vGobB3cTXYRWyTKOzcj4bi4cmckW/FJa4TcnsVF+4fP26kPc7jJF1hIWbMwoqpg/XTBw=="
   },
   {
     "signer": "hydrant.release",
     "algorithm": "ed25519",
-    "signature": "7T1R7bn4JJgZJUrGq4Xg7W3Uym9GQdKoCbrCE1OuuFfw1wgYRejEVEwRLg5a7ps7xJNq+7tcMu/tkf+5V0nlDg=="
+    "signature": "41IGc+ioU7fsJnpwmGIdU/jCtuaWYnKswNQCQ9p8PPM4YV8D9B9oC3jddRhuiHlm4M43qf5VCcj16v3Ioo7lDw=="
   }
 ]
