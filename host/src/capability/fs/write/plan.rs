@@ -137,24 +137,33 @@ fn read_only(call: &Call, plan: &Plan) -> Result<Option<usize>, Ended> {
         .map(|mount| identity(mount.dir()))
         .collect::<Result<_, _>>()
         .map_err(failed)?;
-    let mut writable = HashSet::new();
+    let holds = |real: &Path| kept.iter().any(|mount| mounts.hold(mount.real(), real));
+    let mut apart = HashSet::new();
     for (index, item) in plan.items.iter().enumerate() {
         let Some(mount) = plan.mounts.get(item.mount) else {
             continue;
         };
-        for directory in Path::new(&item.parent).ancestors() {
-            if !writable.insert((item.mount, directory)) {
-                break;
+        let parent = Path::new(&item.parent);
+        if holds(&mount.real().join(parent)) {
+            return Ok(Some(index));
+        }
+        // From above, for below a directory that is not there nothing is.
+        let mut directory = PathBuf::new();
+        let mut names = parent.iter();
+        loop {
+            if !apart.contains(&(item.mount, directory.clone())) {
+                let name = (mount.dir(), directory.to_str().unwrap_or_default());
+                let found = Found::with(&name, Symlinks::Refuse);
+                let Ok(found) = found.and_then(|found| identity(found.reference())) else {
+                    break;
+                };
+                if identities.contains(&found) || holds(&mount.real().join(&directory)) {
+                    return Ok(Some(index));
+                }
+                apart.insert((item.mount, directory.clone()));
             }
-            let real = mount.real().join(directory);
-            let name = (mount.dir(), directory.to_str().unwrap_or_default());
-            let found =
-                Found::with(&name, Symlinks::Refuse).and_then(|found| identity(found.reference()));
-            if kept.iter().any(|mount| mounts.hold(mount.real(), &real))
-                || found.is_ok_and(|found| identities.contains(&found))
-            {
-                return Ok(Some(index));
-            }
+            let Some(name) = names.next() else { break };
+            directory.push(name);
         }
     }
     Ok(None)
