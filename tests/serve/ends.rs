@@ -41,11 +41,15 @@ fn while_it_ends_it_says_that_it_is_not_ready() {
     let mut running = anybody.connect();
     write!(
         running,
-        "POST /v1/hydrate HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-length: {}\r\n\r\n",
+        "POST /v1/hydrate HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\nexpect: 100-continue\r\n\
+         content-length: {}\r\n\r\n",
         body.len()
     )
     .unwrap();
-    std::thread::sleep(Duration::from_millis(500));
+    // The server waits for the body.
+    let mut goes_on = [0_u8; b"HTTP/1.1 100 Continue\r\n\r\n".len()];
+    running.read_exact(&mut goes_on).unwrap();
+    assert_eq!(&goes_on, b"HTTP/1.1 100 Continue\r\n\r\n");
     server.signal(Signal::TERM);
     let until = Instant::now() + Duration::from_secs(20);
     while anybody.get("/readyz").status != 503 {
