@@ -305,7 +305,7 @@ fn a_name_that_is_a_secret_in_one_place_is_one_in_the_whole_skill() {
 #[test]
 fn an_escape_does_not_hide_that_a_name_is_a_secret() {
     let text = r#"{"name": "x", "description": "X.", "operations": [
-        {"name": "first", "command": "curl https://a.org/first -d 'who={TOK}'"},
+        {"name": "first", "command": "curl https://a.org/first -H 'X-Trace: {TOK}'"},
         {"name": "second", "command": "curl https://a.org/second -H \"Authorization: Bearer $T\u004fK\""}
     ]}"#;
     let skill = skill("https://e.org/skill.json", text);
