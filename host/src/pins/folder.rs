@@ -11,7 +11,7 @@ use rustix::io::{Errno, retry_on_intr};
 
 use super::root::EmbeddedFiles;
 use super::stamp::FileStamp;
-use crate::trust::{Digest, Wasm, escaped};
+use crate::trust::{Carried, Digest, Wasm, escaped};
 
 /// Names in one directory; more than that is an attack on whoever lists it.
 const MAX_MEMBERS: usize = 100_000;
@@ -160,9 +160,7 @@ impl Folder {
         let failed = |reason| fault(self.path_of(name), reason);
         match self.open(name, maximum)? {
             Opened::Embedded(bytes) => Ok(Cow::Borrowed(bytes)),
-            Opened::Component(component) => {
-                Ok(Cow::Owned(Wasm::carried(component).bytes().to_vec()))
-            }
+            Opened::Component(component) => Ok(Cow::Owned(carried(component).bytes().to_vec())),
             Opened::File { file, size } => {
                 let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
                 // The file may grow while it is read.
@@ -190,7 +188,7 @@ impl Folder {
             _ => None,
         };
         match same {
-            Some(component) => Ok(Wasm::carried(component)),
+            Some(component) => Ok(carried(component)),
             None => self.read(name, maximum).map(Wasm::from),
         }
     }
@@ -272,6 +270,15 @@ enum Opened {
     File { file: File, size: u64 },
     Embedded(&'static [u8]),
     Component(&'static Precompiled),
+}
+
+fn carried(component: &'static Precompiled) -> Wasm {
+    Wasm::carried(Carried {
+        digest: component.digest,
+        zstd: component.compressed_wasm,
+        length: component.wasm_bytes,
+        imports: component.imports,
+    })
 }
 
 /// Whether a component that this program carries has this many bytes.

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeSet;
 
-use hydrant_precompiled::Precompiled;
 use wasmparser::{
     ComponentAlias, ComponentExternalKind, ComponentImport, ComponentOuterAliasKind, ComponentType,
     ComponentTypeRef, InstanceTypeDeclaration, Parser, Payload, TypeBounds,
@@ -99,10 +98,10 @@ pub enum NotAComponent {
 }
 
 impl Imports {
-    /// Those of a component that was read when this program was built.
-    pub(super) fn of_carried(component: &Precompiled) -> Self {
+    /// Those with these names, without those that only name types.
+    pub(super) fn named(names: &[&str]) -> Self {
         let mut imports = Self::default();
-        for name in component.imports {
+        for name in names {
             match host_interface(name).and_then(HostInterface::named) {
                 Some(interface) => _ = imports.host.insert(interface),
                 None if is_inert(name) => {}

@@ -63,4 +63,5 @@ pub use profile::ProfileError;
 pub use registry::{RegistryError, verify_registry_entry};
 pub use signature::{SignatureEntry, SignatureError, verify_entry};
 pub use signatures::{Signatures, SignaturesError};
+pub(crate) use wasm::Carried;
 pub use wasm::{Wasm, WasmForm};

@@ -4,8 +4,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use hydrant_precompiled::Precompiled;
-
 use super::Digest;
 use super::component::{self, Imports, NotAComponent};
 
@@ -46,15 +44,27 @@ enum Bytes {
     Compressed(Arc<Compressed>),
 }
 
+/// A component as the program carries it.
+pub(crate) struct Carried {
+    /// The digest of its bytes.
+    pub(crate) digest: &'static str,
+    /// Its bytes, compressed with zstd.
+    pub(crate) zstd: &'static [u8],
+    /// How many bytes it has.
+    pub(crate) length: usize,
+    /// The names of its imports, without those that only name types.
+    pub(crate) imports: &'static [&'static str],
+}
+
 struct Compressed {
-    component: &'static Precompiled,
+    component: Carried,
     bytes: OnceLock<Vec<u8>>,
 }
 
 impl Wasm {
     /// A component that the program carries, compressed. Its digest was computed when the program was built, and nothing is
     /// decompressed before somebody asks for the bytes.
-    pub(crate) fn carried(component: &'static Precompiled) -> Self {
+    pub(crate) fn carried(component: Carried) -> Self {
         Self {
             // The build script wrote it; were it no digest, no bundle would name it.
             digest: component.digest.parse().unwrap_or_else(|_| Digest::zero()),
@@ -77,9 +87,9 @@ impl Wasm {
         match &self.bytes {
             Bytes::Here(bytes) => bytes,
             Bytes::Compressed(compressed) => compressed.bytes.get_or_init(|| {
-                let component = compressed.component;
+                let component = &compressed.component;
                 let bytes =
-                    zstd::bulk::decompress(component.compressed_wasm, component.wasm_bytes);
+                    zstd::bulk::decompress(component.zstd, component.length);
                 bytes
                     .ok()
                     .filter(|bytes| Digest::of(bytes) == self.digest)
@@ -99,7 +109,7 @@ impl Wasm {
     pub fn imports(&self) -> Result<Imports, NotAComponent> {
         match &self.bytes {
             Bytes::Here(bytes) => component::imports(bytes),
-            Bytes::Compressed(compressed) => Ok(Imports::of_carried(compressed.component)),
+            Bytes::Compressed(compressed) => Ok(Imports::named(compressed.component.imports)),
         }
     }
 
