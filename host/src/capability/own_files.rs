@@ -31,7 +31,7 @@ const SETTLED: i64 = 2;
 /// Device and inode.
 type Identity = (u64, u64);
 
-/// See the module.
+/// Where the files of hydrant lie that no call may reach.
 #[derive(Debug, Default)]
 pub struct OwnFiles {
     /// Real paths of files and directories, and of each link on the way to one: who can replace a link, can replace what it

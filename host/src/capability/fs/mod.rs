@@ -242,10 +242,10 @@ pub fn tree(
         match root {
             Err(error) => Ok(Err(error)),
             Ok((root, path, own)) => {
-                let covered = match below(path.mount().dir(), &root) {
-                    Some(below) => path.covered_in(&below),
-                    None => Vec::new(),
-                };
+                // Where nobody says what a link led to, the text of the path counts.
+                let below = below(path.mount().dir(), &root);
+                let below = below.unwrap_or_else(|| path.relative().into());
+                let covered = path.covered_in(&below);
                 tree::list(root, &covered, &request, &own, &call.meter)
             }
         }

@@ -22,7 +22,7 @@ use super::message;
 /// Bytes of a line.
 const LONGEST: usize = 16 * 1024 * 1024;
 
-/// See the module.
+/// A transport that reads and writes one message a line.
 pub(super) struct Lines<R, W> {
     read: FramedRead<R, Splitter>,
     write: Arc<Mutex<W>>,

@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The name of the request for roots in an answer.
 const REQUEST_NAME: &str = "roots";
 
-/// See the module.
+/// What the client says its root directories are, and whether it was asked.
 pub(super) struct Roots {
     /// Whether a home directory may be one.
     force: bool,
