@@ -88,7 +88,33 @@ fn every_pinned_skill_is_a_tool_that_says_which() {
         .iter()
         .map(|skill| skill["id"].as_str().unwrap())
         .collect();
-    assert_eq!(described, pinned);
+    // `hydrate`, `plan` and `skill_load` are made of these.
+    let plumbing = [
+        "content.hydrate",
+        "prompt.hydrate",
+        "prompt.hydrate.llm",
+        "skill.interpret",
+    ];
+    assert!(plumbing.iter().all(|id| !described.contains(id)));
+    let offered: BTreeSet<_> = described.into_iter().chain(plumbing).collect();
+    assert_eq!(offered, pinned);
+}
+
+#[test]
+fn the_list_of_tools_leaves_a_context_room() {
+    let place = Place::new();
+    let tools = place.client(&[]).all("tools/list", "tools");
+    let bytes = serde_json::to_vec(&tools).unwrap().len();
+    assert!(bytes < 24 * 1024, "{bytes}");
+}
+
+#[test]
+fn what_other_tools_are_made_of_is_listed_where_it_is_named() {
+    let place = Place::new();
+    let tools = place
+        .client(&["--tools", "skill.interpret,prompt*"])
+        .all("tools/list", "tools");
+    assert_eq!(names(&tools), ["skill_interpret"]);
 }
 
 #[test]

@@ -14,6 +14,15 @@ use crate::serve::service::{Identity, Operation, Problem};
 use crate::serve::tenants::{Role, Tenant};
 use crate::trust::Capability;
 
+/// Skills that other tools are made of: `hydrate`, `plan` and `skill_load` call them in the form that people want. They are
+/// listed where a selection names them, and can be called anywhere.
+const PLUMBING: [&str; 4] = [
+    "content.hydrate",
+    "prompt.hydrate",
+    "prompt.hydrate.llm",
+    "skill.interpret",
+];
+
 /// Which of the tools are offered: those of the tenant, or fewer.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
@@ -42,6 +51,12 @@ impl Selection {
             return true;
         };
         tools.iter().any(|tool| matches(tool, name, id))
+    }
+
+    /// Whether `tools/list` names the tool, given that it can be called.
+    fn lists(&self, name: &str, id: &str) -> bool {
+        let is_named = |tool: &String| tool == name || tool == id;
+        !PLUMBING.contains(&id) || self.tools.iter().flatten().any(is_named)
     }
 
     /// What of it no tool answers to, which would otherwise go unnoticed.
@@ -168,9 +183,10 @@ impl Catalogue {
         })
     }
 
-    /// The tools of a selection, sorted by name.
+    /// The tools of a selection that `tools/list` names, sorted by name.
     pub(super) fn list(&self, selection: &Selection, role: Role) -> Vec<Tool> {
         self.selected(selection, role)
+            .filter(|(name, tool)| selection.lists(name, tool.id()))
             .map(|(_, tool)| tool.tool())
             .collect()
     }
