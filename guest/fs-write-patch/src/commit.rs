@@ -1,4 +1,4 @@
-//! Handing the new contents to the host, all at once (TS-55).
+//! Handing the new contents to the host, all at once.
 
 use kit::SkillError;
 use kit::host::WriteFiles;
@@ -17,7 +17,7 @@ use crate::response::Action;
 /// be written, and what else the host answers.
 pub(crate) fn apply(
     host: &mut impl WriteFiles,
-    outcomes: &[Outcome<'_>],
+    outcomes: &mut [Outcome<'_>],
 ) -> Result<(), SkillError> {
     let mut changes = Vec::with_capacity(outcomes.len());
     let mut paths = Vec::with_capacity(outcomes.len());
@@ -35,7 +35,7 @@ pub(crate) fn apply(
         .map_err(|failure| explain(failure, &paths))
 }
 
-fn change(outcome: &Outcome<'_>) -> Change {
+fn change(outcome: &mut Outcome<'_>) -> Change {
     let path = &outcome.target.path;
     let expected = match outcome.action {
         Action::Deleted => return deletion(path, outcome.old),
@@ -46,7 +46,7 @@ fn change(outcome: &Outcome<'_>) -> Change {
         path: path.absolute().to_owned(),
         expected,
         content: Some(Content {
-            bytes: outcome.content(),
+            bytes: std::mem::take(&mut outcome.content),
             executable: outcome.executable,
         }),
     }

@@ -1,4 +1,4 @@
-//! The old state of every path that the diff names, read at once.
+//! The old state of the paths that the diff names.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,7 @@ use kit::host::ReadFiles;
 use kit::host::fs_read::{File, FsError, Overflow, ReadRequest, Symlinks};
 use kit::path::{Path, denied, fs_error};
 
-use crate::diff::Kind;
-use crate::target::Target;
-
-/// Bytes of one file (TS-53).
+/// Bytes of one file.
 pub(crate) const MAX_FILE_BYTES: usize = 16_777_216;
 
 /// Bytes of all files that are kept: with as much again for what becomes of them it fits in the memory of a call.
@@ -35,27 +32,36 @@ pub(crate) enum State {
 
 /// The old state.
 #[derive(Debug, Default)]
-pub(crate) struct Files(BTreeMap<String, State>);
+pub(crate) struct Files {
+    states: BTreeMap<String, State>,
+    /// Bytes of all files.
+    held: usize,
+}
 
 /// How much of a path has to be known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Need {
+pub(crate) enum Need {
     /// Whether it exists.
     Existence,
     Content,
 }
 
 impl Files {
-    /// Reads what all sections need.
+    /// Reads these paths, each with the most that is needed of it.
     ///
     /// # Errors
-    /// `denied` outside the grant and for a symbolic link in any component (TS-47), `too_large` for a file over
-    /// 16,777,216 bytes or 100,663,296 bytes in all, and what else the host answers.
-    pub(crate) fn read(
+    /// `denied` outside the grant and for a symbolic link in any component, `too_large` for a file over 16,777,216
+    /// bytes or 100,663,296 bytes in all, and what else the host answers.
+    pub(crate) fn read<'p>(
+        &mut self,
         host: &mut impl ReadFiles,
-        targets: &[Target<'_>],
-    ) -> Result<Self, SkillError> {
-        let paths = needs(targets);
+        needs: impl Iterator<Item = (&'p Path, Need)>,
+    ) -> Result<(), SkillError> {
+        let mut paths = BTreeMap::new();
+        for (path, need) in needs {
+            let known = paths.entry(path.absolute()).or_insert((path, need));
+            known.1 = known.1.max(need);
+        }
         let requests: Vec<_> = paths
             .values()
             .map(|(path, need)| match need {
@@ -63,14 +69,12 @@ impl Files {
                 Need::Content => request(path, FIRST_BYTES, Overflow::Refuse),
             })
             .collect();
-        let mut files = Self::default();
         let mut long = Vec::new();
-        let mut held = 0_usize;
         for ((path, _), answer) in paths.values().zip(host.read(&requests)) {
             if answer == Err(FsError::TooLarge) {
                 long.push(*path);
             } else {
-                files.keep(path, answer, &mut held)?;
+                self.keep(path, answer)?;
             }
         }
         for paths in long.chunks(LONG_FILES) {
@@ -79,27 +83,45 @@ impl Files {
                 .map(|path| request(path, u32::MAX, Overflow::Refuse))
                 .collect();
             for (path, answer) in paths.iter().zip(host.read(&requests)) {
-                files.keep(path, answer, &mut held)?;
+                self.keep(path, answer)?;
             }
         }
-        Ok(files)
+        Ok(())
+    }
+
+    /// Reads paths that the diff may mean; one that cannot be read is not meant.
+    pub(crate) fn read_others(&mut self, host: &mut impl ReadFiles, paths: &[&Path]) {
+        let new: Vec<_> = paths
+            .iter()
+            .filter(|path| !self.states.contains_key(path.absolute()))
+            .collect();
+        let requests: Vec<_> = new
+            .iter()
+            .map(|path| request(path, u32::MAX, Overflow::Refuse))
+            .collect();
+        if requests.is_empty() {
+            return;
+        }
+        for (path, answer) in new.iter().zip(host.read(&requests)) {
+            let _ = self.keep(path, answer);
+        }
     }
 
     /// What stands at a path that was read.
     pub(crate) fn at(&self, path: &Path) -> &State {
-        self.0.get(path.absolute()).unwrap_or(&State::Missing)
+        self.states.get(path.absolute()).unwrap_or(&State::Missing)
     }
 
-    fn keep(
-        &mut self,
-        path: &Path,
-        answer: Result<File, FsError>,
-        held: &mut usize,
-    ) -> Result<(), SkillError> {
+    /// Whether nothing stands there.
+    pub(crate) fn is_missing(&self, path: &Path) -> bool {
+        matches!(self.at(path), State::Missing | State::Blocked)
+    }
+
+    fn keep(&mut self, path: &Path, answer: Result<File, FsError>) -> Result<(), SkillError> {
         let state = match answer {
             Ok(file) => {
-                *held = held.saturating_add(file.bytes.len());
-                if *held > MAX_BYTES {
+                self.held = self.held.saturating_add(file.bytes.len());
+                if self.held > MAX_BYTES {
                     let what = format!("the files of the diff hold more than {MAX_BYTES} bytes");
                     return Err(SkillError::new("too_large", &what));
                 }
@@ -118,29 +140,9 @@ impl Files {
             }
             Err(error) => return Err(fs_error("fs.read", path, error)),
         };
-        self.0.insert(path.absolute().to_owned(), state);
+        self.states.insert(path.absolute().to_owned(), state);
         Ok(())
     }
-}
-
-/// Each path once, with the most that any section needs of it.
-fn needs<'t>(targets: &'t [Target<'_>]) -> BTreeMap<&'t str, (&'t Path, Need)> {
-    let mut needs = BTreeMap::new();
-    let mut add = |path: &'t Path, need: Need| {
-        let known = needs.entry(path.absolute()).or_insert((path, need));
-        known.1 = known.1.max(need);
-    };
-    for target in targets {
-        match (target.section.kind, &target.source) {
-            (Kind::Create, _) => add(&target.path, Need::Existence),
-            (_, Some(source)) => {
-                add(source, Need::Content);
-                add(&target.path, Need::Existence);
-            }
-            (_, None) => add(&target.path, Need::Content),
-        }
-    }
-    needs
 }
 
 fn request(path: &Path, max_bytes: u32, overflow: Overflow) -> ReadRequest {

@@ -1,24 +1,22 @@
-//! The component `fs.write_patch`: applies a unified diff, all of it or nothing (TS-41 to TS-56).
+//! The component `fs.write_patch`: applies a unified diff, all of it or nothing.
 //!
 //! It parses the whole diff, decides which paths it names, reads them in their old state, computes every new
 //! content in memory, and hands them to the host in one list. Staging, comparing digests, renaming and undoing
 //! are the host's. Whatever is wrong is found before anything is written.
 
 mod commit;
-pub mod diff;
+mod diff;
 mod files;
-mod old_side;
 mod outcome;
 mod place;
 mod request;
 mod response;
 mod target;
+mod text;
 
 use kit::SkillError;
 use kit::host::{ReadFiles, WriteFiles};
 
-use files::Files;
-use place::Work;
 use request::Request;
 use response::{Rejects, Response};
 
@@ -29,7 +27,7 @@ pub fn describe() -> &'static str {
     include_str!("describe.json").trim_ascii_end()
 }
 
-/// One call: a request in JSON, answered in JSON (TS-42).
+/// One call: a request in JSON, answered in JSON.
 ///
 /// # Errors
 ///
@@ -39,32 +37,26 @@ pub fn describe() -> &'static str {
 pub fn run<H: ReadFiles + WriteFiles>(host: &mut H, request: &[u8]) -> Result<Vec<u8>, SkillError> {
     let request = Request::parse(request)?;
     let sections = diff::parse(&request.diff)?;
-    let targets = target::resolve(&sections, &request)?;
-    let files = Files::read(host, &targets)?;
-
+    let (targets, files) = target::resolve(host, &sections, &request)?;
     let mut rejects = Rejects::default();
-    let mut work = Work::default();
     let mut outcomes = Vec::with_capacity(targets.len());
+    let mut bytes = 0;
     for target in &targets {
-        // TS-41: nothing will be written any more, and the list of reasons is full.
+        // Nothing will be written any more, and the list of reasons is full.
         if rejects.truncated() && !request.partial {
             break;
         }
-        outcomes.extend(outcome::compute(
-            target,
-            &files,
-            request.fuzz,
-            &mut rejects,
-            &mut work,
-        )?);
+        if let Some(outcome) = outcome::compute(target, &files, request.fuzz, &mut rejects) {
+            outcome::check_size(&outcome, &mut bytes)?;
+            outcomes.push(outcome);
+        }
     }
     if !rejects.is_empty() && !request.partial {
         outcomes.clear();
     }
-    outcome::check_sizes(&outcomes)?;
     let written = !request.dry_run && !outcomes.is_empty();
     if written {
-        commit::apply(host, &outcomes)?;
+        commit::apply(host, &mut outcomes)?;
     }
     Response::new(written, &outcomes, rejects).to_json()
 }

@@ -1,305 +1,403 @@
-//! Where a hunk applies in the bytes of a file (TS-48 to TS-51).
+//! Where the hunks of a section apply in a file, and what becomes of its bytes.
 //!
-//! Nothing is split into lines or copied. The old side of a hunk is one run of bytes that must stand at the beginning
-//! of a line; it is compared at its stated position, then looked for in what follows the hunk before. Looking takes
-//! time linear in the bytes looked at, and [`Work`] bounds these bytes for the whole call.
+//! The old lines of a hunk must stand where its header says, or else in exactly one place behind the hunk before. They
+//! are compared byte for byte first. Lines that lost their CR or the white space at their end match too, if no line
+//! of the hunk has a CR; what the file has then stays in it.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
-use kit::SkillError;
-use memchr::memmem;
+use crate::diff::{Hunk, Line, LineKind};
+use crate::response::Reason;
+use crate::text::{Form, Found, Text};
 
-use crate::diff::Hunk;
-use crate::old_side::{OldSide, Trimmed};
+/// Hunks that do not fit and are explained.
+const MAX_MISFITS: usize = 101;
 
-/// Bytes that one call looks at for the places of its hunks: 32 times the longest file. Hunks that stand where they
-/// say cost one pass of the file; each one that does not costs at most three more for each level of fuzz.
-const MAX_WORK: u64 = 536_870_912;
+/// Bytes of a line that a message shows.
+const MAX_SHOWN: usize = 60;
 
-/// What is left of [`MAX_WORK`].
+/// A hunk that does not fit.
 #[derive(Debug)]
-pub(crate) struct Work(u64);
+pub(crate) struct Misfit {
+    /// Its index in the section.
+    pub(crate) hunk: usize,
+    pub(crate) reason: Reason,
+    pub(crate) message: String,
+}
 
-impl Default for Work {
-    fn default() -> Self {
-        Self(MAX_WORK)
+/// The bytes that a hunk replaces, and the new ones.
+type Edit = (Range<usize>, Vec<u8>);
+
+/// Returns the content with all hunks applied, or those that do not fit. Adds to `notes` what was read loosely.
+pub(crate) fn apply(
+    content: &[u8],
+    hunks: &[Hunk<'_>],
+    fuzz: usize,
+    notes: &mut Vec<String>,
+) -> Result<Vec<u8>, Vec<Misfit>> {
+    let mut placer = Placer::new(content, fuzz);
+    let (mut edits, mut misfits) = (Vec::new(), Vec::new());
+    for (index, hunk) in hunks.iter().enumerate() {
+        match placer.place(hunk, notes) {
+            Ok(edit) => edits.push(edit),
+            Err((reason, message)) => misfits.push(Misfit {
+                hunk: index,
+                reason,
+                message,
+            }),
+        }
+        if misfits.len() == MAX_MISFITS {
+            break;
+        }
     }
-}
-
-impl Work {
-    fn spend(&mut self, bytes: usize) -> Result<(), SkillError> {
-        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        self.0 = self.0.checked_sub(bytes).ok_or_else(|| {
-            SkillError::new(
-                "too_large",
-                "too many hunks stand elsewhere than they say: looking for them all would take too long",
-            )
-        })?;
-        Ok(())
+    if !misfits.is_empty() {
+        return Err(misfits);
     }
-}
-
-/// Whether there are line ends and all of them are CR LF.
-pub(crate) fn ends_in_crlf(bytes: &[u8]) -> bool {
-    let mut ends = memchr::memchr_iter(b'\n', bytes).peekable();
-    ends.peek().is_some()
-        && ends.all(|end| {
-            let before = end.checked_sub(1).and_then(|before| bytes.get(before));
-            before == Some(&b'\r')
-        })
-}
-
-/// What a placed hunk does: these bytes go, and so many come.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Edit {
-    /// Bytes of the old content: from the first line that changes to the last one.
-    pub(crate) replaced: Range<usize>,
-    /// Bytes that [`write_new`](crate::old_side::write_new) writes.
-    pub(crate) inserted: usize,
-}
-
-/// Why a hunk cannot be placed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Misfit {
-    /// Its old side is nowhere; the line of the file, from 1, that first differs at its stated position.
-    Nowhere { line: u64 },
-    /// It is in several places and not in the stated one.
-    Ambiguous,
+    let mut new = Vec::with_capacity(content.len());
+    let mut copied = 0;
+    for (replaced, bytes) in edits {
+        new.extend_from_slice(content.get(copied..replaced.start).unwrap_or_default());
+        new.extend_from_slice(&bytes);
+        copied = replaced.end;
+    }
+    new.extend_from_slice(content.get(copied..).unwrap_or_default());
+    Ok(new)
 }
 
 /// A file whose hunks are being placed, in order.
-pub(crate) struct Placer<'a> {
+struct Placer<'a> {
     content: &'a [u8],
-    line_end: &'static str,
+    exact: Text<'a>,
+    /// The other forms, made when they are first needed.
+    loose: [OnceCell<Text<'a>>; 3],
     fuzz: usize,
-    /// Behind the hunk before.
-    behind: Position,
+    /// The line behind the hunk before.
+    behind: usize,
     /// How many lines further down than stated the hunk before was.
     shift: i64,
 }
 
-/// The beginning of a line, or the end of the file.
-#[derive(Debug, Clone, Copy)]
-struct Position {
-    byte: usize,
-    /// Lines before it.
-    line: i64,
+/// Old lines of a hunk without the context that a level of fuzz drops, and how they are compared.
+struct Side<'h, 'a> {
+    lines: &'h [&'h Line<'a>],
+    /// Context lines dropped before them.
+    dropped: usize,
+    ends_file: bool,
+    form: Form,
+}
+
+impl Side<'_, '_> {
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for line in self.lines {
+            bytes.extend_from_slice(&self.form.of(line.text.as_bytes()));
+            if line.ended || self.form != Form::Exact {
+                bytes.push(b'\n');
+            }
+        }
+        bytes
+    }
 }
 
 impl<'a> Placer<'a> {
-    /// Begins at the top of a file; `line_end` is what ends the lines of its hunks (TS-49).
-    pub(crate) fn new(content: &'a [u8], line_end: &'static str, fuzz: usize) -> Self {
+    fn new(content: &'a [u8], fuzz: usize) -> Self {
         Self {
             content,
-            line_end,
+            exact: Text::new(content, Form::Exact),
+            loose: Default::default(),
             fuzz,
-            behind: Position { byte: 0, line: 0 },
+            behind: 0,
             shift: 0,
         }
     }
 
+    /// The text in a form.
+    fn text(&self, form: Form) -> &Text<'a> {
+        let [line_ends, trimmed, squeezed] = &self.loose;
+        let cell = match form {
+            Form::Exact => return &self.exact,
+            Form::LineEnds => line_ends,
+            Form::Trimmed => trimmed,
+            Form::Squeezed => squeezed,
+        };
+        cell.get_or_init(|| Text::new(self.content, form))
+    }
+
     /// Places the next hunk.
-    pub(crate) fn place(
+    fn place(
         &mut self,
         hunk: &Hunk<'_>,
-        work: &mut Work,
-    ) -> Result<Result<Edit, Misfit>, SkillError> {
-        let old = OldSide::new(hunk, self.line_end);
-        work.spend(old.bytes.len())?;
+        notes: &mut Vec<String>,
+    ) -> Result<Edit, (Reason, String)> {
+        let old: Vec<_> = hunk.old().collect();
+        let (leading, trailing) = hunk.context();
+        let forms: &[_] = match hunk.has_carriage_returns() {
+            true => &[Form::Exact],
+            false => &[Form::Exact, Form::LineEnds, Form::Trimmed],
+        };
         let mut tried = None;
         for level in 0..=self.fuzz {
-            let trimmed = old.trimmed(level);
+            let drop = (level.min(leading), level.min(trailing));
+            let kept = drop.0..old.len().saturating_sub(drop.1);
+            let lines = old.get(kept).unwrap_or_default();
             // A level that drops no more than the one before, or all that says where the hunk belongs.
-            if level > 0 && (tried == Some(trimmed.dropped) || trimmed.lines == 0) {
+            if level > 0 && (tried == Some(drop) || lines.is_empty()) {
                 break;
             }
-            tried = Some(trimmed.dropped);
-            match self.find(hunk, &trimmed, work)? {
-                Found::At(at) => return Ok(Ok(self.accept(hunk, &old, &trimmed, at))),
-                Found::Ambiguous => return Ok(Err(Misfit::Ambiguous)),
-                Found::Nowhere => {}
+            tried = Some(drop);
+            for form in forms {
+                let side = Side {
+                    lines,
+                    dropped: drop.0,
+                    ends_file: hunk.ends_file && drop.1 == 0,
+                    form: *form,
+                };
+                match self.find(hunk, &side) {
+                    Found::Once(at) => return self.accept(hunk, &side, at, notes),
+                    Found::Ambiguous => return Err((Reason::Ambiguous, self.ambiguity(hunk))),
+                    Found::Nowhere => {}
+                }
             }
         }
-        let line = self.first_difference(hunk, &old, work)?;
-        Ok(Err(Misfit::Nowhere { line }))
+        Err((Reason::ContextMismatch, self.mismatch(hunk, &old)))
     }
 
-    /// TS-50: the stated position first, then the rest of the file.
-    fn find(
-        &self,
-        hunk: &Hunk<'_>,
-        side: &Trimmed<'_>,
-        work: &mut Work,
-    ) -> Result<Found, SkillError> {
-        if let Some(at) = self.stated(hunk, side.dropped.0, work)?
-            && self.fits(side, at.byte)
-        {
-            return Ok(Found::At(at));
+    /// The line where the hunk says it begins, moved as far as the one before was.
+    fn stated(&self, hunk: &Hunk<'_>) -> Option<i64> {
+        let position = i64::try_from(hunk.position?).unwrap_or(i64::MAX);
+        Some(position.saturating_add(self.shift))
+    }
+
+    /// The stated place first, then the only one in the rest of the file.
+    fn find(&self, hunk: &Hunk<'_>, side: &Side<'_, '_>) -> Found {
+        let text = self.text(side.form);
+        let (bytes, count) = (side.bytes(), side.lines.len());
+        let fits = |at: usize| {
+            let end = at.saturating_add(count);
+            at >= self.behind
+                && end <= text.len()
+                && text.lines(at..end) == bytes
+                && (!side.ends_file || end == text.len())
+                // Lines are added behind a newline only.
+                && (count > 0 || at < text.len() || self.exact.is_ended())
+        };
+        let open = side.lines.last().is_some_and(|line| !line.ended);
+        if open && self.exact.is_ended() {
+            return Found::Nowhere;
         }
-        if side.lines == 0 {
-            return Ok(Found::Nowhere);
+        let stated = self.stated(hunk).map(|line| {
+            let dropped = i64::try_from(side.dropped).unwrap_or(i64::MAX);
+            usize::try_from(line.saturating_add(dropped)).unwrap_or(usize::MAX)
+        });
+        let stated = if text.len() == 0 { Some(0) } else { stated };
+        if let Some(at) = stated.filter(|at| fits(*at)) {
+            return Found::Once(at);
+        }
+        if count == 0 {
+            return Found::Nowhere;
         }
         if side.ends_file {
-            return self.find_at_end(side, work);
+            let end = text.len().checked_sub(count).filter(|at| fits(*at));
+            return end.map_or(Found::Nowhere, Found::Once);
         }
-        // From the byte before, a line end, so that every occurrence of line end and old side is one of lines.
-        let first = self.behind.byte == 0 && self.fits(side, 0);
-        let from = self.behind.byte.saturating_sub(1);
-        let finder = memmem::Finder::new(side.needle);
-        let mut found = first.then_some(0);
-        let mut start = from;
-        loop {
-            let rest = self.content.get(start..).unwrap_or_default();
-            let Some(offset) = finder.find(rest) else {
-                work.spend(rest.len())?;
-                break;
-            };
-            work.spend(offset.saturating_add(side.needle.len()))?;
-            let at = start.saturating_add(offset).saturating_add(1);
-            if found.is_some() {
-                return Ok(Found::Ambiguous);
-            }
-            found = Some(at);
-            start = at;
-        }
-        match found {
-            Some(byte) => Ok(Found::At(self.position(byte, work)?)),
-            None => Ok(Found::Nowhere),
-        }
+        text.find(&bytes, self.behind)
     }
 
-    /// The one place of a hunk that ends the file.
-    fn find_at_end(&self, side: &Trimmed<'_>, work: &mut Work) -> Result<Found, SkillError> {
-        let at = self.content.len().checked_sub(side.bytes().len());
-        match at {
-            Some(at) if at >= self.behind.byte && self.begins_line(at) && self.fits(side, at) => {
-                Ok(Found::At(self.position(at, work)?))
-            }
-            _ => Ok(Found::Nowhere),
+    /// What a hunk does whose old lines begin at line `at`.
+    fn accept(
+        &mut self,
+        hunk: &Hunk<'_>,
+        side: &Side<'_, '_>,
+        at: usize,
+        notes: &mut Vec<String>,
+    ) -> Result<Edit, (Reason, String)> {
+        let matched = at..at.saturating_add(side.lines.len());
+        let line_end = self.line_end(hunk, matched.clone())?;
+        let (leading, trailing) = hunk.context();
+        let first = at.saturating_add(leading).saturating_sub(side.dropped);
+        let mut line = first;
+        let mut new = Vec::new();
+        let end_line = |new: &mut Vec<u8>| new.extend_from_slice(line_end);
+        let open = !self.exact.is_ended();
+        if open && first == self.exact.len() {
+            end_line(&mut new);
         }
+        let changes = leading..hunk.lines.len().saturating_sub(trailing);
+        for change in hunk.lines.get(changes).unwrap_or_default() {
+            let next = line.saturating_add(1);
+            match change.kind {
+                LineKind::Context => {
+                    new.extend_from_slice(self.exact.lines(line..next));
+                    if open && next == self.exact.len() {
+                        end_line(&mut new);
+                    }
+                    line = next;
+                }
+                LineKind::Removed => line = next,
+                LineKind::Added => {
+                    new.extend_from_slice(change.text.as_bytes());
+                    if change.ended {
+                        end_line(&mut new);
+                    }
+                }
+            }
+        }
+        // The last line of the file has no newline and the diff does not say so.
+        let unsaid = open
+            && matched.end == self.exact.len()
+            && side.lines.last().is_some_and(|line| line.ended);
+        if unsaid && line == self.exact.len() && new.ends_with(line_end) {
+            new.truncate(new.len().saturating_sub(line_end.len()));
+        }
+        if side.form != Form::Exact {
+            if self.exact.lines(first..line) == new {
+                let what = "the file holds the new lines already, but for white space at the ends of lines";
+                return Err((Reason::ContextMismatch, what.to_owned()));
+            }
+            self.note(hunk, side, at, unsaid, notes);
+        }
+        self.behind = matched.end;
+        if let Some(position) = hunk.position {
+            let signed = |lines: usize| i64::try_from(lines).unwrap_or(i64::MAX);
+            self.shift = signed(at)
+                .saturating_sub(signed(side.dropped))
+                .saturating_sub(signed(position));
+        }
+        Ok((self.exact.start(first)..self.exact.start(line), new))
     }
 
-    /// Where the hunk says it is, moved as far as the one before was, behind the lines that a level drops.
-    fn stated(
+    /// What ends the added lines: as the lines do that the hunk was found by, or else all of the file.
+    fn line_end(
         &self,
         hunk: &Hunk<'_>,
-        dropped: usize,
-        work: &mut Work,
-    ) -> Result<Option<Position>, SkillError> {
-        let dropped = i64::try_from(dropped).unwrap_or(i64::MAX);
-        let line = i64::from(hunk.position)
-            .saturating_add(self.shift)
-            .saturating_add(dropped);
-        let Ok(lines) = usize::try_from(line.saturating_sub(self.behind.line)) else {
-            return Ok(None);
+        matched: Range<usize>,
+    ) -> Result<&'static [u8], (Reason, String)> {
+        let ends = |lines: Range<usize>| {
+            let lines = self
+                .exact
+                .lines(lines)
+                .split_inclusive(|byte| *byte == b'\n');
+            let crlf = lines.clone().filter(|line| line.ends_with(b"\r\n")).count();
+            let all = lines.filter(|line| line.ends_with(b"\n")).count();
+            (crlf, all.saturating_sub(crlf))
         };
-        let rest = self.content.get(self.behind.byte..).unwrap_or_default();
-        let Some(skipped) = skip_lines(rest, lines) else {
-            work.spend(rest.len())?;
-            return Ok(None);
-        };
-        work.spend(skipped)?;
-        Ok(Some(Position {
-            byte: self.behind.byte.saturating_add(skipped),
-            line,
-        }))
-    }
-
-    /// Whether the old side stands at this beginning of a line.
-    fn fits(&self, side: &Trimmed<'_>, at: usize) -> bool {
-        let rest = self.content.get(at..).unwrap_or_default();
-        // A line without newline ends its file, and lines are added only behind a newline.
-        rest.starts_with(side.bytes())
-            && (!side.ends_file || rest.len() == side.bytes().len())
-            && (side.lines > 0 || self.begins_line(at))
-    }
-
-    fn begins_line(&self, at: usize) -> bool {
-        at == 0 || at.checked_sub(1).and_then(|at| self.content.get(at)) == Some(&b'\n')
-    }
-
-    /// The position of a beginning of a line behind the hunk before.
-    fn position(&self, byte: usize, work: &mut Work) -> Result<Position, SkillError> {
-        let passed = self.content.get(self.behind.byte..byte).unwrap_or_default();
-        work.spend(passed.len())?;
-        Ok(Position {
-            byte,
-            line: self.behind.line.saturating_add(count_lines(passed)),
-        })
-    }
-
-    fn accept(&mut self, hunk: &Hunk<'_>, old: &OldSide, side: &Trimmed<'_>, at: Position) -> Edit {
-        let lines = i64::try_from(side.lines).unwrap_or(i64::MAX);
-        let dropped = i64::try_from(side.dropped.0).unwrap_or(i64::MAX);
-        self.shift = at
-            .line
-            .saturating_sub(dropped)
-            .saturating_sub(i64::from(hunk.position));
-        self.behind = Position {
-            byte: at.byte.saturating_add(side.bytes().len()),
-            line: at.line.saturating_add(lines),
-        };
-        // Where byte 0 of the whole old side would be.
-        let place = |byte: usize| {
-            at.byte
-                .saturating_add(byte)
-                .saturating_sub(side.dropped_bytes)
-        };
-        Edit {
-            replaced: place(old.changes.start)..place(old.changes.end),
-            inserted: old.inserted,
+        if hunk.has_carriage_returns() {
+            return Ok(b"\n");
+        }
+        match ends(matched) {
+            (0, 0) => match ends(0..self.exact.len()) {
+                (1.., 0) => Ok(b"\r\n"),
+                _ => Ok(b"\n"),
+            },
+            (0, _) => Ok(b"\n"),
+            (_, 0) => Ok(b"\r\n"),
+            _ => {
+                let what = "some of the lines of the file end in LF here and some in CR LF: the diff has to say which";
+                Err((Reason::ContextMismatch, what.to_owned()))
+            }
         }
     }
 
-    /// The first line of the file, from 1, that is not as the hunk says at its stated position.
-    fn first_difference(
+    /// Says what was lost in the diff and stays in the file.
+    fn note(
         &self,
         hunk: &Hunk<'_>,
-        old: &OldSide,
-        work: &mut Work,
-    ) -> Result<u64, SkillError> {
-        let Some(at) = self.stated(hunk, 0, work)? else {
-            return Ok(u64::from(hunk.position).saturating_add(1));
+        side: &Side<'_, '_>,
+        at: usize,
+        unsaid: bool,
+        notes: &mut Vec<String>,
+    ) {
+        let (mut line_ends, mut blanks) = (false, false);
+        for (wanted, line) in side.lines.iter().zip(at..) {
+            let there = self.file_line(line);
+            let wanted = wanted.text.as_bytes();
+            line_ends |= there.ends_with(b"\r");
+            blanks |= there.strip_suffix(b"\r").unwrap_or(there) != wanted;
+        }
+        let hunk = hunk.line;
+        for (differs, note) in [
+            (line_ends, "the lines of the diff end in LF and those of the file in CR LF: the new ones end in CR LF".to_owned()),
+            (blanks, format!("the hunk at line {hunk} of the diff has other white space at the ends of lines than the file: lines that stay keep theirs")),
+            (unsaid, "the last line of the file has no newline, which the diff does not say".to_owned()),
+        ] {
+            if differs && !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+
+    /// A line of the file without its newline.
+    fn file_line(&self, line: usize) -> &[u8] {
+        let bytes = self.exact.lines(line..line.saturating_add(1));
+        bytes.strip_suffix(b"\n").unwrap_or(bytes)
+    }
+
+    fn ambiguity(&self, hunk: &Hunk<'_>) -> String {
+        match self.stated(hunk) {
+            Some(line) => format!(
+                "the old lines do not match at line {} and match in several other places",
+                line.saturating_add(1)
+            ),
+            None => {
+                "the old lines match in several places, and the hunk has no line numbers".to_owned()
+            }
+        }
+    }
+
+    /// Why a hunk fits nowhere.
+    fn mismatch(&self, hunk: &Hunk<'_>, old: &[&Line<'_>]) -> String {
+        let side = Side {
+            lines: old,
+            dropped: 0,
+            ends_file: false,
+            form: Form::Squeezed,
         };
-        let rest = self.content.get(at.byte..).unwrap_or_default();
-        let wanted = old.trimmed(0);
-        let same = rest
-            .iter()
-            .zip(wanted.bytes())
-            .take_while(|(a, b)| a == b)
-            .count();
-        let same = count_lines(rest.get(..same).unwrap_or_default());
-        let line = at.line.saturating_add(same).saturating_add(1);
-        Ok(u64::try_from(line).unwrap_or(1))
+        let stated = self.stated(hunk);
+        if let Found::Once(at) = self.find(hunk, &side)
+            && let Some(differs) = self.difference(hunk, old, at)
+        {
+            let at = at.saturating_add(1);
+            return format!("the old lines match at line {at} but for white space: {differs}");
+        }
+        let Some(line) = stated.map(|line| usize::try_from(line).unwrap_or(0)) else {
+            return "the old lines match nowhere below the hunk before".to_owned();
+        };
+        let number = line.saturating_add(1);
+        if old.is_empty() {
+            return format!("no lines can be added at line {number} of the file");
+        }
+        let differs = self.difference(hunk, old, line).unwrap_or_default();
+        format!("the old lines do not match at line {number}, and nowhere below: {differs}")
+    }
+
+    /// The first line that differs where the hunk is laid at line `at`.
+    fn difference(&self, hunk: &Hunk<'_>, old: &[&Line<'_>], at: usize) -> Option<String> {
+        let form = match hunk.has_carriage_returns() {
+            true => Form::Exact,
+            false => Form::Trimmed,
+        };
+        let differs = |(wanted, line): &(&&Line<'_>, usize)| {
+            *line >= self.exact.len()
+                || form.of(wanted.text.as_bytes()) != form.of(self.file_line(*line))
+        };
+        let (wanted, line) = old.iter().zip(at..).find(differs)?;
+        let (number, of_file) = (wanted.number, line.saturating_add(1));
+        let text = shown(wanted.text.as_bytes());
+        if line >= self.exact.len() {
+            return Some(format!(
+                "line {number} of the diff is {text}, and the file has no line {of_file}"
+            ));
+        }
+        let there = shown(self.file_line(line));
+        Some(format!(
+            "line {number} of the diff is {text}, line {of_file} of the file is {there}"
+        ))
     }
 }
 
-/// The outcome of one level.
-enum Found {
-    At(Position),
-    Ambiguous,
-    Nowhere,
-}
-
-/// Bytes of so many lines; none if there are fewer. The end of the file ends a line too.
-fn skip_lines(bytes: &[u8], lines: usize) -> Option<usize> {
-    let Some(last) = lines.checked_sub(1) else {
-        return Some(0);
-    };
-    let mut ends = memchr::memchr_iter(b'\n', bytes);
-    if last > 0 {
-        ends.nth(last.saturating_sub(1))?;
-    }
-    match ends.next() {
-        Some(end) => Some(end.saturating_add(1)),
-        None => bytes
-            .last()
-            .is_some_and(|last| *last != b'\n')
-            .then_some(bytes.len()),
-    }
-}
-
-/// Line ends among these bytes.
-fn count_lines(bytes: &[u8]) -> i64 {
-    i64::try_from(memchr::memchr_iter(b'\n', bytes).count()).unwrap_or(i64::MAX)
+/// The beginning of a line, quoted.
+fn shown(line: &[u8]) -> String {
+    let cut = line.get(..MAX_SHOWN).unwrap_or(line);
+    format!("{:?}", String::from_utf8_lossy(cut))
 }

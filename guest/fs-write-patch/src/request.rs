@@ -8,12 +8,12 @@ use kit::path::{MAX_PATH_BYTES, Path};
 const MAX_DIFF_BYTES: usize = 4_194_304;
 
 /// Context lines that may be dropped at each end of a hunk.
-pub(crate) const MAX_FUZZ: u32 = 2;
+const MAX_FUZZ: u32 = 2;
 
-/// How many leading components of a name are not part of the path (TS-46).
+/// How many leading components of a name are not part of the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strip {
-    /// One if all names carry the prefixes `a/` and `b/`, else none.
+    /// As many as the names of both sides and the files that exist tell.
     Auto,
     None,
     One,
@@ -42,11 +42,7 @@ impl Request {
         let parsed = Self {
             base: Path::parse("base", base.as_deref().unwrap_or("."))?,
             diff: members.string("unified_diff", 1..=MAX_DIFF_BYTES)?,
-            fuzz: match members.integer("fuzz", 0..=MAX_FUZZ, 0)? {
-                0 => 0,
-                1 => 1,
-                _ => 2,
-            },
+            fuzz: usize::try_from(members.integer("fuzz", 0..=MAX_FUZZ, 0)?).unwrap_or(0),
             strip: strip(members.value("strip"))?,
             partial: members.flag("partial", false)?,
             dry_run: members.flag("dry_run", false)?,

@@ -1,4 +1,4 @@
-//! The response (TS-42).
+//! The response.
 
 use kit::SkillError;
 use kit::path::Path;
@@ -8,6 +8,9 @@ use crate::outcome::Outcome;
 
 /// Rejects of a response.
 const MAX_REJECTS: usize = 100;
+
+/// Notes of a response.
+const MAX_NOTES: usize = 100;
 
 /// What happens to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -21,7 +24,7 @@ pub(crate) enum Action {
     Mode,
 }
 
-/// Why a hunk or a section is rejected (TS-54).
+/// Why a hunk or a section is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reason {
@@ -39,7 +42,7 @@ pub(crate) enum Reason {
 struct Reject {
     file: String,
     /// From 1; 0 stands for the whole file.
-    hunk: u32,
+    hunk: usize,
     reason: Reason,
     message: String,
 }
@@ -52,7 +55,7 @@ pub(crate) struct Rejects {
 }
 
 impl Rejects {
-    pub(crate) fn add(&mut self, path: &Path, hunk: u32, reason: Reason, message: &str) {
+    pub(crate) fn add(&mut self, path: &Path, hunk: usize, reason: Reason, message: &str) {
         if self.first.len() == MAX_REJECTS {
             self.truncated = true;
             return;
@@ -91,6 +94,9 @@ pub(crate) struct Response<'a> {
     rejects: Vec<Reject>,
     files: Vec<Written<'a>>,
     rejects_truncated: bool,
+    /// What of the files above was read otherwise than it is written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
 impl<'a> Response<'a> {
@@ -101,7 +107,7 @@ impl<'a> Response<'a> {
             .map(|outcome| Written {
                 path: outcome.target.path.shown(),
                 action: outcome.action,
-                hunks: outcome.hunks(),
+                hunks: outcome.hunks,
             })
             .collect();
         Self {
@@ -111,6 +117,17 @@ impl<'a> Response<'a> {
             rejects: rejects.first,
             files,
             rejects_truncated: rejects.truncated,
+            notes: outcomes
+                .iter()
+                .flat_map(|outcome| {
+                    let path = outcome.target.path.shown();
+                    outcome
+                        .notes
+                        .iter()
+                        .map(move |note| format!("{path}: {note}"))
+                })
+                .take(MAX_NOTES)
+                .collect(),
         }
     }
 

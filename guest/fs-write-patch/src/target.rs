@@ -1,142 +1,288 @@
-//! Which paths each section reads and writes, and the refusal of names that may not be written (TS-46, TS-47).
+//! Which paths the sections read and write, and the refusal of names that may not be written.
+//!
+//! With `strip: auto` the names of a section may be read in several ways. What both sides share, and which files exist,
+//! tells which one is meant; where that leaves two, the call ends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kit::SkillError;
+use kit::host::ReadFiles;
 use kit::path::{MAX_PATH_BYTES, Path};
 use serde_json::json;
 
 use crate::diff::{Form, Kind, Name, Section, malformed};
+use crate::files::{Files, Need};
 use crate::request::{Request, Strip};
 
-/// A section and its paths.
+/// What git puts before the names of both sides, in either order: by default, with `diff.mnemonicPrefix` for the index,
+/// the work tree, a commit and an object, and for two files outside a repository.
+const PREFIXES: [(&str, &str); 6] = [
+    ("a", "b"),
+    ("i", "w"),
+    ("c", "i"),
+    ("c", "w"),
+    ("o", "w"),
+    ("1", "2"),
+];
+
+/// A file, and the sections that change it in their order.
 #[derive(Debug)]
 pub(crate) struct Target<'a> {
-    pub(crate) section: &'a Section<'a>,
+    pub(crate) sections: Vec<&'a Section<'a>>,
     /// What is written or deleted.
     pub(crate) path: Path,
     /// What a rename or copy makes it of.
     pub(crate) source: Option<Path>,
+    /// How its names were read, where that is not plain.
+    pub(crate) notes: Vec<String>,
 }
 
 impl Target<'_> {
+    /// What its first section does.
+    pub(crate) fn kind(&self) -> Kind {
+        self.sections
+            .first()
+            .map_or(Kind::Modify, |section| section.kind)
+    }
+
+    /// Whether its first section makes the file if there is none.
+    pub(crate) fn may_create(&self) -> bool {
+        self.sections
+            .first()
+            .is_some_and(|section| section.may_create())
+    }
+
     /// The path whose content the hunks apply to.
     pub(crate) fn content_path(&self) -> &Path {
         self.source.as_ref().unwrap_or(&self.path)
     }
 
-    /// The paths that are changed: the destination, then the source of a rename.
-    fn changed(&self) -> impl Iterator<Item = &str> {
-        let removed = match self.section.kind {
-            Kind::Rename => self.source.as_ref(),
-            Kind::Modify | Kind::Create | Kind::Delete | Kind::Copy => None,
-        };
-        std::iter::once(&self.path)
-            .chain(removed)
-            .map(Path::absolute)
-    }
-
-    /// The path that comes to exist, if one does.
-    fn made(&self) -> Option<&str> {
-        let makes = match self.section.kind {
-            Kind::Create | Kind::Rename | Kind::Copy => true,
-            Kind::Modify => self.section.may_create(),
-            Kind::Delete => false,
-        };
-        makes.then(|| self.path.absolute())
+    /// How much has to be known of its paths.
+    fn needs(&self) -> Vec<(&Path, Need)> {
+        match (self.kind(), &self.source) {
+            (Kind::Create, _) => vec![(&self.path, Need::Existence)],
+            (_, Some(source)) => vec![(source, Need::Content), (&self.path, Need::Existence)],
+            (_, None) => vec![(&self.path, Need::Content)],
+        }
     }
 }
 
-/// The paths of all sections.
+/// The targets of all sections, and the old state of their paths.
 ///
 /// # Errors
-/// `denied` for a name that may not be written; `malformed` where the names of a section contradict each other, or a
-/// path would be changed by two sections.
+/// `denied` for a name that may not be written; `malformed` where the names of a section contradict each other or may
+/// mean several files, or a path would be changed in two ways; what [`Files::read`] answers.
 pub(crate) fn resolve<'a>(
+    host: &mut impl ReadFiles,
     sections: &'a [Section<'a>],
     request: &Request,
-) -> Result<Vec<Target<'a>>, SkillError> {
-    let strip = match request.strip {
-        Strip::Auto => prefixed(sections),
-        Strip::None => false,
-        Strip::One => true,
+) -> Result<(Vec<Target<'a>>, Files), SkillError> {
+    let names = Names::new(sections, request);
+    let mut read = Vec::with_capacity(sections.len());
+    for section in sections {
+        read.push(names.target(section)?);
+    }
+    let mut files = Files::default();
+    files.read(host, read.iter().flat_map(|(target, _)| target.needs()))?;
+    // The other readings, unless the first one names a file.
+    let open = |(target, others): &&(Target<'_>, Others), files: &Files| {
+        !others.paths.is_empty() && (others.equal || files.is_missing(&target.path))
     };
-    let names = Names {
-        base: &request.base,
-        strip,
-    };
-    let targets = sections
+    let others: Vec<_> = read
         .iter()
-        .map(|section| names.target(section))
-        .collect::<Result<Vec<_>, _>>()?;
-    check_once(&targets)?;
+        .filter(|pair| open(pair, &files))
+        .flat_map(|(_, others)| &others.paths)
+        .collect();
+    files.read_others(host, &others);
+    for pair in &mut read {
+        let chosen = open(&&*pair, &files) && choose(&mut pair.0, &pair.1, &files)?;
+        if !chosen {
+            pair.0.notes.extend(pair.1.note.take());
+        }
+    }
+    let targets = merge(read.into_iter().map(|(target, _)| target))?;
     check_nesting(&targets)?;
-    Ok(targets)
+    Ok((targets, files))
 }
 
-/// TS-46, `auto`: every old name begins with `a/` and every new one with `b/`.
-fn prefixed(sections: &[Section<'_>]) -> bool {
-    let begins = |name: &Option<Name<'_>>, prefix| {
-        name.as_ref()
-            .is_none_or(|name| name.text.starts_with(prefix))
-    };
-    sections
-        .iter()
-        .all(|section| begins(&section.old, "a/") && begins(&section.new, "b/"))
+/// Other paths that the names of a section may mean.
+#[derive(Debug, Default)]
+struct Others {
+    paths: Vec<Path>,
+    /// They are as likely as the first reading.
+    equal: bool,
+    /// What the first reading takes for granted.
+    note: Option<String>,
+}
+
+/// Takes the one reading that names a file; false if that is the first one, or there is none.
+fn choose(target: &mut Target<'_>, others: &Others, files: &Files) -> Result<bool, SkillError> {
+    let all = std::iter::once(&target.path).chain(&others.paths);
+    let mut existing = all.filter(|path| !files.is_missing(path)).cloned();
+    let (first, second) = (existing.next(), existing.next());
+    let line = target.sections.first().map_or(1, |section| section.line);
+    match (first, second) {
+        (Some(one), Some(other)) if others.equal => {
+            let (one, other) = (one.shown(), other.shown());
+            let what = format!("the names may mean {one} or {other}: `strip` has to say which");
+            Err(malformed(line, &what))
+        }
+        (Some(path), None) if path != target.path => {
+            target.notes.push(format!(
+                "the names at line {line} of the diff are taken for {}",
+                path.shown()
+            ));
+            target.path = path;
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
 }
 
 /// How names become paths.
 struct Names<'r> {
     base: &'r Path,
-    strip: bool,
+    strip: Strip,
+    /// Prefixes that both sides of some section differ in.
+    prefixes: BTreeSet<&'r str>,
+    /// Some section has the same name on both sides, so that a name alone has no prefix either.
+    unprefixed: bool,
 }
 
-impl Names<'_> {
-    fn target<'a>(&self, section: &'a Section<'a>) -> Result<Target<'a>, SkillError> {
-        let side = |name: &Option<Name<'_>>| {
-            let stripped = name.as_ref().map(|name| self.path(name, self.strip));
-            stripped.transpose()
+impl<'r> Names<'r> {
+    fn new(sections: &'r [Section<'r>], request: &'r Request) -> Self {
+        let mut names = Self {
+            base: &request.base,
+            strip: request.strip,
+            prefixes: BTreeSet::new(),
+            unprefixed: false,
         };
-        let (old, new) = (side(&section.old)?, side(&section.new)?);
-        let line = section.line;
-        if let Some((from, to)) = &section.moved {
-            let (source, path) = (self.path(from, false)?, self.path(to, false)?);
-            let differs = |side: Option<Path>, path: &Path| side.is_some_and(|side| side != *path);
-            if differs(old, &source) || differs(new, &path) {
-                let what = "the --- and +++ lines name other files than the rename or copy lines";
-                return Err(malformed(line, what));
+        for section in sections {
+            if let (Some(old), Some(new)) = (&section.old, &section.new) {
+                names.unprefixed |= old.text == new.text;
+                if let (Some((a, rest)), Some((b, same))) = (split(old), split(new))
+                    && a != b
+                    && rest == same
+                {
+                    names.prefixes.extend([a, b]);
+                }
             }
-            let source = Some(source);
-            return Ok(Target {
-                section,
-                path,
-                source,
-            });
         }
-        let path = match (old, new) {
-            (Some(old), Some(new)) => one_of(section, old, new)?,
-            (Some(path), None) | (None, Some(path)) => path,
-            (None, None) => return Err(malformed(line, "the section names no file")),
-        };
-        Ok(Target {
-            section,
-            path,
-            source: None,
-        })
+        names
     }
 
-    /// The path that a name stands for; TS-47 for the name itself.
+    /// The target of a section by the most likely reading of its names, and the other ones.
+    fn target<'a>(&self, section: &'a Section<'a>) -> Result<(Target<'a>, Others), SkillError> {
+        let mut target = Target {
+            sections: vec![section],
+            path: self.base.clone(),
+            source: None,
+            notes: Vec::new(),
+        };
+        let mut others = Others::default();
+        if let Some((from, to)) = &section.moved {
+            let agrees = |side: &Option<Name<'_>>, name: &Name<'_>| {
+                let stripped =
+                    |side: &Name<'_>| split(side).is_some_and(|(_, rest)| rest == name.text);
+                side.as_ref()
+                    .is_none_or(|side| side.text == name.text || stripped(side))
+            };
+            if !agrees(&section.old, from) || !agrees(&section.new, to) {
+                let what = "the --- and +++ lines name other files than the rename or copy lines";
+                return Err(malformed(section.line, what));
+            }
+            target.source = Some(self.path(from, false)?);
+            target.path = self.path(to, false)?;
+        } else {
+            let mut paths = self.readings(section, &mut others)?;
+            others.paths = paths.split_off(1);
+            target.path = paths.pop().unwrap_or(target.path);
+            others.paths.retain(|path| *path != target.path);
+            if !matches!(section.kind, Kind::Modify | Kind::Delete) {
+                others.paths.clear();
+            }
+        }
+        let names = [&section.old, &section.new];
+        if names.into_iter().flatten().any(|name| name.windows) {
+            target
+                .notes
+                .push("the backslashes of the name are taken for slashes".to_owned());
+        }
+        Ok((target, others))
+    }
+
+    /// The paths that the names of a section may mean, the most likely one first; never none.
+    fn readings(
+        &self,
+        section: &Section<'_>,
+        others: &mut Others,
+    ) -> Result<Vec<Path>, SkillError> {
+        let (old, new) = match (&section.old, &section.new) {
+            (Some(old), Some(new)) => (old, new),
+            (Some(name), None) | (None, Some(name)) => {
+                let usual = if section.old.is_some() { "a" } else { "b" };
+                let strip = match self.strip {
+                    Strip::Auto => split(name).is_some_and(|(first, _)| {
+                        self.prefixes.contains(first) || (first == usual && !self.unprefixed)
+                    }),
+                    fixed => fixed == Strip::One,
+                };
+                let mut paths = vec![self.path(name, strip)?];
+                if strip && self.strip == Strip::Auto {
+                    paths.push(self.path(name, false)?);
+                }
+                return Ok(paths);
+            }
+            (None, None) => return Err(malformed(section.line, "the section names no file")),
+        };
+        let both = |strip| Ok::<_, SkillError>((self.path(old, strip)?, self.path(new, strip)?));
+        let strip = match self.strip {
+            Strip::None => false,
+            Strip::One => true,
+            Strip::Auto => {
+                let (Some((a, rest)), Some((b, same))) = (split(old), split(new)) else {
+                    return one_of(section, both(false)?);
+                };
+                let known = PREFIXES
+                    .iter()
+                    .any(|pair| *pair == (a, b) || *pair == (b, a));
+                let mut paths = Vec::new();
+                if a != b && (known || rest == same) {
+                    paths = one_of(section, both(true)?)?;
+                    others.equal = !known;
+                    if (a, b) != ("a", "b") {
+                        others.note =
+                            Some(format!("{a}/ and {b}/ are taken for prefixes of the names"));
+                    }
+                }
+                let (old, new) = both(false)?;
+                if paths.is_empty() {
+                    paths = one_of(section, (old, new))?;
+                    if a == b && ["a", "b"].contains(&a) {
+                        paths.push(both(true)?.1);
+                    }
+                } else {
+                    paths.extend([new, old]);
+                }
+                return Ok(paths);
+            }
+        };
+        one_of(section, both(strip)?)
+    }
+
+    /// The path that a name stands for, which may be written as far as its text tells.
     fn path(&self, name: &Name<'_>, strip: bool) -> Result<Path, SkillError> {
-        let text = &*name.text;
-        if text.starts_with('/') {
-            return Err(refused(text, name.line, "an absolute name"));
+        let (text, line) = (&*name.text, name.line);
+        let drive = name.windows && text.get(1..2) == Some(":");
+        if text.starts_with('/') || drive {
+            return Err(refused(text, line, "an absolute name"));
         }
         let stripped = match text.split_once('/') {
             Some((_, rest)) if strip => rest,
             None if strip => {
                 let what =
                     format!("nothing is left of the name {text} without its first component");
-                return Err(malformed(name.line, &what));
+                return Err(malformed(line, &what));
             }
             _ => text,
         };
@@ -144,41 +290,41 @@ impl Names<'_> {
         for segment in stripped.split('/') {
             match segment {
                 "" | "." => {}
-                ".." => return Err(refused(text, name.line, "a `..` in a name")),
+                ".." => return Err(refused(text, line, "a `..` in a name")),
                 segment => kept.push(segment),
             }
         }
         if kept.is_empty() {
-            return Err(malformed(
-                name.line,
-                &format!("the name {text} names no file"),
-            ));
+            return Err(malformed(line, &format!("the name {text} names no file")));
         }
         let path = self.base.join(&kept.join("/"));
         let absolute = path.absolute();
         if absolute.len() > MAX_PATH_BYTES {
-            return Err(malformed(name.line, "a path is longer than 4096 bytes"));
+            return Err(malformed(line, "a path is longer than 4096 bytes"));
         }
         if absolute.chars().any(char::is_control) {
-            return Err(refused(
-                absolute,
-                name.line,
-                "a control character in a name",
-            ));
+            return Err(refused(absolute, line, "a control character in a name"));
         }
         let repository = |segment: &str| segment.eq_ignore_ascii_case(".git");
         if absolute.split('/').any(repository) {
-            return Err(refused(absolute, name.line, "the repository's own folder"));
+            return Err(refused(absolute, line, "the repository's own folder"));
         }
         Ok(path)
     }
 }
 
-/// The file that both sides of a section name.
+/// The first component of a name, and the rest.
+fn split<'n>(name: &'n Name<'_>) -> Option<(&'n str, &'n str)> {
+    name.text
+        .split_once('/')
+        .filter(|(first, rest)| !first.is_empty() && !rest.is_empty())
+}
+
+/// The files that both sides of a section may mean, the most likely one first.
 ///
 /// Bare sections compare a file with a copy under another name, `x.orig` and `x`: the new name is meant, unless
 /// it is the old one and something behind it.
-fn one_of(section: &Section<'_>, old: Path, new: Path) -> Result<Path, SkillError> {
+fn one_of(section: &Section<'_>, (old, new): (Path, Path)) -> Result<Vec<Path>, SkillError> {
     match section.form {
         Form::Git if old != new => Err(malformed(
             section.line,
@@ -188,41 +334,65 @@ fn one_of(section: &Section<'_>, old: Path, new: Path) -> Result<Path, SkillErro
                 new.shown()
             ),
         )),
-        Form::Git => Ok(new),
-        Form::Plain if new.absolute().starts_with(old.absolute()) => Ok(old),
-        Form::Plain => Ok(new),
+        Form::Plain if new.absolute().starts_with(old.absolute()) => Ok(vec![old, new]),
+        Form::Git | Form::Plain => Ok(vec![new, old]),
     }
 }
 
-/// `denied` by TS-47.
+/// `denied` for a name.
 fn refused(name: &str, line: usize, what: &str) -> SkillError {
-    SkillError::new(
-        "denied",
-        &format!("line {line} of the diff: {what}: {name}"),
-    )
-    .with_details(json!({ "capability": format!("fs.write:{name}") }).to_string())
+    let message = format!("line {line} of the diff: {what}: {name}");
+    SkillError::new("denied", &message)
+        .with_details(json!({ "capability": format!("fs.write:{name}") }).to_string())
 }
 
-/// TS-45: every path is changed by one section only, and a rename changes both of its paths.
-fn check_once(targets: &[Target<'_>]) -> Result<(), SkillError> {
-    let mut changed = BTreeMap::new();
+/// Joins the sections that change one file after the other; every other path is changed by one section only, and a
+/// rename changes both of its paths.
+fn merge<'a>(targets: impl Iterator<Item = Target<'a>>) -> Result<Vec<Target<'a>>, SkillError> {
+    let mut merged: Vec<Target<'a>> = Vec::new();
+    let mut changed: BTreeMap<String, usize> = BTreeMap::new();
     for target in targets {
-        let line = target.section.line;
-        for path in target.changed() {
-            if let Some(before) = changed.insert(path, line) {
+        let path = target.path.absolute().to_owned();
+        let before = changed.get(&path).and_then(|index| merged.get_mut(*index));
+        if let Some(before) = before
+            && target.kind() == Kind::Modify
+            && before.kind() != Kind::Delete
+            && before.path == target.path
+        {
+            before.sections.extend(target.sections);
+            before.notes.extend(target.notes);
+            continue;
+        }
+        let source = target
+            .source
+            .as_ref()
+            .filter(|_| target.kind() == Kind::Rename);
+        let source = source.map(|source| source.absolute().to_owned());
+        for path in [path].into_iter().chain(source) {
+            if let Some(before) = changed.insert(path.clone(), merged.len()) {
+                let line =
+                    |target: &Target<'_>| target.sections.first().map_or(1, |section| section.line);
+                let before = merged.get(before).map_or(1, line);
                 let what = format!("{path} is changed by the section at line {before} already");
-                return Err(malformed(line, &what));
+                return Err(malformed(line(&target), &what));
             }
         }
+        merged.push(target);
     }
-    Ok(())
+    Ok(merged)
 }
 
 /// What is made as a file is not made as a directory too.
 fn check_nesting(targets: &[Target<'_>]) -> Result<(), SkillError> {
+    let makes = |target: &&Target<'_>| match target.kind() {
+        Kind::Create | Kind::Rename | Kind::Copy => true,
+        Kind::Modify => target.may_create(),
+        Kind::Delete => false,
+    };
     let mut made: Vec<_> = targets
         .iter()
-        .filter_map(|target| Some((target.made()?, target.section.line)))
+        .filter(makes)
+        .flat_map(|target| Some((target.path.absolute(), target.sections.first()?.line)))
         .collect();
     // By segments, so that what lies below a path follows it at once.
     made.sort_by(|(a, _), (b, _)| a.split('/').cmp(b.split('/')));

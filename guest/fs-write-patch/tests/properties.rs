@@ -134,7 +134,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_it_panic(diff in "[ -~\n\r\t\"\\\\ä@+-]{0,200}", request: Vec<u8>) {
-        let _ = fs_write_patch::diff::parse(&diff);
+        let _ = call(&mut Host::default(), &diff, json!({}));
         let _ = fs_write_patch::run(&mut Host::default(), &request);
         let _ = call(&mut Host::default(), &format!("--- {diff}\n+++ {diff}\n@@ -1 +1 @@\n-a\n+b\n"), json!({}));
         let _ = call(&mut Host::default(), &format!("diff --git {diff}"), json!({}));

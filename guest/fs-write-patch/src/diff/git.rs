@@ -1,4 +1,4 @@
-//! Sections that begin with `diff --git`, and their extended header (TS-44, TS-53).
+//! Sections that begin with `diff --git`, and their extended header.
 
 use kit::SkillError;
 
@@ -10,18 +10,19 @@ use super::{Form, Kind, Mode, Section, hunk, malformed};
 #[derive(Default)]
 struct Header<'a> {
     new_mode: Option<Mode>,
-    old_mode: Option<Mode>,
-    index_mode: Option<Mode>,
     created: Option<Mode>,
     deleted: Option<Mode>,
-    rename_from: Option<Name<'a>>,
-    rename_to: Option<Name<'a>>,
-    copy_from: Option<Name<'a>>,
-    copy_to: Option<Name<'a>>,
+    /// Any mode is that of a link or a submodule.
+    other_mode: bool,
+    renamed: Pair<'a>,
+    copied: Pair<'a>,
     binary: bool,
 }
 
-/// One section.
+/// Source and destination.
+type Pair<'a> = (Option<Name<'a>>, Option<Name<'a>>);
+
+/// Reads one section.
 pub(super) fn section<'a>(lines: &mut Lines<'a>) -> Result<Section<'a>, SkillError> {
     let line = lines.number();
     let first = lines.next().unwrap_or_default();
@@ -32,58 +33,46 @@ pub(super) fn section<'a>(lines: &mut Lines<'a>) -> Result<Section<'a>, SkillErr
         }
         lines.next();
     }
-    let other_mode = header.other_mode();
-    let (kind, mode, moved) = header.kind(line)?;
-    let mut section = Section {
-        line,
-        form: Form::Git,
-        kind,
-        old: None,
-        new: None,
-        moved,
-        mode,
-        other_mode,
-        binary: header.binary,
-        hunks: Vec::new(),
-    };
+    let mut section = header.section(line)?;
+    let names = name::pair(first.strip_prefix("diff --git ").unwrap_or_default(), line);
     if lines.at_names() {
-        (section.old, section.new) = name::sides(lines)?;
-        section.hunks = hunk::read_all(lines)?;
-        settle(&mut section)?;
+        let sides = name::sides(lines)?;
+        section.kind = kind(section.kind, (sides.0.is_some(), sides.1.is_some()), line)?;
+        section.hunks = hunk::read_all(lines, section.kind == Kind::Create)?;
+        // Of a file that one side does not have, the first line tells the prefixes of both.
+        let same =
+            |a: &Name<'_>, b: &Option<Name<'_>>| Some(&a.text) == b.as_ref().map(|b| &b.text);
+        (section.old, section.new) = match (names, sides) {
+            (Ok((old, new)), (None, side)) if same(&new, &side) => (Some(old), side),
+            (Ok((old, new)), (side, None)) if same(&old, &side) => (side, Some(new)),
+            (_, sides) => sides,
+        };
     } else if lines.at("--- ") || lines.at("+++ ") {
-        return Err(malformed(
-            lines.number(),
-            "a --- line and a +++ line belong together",
-        ));
+        let what = "a --- line and a +++ line belong together";
+        return Err(malformed(lines.number(), what));
     } else if section.moved.is_none() {
-        if kind == Kind::Modify && mode.is_none() && !section.binary {
+        if section.kind == Kind::Modify && section.mode.is_none() && !section.binary {
             return Err(malformed(line, "the section changes nothing"));
         }
-        let names = first.strip_prefix("diff --git ").unwrap_or_default();
-        let (old, new) = name::pair(names, line)?;
+        let (old, new) = names?;
         (section.old, section.new) = (Some(old), Some(new));
     }
     Ok(section)
 }
 
-/// Makes what the header says and what the `---` and `+++` lines say agree.
-fn settle(section: &mut Section<'_>) -> Result<(), SkillError> {
-    let line = section.line;
-    let sides = (section.old.is_some(), section.new.is_some());
-    section.kind = match (section.kind, sides) {
-        (_, (false, false)) => return Err(malformed(line, "both sides are /dev/null")),
-        (Kind::Modify | Kind::Create, (false, true)) => Kind::Create,
-        (Kind::Modify | Kind::Delete, (true, false)) => Kind::Delete,
-        (Kind::Modify | Kind::Rename | Kind::Copy, (true, true)) => section.kind,
-        (Kind::Create, _) => return Err(malformed(line, "a new file has /dev/null as old side")),
-        (Kind::Delete, _) => {
-            return Err(malformed(line, "a deleted file has /dev/null as new side"));
-        }
+/// What the section does, if the header says `kind` and these sides are not `/dev/null`.
+fn kind(kind: Kind, sides: (bool, bool), line: usize) -> Result<Kind, SkillError> {
+    match (kind, sides) {
+        (_, (false, false)) => Err(malformed(line, "both sides are /dev/null")),
+        (Kind::Modify | Kind::Create, (false, true)) => Ok(Kind::Create),
+        (Kind::Modify | Kind::Delete, (true, false)) => Ok(Kind::Delete),
+        (Kind::Modify | Kind::Rename | Kind::Copy, (true, true)) => Ok(kind),
+        (Kind::Create, _) => Err(malformed(line, "a new file has /dev/null as old side")),
+        (Kind::Delete, _) => Err(malformed(line, "a deleted file has /dev/null as new side")),
         (Kind::Rename | Kind::Copy, _) => {
-            return Err(malformed(line, "a renamed or copied file has two sides"));
+            Err(malformed(line, "a renamed or copied file has two sides"))
         }
-    };
-    Ok(())
+    }
 }
 
 impl<'a> Header<'a> {
@@ -91,24 +80,27 @@ impl<'a> Header<'a> {
     fn read(&mut self, text: &'a str, line: usize) -> Result<bool, SkillError> {
         let after = |start| text.strip_prefix(start);
         if let Some(rest) = after("old mode ") {
-            once(&mut self.old_mode, mode(rest, line)?, line)?;
+            self.mode(rest, line)?;
         } else if let Some(rest) = after("new mode ") {
-            once(&mut self.new_mode, mode(rest, line)?, line)?;
+            let mode = self.mode(rest, line)?;
+            once(&mut self.new_mode, mode, line)?;
         } else if let Some(rest) = after("new file mode ") {
-            once(&mut self.created, mode(rest, line)?, line)?;
+            let mode = self.mode(rest, line)?;
+            once(&mut self.created, mode, line)?;
         } else if let Some(rest) = after("deleted file mode ") {
-            once(&mut self.deleted, mode(rest, line)?, line)?;
+            let mode = self.mode(rest, line)?;
+            once(&mut self.deleted, mode, line)?;
         } else if let Some(rest) = after("rename from ") {
-            once(&mut self.rename_from, name::whole(rest, line)?, line)?;
+            once(&mut self.renamed.0, name::whole(rest, line)?, line)?;
         } else if let Some(rest) = after("rename to ") {
-            once(&mut self.rename_to, name::whole(rest, line)?, line)?;
+            once(&mut self.renamed.1, name::whole(rest, line)?, line)?;
         } else if let Some(rest) = after("copy from ") {
-            once(&mut self.copy_from, name::whole(rest, line)?, line)?;
+            once(&mut self.copied.0, name::whole(rest, line)?, line)?;
         } else if let Some(rest) = after("copy to ") {
-            once(&mut self.copy_to, name::whole(rest, line)?, line)?;
+            once(&mut self.copied.1, name::whole(rest, line)?, line)?;
         } else if let Some(rest) = after("index ") {
             if let Some((_, rest)) = rest.split_once(' ') {
-                once(&mut self.index_mode, mode(rest, line)?, line)?;
+                self.mode(rest, line)?;
             }
         } else if text == "GIT binary patch" || name::binary(text).is_some() {
             self.binary = true;
@@ -119,25 +111,21 @@ impl<'a> Header<'a> {
         Ok(true)
     }
 
-    /// TS-53: whether a mode is that of a link or a submodule.
-    fn other_mode(&self) -> bool {
-        let modes = [
-            self.old_mode,
-            self.new_mode,
-            self.index_mode,
-            self.created,
-            self.deleted,
-        ];
-        modes.contains(&Some(Mode::Other))
+    fn mode(&mut self, text: &str, line: usize) -> Result<Mode, SkillError> {
+        match text.trim_ascii_end() {
+            "100644" => Ok(Mode::Regular),
+            "100755" => Ok(Mode::Executable),
+            other if !other.is_empty() && other.bytes().all(|b| matches!(b, b'0'..=b'7')) => {
+                self.other_mode = true;
+                Ok(Mode::Other)
+            }
+            _ => Err(malformed(line, "not a file mode")),
+        }
     }
 
-    /// What the section does, the mode it gives, and the names of a rename or copy.
-    #[allow(clippy::type_complexity, reason = "taken apart where it is called")]
-    fn kind(
-        &mut self,
-        line: usize,
-    ) -> Result<(Kind, Option<Mode>, Option<(Name<'a>, Name<'a>)>), SkillError> {
-        let pair = |from: &mut Option<_>, to: &mut Option<_>| match (from.take(), to.take()) {
+    /// What the header says, without names and hunks.
+    fn section(self, line: usize) -> Result<Section<'a>, SkillError> {
+        let pair = |names: Pair<'a>| match names {
             (Some(from), Some(to)) => Ok(Some((from, to))),
             (None, None) => Ok(None),
             _ => Err(malformed(
@@ -145,19 +133,26 @@ impl<'a> Header<'a> {
                 "a rename or copy has a source and a destination",
             )),
         };
-        let renamed = pair(&mut self.rename_from, &mut self.rename_to)?;
-        let copied = pair(&mut self.copy_from, &mut self.copy_to)?;
-        match (renamed, copied, self.created, self.deleted) {
-            (None, None, None, None) => Ok((Kind::Modify, self.new_mode, None)),
-            (None, None, Some(mode), None) => Ok((Kind::Create, Some(mode), None)),
-            (None, None, None, Some(_)) => Ok((Kind::Delete, None, None)),
-            (Some(names), None, None, None) => Ok((Kind::Rename, self.new_mode, Some(names))),
-            (None, Some(names), None, None) => Ok((Kind::Copy, self.new_mode, Some(names))),
-            _ => Err(malformed(
-                line,
-                "a section is only one of new, deleted, renamed and copied",
-            )),
-        }
+        let (kind, mode, moved) = match (
+            pair(self.renamed)?,
+            pair(self.copied)?,
+            self.created,
+            self.deleted,
+        ) {
+            (None, None, None, None) => (Kind::Modify, self.new_mode, None),
+            (None, None, Some(mode), None) => (Kind::Create, Some(mode), None),
+            (None, None, None, Some(_)) => (Kind::Delete, None, None),
+            (Some(names), None, None, None) => (Kind::Rename, self.new_mode, Some(names)),
+            (None, Some(names), None, None) => (Kind::Copy, self.new_mode, Some(names)),
+            _ => {
+                let what = "a section is only one of new, deleted, renamed and copied";
+                return Err(malformed(line, what));
+            }
+        };
+        let mut section = Section::new(line, Form::Git, kind);
+        (section.mode, section.moved) = (mode, moved);
+        (section.other_mode, section.binary) = (self.other_mode, self.binary);
+        Ok(section)
     }
 }
 
@@ -165,16 +160,5 @@ fn once<T>(place: &mut Option<T>, value: T, line: usize) -> Result<(), SkillErro
     match place.replace(value) {
         None => Ok(()),
         Some(_) => Err(malformed(line, "the section says this twice")),
-    }
-}
-
-fn mode(text: &str, line: usize) -> Result<Mode, SkillError> {
-    match text.trim_ascii_end() {
-        "100644" => Ok(Mode::Regular),
-        "100755" => Ok(Mode::Executable),
-        other if !other.is_empty() && other.bytes().all(|b| matches!(b, b'0'..=b'7')) => {
-            Ok(Mode::Other)
-        }
-        _ => Err(malformed(line, "not a file mode")),
     }
 }

@@ -1,240 +1,310 @@
-//! Hunks: their header, and the lines that its counts cover (TS-45, TS-48).
+//! Hunks: their header, and the lines below it.
+//!
+//! Where the counts of a header fit the lines below, they decide which lines belong to the hunk. Where they do not, or
+//! are absent, the lines decide: all that begin with a blank, `+` or `-`, up to something that cannot belong to a hunk.
 
 use kit::SkillError;
 
 use super::lines::Lines;
 use super::malformed;
 
-/// One hunk, checked: its lines are as many as its header says.
+/// Lines that may be missing at the end of a text before it counts as cut off.
+const MAX_MISSING: usize = 3;
+
+/// One hunk.
 #[derive(Debug, Clone)]
-pub struct Hunk<'a> {
+pub(crate) struct Hunk<'a> {
     /// The line of the diff where its header stands, from 1.
-    pub line: usize,
-    /// Lines of the old file before it.
-    pub position: u32,
-    /// Lines of its old side: context and removed ones.
-    pub old_lines: u32,
-    /// Lines of its new side: context and added ones.
-    new_lines: u32,
+    pub(crate) line: usize,
+    /// Lines of the old file before it, if its header says so.
+    pub(crate) position: Option<usize>,
+    pub(crate) lines: Vec<Line<'a>>,
     /// One of its sides ends without a newline, so it stands at the end of the file.
-    pub ends_file: bool,
-    body: Lines<'a>,
+    pub(crate) ends_file: bool,
+    /// What was read otherwise than it is written.
+    pub(crate) notes: Vec<String>,
 }
 
 /// On which sides a line stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// On both.
+pub(crate) enum LineKind {
     Context,
-    /// On the old one.
     Removed,
-    /// On the new one.
     Added,
 }
 
 /// One line of a hunk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Line<'a> {
-    /// On which sides it stands.
-    pub kind: Kind,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Line<'a> {
+    pub(crate) kind: LineKind,
     /// Without line end.
-    pub text: &'a str,
+    pub(crate) text: &'a str,
     /// It has a line end; the file ends with it otherwise.
-    pub ended: bool,
+    pub(crate) ended: bool,
+    /// The line of the diff, from 1.
+    pub(crate) number: usize,
+}
+
+/// What a header says: the first old line, and the lines of both sides.
+#[derive(Debug, Clone, Copy)]
+struct Ranges {
+    start: usize,
+    counts: (usize, usize),
 }
 
 impl<'a> Hunk<'a> {
-    /// Its lines, in order.
-    pub fn lines(&self) -> impl Iterator<Item = Line<'a>> + use<'a> {
-        let (mut lines, mut old, mut new) = (self.body.clone(), self.old_lines, self.new_lines);
-        std::iter::from_fn(move || {
-            if old == 0 && new == 0 {
-                return None;
-            }
-            let line = next_line(&mut lines)?;
-            if line.kind != Kind::Added {
-                old = old.checked_sub(1)?;
-            }
-            if line.kind != Kind::Removed {
-                new = new.checked_sub(1)?;
-            }
-            Some(line)
-        })
+    /// The lines that the file has to hold.
+    pub(crate) fn old(&self) -> impl Iterator<Item = &Line<'a>> {
+        self.lines
+            .iter()
+            .filter(|line| line.kind != LineKind::Added)
+    }
+
+    /// How many context lines stand before its first change and behind its last.
+    pub(crate) fn context(&self) -> (usize, usize) {
+        let is_context = |line: &&Line<'_>| line.kind == LineKind::Context;
+        let leading = self.lines.iter().take_while(is_context).count();
+        let trailing = self.lines.iter().rev().take_while(is_context).count();
+        (leading, trailing)
+    }
+
+    /// Whether any of its lines ends in a CR, so that none can have lost it.
+    pub(crate) fn has_carriage_returns(&self) -> bool {
+        self.lines.iter().any(|line| line.text.ends_with('\r'))
     }
 
     /// Whether it is what the difference to a file that is not there would be.
-    pub(super) fn adds_to_nothing(&self) -> bool {
-        self.position == 0 && self.old_lines == 0
-    }
-
-    /// Lines of the old file up to its end.
-    fn end(&self) -> u64 {
-        u64::from(self.position).saturating_add(u64::from(self.old_lines))
+    pub(crate) fn adds_to_nothing(&self) -> bool {
+        self.position == Some(0) && self.old().next().is_none()
     }
 }
 
-/// The hunks of one section: at least one, in order, without overlaps.
-pub(super) fn read_all<'a>(lines: &mut Lines<'a>) -> Result<Vec<Hunk<'a>>, SkillError> {
-    let mut hunks: Vec<Hunk<'a>> = Vec::new();
+/// Reads the hunks of one section, at least one; `creates`: there is no old file, so every line is an added one.
+pub(super) fn read_all<'a>(
+    lines: &mut Lines<'a>,
+    creates: bool,
+) -> Result<Vec<Hunk<'a>>, SkillError> {
+    let mut hunks = Vec::new();
     while lines.at("@@") {
-        let hunk = read(lines)?;
-        if let Some(before) = hunks.last() {
-            if u64::from(hunk.position) < before.end() {
-                return Err(malformed(
-                    hunk.line,
-                    "the hunk begins before the end of the one before it",
-                ));
-            }
-            if before.ends_file {
-                return Err(malformed(
-                    hunk.line,
-                    "a hunk follows the one that ends the file without a newline",
-                ));
-            }
-        }
-        hunks.push(hunk);
+        hunks.push(read(lines, creates)?);
     }
     if hunks.is_empty() {
-        return Err(malformed(
-            lines.number(),
-            "a hunk header `@@ -l,n +l,n @@` must follow the --- and +++ lines",
-        ));
+        let what = "a hunk header `@@ -l,n +l,n @@` must follow the --- and +++ lines";
+        return Err(malformed(lines.number(), what));
     }
     Ok(hunks)
 }
 
-/// One hunk.
-fn read<'a>(lines: &mut Lines<'a>) -> Result<Hunk<'a>, SkillError> {
+/// Reads one hunk with its header.
+pub(super) fn read<'a>(lines: &mut Lines<'a>, creates: bool) -> Result<Hunk<'a>, SkillError> {
     let line = lines.number();
     let header = lines.next().unwrap_or_default();
-    let ((start, old_lines), (_, new_lines)) = ranges(header).ok_or_else(|| {
-        let what = if header.starts_with("@@@") {
-            "a combined diff of several parents cannot be applied"
-        } else {
-            "not a hunk header of the form `@@ -l,n +l,n @@`"
-        };
-        malformed(line, what)
-    })?;
-    let mut hunk = Hunk {
+    if header.starts_with("@@@") {
+        let what = "a combined diff of several parents cannot be applied";
+        return Err(malformed(line, what));
+    }
+    let ranges = ranges(header);
+    let counted = ranges.and_then(|ranges| counted(lines, ranges.counts));
+    let mut body = match counted {
+        Some(body) => {
+            refuse_rest(lines)?;
+            body
+        }
+        None => uncounted(lines)?,
+    };
+    let mut notes = Vec::new();
+    if creates {
+        // An empty line cannot be context of a file that is not there.
+        let empty = |line: &&mut Line<'_>| line.kind == LineKind::Context && line.text.is_empty();
+        for line in body.iter_mut().filter(empty) {
+            line.kind = LineKind::Added;
+        }
+    }
+    let count = |other| body.iter().filter(|line| line.kind != other).count();
+    let counts = (count(LineKind::Added), count(LineKind::Removed));
+    match ranges {
+        None => notes.push(format!(
+            "the hunk at line {line} of the diff has no line numbers: its place was found by its lines"
+        )),
+        Some(stated) if stated.counts != counts => {
+            check_counts(line, stated.counts, counts, lines)?;
+            notes.push(format!(
+                "the header of the hunk at line {line} of the diff says {} old and {} new lines, it has {} and {}",
+                stated.counts.0, stated.counts.1, counts.0, counts.1
+            ));
+        }
+        Some(_) => {}
+    }
+    let ends_file = check(line, &body)?;
+    Ok(Hunk {
         line,
         // A side without lines names the line that it follows.
-        position: start.saturating_sub(u32::from(old_lines > 0)),
-        old_lines,
-        new_lines,
-        ends_file: false,
-        body: lines.clone(),
-    };
-    read_body(&mut hunk, lines)?;
-    check_end(lines)?;
-    Ok(hunk)
+        position: ranges.map(|ranges| ranges.start.saturating_sub(usize::from(counts.0 > 0))),
+        lines: body,
+        ends_file,
+        notes,
+    })
 }
 
-/// Lines that a side still expects.
-struct Side {
-    left: u32,
-    /// Its last line had no line end.
-    over: bool,
-}
-
-impl Side {
-    fn take(&mut self, name: &str, line: Line<'_>, number: usize) -> Result<(), SkillError> {
-        if self.over {
-            let what = format!("a line of the {name} side after the one without a newline");
-            return Err(malformed(number, &what));
+/// Takes the lines that the counts cover; none if others are there.
+fn counted<'a>(lines: &mut Lines<'a>, counts: (usize, usize)) -> Option<Vec<Line<'a>>> {
+    let (mut old, mut new) = counts;
+    let mut rest = lines.clone();
+    let mut body = Vec::new();
+    while old > 0 || new > 0 {
+        let line = next_line(&mut rest)?;
+        if line.kind != LineKind::Added {
+            old = old.checked_sub(1)?;
         }
-        self.over = !line.ended;
-        self.left = self.left.checked_sub(1).ok_or_else(|| {
-            let what = format!("the hunk has more lines of the {name} side than its header says");
-            malformed(number, &what)
-        })?;
-        Ok(())
+        if line.kind != LineKind::Removed {
+            new = new.checked_sub(1)?;
+        }
+        body.push(line);
     }
+    let more = rest
+        .peek()
+        .is_some_and(|line| line.starts_with([' ', '+', '-', '\\']));
+    if more && !rest.at_signature() && !rest.at_names() {
+        return None;
+    }
+    *lines = rest;
+    Some(body)
 }
 
-/// Takes the lines that the counts of the header cover.
-fn read_body(hunk: &mut Hunk<'_>, lines: &mut Lines<'_>) -> Result<(), SkillError> {
-    let side = |left| Side { left, over: false };
-    let (mut old, mut new) = (side(hunk.old_lines), side(hunk.new_lines));
-    let mut changes = false;
-    while old.left > 0 || new.left > 0 {
-        let number = lines.number();
-        let line = next_line(lines).ok_or_else(|| {
-            let what = "the hunk has fewer lines than its header says";
-            malformed(number, what)
-        })?;
-        changes |= line.kind != Kind::Context;
-        if line.kind != Kind::Added {
-            old.take("old", line, number)?;
-        }
-        if line.kind != Kind::Removed {
-            new.take("new", line, number)?;
+/// Takes the lines that can belong to a hunk. Empty lines at its end separate it from what follows.
+fn uncounted<'a>(lines: &mut Lines<'a>) -> Result<Vec<Line<'a>>, SkillError> {
+    let (mut body, mut end) = (Vec::new(), 0);
+    while !lines.at_boundary() {
+        let separates = lines.peek() == Some("");
+        let Some(line) = next_line(lines) else {
+            let what = "a line of a hunk begins with a blank, `+` or `-`, and the counts of its header do not end it before";
+            return Err(malformed(lines.number(), what));
+        };
+        body.push(line);
+        if !separates {
+            end = body.len();
         }
     }
-    hunk.ends_file = old.over || new.over;
-    if changes {
-        Ok(())
-    } else {
-        Err(malformed(hunk.line, "the hunk changes nothing"))
-    }
+    body.truncate(end);
+    Ok(body)
 }
 
-/// Refuses what can only be a line too many: it was meant to be applied.
-fn check_end(lines: &Lines<'_>) -> Result<(), SkillError> {
-    let Some(next) = lines.peek() else {
-        return Ok(());
-    };
-    // What ends the body of a mail: counts decide, it is no removed line.
-    let signature = next == "-- " || next == "--";
-    if next.starts_with([' ', '+', '-', '\\']) && !signature && !lines.at_names() {
-        return Err(malformed(
-            lines.number(),
-            "the hunk has more lines than its header says",
-        ));
+/// Refuses changes behind an empty line that the counts leave out: they may belong to the hunk.
+fn refuse_rest(lines: &Lines<'_>) -> Result<(), SkillError> {
+    let mut rest = lines.clone();
+    while rest
+        .peek()
+        .is_some_and(|line| line.is_empty() || line.starts_with(' '))
+    {
+        rest.next();
+    }
+    let change = rest.peek().is_some_and(|line| {
+        line.starts_with(['+', '-']) && !line.starts_with("---") && !line.starts_with("+++")
+    });
+    if change && rest.number() > lines.number() && !rest.at_signature() {
+        let what =
+            "this line looks like one of the hunk before it, whose header counts fewer lines";
+        return Err(malformed(rest.number(), what));
+    }
+    if rest.peek() == Some("~") {
+        return Err(malformed(rest.number(), "a word diff cannot be applied"));
     }
     Ok(())
 }
 
-/// The next line of a body; none if this is no such line.
+/// Refuses counts that are not merely wrong.
+fn check_counts(
+    line: usize,
+    stated: (usize, usize),
+    found: (usize, usize),
+    lines: &Lines<'_>,
+) -> Result<(), SkillError> {
+    let missing = |stated: usize, found: usize| stated.saturating_sub(found) > MAX_MISSING;
+    let cut = missing(stated.0, found.0) || missing(stated.1, found.1);
+    if lines.peek().is_none() && cut {
+        let what = format!(
+            "the text ends inside the hunk of line {line}, whose header says {} old and {} new lines: it has {} and {}",
+            stated.0, stated.1, found.0, found.1
+        );
+        return Err(malformed(lines.number(), &what));
+    }
+    if found.0 == 0 && stated.0 > 0 {
+        let what = "the header says where old lines stand and the hunk has none";
+        return Err(malformed(line, what));
+    }
+    Ok(())
+}
+
+/// Whether a side of these lines ends without a newline; refuses lines behind that end, and a hunk without changes.
+fn check(line: usize, body: &[Line<'_>]) -> Result<bool, SkillError> {
+    let (mut old, mut new) = (false, false);
+    for line in body {
+        let sides = (line.kind != LineKind::Added, line.kind != LineKind::Removed);
+        if (sides.0 && old) || (sides.1 && new) {
+            let what = "a line after the one that ends its side without a newline";
+            return Err(malformed(line.number, what));
+        }
+        old |= sides.0 && !line.ended;
+        new |= sides.1 && !line.ended;
+    }
+    if body.iter().any(|line| line.kind != LineKind::Context) {
+        return Ok(old || new);
+    }
+    let is_word = |line: &Line<'_>| line.text.contains("{+") || line.text.contains("[-");
+    let what = if body.iter().any(is_word) {
+        "the hunk changes no line: a word diff cannot be applied"
+    } else {
+        "the hunk changes nothing"
+    };
+    Err(malformed(line, what))
+}
+
+/// Takes the next line of a body; none if this is no such line.
 fn next_line<'a>(lines: &mut Lines<'a>) -> Option<Line<'a>> {
     let line = lines.peek()?;
     let (kind, text) = match line.as_bytes().first() {
         // An empty context line that lost its blank.
-        None => (Kind::Context, line),
-        Some(b' ') => (Kind::Context, line.get(1..)?),
-        Some(b'-') => (Kind::Removed, line.get(1..)?),
-        Some(b'+') => (Kind::Added, line.get(1..)?),
+        None => (LineKind::Context, line),
+        Some(b' ') => (LineKind::Context, line.get(1..)?),
+        Some(b'-') => (LineKind::Removed, line.get(1..)?),
+        Some(b'+') => (LineKind::Added, line.get(1..)?),
         Some(_) => return None,
     };
+    let number = lines.number();
     lines.next();
     // `\ No newline at end of file`, in whatever language.
     let ended = !lines.at("\\");
     if !ended {
         lines.next();
     }
-    Some(Line { kind, text, ended })
+    Some(Line {
+        kind,
+        text,
+        ended,
+        number,
+    })
 }
 
-/// First line and number of lines of the old and the new side.
-fn ranges(header: &str) -> Option<((u32, u32), (u32, u32))> {
-    let (old, rest) = header.strip_prefix("@@ -")?.split_once(' ')?;
-    let (new, rest) = rest.strip_prefix('+')?.split_once(' ')?;
-    rest.starts_with("@@")
-        .then(|| Some((range(old)?, range(new)?)))?
+/// What the header says; none if it has no numbers that can be read.
+fn ranges(header: &str) -> Option<Ranges> {
+    let mut words = header.strip_prefix("@@")?.split_ascii_whitespace();
+    let (start, old) = range(words.next()?.strip_prefix('-')?)?;
+    let (_, new) = range(words.next()?.strip_prefix('+')?)?;
+    Some(Ranges {
+        start,
+        counts: (old, new),
+    })
 }
 
-/// `l,n`, or `l` for one line. Only an empty side may begin at line 0.
-fn range(text: &str) -> Option<(u32, u32)> {
-    let (start, lines) = match text.split_once(',') {
-        Some((start, lines)) => (number(start)?, number(lines)?),
-        None => (number(text)?, 1),
-    };
-    (start > 0 || lines == 0).then_some((start, lines))
+/// `l,n`, or `l` for one line.
+fn range(text: &str) -> Option<(usize, usize)> {
+    let (start, count) = text.split_once(',').unwrap_or((text, "1"));
+    Some((number(start)?, number(count)?))
 }
 
-fn number(text: &str) -> Option<u32> {
-    if text.bytes().all(|byte| byte.is_ascii_digit()) {
-        text.parse().ok()
-    } else {
-        None
-    }
+/// A number of lines; more than any file has are as good as [`u32::MAX`].
+fn number(text: &str) -> Option<usize> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = digits.then(|| text.parse().unwrap_or(u32::MAX))?;
+    usize::try_from(number).ok()
 }

@@ -1,4 +1,6 @@
-//! The lines of a diff text, and their numbers.
+//! The lines of a diff text, their numbers, and what can only stand between hunks.
+
+use memchr::memchr_iter;
 
 /// A place between two lines of a diff.
 #[derive(Debug, Clone)]
@@ -6,16 +8,35 @@ pub(super) struct Lines<'a> {
     rest: &'a str,
     /// Of the next line, from 1.
     number: usize,
-    /// TS-49: every line end of the text is CR LF.
+    /// Every line end of the text is CR LF, so none belongs to a patched file.
     crlf: bool,
 }
 
+/// What a line that follows the last hunk of a section begins with.
+const BOUNDARIES: [&str; 11] = [
+    "@@",
+    "diff ",
+    "Index: ",
+    "Only in ",
+    "Binary files ",
+    "From ",
+    "*** ",
+    "===",
+    "___",
+    "```",
+    "~~~",
+];
+
 impl<'a> Lines<'a> {
     pub(super) fn new(text: &'a str) -> Self {
+        let bytes = text.as_bytes();
+        let mut ends = memchr_iter(b'\n', bytes).peekable();
+        let crlf = ends.peek().is_some()
+            && ends.all(|end| bytes.get(..end).is_some_and(|line| line.ends_with(b"\r")));
         Self {
             rest: text,
             number: 1,
-            crlf: crate::place::ends_in_crlf(text.as_bytes()),
+            crlf,
         }
     }
 
@@ -29,17 +50,36 @@ impl<'a> Lines<'a> {
         self.split().map(|(line, _)| line)
     }
 
-    /// Whether the next two lines are the `---` and `+++` of a section.
-    pub(super) fn at_names(&self) -> bool {
-        self.rest.starts_with("--- ")
-            && self
-                .split()
-                .is_some_and(|(_, rest)| rest.starts_with("+++ "))
-    }
-
     /// Whether the next line begins so.
     pub(super) fn at(&self, start: &str) -> bool {
         self.rest.starts_with(start)
+    }
+
+    /// Whether the next two lines are the `---` and `+++` of a section.
+    pub(super) fn at_names(&self) -> bool {
+        self.at("--- ") && self.after().at("+++ ")
+    }
+
+    /// Whether the next line is what separates a mail from its signature.
+    pub(super) fn at_signature(&self) -> bool {
+        matches!(self.peek(), Some("-- " | "--"))
+    }
+
+    /// Whether the next line cannot belong to a hunk whose counts are no help: the end of the text, the beginning of
+    /// something else, or the signature of git with its version.
+    pub(super) fn at_boundary(&self) -> bool {
+        let version = |lines: Self| lines.rest.starts_with(|first: char| first.is_ascii_digit());
+        self.rest.is_empty()
+            || BOUNDARIES.iter().any(|start| self.at(start))
+            || (self.at_names() && self.after().after().at("@@"))
+            || (self.at_signature() && version(self.after()))
+    }
+
+    /// The place behind the next line.
+    fn after(&self) -> Self {
+        let mut after = self.clone();
+        after.next();
+        after
     }
 
     fn split(&self) -> Option<(&'a str, &'a str)> {

@@ -1,8 +1,8 @@
-//! The unified diff, read completely before anything else happens (TS-44, TS-45).
+//! The unified diff, read completely before anything else happens.
 //!
 //! Two kinds of sections are known: those that begin with `diff --git`, and bare `---` and `+++` lines with hunks.
-//! Text between them is ignored, but never something that looks like a change: a hunk outside a section, a combined
-//! diff, a line too many after a hunk are errors, because whoever sent them meant them to be applied.
+//! Text between them is ignored, but never something that looks like a change: a hunk outside a section, or a combined
+//! diff, are errors, because whoever sent them meant them to be applied.
 
 mod git;
 mod hunk;
@@ -12,8 +12,8 @@ mod name;
 use kit::SkillError;
 use serde_json::json;
 
-pub use hunk::{Hunk, Kind as LineKind, Line};
-pub use name::Name;
+pub(crate) use hunk::{Hunk, Line, LineKind};
+pub(crate) use name::Name;
 
 use lines::Lines;
 
@@ -22,12 +22,10 @@ const MAX_SECTIONS: usize = 1_000;
 
 /// What a section does with its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Changes a file that exists.
     Modify,
-    /// Makes a file.
     Create,
-    /// Deletes a file.
     Delete,
     /// Makes a file of another one, which is deleted.
     Rename,
@@ -35,9 +33,9 @@ pub enum Kind {
     Copy,
 }
 
-/// The mode a file gets (TS-53).
+/// The mode a file gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// `100644`
     Regular,
     /// `100755`
@@ -48,7 +46,7 @@ pub enum Mode {
 
 /// How a section is written, which decides what its names may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// `diff --git`
     Git,
     /// Bare `---` and `+++` lines.
@@ -57,33 +55,45 @@ pub enum Form {
 
 /// What a diff says about one file, or about two of which one becomes the other.
 #[derive(Debug)]
-pub struct Section<'a> {
+pub(crate) struct Section<'a> {
     /// Where it begins: the line of the diff, from 1.
-    pub line: usize,
-    /// How it is written.
-    pub form: Form,
-    /// What it does.
-    pub kind: Kind,
-    /// The old side; none if that is `/dev/null` or not named.
-    pub old: Option<Name<'a>>,
-    /// The new side, likewise.
-    pub new: Option<Name<'a>>,
-    /// Source and destination of a rename or copy; these names carry no prefix (TS-46).
-    pub moved: Option<(Name<'a>, Name<'a>)>,
+    pub(crate) line: usize,
+    pub(crate) form: Form,
+    pub(crate) kind: Kind,
+    /// The name of the old side; none if it is not known.
+    pub(crate) old: Option<Name<'a>>,
+    /// The name of the new side, likewise.
+    pub(crate) new: Option<Name<'a>>,
+    /// Source and destination of a rename or copy; these names carry no prefix.
+    pub(crate) moved: Option<(Name<'a>, Name<'a>)>,
     /// The mode that the file gets, if the section says so.
-    pub mode: Option<Mode>,
+    pub(crate) mode: Option<Mode>,
     /// A mode of either side is not that of a file that can be patched.
-    pub other_mode: bool,
+    pub(crate) other_mode: bool,
     /// It says that a binary file changes, and not how, or in a form that is not read.
-    pub binary: bool,
-    /// In the order of the file, without overlaps.
-    pub hunks: Vec<Hunk<'a>>,
+    pub(crate) binary: bool,
+    pub(crate) hunks: Vec<Hunk<'a>>,
 }
 
-impl Section<'_> {
+impl<'a> Section<'a> {
+    /// A section of this form that says nothing yet.
+    fn new(line: usize, form: Form, kind: Kind) -> Self {
+        Self {
+            line,
+            form,
+            kind,
+            old: None,
+            new: None,
+            moved: None,
+            mode: None,
+            other_mode: false,
+            binary: false,
+            hunks: Vec::new(),
+        }
+    }
+
     /// Whether a bare section whose file does not exist makes it: its only hunk adds lines to nothing.
-    #[must_use]
-    pub fn may_create(&self) -> bool {
+    pub(crate) fn may_create(&self) -> bool {
         self.form == Form::Plain
             && self.kind == Kind::Modify
             && matches!(self.hunks.as_slice(), [hunk] if hunk.adds_to_nothing())
@@ -95,15 +105,13 @@ impl Section<'_> {
 /// # Errors
 /// `malformed` with the line in its details; `too_large` for more than 1,000 sections; `unsupported` for a name that
 /// is not UTF-8.
-pub fn parse(text: &str) -> Result<Vec<Section<'_>>, SkillError> {
+pub(crate) fn parse(text: &str) -> Result<Vec<Section<'_>>, SkillError> {
     let mut lines = Lines::new(text);
     let mut sections = Vec::new();
     while let Some(section) = next_section(&mut lines)? {
         if sections.len() == MAX_SECTIONS {
-            return Err(SkillError::new(
-                "too_large",
-                &format!("the diff has more than {MAX_SECTIONS} sections"),
-            ));
+            let what = format!("the diff has more than {MAX_SECTIONS} sections");
+            return Err(SkillError::new("too_large", &what));
         }
         sections.push(section);
     }
@@ -113,9 +121,8 @@ pub fn parse(text: &str) -> Result<Vec<Section<'_>>, SkillError> {
     Ok(sections)
 }
 
-/// `malformed` at a line of the diff (TS-45).
-#[must_use]
-pub fn malformed(line: usize, what: &str) -> SkillError {
+/// `malformed` at a line of the diff.
+pub(crate) fn malformed(line: usize, what: &str) -> SkillError {
     SkillError::new("malformed", &format!("line {line} of the diff: {what}"))
         .with_details(json!({ "line": line }).to_string())
 }
@@ -128,23 +135,26 @@ fn next_section<'a>(lines: &mut Lines<'a>) -> Result<Option<Section<'a>>, SkillE
         if lines.at_names() {
             return plain(lines).map(Some);
         }
-        if let Some(names) = name::binary(line) {
-            return binary(names, lines).map(Some);
+        if let Some((old, new)) = name::binary(line) {
+            let number = lines.number();
+            let mut section = sided(number, name::side(old, number)?, name::side(new, number)?)?;
+            section.binary = true;
+            lines.next();
+            return Ok(Some(section));
         }
-        if ["diff --cc ", "diff --combined ", "@@@ -"]
-            .iter()
-            .any(|start| line.starts_with(start))
-        {
-            return Err(malformed(
-                lines.number(),
+        let refused = [
+            (
+                "diff --cc ",
                 "a combined diff of several parents cannot be applied",
-            ));
-        }
-        if line.starts_with("@@ -") {
-            return Err(malformed(
-                lines.number(),
-                "a hunk without the --- and +++ lines of its file",
-            ));
+            ),
+            (
+                "diff --combined ",
+                "a combined diff of several parents cannot be applied",
+            ),
+            ("@@", "a hunk without the --- and +++ lines of its file"),
+        ];
+        if let Some((_, what)) = refused.iter().find(|(start, _)| line.starts_with(start)) {
+            return Err(malformed(lines.number(), what));
         }
         lines.next();
     }
@@ -155,48 +165,24 @@ fn next_section<'a>(lines: &mut Lines<'a>) -> Result<Option<Section<'a>>, SkillE
 fn plain<'a>(lines: &mut Lines<'a>) -> Result<Section<'a>, SkillError> {
     let line = lines.number();
     let (old, new) = name::sides(lines)?;
+    let mut section = sided(line, old, new)?;
+    section.hunks = hunk::read_all(lines, section.kind == Kind::Create)?;
+    Ok(section)
+}
+
+/// A bare section of these sides, of which one may be `/dev/null`.
+fn sided<'a>(
+    line: usize,
+    old: Option<Name<'a>>,
+    new: Option<Name<'a>>,
+) -> Result<Section<'a>, SkillError> {
     let kind = match (&old, &new) {
         (Some(_), Some(_)) => Kind::Modify,
         (None, Some(_)) => Kind::Create,
         (Some(_), None) => Kind::Delete,
         (None, None) => return Err(malformed(line, "both sides are /dev/null")),
     };
-    Ok(Section {
-        line,
-        form: Form::Plain,
-        kind,
-        old,
-        new,
-        moved: None,
-        mode: None,
-        other_mode: false,
-        binary: false,
-        hunks: hunk::read_all(lines)?,
-    })
-}
-
-/// What `diff -r` says of two binary files.
-fn binary<'a>(
-    (old, new): (&'a str, &'a str),
-    lines: &mut Lines<'a>,
-) -> Result<Section<'a>, SkillError> {
-    let line = lines.number();
-    lines.next();
-    let old = name::side(old, line)?;
-    let new = name::side(new, line)?;
-    if old.is_none() && new.is_none() {
-        return Err(malformed(line, "both sides are /dev/null"));
-    }
-    Ok(Section {
-        line,
-        form: Form::Plain,
-        kind: Kind::Modify,
-        old,
-        new,
-        moved: None,
-        mode: None,
-        other_mode: false,
-        binary: true,
-        hunks: Vec::new(),
-    })
+    let mut section = Section::new(line, Form::Plain, kind);
+    (section.old, section.new) = (old, new);
+    Ok(section)
 }

@@ -1,4 +1,4 @@
-//! Names of files in a diff: plain, cut at a TAB, or quoted as C strings (TS-44).
+//! Names of files in a diff: plain, cut at a TAB, or quoted as C strings.
 
 use std::borrow::Cow;
 
@@ -11,11 +11,13 @@ use super::malformed;
 
 /// A name as it is meant: unquoted, not yet stripped, and not yet trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Name<'a> {
+pub(crate) struct Name<'a> {
     /// At most 4,096 bytes, not empty.
-    pub text: Cow<'a, str>,
+    pub(crate) text: Cow<'a, str>,
     /// The line of the diff that holds it, from 1.
-    pub line: usize,
+    pub(crate) line: usize,
+    /// Backslashes were taken for slashes.
+    pub(crate) windows: bool,
 }
 
 /// The `---` and `+++` lines; a side is none if it is `/dev/null`.
@@ -42,7 +44,14 @@ pub(super) fn whole(text: &str, line: usize) -> Result<Name<'_>, SkillError> {
         return Ok(quoted(text, line)?.0);
     }
     let end = text.find('\t').unwrap_or(text.len());
-    named(Cow::Borrowed(text.get(..end).unwrap_or(text)), line)
+    let text = text.get(..end).unwrap_or(text);
+    // Git and GNU diff quote a name with a backslash: without quotes it is a path of Windows.
+    if text.contains('\\') {
+        let mut name = named(Cow::Owned(text.replace('\\', "/")), line)?;
+        name.windows = true;
+        return Ok(name);
+    }
+    named(Cow::Borrowed(text), line)
 }
 
 /// The two names of a `diff --git` line, for sections that have no others.
@@ -88,7 +97,11 @@ fn quoted(text: &str, line: usize) -> Result<(Name<'_>, &str), SkillError> {
 fn named(text: Cow<'_, str>, line: usize) -> Result<Name<'_>, SkillError> {
     match text.len() {
         0 => Err(malformed(line, "a name is empty")),
-        1..=MAX_PATH_BYTES => Ok(Name { text, line }),
+        1..=MAX_PATH_BYTES => Ok(Name {
+            text,
+            line,
+            windows: false,
+        }),
         _ => Err(malformed(line, "a name is longer than 4096 bytes")),
     }
 }

@@ -1,4 +1,4 @@
-//! The rows TS-41 to TS-56, one by one.
+//! What a patch says and what becomes of files, rule by rule.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -8,10 +8,12 @@
     missing_docs
 )]
 
-#[path = "rows/places.rs"]
+#[path = "patches/loose.rs"]
+mod loose;
+#[path = "patches/places.rs"]
 mod places;
 mod support;
-#[path = "rows/text.rs"]
+#[path = "patches/text.rs"]
 mod text;
 
 const ABC: &str = "a\nb\nc\n";
