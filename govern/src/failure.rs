@@ -141,6 +141,7 @@ codes! {
     SuspiciousAmpersand => "suspicious-ampersand",
     SchemeMissing => "scheme-missing",
     NoServers => "no-servers",
+    BaseAssumed => "base-assumed",
 }
 
 impl Code {

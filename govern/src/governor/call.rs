@@ -25,6 +25,8 @@ struct LoadInput {
     constants: BTreeMap<String, String>,
     #[serde(default, rename = "as")]
     as_id: Option<String>,
+    #[serde(default)]
+    only: Vec<String>,
     #[serde(default, rename = "expect-digest", alias = "expect_digest")]
     expect_digest: Option<String>,
 }
@@ -108,6 +110,7 @@ impl Governor {
                         constants: input.constants,
                         files: BTreeMap::new(),
                         as_id: input.as_id,
+                        only: input.only,
                         expect_digest: input.expect_digest,
                     },
                 )

@@ -40,6 +40,8 @@ pub struct LoadRequest {
     pub files: BTreeMap<String, Vec<u8>>,
     /// K-67
     pub as_id: Option<String>,
+    /// Of an OpenAPI description only the operations with one of these tags, paths or ids.
+    pub only: Vec<String>,
     /// K-60
     pub expect_digest: Option<String>,
 }
@@ -189,6 +191,9 @@ impl Governor {
                 if let Some(value) = value {
                     members.insert(name.to_owned(), value.clone().into());
                 }
+            }
+            if !request.only.is_empty() {
+                members.insert("only".to_owned(), json!(request.only));
             }
         }
         let (skill, mapping_version) = match self.interpreter.answer(&ask)? {

@@ -15,7 +15,7 @@ use crate::ports::{Wire, WireLimits, WireRequest, WireResponse};
 use crate::request::beneath::open_file;
 
 /// K-05, K-59: bytes of a document after decoding.
-const MAX_BYTES: u64 = 1024 * 1024;
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// K-59: from the first request to the last byte.
 const TOTAL: Duration = Duration::from_secs(30);
 /// K-319

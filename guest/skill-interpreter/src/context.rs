@@ -39,6 +39,8 @@ pub struct Context {
     pub skill_id: Option<String>,
     /// K-103: the base that was chosen.
     pub base_url: Option<Url>,
+    /// Addresses that the document gives to variables, by name: where a request goes, and nothing else.
+    pub addresses: BTreeMap<String, String>,
     /// What a relative URL becomes without one.
     pub relative: Relative,
     /// K-195: of the request. Those of a document (K-120) are substituted by `shell`.
@@ -82,6 +84,7 @@ impl Context {
                 found_secrets: request.found_secrets.clone(),
                 assumed_auth: skill.assumed_auth,
                 domains: skill.domains.clone(),
+                addresses: skill.addresses.clone(),
                 known_tools: request.known_tools.iter().cloned().collect(),
                 files: request.files.clone(),
                 data_classifications: skill.data_classifications.clone(),
@@ -90,7 +93,10 @@ impl Context {
                 ..Self::default()
             },
             request.base_url.as_deref(),
-            skill.base_url.as_deref(),
+            skill
+                .base_url
+                .as_deref()
+                .or(request.shared_origin.as_deref()),
             Some(&request.source_url),
         )
     }

@@ -93,6 +93,7 @@ codes! {
     SuspiciousAmpersand => "suspicious-ampersand",
     SchemeMissing => "scheme-missing",
     NoServers => "no-servers",
+    BaseAssumed => "base-assumed",
 }
 
 impl Serialize for Code {

@@ -2,8 +2,10 @@
 
 use crate::failure::{Code, Failure};
 
-/// A document, in bytes.
+/// A skill document, in bytes.
 pub const DOCUMENT_BYTES: usize = 1 << 20;
+/// An OpenAPI description, in bytes.
+pub const DESCRIPTION_BYTES: usize = 16 << 20;
 /// Operations of one skill.
 pub const OPERATIONS: usize = 512;
 /// Operations of one fence.

@@ -20,7 +20,7 @@ use crate::failure::{Code, Failure};
 use crate::identifier::{fold, is_id, is_reserved};
 use crate::limits;
 use crate::mapping::registry;
-use crate::model::{Format, Operation, Skill};
+use crate::model::{Format, Operation, Skill, Status};
 use crate::request::LoadRequest;
 
 /// K-13: what is answered.
@@ -55,7 +55,11 @@ impl<'a> Answer<'a> {
 pub fn skill(request: &LoadRequest, diagnostics: &mut Diagnostics) -> Result<Skill, Failure> {
     check(request)?;
     let bytes = content(request)?;
-    let detected = detect(&bytes, &request.source_url, request.content_type.as_deref())?;
+    let detected = detect(&bytes, &request.source_url, request.content_type.as_deref());
+    if !matches!(&detected, Ok(detected) if detected.format == Format::Openapi) {
+        check_skill_document(bytes.len(), request)?;
+    }
+    let detected = detected?;
     let (mut skill, context, unnamed) = assembled(&detected, request, diagnostics)?;
     let id = skill_id(&context)?;
     let mut operations = match skill.format {
@@ -76,10 +80,26 @@ pub fn skill(request: &LoadRequest, diagnostics: &mut Diagnostics) -> Result<Ski
     }
     refuse_ids(&operations)?;
     drop_aliases(&mut operations, diagnostics);
+    let asked = asked_tools(&skill);
     for operation in &mut operations {
+        operation.notes.extend(asked.clone());
         assemble::seal(operation);
     }
     Ok(answer(id, skill, &context, operations, diagnostics))
+}
+
+/// What the author asks for in `allowed-tools`, for the approver; it permits nothing.
+fn asked_tools(skill: &SkillDeclaration) -> Option<String> {
+    let tools = match skill.recorded.get("allowed-tools")? {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Array(list) => {
+            let names: Vec<&str> = list.iter().filter_map(serde_json::Value::as_str).collect();
+            names.join(", ")
+        }
+        _ => return None,
+    };
+    let tools = excerpt(tools.trim());
+    (!tools.is_empty()).then(|| format!("the author asks for the tools {tools} (allowed-tools)"))
 }
 
 /// Reads the document and assembles its operations. Where a name turns out to be a secret in one place, it is read again,
@@ -110,10 +130,22 @@ fn assembled(
             })
             .collect();
         let mut found = other_secrets(&unnamed, &context);
-        // A name that is no input and stands there once, or was named here, has no other meaning. Escapes may hide an input.
+        // A name that is no input and stands there once, or was named here, has no other meaning, unless an escape hides it.
+        let may_hide = has_escapes(detected);
         found.retain(|name, _| {
-            is_input(&unnamed, name) || detected.text.matches(*name).nth(1).is_some()
+            may_hide || is_input(&unnamed, name) || detected.text.matches(*name).nth(1).is_some()
         });
+        if request.shared_origin.is_none()
+            && context.base_url.is_none()
+            && let Some((origin, line)) = shared_origin(&unnamed)
+        {
+            let message = format!(
+                "the document says no base URL; {origin} is taken, as nearly all operations have it"
+            );
+            diagnostics.info(Code::BaseAssumed, line, message);
+            request.to_mut().shared_origin = Some(origin);
+            continue;
+        }
         if found.is_empty() {
             *diagnostics = noticed;
             return Ok((skill, context, unnamed));
@@ -128,6 +160,48 @@ fn assembled(
             request.to_mut().found_secrets.insert(name.to_owned());
         }
     }
+}
+
+/// Whether JSON or YAML of the document has escapes, so that a name may stand there in other letters.
+fn has_escapes(detected: &Detected<'_>) -> bool {
+    let text = detected.text;
+    let data = match detected.format {
+        Format::Markdown => kit::front_matter::split(text)
+            .front_matter
+            .and_then(|range| text.get(range))
+            .unwrap_or_default(),
+        _ => text,
+    };
+    data.contains('\\')
+}
+
+/// The origin that at least two operations and nine of ten name, and the line of the first operation that lacks one.
+fn shared_origin(unnamed: &[Unnamed]) -> Option<(String, u32)> {
+    let operations = || unnamed.iter().map(|unnamed| &unnamed.operation);
+    let lacking = operations().find(|operation| {
+        matches!(
+            &operation.status,
+            Status::Unusable {
+                code: Code::NoBaseUrl,
+                ..
+            }
+        )
+    })?;
+    let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
+    for operation in operations().filter(|operation| operation.status == Status::Ok) {
+        if let Some(origin) = operation
+            .endpoint
+            .as_ref()
+            .and_then(|at| at.origin.as_deref())
+        {
+            let count = uses.entry(origin).or_default();
+            *count = count.saturating_add(1);
+        }
+    }
+    let all: usize = uses.values().sum();
+    let (origin, count) = uses.into_iter().max_by_key(|(_, count)| *count)?;
+    (count >= 2 && count.saturating_mul(10) >= all.saturating_mul(9))
+        .then(|| (origin.to_owned(), lacking.line))
 }
 
 /// Whether a name is that of an input of an operation.
@@ -170,12 +244,31 @@ fn check(request: &LoadRequest) -> Result<(), Failure> {
     }
 }
 
+/// Checks what holds for every document but an OpenAPI description.
+fn check_skill_document(length: usize, request: &LoadRequest) -> Result<(), Failure> {
+    if length > limits::DOCUMENT_BYTES.saturating_add(3) {
+        let message = format!("the document: more than {} bytes", limits::DOCUMENT_BYTES);
+        return Err(Failure::new(Code::TooLarge, message));
+    }
+    if request.only.is_empty() {
+        return Ok(());
+    }
+    let message = "only: the document is no OpenAPI description";
+    Err(Failure::new(Code::InvalidRequest, message).at_path("only"))
+}
+
 /// The document's bytes.
 fn content(request: &LoadRequest) -> Result<Vec<u8>, Failure> {
     // Four characters are three bytes; a byte order mark does not count.
-    let most = limits::DOCUMENT_BYTES.saturating_add(8).saturating_mul(4) / 3;
+    let most = limits::DESCRIPTION_BYTES
+        .saturating_add(8)
+        .saturating_mul(4)
+        / 3;
     if request.content_b64.len() > most {
-        let message = format!("the document: more than {} bytes", limits::DOCUMENT_BYTES);
+        let message = format!(
+            "the document: more than {} bytes",
+            limits::DESCRIPTION_BYTES
+        );
         return Err(Failure::new(Code::TooLarge, message));
     }
     STANDARD

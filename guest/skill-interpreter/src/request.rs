@@ -47,9 +47,15 @@ pub struct LoadRequest {
     /// K-67: the skill id, whatever the document says.
     #[serde(default, rename = "as")]
     pub as_id: Option<String>,
+    /// Of an OpenAPI description only the operations with one of these tags, paths or ids.
+    #[serde(default)]
+    pub only: Vec<String>,
     /// Names of secrets that a first reading found.
     #[serde(skip)]
     pub found_secrets: BTreeSet<String>,
+    /// The origin that nearly all operations share, as a first reading found.
+    #[serde(skip)]
+    pub shared_origin: Option<String>,
 }
 
 /// K-14: say what a command would do.

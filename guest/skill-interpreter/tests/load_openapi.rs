@@ -271,19 +271,10 @@ fn k_183_k_187_two_is_read_like_three() {
     assert_eq!(add["notes"], json!(["scopes of oauth: write, read"]));
 
     let cover = operation(&skill, "setCover");
-    assert_eq!(
-        cover["stages"][0]["body"]["input"],
-        json!({"name": "body", "media": "multipart"})
-    );
-    assert_eq!(
-        properties(cover)["body"],
-        json!({
-            "type": "object",
-            "properties": {"image": {"type": "string", "format": "binary"}, "caption": {"type": "string"}},
-            "additionalProperties": false,
-            "required": ["image"]
-        })
-    );
+    let parts = &cover["stages"][0]["body"]["multipart"];
+    assert_eq!(parts[0], json!({"name": "image", "file": "image"}));
+    assert_eq!(properties(cover)["caption"], json!({"type": "string"}));
+    assert_eq!(cover["files"]["read"], json!(["image"]));
     assert_eq!(
         operation(&skill, "removeBook")["stages"][0]["method"],
         "DELETE"
@@ -405,4 +396,89 @@ fn k_05_the_most_operations_and_one_more() {
         Some(512)
     );
     assert_eq!(error(url, &large(513))["code"], "limit");
+}
+
+#[test]
+fn merge_keys_of_yaml_are_merged() {
+    let text = three(
+        "x-common: &common\n  parameters: [{name: q, in: query, schema: {type: string}}]\n  summary: common\npaths:\n  /a:\n    get:\n      <<: *common\n      operationId: a\n      summary: own\n      responses: {}\n",
+    );
+    let skill = skill(URL, &text);
+    let a = operation(&skill, "a");
+    assert_eq!(a["description"], "own");
+    assert_eq!(properties(a)["q"]["type"], "string");
+}
+
+#[test]
+fn ids_that_are_equal_once_they_are_cut_are_told_apart() {
+    let long = "list every thing that is there ".repeat(3);
+    let text = three(&format!(
+        "paths:\n  /a: {{get: {{operationId: '{long}one', responses: {{}}}}}}\n  /b: {{get: {{operationId: '{long}two', responses: {{}}}}}}\n"
+    ));
+    let skill = skill(URL, &text);
+    let ids: Vec<&str> = skill["operations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|operation| operation["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids.len(), 2);
+    assert!(ids[1].ends_with("-2") && ids[1].len() <= 64, "{ids:?}");
+}
+
+#[test]
+fn a_parameter_with_content_is_text_of_that_media_type() {
+    let text = three(
+        "paths:\n  /a:\n    get:\n      operationId: a\n      parameters: [{name: filter, in: query, content: {application/json: {schema: {type: object}}}}]\n      responses: {}\n",
+    );
+    let skill = skill(URL, &text);
+    let a = operation(&skill, "a");
+    assert_eq!(a["status"], "ok");
+    assert_eq!(
+        properties(a)["filter"],
+        json!({"type": "string", "contentMediaType": "application/json", "contentSchema": {"type": "object"}})
+    );
+}
+
+#[test]
+fn files_of_a_form_go_through_files() {
+    let text = three(
+        "paths:\n  /a:\n    post:\n      operationId: a\n      requestBody:\n        content:\n          multipart/form-data:\n            schema: {$ref: '#/components/schemas/Form'}\n      responses: {}\ncomponents:\n  schemas:\n    Form:\n      type: object\n      required: [photo]\n      properties: {photo: {type: string, format: binary}, title: {type: string}}\n",
+    );
+    let skill = skill(URL, &text);
+    let a = operation(&skill, "a");
+    assert_eq!(a["files"]["read"], json!(["photo"]));
+    assert_eq!(properties(a)["title"]["type"], "string");
+    let parts = &a["stages"][0]["body"]["multipart"];
+    assert_eq!(parts[0], json!({"name": "photo", "file": "photo"}));
+}
+
+#[test]
+fn the_requested_base_goes_before_servers() {
+    let text = three("paths:\n  /a: {get: {operationId: a, responses: {}}}\n");
+    let base = json!({"base-url": "https://staging.e.org/v2/"});
+    let skill = requests::skill_with(URL, &text, base);
+    assert_eq!(url(operation(&skill, "a")), "https://staging.e.org/v2/a");
+}
+
+#[test]
+fn a_part_of_a_description_may_be_loaded() {
+    let text = three(
+        "paths:\n  /pets: {get: {operationId: pets, tags: [Pets], responses: {}}}\n  /pets/{id}: {get: {operationId: pet, responses: {}}}\n  /orders: {get: {operationId: orders, responses: {}}}\n",
+    );
+    for (only, ids) in [
+        (json!(["pets"]), vec!["pets"]),
+        (json!(["/pets"]), vec!["pets", "pet"]),
+        (json!(["orders", "PETS"]), vec!["pets", "orders"]),
+    ] {
+        let skill = requests::skill_with(URL, &text, json!({"only": only}));
+        let operations = skill["operations"].as_array().unwrap();
+        let found: Vec<&str> = operations
+            .iter()
+            .map(|operation| operation["id"].as_str().unwrap())
+            .collect();
+        assert_eq!(found, ids);
+    }
+    let nothing = load(URL, &text, json!({"only": ["nothing"]}));
+    assert_eq!(nothing.unwrap_err(), "invalid_request");
 }

@@ -55,7 +55,7 @@ fn k_184_bodies() {
         json!(["body"])
     );
     assert_eq!(body("replaceBook")["input"]["media"], "form");
-    assert_eq!(body("upload")["input"]["media"], "multipart");
+    assert_eq!(body("upload")["multipart"][0]["file"], "file");
     // A file is not a value.
     let file = operation(&skill, "put-files-name");
     assert_eq!(properties(file)["body"], Value::Null);

@@ -159,7 +159,6 @@ corpus! {
     a_square_with_a_table_of_relative_calls_and_placeholder_keys: "agents";
     local_tools_with_installation_and_code_that_is_documentation: "toolchest";
     a_listing_of_relative_endpoints: "listing";
-    labelled_groups_beside_a_fence: "labelled";
     front_matter_operations_and_annotations: "mixed";
     k_104_an_informational_skill: "informational";
     k_92_front_matter_that_is_no_yaml: "broken-front";

@@ -65,6 +65,10 @@ struct LoadArguments {
     #[arg(long = "as", value_name = "ID")]
     id: Option<String>,
 
+    /// Load only a part of an OpenAPI description: a tag, a path or an operation id; may be given more than once
+    #[arg(long, value_name = "TAG|PATH|ID")]
+    only: Vec<String>,
+
     /// Refuse a document of another digest
     #[arg(long, value_name = "DIGEST")]
     expect_digest: Option<String>,
@@ -231,6 +235,7 @@ impl LoadArguments {
             constants: pairs(&self.constants, "--set")?,
             files,
             as_id: self.id.clone(),
+            only: self.only.clone(),
             expect_digest: self.expect_digest.clone(),
         })
     }
@@ -245,6 +250,7 @@ impl LoadArguments {
                 "expect-digest",
                 self.expect_digest.clone().map(Value::String),
             ),
+            ("only", (!self.only.is_empty()).then(|| json!(self.only))),
             (
                 "constants",
                 (!self.constants.is_empty())

@@ -1,6 +1,20 @@
-//! K-143: the text of cookies, split.
+//! The text of cookies, split, and which of them is a credential.
 
+use super::{credential, secrets};
 use crate::draft::{Part, Template};
+
+/// Parts of names that cookies of a session have.
+const SESSION_WORDS: [&str; 8] = [
+    "sess", "sid", "auth", "token", "login", "csrf", "xsrf", "jwt",
+];
+
+/// Whether the literal value of a cookie is a credential: by the cookie's name, or by its look.
+pub(super) fn is_credential(name: &str, value: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    secrets::looks_secret(name)
+        || SESSION_WORDS.iter().any(|word| lower.contains(word))
+        || credential::in_secret_field(value).is_some()
+}
 
 /// K-143: one of the cookies of a text.
 pub(super) enum Cookie {

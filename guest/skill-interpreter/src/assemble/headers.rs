@@ -90,6 +90,9 @@ impl Assembly<'_> {
     /// Headers, then declared auth, then what K-72 assumes.
     pub(super) fn heading(&mut self, draft: &HttpDraft) -> Result<Heading, Failure> {
         let mut heading = Heading::default();
+        self.has_key_header = draft.headers.iter().any(|header| {
+            secrets::is_secret_header(&header.name) && secrets::of_field(&header.name) == "API_KEY"
+        });
         for header in &draft.headers {
             self.header(header, &mut heading)?;
         }
@@ -162,11 +165,25 @@ impl Assembly<'_> {
         if let Some(prefix) = prefix {
             segments.push_literal(prefix);
         }
-        for segment in self.credential(&rest, kind, "API_KEY").0 {
+        let what = self.header_secret(name);
+        for segment in self.credential(&rest, kind, &what).0 {
             segments.push(segment);
         }
         self.note_auth(kind, name, &segments);
         segments
+    }
+
+    /// What a credential without a name is called in this header.
+    fn header_secret(&self, name: &str) -> String {
+        if !name.eq_ignore_ascii_case("authorization") {
+            return secrets::of_field(name);
+        }
+        let what = if self.has_key_header {
+            "TOKEN"
+        } else {
+            "API_KEY"
+        };
+        what.to_owned()
     }
 
     /// Text in the place of a credential: variables are secrets, a literal is replaced by one.
@@ -181,11 +198,17 @@ impl Assembly<'_> {
             return Segments::secret(secret, Encoding::Header);
         }
         let mut value = value.clone();
-        // K-192: a nameless placeholder takes the name that its place gives it.
+        // A placeholder takes the name that its place gives it, unless it says more.
         for part in &mut value.parts {
             if let Part::Variable(variable) = part
-                && secrets::is_nameless(&variable.name)
+                && let Some(own) = secrets::nameless(&variable.name)
             {
+                let is_half = matches!(what, "USER" | "PASSWORD");
+                let what = if is_half || own == "API_KEY" {
+                    what
+                } else {
+                    &own
+                };
                 variable.name = secrets::skill_secret(what, self.context);
             }
         }
@@ -240,11 +263,12 @@ impl Assembly<'_> {
     }
 
     fn cookie(&mut self, name: String, value: &Template, heading: &mut Heading) {
-        // Nothing is no credential, and shows the place of none.
-        let segments = if value.is_empty() {
-            Segments::default()
-        } else {
-            self.credential(value, SecretKind::Cookie, "API_KEY")
+        let literal = value.as_literal();
+        let segments = match literal {
+            // Nothing is no credential, and shows the place of none.
+            Some(text) if text.is_empty() => Segments::default(),
+            Some(text) if !cookies::is_credential(&name, &text) => Segments::literal(text),
+            _ => self.credential(value, SecretKind::Cookie, &secrets::of_field(&name)),
         };
         self.note_auth(SecretKind::Cookie, &name, &segments);
         heading.cookies.push(Pair {
@@ -310,7 +334,8 @@ impl Assembly<'_> {
             }
             AuthDraft::Query { name, value } => {
                 let value = self.with_constants(&scan(value, Place::Value));
-                let mut segments = self.credential(&value, SecretKind::Query, "API_KEY");
+                let mut segments =
+                    self.credential(&value, SecretKind::Query, &secrets::of_field(name));
                 for segment in &mut segments.0 {
                     if let Segment::Secret { enc, .. } = segment {
                         *enc = Encoding::Query;
@@ -345,7 +370,8 @@ impl Assembly<'_> {
     ) {
         let (prefix, rest) = split_scheme(value);
         let mut segments = Segments::literal(prefix.unwrap_or_default());
-        for segment in self.credential(&rest, kind, "API_KEY").0 {
+        let what = self.header_secret(name);
+        for segment in self.credential(&rest, kind, &what).0 {
             segments.push(segment);
         }
         self.note_auth(kind, name, &segments);

@@ -35,7 +35,12 @@ impl Assembly<'_> {
             }) => (url, query, is_derived, None),
             Target::Input => {
                 let query = self.pairs(&raw_query(&draft.query), Carrier::Query);
-                (Segments::default(), query, false, Some(self.url_input()?))
+                (
+                    Segments::default(),
+                    query,
+                    false,
+                    Some(self.url_input(draft)?),
+                )
             }
         };
         query.append(&mut heading.query);
@@ -86,12 +91,23 @@ impl Assembly<'_> {
     }
 
     /// K-196: the URL is the caller's, within `domains`.
-    fn url_input(&mut self) -> Result<String, Failure> {
+    fn url_input(&mut self, draft: &HttpDraft) -> Result<String, Failure> {
         if self.context.domains.is_empty() && self.context.relative == Relative::Refused {
-            return Err(Failure::new(
-                Code::UrlMissing,
-                "there is no URL, and no domains that the caller could choose one of",
-            ));
+            let failure = |why: &str| {
+                let message = format!("{why}, and no domains that the caller could choose one of");
+                Failure::new(Code::UrlMissing, message)
+            };
+            let url = draft.url.as_ref().map(|url| scan(url, Place::Url));
+            return Err(match url.as_ref().and_then(Template::as_variable) {
+                Some(variable) => {
+                    let name = crate::diagnostic::excerpt(&variable.name);
+                    failure(&format!(
+                        "the URL is {name}, which the document does not say"
+                    ))
+                    .with_hint(format!("load with --set {name}=URL"))
+                }
+                None => failure("there is no URL"),
+            });
         }
         let hosts: Vec<String> = self
             .context

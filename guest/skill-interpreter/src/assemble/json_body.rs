@@ -185,7 +185,9 @@ impl Assembly<'_> {
             secrets::is_secret_field(field)
                 .then(|| credential::in_secret_field(text))
                 .flatten()
-                .map(|found| self.replace_literal(found, "API_KEY", SecretKind::Body))
+                .map(|found| {
+                    self.replace_literal(found, &secrets::of_field(field), SecretKind::Body)
+                })
         });
         if let Some(secret) = secret {
             let segments = Segments::secret(secret, Encoding::JsonString);

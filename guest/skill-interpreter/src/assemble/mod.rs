@@ -38,6 +38,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 pub use credential::looks_like_credential;
+pub use url_parts::is_base_name;
 
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;

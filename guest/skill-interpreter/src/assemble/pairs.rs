@@ -219,8 +219,15 @@ impl Assembly<'_> {
             return Some(Segments::secret(secret, enc));
         }
         let field = key.filter(|key| secrets::is_secret_field(key));
-        if let Some(found) = field.and_then(|_| credential::in_secret_field(text)) {
-            let secret = self.replace_literal(found, "API_KEY", kind);
+        let found = field.and_then(|field| match carrier {
+            // As in a header. `key` alone may be that of a record.
+            Carrier::Query if !field.eq_ignore_ascii_case("key") => {
+                Some(credential::in_auth_position(text))
+            }
+            _ => credential::in_secret_field(text),
+        });
+        if let (Some(found), Some(field)) = (found, field) {
+            let secret = self.replace_literal(found, &secrets::of_field(field), kind);
             return Some(Segments::secret(secret, enc));
         }
         let key = key?;

@@ -212,6 +212,9 @@ fn scan_literal(literal: &Literal, strings: &mut Strings, out: &mut Template) {
         let found = match c {
             '{' => braced(rest, strings.has_braces()),
             '<' => angled(rest, &closed),
+            '[' if strings.place == Place::Url && matches!(previous, Some('=' | '/')) => {
+                bracketed(rest)
+            }
             'Y' | 'y' if !previous.is_some_and(is_word_character) => your_word(rest),
             _ => None,
         };
@@ -242,11 +245,11 @@ fn braced(rest: &str, single: bool) -> Option<(Variable, usize)> {
         let (inner, _) = until(inner, '}')?;
         let length = inner.len().checked_add(4)?;
         let name = inner.trim();
-        return (is_name(name) && rest.get(..length)?.ends_with("}}"))
+        return (is_enclosed_name(name) && rest.get(..length)?.ends_with("}}"))
             .then(|| (variable(name, Spelling::DoubleBrace), length));
     }
     let (name, _) = until(rest.strip_prefix('{')?, '}')?;
-    (single && is_name(name)).then(|| {
+    (single && is_enclosed_name(name)).then(|| {
         (
             variable(name, Spelling::Brace),
             name.len().saturating_add(2),
@@ -257,16 +260,26 @@ fn braced(rest: &str, single: bool) -> Option<(Variable, usize)> {
 /// `<X>`, unless it is an element of HTML or XML: `</X>` stands in the text.
 fn angled(rest: &str, closed: &BTreeSet<&str>) -> Option<(Variable, usize)> {
     let (name, _) = until(rest.strip_prefix('<')?, '>')?;
-    if !name.starts_with(|c: char| c.is_ascii_alphabetic())
-        || !is_name(name)
-        || closed.contains(name)
-    {
+    if !name.starts_with(char::is_alphabetic) || !is_enclosed_name(name) || closed.contains(name) {
         return None;
     }
     Some((
         variable(name, Spelling::Angle),
         name.len().saturating_add(2),
     ))
+}
+
+/// `[X]` as the value of a query pair or a segment of a path. To curl it is a range that it cannot read, so that nothing else
+/// was ever sent.
+fn bracketed(rest: &str) -> Option<(Variable, usize)> {
+    let (name, _) = until(rest.strip_prefix('[')?, ']')?;
+    let is_word = is_enclosed_name(name) && !name.contains('-');
+    is_word.then(|| {
+        (
+            variable(name, Spelling::Angle),
+            name.len().saturating_add(2),
+        )
+    })
 }
 
 /// `YOUR_…`, `your-…-here`.
@@ -319,6 +332,14 @@ fn is_name(name: &str) -> bool {
         && name
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'))
+}
+
+/// A name between marks, which may be in any language: `{stadt}`, `{城市}`.
+fn is_enclosed_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && name
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '-'))
 }
 
 fn is_word_character(c: char) -> bool {

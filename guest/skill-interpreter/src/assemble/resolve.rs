@@ -67,6 +67,8 @@ pub(super) struct Assembly<'a> {
     pub(super) endpoint: Option<super::Endpoint>,
     /// K-194: the first auth found.
     pub(super) auth: Option<AuthOut>,
+    /// Whether a header of its own carries the key, so that a nameless `Authorization` is another credential.
+    pub(super) has_key_header: bool,
     /// Whether a literal was replaced by a secret, so that the author's text must not be shown.
     pub(super) replaced: bool,
 }
@@ -90,6 +92,7 @@ impl<'a> Assembly<'a> {
             write: Vec::new(),
             endpoint: None,
             auth: None,
+            has_key_header: false,
             replaced: false,
         }
     }
@@ -138,10 +141,9 @@ impl<'a> Assembly<'a> {
 
     /// K-192: the name of the secret that a variable is, which is from now on needed.
     pub(super) fn secret(&mut self, variable: &Variable, kind: SecretKind) -> String {
-        let name = if secrets::is_nameless(&variable.name) {
-            secrets::skill_secret("API_KEY", self.context)
-        } else {
-            variable.name.clone()
+        let name = match secrets::nameless(&variable.name) {
+            Some(what) => secrets::skill_secret(&what, self.context),
+            None => variable.name.clone(),
         };
         self.need_secret(&name, kind);
         name

@@ -77,11 +77,16 @@ pub fn is_secret_name(name: &str, context: &Context) -> bool {
     context.is_secret(name) || (!is_excluded(name) && looks_secret(name))
 }
 
-/// K-190 (2): headers whose variables are secrets: `Authorization`, `Cookie`, `X-…key…` and alike.
+/// Whether a header carries a credential, so that its variables are secrets: `Authorization`, `Cookie`, `X-…key…` and alike,
+/// `apikey`, `DD-APPLICATION-KEY`; not `Idempotency-Key`.
 #[must_use]
 pub fn is_secret_header(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
+    if is_excluded(&name) {
+        return false;
+    }
     matches!(name.as_str(), "authorization" | "cookie")
+        || looks_secret(&name)
         || name.strip_prefix("x-").is_some_and(|rest| {
             ["key", "token", "secret", "auth"]
                 .iter()
@@ -95,18 +100,40 @@ pub fn is_secret_field(name: &str) -> bool {
     FIELDS.iter().any(|field| field.eq_ignore_ascii_case(name))
 }
 
-/// K-192: whether a name only says that a credential belongs there.
+/// Whether a name only says that a credential belongs there; if so, which one: `TOKEN` of `YOUR_TOKEN`, `API_KEY` of
+/// `your-key-here`.
 #[must_use]
-pub fn is_nameless(name: &str) -> bool {
-    name.get(..5).is_some_and(|start| {
-        start.eq_ignore_ascii_case("your_") || start.eq_ignore_ascii_case("your-")
-    })
+pub fn nameless(name: &str) -> Option<String> {
+    let (start, rest) = name.split_at_checked(5)?;
+    let is_yours = start.eq_ignore_ascii_case("your_") || start.eq_ignore_ascii_case("your-");
+    is_yours.then(|| of_field(rest))
+}
+
+/// What the secret in a header, field or cookie of this name is called, behind the skill's name: `API_KEY`, unless the name
+/// says more.
+#[must_use]
+pub fn of_field(name: &str) -> String {
+    let name = upper_snake(name);
+    let name = name.strip_prefix("X_").unwrap_or(&name);
+    let name = name.strip_suffix("_HERE").unwrap_or(name);
+    match name {
+        "" | "KEY" | "APIKEY" | "API_KEY" | "HERE" => "API_KEY".to_owned(),
+        name => name.to_owned(),
+    }
 }
 
 /// K-141, K-192: `<SKILL>_<what>`; without a skill, `what`.
 #[must_use]
 pub fn skill_secret(what: &str, context: &Context) -> String {
     match context.skill_id.as_deref().map(upper_snake) {
+        // `YOUR_WEATHER_KEY` in the skill `weather`.
+        Some(skill)
+            if what
+                .strip_prefix(&skill)
+                .is_some_and(|rest| rest.starts_with('_')) =>
+        {
+            what.to_owned()
+        }
         Some(skill) if !skill.is_empty() => format!("{skill}_{what}"),
         _ => what.to_owned(),
     }

@@ -16,7 +16,7 @@ use super::url_parts::{
 };
 use crate::context::Relative;
 use crate::draft::{
-    HttpDraft, Literal, Origin, Part, Quoting, Schemeless, Template, WirePlace, WrittenAs,
+    HttpDraft, Literal, Origin, Part, Quoting, Schemeless, Template, Variable, WirePlace, WrittenAs,
 };
 use crate::failure::{Code, Failure};
 use crate::model::{Encoding, Segment, Segments};
@@ -68,7 +68,8 @@ impl Assembly<'_> {
             return Ok(Target::Input);
         }
         if let Some(variable) = template.as_variable()
-            && !is_base_name(&variable.name)
+            && !is_base_name(&variable.name, true)
+            && !self.context.addresses.contains_key(&variable.name)
         {
             return Ok(Target::Input);
         }
@@ -129,7 +130,7 @@ impl Assembly<'_> {
         {
             return Err(
                 Failure::new(Code::NoBaseUrl, "the URL is relative, and there is no base")
-                    .with_hint("give a base URL when the skill is loaded"),
+                    .with_hint("load with --base-url URL"),
             );
         }
         let query = self.pairs(&pairs, Carrier::Query);
@@ -170,7 +171,7 @@ impl Assembly<'_> {
         } else {
             let scheme = match draft.schemeless {
                 Schemeless::Relative if lead.is_empty() && !template.is_empty() => {
-                    return Err(host_variable());
+                    return Err(host_variable(&template));
                 }
                 Schemeless::Relative => {
                     let mut rest = Template::literal(if lead.starts_with('?') { "" } else { "/" });
@@ -210,67 +211,101 @@ impl Assembly<'_> {
         })
     }
 
-    /// K-103: what is relative follows the base.
+    /// Puts what is relative behind the base, whose path it may repeat: `/api/items` below `https://a.example/api`.
     fn relative(&self, rest: Template) -> Taken {
         let base = self.context.base_url.as_ref();
+        let path = base.map_or("", |base| base.path().trim_end_matches('/'));
+        let repeats = leading_text(&rest)
+            .strip_prefix(path)
+            .is_some_and(|behind| behind.is_empty() || behind.starts_with(['/', '?']));
         Taken {
             origin: base.and_then(origin_of),
             rest,
-            base_path: base
-                .map(|base| base.path().trim_end_matches('/').to_owned())
-                .unwrap_or_default(),
+            base_path: if repeats {
+                String::new()
+            } else {
+                path.to_owned()
+            },
             is_relative: true,
             is_derived: true,
         }
     }
 
-    /// K-195: variables that stand for the base, where there is one; whether one was replaced.
-    fn with_base(&self, template: Template) -> Result<(Template, bool), Failure> {
-        let Some(base) = &self.context.base_url else {
-            return Ok((template, false));
-        };
+    /// Replaces the variable that stands for host or base by what the document says of it; whether one was replaced.
+    fn with_base(&mut self, template: Template) -> Result<(Template, bool), Failure> {
         let lead = leading_text(&template);
         let host_only = scheme_of(&lead).is_some_and(|scheme| lead.len() == scheme.len() + 3);
-        let position = if host_only {
-            template
-                .parts
-                .iter()
-                .position(|part| matches!(part, Part::Variable(_)))
-        } else if lead.is_empty() {
-            Some(0)
-        } else {
-            None
-        };
-        let Some(position) = position else {
-            return Ok((template, false));
+        let position = match template
+            .parts
+            .iter()
+            .position(|part| matches!(part, Part::Variable(_)))
+        {
+            Some(position) if host_only || lead.is_empty() => position,
+            _ => return Ok((template, false)),
         };
         let Some(Part::Variable(variable)) = template.parts.get(position) else {
             return Ok((template, false));
         };
-        if !is_base_name(&variable.name) {
+        let name = crate::diagnostic::excerpt(&variable.name);
+        let Some(text) = self.said_base(variable, template.parts.len() == 1, host_only) else {
             return Ok((template, false));
-        }
-        let is_host = variable.name.to_ascii_uppercase().ends_with("HOST");
-        let text = match (host_only, is_host) {
-            (true, _) => authority_text(base),
-            (false, true) => origin_of(base)
-                .map(|origin| origin.as_str().trim_end_matches('/').to_owned())
-                .unwrap_or_default(),
-            (false, false) => base.as_str().trim_end_matches('/').to_owned(),
         };
+        self.diagnostics.info(
+            Code::Constant,
+            self.line,
+            format!(
+                "{name} stands for {}, as the document says",
+                crate::diagnostic::excerpt(&text)
+            ),
+        );
         let mut replaced = Template::default();
         for (index, part) in template.parts.into_iter().enumerate() {
-            if index == position {
-                replaced.push(Part::Literal(Literal {
+            replaced.push(if index == position {
+                Part::Literal(Literal {
                     text: text.clone(),
                     quoting: Quoting::Bare,
-                    origin: Origin::Constant,
-                }));
+                    // Its path may hold variables.
+                    origin: Origin::Written,
+                })
             } else {
-                replaced.push(part);
-            }
+                part
+            });
         }
         Ok((replaced, true))
+    }
+
+    /// What stands for a variable at the beginning of a URL: the address that the document gives it, its own default, or the
+    /// base. Behind a scheme that is host and port alone.
+    fn said_base(&self, variable: &Variable, is_alone: bool, host_only: bool) -> Option<String> {
+        let is_address = |text: &&String| {
+            ["http://", "https://"]
+                .iter()
+                .any(|scheme| text.starts_with(scheme))
+        };
+        let known = self.context.addresses.get(&variable.name);
+        let said = known.or(variable.default.as_ref());
+        if let Some(address) = said.filter(is_address) {
+            return match host_only {
+                true => Url::parse(address).ok().as_ref().map(authority_text),
+                false => Some(address.trim_end_matches('/').to_owned()),
+            };
+        }
+        // `https://${HOST:-api.example}/x`
+        if let Some(host) = said.filter(|host| host_only && host.contains('.')) {
+            return Some(host.clone());
+        }
+        let base = self.context.base_url.as_ref()?;
+        if !is_base_name(&variable.name, is_alone) {
+            return None;
+        }
+        let is_host = variable.name.to_ascii_uppercase().ends_with("HOST");
+        match (host_only, is_host) {
+            (true, _) => Some(authority_text(base)),
+            (false, true) => {
+                origin_of(base).map(|origin| origin.as_str().trim_end_matches('/').to_owned())
+            }
+            (false, false) => Some(base.as_str().trim_end_matches('/').to_owned()),
+        }
     }
 
     /// The segments of a path, its first being what precedes the first `/`: empty.

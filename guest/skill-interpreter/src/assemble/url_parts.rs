@@ -6,21 +6,35 @@ use ::url::Url;
 use crate::draft::{Origin, Part, Template, WrittenAs};
 use crate::failure::{Code, Failure};
 
-/// K-195: variables of these names, or of names that end so, stand for the base.
-const BASE_NAMES: [&str; 4] = ["BASE_URL", "API_BASE", "API_URL", "HOST"];
+/// Last words of names that stand for the base of an API: `API_URL`, `base-url`, `GITLAB_HOST`.
+const BASE_WORDS: [&str; 13] = [
+    "URL", "URI", "BASE", "HOST", "ENDPOINT", "SERVER", "ORIGIN", "DOMAIN", "API", "GATEWAY",
+    "BASEURL", "APIURL", "APIBASE",
+];
+/// Words of names that end so and stand for something else.
+const OTHER_WORDS: [&str; 16] = [
+    "WEBHOOK", "CALLBACK", "REDIRECT", "IMAGE", "FILE", "VIDEO", "AUDIO", "MEDIA", "PHOTO",
+    "UPLOAD", "DOWNLOAD", "PAGE", "TARGET", "PROXY", "DATABASE", "AUTH",
+];
 
 /// Bytes of host and port at most: a name has 253, in Unicode perhaps more. Parsing longer ones takes very long.
 const AUTHORITY_BYTES: usize = 1_024;
 
-/// Whether a variable's name stands for the base.
-pub(super) fn is_base_name(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    BASE_NAMES.iter().any(|base| {
-        name == *base
-            || name
-                .strip_suffix(base)
-                .is_some_and(|rest| rest.ends_with('_'))
-    })
+/// Whether a variable of this name stands for the base of an API. Alone it is an address of any kind (`curl "$URL"`),
+/// unless it says that it is a base.
+#[must_use]
+pub fn is_base_name(name: &str, is_alone: bool) -> bool {
+    let name = name.to_ascii_uppercase().replace('-', "_");
+    let mut words = name.rsplit('_');
+    let last = words.next().unwrap_or_default();
+    let known =
+        BASE_WORDS.contains(&last) && !name.split('_').any(|word| OTHER_WORDS.contains(&word));
+    let is_said = last == "HOST"
+        || words
+            .next()
+            .is_some_and(|word| matches!(word, "API" | "BASE"))
+        || last.len() > 4;
+    known && (is_said || !is_alone)
 }
 
 /// K-314: host and port, the default port made explicit.
@@ -97,7 +111,7 @@ pub(super) fn split_authority(template: Template) -> Result<(Url, Template), Fai
         Some(end) => end,
         None if template.as_literal().is_some() => behind.len(),
         // K-195: what follows belongs to scheme, user info, host or port.
-        None => return Err(host_variable()),
+        None => return Err(host_variable(&template)),
     };
     let authority = behind.get(..length).unwrap_or_default();
     if authority.len() > AUTHORITY_BYTES {
@@ -216,10 +230,16 @@ pub(super) fn invalid(why: &str) -> Failure {
     Failure::new(Code::UrlInvalid, why.to_owned())
 }
 
-pub(super) fn host_variable() -> Failure {
+/// The failure of a URL whose host is not known, which names the variable that stands for it.
+pub(super) fn host_variable(template: &Template) -> Failure {
+    let name = template.parts.iter().find_map(|part| match part {
+        Part::Variable(variable) => Some(crate::diagnostic::excerpt(&variable.name)),
+        Part::Literal(_) => None,
+    });
+    let name = name.unwrap_or_default();
     Failure::new(
         Code::HostVariable,
-        "a variable stands in the scheme, the host or the port",
+        format!("{name} stands in the scheme, the host or the port, and the document does not say what it is"),
     )
-    .with_hint("give its value as a constant when the skill is loaded")
+    .with_hint(format!("load with --set {name}=VALUE"))
 }

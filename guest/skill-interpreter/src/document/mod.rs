@@ -7,6 +7,8 @@ pub mod schema_keyword;
 pub mod structured;
 pub mod tree;
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use crate::context::{AssumedAuth, Context};
@@ -44,6 +46,8 @@ pub struct SkillDeclaration {
     pub tools: Vec<String>,
     /// K-75, K-103: as written.
     pub base_url: Option<String>,
+    /// Addresses that variables stand for, by name.
+    pub addresses: BTreeMap<String, String>,
     /// K-74
     pub domains: Vec<String>,
     /// K-73: whether approval is required.
@@ -75,6 +79,7 @@ impl SkillDeclaration {
             assumed_auth: AssumedAuth::Never,
             tools: Vec::new(),
             base_url: None,
+            addresses: BTreeMap::new(),
             domains: Vec::new(),
             approval_wish: ApprovalWish::Unsaid,
             approval: None,

@@ -9,8 +9,8 @@ use crate::assemble::placeholder::{Place, document_text, scan};
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
 use crate::draft::{
-    BodyDraft, Draft, DraftStage, HttpDraft, Part, Piece, QueryDraft, Schemeless, Template,
-    WrittenAs,
+    BodyDraft, Draft, DraftStage, HeaderDraft, HeaderValue, HttpDraft, Part, Piece, QueryDraft,
+    Schemeless, Template, WrittenAs,
 };
 use crate::failure::{Code, Failure};
 use crate::limits;
@@ -18,7 +18,7 @@ use crate::limits;
 /// K-164
 pub const VERBS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
-/// K-106: whether the first line that is not blank or a comment is VERB, a space, then `/`, `http`, `{` or `$`.
+/// Whether the first line that is neither blank nor a comment is a method, blanks, and a path, an address or a variable.
 #[must_use]
 pub fn begins(text: &str) -> bool {
     text.lines()
@@ -26,6 +26,36 @@ pub fn begins(text: &str) -> bool {
         .find(|line| !line.is_empty() && comment(line).is_none())
         .is_some_and(|line| request_line(line).is_some())
 }
+
+/// Whether a text [`begins`] with a request and holds nothing else: further requests, headers, labels, comments and JSON. Where
+/// commands are expected, anything more may be one.
+#[must_use]
+pub fn is_all(text: &str) -> bool {
+    begins(text)
+        && text.lines().map(str::trim).all(|line| {
+            let is_header = || {
+                let name = line.split_once(':').map(|(name, _)| name);
+                name.is_some_and(header::is_token)
+            };
+            line.is_empty()
+                || line.starts_with(['{', '}', '[', ']', '"', '?'])
+                || comment(line).is_some()
+                || label(line).is_some()
+                || request_line(line).is_some()
+                || is_header()
+        })
+}
+
+/// What may follow a method: a path, an address, or a variable that stands for one.
+#[must_use]
+pub fn is_target(text: &str) -> bool {
+    ["/", "http://", "https://", "{", "<", "$"]
+        .iter()
+        .any(|begin| text.starts_with(begin))
+}
+
+/// What separates a target from a remark about it.
+const REMARK_MARKS: [char; 9] = ['#', '→', '-', '–', '—', '(', '|', '=', '←'];
 
 /// A request, and what the text says of its answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,10 +127,7 @@ fn request_line(line: &str) -> Option<(&'static str, &str)> {
     let (verb, target) = line.split_once([' ', '\t'])?;
     let verb = VERBS.into_iter().find(|known| *known == verb)?;
     let target = target.trim();
-    ["/", "http", "{", "$"]
-        .iter()
-        .any(|begin| target.starts_with(begin))
-        .then_some((verb, target))
+    is_target(target).then_some((verb, target))
 }
 
 /// K-165: what a comment says.
@@ -117,12 +144,26 @@ enum Label {
     Output,
 }
 
+/// The label that a line is, alone or in a comment, and what stands behind it: `Body: {}`, `# Response (200)`.
 fn label(line: &str) -> Option<(Label, &str)> {
-    let (name, rest) = line.trim_start().split_once(':')?;
-    let label = match name.trim_end().to_ascii_lowercase().as_str() {
-        "headers" => Label::Headers,
-        "body" => Label::Body,
-        "returns" | "response" | "output" => Label::Output,
+    let line = line.trim();
+    if line.starts_with("HTTP/") {
+        return Some((Label::Output, line));
+    }
+    let remark = comment(line);
+    let (name, rest) = match (line.split_once(':'), remark) {
+        (_, Some(remark)) => remark.split_once(':').unwrap_or((remark, "")),
+        (Some(split), None) => split,
+        (None, None) => return None,
+    };
+    let name = name.to_ascii_lowercase();
+    let name = name.strip_prefix("request ").unwrap_or(&name).trim();
+    let first = name.split([' ', '(']).next().unwrap_or_default();
+    let is_short = name.split_whitespace().count() <= 3;
+    let label = match (name, first) {
+        ("headers", _) => Label::Headers,
+        ("body", _) => Label::Body,
+        (_, "returns" | "response" | "output") if is_short => Label::Output,
         _ => return None,
     };
     Some((label, rest.trim()))
@@ -141,6 +182,7 @@ enum Section {
 /// The lines of one request, told apart.
 struct Lines<'a> {
     line: u32,
+    /// The comment above, or else the remark behind the target.
     comment: Option<String>,
     verb: &'static str,
     target: &'a str,
@@ -150,6 +192,8 @@ struct Lines<'a> {
     output: Vec<&'a str>,
     all: Vec<&'a str>,
     section: Section,
+    /// Whether `Body:` stands above it.
+    body_is_labelled: bool,
 }
 
 impl<'a> Lines<'a> {
@@ -160,17 +204,21 @@ impl<'a> Lines<'a> {
         target: &'a str,
         comment: Option<String>,
     ) -> Self {
+        let (target, remark) = split_remark(target);
         Self {
             line,
-            comment: comment.filter(|comment| !comment.is_empty()),
+            comment: comment
+                .or_else(|| remark.map(str::to_owned))
+                .filter(|comment| !comment.is_empty()),
             verb,
-            target: without_version(without_comment(target)),
+            target,
             query: None,
             headers: Vec::new(),
             body: Vec::new(),
             output: Vec::new(),
             all: vec![whole],
             section: Section::Start,
+            body_is_labelled: false,
         }
     }
 
@@ -186,6 +234,7 @@ impl<'a> Lines<'a> {
                 Label::Body => {
                     // What stood after a blank line was no body then.
                     self.body.clear();
+                    self.body_is_labelled = true;
                     self.body.extend((!rest.is_empty()).then_some(rest));
                     Section::Body
                 }
@@ -247,6 +296,14 @@ impl<'a> Lines<'a> {
         }
     }
 
+    /// Whether what follows a request that takes no body is prose of a list, not data.
+    fn is_note(&self, body: &str, draft: &HttpDraft) -> bool {
+        matches!(self.verb, "GET" | "HEAD" | "DELETE" | "OPTIONS")
+            && !self.body_is_labelled
+            && !body.trim_start().starts_with(['{', '[', '<', '"'])
+            && !header::has(&draft.headers, "Content-Type")
+    }
+
     fn request(&self) -> Result<HttpDraft, Failure> {
         let url = document_text(self.target);
         let begins = url::check(
@@ -269,9 +326,10 @@ impl<'a> Lines<'a> {
                 .headers
                 .push(header::parse(&document_text(line), header::Bare::Removes)?);
         }
+        say_host(&mut draft);
         let body = self.body.join("\n");
         let body = body.trim_matches(['\n', '\r']);
-        if !body.trim().is_empty() {
+        if !body.trim().is_empty() && !self.is_note(body, &draft) {
             let body = document_text(body);
             if is_json(&body) && !header::has(&draft.headers, "Content-Type") {
                 // K-166
@@ -286,23 +344,61 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// `GET /items # all of them`
-fn without_comment(target: &str) -> &str {
-    [" #", "\t#", " //", "\t//"]
+/// The target, and the remark behind it: `GET /items  # all of them`, `GET /items → all of them`, `GET /items HTTP/1.1`.
+///
+/// Words behind a query after one blank may be its own (`?q=two words`), so that they are no remark.
+fn split_remark(target: &str) -> (&str, Option<&str>) {
+    let Some((path, behind)) = target.split_once([' ', '\t']) else {
+        return (target, None);
+    };
+    let remark = behind.trim();
+    if remark.starts_with("HTTP/") {
+        return (path, None);
+    }
+    let is_remark = behind.starts_with([' ', '\t'])
+        || remark.starts_with(REMARK_MARKS)
+        || remark.starts_with("//")
+        || !path.contains('?');
+    // Variables may hold blanks: `/users/{user id}`.
+    let is_cut = [('{', '}'), ('<', '>')]
         .iter()
-        .filter_map(|mark| target.split_once(mark))
-        .map(|(before, _)| before)
-        .min_by_key(|before| before.len())
-        .unwrap_or(target)
-        .trim_end()
+        .any(|(open, close)| path.matches(*open).count() > path.matches(*close).count());
+    if !is_remark || is_cut {
+        return (target, None);
+    }
+    let text =
+        remark.trim_start_matches(|c| REMARK_MARKS.contains(&c) || matches!(c, '/' | '>' | ' '));
+    (path, Some(text.trim_end_matches(')')))
 }
 
-/// `GET /items HTTP/1.1`
-fn without_version(target: &str) -> &str {
-    match target.rsplit_once([' ', '\t']) {
-        Some((before, version)) if version.starts_with("HTTP/") => before.trim_end(),
-        _ => target,
+/// Takes the `Host` header away: a path goes to that host; an address says its own.
+fn say_host(draft: &mut HttpDraft) {
+    let is_host = |header: &HeaderDraft| header.name.eq_ignore_ascii_case("host");
+    let said = draft.headers.iter().find(|header| is_host(header));
+    let Some(HeaderValue::Set(host)) = said.map(|header| header.value.clone()) else {
+        return;
+    };
+    let Some(url) = &draft.url else {
+        return;
+    };
+    let begins_with = |text: &str| matches!(url.parts.first(), Some(Part::Literal(first)) if first.text.starts_with(text));
+    if begins_with("/") {
+        let is_local = host
+            .as_literal()
+            .is_some_and(|host| host.starts_with("localhost") || host.starts_with("127."));
+        let mut whole = Template::literal(if is_local { "http://" } else { "https://" });
+        whole.append(host);
+        whole.append(url.clone());
+        draft.url = Some(whole);
+    } else if !host.as_literal().is_some_and(|host| {
+        ["http://", "https://"]
+            .iter()
+            .any(|scheme| begins_with(&format!("{scheme}{host}")))
+    }) {
+        // Another host than the address has: `assemble` refuses it.
+        return;
     }
+    draft.headers.retain(|header| !is_host(header));
 }
 
 /// Comments after a blank line, or with nothing before them, are notes.

@@ -1,25 +1,24 @@
-//! The blocks of a document, in order, and what of them becomes a candidate for an operation (K-95 to K-98, K-105 to K-113).
+//! The blocks of a document, in order, and what of them becomes a candidate for an operation.
 
 mod fence;
-
-use serde_json::json;
+mod heading;
 
 use super::annotations::Annotations;
 use super::front::CodeFences;
-use super::labels::{Group, Groups};
 use super::lines::Lines;
 use super::listed::{self, Listed};
 use super::outline::{Block, Kind, Outline, Span, plain};
 use super::wording::is_result_label;
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
-use crate::document::{Candidate, structured, tree};
+use crate::document::Candidate;
 use crate::draft::{Declaration, Draft, DraftStage, Identity, Importance, TextIdentity, WrittenAs};
 use crate::failure::Failure;
 use crate::http_command::verb;
-use crate::identifier::{slug, upper_snake};
+use crate::identifier::slug;
 use crate::limits;
 use crate::shell::Constants;
+use heading::Headed;
 
 /// Characters of a description; a document says more in its own text.
 const DESCRIPTION_CHARACTERS: usize = 1_000;
@@ -31,7 +30,6 @@ pub(crate) struct Body<'a> {
     context: &'a Context,
     annotations: Annotations,
     code_fences: CodeFences,
-    groups: Groups,
     /// K-120: what earlier fences set.
     constants: Constants,
     found: Vec<Found>,
@@ -39,6 +37,8 @@ pub(crate) struct Body<'a> {
     paragraph: Option<usize>,
     /// For each item of the document, whether its first code span was seen.
     code_seen: Vec<bool>,
+    /// The request that a heading above names, until its section ends.
+    headed: Option<Headed>,
 }
 
 struct Found {
@@ -60,11 +60,11 @@ impl<'a> Body<'a> {
             context,
             annotations,
             code_fences,
-            groups: Groups::read(outline),
             constants: Constants::default(),
             found: Vec::new(),
             paragraph: None,
             code_seen: vec![false; outline.items.len()],
+            headed: None,
         }
     }
 
@@ -76,14 +76,16 @@ impl<'a> Body<'a> {
     pub(crate) fn read(mut self, diagnostics: &mut Diagnostics) -> Result<Vec<Candidate>, Failure> {
         for (position, block) in self.outline.blocks.iter().enumerate() {
             match &block.kind {
-                Kind::Heading(_) => self.paragraph = None,
+                Kind::Heading(spans) => {
+                    self.paragraph = None;
+                    self.heading_begins(block, spans, diagnostics);
+                }
                 Kind::Text(spans) => self.text(position, block, spans, diagnostics),
                 Kind::Row(cells) => {
                     for listed in listed::of_row(cells) {
                         self.listed(listed, block, diagnostics);
                     }
                 }
-                Kind::Fence(_) if self.groups.has(position) => {}
                 Kind::Fence(fence) => self.fence(position, block, fence, diagnostics),
                 Kind::Comment(_) | Kind::Other => {}
             }
@@ -91,6 +93,7 @@ impl<'a> Body<'a> {
                 return Err(limits::exceeded("operations", limits::OPERATIONS).at_line(block.line));
             }
         }
+        self.headed_ends(diagnostics);
         Ok(self
             .found
             .into_iter()
@@ -105,21 +108,23 @@ impl<'a> Body<'a> {
         spans: &[Span],
         diagnostics: &mut Diagnostics,
     ) {
-        if self.groups.has(position) {
-            for group in self.groups.at(position).to_vec() {
-                self.group(&group, block, diagnostics);
-            }
-            return;
-        }
         let seen = block.item.and_then(|item| self.code_seen.get_mut(item));
         if let Some(seen) = seen
             && !*seen
         {
             *seen = listed::first_code(spans).is_some();
-            if let Some(listed) = listed::of_item(spans) {
+            if let Some(listed) = listed::of_text(spans) {
                 self.listed(listed, block, diagnostics);
                 return;
             }
+        } else if block.item.is_none()
+            && let Some(listed) = listed::of_paragraph(spans)
+        {
+            self.listed(listed, block, diagnostics);
+            return;
+        }
+        if let Some(headed) = &mut self.headed {
+            headed.describe(spans);
         }
         self.paragraph = Some(position);
     }
@@ -129,13 +134,24 @@ impl<'a> Body<'a> {
         self.found.len() > super::CANDIDATES
     }
 
-    /// K-97
+    /// Adds the request of an item, a row or a paragraph.
     fn listed(&mut self, listed: Listed, block: &Block, diagnostics: &mut Diagnostics) {
+        let request = listed.request.clone();
+        self.request(&request, listed, block, diagnostics);
+    }
+
+    /// Adds a request whose text is `text`, called after what is listed.
+    fn request(
+        &mut self,
+        text: &str,
+        listed: Listed,
+        block: &Block,
+        diagnostics: &mut Diagnostics,
+    ) {
         if self.is_full() {
             return;
         }
-        let requests = verb::parse(&listed.request, block.line, self.context, diagnostics);
-        for request in requests {
+        for request in verb::parse(text, block.line, self.context, diagnostics) {
             let identity = TextIdentity {
                 annotated: slug(&listed.request),
                 importance: Importance::Listed,
@@ -145,51 +161,6 @@ impl<'a> Body<'a> {
             declaration.title.clone_from(&listed.request);
             declaration.description = cut(&listed.description);
             self.add(as_listed(request.draft), declaration, block);
-        }
-    }
-
-    /// K-98
-    fn group(&mut self, group: &Group, block: &Block, diagnostics: &mut Diagnostics) {
-        if self.is_full() {
-            return;
-        }
-        let heading = self.heading(block.section);
-        let id = self.context.skill_id.as_deref().unwrap_or_default();
-        let default_secret = upper_snake(&format!("{id}-api-key"));
-        let operations = json!({"operation": group.operation(&default_secret)}).to_string();
-        let candidates = tree::read_json(&operations, group.line)
-            .ok()
-            .and_then(|tree| {
-                let root = tree.root()?;
-                Some(structured::operations(root, self.context, diagnostics))
-            })
-            .unwrap_or_else(|| Ok(Vec::new()));
-        let candidates = candidates.unwrap_or_else(|failure| {
-            // The rest of the document still loads.
-            let draft = Draft {
-                line: group.line,
-                comment: None,
-                text: String::new(),
-                plan: Err(failure.at_line(group.line)),
-            };
-            let declaration = Declaration::new(Identity::Nameless);
-            vec![Candidate { draft, declaration }]
-        });
-        let description = self.description(block.section);
-        for candidate in candidates {
-            let mut declaration = candidate.declaration;
-            declaration.identity = Identity::Text(TextIdentity {
-                heading: heading.clone().or_else(|| self.title(block.section)),
-                importance: Importance::Listed,
-                ..TextIdentity::default()
-            });
-            declaration.title = self.title(block.section).unwrap_or_default();
-            if declaration.description.is_empty() {
-                declaration.description.clone_from(&description);
-            }
-            let mut draft = as_listed(candidate.draft);
-            draft.line = group.line;
-            self.add(draft, declaration, block);
         }
     }
 
@@ -207,12 +178,6 @@ impl<'a> Body<'a> {
             .ancestors(section)
             .find(|(_, section)| section.level >= 2)
             .map(|(_, section)| section.title.clone())
-    }
-
-    /// The heading of a section, whatever its level.
-    fn title(&self, section: usize) -> Option<String> {
-        let section = self.outline.sections.get(section)?;
-        (section.level > 0).then(|| section.title.clone())
     }
 
     /// The paragraph before an operation, in its section.

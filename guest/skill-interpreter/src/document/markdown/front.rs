@@ -11,9 +11,10 @@ use crate::model::Format;
 const FIRST_LINE: u32 = 2;
 
 /// Keys that front matter has and a structured skill has not, or that are read here.
-const OWN_KEYS: [&str; 5] = [
+const OWN_KEYS: [&str; 6] = [
     "metadata",
     "allowed-tools",
+    "compatibility",
     "auth_type",
     "runtime",
     "operations",
@@ -117,7 +118,13 @@ impl FrontMatter {
         if runtime || !self.skill.declared_capabilities.is_empty() {
             self.code_fences = CodeFences::All;
         }
-        for key in ["metadata", "allowed-tools", "auth_type", "runtime"] {
+        for key in [
+            "metadata",
+            "allowed-tools",
+            "compatibility",
+            "auth_type",
+            "runtime",
+        ] {
             if let Some(value) = root.get(key).filter(|value| !value.is_null()) {
                 self.skill.recorded.insert(key.to_owned(), value.to_json());
             }

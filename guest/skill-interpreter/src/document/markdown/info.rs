@@ -54,10 +54,16 @@ pub(crate) fn split(info: &str) -> (String, impl Iterator<Item = &str>) {
 /// The class of a fence: the first that fits (K-95).
 pub(crate) fn class(language: &str, text: &str) -> Class {
     match language {
+        "http" | "text" | "plaintext" | "txt" | "" if verb::begins(text) => Class::Http,
+        // Requests as they are written in documents. GET and POST are also commands, of tools that few have.
+        "bash" | "sh" | "shell" | "zsh" | "terminal" | "curl" | "console" | "json" | "jsonc"
+            if verb::is_all(text) =>
+        {
+            Class::Http
+        }
         "bash" | "sh" | "shell" | "zsh" | "terminal" | "curl" => Class::Shell(Prompts::Dollar),
         "console" | "shell-session" => Class::Shell(Prompts::DollarOrHash),
         "" if begins_with_command(text) => Class::Shell(Prompts::Dollar),
-        "http" | "text" | "plaintext" | "" if verb::begins(text) => Class::Http,
         "python" | "py" | "python3" => Class::Code(Runtime::Python),
         "javascript" | "js" | "node" => Class::Code(Runtime::Node),
         "typescript" | "ts" => Class::Code(Runtime::TypeScript),
@@ -68,20 +74,14 @@ pub(crate) fn class(language: &str, text: &str) -> Class {
 
 /// K-105: without a tag, the first word after an optional `$ ` decides. A comment is not a word (K-392).
 fn begins_with_command(text: &str) -> bool {
-    let Some(line) = first_line(text) else {
-        return false;
-    };
-    let line = line.strip_prefix("$ ").unwrap_or(line);
-    line.split_whitespace()
-        .next()
-        .is_some_and(|word| COMMANDS.contains(&word))
+    first_line(text).is_some_and(is_command)
 }
 
-/// What may follow a method: a path, an address, or a variable that stands for one.
-pub(crate) fn is_target(text: &str) -> bool {
-    ["/", "http", "{", "$"]
-        .iter()
-        .any(|begin| text.starts_with(begin))
+/// Whether the first word of a line, after an optional `$ `, is a command that is known.
+fn is_command(line: &str) -> bool {
+    let line = line.strip_prefix("$ ").unwrap_or(line);
+    let word = line.split_whitespace().next();
+    word.is_some_and(|word| COMMANDS.contains(&word))
 }
 
 /// The first line that is neither blank nor a comment.

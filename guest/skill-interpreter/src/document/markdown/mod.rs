@@ -4,17 +4,17 @@
 //! first, because names of secrets and the base URL decide how commands are read; then `body` goes through the blocks in
 //! order and makes candidates for operations. [`naming`] joins duplicates and gives ids when the candidates are assembled.
 
+mod addresses;
 mod annotation;
 mod annotations;
 mod body;
 mod bounds;
 mod front;
 mod info;
-mod labels;
 mod lines;
 mod listed;
 pub mod naming;
-mod numbering;
+pub(crate) mod numbering;
 pub mod onboarding;
 mod outline;
 mod prompt;
@@ -80,8 +80,9 @@ pub fn read(
     add_new(&mut skill.secrets, section::secrets(&outline));
     add_new(&mut skill.secrets, annotations.secrets());
     if skill.base_url.is_none() {
-        skill.base_url = section::base_url(&lines, first_line);
+        skill.base_url = section::base_url(&lines);
     }
+    skill.addresses = addresses::read(&lines);
     if skill.onboarding.is_none() {
         skill.onboarding = onboarding::read(&outline, &lines);
     }

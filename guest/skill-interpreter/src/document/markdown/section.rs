@@ -5,7 +5,7 @@ use url::Url;
 
 use super::lines::Lines;
 use super::outline::{Block, Kind, Outline, Span, plain};
-use super::wording::{addresses, after_base_url_label, is_constant_name};
+use super::wording::{addresses, after_base_label, is_constant_name};
 use crate::assemble::secrets::looks_secret;
 use crate::document::SkillDeclaration;
 use crate::identifier::slug;
@@ -80,18 +80,20 @@ pub(crate) fn secrets(outline: &Outline) -> Vec<String> {
         .collect()
 }
 
-/// K-103: the first URL on a line, or on the lines of a fence, that is labelled `Base URL`.
-///
-/// The label of a fence, or of a line that is nothing but the URL, stands on the line before, blank lines between.
-pub(crate) fn base_url(lines: &Lines<'_>, first_line: u32) -> Option<String> {
-    let mut number = first_line;
+/// Returns the address that the document calls its base: the first one behind such a label, on its line or in the lines of
+/// a fence or the line that follows.
+pub(crate) fn base_url(lines: &Lines<'_>) -> Option<String> {
+    let mut number = 1;
     while let Some(line) = lines.get(number) {
         number = number.saturating_add(1);
-        let Some(rest) = after_base_url_label(line) else {
+        let Some((rest, begins_line)) = after_base_label(line) else {
             continue;
         };
         if let Some(found) = base_in(rest) {
             return Some(found);
+        }
+        if !begins_line {
+            continue;
         }
         let next = (number..=lines.count()).find(|number| {
             lines
@@ -115,16 +117,22 @@ pub(crate) fn base_url(lines: &Lines<'_>, first_line: u32) -> Option<String> {
     None
 }
 
-/// The first address of a text that a request can be sent to as it stands: without variables and user information.
+/// The first address of a text that a request can be sent to, without user information; of one whose path goes on with a
+/// variable, what stands before it.
 fn base_in(text: &str) -> Option<String> {
-    addresses(text)
-        .find(|address| {
-            !address.contains(['{', '}', '$'])
-                && Url::parse(address).is_ok_and(|url| {
-                    url.has_host() && url.username().is_empty() && url.password().is_none()
-                })
-        })
-        .map(str::to_owned)
+    addresses(text).find_map(|address| {
+        let end = ["{", "$", "<", "...", "…"]
+            .iter()
+            .filter_map(|mark| address.find(mark))
+            .min();
+        let literal = match end {
+            Some(end) => address.get(..end)?.rsplit_once('/')?.0,
+            None => address,
+        };
+        let url = Url::parse(literal).ok()?;
+        let is_plain = url.has_host() && url.username().is_empty() && url.password().is_none();
+        is_plain.then(|| literal.to_owned())
+    })
 }
 
 /// The character that a fence is made of, if a line begins or ends one.

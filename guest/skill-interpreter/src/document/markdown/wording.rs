@@ -29,24 +29,56 @@ pub(crate) fn is_result_label(line: &str) -> bool {
         })
 }
 
-/// Whether a line is labelled `Base URL` (K-103), and what follows the label on it.
-///
-/// `The API Base URL` and `BASE_API_URL` are the same label.
-pub(crate) fn after_base_url_label(line: &str) -> Option<&str> {
-    let line = line.trim_start_matches(|character| !is_word(character));
-    let line = word(line, "the").unwrap_or(line);
-    let line = word(line, "api").unwrap_or(line);
-    let line = word(line, "base")?;
-    let line = word(line, "api").unwrap_or(line);
-    let after = strip_ignoring_case(line, "url")?;
-    (!after.starts_with(is_word)).then_some(after)
-}
+/// How documents call the address that their endpoints are relative to, in lower case.
+const BASE_LABELS: [&str; 26] = [
+    "api base url",
+    "api_base_url",
+    "base url",
+    "base_url",
+    "base-url",
+    "baseurl",
+    "base api url",
+    "base_api_url",
+    "base uri",
+    "base endpoint",
+    "api base",
+    "api_base",
+    "apibase",
+    "api endpoint",
+    "api url",
+    "api_url",
+    "apiurl",
+    "api host",
+    "api root",
+    "基础 url",
+    "基础url",
+    "基础地址",
+    "api 地址",
+    "api基础",
+    "基本 url",
+    "基本url",
+];
 
-/// `text` without a first word and what separates it from the next one.
-fn word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
-    let rest = strip_ignoring_case(text, word)?;
-    let next = rest.trim_start_matches([' ', '\t', '_', '-']);
-    (next.len() < rest.len()).then_some(next)
+/// What follows the first label of a base address on a line, and whether the label begins the line.
+pub(crate) fn after_base_label(line: &str) -> Option<(&str, bool)> {
+    let lower = line.to_ascii_lowercase();
+    let is_bounded = |start: usize, end: usize| {
+        let before = lower.get(..start).and_then(|text| text.chars().next_back());
+        let after = lower.get(end..).and_then(|text| text.chars().next());
+        !before.is_some_and(|c| c.is_ascii_alphanumeric())
+            && !after.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    let found = BASE_LABELS.iter().filter_map(|label| {
+        let start = lower.find(label)?;
+        let end = start.saturating_add(label.len());
+        is_bounded(start, end).then_some((start, std::cmp::Reverse(end)))
+    });
+    let (start, std::cmp::Reverse(end)) = found.min()?;
+    let before = line
+        .get(..start)?
+        .split(|c| !is_word(c))
+        .filter(|word| !word.is_empty());
+    Some((line.get(end..)?, before.count() <= 2))
 }
 
 /// The `http` and `https` addresses in a text, each as far as a reader would say.
@@ -149,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn k_103_lines_labelled_base_url() {
+    fn lines_labelled_with_a_base() {
         for (line, rest) in [
             ("Base URL: https://a.example", ": https://a.example"),
             ("**Base URL:** `x`", ":** `x`"),
@@ -158,8 +190,15 @@ mod tests {
             ("## Base-URL", ""),
             ("The base API URL is x", " is x"),
             ("BASE_URL=x", "=x"),
+            ("API Endpoint: x", ": x"),
+            ("基础 URL：`x`", "：`x`"),
+            ("Requests go to the base URL x", " x"),
         ] {
-            assert_eq!(after_base_url_label(line), Some(rest), "{line}");
+            assert_eq!(
+                after_base_label(line).map(|(rest, _)| rest),
+                Some(rest),
+                "{line}"
+            );
         }
         for line in [
             "",
@@ -167,11 +206,9 @@ mod tests {
             "URL base",
             "Base URLs",
             "Database URL: x",
-            "Use the base URL x",
             "url",
-            "base base url",
         ] {
-            assert_eq!(after_base_url_label(line), None, "{line}");
+            assert_eq!(after_base_label(line), None, "{line}");
         }
     }
 

@@ -6,7 +6,7 @@ use super::parameter::{Inputs, Parameter, Place, described, schema};
 use super::reference::{Api, Version};
 use super::schema::{Converter, Stop};
 use crate::document::tree::{self, Node};
-use crate::draft::{BodyDraft, Media};
+use crate::draft::{BodyDraft, Media, MultipartDraft, PartContent, Spelling, Template};
 use crate::failure::Failure;
 
 /// The input that is the body, in 3.x and for forms.
@@ -61,6 +61,11 @@ struct NewBody<'a> {
 
 fn add(inputs: &mut Inputs, body: NewBody<'_>) -> BodyDraft {
     let media = media(&body.r#type);
+    if media == Media::Multipart
+        && let Some(parts) = parts_with_files(inputs, &body)
+    {
+        return BodyDraft::Multipart(parts);
+    }
     let name = inputs.name(body.wanted, BODY);
     // A file is not a value: K-207 lists it under `files`.
     if media != Media::File {
@@ -76,6 +81,56 @@ fn add(inputs: &mut Inputs, body: NewBody<'_>) -> BodyDraft {
         media,
         content_type,
     }
+}
+
+/// The parts of a form that sends files, which are none of the input: each comes from the `files` of a call. Of files that are
+/// all optional the first one is sent.
+fn parts_with_files(inputs: &mut Inputs, body: &NewBody<'_>) -> Option<Vec<MultipartDraft>> {
+    let properties = body.schema.get("properties")?.as_object()?;
+    let required: Vec<&str> = body
+        .schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let is_required = |name: &str| required.contains(&name);
+    let files = || properties.iter().filter(|(_, schema)| is_file(schema));
+    let first = files().next()?.0;
+    let any_required = files().any(|(name, _)| is_required(name));
+    let mut parts = Vec::new();
+    for (name, schema) in properties {
+        let content = if !is_file(schema) {
+            let input = inputs.name(name, BODY);
+            if is_required(name) {
+                inputs.required.push(input.clone());
+            }
+            inputs.properties.insert(input.clone(), schema.clone());
+            PartContent::Text(Template::variable(input, Spelling::Declared))
+        } else if is_required(name) || !any_required && name == first {
+            PartContent::File(Template::variable(name.clone(), Spelling::Declared))
+        } else {
+            continue;
+        };
+        parts.push(MultipartDraft {
+            name: name.clone(),
+            content,
+            content_type: None,
+            filename: None,
+        });
+    }
+    Some(parts)
+}
+
+/// Whether a schema is that of a file, or of a list of files.
+fn is_file(schema: &Value) -> bool {
+    let is_binary = |schema: &Value| {
+        schema
+            .get("format")
+            .is_some_and(|format| format == "binary")
+    };
+    is_binary(schema) || schema.get("items").is_some_and(is_binary)
 }
 
 /// The body of an operation of 3.x.
@@ -97,6 +152,10 @@ pub(super) fn request_body<'t>(
         return Ok(None);
     };
     let schema = match content.get("schema") {
+        // Its properties are looked at.
+        Some(schema) if media(r#type) == Media::Multipart => {
+            converter.schema(api.resolve(schema)?)?
+        }
         Some(schema) => converter.schema(schema)?,
         None => json!({}),
     };
@@ -139,7 +198,12 @@ pub(super) fn body_parameters<'t>(
     for part in parameters.iter().filter(|one| one.place == Place::Form) {
         let r#type = part.node.get("type").and_then(|name| name.as_text());
         has_file |= r#type == Some("file");
-        let schema = described(schema(api, converter, part)?, part.node);
+        let schema = if r#type == Some("file") {
+            json!({"type": "string", "format": "binary"})
+        } else {
+            schema(api, converter, part)?
+        };
+        let schema = described(schema, part.node);
         if part.is_required() {
             required.push(part.name);
         }

@@ -16,6 +16,7 @@ use self::parameter::{Inputs, Place};
 use self::reference::{Api, Version};
 use self::schema::{Schemas, malformed};
 use self::server::Source;
+use super::markdown::numbering::Taken;
 use super::tree::{self, Node};
 use super::{Candidate, Document, SkillDeclaration};
 use crate::context::Context;
@@ -24,7 +25,7 @@ use crate::draft::{
     Declaration, Draft, DraftStage, HttpDraft, Identity, InputDeclaration, WirePlace, WrittenAs,
 };
 use crate::failure::{Code, Failure};
-use crate::identifier::{is_id, slug};
+use crate::identifier::{fold, is_id, slug};
 use crate::limits;
 use crate::model::Format;
 use crate::request::LoadRequest;
@@ -56,12 +57,20 @@ pub fn read(
     if context.skill_id.is_none() {
         return Err(malformed_title(root));
     }
-    let found = found(api)?;
+    let mut found = found(api)?;
+    keep_only(&request.only, &mut found)?;
+    if found.len() > limits::OPERATIONS {
+        return Err(
+            limits::exceeded("operations of the skill", limits::OPERATIONS)
+                .with_hint("load a part with --only TAG, PATH or ID"),
+        );
+    }
     ignored(root, &found, diagnostics);
     let reader = Reader {
         api,
         source: Source {
             address: &request.source_url,
+            requested: request.base_url.is_some(),
             context: &context,
         },
     };
@@ -193,14 +202,43 @@ fn found<'t>(api: Api<'t>) -> Result<Vec<Found<'t>>, Failure> {
                 }
             }
         }
-        if all.len() > limits::OPERATIONS {
-            return Err(limits::exceeded(
-                "operations of the skill",
-                limits::OPERATIONS,
-            ));
-        }
     }
     Ok(all)
+}
+
+/// Keeps the operations that have one of the tags, paths (or the beginning of one, up to a `/`) or ids.
+fn keep_only(only: &[String], found: &mut Vec<Found<'_>>) -> Result<(), Failure> {
+    if only.is_empty() {
+        return Ok(());
+    }
+    found.retain(|one| {
+        let tags = one.operation.get("tags");
+        only.iter().any(|wanted| {
+            let has_tag = || {
+                let mut tags = tags.iter().flat_map(|tags| tags.items());
+                tags.any(|tag| {
+                    tag.as_text()
+                        .is_some_and(|tag| tag.eq_ignore_ascii_case(wanted))
+                })
+            };
+            let below = || one.path.strip_prefix(wanted.trim_end_matches('/'));
+            let is_path = || {
+                wanted.starts_with('/')
+                    && below().is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            let written = one.operation.get("operationId").and_then(|id| id.as_text());
+            let has_id = || {
+                let method = one.method.as_deref().unwrap_or_default();
+                written == Some(wanted) || id(written, method, one.path) == *wanted
+            };
+            is_path() || has_tag() || has_id()
+        })
+    });
+    if found.is_empty() {
+        let message = "only: no operation has this tag, path or id";
+        return Err(Failure::new(Code::InvalidRequest, message).at_path("only"));
+    }
+    Ok(())
 }
 
 /// K-180: what is no request.
@@ -242,8 +280,19 @@ impl<'t> Reader<'_, 't> {
     ) -> Result<Vec<Candidate>, Failure> {
         let mut schemas = Schemas::new(self.api);
         let mut candidates = Vec::new();
+        let mut taken = Taken::default();
         for one in found {
-            candidates.push(self.candidate(one, &mut schemas, diagnostics)?);
+            let mut candidate = self.candidate(one, &mut schemas, diagnostics)?;
+            if let Identity::Verbatim(id) = &mut candidate.declaration.identity {
+                // An id that was made, or cut, must not collide; one that stands there is the author's.
+                let written = one.operation.get("operationId").and_then(|id| id.as_text());
+                if written == Some(id) {
+                    taken.take(fold(id));
+                } else if !taken.take(fold(id)) {
+                    *id = taken.numbered(&fold(id));
+                }
+            }
+            candidates.push(candidate);
         }
         // What goes in is needed, and comes first.
         for (one, candidate) in found.iter().zip(&mut candidates) {

@@ -203,10 +203,18 @@ pub(super) fn schema<'t>(
     if api.version == Version::Two && parameter.place != Place::Body {
         return converter.parameter(parameter.node);
     }
-    match parameter.node.get("schema") {
-        Some(schema) => converter.schema(schema),
-        None => Ok(json!({})),
+    if let Some(schema) = parameter.node.get("schema") {
+        return converter.schema(schema);
     }
+    let content = parameter.node.get("content");
+    let Some((media, content)) = content.and_then(|content| content.entries().next()) else {
+        return Ok(json!({}));
+    };
+    let mut text = json!({"type": "string", "contentMediaType": media.text});
+    if let (Some(schema), Value::Object(text)) = (content.get("schema"), &mut text) {
+        text.insert("contentSchema".to_owned(), converter.schema(schema)?);
+    }
+    Ok(text)
 }
 
 /// The schema with the description that stands beside it, unless it has one.
@@ -239,9 +247,7 @@ fn style(api: Api<'_>, parameter: &Parameter<'_>, place: WirePlace) -> Result<St
             _ => Err(unsupported("its collectionFormat is not supported there")),
         };
     }
-    if node.get("content").is_some() {
-        return Err(unsupported("content in place of a schema is not supported"));
-    }
+    // `content` in place of a schema: the input is the text as it is sent.
     let default = match place {
         WirePlace::Path | WirePlace::Header => "simple",
         _ => "form",

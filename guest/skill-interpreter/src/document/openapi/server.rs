@@ -22,6 +22,14 @@ pub(super) fn base(
     source: &Source<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Result<String, Failure> {
+    if let Some(base) = source
+        .context
+        .base_url
+        .as_ref()
+        .filter(|_| source.requested)
+    {
+        return Ok(base.as_str().trim_end_matches('/').to_owned());
+    }
     let server = match api.version {
         Version::Two => host_and_base_path(api.root, source)?,
         _ => {
@@ -70,6 +78,8 @@ pub(super) fn base(
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Source<'a> {
     pub(super) address: &'a str,
+    /// Whether the request gives the base, which then goes before every server.
+    pub(super) requested: bool,
     pub(super) context: &'a Context,
 }
 

@@ -30,7 +30,7 @@ pub fn read(source: &str, first_line: u32) -> Result<Tree<'_>, TreeError> {
     while let Some(byte) = source.as_bytes().get(at) {
         at = reader.take(*byte, at)?;
     }
-    Tree::new(source, reader.nodes, reader.texts)
+    Tree::new(source, reader.nodes, reader.texts, false)
 }
 
 struct Reader<'a> {

@@ -113,6 +113,8 @@ pub struct Tree<'a> {
     /// Texts that do not stand in the source as they are: with escapes or folding applied.
     texts: Vec<Box<str>>,
     index: Index,
+    /// Whether it is YAML, where `<<` merges.
+    is_yaml: bool,
 }
 
 /// One node.
@@ -160,12 +162,18 @@ impl<'a> Tree<'a> {
     }
 
     /// Checks the keys of all mappings and makes them findable.
-    fn new(source: &'a str, nodes: Vec<Stored>, texts: Vec<Box<str>>) -> Result<Self, TreeError> {
+    fn new(
+        source: &'a str,
+        nodes: Vec<Stored>,
+        texts: Vec<Box<str>>,
+        is_yaml: bool,
+    ) -> Result<Self, TreeError> {
         let mut tree = Self {
             source,
             nodes,
             texts,
             index: Index::default(),
+            is_yaml,
         };
         tree.index = Index::new(&tree)?;
         Ok(tree)

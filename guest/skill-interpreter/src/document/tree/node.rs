@@ -4,6 +4,9 @@ use serde_json::{Map, Number};
 
 use super::{Children, Kind, Scalar, Stored, Tree, position};
 
+/// The key whose value is merged into its map.
+const MERGE: &str = "<<";
+
 /// One value of a document. It is a small handle, to be copied.
 #[derive(Debug, Clone, Copy)]
 pub struct Node<'t> {
@@ -112,13 +115,26 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The value of a key, if it is a map that has the key; `null` is a value here.
+    /// The value of a key, if it is a map that has the key, its own or a merged one; `null` is a value here.
     pub fn get(&self, key: &str) -> Option<Self> {
+        self.own(key)
+            .or_else(|| self.merged().iter().find_map(|merged| merged.get(key)))
+    }
+
+    fn own(&self, key: &str) -> Option<Self> {
         if !self.is_map() {
             return None;
         }
         let value = self.tree.index.find(self.tree, self.position, key)?;
         Self::at(self.tree, value)
+    }
+
+    /// The maps that `<<` merges into this one: of YAML 1.1, and written to this day.
+    fn merged(&self) -> Vec<Self> {
+        let value = self.own(MERGE).filter(|_| self.tree.is_yaml);
+        let list = value.iter().flat_map(Self::items);
+        let maps = value.iter().copied().chain(list);
+        maps.filter(Self::is_map).collect()
     }
 
     /// The items of a list; of anything else, none.
@@ -128,8 +144,31 @@ impl<'t> Node<'t> {
             .filter_map(move |child| Self::at(tree, child))
     }
 
-    /// The keys and values of a map in the order of the source; of anything else, none.
+    /// The keys and values of a map in the order of the source, then merged ones; of anything else, none.
     pub fn entries(&self) -> impl Iterator<Item = (Key<'t>, Self)> + use<'t> {
+        let merged = self.merged();
+        let merges = !merged.is_empty();
+        let own = self.own_entries();
+        own.filter(move |(key, _)| !merges || key.text != MERGE)
+            .chain(self.merged_entries(&merged))
+    }
+
+    /// The entries of merged maps whose keys are not the map's own; of two, the first.
+    fn merged_entries(&self, merged: &[Self]) -> Vec<(Key<'t>, Self)> {
+        let mut seen = std::collections::BTreeSet::new();
+        let mut entries = Vec::new();
+        for map in merged {
+            let below = map.merged_entries(&map.merged());
+            for (key, value) in map.own_entries().chain(below) {
+                if key.text != MERGE && self.own(key.text).is_none() && seen.insert(key.text) {
+                    entries.push((key, value));
+                }
+            }
+        }
+        entries
+    }
+
+    fn own_entries(&self) -> impl Iterator<Item = (Key<'t>, Self)> + use<'t> {
         let tree = self.tree;
         let mut children = self.children(Kind::Map);
         std::iter::from_fn(move || {

@@ -37,7 +37,7 @@ pub fn read(source: &str, first_line: u32) -> Result<Tree<'_>, TreeError> {
         let (event, span) = next.map_err(|error| reader.syntax(&error))?;
         reader.take(event, span)?;
     }
-    Tree::new(source, reader.nodes, reader.texts)
+    Tree::new(source, reader.nodes, reader.texts, true)
 }
 
 struct Reader<'a> {
@@ -270,7 +270,7 @@ impl Reader<'_> {
             return Err(TreeError::SecondDocument { line });
         }
         let position = self.nodes.len();
-        if position >= YAML_NODES {
+        if position >= self.most_nodes() {
             return Err(self.too_many_nodes(span));
         }
         self.nodes.push(Stored {
@@ -296,10 +296,10 @@ impl Reader<'_> {
         parent.text = parent.text.saturating_add(child.text);
         parent.height = parent.height.max(child.height.saturating_add(1));
         let Expansion { nodes, text, .. } = *parent;
-        if nodes > YAML_NODES {
+        if nodes > self.most_nodes() {
             return Err(self.too_many_nodes(span));
         }
-        if text > MAX_YAML_TEXT {
+        if text > MAX_YAML_TEXT.max(self.source.len().saturating_mul(2)) {
             return Err(TreeError::Limit {
                 what: "bytes of text with aliases followed",
                 most: MAX_YAML_TEXT,
@@ -307,6 +307,11 @@ impl Reader<'_> {
             });
         }
         Ok(())
+    }
+
+    /// How many nodes there may be with aliases followed: a long text has many without any alias.
+    fn most_nodes(&self) -> usize {
+        YAML_NODES.max(self.source.len() / 8)
     }
 
     fn line(&self, span: Span) -> u32 {
@@ -324,7 +329,11 @@ impl Reader<'_> {
         }
         TreeError::Syntax {
             language: "YAML",
-            reason: "the text does not parse".to_owned(),
+            reason: format!(
+                "{} (column {})",
+                cut(&error.kind().to_string()),
+                error.marker().col().saturating_add(1)
+            ),
             line,
         }
     }
@@ -347,7 +356,7 @@ impl Reader<'_> {
     fn too_many_nodes(&self, span: Span) -> TreeError {
         TreeError::Limit {
             what: "YAML nodes with aliases followed",
-            most: YAML_NODES,
+            most: self.most_nodes(),
             line: self.line(span),
         }
     }

@@ -51,6 +51,9 @@ impl Body<'_> {
             self.example(block, fence);
             return;
         }
+        if class == Class::Data {
+            self.headed_body(&fence.text);
+        }
         let drafts = self.drafts(class, given.as_ref(), block, fence, diagnostics);
         self.operations(drafts, given, block);
     }

