@@ -6,27 +6,37 @@
 
 #![no_main]
 
-use content_hydrate::effects::{
-    Command, Effects, Exit, FetchError, File, FsError, HttpRequest, HttpResponse, ProcessError, ReadRequest,
-};
+use content_hydrate::host::fetch::{FetchError, FetchFailure, HttpRequest, HttpResponse};
+use content_hydrate::host::fs_read::{File, FsError, Listing, ReadRequest, TreeRequest};
+use content_hydrate::host::process::{Command, Exit, ProcessError};
+use content_hydrate::host::{Fetch, ReadFiles, RunCommands};
 use libfuzzer_sys::fuzz_target;
 
 struct Files<'a>(Vec<&'a [u8]>, usize);
 
-impl Effects for Files<'_> {
+impl ReadFiles for Files<'_> {
     fn read(&mut self, requests: &[ReadRequest]) -> Vec<Result<File, FsError>> {
         let mut next = |_| {
             let bytes = self.0.get(self.1).ok_or(FsError::NotFound)?;
             self.1 += 1;
-            Ok(File { bytes: bytes.to_vec() })
+            Ok(File { bytes: bytes.to_vec(), truncated: false, executable: false })
         };
         requests.iter().map(&mut next).collect()
     }
 
-    fn fetch(&mut self, requests: &[HttpRequest]) -> Vec<Result<HttpResponse, FetchError>> {
-        requests.iter().map(|_| Err(FetchError::Denied)).collect()
+    fn tree(&mut self, requests: &[TreeRequest]) -> Vec<Result<Listing, FsError>> {
+        requests.iter().map(|_| Err(FsError::Denied)).collect()
     }
+}
 
+impl Fetch for Files<'_> {
+    fn send(&mut self, requests: &[HttpRequest]) -> Vec<Result<HttpResponse, FetchFailure>> {
+        let denied = |_| Err(FetchFailure { reason: FetchError::Denied, url: String::new() });
+        requests.iter().map(denied).collect()
+    }
+}
+
+impl RunCommands for Files<'_> {
     fn run(&mut self, commands: &[Command]) -> Vec<Result<Exit, ProcessError>> {
         commands.iter().map(|_| Err(ProcessError::Denied)).collect()
     }

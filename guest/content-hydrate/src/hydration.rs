@@ -6,10 +6,10 @@ use kit::{
 };
 
 use crate::{
+    Effects,
     budget::Budget,
     checksum,
     code::Code,
-    effects::Effects,
     lenient, reading,
     reference::{Candidates, Reference, declared},
     request::{Format, Request},

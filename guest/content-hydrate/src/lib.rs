@@ -1,15 +1,14 @@
 //! The component `content.hydrate`: RFC 0020 Content Hydration, all of its parsing and deciding.
 //!
 //! It resolves URIs, reads front matter, lists, orders and describes what a document depends on, and writes
-//! the answer. It has no effects of its own: what it reads, fetches and runs goes through [`Effects`], whose
-//! component side is the world `hydrant:host/skill`. Natively the same code serves tests, benchmarks and
-//! fuzzers. Same request and same answers, same bytes (DT-01).
+//! the answer. It has no effects of its own: what it reads, fetches and runs goes through the hostcalls of
+//! [`kit::host`]. Natively the same code serves tests, benchmarks and fuzzers. The same request with the same
+//! answers gives the same bytes.
 
 mod budget;
 mod checksum;
 mod code;
 mod cycles;
-pub mod effects;
 mod hydration;
 mod lenient;
 mod link;
@@ -23,18 +22,22 @@ mod skill;
 mod tool;
 pub mod uri;
 
-#[cfg(target_family = "wasm")]
-mod component;
-
 #[cfg(test)]
 mod tests;
 
+use kit::host::{Fetch, ReadFiles, RunCommands};
 use object::Layout;
 
 pub use code::Code;
-pub use effects::Effects;
-pub use kit::SkillError;
+pub use kit::{SkillError, host};
 pub use request::{Format, Request};
+
+/// The hostcalls of hydration.
+pub trait Effects: ReadFiles + Fetch + RunCommands {}
+
+impl<T: ReadFiles + Fetch + RunCommands> Effects for T {}
+
+kit::component!(crate::describe, crate::run);
 
 /// What the component says of itself: one JSON object with `name`, `description`, `input_schema` and
 /// `output_schema`.

@@ -1,10 +1,12 @@
 //! Reading URIs: files by path, the rest by URL, up to a batch at a time.
 
 use kit::SkillError;
+use kit::host::fetch::{Encodings, HttpRequest, HttpResponse, Method, Overflow as BodyOverflow};
+use kit::host::fs_read::{Overflow, ReadRequest, Symlinks};
 
 use crate::{
+    Effects,
     budget::Budget,
-    effects::{Effects, HttpRequest, HttpResponse, ReadRequest},
     uri::{Place, Uri},
 };
 
@@ -37,6 +39,8 @@ pub(crate) fn read(
             Place::File(path) => files.push(ReadRequest {
                 path: path.clone(),
                 max_bytes: MAX_BYTES,
+                overflow: Overflow::Refuse,
+                symlinks: Symlinks::Follow,
             }),
             Place::Web => pages.push(get(uri)),
             Place::Nowhere => {}
@@ -51,7 +55,7 @@ pub(crate) fn read(
     let mut pages = if pages.is_empty() {
         Vec::new()
     } else {
-        effects.fetch(&pages)
+        effects.send(&pages)
     }
     .into_iter();
     places
@@ -72,11 +76,16 @@ pub(crate) fn read(
 
 fn get(uri: &Uri) -> HttpRequest {
     HttpRequest {
+        method: Method::Get,
         url: uri.as_str().to_owned(),
         headers: vec![("accept".to_owned(), ACCEPT.to_owned())],
+        body: None,
+        encodings: Encodings::Identity,
         max_bytes: MAX_BYTES,
+        overflow: BodyOverflow::Refuse,
         timeout_ms: FETCH_TIMEOUT_MS,
         max_redirects: MAX_REDIRECTS,
+        body_types: Vec::new(),
     }
 }
 

@@ -121,7 +121,7 @@ mod tests {
             (r#"{"uri":"a","format":"yaml"}"#, "unknown variant `yaml`"),
             (r#"{"uri":"a","depth":0}"#, "depth must be 1 to 16, not 0"),
             (r#"{"uri":"a","depth":17}"#, "depth must be 1 to 16, not 17"),
-            (r#"{"uri":"a","uri":"b"}"#, "duplicate field `uri`"),
+            (r#"{"uri":"a","uri":"b"}"#, "`uri` is given twice"),
             (r#"["a"]"#, "not a JSON object"),
         ];
         for (json, expected) in cases {

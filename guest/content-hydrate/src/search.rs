@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use kit::SkillError;
 
 use crate::{
+    Effects,
     budget::Budget,
     code::Code,
     cycles,
-    effects::Effects,
     reading::{self, BATCH},
     reference::{Candidate, Candidates, MAX_DEPENDENCIES, Reference},
     request::Request,

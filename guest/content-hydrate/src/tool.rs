@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use kit::host::process::{Command, Ending, Exit, ProcessError, Target, Tool as ToolCommand};
 use kit::{SkillError, text};
 
 use crate::{
+    Effects,
     budget::Budget,
     checksum,
     code::Code,
-    effects::{Command, Effects, Ending, Exit, Flag, ProcessError},
     reading::{self, BATCH},
     reference::{MAX_DEPENDENCIES, Reference},
     search::Found,
@@ -138,7 +139,7 @@ fn probe(
     let commands: Vec<Command> = tools
         .iter()
         .zip(paths)
-        .filter_map(|(tool, path)| Some(command(tool, path.as_deref().ok()?, Flag::Description)))
+        .filter_map(|(tool, path)| Some(command(tool, path.as_deref().ok()?, "--description")))
         .collect();
     let mut answers = run(effects, &commands).into_iter();
     tools
@@ -168,7 +169,7 @@ fn ask_for_help(
         .zip(paths)
         .zip(&*states)
         .filter(|(_, state)| matches!(state, State::NeedsHelp))
-        .filter_map(|((tool, path), _)| Some(command(tool, path.as_deref().ok()?, Flag::Help)))
+        .filter_map(|((tool, path), _)| Some(command(tool, path.as_deref().ok()?, "--help")))
         .collect();
     let mut answers = run(effects, &commands).into_iter();
     for state in states {
@@ -190,11 +191,13 @@ fn run(effects: &mut impl Effects, commands: &[Command]) -> Vec<Result<Exit, Pro
     }
 }
 
-fn command(tool: &Declared<'_>, path: &str, flag: Flag) -> Command {
+fn command(tool: &Declared<'_>, path: &str, flag: &str) -> Command {
     Command {
-        path: path.to_owned(),
-        declared_by: tool.declared_by.to_owned(),
-        flag,
+        target: Target::Tool(ToolCommand {
+            path: path.to_owned(),
+            declared_by: tool.declared_by.to_owned(),
+        }),
+        arguments: vec![flag.to_owned()],
         timeout_ms: TIMEOUT_MS,
         max_output_bytes: MAX_OUTPUT_BYTES,
     }
@@ -274,7 +277,7 @@ fn refused(error: ProcessError) -> State {
         ProcessError::FetchFailed => State::Failed(Code::FetchFailed),
         // It was found, so it has bytes (C-04).
         ProcessError::NotStartable => State::Ran(Err(Code::ExecutionFailed)),
-        ProcessError::NoDirectory | ProcessError::InvalidRequest => {
+        ProcessError::NoDirectory | ProcessError::NotDirectory | ProcessError::InvalidRequest => {
             State::Failed(Code::ExecutionFailed)
         }
     }

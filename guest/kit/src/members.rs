@@ -25,13 +25,7 @@ impl Members {
     /// # Errors
     /// `invalid_request` when it is not one JSON object, names a member twice or is nested too deeply.
     pub fn parse(request: &[u8]) -> Result<Self, SkillError> {
-        match parse(request)? {
-            Value::Object(members) => Ok(Self(members)),
-            _ => Err(SkillError::new(
-                INVALID_REQUEST,
-                "the request is not a JSON object",
-            )),
-        }
+        object(request).map(Self)
     }
 
     /// A required string of so many bytes, without NUL.
@@ -180,7 +174,21 @@ fn string(name: &str, value: Value, bytes: &RangeInclusive<usize>) -> Result<Str
     Ok(text)
 }
 
-/// Reads one JSON value strictly (TB-17).
+/// Reads the members of one JSON object strictly.
+///
+/// # Errors
+/// As [`parse`], and when the value is no object.
+pub fn object(request: &[u8]) -> Result<Map<String, Value>, SkillError> {
+    match parse(request)? {
+        Value::Object(members) => Ok(members),
+        _ => Err(SkillError::new(
+            INVALID_REQUEST,
+            "the request is not a JSON object",
+        )),
+    }
+}
+
+/// Reads one JSON value strictly: no name twice in an object, nesting at most 128.
 ///
 /// # Errors
 /// `invalid_request`; the details name a member that occurs twice.

@@ -4,8 +4,9 @@
 //! by its name and never ignored.
 
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
-use crate::SkillError;
+use crate::{SkillError, members};
 
 /// The code of a request that is not what the component takes.
 pub const INVALID_REQUEST: &str = "invalid_request";
@@ -17,16 +18,23 @@ pub const INVALID_REQUEST: &str = "invalid_request";
 /// `invalid_request` when the bytes are no JSON object, when a member is missing, given twice, unknown or
 /// of another type; the message names it.
 pub fn parse<T: DeserializeOwned>(request: &[u8]) -> Result<T, SkillError> {
-    // serde reads a struct from an array of its members too; a request is an object.
-    let begins = request.iter().find(|byte| !byte.is_ascii_whitespace());
-    if begins != Some(&b'{') {
-        return Err(SkillError::new(
-            INVALID_REQUEST,
-            "the request is not a JSON object",
-        ));
-    }
-    serde_json::from_slice(request)
-        .map_err(|error| SkillError::new(INVALID_REQUEST, &error.to_string()))
+    from_members(members::object(request)?)
+}
+
+/// Reads a request from members that were read strictly.
+///
+/// # Errors
+///
+/// `invalid_request` when a member is missing, unknown or of another type; the message names it.
+pub fn from_members<T: DeserializeOwned>(members: Map<String, Value>) -> Result<T, SkillError> {
+    serde_path_to_error::deserialize(Value::Object(members)).map_err(|error| {
+        let path = error.path().to_string();
+        let message = match path.as_str() {
+            "." => error.inner().to_string(),
+            path => format!("{path}: {}", error.inner()),
+        };
+        SkillError::new(INVALID_REQUEST, &message)
+    })
 }
 
 #[cfg(test)]
@@ -47,12 +55,13 @@ mod tests {
 
     #[test]
     fn anything_else_is_refused_with_what_is_wrong() {
-        let cases: [(&[u8], &str); 5] = [
+        let cases: [(&[u8], &str); 6] = [
             (b"[\"Ann\"]", "not a JSON object"),
-            (b"", "not a JSON object"),
+            (b"", "not JSON"),
+            (b"{\"name\":\"A\",\"name\":\"B\"}", "`name` is given twice"),
             (b"{}", "missing field `name`"),
             (b"{\"name\":\"Ann\",\"root\":\"/\"}", "unknown field `root`"),
-            (b"{\"name\":7}", "invalid type"),
+            (b"{\"name\":7}", "name: invalid type"),
         ];
         for (request, expected) in cases {
             let error = parse::<Greeting>(request).unwrap_err();

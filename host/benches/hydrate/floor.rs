@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use content_hydrate::effects::{
-    Command, Effects, Exit, FetchError, File, FsError, HttpRequest, HttpResponse, ProcessError,
-    ReadRequest,
-};
+use content_hydrate::host::fetch::{FetchError, FetchFailure, HttpRequest, HttpResponse};
+use content_hydrate::host::fs_read::{File, FsError, Listing, ReadRequest, TreeRequest};
+use content_hydrate::host::process::{Command, Exit, ProcessError};
+use content_hydrate::host::{Fetch, ReadFiles, RunCommands};
 use wasmtime::component::{Component, InstancePre, Linker, ResourceTable};
 use wasmtime::{
     Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Store,
@@ -21,20 +21,38 @@ pub(crate) fn native_hydrate(os: &Path, uri: &str) -> Vec<u8> {
 
 struct PlainFiles<'a>(&'a Path);
 
-impl Effects for PlainFiles<'_> {
+impl ReadFiles for PlainFiles<'_> {
     fn read(&mut self, requests: &[ReadRequest]) -> Vec<Result<File, FsError>> {
         let read = |request: &ReadRequest| {
             let relative = request.path.strip_prefix("/os/").ok_or(FsError::Denied)?;
             let bytes = fs::read(self.0.join(relative)).map_err(|_| FsError::NotFound)?;
-            Ok(File { bytes })
+            Ok(File {
+                bytes,
+                truncated: false,
+                executable: false,
+            })
         };
         requests.iter().map(read).collect()
     }
 
-    fn fetch(&mut self, requests: &[HttpRequest]) -> Vec<Result<HttpResponse, FetchError>> {
-        requests.iter().map(|_| Err(FetchError::Denied)).collect()
+    fn tree(&mut self, requests: &[TreeRequest]) -> Vec<Result<Listing, FsError>> {
+        requests.iter().map(|_| Err(FsError::Denied)).collect()
     }
+}
 
+impl Fetch for PlainFiles<'_> {
+    fn send(&mut self, requests: &[HttpRequest]) -> Vec<Result<HttpResponse, FetchFailure>> {
+        let denied = |request: &HttpRequest| {
+            Err(FetchFailure {
+                reason: FetchError::Denied,
+                url: request.url.clone(),
+            })
+        };
+        requests.iter().map(denied).collect()
+    }
+}
+
+impl RunCommands for PlainFiles<'_> {
     fn run(&mut self, commands: &[Command]) -> Vec<Result<Exit, ProcessError>> {
         commands.iter().map(|_| Err(ProcessError::Denied)).collect()
     }

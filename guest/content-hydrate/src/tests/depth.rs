@@ -169,7 +169,11 @@ fn d_01_references_count_from_the_skill_that_declares_them() {
         ["os://kits/rope/s.md", "os://kits/t.md"]
     );
     assert_eq!(members(&payload, "tools", "description"), ["U"]);
-    assert_eq!(host.runs[0][0].declared_by, "os://kits/rope/s.md", "TD-03");
+    assert_eq!(
+        tool(&host.runs[0][0]).declared_by,
+        "os://kits/rope/s.md",
+        "TD-03"
+    );
 }
 
 #[test]

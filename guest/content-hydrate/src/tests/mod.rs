@@ -13,14 +13,12 @@ mod v2;
 
 use std::collections::BTreeMap;
 
-use crate::{
-    Format, Request, SkillError,
-    effects::{
-        Command, Effects, Ending, Exit, FetchError, File, Flag, FsError, HttpRequest, HttpResponse,
-        ProcessError, ReadRequest,
-    },
-    hydrate,
-};
+use kit::host::fetch::{FetchError, FetchFailure, HttpRequest, HttpResponse};
+use kit::host::fs_read::{File, FsError, Listing, Overflow, ReadRequest, TreeRequest};
+use kit::host::process::{Command, Ending, Exit, ProcessError, Target, Tool};
+use kit::host::{Fetch, ReadFiles, RunCommands};
+
+use crate::{Format, Request, SkillError, hydrate};
 
 /// What a fake tool answers to each flag.
 #[derive(Clone)]
@@ -98,7 +96,7 @@ impl FakeHost {
     }
 }
 
-impl Effects for FakeHost {
+impl ReadFiles for FakeHost {
     fn read(&mut self, requests: &[ReadRequest]) -> Vec<Result<File, FsError>> {
         self.reads.push(
             requests
@@ -109,6 +107,7 @@ impl Effects for FakeHost {
         requests
             .iter()
             .map(|request| match self.files.get(&request.path) {
+                _ if request.overflow != Overflow::Refuse => panic!("a part of a file"),
                 None => Err(FsError::NotFound),
                 Some(Err(error)) => Err(*error),
                 Some(Ok(bytes)) if u32::try_from(bytes.len()).unwrap() > request.max_bytes => {
@@ -116,12 +115,20 @@ impl Effects for FakeHost {
                 }
                 Some(Ok(bytes)) => Ok(File {
                     bytes: bytes.clone(),
+                    truncated: false,
+                    executable: false,
                 }),
             })
             .collect()
     }
 
-    fn fetch(&mut self, requests: &[HttpRequest]) -> Vec<Result<HttpResponse, FetchError>> {
+    fn tree(&mut self, _: &[TreeRequest]) -> Vec<Result<Listing, FsError>> {
+        panic!("hydration lists no directory")
+    }
+}
+
+impl Fetch for FakeHost {
+    fn send(&mut self, requests: &[HttpRequest]) -> Vec<Result<HttpResponse, FetchFailure>> {
         self.reads
             .push(requests.iter().map(|request| request.url.clone()).collect());
         requests
@@ -129,46 +136,77 @@ impl Effects for FakeHost {
             .map(|request| {
                 assert_eq!(request.max_bytes, 4 << 20);
                 assert_eq!((request.timeout_ms, request.max_redirects), (10_000, 5));
-                match self.pages.get(&request.url) {
-                    None => Err(FetchError::Denied),
-                    Some(Err(error)) => Err(*error),
-                    Some(Ok((status, body))) => Ok(HttpResponse {
-                        status: *status,
-                        body: body.clone(),
+                let page = self.pages.get(&request.url);
+                match page.cloned().unwrap_or(Err(FetchError::Denied)) {
+                    Err(reason) => Err(FetchFailure {
+                        reason,
+                        url: request.url.clone(),
+                    }),
+                    Ok((status, body)) => Ok(HttpResponse {
+                        status,
+                        url: request.url.clone(),
+                        headers: Vec::new(),
+                        body,
+                        truncated: false,
+                        unread: false,
                     }),
                 }
             })
             .collect()
     }
+}
 
+impl RunCommands for FakeHost {
     fn run(&mut self, commands: &[Command]) -> Vec<Result<Exit, ProcessError>> {
         self.runs.push(commands.to_vec());
         commands
             .iter()
-            .map(
-                |command| match (self.tools.get(&command.path), command.flag) {
-                    (None, _) => Err(ProcessError::Denied),
-                    (Some(tool), Flag::Description) => tool.description.clone(),
-                    (Some(tool), Flag::Help) => tool.help.clone(),
-                },
-            )
+            .map(|command| match self.tools.get(path(command)) {
+                None => Err(ProcessError::Denied),
+                Some(tool) if flag(command) == "--description" => tool.description.clone(),
+                Some(tool) => tool.help.clone(),
+            })
             .collect()
     }
 }
 
+/// The tool that a command describes.
+fn tool(command: &Command) -> &Tool {
+    match &command.target {
+        Target::Tool(tool) => tool,
+        other => panic!("hydration runs {other:?}"),
+    }
+}
+
+/// The path of that tool.
+fn path(command: &Command) -> &str {
+    &tool(command).path
+}
+
+/// The one argument of a command.
+fn flag(command: &Command) -> &str {
+    let [flag] = command.arguments.as_slice() else {
+        panic!("{:?}", command.arguments);
+    };
+    flag
+}
+
 fn exit(status: u8, stdout: impl AsRef<[u8]>) -> Result<Exit, ProcessError> {
-    Ok(Exit {
-        ending: Ending::Exited(status),
-        stdout: stdout.as_ref().to_vec(),
-        stdout_truncated: false,
-    })
+    exited(Ending::Exited(status), stdout.as_ref())
 }
 
 fn ended(ending: Ending) -> Result<Exit, ProcessError> {
+    exited(ending, b"partial")
+}
+
+fn exited(ending: Ending, stdout: &[u8]) -> Result<Exit, ProcessError> {
     Ok(Exit {
         ending,
-        stdout: b"partial".to_vec(),
+        stdout: stdout.to_vec(),
         stdout_truncated: false,
+        stderr: Vec::new(),
+        stderr_truncated: false,
+        duration_ms: 1,
     })
 }
 

@@ -369,9 +369,10 @@ fn n_02_any_2xx_body_is_the_resource_and_its_url_the_base() {
     host.file("c.md", "---\nname: C\ndescription: y\n---\n");
     let payload = host.payload("HTTPS://lib.example/kits/a.md#x");
     assert_eq!(members(&payload, "skills", "name"), ["B", "C"]);
-    assert_eq!(host.runs[0][0].path, "https://lib.example/kits/t.sh");
+    assert_eq!(path(&host.runs[0][0]), "https://lib.example/kits/t.sh");
     assert_eq!(
-        host.runs[0][0].declared_by, "https://lib.example/kits/a.md",
+        tool(&host.runs[0][0]).declared_by,
+        "https://lib.example/kits/a.md",
         "TD-03"
     );
     for (status, error) in [(404, None), (304, None), (0, Some(FetchError::Timeout))] {
@@ -387,14 +388,21 @@ fn n_02_any_2xx_body_is_the_resource_and_its_url_the_base() {
 #[test]
 fn n_01_what_is_accepted_is_said() {
     struct Recorder(Vec<(String, String)>);
-    impl Effects for Recorder {
+    impl ReadFiles for Recorder {
         fn read(&mut self, _: &[ReadRequest]) -> Vec<Result<File, FsError>> {
             Vec::new()
         }
-        fn fetch(&mut self, requests: &[HttpRequest]) -> Vec<Result<HttpResponse, FetchError>> {
+        fn tree(&mut self, _: &[TreeRequest]) -> Vec<Result<Listing, FsError>> {
+            Vec::new()
+        }
+    }
+    impl Fetch for Recorder {
+        fn send(&mut self, requests: &[HttpRequest]) -> Vec<Result<HttpResponse, FetchFailure>> {
             self.0.clone_from(&requests[0].headers);
             Vec::new()
         }
+    }
+    impl RunCommands for Recorder {
         fn run(&mut self, _: &[Command]) -> Vec<Result<Exit, ProcessError>> {
             Vec::new()
         }

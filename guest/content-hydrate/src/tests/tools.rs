@@ -18,7 +18,7 @@ fn description(
 fn flags(host: &FakeHost) -> Vec<Vec<&str>> {
     host.runs
         .iter()
-        .map(|run| run.iter().map(|command| command.flag.as_str()).collect())
+        .map(|run| run.iter().map(flag).collect())
         .collect()
 }
 
@@ -36,10 +36,13 @@ fn bb_05_h_03_a_tool_is_described_and_its_uri_absolute() {
     assert_eq!(host.payload("agents/agent-with-tools.md"), described);
     let command = &host.runs[1][0];
     assert_eq!(
-        (command.path.as_str(), command.flag),
-        (path, Flag::Description)
+        tool(command),
+        &Tool {
+            path: path.to_owned(),
+            declared_by: "os://agents/agent-with-tools.md".to_owned(),
+        }
     );
-    assert_eq!(command.declared_by, "os://agents/agent-with-tools.md");
+    assert_eq!(command.arguments, ["--description"]);
     assert_eq!(
         (command.timeout_ms, command.max_output_bytes),
         (5_000, 65_536),
@@ -176,13 +179,9 @@ fn p_3c_all_tools_are_asked_in_two_lists() {
             "D"
         ]
     );
-    let paths = |run: &[Command]| {
-        run.iter()
-            .map(|command| command.path.clone())
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(paths(&host.runs[0]), ["/os/a", "/os/b", "/os/c", "/os/d"]);
-    assert_eq!(paths(&host.runs[1]), ["/os/b", "/os/d"]);
+    let paths = |run: usize| host.runs[run].iter().map(path).collect::<Vec<_>>();
+    assert_eq!(paths(0), ["/os/a", "/os/b", "/os/c", "/os/d"]);
+    assert_eq!(paths(1), ["/os/b", "/os/d"]);
 }
 
 #[test]
@@ -190,10 +189,7 @@ fn s_14_a_tool_entry_is_a_path_and_never_words() {
     let tools = "---\ntools: ['./t.sh --evil', '--version', '$(id)', '; rm']\n---\n";
     let mut host = FakeHost::new(&[("a.md", tools)]);
     host.payload("a.md");
-    let paths: Vec<&str> = host.runs[0]
-        .iter()
-        .map(|command| command.path.as_str())
-        .collect();
+    let paths: Vec<&str> = host.runs[0].iter().map(path).collect();
     assert_eq!(
         paths,
         ["/os/$(id)", "/os/--version", "/os/; rm", "/os/t.sh --evil"]
