@@ -66,7 +66,7 @@ pub fn hydrate(effects: &mut impl Effects, request: &Request) -> Result<Vec<u8>,
     request.check()?;
     let answer = hydration::hydrate(effects, request)?;
     match request.format {
-        Format::Json => Ok(payload::write(&answer, request)),
+        Format::Json => payload::write(&answer, request),
         Format::Link => link::write(answer, Layout::List),
         Format::V2 => link::write(answer, Layout::Mapping),
     }

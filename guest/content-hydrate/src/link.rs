@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use kit::{
-    SkillError, front_matter, json,
+    SkillError, front_matter,
     yaml::{self, Entry, Style},
 };
 
@@ -77,14 +77,8 @@ fn no_document(code: Code, uri: &str) -> SkillError {
         Code::UnsupportedScheme => ("unsupported_scheme", "UNSUPPORTED_SCHEME"),
         _ => ("parse_error", "PARSE_ERROR"),
     };
-    let mut details = format!("{{\"code\":\"{word}\",\"uri\":").into_bytes();
-    json::write_string(&mut details, uri);
-    details.push(b'}');
-    let error = SkillError::new(name, &format!("ERROR: {word} {uri}"));
-    match String::from_utf8(details) {
-        Ok(details) => error.with_details(details),
-        Err(_) => error,
-    }
+    SkillError::new(name, &format!("ERROR: {word} {uri}"))
+        .with_details(serde_json::json!({ "code": word, "uri": uri }).to_string())
 }
 
 /// The text with the edits, whose ranges count from `offset`.

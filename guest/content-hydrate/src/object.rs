@@ -1,6 +1,6 @@
 //! An entry as an object of a document, in the four ways it can be laid out (LF-02 to LF-06, V2-01).
 
-use kit::{front_matter::LineBreak, json};
+use kit::front_matter::LineBreak;
 
 use crate::{code::Code, skill::Skill, tool::Tool};
 
@@ -169,9 +169,7 @@ fn is_simple_key(quoted: &str) -> bool {
 /// YAML lets these stand in quotes for the sake of JSON, but not every parser does (ours does not), and
 /// LF-10 wants a document that parses.
 fn quoted(text: &str) -> String {
-    let mut json = Vec::new();
-    json::write_string(&mut json, text);
-    let json = String::from_utf8(json).unwrap_or_default();
+    let json = serde_json::Value::from(text).to_string();
     if json.chars().all(is_printable) {
         return json;
     }

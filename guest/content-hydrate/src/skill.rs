@@ -5,6 +5,8 @@ use kit::{
     yaml::{self, Items, Value, Yaml},
 };
 
+use serde::{Serialize, Serializer};
+
 use crate::{budget::Budget, checksum, code::Code, lenient};
 
 /// L-03: items of a raw array.
@@ -14,14 +16,15 @@ const MAX_ITEMS: usize = 1_000;
 const USED_KEYS: [&str; 4] = ["name", "description", "skills", "tools"];
 
 /// An entry of `skills`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Skill {
     pub(crate) uri: String,
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) skills: Raw,
     pub(crate) tools: Raw,
-    /// C-01, if asked for.
+    /// Of its file, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) checksum: Option<String>,
 }
 
@@ -39,6 +42,12 @@ pub(crate) enum Raw {
     },
 }
 
+impl Serialize for Raw {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.strings())
+    }
+}
+
 impl Raw {
     const EMPTY: Self = Self::Array {
         items: Vec::new(),
@@ -46,7 +55,7 @@ impl Raw {
     };
 
     /// The strings of the payload.
-    pub(crate) fn strings(&self) -> impl Iterator<Item = &str> {
+    fn strings(&self) -> impl Iterator<Item = &str> {
         let (items, last): (&[Option<String>], _) = match self {
             Self::NotAnArray => (&[], Some(Code::ParseError)),
             Self::Array { items, cut } => (items, cut.then_some(Code::LimitExceeded)),

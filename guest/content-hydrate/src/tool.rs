@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use kit::host::process::{Command, Ending, Exit, ProcessError, Target, Tool as ToolCommand};
 use kit::{SkillError, text};
+use serde::Serialize;
 
 use crate::{
     Effects,
@@ -26,11 +27,12 @@ const TIMEOUT_MS: u32 = 5_000;
 const MAX_OUTPUT_BYTES: u32 = 64 << 10;
 
 /// An entry of `tools`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Tool {
     pub(crate) uri: String,
     pub(crate) description: String,
-    /// C-01, if asked for.
+    /// Of its bytes, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) checksum: Option<String>,
 }
 

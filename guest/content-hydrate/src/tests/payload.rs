@@ -3,10 +3,10 @@
 use super::*;
 
 fn empty(uri: &str, content: &str) -> String {
-    let mut out = b"{\"content\":".to_vec();
-    kit::json::write_string(&mut out, content);
-    let content = String::from_utf8(out).unwrap();
-    format!(r#"{content},"metadata":{{"uri":"{uri}","dependencies":{{"skills":[],"tools":[]}}}}}}"#)
+    let content = serde_json::json!(content);
+    format!(
+        r#"{{"content":{content},"metadata":{{"uri":"{uri}","dependencies":{{"skills":[],"tools":[]}}}}}}"#
+    )
 }
 
 #[test]

@@ -89,9 +89,7 @@ proptest! {
         front_matter in yaml_like(), content in "[a-z\n]{0,9}", v2: bool, name in any::<String>()
     ) {
         let file = format!("---\n{front_matter}---\n{content}");
-        let mut quoted = Vec::new();
-        kit::json::write_string(&mut quoted, &name);
-        let skill = format!("---\nname: {}\n---\n", String::from_utf8(quoted).unwrap());
+        let skill = format!("---\nname: {}\n---\n", serde_json::json!(name));
         let mut host = FakeHost::new(&[("a.md", file.clone()), ("b.md", skill)]);
         let format = if v2 { Format::V2 } else { Format::Link };
         if let Ok(linked) = host.document("a.md", format) {

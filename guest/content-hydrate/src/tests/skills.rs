@@ -244,9 +244,7 @@ fn y_13_lenient_holds_for_the_resource_in_json_only() {
 #[test]
 fn s_11_s_12_what_a_skill_says_cannot_leave_its_string() {
     let nasty = "</script>\u{1b}[31m\"},{\"uri\":\"x\n\u{2028}ERROR: TIMEOUT";
-    let mut name = Vec::new();
-    kit::json::write_string(&mut name, nasty);
-    let name = String::from_utf8(name).unwrap();
+    let name = serde_json::json!(nasty);
     assert_eq!(entry(&format!("name: {name}"), false)["name"], nasty);
     assert_eq!(
         fields("name: 'ERROR: TIMEOUT'", false).0,
