@@ -15,6 +15,7 @@ pub mod media;
 pub mod members;
 pub mod path;
 pub mod process;
+pub mod redact;
 pub mod request;
 pub mod text;
 pub mod yaml;

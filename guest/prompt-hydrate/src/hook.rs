@@ -1,80 +1,91 @@
-//! The JSON that the hook gets on stdin (section 2), and which prompts it passes over (section 4).
+//! The JSON that the hook gets on stdin, and which prompts it passes over.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
 
 use crate::redact;
 use crate::respond::{Failure, Skip};
 
-/// bytes of stdin.
+/// Bytes of stdin.
 const MAX_BYTES: usize = 8 * 1024 * 1024;
 
-/// The keys that are used.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The keys that are used.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
 pub struct Input {
     /// Empty: absent.
+    #[serde(deserialize_with = "text")]
     pub prompt: String,
     /// Empty: absent.
+    #[serde(deserialize_with = "text")]
     pub session_id: String,
     /// Of the transcript.
+    #[serde(deserialize_with = "text_or_nothing")]
     pub transcript_path: Option<String>,
     /// Working directory of the user's session.
+    #[serde(deserialize_with = "text_or_nothing")]
     pub cwd: Option<String>,
     /// Of a subagent.
+    #[serde(deserialize_with = "text_or_nothing")]
     pub agent_id: Option<String>,
     /// Of a subagent.
+    #[serde(deserialize_with = "text_or_nothing")]
     pub agent_type: Option<String>,
     /// `UserPromptSubmit`, if it says so.
+    #[serde(rename = "hook_event_name", deserialize_with = "text_or_nothing")]
     pub event: Option<String>,
+}
+
+/// Reads a text; null is an empty one.
+fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// Reads a text; a value of another type is as good as none.
+fn text_or_nothing<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Field {
+        Text(String),
+        Other(IgnoredAny),
+    }
+    Ok(match Field::deserialize(deserializer)? {
+        Field::Text(text) => Some(text),
+        Field::Other(_) => None,
+    })
 }
 
 impl Input {
     /// Reads stdin.
     ///
     /// # Errors
-    /// `stdin` for what Q-15 calls bad input. The detail never quotes it.
+    /// `stdin` for input that is no JSON object of the hook. The detail never quotes it.
     pub fn parse(stdin: &str) -> Result<Self, Failure> {
         if stdin.len() > MAX_BYTES {
             return Err(bad("over 8 MiB"));
         }
-        let text = stdin.strip_prefix('\u{FEFF}').unwrap_or(stdin);
-        if !text
-            .trim_start_matches([' ', '\t', '\n', '\r'])
-            .starts_with('{')
-        {
+        let stdin = stdin.strip_prefix('\u{FEFF}').unwrap_or(stdin);
+        let json = without_lone_surrogates(stdin);
+        // serde reads a struct from an array too.
+        if !json.trim_ascii_start().starts_with('{') {
             return Err(bad("not a JSON object"));
         }
-        let Keys(keys) = serde_json::from_str(&without_lone_surrogates(text)).map_err(|error| {
-            bad(&format!(
-                "not JSON: line {} column {}",
-                error.line(),
-                error.column()
-            ))
+        let mut reader = serde_json::Deserializer::from_str(&json);
+        let input = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+            match error.path().to_string().as_str() {
+                path @ ("prompt" | "session_id") if error.inner().is_data() => {
+                    bad(&format!("{path} is not a string"))
+                }
+                _ => not_json(error.inner()),
+            }
         })?;
-        let [
-            prompt,
-            session_id,
-            transcript_path,
-            cwd,
-            agent_id,
-            agent_type,
-            event,
-        ] = keys;
-        Ok(Self {
-            prompt: prompt.required("prompt")?,
-            session_id: session_id.required("session_id")?,
-            transcript_path: transcript_path.text(),
-            cwd: cwd.text(),
-            agent_id: agent_id.text(),
-            agent_type: agent_type.text(),
-            event: event.text(),
-        })
+        reader.end().map_err(|error| not_json(&error))?;
+        Ok(input)
     }
 
-    /// the name of another event, as one short line.
+    /// Returns the name of another event, as one short line.
     #[must_use]
     pub fn event_warning(&self) -> Option<String> {
         let event = self.event.as_deref()?;
@@ -82,7 +93,7 @@ impl Input {
             .then(|| redact::excerpt(event, 60, "..."))
     }
 
-    /// The first rule by which the prompt is passed over (section 4).
+    /// The first rule by which the prompt is passed over.
     #[must_use]
     pub fn skip(&self, enabled: bool) -> Option<Skip> {
         let prompt = self.prompt.trim_start();
@@ -109,7 +120,7 @@ impl Input {
         Some(Skip { rule })
     }
 
-    ///
+    /// Whether the prompt is that of a subagent.
     fn is_of_subagent(&self) -> bool {
         let given = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.is_empty());
         let path = self.transcript_path.as_deref().unwrap_or_default();
@@ -121,10 +132,10 @@ impl Input {
     }
 }
 
-/// What begins the block that an expanded command leaves.
+/// What begins the block that an expanded command leaves.
 pub const COMMAND_MARKS: &[&str] = &["<command-name>", "<command-message>"];
 
-/// The text that is routed: the arguments of an expanded command where they say something, else the prompt.
+/// The text that is routed: the arguments of an expanded command where they say something, else the prompt.
 #[must_use]
 pub fn routed_text(prompt: &str) -> &str {
     command_arguments(prompt.trim_start()).unwrap_or(prompt)
@@ -153,11 +164,16 @@ pub fn arguments_of_command(text: &str) -> Option<&str> {
     arguments.get(..end).map(str::trim)
 }
 
+fn not_json(error: &serde_json::Error) -> Failure {
+    let (line, column) = (error.line(), error.column());
+    bad(&format!("not JSON: line {line} column {column}"))
+}
+
 fn bad(detail: &str) -> Failure {
     Failure::new("stdin", detail)
 }
 
-/// JSON with each escape of half a surrogate pair replaced by that of U+FFFD, which serde_json would refuse.
+/// JSON with each escape of half a surrogate pair replaced by that of U+FFFD, which serde_json would refuse.
 fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
     if !json.contains("\\ud") && !json.contains("\\uD") {
         return Cow::Borrowed(json);
@@ -195,131 +211,6 @@ fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     let all = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     all.then(|| u16::from_str_radix(digits, 16).ok())?
-}
-
-/// The value of a key.
-#[derive(Debug, Default)]
-enum Field {
-    #[default]
-    Absent,
-    Text(String),
-    Other,
-}
-
-impl Field {
-    /// null and absent read as "".
-    fn required(self, key: &str) -> Result<String, Failure> {
-        match self {
-            Self::Absent => Ok(String::new()),
-            Self::Text(text) => Ok(text),
-            Self::Other => Err(bad(&format!("{key} is not a string"))),
-        }
-    }
-
-    /// a wrong type reads as absent.
-    fn text(self) -> Option<String> {
-        match self {
-            Self::Text(text) => Some(text),
-            Self::Absent | Self::Other => None,
-        }
-    }
-}
-
-/// The values of [`KEYS`]; of a key that is given twice, the last.
-struct Keys([Field; 7]);
-
-const KEYS: [&str; 7] = [
-    "prompt",
-    "session_id",
-    "transcript_path",
-    "cwd",
-    "agent_id",
-    "agent_type",
-    "hook_event_name",
-];
-
-impl<'de> Deserialize<'de> for Keys {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(KeysVisitor)
-    }
-}
-
-struct KeysVisitor;
-
-impl<'de> Visitor<'de> for KeysVisitor {
-    type Value = Keys;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Keys, A::Error> {
-        let mut keys = Keys(Default::default());
-        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
-            match keys.0.iter_mut().zip(KEYS).find(|(_, known)| *known == key) {
-                Some((field, _)) => *field = map.next_value()?,
-                // However deep it is: ignoring does not recurse.
-                None => {
-                    map.next_value::<IgnoredAny>()?;
-                }
-            }
-        }
-        Ok(keys)
-    }
-}
-
-impl<'de> Deserialize<'de> for Field {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FieldVisitor)
-    }
-}
-
-struct FieldVisitor;
-
-impl<'de> Visitor<'de> for FieldVisitor {
-    type Value = Field;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Field, E> {
-        Ok(Field::Text(text.to_owned()))
-    }
-
-    fn visit_string<E: de::Error>(self, text: String) -> Result<Field, E> {
-        Ok(Field::Text(text))
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<Field, E> {
-        Ok(Field::Absent)
-    }
-
-    fn visit_bool<E: de::Error>(self, _: bool) -> Result<Field, E> {
-        Ok(Field::Other)
-    }
-
-    fn visit_i64<E: de::Error>(self, _: i64) -> Result<Field, E> {
-        Ok(Field::Other)
-    }
-
-    fn visit_u64<E: de::Error>(self, _: u64) -> Result<Field, E> {
-        Ok(Field::Other)
-    }
-
-    fn visit_f64<E: de::Error>(self, _: f64) -> Result<Field, E> {
-        Ok(Field::Other)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Field, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Field::Other)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Field, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Field::Other)
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! The component `prompt.hydrate`: from a terse prompt to a plan, without a language model.
+//! The component `prompt.hydrate`: from a terse prompt to a plan, without a language model.
 //!
-//! 1. [`request`] reads the request, [`hook`] the JSON of the hook and decides whether the prompt is skipped.
+//! 1. [`request`] reads the request, [`hook`] reads the JSON of the hook and decides whether the prompt is skipped.
 //! 2. [`text`] takes the prompt apart, [`session`] the transcript, [`catalogue`] the workflow files.
 //! 3. [`signals`] says what kind of sentence it is, [`route`] which workflow it takes, or that none is certain enough.
 //! 4. [`plan`] makes the items of that workflow for this prompt, and checks every plan, its own and a model's.
@@ -13,7 +13,6 @@ pub mod codebase;
 pub mod document;
 pub mod hook;
 pub mod plan;
-pub mod redact;
 pub mod request;
 pub mod respond;
 pub mod route;
@@ -21,6 +20,7 @@ pub mod session;
 pub mod signals;
 pub mod text;
 
+pub use kit::redact;
 pub use respond::{describe, run};
 
 kit::component!(crate::describe, crate::run);

@@ -244,9 +244,8 @@ fn q_95_ids_yes_and_no_and_unknown_keys() {
     assert_eq!(flow.triggers, ["one two", "three four"]);
     assert_eq!(flow.triggers, block.triggers);
     for broken in [
-        "triggers: &t [a b]\n",
-        "title: !!str x\n",
-        "<<: {title: x}\n",
+        "triggers: [*t]\n",
+        "title: [a, b]\n",
         "title: x\n---\ntitle: y\n",
     ] {
         let catalogue = read("x", broken);

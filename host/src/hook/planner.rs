@@ -175,7 +175,7 @@ pub struct Skip {
     pub rule: String,
 }
 
-/// A line of `catalog check`.
+/// A line of `catalog check`.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 pub struct Finding {
     /// `error` or `warning`.
@@ -184,7 +184,7 @@ pub struct Finding {
     pub file: String,
     /// From 1 on.
     pub line: u64,
-    /// `C01` to `C25`.
+    /// The manual has the list.
     pub code: String,
     /// In words.
     pub message: String,

@@ -1,53 +1,45 @@
-//! What is wrong with a catalogue: of one file by what its reader noted, of files together by what is here.
+//! What is wrong with a catalogue: of one file by what its reader noted, of files together by what is here.
 
 use std::collections::BTreeSet;
 
-use super::load::{self, Shelf};
-use super::workflow::{MAX_EXAMPLES, Problem, Source};
-use super::{Catalogue, File, Modifies, StepKind, Workflow, embedded, registry};
+use serde::Serialize;
+
+use super::load::{Shelf, registry_of};
+use super::workflow::{
+    MAX_EXAMPLES, NOT_LOADED, OVER_LIMIT, Problem, Source, UNKNOWN_NAME, line_of,
+};
+use super::{Catalogue, File, Modifies, StepKind, Workflow, embedded};
+use crate::respond::one_line;
 use crate::route::{Question, decide};
 use crate::session::Facts;
 use crate::text::Prompt;
 
-/// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// The catalogue does not do what it says.
-    Error,
-    /// It may be meant so.
-    Warning,
-}
-
-impl Level {
-    /// `error` or `warning`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-        }
-    }
-}
-
 /// One line of `hydrant catalog check`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Errors are `C01` to `C12`, warnings `C20` to `C25`.
-    pub level: Level,
+    /// `error` where the catalogue does not do what it says, `warning` where that may be meant so.
+    pub level: &'static str,
     /// Its path below the catalogue.
     pub file: String,
     /// Counted from 1.
     pub line: usize,
-    /// `C01` to `C25`.
+    /// `C01` to `C24`; the manual has the list.
     pub code: &'static str,
-    /// One line.
+    /// One clean line.
     pub message: String,
 }
 
-/// Fewer examples than these are too few to know a workflow by (C24).
-const FEW_EXAMPLES: usize = 3;
+/// Files may change, and no CHECKPOINT and commit follow.
+const NO_CHECKPOINT: &str = "C08";
+/// An example takes another workflow.
+const TAKES_ANOTHER: &str = "C23";
+/// There are too few examples to know a workflow by.
+const FEW_EXAMPLES: &str = "C24";
 
-/// All findings of a catalogue and its packs, by file and line.
+/// Examples that a workflow should have.
+const ENOUGH_EXAMPLES: usize = 3;
+
+/// Returns all findings of a catalogue and its packs, by file and line.
 #[must_use]
 pub fn check(files: &[File]) -> Vec<Finding> {
     let packs: BTreeSet<&str> = files
@@ -55,18 +47,13 @@ pub fn check(files: &[File]) -> Vec<Finding> {
         .filter_map(|file| file.path.strip_prefix("packs/")?.split_once('/'))
         .map(|(pack, _)| pack)
         .collect();
-    let texts = load::texts(files);
-    let main = load::shelf(&texts, "");
+    let main = Shelf::read(files, "");
     let mut checker = Checker::default();
-    checker.shelf(&main, None);
-    let catalogue = Catalogue::load(files, &[]);
-    checker.routes(&main, &catalogue);
-    let mut seen = checker.triggers(&main, Vec::new());
+    checker.shelf(&main, None, &Catalogue::load(files, &[]));
     for pack in packs {
-        let shelf = load::shelf(&texts, &format!("packs/{pack}/"));
-        checker.shelf(&shelf, Some(&main));
-        checker.routes(&shelf, &Catalogue::load(files, &[pack.to_owned()]));
-        seen = checker.triggers(&shelf, seen);
+        let shelf = Shelf::read(files, &format!("packs/{pack}/"));
+        let catalogue = Catalogue::load(files, &[pack.to_owned()]);
+        checker.shelf(&shelf, Some(&main), &catalogue);
     }
     let mut findings = checker.findings;
     findings.sort_by(|a, b| (&a.file, a.line, a.code).cmp(&(&b.file, b.line, b.code)));
@@ -79,229 +66,142 @@ struct Checker {
     findings: Vec<Finding>,
 }
 
-/// A trigger, folded, and the workflow that has it.
-type Trigger = (String, String);
-
 impl Checker {
-    fn add(&mut self, file: &str, line: usize, code: &'static str, message: impl Into<String>) {
-        let level = if code >= "C20" {
-            Level::Warning
-        } else {
-            Level::Error
-        };
+    fn add(&mut self, file: &str, line: usize, code: &'static str, message: &str) {
         self.findings.push(Finding {
-            level,
+            level: if code < "C20" { "error" } else { "warning" },
             file: file.to_owned(),
             line,
             code,
-            message: message.into(),
+            message: one_line(message),
         });
     }
 
     fn problem(&mut self, file: &str, problem: &Problem) {
-        self.add(file, problem.line, problem.code, problem.message.clone());
+        self.add(file, problem.line, problem.code, &problem.message);
     }
 
-    /// A catalogue, or a pack beside its catalogue.
-    fn shelf(&mut self, shelf: &Shelf, main: Option<&Shelf>) {
+    /// Checks a catalogue, or a pack beside its catalogue.
+    fn shelf(&mut self, shelf: &Shelf, main: Option<&Shelf>, catalogue: &Catalogue) {
         for (file, problem) in &shelf.problems {
             self.problem(file, problem);
         }
-        self.index(shelf);
+        let index = format!("{}WORKFLOWS.md", shelf.folder);
+        if let Some(problem) = &shelf.index.problem {
+            self.problem(&index, problem);
+        }
+        for id in &shelf.index.ids {
+            if !shelf.sources.iter().any(|(stem, _)| stem == id) {
+                let line = line_of(&shelf.index.text, id);
+                self.add(&index, line, UNKNOWN_NAME, &format!("no workflows/{id}.md"));
+            }
+        }
         let known = Known::new(shelf, main);
         for (stem, source) in &shelf.sources {
-            let file = path(shelf, stem);
+            let file = shelf.path(stem);
             for problem in &source.problems {
                 self.problem(&file, problem);
             }
             if main.is_some_and(|main| main.sources.iter().any(|(other, _)| other == stem)) {
-                self.add(&file, 1, "C03", "the catalogue has a workflow of this id");
-            }
-            if let Some(workflow) = &source.workflow {
-                self.workflow(&file, workflow, source, &known);
-                self.examples(shelf, &file, workflow);
-            }
-        }
-    }
-
-    fn index(&mut self, shelf: &Shelf) {
-        let file = format!("{}WORKFLOWS.md", shelf.folder);
-        for problem in &shelf.index.problems {
-            self.problem(&file, problem);
-        }
-        for (id, line) in &shelf.index.ids {
-            if !shelf.sources.iter().any(|(stem, _)| stem == id) {
                 self.add(
                     &file,
-                    *line,
-                    "C05",
-                    format!("there is no workflows/{id}.md"),
-                );
-            }
-        }
-        if !shelf.has_index {
-            return;
-        }
-        for (stem, _) in &shelf.sources {
-            if !shelf.index.ids.iter().any(|(id, _)| id == stem) {
-                self.add(
-                    &path(shelf, stem),
                     1,
-                    "C20",
-                    "the index does not name this file",
+                    NOT_LOADED,
+                    "the catalogue has a workflow of this id",
                 );
+            }
+            if let Some(workflow) = &source.workflow {
+                self.names(&file, workflow, source, &known);
+                self.checkpoint(&file, workflow, source, &known);
+                self.examples(shelf, &file, workflow, catalogue);
             }
         }
     }
 
-    /// C06 to C09 and C25.
-    fn workflow(&mut self, file: &str, workflow: &Workflow, source: &Source, known: &Known<'_>) {
-        for (step, line) in workflow.steps.iter().zip(&source.lines.steps) {
-            if let Some(target) = &step.workflow {
-                if known.get(target).is_none() {
-                    self.add(
-                        file,
-                        *line,
-                        "C06",
-                        format!("there is no workflow {target:?}"),
-                    );
-                } else if known.reaches(target, &workflow.id) {
-                    self.add(file, *line, "C07", format!("{target:?} leads back here"));
-                }
-            }
-            for skill in skills_named(&step.name) {
-                if !known.skills.contains(&skill) {
-                    self.add(file, *line, "C25", format!("no skill {skill:?} is listed"));
-                }
+    fn names(&mut self, file: &str, workflow: &Workflow, source: &Source, known: &Known<'_>) {
+        for target in targets(workflow) {
+            let message = if known.get(target).is_none() {
+                format!("no workflow {target:?}")
+            } else if known.reaches(target, &workflow.id) {
+                format!("{target:?} leads back here")
+            } else {
+                continue;
+            };
+            self.add(file, line_of(&source.text, target), UNKNOWN_NAME, &message);
+        }
+        let conditional = workflow.guardrails_when.iter().flat_map(|(_, list)| list);
+        for name in workflow.guardrails.iter().chain(conditional) {
+            let bare = name.split(':').next().unwrap_or_default();
+            if !known.guardrails.contains(bare) {
+                let line = line_of(&source.text, name);
+                self.add(file, line, UNKNOWN_NAME, &format!("no guardrail {bare:?}"));
             }
         }
-        for (name, line) in &source.lines.guardrails {
-            let (name, parameter) = name.split_once(':').unwrap_or((name, ""));
-            if !known.guardrails.iter().any(|guardrail| guardrail == name) {
-                self.add(file, *line, "C09", format!("unknown guardrail {name:?}"));
-            }
-            if registry::is_skill(parameter) && !known.skills.iter().any(|s| s == parameter) {
-                self.add(
-                    file,
-                    *line,
-                    "C25",
-                    format!("no skill {parameter:?} is listed"),
-                );
-            }
-        }
-        self.rows(file, workflow, source.lines.modifies, known);
     }
 
-    /// C08
-    fn rows(&mut self, file: &str, workflow: &Workflow, line: usize, known: &Known<'_>) {
+    fn checkpoint(&mut self, file: &str, workflow: &Workflow, source: &Source, known: &Known<'_>) {
         if workflow.modifies == Modifies::No || workflow.category == "routing" {
             return;
         }
         let kinds = known.kinds(workflow, 0);
         let first = kinds.iter().position(|kind| *kind == StepKind::Checkpoint);
         let commit = kinds.iter().rposition(|kind| *kind == StepKind::Commit);
-        if first.is_none() {
-            self.add(
-                file,
-                line,
-                "C08",
-                "files may change and there is no CHECKPOINT",
-            );
+        let message = if first.is_none() {
+            "files may change and there is no CHECKPOINT"
         } else if workflow.modifies == Modifies::Yes && commit.is_none_or(|last| first > Some(last))
         {
-            self.add(
-                file,
-                line,
-                "C08",
-                "files change and no commit follows a CHECKPOINT",
-            );
-        }
+            "files change and no commit follows a CHECKPOINT"
+        } else {
+            return;
+        };
+        let line = line_of(&source.text, "modifies_files");
+        self.add(file, line, NO_CHECKPOINT, message);
     }
 
-    fn examples(&mut self, shelf: &Shelf, file: &str, workflow: &Workflow) {
-        let own = shelf.examples.iter().find(|(id, _)| *id == workflow.id);
-        let more = own.map_or(0, |(_, prompts)| prompts.len());
-        let count = workflow.examples.len().saturating_add(more);
-        if count < FEW_EXAMPLES {
-            self.add(file, 1, "C24", format!("{count} examples"));
+    /// Checks how many examples there are, and which workflow each of them takes.
+    fn examples(&mut self, shelf: &Shelf, file: &str, workflow: &Workflow, catalogue: &Catalogue) {
+        let more = shelf.prompts(&workflow.id);
+        let count = workflow.examples.len().saturating_add(more.len());
+        let prompts_file = format!("{}examples/{}.txt", shelf.folder, workflow.id);
+        if count < ENOUGH_EXAMPLES {
+            self.add(file, 1, FEW_EXAMPLES, &format!("{count} examples"));
         }
         if count > MAX_EXAMPLES {
-            let file = format!("{}examples/{}.txt", shelf.folder, workflow.id);
-            self.add(
-                &file,
-                1,
-                "C12",
-                format!("more than {MAX_EXAMPLES} examples"),
-            );
+            let message = format!("more than {MAX_EXAMPLES} examples");
+            self.add(&prompts_file, 1, OVER_LIMIT, &message);
+        }
+        if catalogue.get(&workflow.id).is_none() {
+            return;
+        }
+        let own = workflow.examples.iter().map(|text| (file, text));
+        let more = more.iter().map(|text| (prompts_file.as_str(), text));
+        for (file, text) in own.chain(more) {
+            let taken = workflow_of(text, &workflow.id, catalogue);
+            if taken != workflow.id {
+                let message = format!("{text:?} takes {taken}");
+                self.add(file, 1, TAKES_ANOTHER, &message);
+            }
         }
     }
+}
 
-    /// C22; `seen` are the triggers of what was checked before.
-    fn triggers(&mut self, shelf: &Shelf, mut seen: Vec<Trigger>) -> Vec<Trigger> {
-        for (stem, source) in &shelf.sources {
-            let Some(workflow) = &source.workflow else {
-                continue;
-            };
-            for (trigger, line) in workflow.triggers.iter().zip(&source.lines.triggers) {
-                let folded = crate::plan::line(trigger, usize::MAX).to_lowercase();
-                let other = seen
-                    .iter()
-                    .find(|(known, id)| *known == folded && *id != workflow.id);
-                if let Some((_, id)) = other {
-                    let message = format!(
-                        "{id} has the trigger {:?} too",
-                        super::workflow::short(trigger)
-                    );
-                    self.add(&path(shelf, stem), *line, "C22", message);
-                }
-                seen.push((folded, workflow.id.clone()));
-            }
-        }
-        seen
-    }
-
-    /// C23: each example, as a prompt.
-    fn routes(&mut self, shelf: &Shelf, catalogue: &Catalogue) {
-        for (stem, source) in &shelf.sources {
-            let Some(workflow) = &source.workflow else {
-                continue;
-            };
-            if catalogue.get(&workflow.id).is_none() {
-                continue;
-            }
-            let file = path(shelf, stem);
-            let own = workflow.examples.iter().zip(&source.lines.examples);
-            for (text, line) in own {
-                self.route(&file, *line, text, &workflow.id, catalogue);
-            }
-            let file = format!("{}examples/{}.txt", shelf.folder, workflow.id);
-            let more = shelf.examples.iter().find(|(id, _)| *id == workflow.id);
-            for (text, line) in more.iter().flat_map(|(_, prompts)| prompts.iter()) {
-                self.route(&file, *line, text, &workflow.id, catalogue);
-            }
-        }
-    }
-
-    fn route(&mut self, file: &str, line: usize, text: &str, id: &str, catalogue: &Catalogue) {
-        let prompt = Prompt::read(text);
-        // A follow-up follows something.
-        let session = if id == "interactive-followup" {
-            earlier()
-        } else {
-            Facts::default()
-        };
-        let route = decide(&Question {
-            prompt: &prompt,
-            session: &session,
-            catalogue,
-            skills: None,
-            workflow: None,
-            slash_is_skill: true,
-        });
-        if route.workflow != id {
-            self.add(file, line, "C23", format!("routes to {}", route.workflow));
-        }
-    }
+/// The workflow that an example of a workflow takes.
+fn workflow_of(text: &str, id: &str, catalogue: &Catalogue) -> String {
+    // A follow-up follows something.
+    let session = if id == "interactive-followup" {
+        earlier()
+    } else {
+        Facts::default()
+    };
+    let route = decide(&Question {
+        prompt: &Prompt::read(text),
+        session: &session,
+        catalogue,
+        skills: None,
+        workflow: None,
+        slash_is_skill: true,
+    });
+    route.workflow
 }
 
 /// A session in which something was done and something was asked.
@@ -314,116 +214,70 @@ fn earlier() -> Facts {
     }
 }
 
-fn path(shelf: &Shelf, stem: &str) -> String {
-    format!("{}workflows/{stem}.md", shelf.folder)
-}
-
-/// Names in backticks beside the word skill.
-fn skills_named(text: &str) -> Vec<String> {
-    let parts: Vec<&str> = text.split('`').collect();
-    let mut all = Vec::new();
-    for (position, name) in parts.iter().enumerate().skip(1).step_by(2) {
-        let before = parts
-            .get(position.saturating_sub(1))
-            .copied()
-            .unwrap_or_default();
-        let after = parts
-            .get(position.saturating_add(1))
-            .copied()
-            .unwrap_or_default();
-        let beside =
-            before.trim_end().ends_with("skill") || after.trim_start().starts_with("skill");
-        if beside && registry::is_skill(name) {
-            all.push((*name).to_owned());
-        }
-    }
-    all
+/// The workflows that steps refer to.
+fn targets(workflow: &Workflow) -> impl Iterator<Item = &str> {
+    let steps = workflow.steps.iter();
+    steps.filter_map(|step| step.workflow.as_deref())
 }
 
 /// What a file may refer to: of its own folder and, in a pack, of the catalogue.
 struct Known<'s> {
     workflows: Vec<&'s Workflow>,
-    guardrails: Vec<String>,
-    skills: Vec<String>,
+    guardrails: BTreeSet<String>,
 }
 
 impl<'s> Known<'s> {
     fn new(shelf: &'s Shelf, main: Option<&'s Shelf>) -> Self {
         let shelves = || std::iter::once(shelf).chain(main);
-        let mut guardrails: Vec<String> = shelves()
-            .filter_map(|shelf| shelf.guardrails.as_ref())
-            .flatten()
-            .map(|(name, _)| name.clone())
-            .collect();
-        let own = main.unwrap_or(shelf).guardrails.as_ref();
-        // a directory without a registry uses the embedded one.
-        if own.is_none_or(Vec::is_empty) {
-            let embedded = embedded::all().find(|(path, _)| *path == "guardrails.md");
-            let embedded = embedded.map(|(_, text)| registry::guardrails(text));
-            guardrails.extend(
-                embedded
-                    .unwrap_or_default()
-                    .into_iter()
-                    .map(|(name, _)| name),
-            );
-        }
+        let mut registry = shelf.guardrails.clone();
+        let own = &main.unwrap_or(shelf).guardrails;
+        // A directory without a registry uses the embedded one.
+        registry.extend(if own.is_empty() {
+            registry_of(&embedded::files())
+        } else {
+            own.clone()
+        });
         Self {
             workflows: shelves()
                 .flat_map(|shelf| &shelf.sources)
                 .filter_map(|(_, source)| source.workflow.as_ref())
                 .collect(),
-            guardrails,
-            skills: shelves()
-                .flat_map(|shelf| &shelf.skills)
-                .map(|skill| skill.name.clone())
-                .collect(),
+            guardrails: registry.into_iter().map(|(name, _)| name).collect(),
         }
     }
 
     fn get(&self, id: &str) -> Option<&'s Workflow> {
-        self.workflows
-            .iter()
-            .copied()
-            .find(|workflow| workflow.id == id)
+        let mut workflows = self.workflows.iter().copied();
+        workflows.find(|workflow| workflow.id == id)
     }
 
     /// Whether following references from `from` leads to `to`.
     fn reaches(&self, from: &str, to: &str) -> bool {
-        let mut seen: Vec<&str> = Vec::new();
+        let mut seen = BTreeSet::new();
         let mut open = vec![from];
         while let Some(id) = open.pop() {
             if id == to {
                 return true;
             }
-            if seen.contains(&id) {
-                continue;
+            if let Some(workflow) = self.get(id)
+                && seen.insert(&workflow.id)
+            {
+                open.extend(targets(workflow));
             }
-            let Some(workflow) = self.get(id) else {
-                continue;
-            };
-            seen.push(&workflow.id);
-            open.extend(
-                workflow
-                    .steps
-                    .iter()
-                    .filter_map(|step| step.workflow.as_deref()),
-            );
         }
         false
     }
 
-    /// The kinds of all steps, those of references in place.
+    /// The kinds of all steps, those of references in place.
     fn kinds(&self, workflow: &Workflow, depth: usize) -> Vec<StepKind> {
         let mut all = Vec::new();
         for step in &workflow.steps {
-            let target = step.workflow.as_deref().and_then(|id| self.get(id));
-            match target {
+            match step.workflow.as_deref().and_then(|id| self.get(id)) {
                 Some(target) if depth < 3 => {
-                    all.extend(
-                        self.kinds(target, depth.saturating_add(1))
-                            .into_iter()
-                            .filter(|kind| matches!(kind, StepKind::Step | StepKind::Checkpoint)),
-                    );
+                    let kinds = self.kinds(target, depth.saturating_add(1)).into_iter();
+                    let stays =
+                        |kind: &StepKind| matches!(kind, StepKind::Step | StepKind::Checkpoint);
+                    all.extend(kinds.filter(stays));
                 }
                 _ => all.push(step.kind),
             }

@@ -1,46 +1,40 @@
-//! `WORKFLOWS.md`: which workflows the index names, in which order.
+//! `WORKFLOWS.md`: which workflows the index names, in which order.
 
-use super::workflow::{Problem, is_id, one_line};
-use super::yaml::{self, Value};
+use super::workflow::{Problem, is_id, not_loaded, one_line};
+use super::yaml;
 
 /// What the index says.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// Ids by first mention, each with its line.
-    pub(super) ids: Vec<(String, usize)>,
+    /// Ids by first mention.
+    pub(super) ids: Vec<String>,
     /// `index: closed`: only these are active.
     pub(super) closed: bool,
-    pub(super) problems: Vec<Problem>,
+    pub(super) text: String,
+    /// Its front matter does not load.
+    pub(super) problem: Option<Problem>,
 }
 
 /// Reads `WORKFLOWS.md`.
 pub(super) fn read(text: &str) -> Index {
-    let mut index = Index::default();
+    let mut index = Index {
+        text: text.to_owned(),
+        ..Index::default()
+    };
     let document = kit::front_matter::split(text);
     if let Some(front) = document.front_matter.and_then(|range| text.get(range)) {
         match yaml::parse(front) {
-            Ok(entries) => {
-                index.closed = entries.iter().any(|entry| {
-                    entry.key == "index"
-                        && matches!(&entry.value.value, Value::Scalar(text) if text == "closed")
-                });
+            Ok(members) => index.closed = members.get("index") == Some(&"closed".into()),
+            Err(refused) => {
+                let line = refused.line.saturating_add(1);
+                index.problem = Some(not_loaded(line, refused.reason));
             }
-            Err(refused) => index.problems.push(Problem {
-                line: refused.line.saturating_add(1),
-                code: "C01",
-                message: refused.reason,
-            }),
         }
     }
     let body = text.get(document.content..).unwrap_or_default();
-    let before = text
-        .get(..document.content)
-        .unwrap_or_default()
-        .matches('\n')
-        .count();
     // Whether this line still belongs to a list item or table row of which no link was seen.
     let mut open = false;
-    for (number, line) in (before.saturating_add(1)..).zip(body.lines()) {
+    for line in body.lines() {
         if line.trim().is_empty() || line.starts_with('#') {
             open = false;
         } else if begins_item(line.trim_start()) {
@@ -50,8 +44,8 @@ pub(super) fn read(text: &str) -> Index {
         }
         if open && let Some(id) = links(line).next() {
             open = false;
-            if !index.ids.iter().any(|(known, _)| *known == id) {
-                index.ids.push((id, number));
+            if !index.ids.contains(&id) {
+                index.ids.push(id);
             }
         }
     }
@@ -92,29 +86,4 @@ pub(super) fn target(text: &str) -> String {
     let inside = inside.split(['|', '#']).next().unwrap_or_default().trim();
     let inside = inside.strip_prefix("workflows/").unwrap_or(inside);
     one_line(inside.strip_suffix(".md").unwrap_or(inside))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ids(text: &str) -> Vec<String> {
-        read(text).ids.into_iter().map(|(id, _)| id).collect()
-    }
-
-    #[test]
-    fn q_94_list_items_and_rows_name_one_workflow_each_in_order() {
-        let text = "# W\n\nSee [[prose]].\n\n- first [[b]], unlike [[a]]\n* on\n  the next line [[workflows/c.md]]\n\n| [[workflows/d]] | x |\n1. [[b]] again\n2. [[a|A]]\n- [[README.md]] [[../x]] [[Upper]]\n";
-        assert_eq!(ids(text), ["b", "c", "d", "a"]);
-        assert_eq!(read(text).ids[1], ("c".to_owned(), 7));
-    }
-
-    #[test]
-    fn q_94_the_front_matter_may_close_the_index() {
-        assert!(read("---\nindex: closed\n---\n- [[a]]\n").closed);
-        assert!(!read("---\nindex: open\n---\n").closed);
-        let broken = read("---\nindex: [\n---\n- [[a]]\n");
-        assert_eq!(broken.problems[0].code, "C01");
-        assert_eq!(broken.ids, [("a".to_owned(), 4)]);
-    }
 }

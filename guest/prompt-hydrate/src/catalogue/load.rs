@@ -1,14 +1,16 @@
-//! From files to the active workflows.
+//! From files to the active workflows.
 
-use super::workflow::{MAX_BYTES, MAX_EXAMPLES, Problem, Source, one_line};
-use super::{Catalogue, File, Workflow, embedded, index, registry, workflow};
+use super::workflow::{
+    MAX_EXAMPLES, Problem, Source, UNKNOWN_KEY, is_too_long, not_loaded, one_line, short,
+};
+use super::{Catalogue, File, Skill, Workflow, embedded, index, registry, workflow};
 
-///
-pub(super) const MAX_WORKFLOWS: usize = 200;
+/// Workflows of a catalogue.
+const MAX_WORKFLOWS: usize = 200;
 /// Warnings of one load at most; a plan needs no list of two hundred broken files.
 const MAX_WARNINGS: usize = 20;
-/// The stage that is always present.
-pub(super) const PLAN_MODE: &str = "plan-mode";
+/// The workflow that is always present.
+const PLAN_MODE: &str = "plan-mode";
 
 /// The files of a catalogue, or of one of its packs, read but not yet judged beside others.
 #[derive(Debug, Default)]
@@ -16,148 +18,110 @@ pub(super) struct Shelf {
     /// Its folder below the catalogue: empty, or `packs/<name>/`.
     pub(super) folder: String,
     pub(super) index: index::Index,
-    /// There is a `WORKFLOWS.md`.
-    pub(super) has_index: bool,
     /// By stem, in byte order; each stem once.
     pub(super) sources: Vec<(String, Source)>,
-    /// Prompts of `examples/<id>.txt`, with their lines.
-    pub(super) examples: Vec<(String, Vec<(String, usize)>)>,
-    pub(super) guardrails: Option<Vec<(String, String)>>,
-    pub(super) skills: Vec<super::Skill>,
+    /// Prompts of `examples/<id>.txt`.
+    pub(super) examples: Vec<(String, Vec<String>)>,
+    pub(super) guardrails: Vec<(String, String)>,
+    pub(super) skills: Vec<Skill>,
     /// What is wrong with files as a whole: path and problem.
     pub(super) problems: Vec<(String, Problem)>,
 }
 
-/// A file to be read.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Text<'t> {
-    pub(super) path: &'t str,
-    pub(super) text: &'t str,
-    /// Of the embedded catalogue: its front matter, parsed.
-    pub(super) front: Option<&'t str>,
-}
-
-/// Files by value.
-pub(super) fn texts(files: &[File]) -> Vec<Text<'_>> {
-    files
-        .iter()
-        .map(|file| Text {
-            path: &file.path,
-            text: &file.text,
-            front: None,
-        })
-        .collect()
-}
-
-/// Reads all files in a folder of a catalogue.
-pub(super) fn shelf(files: &[Text<'_>], folder: &str) -> Shelf {
-    let mut shelf = Shelf {
-        folder: folder.to_owned(),
-        ..Shelf::default()
-    };
-    let mut here: Vec<Text<'_>> = files
-        .iter()
-        .filter_map(|file| {
-            let path = file.path.strip_prefix(folder)?;
-            Some(Text { path, ..*file })
-        })
-        .collect();
-    // Stable: of two files of one path the first one counts.
-    here.sort_by_key(|file| file.path);
-    for file in here {
-        shelf.take(file);
-    }
-    shelf
-}
-
 impl Shelf {
-    fn take(&mut self, file: Text<'_>) {
-        let Text { path, text, front } = file;
+    /// Reads all files in a folder of a catalogue.
+    pub(super) fn read(files: &[File], folder: &str) -> Self {
+        let mut shelf = Self {
+            folder: folder.to_owned(),
+            ..Self::default()
+        };
+        let mut here: Vec<(&str, &str)> = files
+            .iter()
+            .filter_map(|file| Some((file.path.strip_prefix(folder)?, file.text.as_str())))
+            .collect();
+        // Stable: of two files of one path the first one counts.
+        here.sort_by_key(|(path, _)| *path);
+        for (path, text) in here {
+            shelf.take(path, text);
+        }
+        shelf
+    }
+
+    fn take(&mut self, path: &str, text: &str) {
+        let example = inside(path, "examples/", ".txt");
         if let Some(stem) = inside(path, "workflows/", ".md") {
             if self.sources.iter().any(|(known, _)| known == stem) {
-                self.problem(path, "C03", "a second file of this id".to_owned());
-            } else if self.sources.len() >= MAX_WORKFLOWS {
+                self.problem(path, not_loaded(1, "a second file of this id"));
+            } else if self.sources.len() < MAX_WORKFLOWS {
+                let source = workflow::read(stem, text);
+                self.sources.push((stem.to_owned(), source));
+            } else if self
+                .problems
+                .last()
+                .is_none_or(|(_, last)| last.message != TOO_MANY)
+            {
                 // One line for all of them.
-                if self.sources.len() == MAX_WORKFLOWS && !self.is_full() {
-                    self.problem(path, "C12", format!("more than {MAX_WORKFLOWS} workflows"));
-                }
-            } else {
-                self.sources
-                    .push((stem.to_owned(), workflow::read(stem, text, front)));
+                self.problem(path, not_loaded(1, TOO_MANY));
             }
-            return;
-        }
-        let example = inside(path, "examples/", ".txt");
-        let known =
-            example.is_some() || matches!(path, "WORKFLOWS.md" | "guardrails.md" | "skills.md");
-        if !known {
-            return;
-        }
-        if text.len() > MAX_BYTES {
-            self.problem(path, "C12", format!("the file is over {MAX_BYTES} bytes"));
-            return;
-        }
-        match path {
-            "WORKFLOWS.md" => {
-                self.index = index::read(text);
-                self.has_index = true;
-            }
-            "guardrails.md" => self.guardrails = Some(registry::guardrails(text)),
-            "skills.md" => self.skills = registry::skills(text),
-            _ => {
-                if let Some(stem) = example {
-                    self.examples.push((stem.to_owned(), prompts(text)));
-                }
+        } else if example.is_none()
+            && !matches!(path, "WORKFLOWS.md" | "guardrails.md" | "skills.md")
+        {
+        } else if is_too_long(text) {
+            self.problem(path, not_loaded(1, "the file is over 64 KiB"));
+        } else if let Some(stem) = example {
+            self.examples.push((stem.to_owned(), prompts(text)));
+        } else {
+            match path {
+                "WORKFLOWS.md" => self.index = index::read(text),
+                "guardrails.md" => self.guardrails = registry::guardrails(text),
+                _ => self.skills = registry::skills(text),
             }
         }
     }
 
-    fn is_full(&self) -> bool {
+    fn problem(&mut self, path: &str, problem: Problem) {
         self.problems
-            .iter()
-            .any(|(path, problem)| problem.code == "C12" && path.contains("workflows/"))
+            .push((format!("{}{path}", self.folder), problem));
     }
 
-    fn problem(&mut self, path: &str, code: &'static str, message: String) {
-        self.problems.push((
-            format!("{}{path}", self.folder),
-            Problem {
-                line: 1,
-                code,
-                message,
-            },
-        ));
+    /// The path of a workflow's file below the catalogue.
+    pub(super) fn path(&self, stem: &str) -> String {
+        format!("{}workflows/{stem}.md", self.folder)
     }
 
-    /// The active workflows in decision order, with their examples.
-    pub(super) fn active(&self) -> Vec<Workflow> {
-        let listed = |id: &str| self.index.ids.iter().position(|(known, _)| known == id);
+    /// The prompts of `examples/<id>.txt`.
+    pub(super) fn prompts(&self, id: &str) -> &[String] {
+        let own = self.examples.iter().find(|(known, _)| known == id);
+        own.map(|(_, prompts)| prompts.as_slice())
+            .unwrap_or_default()
+    }
+
+    /// The active workflows in decision order, with their examples: those of the index in its order, then the others by
+    /// priority.
+    fn active(&self) -> Vec<Workflow> {
+        let listed = |id: &str| self.index.ids.iter().position(|known| known == id);
         let mut all: Vec<Workflow> = self
             .sources
             .iter()
-            .filter(|(_, source)| !source.hidden)
+            .filter(|(_, source)| !source.is_disabled)
             .filter_map(|(_, source)| source.workflow.clone())
             .filter(|workflow| !self.index.closed || listed(&workflow.id).is_some())
             .collect();
-        all.sort_by(|a, b| {
-            let key = |w: &Workflow| {
-                // Listed ones by the index alone; the others after them.
-                listed(&w.id).map_or((usize::MAX, w.priority), |position| (position, 0))
-            };
-            key(a).cmp(&key(b)).then_with(|| a.id.cmp(&b.id))
+        // Stable: those of one priority stay in the order of their ids.
+        all.sort_by_key(|workflow| match listed(&workflow.id) {
+            Some(position) => (position, 0),
+            None => (usize::MAX, workflow.priority),
         });
         for workflow in &mut all {
-            let more = self.examples.iter().find(|(id, _)| *id == workflow.id);
-            let room = MAX_EXAMPLES.saturating_sub(workflow.examples.len());
-            let more = more
-                .map(|(_, prompts)| prompts.as_slice())
-                .unwrap_or_default();
-            let more = more.iter().take(room).map(|(text, _)| text.clone());
+            let more = self.prompts(&workflow.id).iter().cloned();
             workflow.examples.extend(more);
+            workflow.examples.truncate(MAX_EXAMPLES);
         }
         all
     }
 }
+
+const TOO_MANY: &str = "more than 200 workflows";
 
 /// `<folder><stem><ending>`, directly in the folder.
 fn inside<'p>(path: &'p str, folder: &str, ending: &str) -> Option<&'p str> {
@@ -165,26 +129,22 @@ fn inside<'p>(path: &'p str, folder: &str, ending: &str) -> Option<&'p str> {
     (!stem.contains('/')).then_some(stem)
 }
 
-/// One prompt per line; `#` begins a comment line.
-fn prompts(text: &str) -> Vec<(String, usize)> {
-    (1..)
-        .zip(text.lines())
-        .map(|(number, line)| (one_line(line), number))
-        .filter(|(line, _)| !line.is_empty() && !line.starts_with('#'))
-        // One more than allowed is enough to say so (C12).
-        .take(MAX_EXAMPLES.saturating_add(1))
+/// One prompt per line; `#` begins a comment line.
+fn prompts(text: &str) -> Vec<String> {
+    text.lines()
+        .map(one_line)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
         .collect()
 }
 
 /// See [`Catalogue::load`]; `named`: somebody named this catalogue, so that its troubles are warnings.
-pub(super) fn load(files: &[Text<'_>], packs: &[String], named: bool) -> Catalogue {
-    let mut warnings = Vec::new();
-    let main = shelf(files, "");
+pub(super) fn load(files: &[File], packs: &[String], named: bool) -> Catalogue {
+    let main = Shelf::read(files, "");
     let mut catalogue = Catalogue {
         workflows: main.active(),
         ..Catalogue::default()
     };
-    warn(&main, &mut warnings);
+    let mut warnings = warnings_of(&main);
     if catalogue.workflows.is_empty() {
         if !named {
             return catalogue;
@@ -193,133 +153,121 @@ pub(super) fn load(files: &[Text<'_>], packs: &[String], named: bool) -> Catalog
             0,
             "catalogue: no workflow loads; the embedded catalogue is used".to_owned(),
         );
-        let mut embedded = load(&embedded::texts(), packs, false);
-        embedded.warnings = warnings;
-        embedded.warnings.truncate(MAX_WARNINGS);
-        return embedded;
+        warnings.truncate(MAX_WARNINGS);
+        return Catalogue {
+            warnings,
+            ..Catalogue::embedded(packs)
+        };
     }
-    let default = embedded::texts();
-    let own_registry = main.guardrails.filter(|registry| !registry.is_empty());
-    catalogue.guardrails = own_registry.unwrap_or_else(|| registry_of(&default));
+    let default = embedded::files();
+    let default_registry = registry_of(&default);
+    catalogue.guardrails = if main.guardrails.is_empty() {
+        default_registry.clone()
+    } else {
+        main.guardrails
+    };
     catalogue.skills = main.skills;
     for pack in packs {
         let folder = format!("packs/{pack}/");
-        let own = files.iter().any(|file| file.path.starts_with(&folder));
-        let shelf = shelf(if own { files } else { &default }, &folder);
-        let workflows = shelf.active();
-        if workflows.is_empty() {
-            warnings.push(format!("packs: no pack {:?}", workflow::short(pack)));
-        }
-        warn(&shelf, &mut warnings);
-        for workflow in workflows {
-            if catalogue.get(&workflow.id).is_some() {
-                warnings.push(format!(
-                    "{folder}workflows/{}.md: a second file of this id",
-                    workflow.id
-                ));
-            } else if catalogue.workflows.len() < MAX_WORKFLOWS {
-                catalogue.workflows.push(workflow);
-            }
-        }
-        for entry in shelf.guardrails.unwrap_or_default() {
-            if catalogue.definition(&entry.0).is_none() {
-                catalogue.guardrails.push(entry);
-            }
-        }
-        catalogue.skills.extend(shelf.skills);
+        let has_own = files.iter().any(|file| file.path.starts_with(&folder));
+        let shelf = Shelf::read(if has_own { files } else { &default }, &folder);
+        catalogue.add_pack(&shelf, &mut warnings);
     }
     if catalogue.get(PLAN_MODE).is_none() {
-        let own = shelf(&default, "").active();
-        catalogue
-            .workflows
-            .extend(own.into_iter().filter(|workflow| workflow.id == PLAN_MODE));
-        // Its guardrails hold even where the catalogue's own registry does not know them.
-        complete_registry(&mut catalogue, &default);
+        let own = Shelf::read(&default, "").active();
+        let plan_mode = own.into_iter().find(|workflow| workflow.id == PLAN_MODE);
+        if let Some(workflow) = plan_mode {
+            // Its guardrails hold even where the catalogue's own registry does not know them.
+            let needed = default_registry.into_iter();
+            let needed = needed.filter(|(name, _)| workflow.guardrails.contains(name));
+            catalogue.define(needed.collect());
+            catalogue.workflows.push(workflow);
+        }
     }
-    drop_unknown_guardrails(&mut catalogue, &mut warnings);
+    catalogue.drop_unknown_guardrails(&mut warnings);
     warnings.truncate(MAX_WARNINGS);
     catalogue.warnings = warnings;
     catalogue
 }
 
-fn registry_of(files: &[Text<'_>]) -> Vec<(String, String)> {
-    files
-        .iter()
-        .find(|file| file.path == "guardrails.md")
-        .map(|file| registry::guardrails(file.text))
+pub(super) fn registry_of(files: &[File]) -> Vec<(String, String)> {
+    let file = files.iter().find(|file| file.path == "guardrails.md");
+    file.map(|file| registry::guardrails(&file.text))
         .unwrap_or_default()
 }
 
-/// Adds the definitions of `plan-mode`'s guardrails.
-fn complete_registry(catalogue: &mut Catalogue, default: &[Text<'_>]) {
-    let names: Vec<String> = catalogue
-        .get(PLAN_MODE)
-        .map(|workflow| workflow.guardrails.clone())
-        .unwrap_or_default();
-    for entry in registry_of(default) {
-        if names.contains(&entry.0) && catalogue.definition(&entry.0).is_none() {
-            catalogue.guardrails.push(entry);
+impl Catalogue {
+    fn add_pack(&mut self, pack: &Shelf, warnings: &mut Vec<String>) {
+        let workflows = pack.active();
+        if workflows.is_empty() {
+            let name = pack.folder.trim_start_matches("packs/");
+            warnings.push(format!(
+                "packs: no pack {:?}",
+                short(name.trim_end_matches('/'))
+            ));
         }
-    }
-}
-
-/// one warning for each file with something that changes what it does.
-fn warn(shelf: &Shelf, warnings: &mut Vec<String>) {
-    let matters =
-        |problem: &&Problem| matches!(problem.code, "C01" | "C02" | "C04" | "C11" | "C12");
-    for problem in &shelf.index.problems {
-        warnings.push(format!("{}WORKFLOWS.md: {}", shelf.folder, problem.message));
-    }
-    for (path, problem) in &shelf.problems {
-        warnings.push(format!("{path}: {}", problem.message));
-    }
-    for (stem, source) in &shelf.sources {
-        let mut reasons: Vec<&str> = Vec::new();
-        for problem in source.problems.iter().filter(matters) {
-            if !reasons.contains(&problem.message.as_str()) {
-                reasons.push(&problem.message);
+        warnings.extend(warnings_of(pack));
+        for workflow in workflows {
+            if self.get(&workflow.id).is_some() {
+                warnings.push(format!(
+                    "{}: a second file of this id",
+                    pack.path(&workflow.id)
+                ));
+            } else if self.workflows.len() < MAX_WORKFLOWS {
+                self.workflows.push(workflow);
             }
         }
-        if let [first, rest @ ..] = reasons.as_slice() {
-            let more = match rest.len() {
-                0 => String::new(),
-                more => format!(" (and {more} more)"),
-            };
-            warnings.push(format!(
-                "{}workflows/{}.md: {first}{more}",
-                shelf.folder,
-                workflow::short(stem)
-            ));
+        self.define(pack.guardrails.clone());
+        self.skills.extend(pack.skills.iter().cloned());
+    }
+
+    /// Adds definitions of guardrails that have none.
+    fn define(&mut self, entries: Vec<(String, String)>) {
+        for (name, definition) in entries {
+            if self.definition(&name).is_none() {
+                self.guardrails.push((name, definition));
+            }
         }
+    }
+
+    fn drop_unknown_guardrails(&mut self, warnings: &mut Vec<String>) {
+        let mut workflows = std::mem::take(&mut self.workflows);
+        for workflow in &mut workflows {
+            let mut unknown = None;
+            let conditional = workflow.guardrails_when.iter_mut().map(|(_, list)| list);
+            for list in std::iter::once(&mut workflow.guardrails).chain(conditional) {
+                list.retain(|name| {
+                    let is_known = self.definition(name).is_some();
+                    if !is_known {
+                        unknown.get_or_insert_with(|| short(name));
+                    }
+                    is_known
+                });
+            }
+            if let Some(name) = unknown {
+                let id = &workflow.id;
+                warnings.push(format!("workflows/{id}.md: unknown guardrail {name:?}"));
+            }
+        }
+        self.workflows = workflows;
     }
 }
 
-/// only registered names.
-fn drop_unknown_guardrails(catalogue: &mut Catalogue, warnings: &mut Vec<String>) {
-    let registry = std::mem::take(&mut catalogue.guardrails);
-    let known = |name: &str| {
-        let name = name.split(':').next().unwrap_or_default();
-        registry.iter().any(|(known, _)| known == name)
-    };
-    for workflow in &mut catalogue.workflows {
-        let mut unknown = None;
-        let lists = std::iter::once(&mut workflow.guardrails)
-            .chain(workflow.guardrails_when.iter_mut().map(|(_, list)| list));
-        for list in lists {
-            list.retain(|name| {
-                let keep = known(name);
-                if !keep {
-                    unknown.get_or_insert_with(|| workflow::short(name));
-                }
-                keep
-            });
-        }
-        if let Some(name) = unknown {
-            warnings.push(format!(
-                "workflows/{}.md: unknown guardrail {name:?}",
-                workflow.id
-            ));
-        }
-    }
-    catalogue.guardrails = registry;
+/// One warning for each file with something that changes what it does.
+fn warnings_of(shelf: &Shelf) -> Vec<String> {
+    let index = shelf.index.problem.iter();
+    let index = index.map(|problem| format!("{}WORKFLOWS.md: {}", shelf.folder, problem.message));
+    let files = shelf.problems.iter();
+    let files = files.map(|(path, problem)| format!("{path}: {}", problem.message));
+    let workflows = shelf.sources.iter().filter_map(|(stem, source)| {
+        let matters = |problem: &&Problem| problem.code != UNKNOWN_KEY;
+        let mut reasons = source.problems.iter().filter(matters);
+        let first = &reasons.next()?.message;
+        let more = match reasons.count() {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        Some(format!("{}: {first}{more}", shelf.path(&short(stem))))
+    });
+    index.chain(files).chain(workflows).collect()
 }

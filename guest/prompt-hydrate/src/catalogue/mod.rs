@@ -1,4 +1,4 @@
-//! The workflows that a prompt may take: read from Markdown files, nothing compiled in (section 11).
+//! The workflows that a prompt may take, read from Markdown files.
 //!
 //! `load` puts a catalogue together of what `workflow` reads from each file; `check` reports what is wrong with it.
 
@@ -13,27 +13,30 @@ mod tests;
 mod workflow;
 mod yaml;
 
-pub use check::{Finding, Level, check};
+use serde::Deserialize;
+
+use crate::signals::Signal;
+
+pub use check::{Finding, check};
 pub(crate) use embedded::all as embedded_files;
 pub use embedded::files as embedded_catalogue;
 pub(crate) use registry::is_skill;
-
-use crate::signals::Signal;
+pub(crate) use workflow::{MAX_FILE_BYTES, one_line};
 
 /// The active workflows in decision order, and what they refer to.
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
-    /// Active ones, in decision order. `plan-mode` is always among them.
+    /// Active ones, in decision order. `plan-mode` is always among them.
     pub workflows: Vec<Workflow>,
-    /// Guardrails by name, without a parameter, and their definitions.
+    /// Guardrails by name, without a parameter, and their definitions.
     pub guardrails: Vec<(String, String)>,
-    /// Skills with their trigger phrases.
+    /// Skills with their trigger phrases.
     pub skills: Vec<Skill>,
-    /// What was passed over: file and reason.
+    /// What was passed over: file and reason.
     pub warnings: Vec<String>,
 }
 
-/// One workflow file.
+/// One workflow file.
 #[derive(Debug, Clone)]
 pub struct Workflow {
     /// `[a-z][a-z0-9-]{0,39}`, the file's stem.
@@ -52,7 +55,7 @@ pub struct Workflow {
     pub guardrails_when: Vec<(Condition, Vec<String>)>,
     /// Whether the work changes files.
     pub modifies: Modifies,
-    /// Whether it is tracked.
+    /// Whether it is tracked.
     pub needs_task: bool,
     /// At most 50 phrases.
     pub triggers: Vec<String>,
@@ -75,13 +78,17 @@ pub struct Workflow {
 }
 
 /// `modifies_files`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Modifies {
     /// Never: no commit item.
+    #[serde(alias = "No", alias = "false", alias = "False")]
     No,
     /// Perhaps: a CHECKPOINT, and a commit only if files changed.
+    #[serde(alias = "Maybe")]
     Maybe,
     /// Surely: a CHECKPOINT and a commit.
+    #[serde(alias = "Yes", alias = "true", alias = "True")]
     Yes,
 }
 
@@ -96,12 +103,13 @@ pub struct Step {
     pub kind: StepKind,
     /// It stands in a plan only where this holds.
     pub when: Option<Condition>,
-    /// The workflow whose steps stand in its place.
+    /// The workflow whose steps stand in its place.
     pub workflow: Option<String>,
 }
 
 /// `kind` of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StepKind {
     /// Work.
     Step,
@@ -124,47 +132,61 @@ pub struct Condition {
     pub negated: bool,
 }
 
+impl Condition {
+    /// Reads `signal` or `!signal`; nothing where there is no such signal.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let name = text.strip_prefix('!');
+        Some(Self {
+            signal: Signal::parse(name.unwrap_or(text).trim())?,
+            negated: name.is_some(),
+        })
+    }
+}
+
 /// A skill that may be delegated to.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Skill {
     /// As it is called.
     pub name: String,
-    /// Phrases that mean it.
+    /// Phrases that mean it.
+    #[serde(default)]
     pub triggers: Vec<String>,
 }
 
-/// A file of a catalogue.
-#[derive(Debug, Clone)]
+/// A file by value.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct File {
-    /// Below the catalogue: `workflows/x.md`.
+    /// Below the catalogue or the workspace, `/`-separated: `workflows/x.md`.
     pub path: String,
     /// What it holds.
     pub text: String,
 }
 
 impl Catalogue {
-    /// The default catalogue, which is compiled in, with these of its packs.
+    /// The default catalogue, which is compiled in, with these of its packs.
     #[must_use]
     pub fn embedded(packs: &[String]) -> Self {
-        load::load(&embedded::texts(), packs, false)
+        load::load(&embedded_catalogue(), packs, false)
     }
 
     /// A catalogue directory's files, with these of its packs.
     ///
-    /// What does not load is passed over with a warning. `plan-mode`, the registry, and a pack that the directory
-    /// lacks are the embedded ones; where nothing loads all is.
+    /// What does not load is passed over with a warning. `plan-mode`, the registry, and a pack that the directory lacks
+    /// are the embedded ones; where nothing loads all is.
     #[must_use]
     pub fn load(files: &[File], packs: &[String]) -> Self {
-        load::load(&load::texts(files), packs, true)
+        load::load(files, packs, true)
     }
 
-    /// The active workflow of this id.
+    /// Returns the active workflow of this id.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<&Workflow> {
         self.workflows.iter().find(|workflow| workflow.id == id)
     }
 
-    /// What the registry says of a guardrail; a parameter (`require_skill:x`) is not part of its name.
+    /// Returns what the registry says of a guardrail; a parameter (`require_skill:x`) is not part of its name.
     #[must_use]
     pub fn definition(&self, guardrail: &str) -> Option<&str> {
         let name = guardrail.split(':').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `guardrails.md` and `skills.md`: list items with a name in backticks.
+//! `guardrails.md` and `skills.md`: list items with a name in backticks.
 
 use super::Skill;
 use super::workflow::one_line;
@@ -40,7 +40,7 @@ pub(super) fn skills(text: &str) -> Vec<Skill> {
     all
 }
 
-/// Whether a plan can name a skill so: what a guardrail's parameter may hold.
+/// Whether a plan can name a skill so: what a guardrail's parameter may hold.
 pub(crate) fn is_skill(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && name
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn q_115_a_registry_has_names_and_definitions() {
+    fn a_registry_has_names_and_definitions() {
         let text = "# G\n\n- `a_b`: Does it.\n- `skill:<name>`: With  that.\n- `Bad`: no\n- `none`: nothing\n- `a_b`: again\ntext `c`: no\n";
         assert_eq!(
             guardrails(text),
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn q_100_a_skill_has_phrases() {
+    fn a_skill_has_phrases() {
         let skills = skills("- `sql-lint`: lint the queries; check sql\n- `a b`: x\n- `no`\n");
         assert_eq!(skills.len(), 1);
         assert_eq!(skills[0].name, "sql-lint");

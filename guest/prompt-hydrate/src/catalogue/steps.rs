@@ -1,25 +1,10 @@
-//! Steps of a workflow: their kinds, and those of older files.
+//! Steps of a workflow: their names and kinds, and those of older files.
 
-use super::workflow::one_line;
+use super::workflow::{MAX_STEPS, one_line};
 use super::{Step, StepKind};
 
-///
-pub(super) const MAX_STEPS: usize = 20;
-
-/// `kind` as it stands in files.
-pub(super) fn kind(text: &str) -> Option<StepKind> {
-    match text {
-        "step" => Some(StepKind::Step),
-        "checkpoint" => Some(StepKind::Checkpoint),
-        "task_open" => Some(StepKind::TaskOpen),
-        "task_close" => Some(StepKind::TaskClose),
-        "commit" => Some(StepKind::Commit),
-        _ => None,
-    }
-}
-
-/// A step by its name; the labels that a plan puts before items are taken off it. Nothing of an empty name.
-pub(super) fn of(name: &str, id: &str, given: Option<StepKind>) -> Option<Step> {
+/// Returns a step by its name; the labels that a plan puts before items are taken off it. Nothing of an empty name.
+pub(super) fn from_name(name: &str, id: &str, given: Option<StepKind>) -> Option<Step> {
     let kind = given.unwrap_or_else(|| guess(name, id));
     let name = without_label(name);
     (!name.is_empty()).then(|| Step {
@@ -31,7 +16,7 @@ pub(super) fn of(name: &str, id: &str, given: Option<StepKind>) -> Option<Step> 
     })
 }
 
-/// of a step without `kind`.
+/// Returns the kind of a step that says none.
 fn guess(name: &str, id: &str) -> StepKind {
     let text = format!("{name} {id}")
         .to_lowercase()
@@ -66,16 +51,16 @@ pub(crate) fn without_label(name: &str) -> &str {
     }
 }
 
-/// headings `### N. Text` below `## Steps`, each with its line in the body, counted from 1.
-pub(super) fn of_headings(body: &str) -> Vec<(Step, usize)> {
+/// Returns the steps of headings `### N. Text` below `## Steps`.
+pub(super) fn from_headings(body: &str) -> Vec<Step> {
     let mut inside = false;
     let mut all = Vec::new();
-    for (number, line) in (1..).zip(body.lines()) {
+    for line in body.lines() {
         let line = line.trim_end();
         if let Some(heading) = line.strip_prefix("## ") {
             inside = heading.trim().eq_ignore_ascii_case("steps");
         } else if inside && let Some(text) = line.strip_prefix("### ").and_then(numbered) {
-            all.extend(of(&one_line(text), "", None).map(|step| (step, number)));
+            all.extend(from_name(&one_line(text), "", None));
         }
         // One more than allowed is enough to say so.
         if all.len() > MAX_STEPS {

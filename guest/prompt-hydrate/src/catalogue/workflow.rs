@@ -1,54 +1,160 @@
-//! One workflow file: its front matter (Q-95), its steps, and what is wrong with it, by line.
+//! One workflow file: its front matter, its steps, and what is wrong with it.
 
-use super::steps;
-use super::yaml::{self, Entry, Node, Value};
-use super::{Condition, Modifies, Step, Workflow};
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, de};
+use serde_json::Value;
+
+use super::index::target;
+use super::{Condition, Modifies, Step, StepKind, Workflow, steps, yaml};
 use crate::signals::Signal;
 
-/// Q-98: bytes of a file.
-pub(super) const MAX_BYTES: usize = 64 * 1024;
-/// Q-98
-pub(super) const MAX_TRIGGERS: usize = 50;
-/// Q-98
+/// Bytes of a file.
+pub(crate) const MAX_FILE_BYTES: u32 = 64 * 1024;
+/// Triggers of a workflow, and phrases that exclude it.
+const MAX_TRIGGERS: usize = 50;
+/// Examples of a workflow.
 pub(super) const MAX_EXAMPLES: usize = 500;
-/// Characters of a gate (Q-95).
+/// Steps of a workflow.
+pub(super) const MAX_STEPS: usize = 20;
+/// Characters of a quality gate.
 const MAX_GATE: usize = 60;
-/// Of a workflow without a gate.
-pub(super) const NO_GATE: &str = "Review required";
+/// The gate of a workflow that names none.
+const NO_GATE: &str = "Review required";
 
-/// Something wrong with a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The file is passed over.
+pub(super) const NOT_LOADED: &str = "C01";
+/// A name that is nowhere, or a reference that leads back.
+pub(super) const UNKNOWN_NAME: &str = "C05";
+/// What is over a limit is left out.
+pub(super) const OVER_LIMIT: &str = "C12";
+/// A key is passed over.
+pub(super) const UNKNOWN_KEY: &str = "C21";
+
+/// What is wrong with a file.
+#[derive(Debug, Clone)]
 pub(super) struct Problem {
     /// Counted from 1.
     pub(super) line: usize,
-    /// A row of Q-195.
+    /// One of the constants above.
     pub(super) code: &'static str,
     pub(super) message: String,
 }
 
 /// A file that was read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Source {
-    /// `None`: it is passed over (Q-99).
+    pub(super) text: String,
+    /// `None`: the file is passed over.
     pub(super) workflow: Option<Workflow>,
-    /// `enabled: false`.
-    pub(super) hidden: bool,
+    /// `enabled: no`.
+    pub(super) is_disabled: bool,
     pub(super) problems: Vec<Problem>,
-    pub(super) lines: Lines,
 }
 
-/// Where things stand, for what can only be judged beside other files.
+/// The front matter of a workflow file. A scalar is its text; a key without a value is absent.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Front {
+    id: Line,
+    title: Line,
+    description: Line,
+    category: Line,
+    quality_gate: Line,
+    guardrails: Lines,
+    guardrails_when: Option<BTreeMap<String, Lines>>,
+    modifies_files: Option<Modifies>,
+    #[serde(deserialize_with = "yes_or_no")]
+    needs_task: Option<bool>,
+    triggers: Lines,
+    not_for: Lines,
+    signals: Option<BTreeMap<String, Line>>,
+    examples: Lines,
+    #[serde(deserialize_with = "whole_number")]
+    priority: Option<i64>,
+    #[serde(deserialize_with = "yes_or_no")]
+    enabled: Option<bool>,
+    intent: Line,
+    summary: Line,
+    steps: Option<Vec<StepFront>>,
+    #[serde(flatten)]
+    unknown: BTreeMap<String, Value>,
+}
+
+/// A step: a map, or its name alone.
+#[derive(Debug)]
+struct StepFront(StepMembers);
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct StepMembers {
+    name: Line,
+    id: Line,
+    description: Line,
+    active: Line,
+    kind: Option<StepKind>,
+    when: Line,
+    workflow: Line,
+    #[serde(flatten)]
+    unknown: BTreeMap<String, Value>,
+}
+
+impl<'de> Deserialize<'de> for StepFront {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let members = match Value::deserialize(deserializer)? {
+            Value::String(name) => StepMembers {
+                name: Line(Some(one_line(&name))),
+                ..StepMembers::default()
+            },
+            value => StepMembers::deserialize(value).map_err(de::Error::custom)?,
+        };
+        Ok(Self(members))
+    }
+}
+
+/// A text in one line; absent where it is empty.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
-    /// Guardrails of all lists, with their lines.
-    pub(super) guardrails: Vec<(String, usize)>,
-    /// As many as triggers.
-    pub(super) triggers: Vec<usize>,
-    /// As many as examples of the front matter.
-    pub(super) examples: Vec<usize>,
-    /// As many as steps.
-    pub(super) steps: Vec<usize>,
-    pub(super) modifies: usize,
+struct Line(Option<String>);
+
+impl<'de> Deserialize<'de> for Line {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        let line = text.map(|text| one_line(&text));
+        Ok(Self(line.filter(|line| !line.is_empty())))
+    }
+}
+
+/// Texts in one line each; a lone text is a list of one, and empty ones are nothing.
+#[derive(Debug, Default)]
+struct Lines(Vec<String>);
+
+impl<'de> Deserialize<'de> for Lines {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let list = match Value::deserialize(deserializer)? {
+            Value::Array(items) => items,
+            one => vec![one],
+        };
+        let lines: Result<Vec<Line>, _> = list.into_iter().map(Line::deserialize).collect();
+        let lines = lines.map_err(|_| de::Error::custom("expected a text or a list of texts"))?;
+        Ok(Self(lines.into_iter().filter_map(|line| line.0).collect()))
+    }
+}
+
+fn yes_or_no<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
+    let text = Line::deserialize(deserializer)?.0;
+    match text.map(|text| text.to_ascii_lowercase()).as_deref() {
+        None => Ok(None),
+        Some("yes" | "true") => Ok(Some(true)),
+        Some("no" | "false") => Ok(Some(false)),
+        Some(_) => Err(de::Error::custom("expected yes or no")),
+    }
+}
+
+fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    let number = Line::deserialize(deserializer)?.0.map(|text| text.parse());
+    number
+        .transpose()
+        .map_err(|_| de::Error::custom("expected a whole number"))
 }
 
 /// Whether this may be the id of a workflow: `[a-z][a-z0-9-]{0,39}`.
@@ -60,382 +166,203 @@ pub(super) fn is_id(text: &str) -> bool {
             .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
 }
 
-/// Reads `workflows/<stem>.md`; `parsed` is its front matter as the build script wrote it.
-pub(super) fn read(stem: &str, text: &str, parsed: Option<&str>) -> Source {
-    let mut reader = Reader::default();
-    let workflow = reader.read(stem, text, parsed);
-    let mut source = reader.source;
-    source.workflow = workflow;
-    source
+/// Reads `workflows/<stem>.md`.
+pub(super) fn read(stem: &str, text: &str) -> Source {
+    let mut reader = Reader {
+        text,
+        is_disabled: false,
+        problems: Vec::new(),
+    };
+    let workflow = reader.read(stem);
+    let Reader {
+        is_disabled,
+        mut problems,
+        ..
+    } = reader;
+    Source {
+        text: text.to_owned(),
+        is_disabled,
+        workflow: workflow.map_err(|problem| problems.push(problem)).ok(),
+        problems,
+    }
 }
 
-#[derive(Default)]
-struct Reader {
-    source: Source,
-    /// A wrong type, or anything else that makes the file useless, was seen.
-    fatal: bool,
+struct Reader<'t> {
+    text: &'t str,
+    is_disabled: bool,
+    problems: Vec<Problem>,
 }
 
-impl Reader {
-    fn problem(&mut self, line: usize, code: &'static str, message: impl Into<String>) {
-        self.source.problems.push(Problem {
-            line,
+impl Reader<'_> {
+    fn read(&mut self, stem: &str) -> Result<Workflow, Problem> {
+        let text = self.text;
+        if !is_id(stem) {
+            return Err(not_loaded(1, "the file's name is no workflow id"));
+        }
+        if is_too_long(text) {
+            return Err(not_loaded(1, "the file is over 64 KiB"));
+        }
+        let document = kit::front_matter::split(text);
+        let front = document.front_matter.and_then(|range| text.get(range));
+        let front = front.ok_or_else(|| not_loaded(1, "there is no front matter"))?;
+        // The first line of the file is the delimiter.
+        let members = yaml::parse(front)
+            .map_err(|refused| not_loaded(refused.line.saturating_add(1), refused.reason))?;
+        let front: Front =
+            serde_path_to_error::deserialize(Value::Object(members)).map_err(|error| {
+                not_loaded(line_of(text, &error.path().to_string()), &error.to_string())
+            })?;
+        if front.id.0.as_deref().is_some_and(|id| id != stem) {
+            return Err(not_loaded(
+                line_of(text, "id"),
+                "the id is not the file's name",
+            ));
+        }
+        let body = text.get(document.content..).unwrap_or_default();
+        let mut workflow = self.workflow(stem, front);
+        if workflow.steps.is_empty() {
+            workflow.steps = steps::from_headings(body);
+        }
+        match workflow.steps.len() {
+            0 => return Err(not_loaded(1, "there are no steps")),
+            1..=MAX_STEPS => {}
+            _ => return Err(not_loaded(1, "more than 20 steps")),
+        }
+        body.trim().clone_into(&mut workflow.body);
+        Ok(workflow)
+    }
+
+    fn workflow(&mut self, stem: &str, front: Front) -> Workflow {
+        self.is_disabled = front.enabled == Some(false);
+        for key in front.unknown.keys() {
+            self.note(key, UNKNOWN_KEY, "a key that is passed over");
+        }
+        let gate = front.quality_gate.0.as_deref().unwrap_or(NO_GATE);
+        if gate.chars().count() > MAX_GATE {
+            self.note("quality_gate", OVER_LIMIT, "over 60 characters");
+        }
+        let modifies = front.modifies_files.unwrap_or(Modifies::Maybe);
+        let conditional = front.guardrails_when.unwrap_or_default().into_iter();
+        let signals = front.signals.unwrap_or_default().into_iter();
+        Workflow {
+            id: stem.to_owned(),
+            title: front.title.0.unwrap_or_else(|| stem.to_owned()),
+            description: front.description.0.unwrap_or_default(),
+            category: front.category.0.unwrap_or_default(),
+            quality_gate: crate::plan::line(gate, MAX_GATE),
+            guardrails: names(front.guardrails),
+            guardrails_when: conditional
+                .filter_map(|(key, lines)| Some((self.condition(&key)?, names(lines))))
+                .collect(),
+            modifies,
+            needs_task: front.needs_task.unwrap_or(modifies != Modifies::No),
+            triggers: self.within("triggers", front.triggers, MAX_TRIGGERS),
+            not_for: self.within("not_for", front.not_for, MAX_TRIGGERS),
+            signals: signals
+                .filter_map(|(key, weight)| self.weight(&key, weight))
+                .collect(),
+            examples: self.within("examples", front.examples, MAX_EXAMPLES),
+            priority: front.priority.unwrap_or(100),
+            intent: front.intent.0,
+            summary: front.summary.0,
+            steps: front
+                .steps
+                .unwrap_or_default()
+                .into_iter()
+                .filter_map(|step| self.step(step))
+                .collect(),
+            body: String::new(),
+        }
+    }
+
+    fn note(&mut self, word: &str, code: &'static str, message: &str) {
+        self.problems.push(Problem {
+            line: line_of(self.text, word),
             code,
-            message: message.into(),
+            message: format!("{}: {message}", short(word)),
         });
     }
 
-    fn fail(&mut self, line: usize, code: &'static str, message: impl Into<String>) {
-        self.problem(line, code, message);
-        self.fatal = true;
+    fn within(&mut self, key: &str, lines: Lines, most: usize) -> Vec<String> {
+        let mut lines = lines.0;
+        if lines.len() > most {
+            self.note(key, OVER_LIMIT, &format!("more than {most}"));
+            lines.truncate(most);
+        }
+        lines
     }
 
-    fn read(&mut self, stem: &str, text: &str, parsed: Option<&str>) -> Option<Workflow> {
-        if !is_id(stem) {
-            self.fail(1, "C02", "the file's name is no workflow id");
-            return None;
+    fn condition(&mut self, name: &str) -> Option<Condition> {
+        let condition = Condition::parse(name);
+        if condition.is_none() {
+            self.note(name, UNKNOWN_NAME, "no such signal");
         }
-        if text.len() > MAX_BYTES {
-            self.fail(1, "C12", format!("the file is over {MAX_BYTES} bytes"));
-            return None;
+        condition
+    }
+
+    fn weight(&mut self, name: &str, weight: Line) -> Option<(Signal, i8)> {
+        let condition = self.condition(name)?;
+        let weight: i8 = weight.0?.parse().ok()?;
+        Some((condition.signal, weight.clamp(-5, 5)))
+    }
+
+    fn step(&mut self, step: StepFront) -> Option<Step> {
+        let StepFront(step) = step;
+        for key in step.unknown.keys() {
+            self.note(key, UNKNOWN_KEY, "a key that is passed over");
         }
-        let document = kit::front_matter::split(text);
-        let Some(front) = document.front_matter.and_then(|range| text.get(range)) else {
-            self.fail(1, "C01", "there is no front matter");
-            return None;
+        // A step whose condition means nothing is left out with it.
+        let when = match step.when.0 {
+            Some(name) => Some(self.condition(&name)?),
+            None => None,
         };
-        let parsed = parsed.and_then(|json| serde_json::from_str(json).ok());
-        let entries = match parsed.map_or_else(|| yaml::parse(front), Ok) {
-            Ok(entries) => entries,
-            Err(refused) => {
-                // The first line of the file is the delimiter.
-                self.fail(refused.line.saturating_add(1), "C01", refused.reason);
-                return None;
-            }
-        };
-        let body = text.get(document.content..).unwrap_or_default();
-        let before_body = text
-            .get(..document.content)
-            .unwrap_or_default()
-            .matches('\n')
-            .count();
-        let mut workflow = self.fields(stem, &entries);
-        if workflow.steps.is_empty() {
-            let found = steps::of_headings(body);
-            self.source.lines.steps = found
-                .iter()
-                .map(|(_, line)| line.saturating_add(before_body))
-                .collect();
-            workflow.steps = found.into_iter().map(|(step, _)| step).collect();
-        }
-        if workflow.steps.is_empty() {
-            self.fail(1, "C04", "there are no steps");
-        }
-        if workflow.steps.len() > steps::MAX_STEPS {
-            self.fail(1, "C12", format!("more than {} steps", steps::MAX_STEPS));
-        }
-        workflow.body = body.trim().to_owned();
-        (!self.fatal).then_some(workflow)
-    }
-
-    fn fields(&mut self, stem: &str, entries: &[Entry]) -> Workflow {
-        let mut workflow = Workflow {
-            id: stem.to_owned(),
-            title: stem.to_owned(),
-            description: String::new(),
-            category: String::new(),
-            quality_gate: NO_GATE.to_owned(),
-            guardrails: Vec::new(),
-            guardrails_when: Vec::new(),
-            modifies: Modifies::Maybe,
-            needs_task: true,
-            triggers: Vec::new(),
-            not_for: Vec::new(),
-            signals: Vec::new(),
-            examples: Vec::new(),
-            priority: 100,
-            intent: None,
-            summary: None,
-            steps: Vec::new(),
-            body: String::new(),
-        };
-        let mut needs_task = None;
-        let mut gate = false;
-        self.source.lines.modifies = 1;
-        for entry in entries {
-            let line = entry.line.saturating_add(1);
-            let node = &entry.value;
-            if node.value == Value::Null {
-                continue;
-            }
-            match entry.key.as_str() {
-                "id" => {
-                    if self.text(node) != stem {
-                        self.fail(line, "C02", "the id is not the file's name");
-                    }
-                }
-                "title" => workflow.title = self.text(node),
-                "description" => workflow.description = self.text(node),
-                "category" => workflow.category = self.text(node),
-                "quality_gate" => {
-                    let text = crate::plan::line(&self.text(node), usize::MAX);
-                    gate = !text.is_empty();
-                    if text.chars().count() > MAX_GATE {
-                        self.problem(line, "C12", format!("a gate over {MAX_GATE} characters"));
-                    }
-                    if gate {
-                        workflow.quality_gate = crate::plan::line(&text, MAX_GATE);
-                    }
-                }
-                "guardrails" => {
-                    workflow.guardrails = self.guardrails(node);
-                }
-                "guardrails_when" => workflow.guardrails_when = self.guardrails_when(node),
-                "modifies_files" => {
-                    self.source.lines.modifies = line;
-                    workflow.modifies = self.modifies(node);
-                }
-                "needs_task" => needs_task = self.boolean(node),
-                "triggers" => {
-                    let list = self.list(node);
-                    if list.len() > MAX_TRIGGERS {
-                        self.problem(line, "C12", format!("more than {MAX_TRIGGERS} triggers"));
-                    }
-                    (workflow.triggers, self.source.lines.triggers) =
-                        list.into_iter().take(MAX_TRIGGERS).unzip();
-                }
-                "not_for" => {
-                    let list = self.list(node).into_iter().take(MAX_TRIGGERS);
-                    workflow.not_for = list.map(|(text, _)| text).collect();
-                }
-                "signals" => workflow.signals = self.signals(node),
-                "examples" => {
-                    let list = self.list(node);
-                    if list.len() > MAX_EXAMPLES {
-                        self.problem(line, "C12", format!("more than {MAX_EXAMPLES} examples"));
-                    }
-                    (workflow.examples, self.source.lines.examples) =
-                        list.into_iter().take(MAX_EXAMPLES).unzip();
-                }
-                "priority" => match self.text(node).parse() {
-                    Ok(priority) => workflow.priority = priority,
-                    Err(_) => self.fail(line, "C01", "priority is no whole number"),
-                },
-                "enabled" => self.source.hidden = self.boolean(node) == Some(false),
-                "intent" => workflow.intent = Some(self.text(node)),
-                "summary" => workflow.summary = Some(self.text(node)),
-                "steps" => workflow.steps = self.steps(node),
-                // `permalink` and the like: allowed, and reported once each (C21).
-                _ => self.problem(line, "C21", format!("unknown key {:?}", short(&entry.key))),
-            }
-        }
-        if !gate {
-            self.problem(1, "C10", "there is no quality_gate");
-        }
-        workflow.needs_task = needs_task.unwrap_or(workflow.modifies != Modifies::No);
-        workflow
-    }
-
-    fn wrong_type(&mut self, node: &Node, expected: &str) {
-        self.fail(
-            node.line.saturating_add(1),
-            "C01",
-            format!("expected {expected}"),
-        );
-    }
-
-    /// A scalar, in one line.
-    fn text(&mut self, node: &Node) -> String {
-        match &node.value {
-            Value::Scalar(text) => one_line(text),
-            Value::Null => String::new(),
-            Value::List(_) | Value::Map(_) => {
-                self.wrong_type(node, "a text");
-                String::new()
-            }
-        }
-    }
-
-    fn boolean(&mut self, node: &Node) -> Option<bool> {
-        match self.text(node).to_ascii_lowercase().as_str() {
-            "yes" | "true" => Some(true),
-            "no" | "false" => Some(false),
-            _ => {
-                self.wrong_type(node, "yes or no");
-                None
-            }
-        }
-    }
-
-    fn modifies(&mut self, node: &Node) -> Modifies {
-        match self.text(node).to_ascii_lowercase().as_str() {
-            "yes" | "true" => Modifies::Yes,
-            "no" | "false" => Modifies::No,
-            "maybe" => Modifies::Maybe,
-            _ => {
-                self.wrong_type(node, "no, maybe or yes");
-                Modifies::Maybe
-            }
-        }
-    }
-
-    /// Texts with their lines; a lone scalar is a list of one. Empty ones are nothing.
-    fn list(&mut self, node: &Node) -> Vec<(String, usize)> {
-        let items = match &node.value {
-            Value::List(items) => items.as_slice(),
-            Value::Null => &[],
-            Value::Scalar(_) | Value::Map(_) => std::slice::from_ref(node),
-        };
-        items
-            .iter()
-            .map(|item| (self.text(item), item.line.saturating_add(1)))
-            .filter(|(text, _)| !text.is_empty())
-            .collect()
-    }
-
-    /// Names of guardrails; `none` is the empty list (Q-115).
-    fn guardrails(&mut self, node: &Node) -> Vec<String> {
-        let list: Vec<_> = self
-            .list(node)
-            .into_iter()
-            .filter(|(name, _)| name != "none")
-            .collect();
-        self.source.lines.guardrails.extend(list.iter().cloned());
-        list.into_iter().map(|(name, _)| name).collect()
-    }
-
-    fn map<'n>(&mut self, node: &'n Node) -> &'n [Entry] {
-        match &node.value {
-            Value::Map(entries) => entries,
-            Value::Null => &[],
-            Value::Scalar(_) | Value::List(_) => {
-                self.wrong_type(node, "a map");
-                &[]
-            }
-        }
-    }
-
-    fn guardrails_when(&mut self, node: &Node) -> Vec<(Condition, Vec<String>)> {
-        let mut all = Vec::new();
-        for entry in self.map(node) {
-            let names = self.guardrails(&entry.value);
-            if let Some(condition) = self.condition(&entry.key, entry.line.saturating_add(1)) {
-                all.push((condition, names));
-            }
-        }
-        all
-    }
-
-    /// `signal` or `!signal`.
-    fn condition(&mut self, text: &str, line: usize) -> Option<Condition> {
-        let (negated, name) = match text.strip_prefix('!') {
-            Some(name) => (true, name),
-            None => (false, text),
-        };
-        match Signal::parse(name.trim()) {
-            Some(signal) => Some(Condition { signal, negated }),
-            None => {
-                self.problem(line, "C11", format!("unknown signal {:?}", short(name)));
-                None
-            }
-        }
-    }
-
-    fn signals(&mut self, node: &Node) -> Vec<(Signal, i8)> {
-        let mut all = Vec::new();
-        for entry in self.map(node) {
-            let line = entry.line.saturating_add(1);
-            let Ok(weight) = self.text(&entry.value).parse::<i64>() else {
-                self.fail(line, "C01", "a weight is a whole number");
-                continue;
-            };
-            let bounded = weight.clamp(-5, 5);
-            if bounded != weight {
-                self.problem(line, "C12", "a weight is from -5 to 5");
-            }
-            match Signal::parse(&entry.key) {
-                Some(signal) => all.push((signal, i8::try_from(bounded).unwrap_or(0))),
-                None => self.problem(
-                    line,
-                    "C11",
-                    format!("unknown signal {:?}", short(&entry.key)),
-                ),
-            }
-        }
-        all
-    }
-
-    fn steps(&mut self, node: &Node) -> Vec<Step> {
-        let Value::List(items) = &node.value else {
-            self.wrong_type(node, "a list of steps");
-            return Vec::new();
-        };
-        let mut all = Vec::new();
-        for item in items {
-            if let Some(step) = self.step(item) {
-                self.source.lines.steps.push(item.line.saturating_add(1));
-                all.push(step);
-            }
-        }
-        all
-    }
-
-    fn step(&mut self, node: &Node) -> Option<Step> {
-        // A list of plain texts is read as a list of names.
-        if let Value::Scalar(name) = &node.value {
-            return steps::of(&one_line(name), "", None);
-        }
-        let (mut name, mut id, mut description) = (String::new(), String::new(), String::new());
-        let (mut active, mut kind, mut when, mut workflow) = (None, None, None, None);
-        let mut known = true;
-        for entry in self.map(node) {
-            let line = entry.line.saturating_add(1);
-            if entry.value.value == Value::Null {
-                continue;
-            }
-            match entry.key.as_str() {
-                "name" => name = self.text(&entry.value),
-                "id" => id = self.text(&entry.value),
-                "description" => description = self.text(&entry.value),
-                "active" => active = Some(self.text(&entry.value)),
-                "kind" => {
-                    kind = steps::kind(&self.text(&entry.value));
-                    if kind.is_none() {
-                        self.fail(line, "C01", "unknown kind of step");
-                    }
-                }
-                "when" => {
-                    let text = self.text(&entry.value);
-                    when = self.condition(&text, line);
-                    // The condition cannot hold or fail: the step is left out with its signal (Q-99).
-                    known = when.is_some();
-                }
-                "workflow" => workflow = Some(super::index::target(&self.text(&entry.value))),
-                key => self.problem(
-                    line,
-                    "C21",
-                    format!("unknown key of a step {:?}", short(key)),
-                ),
-            }
-        }
-        if name.is_empty() {
-            name = description;
-        }
-        if name.is_empty()
-            && let Some(target) = &workflow
-        {
-            name = format!("Follow {target}");
-        }
-        let mut step = steps::of(&name, &id, kind)?;
-        step.active = active.filter(|active| !active.is_empty());
-        step.when = when;
-        step.workflow = workflow;
-        known.then_some(step)
+        let workflow = step.workflow.0.map(|reference| target(&reference));
+        let name = step.name.0.or(step.description.0);
+        let name = name.or_else(|| Some(format!("Follow {}", workflow.as_deref()?)))?;
+        let id = step.id.0.unwrap_or_default();
+        Some(Step {
+            active: step.active.0,
+            when,
+            workflow,
+            ..steps::from_name(&name, &id, step.kind)?
+        })
     }
 }
 
+/// Returns names of guardrails; `none` is the empty list.
+fn names(lines: Lines) -> Vec<String> {
+    let names = lines.0.into_iter();
+    names.filter(|name| name != "none").collect()
+}
+
+pub(super) fn not_loaded(line: usize, message: &str) -> Problem {
+    Problem {
+        line,
+        code: NOT_LOADED,
+        message: message.to_owned(),
+    }
+}
+
+pub(super) fn is_too_long(text: &str) -> bool {
+    u32::try_from(text.len()).map_or(true, |length| length > MAX_FILE_BYTES)
+}
+
+/// Returns the line, counted from 1, of the last word of a path of keys: the first on which it is a key, else the first
+/// that holds it, else 1.
+pub(super) fn line_of(text: &str, path: &str) -> usize {
+    let word = path.rsplit(['.', '[']).find(|part| !part.ends_with(']'));
+    let word = word.unwrap_or_default();
+    let is_key = |line: &str| {
+        let after = line.trim_start_matches([' ', '-', '"']).strip_prefix(word);
+        after.is_some_and(|after| after.starts_with([':', '"']))
+    };
+    let position = text.lines().position(is_key);
+    let position = position.or_else(|| text.lines().position(|line| line.contains(word)));
+    position.unwrap_or_default().saturating_add(1)
+}
+
 /// White space runs become one space.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

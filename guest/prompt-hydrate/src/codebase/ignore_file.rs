@@ -1,18 +1,17 @@
-//! `.gitignore` and `.ignore`.
+//! `.gitignore` and `.ignore`.
 //!
-//! A repository is a stranger's: globs are bounded in length, in wildcards and in number. They are matched as they stand;
-//! compiling regular expressions of them, as search.ripgrep does, would cost more than the whole walk, and its size.
+//! Globs are matched as they stand; compiling regular expressions of them, as search.ripgrep does, would cost more than the
+//! whole walk, and twice the component's size.
 
 use std::rc::Rc;
 
 use fast_glob::glob_match;
 
-/// Bytes and wildcards of one glob.
+/// Globs of all ignore files of a walk, and bytes and wildcards of one: a repository is a stranger's, and a prompt is
+/// planned without its files rather than not at all.
+const MAX_GLOBS: usize = 1_000;
 const MAX_GLOB_BYTES: usize = 256;
 const MAX_WILDCARDS: usize = 8;
-
-/// Globs of all ignore files of a walk.
-const MAX_GLOBS: usize = 1_000;
 
 /// An ignore file.
 #[derive(Debug)]
@@ -28,31 +27,19 @@ pub(super) struct IgnoreFile {
 /// One line.
 #[derive(Debug)]
 struct Glob {
-    pattern: Pattern,
+    pattern: String,
+    /// It is matched against the path; else against the name, anywhere below.
+    is_path: bool,
     /// `!`
     includes: bool,
     only_directories: bool,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Pattern {
-    /// A name, anywhere below.
-    Name(String),
-    /// `*.` and the rest of a name, anywhere below.
-    Extension(String),
-    /// A path.
-    Path(String),
-    /// A name with wildcards, anywhere below.
-    NameGlob(String),
-    /// A path with wildcards.
-    PathGlob(String),
 }
 
 impl IgnoreFile {
     pub(super) const NAMES: [&'static str; 2] = [".gitignore", ".ignore"];
 }
 
-/// Bounds the globs of one walk.
+/// A reader of the ignore files of one walk.
 #[derive(Debug)]
 pub(super) struct Reader {
     globs_left: usize,
@@ -68,25 +55,16 @@ impl Default for Reader {
 
 impl Reader {
     /// Reads the ignore file `name` of a directory; `None` if it says nothing.
-    pub(super) fn compile(
-        &mut self,
-        directory: &str,
-        name: &str,
-        text: &str,
-    ) -> Option<IgnoreFile> {
+    pub(super) fn read(&mut self, directory: &str, name: &str, text: &str) -> Option<IgnoreFile> {
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-        let globs: Vec<Glob> = text
-            .lines()
-            .filter_map(Glob::parse)
-            .take(self.globs_left)
-            .collect();
+        let globs = text.lines().filter_map(Glob::parse);
+        let globs: Vec<Glob> = globs.take(self.globs_left).collect();
         self.globs_left = self.globs_left.saturating_sub(globs.len());
         (!globs.is_empty()).then_some(IgnoreFile {
             wins: name == ".ignore",
-            prefix: if directory.is_empty() {
-                0
-            } else {
-                directory.len().saturating_add(1)
+            prefix: match directory.len() {
+                0 => 0,
+                length => length.saturating_add(1),
             },
             globs,
         })
@@ -96,56 +74,32 @@ impl Reader {
 impl Glob {
     fn parse(line: &str) -> Option<Self> {
         let line = without_spaces(line);
-        if line.is_empty() || line.starts_with('#') || line.len() > MAX_GLOB_BYTES {
+        let wildcards = line.matches('*').count();
+        if line.starts_with('#') || line.len() > MAX_GLOB_BYTES || wildcards > MAX_WILDCARDS {
             return None;
         }
-        let (line, includes) = line
-            .strip_prefix('!')
-            .map_or((line, false), |line| (line, true));
-        let (line, only_directories) = line
-            .strip_suffix('/')
-            .map_or((line, false), |line| (line, true));
-        let rooted = line.strip_prefix('/');
-        let line = rooted.unwrap_or(line);
+        let (line, includes) = without(line, line.strip_prefix('!'));
+        let (line, only_directories) = without(line, line.strip_suffix('/'));
+        let (line, is_rooted) = without(line, line.strip_prefix('/'));
         let anywhere = line.strip_prefix("**/").filter(|rest| !rest.contains('/'));
-        let is_path = anywhere.is_none() && (rooted.is_some() || line.contains('/'));
-        let line = anywhere.unwrap_or(line);
-        let is_literal = |text: &str| !text.contains(['*', '?', '[', '\\']);
-        let extension = line.strip_prefix("*.").filter(|rest| is_literal(rest));
-        let pattern = if line.is_empty() || line.matches('*').count() > MAX_WILDCARDS {
-            return None;
-        } else if is_literal(line) {
-            if is_path {
-                Pattern::Path(line.to_owned())
-            } else {
-                Pattern::Name(line.to_owned())
-            }
-        } else if let (Some(extension), false) = (extension, is_path) {
-            Pattern::Extension(format!(".{extension}"))
-        } else if is_path {
-            Pattern::PathGlob(glob(line))
-        } else {
-            Pattern::NameGlob(glob(line))
-        };
-        Some(Self {
-            pattern,
+        let pattern = anywhere.unwrap_or(line);
+        (!pattern.is_empty()).then(|| Self {
+            pattern: escaped(pattern),
+            is_path: anywhere.is_none() && (is_rooted || pattern.contains('/')),
             includes,
             only_directories,
         })
     }
 
     fn matches(&self, path: &str, name: &str, is_directory: bool) -> bool {
-        if self.only_directories && !is_directory {
-            return false;
-        }
-        match &self.pattern {
-            Pattern::Name(literal) => literal == name,
-            Pattern::Extension(end) => name.ends_with(end.as_str()),
-            Pattern::Path(literal) => literal == path,
-            Pattern::NameGlob(glob) => glob_match(glob, name),
-            Pattern::PathGlob(glob) => glob_match(glob, path),
-        }
+        let subject = if self.is_path { path } else { name };
+        (is_directory || !self.only_directories) && glob_match(&self.pattern, subject)
     }
+}
+
+/// What is left of a line without a mark, and whether it had the mark.
+fn without<'l>(line: &'l str, rest: Option<&'l str>) -> (&'l str, bool) {
+    (rest.unwrap_or(line), rest.is_some())
 }
 
 /// Without white space at its end, unless the last is escaped.
@@ -159,14 +113,14 @@ fn without_spaces(line: &str) -> &str {
 }
 
 /// As the matcher takes it: braces and a leading `!` are ordinary characters in ignore files.
-fn glob(line: &str) -> String {
-    let mut glob = String::with_capacity(line.len());
-    let mut escaped = false;
-    for (at, c) in line.char_indices() {
-        if !escaped && (matches!(c, '{' | '}') || (at == 0 && c == '!')) {
+fn escaped(pattern: &str) -> String {
+    let mut glob = String::with_capacity(pattern.len());
+    let mut is_escaped = false;
+    for c in pattern.chars() {
+        if !is_escaped && (matches!(c, '{' | '}') || (glob.is_empty() && c == '!')) {
             glob.push('\\');
         }
-        escaped = c == '\\' && !escaped;
+        is_escaped = c == '\\' && !is_escaped;
         glob.push(c);
     }
     glob
@@ -206,7 +160,7 @@ mod tests {
     use super::*;
 
     fn excluded(lines: &str, path: &str) -> bool {
-        let file = Reader::default().compile("", ".gitignore", lines);
+        let file = Reader::default().read("", ".gitignore", lines);
         let rules = Rules::default().with(file.into_iter().map(Rc::new).collect());
         match path.strip_suffix('/') {
             Some(path) => rules.exclude(path, true),
@@ -215,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn q_86_lines_mean_what_git_says() {
+    fn lines_mean_what_git_says() {
         for (lines, path, expected) in [
             ("a.txt", "x/a.txt", true),
             ("/a.txt", "x/a.txt", false),
@@ -258,10 +212,9 @@ mod tests {
     }
 
     #[test]
-    fn q_86_deeper_files_win_and_ignore_wins_over_gitignore() {
+    fn deeper_files_win_and_ignore_wins_over_gitignore() {
         let mut reader = Reader::default();
-        let mut file =
-            |directory, name, text| Rc::new(reader.compile(directory, name, text).unwrap());
+        let mut file = |directory, name, text| Rc::new(reader.read(directory, name, text).unwrap());
         let top = Rules::default().with(vec![file("", ".gitignore", "*.log\n/x/only\n")]);
         let deeper = top.with(vec![file("x", ".gitignore", "!a.log\n/only2")]);
         assert!(top.exclude("x/a.log", false));
@@ -275,12 +228,12 @@ mod tests {
     }
 
     #[test]
-    fn q_86_a_hostile_ignore_file_costs_no_more_than_its_bounds() {
+    fn a_hostile_ignore_file_costs_no_more_than_its_bounds() {
         let mut reader = Reader::default();
         let many = "a*b?c\n".repeat(200_000);
-        let file = reader.compile("", ".gitignore", &many).unwrap();
+        let file = reader.read("", ".gitignore", &many).unwrap();
         assert_eq!(file.globs.len(), MAX_GLOBS);
-        assert!(reader.compile("x", ".gitignore", "b").is_none());
+        assert!(reader.read("x", ".gitignore", "b").is_none());
         assert!(Glob::parse(&"*a".repeat(9)).is_none());
         assert!(Glob::parse(&"a".repeat(257)).is_none());
         let slow = Glob::parse(&"*a".repeat(8)).unwrap();

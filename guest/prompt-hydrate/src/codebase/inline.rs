@@ -1,54 +1,46 @@
-//! A tree by value: files that answer hostcalls, so that one walk serves both forms.
+//! A tree by value: files that answer hostcalls, so that one walk serves both forms.
 
 use std::collections::BTreeMap;
 
 use kit::host::ReadFiles;
 use kit::host::fs_read::{Entry, EntryKind, File, FsError, Listing, ReadRequest, TreeRequest};
 
-use crate::request::{InlineFile, Mount};
+use super::MOUNT;
+use crate::catalogue;
 
-/// The files by virtual path, and the names in each directory.
+/// Files by virtual path.
 #[derive(Debug)]
-pub(super) struct Files<'a> {
-    files: BTreeMap<String, &'a str>,
-    directories: BTreeMap<String, BTreeMap<&'a str, EntryKind>>,
-}
+pub(super) struct Files<'a>(BTreeMap<String, &'a str>);
 
 impl<'a> Files<'a> {
     /// Paths that are no relative paths are left out; of equal ones the last counts.
-    pub(super) fn new(files: &'a [InlineFile]) -> Self {
-        let root = Mount::Workspace.path();
-        let mut all = Self {
-            files: BTreeMap::new(),
-            directories: BTreeMap::from([(root.to_owned(), BTreeMap::new())]),
-        };
-        for file in files {
-            let is_segment = |segment: &str| !["", ".", ".."].contains(&segment);
-            if file.path.len() > 4_096 || !file.path.split('/').all(is_segment) {
-                continue;
-            }
-            let mut directory = root.to_owned();
-            let mut segments = file.path.split('/').peekable();
-            while let Some(segment) = segments.next() {
-                let kind = match segments.peek() {
-                    Some(_) => EntryKind::Directory,
-                    None => EntryKind::File,
-                };
-                let names = all.directories.entry(directory.clone()).or_default();
-                names.insert(segment, kind);
-                directory.push('/');
-                directory.push_str(segment);
-            }
-            all.files.insert(directory, &file.text);
-        }
-        all
+    pub(super) fn new(files: &'a [catalogue::File]) -> Self {
+        let is_segment = |segment: &str| !["", ".", ".."].contains(&segment);
+        let relative = files
+            .iter()
+            .filter(|file| file.path.split('/').all(is_segment));
+        let files = relative.map(|file| (format!("{MOUNT}/{}", file.path), file.text.as_str()));
+        Self(files.collect())
+    }
+
+    /// The paths below a directory, from there, in order.
+    fn below(&self, directory: &str) -> impl Iterator<Item = &str> {
+        let prefix = format!("{directory}/");
+        let files = self.0.range(prefix.clone()..);
+        files.map_while(move |(path, _)| path.strip_prefix(&prefix))
     }
 
     fn list(&self, request: &TreeRequest) -> Result<Listing, FsError> {
-        let names = self
-            .directories
-            .get(&request.root)
-            .ok_or(FsError::NotFound)?;
+        let mut names = BTreeMap::new();
+        for path in self.below(&request.root) {
+            match path.split_once('/') {
+                Some((directory, _)) => names.insert(directory, EntryKind::Directory),
+                None => names.insert(path, EntryKind::File),
+            };
+        }
+        if names.is_empty() && request.root != MOUNT {
+            return Err(FsError::NotFound);
+        }
         let most = usize::try_from(request.max_entries).unwrap_or(usize::MAX);
         let entries = names.iter().take(most).map(|(name, kind)| Entry {
             path: (*name).to_owned(),
@@ -63,10 +55,10 @@ impl<'a> Files<'a> {
     }
 
     fn get(&self, request: &ReadRequest) -> Result<File, FsError> {
-        if self.directories.contains_key(&request.path) {
+        if self.below(&request.path).next().is_some() {
             return Err(FsError::IsDirectory);
         }
-        let text = self.files.get(&request.path).ok_or(FsError::NotFound)?;
+        let text = self.0.get(&request.path).ok_or(FsError::NotFound)?;
         let most = usize::try_from(request.max_bytes).unwrap_or(usize::MAX);
         let bytes = text.as_bytes();
         Ok(File {

@@ -1,4 +1,4 @@
-//! What of the user's working tree has to do with the prompt, and how it is tested.
+//! What of the user's working tree has to do with the prompt, and how it is tested.
 //!
 //! Names are listed and compared; of contents only ignore files and two build files of the root are read, and nothing that
 //! may hold a secret. A file is named only if it exists below the root.
@@ -12,40 +12,39 @@ mod words;
 
 use kit::host::ReadFiles;
 
-use crate::request::{Codebase, Mount, Tree};
+use crate::request::{Codebase, Tree, WorkspaceMount};
 use crate::text::Prompt;
 
 pub use walk::Unreadable;
 
+/// The root of the working tree.
+const MOUNT: &str = "/workspace";
+
 /// Looks through a tree.
 ///
 /// # Errors
-/// The root is no readable directory.
+/// The root is no readable directory.
 pub fn look(
     host: &mut impl ReadFiles,
-    tree: &Tree,
+    tree: &Tree<WorkspaceMount>,
     prompt: &Prompt,
 ) -> Result<Codebase, Unreadable> {
     match tree {
-        Tree::Mount(mount) => look_below(host, *mount, prompt),
-        // the same walk over files by value.
-        Tree::Inline(files) => look_below(&mut inline::Files::new(files), Mount::Workspace, prompt),
+        Tree::Mount(WorkspaceMount::Workspace) => look_below(host, prompt),
+        // The same walk over files by value.
+        Tree::Inline(files) => look_below(&mut inline::Files::new(files), prompt),
     }
 }
 
-fn look_below(
-    host: &mut impl ReadFiles,
-    mount: Mount,
-    prompt: &Prompt,
-) -> Result<Codebase, Unreadable> {
-    let named = rank::Named::of(prompt);
-    let found = walk::walk(host, mount.path())?;
-    let tests = test_command::of(&found.root, &named);
-    let files = rank::rank(host, mount.path(), &found.entries, &named);
+fn look_below(host: &mut impl ReadFiles, prompt: &Prompt) -> Result<Codebase, Unreadable> {
+    let named = rank::Named::new(prompt);
+    let found = walk::walk(host, MOUNT)?;
+    let tests = test_command::find(&found.root, &named);
+    let files = rank::rank(host, MOUNT, &found.entries, &named);
     Ok(Codebase { files, tests })
 }
 
-/// whether a path names something that is never opened.
+/// Whether a path names something that is never opened.
 fn is_secret(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let is_secret = |name: &str| {

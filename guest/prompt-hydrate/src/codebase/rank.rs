@@ -1,4 +1,4 @@
-//! Which of the files a prompt is about, by name alone.
+//! Which of the files a prompt is about, by name alone.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use crate::document::is_printable;
 use crate::request::RelevantFile;
 use crate::text::Prompt;
 
-///
+/// Files that are named.
 const MAX_FILES: usize = 8;
 
 /// Paths of a prompt that are looked for.
 const MAX_PATHS: usize = 20;
 
-/// Points for what a file has in common with the prompt; pasted text gives half.
+/// Points for what a file has in common with the prompt.
 const NAMED: u32 = 200;
 const NAMED_END: u32 = 160;
 const NAME: u32 = 120;
@@ -34,34 +34,53 @@ const LEAST: u32 = 12;
 type Commonness<'a> = BTreeMap<&'a str, usize>;
 
 /// What a prompt names.
-#[derive(Debug, Default)]
-pub(super) struct Named {
-    /// Of the main text and of pasted text; relative, without `./` and line numbers.
-    paths: [Vec<String>; 2],
-    words: [Words; 2],
+#[derive(Debug)]
+pub(super) struct Named([Source; 2]);
+
+/// The main text, or the pasted text.
+#[derive(Debug)]
+struct Source {
+    /// Its name in a reason.
+    name: &'static str,
+    /// What points are divided by.
+    divisor: u32,
+    /// Relative, without `./` and line numbers.
+    paths: Vec<String>,
+    words: Words,
 }
 
 impl Named {
-    pub(super) fn of(prompt: &Prompt) -> Self {
-        let mut named = Self {
-            paths: [relative(&prompt.paths), relative(&prompt.pasted_paths)],
-            words: Default::default(),
-        };
-        let [main, pasted] = &mut named.words;
+    pub(super) fn new(prompt: &Prompt) -> Self {
+        let mut main = Words::default();
         main.add(&prompt.main);
+        let mut pasted = Words::default();
         for (_, text) in &prompt.pasted {
             pasted.add(text);
         }
-        named
+        Self([
+            Source {
+                name: "the prompt",
+                divisor: 1,
+                paths: relative(&prompt.paths),
+                words: main,
+            },
+            Source {
+                name: "pasted text",
+                divisor: 2,
+                paths: relative(&prompt.pasted_paths),
+                words: pasted,
+            },
+        ])
     }
 
     /// Paths, those of the main text first.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
-        self.paths.iter().flatten().map(String::as_str)
+        let paths = self.0.iter().flat_map(|source| &source.paths);
+        paths.map(String::as_str)
     }
 }
 
-/// absolute paths and those that climb are not looked for.
+/// Paths without `./` and line numbers; absolute ones and those that climb are not looked for.
 fn relative(paths: &[String]) -> Vec<String> {
     let clean = |path: &String| {
         let mut path = path.trim_start_matches("./");
@@ -79,19 +98,22 @@ fn relative(paths: &[String]) -> Vec<String> {
     paths.iter().filter_map(clean).take(MAX_PATHS).collect()
 }
 
-/// The most relevant files, best first.
+/// A file that has to do with the prompt.
+struct Ranked {
+    points: u32,
+    path: String,
+    reason: String,
+}
+
+/// Returns the most relevant files, best first.
 pub(super) fn rank(
     host: &mut impl ReadFiles,
     mount: &str,
     entries: &[Seen],
     named: &Named,
 ) -> Vec<RelevantFile> {
-    let mut commonness: Commonness<'_> = named
-        .words
-        .iter()
-        .flat_map(|words| &words.parts)
-        .map(|part| (part.as_str(), 0))
-        .collect();
+    let parts = named.0.iter().flat_map(|source| &source.words.parts);
+    let mut commonness: Commonness<'_> = parts.map(|part| (part.as_str(), 0)).collect();
     for entry in entries {
         each_part(name_of(&entry.path), |part| {
             if let Some(count) = commonness.get_mut(part) {
@@ -99,132 +121,110 @@ pub(super) fn rank(
             }
         });
     }
-    let mut ranked: Vec<(u32, &str, String)> = Vec::new();
-    for entry in entries {
-        if let Some((points, reason)) = judge(entry, named, &commonness) {
-            ranked.push((points, &entry.path, reason));
-        }
-    }
-    let unseen = unseen(host, mount, entries, named);
-    for (points, path, reason) in &unseen {
-        ranked.push((*points, path, reason.clone()));
-    }
-    let depth = |path: &str| path.matches('/').count();
-    ranked.sort_by(|(points, path, _), (others, other, _)| {
-        others
-            .cmp(points)
-            .then_with(|| depth(path).cmp(&depth(other)))
-            .then_with(|| path.cmp(other))
+    let judged = entries
+        .iter()
+        .filter_map(|entry| judge(entry, named, &commonness));
+    let mut ranked: Vec<Ranked> = judged.chain(unseen(host, mount, entries, named)).collect();
+    ranked.retain(|file| is_printable(&file.path));
+    let depth = |file: &Ranked| file.path.matches('/').count();
+    ranked.sort_by(|one, other| {
+        (other.points, depth(one), &one.path).cmp(&(one.points, depth(other), &other.path))
     });
-    let files = ranked
-        .into_iter()
-        .filter(|(_, path, _)| is_printable(path))
-        .take(MAX_FILES)
-        .map(|(_, path, reason)| RelevantFile {
-            path: path.to_owned(),
-            reason,
-        });
-    files.collect()
+    let files = ranked.into_iter().take(MAX_FILES);
+    files
+        .map(|Ranked { path, reason, .. }| RelevantFile { path, reason })
+        .collect()
 }
 
 fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Points and reason of an entry that has to do with the prompt.
-fn judge(entry: &Seen, named: &Named, commonness: &Commonness<'_>) -> Option<(u32, String)> {
-    let wheres = ["the prompt", "pasted text"];
-    let mut best: Option<(u32, String)> = None;
-    for (half, ((paths, words), place)) in
-        named.paths.iter().zip(&named.words).zip(wheres).enumerate()
-    {
-        let (points, reason) = match by_path(&entry.path, paths) {
-            Some(points) => (points, format!("named in {place}")),
-            None if entry.is_directory || words.is_empty() => continue,
-            None => match by_name(&entry.path, words, commonness, place) {
-                Some(found) => found,
-                None => continue,
-            },
-        };
-        let points = if half == 0 { points } else { points / 2 };
-        if points >= LEAST && best.as_ref().is_none_or(|(most, _)| points > *most) {
-            best = Some((points, reason));
-        }
-    }
-    best
+fn stem(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// Q-87 (a)
+/// Returns an entry that has to do with the prompt, for the better of its reasons.
+fn judge(entry: &Seen, named: &Named, commonness: &Commonness<'_>) -> Option<Ranked> {
+    let reasons = named.0.iter().filter_map(|source| {
+        let (points, reason) = match by_path(&entry.path, &source.paths) {
+            Some(points) => (points, format!("named in {}", source.name)),
+            None if entry.is_directory => return None,
+            None => by_name(&entry.path, source, commonness)?,
+        };
+        let points = points.checked_div(source.divisor)?;
+        (points >= LEAST).then(|| Ranked {
+            points,
+            path: entry.path.clone(),
+            reason,
+        })
+    });
+    // Of equal ones the first.
+    reasons.reduce(|best, next| {
+        if next.points > best.points {
+            next
+        } else {
+            best
+        }
+    })
+}
+
+/// Points of a path that is named.
 fn by_path(path: &str, named: &[String]) -> Option<u32> {
-    let ends = |end: &String| {
-        path.strip_suffix(end.as_str())
-            .is_some_and(|rest| rest.ends_with('/'))
+    let is_end = |end: &String| {
+        let before = path.strip_suffix(end.as_str());
+        end.contains('/') && before.is_some_and(|before| before.ends_with('/'))
     };
     if named.iter().any(|named| named == path) {
         Some(NAMED)
-    } else if named.iter().any(|named| named.contains('/') && ends(named)) {
-        Some(NAMED_END)
     } else {
-        None
+        named.iter().any(is_end).then_some(NAMED_END)
     }
 }
 
-/// Q-87 (b) and (c)
-fn by_name(
-    path: &str,
-    words: &Words,
-    commonness: &Commonness<'_>,
-    place: &str,
-) -> Option<(u32, String)> {
-    let name = name_of(path);
-    let lower = name.to_lowercase();
-    let stem = lower
-        .split_once('.')
-        .map_or(lower.as_str(), |(stem, _)| stem);
-    if words.whole.contains(&lower) {
-        return Some((NAME, format!("its name is in {place}")));
-    }
-    if says_something(stem) && words.whole.contains(stem) {
-        return Some((STEM, format!("its name is in {place}")));
+/// Points of a file whose name, or a part of it, is in the text.
+fn by_name(path: &str, source: &Source, commonness: &Commonness<'_>) -> Option<(u32, String)> {
+    let Source { name, words, .. } = source;
+    let file = name_of(path);
+    let lower = file.to_lowercase();
+    let is_stem = says_something(stem(&lower)) && words.whole.contains(stem(&lower));
+    if words.whole.contains(&lower) || is_stem {
+        let points = if words.whole.contains(&lower) {
+            NAME
+        } else {
+            STEM
+        };
+        return Some((points, format!("its name is in {name}")));
     }
     let mut shared: Vec<String> = Vec::new();
-    each_part(
-        name.split_once('.').map_or(name, |(stem, _)| stem),
-        |part| {
-            if words.parts.contains(part) {
-                shared.push(part.to_owned());
-            }
-        },
-    );
+    each_part(stem(file), |part| {
+        if words.parts.contains(part) {
+            shared.push(part.to_owned());
+        }
+    });
     shared.dedup();
     let worth = |part: &String| {
         let count = commonness.get(part.as_str()).copied().unwrap_or_default();
-        PART.iter()
-            .find(|(most, _)| count <= *most)
-            .map_or(0, |(_, points)| *points)
+        let worth = PART.iter().find(|(most, _)| count <= *most);
+        worth.map_or(0, |(_, points)| *points)
     };
     let points = shared.iter().map(worth).sum::<u32>().min(STEM);
-    (points > 0).then(|| (points, format!("shares {} with {place}", shared.join(", "))))
+    (points > 0).then(|| (points, format!("shares {} with {name}", shared.join(", "))))
 }
 
-/// Q-87 (a): named paths that the walk did not come upon, because they are ignored or too far down.
-fn unseen(
-    host: &mut impl ReadFiles,
-    mount: &str,
-    entries: &[Seen],
-    named: &Named,
-) -> Vec<(u32, String, String)> {
-    let mut wanted = Vec::new();
-    for (paths, (points, place)) in named
-        .paths
-        .iter()
-        .zip([(NAMED, "the prompt"), (NAMED / 2, "pasted text")])
-    {
-        for path in paths {
-            let is_seen = entries.iter().any(|entry| entry.path == *path);
-            let is_wanted = wanted.iter().any(|(_, wanted, _)| wanted == path);
-            if !is_seen && !is_wanted && !is_secret(path) {
-                wanted.push((points, path.clone(), format!("named in {place}")));
+/// Returns named paths that the walk did not come upon, because they are ignored or too far down.
+fn unseen(host: &mut impl ReadFiles, mount: &str, entries: &[Seen], named: &Named) -> Vec<Ranked> {
+    let mut wanted: Vec<Ranked> = Vec::new();
+    for source in &named.0 {
+        for path in &source.paths {
+            let is_known = entries.iter().any(|entry| entry.path == *path)
+                || wanted.iter().any(|wanted| wanted.path == *path);
+            if !is_known && !is_secret(path) {
+                wanted.push(Ranked {
+                    points: NAMED.checked_div(source.divisor).unwrap_or_default(),
+                    path: path.clone(),
+                    reason: format!("named in {}", source.name),
+                });
             }
         }
     }
@@ -234,7 +234,7 @@ fn unseen(
     // No byte is read: the answer tells whether it is there, and refuses links on the way.
     let requests: Vec<_> = wanted
         .iter()
-        .map(|(_, path, _)| request(mount, path, 0))
+        .map(|wanted| request(mount, &wanted.path, 0))
         .collect();
     let mut answers = host.read(&requests).into_iter();
     wanted.retain(|_| matches!(answers.next(), Some(Ok(_) | Err(FsError::IsDirectory))));

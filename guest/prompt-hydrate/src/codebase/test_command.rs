@@ -1,4 +1,4 @@
-//! How the project is tested, from the files of its root.
+//! How the project is tested, from the files of its root.
 
 use serde_json::Value;
 
@@ -8,23 +8,30 @@ use super::walk::Root;
 /// Files of the root that are read for it.
 pub(super) const BUILD_FILES: [&str; 2] = ["Makefile", "package.json"];
 
-/// The extensions of a language, and the command of a root that is in it.
+/// A language: the extensions of its files, and the command of a root that is in it.
 type Language = (&'static [&'static str], fn(&Root) -> Option<&'static str>);
 
-/// Languages in the order of Q-148, the extensions of their files, and their commands.
+/// Languages in the order of trial.
 const LANGUAGES: &[Language] = &[
-    (&["rs"], rust),
-    (&["py", "pyi"], python),
+    (&["rs"], |root| {
+        has(root, &["Cargo.toml"]).then_some("cargo test")
+    }),
+    (&["py", "pyi"], |root| {
+        let files = ["pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg"];
+        has(root, &files).then_some("pytest")
+    }),
     (
         &["js", "jsx", "ts", "tsx", "mjs", "cjs", "vue", "svelte"],
         node,
     ),
-    (&["go"], go),
+    (&["go"], |root| {
+        has(root, &["go.mod"]).then_some("go test ./...")
+    }),
     (&["c", "h", "cc", "cpp", "hpp"], make),
 ];
 
-/// The command of the language of a path that the prompt names, else the first that there is.
-pub(super) fn of(root: &Root, named: &Named) -> Option<String> {
+/// Returns the command of the language of a path that the prompt names, else the first that there is.
+pub(super) fn find(root: &Root, named: &Named) -> Option<String> {
     let speaks = |path: &str| {
         let extension = path.rsplit_once('.')?.1.to_ascii_lowercase();
         let (_, command) = LANGUAGES
@@ -46,21 +53,9 @@ fn text<'a>(root: &'a Root, name: &str) -> Option<&'a str> {
     Some(text)
 }
 
-fn rust(root: &Root) -> Option<&'static str> {
-    has(root, &["Cargo.toml"]).then_some("cargo test")
-}
-
-fn python(root: &Root) -> Option<&'static str> {
-    has(
-        root,
-        &["pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg"],
-    )
-    .then_some("pytest")
-}
-
 fn node(root: &Root) -> Option<&'static str> {
     let package: Value = serde_json::from_str(text(root, "package.json")?).ok()?;
-    let script = package.get("scripts")?.get("test")?.as_str()?;
+    let script = package.pointer("/scripts/test")?.as_str()?;
     // What `npm init` writes is no test.
     if script.trim().is_empty() || script.contains("no test specified") {
         return None;
@@ -74,20 +69,12 @@ fn node(root: &Root) -> Option<&'static str> {
     })
 }
 
-fn go(root: &Root) -> Option<&'static str> {
-    has(root, &["go.mod"]).then_some("go test ./...")
-}
-
 fn make(root: &Root) -> Option<&'static str> {
     let is_rule = |line: &str| {
-        let rest = line
-            .strip_prefix("test")
-            .map(|rest| rest.trim_start().strip_prefix(':'));
-        rest.flatten()
-            .is_some_and(|rest| !rest.starts_with(['=', ':']))
+        let rest = line.strip_prefix("test").map(str::trim_start);
+        let rest = rest.and_then(|rest| rest.strip_prefix(':'));
+        rest.is_some_and(|rest| !rest.starts_with(['=', ':']))
     };
-    text(root, "Makefile")?
-        .lines()
-        .any(is_rule)
-        .then_some("make test")
+    let mut lines = text(root, "Makefile")?.lines();
+    lines.any(is_rule).then_some("make test")
 }

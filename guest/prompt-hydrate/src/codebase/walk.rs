@@ -1,9 +1,11 @@
-//! The walk: level by level, all directories of a level in one hostcall, ignored ones never entered.
+//! The walk: level by level, all directories of a level in one hostcall, ignored ones never entered.
 
 use std::rc::Rc;
 
 use kit::host::ReadFiles;
-use kit::host::fs_read::{Entry, EntryKind, Listing, Overflow, ReadRequest, Symlinks, TreeRequest};
+use kit::host::fs_read::{
+    Entry, EntryKind, FsError, Listing, Overflow, ReadRequest, Symlinks, TreeRequest,
+};
 
 use super::ignore_file::{IgnoreFile, Reader, Rules};
 use super::is_secret;
@@ -56,6 +58,7 @@ pub(super) struct Root {
 }
 
 /// A directory to list.
+#[derive(Default)]
 struct Directory {
     /// Relative to the root; empty for the root.
     path: String,
@@ -64,76 +67,156 @@ struct Directory {
 
 /// Walks through what is below a mount.
 pub(super) fn walk(host: &mut impl ReadFiles, mount: &str) -> Result<Found, Unreadable> {
-    let mut found = Found::default();
-    let mut reader = Reader::default();
-    let mut left = MAX_ENTRIES;
-    let mut files_left = MAX_FILES;
-    let mut level = vec![Directory {
-        path: String::new(),
-        rules: Rules::default(),
-    }];
+    let mut walk = Walk {
+        mount,
+        found: Found::default(),
+        reader: Reader::default(),
+        names_left: MAX_ENTRIES,
+        files_left: MAX_FILES,
+    };
+    let mut level = vec![Directory::default()];
     for depth in 0..MAX_DEPTH {
-        level.truncate(left);
-        if level.is_empty() {
-            break;
-        }
+        level.truncate(walk.names_left);
         let mut next = Vec::new();
         for some in level.chunks(LISTED_AT_ONCE) {
-            let requests: Vec<_> = some
-                .iter()
-                .map(|directory| listing_of(mount, directory, left, some.len()))
-                .collect();
-            let listings = host.tree(&requests);
-            if depth == 0 {
-                match listings.first() {
-                    Some(Ok(listing)) => found.root.names = files(listing),
-                    Some(Err(_)) | None => return Err(Unreadable),
-                }
+            if walk.names_left == 0 {
+                return Ok(walk.found);
             }
-            let listings: Vec<Listing> = listings
+            let listings = walk.list(host, some);
+            if depth == 0 {
+                let Some(Ok(root)) = listings.first() else {
+                    return Err(Unreadable);
+                };
+                let files = root
+                    .entries
+                    .iter()
+                    .filter(|entry| entry.kind == EntryKind::File);
+                walk.found.root.names = files.map(|entry| entry.path.clone()).collect();
+            }
+            let listings: Vec<Vec<Entry>> = listings
                 .into_iter()
-                .map(|listing| {
-                    listing.unwrap_or_else(|_| Listing {
-                        entries: Vec::new(),
-                        truncated: false,
-                    })
-                })
+                .map(|listing| listing.map_or_else(|_| Vec::new(), |listing| listing.entries))
                 .collect();
-            let read = read(host, mount, some, &listings, files_left);
-            files_left = files_left.saturating_sub(read.len());
-            for (number, (directory, listing)) in some.iter().zip(listings).enumerate() {
-                let mut own = Vec::new();
-                for (owner, name, text) in &read {
-                    if *owner != number {
-                        continue;
-                    }
-                    if let Some(name) = BUILD_FILES.iter().find(|known| *known == name) {
-                        found.root.texts.push((name, text.clone()));
-                    } else if let Some(file) = reader.compile(&directory.path, name, text) {
-                        own.push(Rc::new(file));
-                    }
-                }
-                let rules = directory.rules.with(own);
-                for entry in listing.entries {
-                    let Some(rest) = left.checked_sub(1) else {
-                        return Ok(found);
-                    };
-                    left = rest;
-                    if let Some(seen) = see(directory, &rules, entry) {
-                        if seen.is_directory && !is_secret(&seen.path) {
-                            next.push(Directory {
-                                path: seen.path.clone(),
-                                rules: rules.clone(),
-                            });
-                        }
-                        found.entries.push(seen);
-                    }
-                }
+            let rules = walk.read_rules(host, some, &listings);
+            for ((directory, rules), entries) in some.iter().zip(rules).zip(listings) {
+                walk.see_all(directory, &rules, entries, &mut next);
             }
         }
         level = next;
     }
-    Ok(found)
+    Ok(walk.found)
+}
+
+struct Walk<'a> {
+    mount: &'a str,
+    found: Found,
+    reader: Reader,
+    names_left: usize,
+    files_left: usize,
+}
+
+impl Walk<'_> {
+    /// Lists directories in one hostcall. Each may have several times its share of the names that are wanted, but not all of
+    /// them all: what is listed in vain costs time too.
+    fn list(
+        &self,
+        host: &mut impl ReadFiles,
+        directories: &[Directory],
+    ) -> Vec<Result<Listing, FsError>> {
+        let wanted = self.names_left.max(64);
+        let share = wanted.saturating_mul(8).checked_div(directories.len());
+        let most = share.unwrap_or(wanted).clamp(64, wanted);
+        let request = |directory: &Directory| TreeRequest {
+            root: match directory.path.as_str() {
+                "" => self.mount.to_owned(),
+                path => format!("{}/{path}", self.mount),
+            },
+            max_entries: u32::try_from(most).unwrap_or(u32::MAX),
+            max_depth: 1,
+            include_hidden: true,
+        };
+        let requests: Vec<_> = directories.iter().map(request).collect();
+        host.tree(&requests)
+    }
+
+    /// Reads the ignore files of directories, and the build files of the root, in one hostcall; returns the rules that hold
+    /// in each of the directories.
+    fn read_rules(
+        &mut self,
+        host: &mut impl ReadFiles,
+        directories: &[Directory],
+        listings: &[Vec<Entry>],
+    ) -> Vec<Rules> {
+        let mut wanted = Vec::new();
+        for (number, (directory, entries)) in directories.iter().zip(listings).enumerate() {
+            let is_wanted = |entry: &&Entry| {
+                let name = entry.path.as_str();
+                let is_build_file = directory.path.is_empty() && BUILD_FILES.contains(&name);
+                entry.kind == EntryKind::File
+                    && (is_build_file || IgnoreFile::NAMES.contains(&name))
+            };
+            let names = entries.iter().filter(is_wanted);
+            wanted.extend(names.map(|entry| (number, directory, entry.path.as_str())));
+        }
+        wanted.truncate(self.files_left);
+        self.files_left = self.files_left.saturating_sub(wanted.len());
+        let requests: Vec<_> = wanted
+            .iter()
+            .map(|(_, directory, name)| {
+                request(self.mount, &below(&directory.path, name), MAX_FILE_BYTES)
+            })
+            .collect();
+        let answers = if requests.is_empty() {
+            Vec::new()
+        } else {
+            host.read(&requests)
+        };
+        let mut own: Vec<Vec<Rc<IgnoreFile>>> = vec![Vec::new(); directories.len()];
+        for ((number, directory, name), answer) in wanted.into_iter().zip(answers) {
+            let Ok(file) = answer else { continue };
+            let text = String::from_utf8_lossy(&file.bytes);
+            if let Some(&name) = BUILD_FILES.iter().find(|known| **known == name) {
+                self.found.root.texts.push((name, text.into_owned()));
+            } else if let Some(own) = own.get_mut(number) {
+                let file = self.reader.read(&directory.path, name, &text);
+                own.extend(file.map(Rc::new));
+            }
+        }
+        let rules = directories.iter().zip(own);
+        rules
+            .map(|(directory, own)| directory.rules.with(own))
+            .collect()
+    }
+
+    /// Notes what a directory holds, and the directories in it that are entered.
+    fn see_all(
+        &mut self,
+        directory: &Directory,
+        rules: &Rules,
+        entries: Vec<Entry>,
+        next: &mut Vec<Directory>,
+    ) {
+        for entry in entries.into_iter().take(self.names_left) {
+            self.names_left = self.names_left.saturating_sub(1);
+            let is_directory = match entry.kind {
+                EntryKind::File => false,
+                EntryKind::Directory => true,
+                EntryKind::Symlink | EntryKind::Other => continue,
+            };
+            let path = below(&directory.path, &entry.path);
+            let is_passed_over = is_directory && PASSED_OVER.contains(&entry.path.as_str());
+            if is_passed_over || rules.exclude(&path, is_directory) {
+                continue;
+            }
+            if is_directory && !is_secret(&path) {
+                next.push(Directory {
+                    path: path.clone(),
+                    rules: rules.clone(),
+                });
+            }
+            self.found.entries.push(Seen { path, is_directory });
+        }
+    }
 }
 
 fn below(directory: &str, name: &str) -> String {
@@ -144,70 +227,7 @@ fn below(directory: &str, name: &str) -> String {
     }
 }
 
-/// One of `count` directories of which `left` names in all are wanted. Each may have several times its share, but not all of
-/// them all: what is listed in vain costs time too.
-fn listing_of(mount: &str, directory: &Directory, left: usize, count: usize) -> TreeRequest {
-    let share = left.saturating_mul(8).checked_div(count).unwrap_or(left);
-    TreeRequest {
-        root: format!("{mount}/{}", directory.path)
-            .trim_end_matches('/')
-            .to_owned(),
-        max_entries: u32::try_from(share.clamp(64, left.max(64))).unwrap_or(1),
-        max_depth: 1,
-        include_hidden: true,
-    }
-}
-
-fn files(listing: &Listing) -> Vec<String> {
-    let files = listing
-        .entries
-        .iter()
-        .filter(|entry| entry.kind == EntryKind::File);
-    files.map(|entry| entry.path.clone()).collect()
-}
-
-/// The ignore files of a level, and the build files of the root, in one hostcall: number of the directory, name, text.
-fn read(
-    host: &mut impl ReadFiles,
-    mount: &str,
-    level: &[Directory],
-    listings: &[Listing],
-    most: usize,
-) -> Vec<(usize, String, String)> {
-    let mut wanted = Vec::new();
-    for (number, (directory, listing)) in level.iter().zip(listings).enumerate() {
-        for entry in &listing.entries {
-            let name = entry.path.as_str();
-            let is_wanted = IgnoreFile::NAMES.contains(&name)
-                || (directory.path.is_empty() && BUILD_FILES.contains(&name));
-            if entry.kind == EntryKind::File && is_wanted {
-                wanted.push((number, name.to_owned(), below(&directory.path, name)));
-            }
-        }
-    }
-    wanted.truncate(most);
-    if wanted.is_empty() {
-        return Vec::new();
-    }
-    let requests: Vec<_> = wanted
-        .iter()
-        .map(|(_, _, path)| request(mount, path, MAX_FILE_BYTES))
-        .collect();
-    let texts = host.read(&requests);
-    let read = wanted
-        .into_iter()
-        .zip(texts)
-        .filter_map(|((number, name, _), answer)| {
-            Some((
-                number,
-                name,
-                String::from_utf8_lossy(&answer.ok()?.bytes).into_owned(),
-            ))
-        });
-    read.collect()
-}
-
-/// The request for the beginning of a file that no link leads to.
+/// The request for the beginning of a file that no link leads to.
 pub(super) fn request(mount: &str, path: &str, max_bytes: u32) -> ReadRequest {
     ReadRequest {
         path: format!("{mount}/{path}"),
@@ -215,18 +235,4 @@ pub(super) fn request(mount: &str, path: &str, max_bytes: u32) -> ReadRequest {
         overflow: Overflow::Cut,
         symlinks: Symlinks::Refuse,
     }
-}
-
-/// The entry, unless it is passed over.
-fn see(directory: &Directory, rules: &Rules, entry: Entry) -> Option<Seen> {
-    let is_directory = match entry.kind {
-        EntryKind::File => false,
-        EntryKind::Directory => true,
-        EntryKind::Symlink | EntryKind::Other => return None,
-    };
-    if is_directory && PASSED_OVER.contains(&entry.path.as_str()) {
-        return None;
-    }
-    let path = below(&directory.path, &entry.path);
-    (!rules.exclude(&path, is_directory)).then_some(Seen { path, is_directory })
 }

@@ -25,10 +25,6 @@ pub(super) struct Words {
 }
 
 impl Words {
-    pub(super) fn is_empty(&self) -> bool {
-        self.whole.is_empty() && self.parts.is_empty()
-    }
-
     pub(super) fn add(&mut self, text: &str) {
         let belongs = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
         for word in kit::cut::at_bytes(text, MAX_BYTES).split(|c| !belongs(c)) {
@@ -42,7 +38,7 @@ impl Words {
     }
 }
 
-/// Q-87 (c): `session_state`, `sessionState` and `session-state.py` all have `session` and `state`. A plural counts as its
+/// Hands over the parts: `session_state`, `sessionState` and `session-state.py` all have `session` and `state`. A plural counts as its
 /// singular.
 pub(super) fn parts(name: &str) -> Vec<String> {
     let mut parts = Vec::new();

@@ -1,32 +1,20 @@
-//! The file that a subagent reads (section 7).
+//! The file that a subagent reads.
 
 use super::section::{fenced, section};
-use super::template::{Template, failure};
-use crate::catalogue::Catalogue;
+use super::template::{failure, fill};
+use crate::catalogue::{Catalogue, one_line};
 use crate::plan::Plan;
 use crate::redact::cut;
+use crate::request::Options;
 use crate::respond::{Context, Failure};
 
-/// What stands in it unless the user names another.
+/// What stands in it unless the user names another.
 const DEFAULT: &str = include_str!("templates/context.md");
 
-/// Q-45, and `task_tool`, which Q-59 needs.
-const NAMES: &[&str] = &[
-    "prompt",
-    "session_context",
-    "memory",
-    "codebase",
-    "workflow_index",
-    "workflow_body",
-    "guardrails",
-    "draft_plan",
-    "task_tool",
-];
-
-///
+/// Characters of a workflow's body.
 const MAX_BODY_CHARS: usize = 4_000;
 
-///
+/// Bytes of the file.
 const BYTES: std::ops::RangeInclusive<usize> = 500..=16 * 1024 * 1024;
 
 /// What the file is made of.
@@ -40,33 +28,34 @@ pub struct Parts<'a> {
     pub catalogue: &'a Catalogue,
     /// The draft.
     pub plan: &'a Plan,
-    ///
-    pub task_tool: &'a str,
+    /// Mode, model, the tool that the items are for.
+    pub options: &'a Options,
 }
 
 /// All of the file.
 ///
 /// # Errors
-/// `template`, also for a template with which the file would be too short; `planner` for a file that would be too
-/// long.
+/// `template`, also for a template with which the file would be too short; `planner` for a file that would be too long.
 pub fn file_text(template: Option<&str>, parts: Parts<'_>) -> Result<String, Failure> {
-    let compiled = Template::parse(template.unwrap_or(DEFAULT), NAMES, "prompt")?;
     let prompt = fenced(parts.prompt, "text", 3);
     let index = section("Workflow Index", &index(parts.catalogue));
     let body = workflow(parts);
     let guardrails = section("Guardrails", &guardrails(parts));
     let draft = section("Draft Plan", &draft(parts.plan));
-    let text = compiled.fill(|name| match name {
-        "prompt" => &prompt,
-        "session_context" => &parts.context.session,
-        "memory" => &parts.context.memory,
-        "codebase" => &parts.context.codebase,
-        "workflow_index" => &index,
-        "workflow_body" => &body,
-        "guardrails" => &guardrails,
-        "draft_plan" => &draft,
-        _ => parts.task_tool,
-    });
+    let text = fill(template.unwrap_or(DEFAULT), "prompt", |name| {
+        Some(match name {
+            "prompt" => &prompt,
+            "session_context" => &parts.context.session,
+            "memory" => &parts.context.memory,
+            "codebase" => &parts.context.codebase,
+            "workflow_index" => &index,
+            "workflow_body" => &body,
+            "guardrails" => &guardrails,
+            "draft_plan" => &draft,
+            "task_tool" => &parts.options.task_tool,
+            _ => return None,
+        })
+    })?;
     if text.len() < *BYTES.start() {
         return Err(failure("the file would be shorter than 500 bytes"));
     }
@@ -79,7 +68,7 @@ pub fn file_text(template: Option<&str>, parts: Parts<'_>) -> Result<String, Fai
     Ok(text)
 }
 
-///
+/// Returns the workflows as a list.
 pub(super) fn index(catalogue: &Catalogue) -> String {
     let lines = catalogue.workflows.iter().map(|workflow| {
         let description = one_line(&workflow.description);
@@ -92,7 +81,7 @@ pub(super) fn index(catalogue: &Catalogue) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// in a fence, because the headings of a body would be taken for those of the file.
+/// Returns the body of the plan's workflow, in a fence, because the headings of a body would be taken for those of the file.
 fn workflow(parts: Parts<'_>) -> String {
     let heading = format!("Workflow: {}", parts.plan.workflow);
     let body = parts.catalogue.get(&parts.plan.workflow);
@@ -106,7 +95,7 @@ fn workflow(parts: Parts<'_>) -> String {
     )
 }
 
-///
+/// Returns the plan's guardrails as a list.
 fn guardrails(parts: Parts<'_>) -> String {
     let lines = parts.plan.guardrails.iter().map(|name| {
         let definition = parts.catalogue.definition(name).unwrap_or_default();
@@ -115,7 +104,7 @@ fn guardrails(parts: Parts<'_>) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-///
+/// Returns the plan and how sure the planner is of it.
 pub(super) fn draft(plan: &Plan) -> String {
     let degraded = match plan.degraded.as_slice() {
         [] => "none".to_owned(),
@@ -131,9 +120,4 @@ pub(super) fn draft(plan: &Plan) -> String {
         "{status}\n\n{}",
         fenced(markdown.trim_end_matches('\n'), "markdown", 4)
     )
-}
-
-/// A catalogue's text in a list: it may not end the line.
-pub(super) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! What a language model is told and asked: the duty of the file's reader, and the same context, with secrets taken
+//! What a language model is told and asked: the duty of the file's reader, and the same context, with secrets taken
 //! out of the prompt as well, because this text leaves the machine.
 //!
 //! The component `prompt.hydrate.llm` puts both into a request; it knows neither catalogue nor prompt.
@@ -6,14 +6,15 @@
 use serde::Serialize;
 
 use super::Parts;
-use super::file::{draft, index, one_line};
+use super::file::{draft, index};
 use super::section::{fenced, section};
+use crate::catalogue::one_line;
 use crate::redact::{cut, secrets};
 
-/// Characters of a prompt that are sent; routing reads about as many.
+/// Characters of a prompt that are sent; routing reads about as many.
 const PROMPT_CHARS: usize = 20_000;
 
-///
+/// The duty, the form of the reply, and its rules.
 const SYSTEM: &str = include_str!("templates/model.md");
 
 /// The two texts of a request.

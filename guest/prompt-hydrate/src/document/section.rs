@@ -1,17 +1,17 @@
-//! Sections of the file: fences that hold what they fence, and budgets over all that is rendered.
+//! Sections of the file: fences that hold what they fence, and budgets over all that is rendered.
 
 use crate::redact;
 use crate::request::{Codebase, Memory};
 use crate::session::{Facts, render};
 
-/// What stands in a section without content.
+/// What stands in a section without content.
 const NONE: &str = "(none)";
 
 /// Characters of a memory passage and of its source that are looked at.
 const PASSAGE_CHARS: usize = 4_000;
 const SOURCE_CHARS: usize = 200;
 
-/// Files that are named.
+/// Files that are named.
 const MAX_FILES: usize = 8;
 const REASON_CHARS: usize = 80;
 
@@ -29,7 +29,7 @@ fn tokens(text: &str) -> usize {
     text.chars().count().div_ceil(4)
 }
 
-/// Text in a fence of backticks that is longer than each run of them inside.
+/// Text in a fence of backticks that is longer than each run of them inside.
 pub(super) fn fenced(text: &str, info: &str, least: usize) -> String {
     let mut longest = 0_usize;
     let mut run = 0_usize;
@@ -71,7 +71,7 @@ pub fn session_section(facts: &Facts, prompt: &str, budget: usize) -> Rendered {
     }
 }
 
-/// `## Memory`: best first, whole lines, the first one cut if it alone is too long.
+/// `## Memory`: best first, whole lines, the first one cut if it alone is too long.
 #[must_use]
 pub fn memory_section(memory: &[Memory], budget: usize) -> Rendered {
     let heading = "Memory";
@@ -92,7 +92,7 @@ pub fn memory_section(memory: &[Memory], budget: usize) -> Rendered {
     kept
 }
 
-/// `## Codebase`: at most 8 files, whole lines.
+/// `## Codebase`: at most 8 files, whole lines.
 #[must_use]
 pub fn codebase_section(codebase: &Codebase, budget: usize) -> Rendered {
     let lines = codebase
@@ -107,7 +107,7 @@ pub fn codebase_section(codebase: &Codebase, budget: usize) -> Rendered {
 }
 
 /// Whether a path is printed as it is: in one line, without a backtick, and no secret by its form. A path that had to be
-/// changed would be a claim about another file.
+/// changed would be a claim about another file.
 pub(crate) fn is_printable(path: &str) -> bool {
     !path.is_empty() && !path.contains('`') && redact::one_line(path) == path
 }

@@ -58,14 +58,14 @@ fn q_11_null_and_absent_are_empty_and_other_types_are_bad() {
 }
 
 #[test]
-fn q_11_the_last_of_equal_keys_wins() {
-    assert_eq!(
-        input(r#"{"prompt":1,"prompt":"a","prompt":"b"}"#).prompt,
-        "b"
-    );
-    assert_eq!(input(r#"{"prompt":"a","prompt":null}"#).prompt, "");
-    assert!(Input::parse(r#"{"prompt":"a","prompt":7}"#).is_err());
-    assert_eq!(input(r#"{"prompt":"a","prom\u0070t":"b"}"#).prompt, "b");
+fn a_key_that_is_given_twice_is_bad_input() {
+    for twice in [
+        r#"{"prompt":"a","prompt":"b"}"#,
+        r#"{"prompt":"a","prom\u0070t":"b"}"#,
+        r#"{"cwd":"/a","cwd":null}"#,
+    ] {
+        assert!(Input::parse(twice).is_err(), "{twice}");
+    }
 }
 
 #[test]

@@ -1,85 +1,100 @@
-//! What the component is asked: one JSON object with `schema`, `op` and the members of that `op`.
+//! What the component is asked: one JSON object with `schema`, `op` and the members of that `op`.
 //!
-//! A member that the `op` does not take, a name given twice, or a missing or wrong-typed required one refuses the request
-//! by its name; nothing is ignored. Missing options have the defaults of section 26.
+//! A member that the `op` does not take, a name given twice, or a missing or wrong-typed one refuses the request by its
+//! name; nothing is ignored.
 
-mod read;
+mod options;
 
+use kit::request::from_members;
 use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::catalogue::{File, Skill};
+use crate::respond::Failure;
+
+pub use options::{Budgets, Mode, Options};
 
 /// `schema` of every request.
 pub const SCHEMA: &str = "hydrant.hydrate.request/1";
 
+/// Prompts of one `route` request.
+const MAX_ROWS: usize = 1_000;
+
 /// A request, by its `op`.
 #[derive(Debug, Clone)]
 pub enum Request {
-    /// `parse`: the JSON of the hook.
+    /// `parse`: the JSON of the hook.
     Parse(ParseRequest),
-    /// `codebase`: the walk and ranking alone, so that the host can give them a deadline of their own.
+    /// `codebase`: the walk and ranking alone, so that the host can give them a deadline of their own.
     Codebase(CodebaseRequest),
-    /// `hook`: plan, file and instruction.
-    Hook(PlanRequest),
-    /// `plan`: the plan and its context.
+    /// `hook`: plan, file and instruction; `plan`: the plan and its context; `validate`: a plan that a language model wrote.
     Plan(PlanRequest),
-    /// `route`: the decision, explained.
+    /// `route`: the decision, explained.
     Route(RouteRequest),
-    /// `catalog-check`.
+    /// `catalog-check`: the findings of a catalogue.
     CatalogCheck(CatalogCheckRequest),
-    /// `validate`: a plan that a language model wrote.
-    Validate(PlanRequest),
 }
 
 /// `parse`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ParseRequest {
     /// All of stdin, as text.
     pub hook_stdin: String,
     /// `enabled` alone matters.
+    #[serde(default)]
     pub options: Options,
 }
 
 /// `codebase`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CodebaseRequest {
     /// Where to look.
-    pub workspace: Tree,
+    pub workspace: Tree<WorkspaceMount>,
     /// What the user typed.
     pub prompt: String,
     /// Nothing of it matters.
+    #[serde(default)]
     pub options: Options,
 }
 
-/// `hook`, `plan`, and with `plan` (the text of a reply) `validate`.
-#[derive(Debug, Clone)]
+/// `hook`, `plan` and `validate`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PlanRequest {
     /// What the user typed.
     pub prompt: String,
     /// Path of the file that will be written; `hook` needs it, `plan` refuses it, `validate` may have it.
     pub file_path: Option<String>,
-    /// Replacements of the default templates.
+    /// Replacements of the default templates.
+    #[serde(default)]
     pub templates: Templates,
-    /// The end of the transcript, whole lines. Not with `turns`.
+    /// The end of the transcript, whole lines. Not with `turns`.
     pub transcript_tail: Option<String>,
     /// The session in place of a transcript, oldest first.
     pub turns: Option<Vec<Turn>>,
     /// Absent: the embedded catalogue.
-    pub catalog: Option<Tree>,
+    pub catalog: Option<Tree<CatalogMount>>,
     /// What `codebase` answered. Not with `workspace`.
     pub codebase: Option<Codebase>,
     /// The tree to look through in this call.
-    pub workspace: Option<Tree>,
-    /// Passages, best first.
+    pub workspace: Option<Tree<WorkspaceMount>>,
+    /// Passages, best first.
+    #[serde(default)]
     pub memory: Vec<Memory>,
-    /// Installed skills; absent: nobody knows which there are.
-    pub skills: Option<Vec<SkillEntry>>,
+    /// Installed skills; absent: nobody knows which there are.
+    pub skills: Option<Vec<Skill>>,
     /// Settings of the run.
+    #[serde(default)]
     pub options: Options,
     /// `validate`: what the model replied.
     pub plan: Option<String>,
 }
 
 /// `route`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RouteRequest {
     /// What the user typed. Not with `rows`.
     pub prompt: Option<String>,
@@ -90,10 +105,11 @@ pub struct RouteRequest {
     /// As in [`PlanRequest`]; of `prompt`.
     pub turns: Option<Vec<Turn>>,
     /// As in [`PlanRequest`].
-    pub catalog: Option<Tree>,
+    pub catalog: Option<Tree<CatalogMount>>,
     /// As in [`PlanRequest`]; rows may have their own.
-    pub skills: Option<Vec<SkillEntry>>,
+    pub skills: Option<Vec<Skill>>,
     /// Settings of the run.
+    #[serde(default)]
     pub options: Options,
 }
 
@@ -104,78 +120,60 @@ pub struct Row {
     /// What the user typed.
     pub prompt: String,
     /// The session, oldest first.
-    #[serde(default)]
     pub turns: Option<Vec<Turn>>,
     /// Installed skills of this row.
-    #[serde(default)]
-    pub skills: Option<Vec<SkillEntry>>,
+    pub skills: Option<Vec<Skill>>,
 }
 
 /// `catalog-check`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CatalogCheckRequest {
     /// Absent: the embedded catalogue.
-    pub catalog: Option<Tree>,
-    /// `packs` alone matters.
+    pub catalog: Option<Tree<CatalogMount>>,
+    /// Nothing of it matters.
+    #[serde(default)]
     pub options: Options,
 }
 
-/// A catalogue or workspace: `{"inline":[{"path","text"}…]}` or `{"mount":"/catalog"}`.
-#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Tree {
+/// A catalogue or workspace: `{"inline":[{"path","text"}…]}` or `{"mount":"/catalog"}`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tree<M> {
     /// The files themselves; paths are relative.
-    Inline(Vec<InlineFile>),
+    Inline(Vec<File>),
     /// A directory to read through `fs-read`.
-    Mount(Mount),
+    Mount(M),
 }
 
-/// The mounts of the component's grant.
-#[derive(Debug, Clone, Copy, Deserialize, PartialEq, Eq)]
-pub enum Mount {
+/// The mount that a catalogue may be read from.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub enum CatalogMount {
     /// `/catalog`
     #[serde(rename = "/catalog")]
     Catalog,
+}
+
+/// The mount that a working tree may be read from.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub enum WorkspaceMount {
     /// `/workspace`
     #[serde(rename = "/workspace")]
     Workspace,
 }
 
-impl Mount {
-    /// Its virtual path.
-    #[must_use]
-    pub fn path(self) -> &'static str {
-        match self {
-            Self::Catalog => "/catalog",
-            Self::Workspace => "/workspace",
-        }
-    }
-}
-
-/// A file by value.
-#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
-pub struct InlineFile {
-    /// Relative, `/`-separated.
-    pub path: String,
-    /// What it holds.
-    pub text: String,
-}
-
-/// Template texts; absent: the embedded ones.
-#[derive(Debug, Clone, Default, Deserialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
+/// Template texts; absent: the embedded ones.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Templates {
     /// Of the file.
-    #[serde(default)]
     pub context: Option<String>,
     /// Of the short text.
-    #[serde(default)]
     pub instruction: Option<String>,
 }
 
 /// One turn of a session.
-#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Turn {
     /// Who speaks.
@@ -185,7 +183,7 @@ pub struct Turn {
 }
 
 /// Who speaks.
-#[derive(Debug, Clone, Copy, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The person.
@@ -195,8 +193,8 @@ pub enum Role {
     Assistant,
 }
 
-/// A passage of the memory source.
-#[derive(Debug, Clone, Deserialize, PartialEq)]
+/// A passage of the memory source.
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
     /// The passage.
@@ -208,31 +206,18 @@ pub struct Memory {
     pub score: f64,
 }
 
-/// An installed skill.
-#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
-pub struct SkillEntry {
-    /// Its name.
-    pub name: String,
-    /// Phrases that mean it.
-    #[serde(default)]
-    pub triggers: Vec<String>,
-}
-
 /// What `codebase` answers and the host hands back.
-#[derive(Debug, Clone, Default, Deserialize, serde::Serialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Codebase {
-    /// At most 8, best first.
-    #[serde(default)]
+    /// At most 8, best first.
     pub files: Vec<RelevantFile>,
-    /// The test command; null: no file tells.
-    #[serde(default)]
+    /// The test command; null: no file tells.
     pub tests: Option<String>,
 }
 
 /// A file that exists, and why it is worth naming.
-#[derive(Debug, Clone, Deserialize, serde::Serialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RelevantFile {
     /// Relative to the root.
@@ -241,119 +226,89 @@ pub struct RelevantFile {
     pub reason: String,
 }
 
-/// `options`, with the defaults of section 26.
-#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
-#[serde(default, deny_unknown_fields)]
-pub struct Options {
-    ///
-    pub enabled: bool,
-    ///
-    pub mode: Mode,
-    ///
-    pub model: String,
-    /// `none` leaves the task steps out.
-    pub tracker: String,
-    ///
-    pub task_tool: String,
-    ///
-    pub budgets: Budgets,
-    /// 1 to 12.
-    pub max_todos: u8,
-    ///
-    pub packs: Vec<String>,
-    /// `--workflow`
-    pub workflow: Option<String>,
-    /// What the host could not gather or finish.
-    pub degraded: Vec<Degraded>,
-    /// only outside the hook `/name` is a skill.
-    pub slash_is_skill: bool,
-    /// The texts for a language model are wanted as well.
-    pub llm: bool,
-    /// The file lies in the default directory: the instruction is bound to 400 chars, not 500.
-    pub directory_is_default: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            enabled: true,
-            mode: Mode::Subagent,
-            model: "haiku".to_owned(),
-            tracker: "bd".to_owned(),
-            task_tool: "TodoWrite".to_owned(),
-            budgets: Budgets::default(),
-            max_todos: 12,
-            packs: Vec::new(),
-            workflow: None,
-            degraded: Vec::new(),
-            slash_is_skill: false,
-            llm: false,
-            directory_is_default: true,
+impl Request {
+    /// Reads a request.
+    ///
+    /// # Errors
+    /// `request` for anything but one JSON object with the members of a known `op`, within their bounds.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Failure> {
+        let mut members = kit::members::object(bytes)?;
+        if members.shift_remove("schema") != Some(SCHEMA.into()) {
+            return Err(refused(&format!("schema: expected \"{SCHEMA}\"")));
         }
+        let op = members.shift_remove("op").unwrap_or_default();
+        let request = match op.as_str() {
+            Some("parse") => Self::Parse(from_members(members)?),
+            Some("codebase") => Self::Codebase(from_members(members)?),
+            Some("hook") => Self::Plan(plan_request(members, &["file_path"], &["plan"])?),
+            Some("plan") => Self::Plan(plan_request(members, &[], &["file_path", "plan"])?),
+            Some("validate") => Self::Plan(plan_request(members, &["plan"], &[])?),
+            Some("route") => Self::Route(from_members(members)?),
+            Some("catalog-check") => Self::CatalogCheck(from_members(members)?),
+            _ => return Err(refused("op: missing or unknown")),
+        };
+        request.check()?;
+        Ok(request)
+    }
+
+    /// Refuses what the types allow and a request does not.
+    fn check(&self) -> Result<(), Failure> {
+        let options = match self {
+            Self::Parse(request) => &request.options,
+            Self::Codebase(request) => &request.options,
+            Self::Plan(request) => {
+                one_session(request.turns.as_ref(), request.transcript_tail.as_ref())?;
+                if request.codebase.is_some() && request.workspace.is_some() {
+                    return Err(refused("codebase: not with `workspace`"));
+                }
+                &request.options
+            }
+            Self::Route(request) => {
+                one_session(request.turns.as_ref(), request.transcript_tail.as_ref())?;
+                match (&request.prompt, &request.rows) {
+                    (None, None) => return Err(refused("missing field `prompt`")),
+                    (Some(_), Some(_)) => return Err(refused("rows: not with `prompt`")),
+                    (None, Some(rows)) if rows.len() > MAX_ROWS => {
+                        return Err(refused("rows: more than 1000"));
+                    }
+                    _ => &request.options,
+                }
+            }
+            Self::CatalogCheck(request) => &request.options,
+        };
+        options.check().map_err(refused)
     }
 }
 
-///
-#[derive(Debug, Clone, Copy, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// A subagent reads the file.
-    Subagent,
-    /// The plan stands in the instruction.
-    Inline,
+/// Reads the members that `hook`, `plan` and `validate` share, of which each needs and refuses some.
+fn plan_request(
+    members: Map<String, Value>,
+    needed: &[&str],
+    unknown: &[&str],
+) -> Result<PlanRequest, Failure> {
+    let is_given = |name: &&&str| members.get(**name).is_some_and(|value| !value.is_null());
+    if let Some(name) = needed.iter().find(|name| !is_given(name)) {
+        return Err(refused(&format!("missing field `{name}`")));
+    }
+    if let Some(name) = unknown.iter().find(is_given) {
+        return Err(refused(&format!("unknown field `{name}`")));
+    }
+    Ok(from_members(members)?)
 }
 
-/// Tokens of each gathered section, 0 to 4,000.
-#[derive(Debug, Clone, Copy, Deserialize, PartialEq, Eq)]
-#[serde(default, deny_unknown_fields)]
-pub struct Budgets {
-    /// `## Memory`
-    pub memory: u16,
-    /// `## Codebase`
-    pub codebase: u16,
-    /// `## Session Context`
-    pub session: u16,
-}
-
-impl Default for Budgets {
-    fn default() -> Self {
-        Self {
-            memory: 200,
-            codebase: 150,
-            session: 100,
-        }
+fn one_session(turns: Option<&Vec<Turn>>, tail: Option<&String>) -> Result<(), Failure> {
+    match turns.and(tail) {
+        Some(_) => Err(refused("transcript_tail: not with `turns`")),
+        None => Ok(()),
     }
 }
 
-/// What a run went on without.
-#[derive(Debug, Clone, Copy, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
-#[serde(rename_all = "snake_case")]
-pub enum Degraded {
-    /// A workflow file or the catalogue.
-    Catalog,
-    /// The working tree.
-    Codebase,
-    /// The language model.
-    Llm,
-    /// The memory source.
-    Memory,
-    /// The transcript.
-    Session,
-    /// The time budget was used up.
-    Time,
+fn refused(detail: &str) -> Failure {
+    Failure::new("request", detail)
 }
 
-impl Degraded {
-    /// As it stands in plans.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Catalog => "catalog",
-            Self::Codebase => "codebase",
-            Self::Llm => "llm",
-            Self::Memory => "memory",
-            Self::Session => "session",
-            Self::Time => "time",
-        }
+impl From<kit::SkillError> for Failure {
+    fn from(error: kit::SkillError) -> Self {
+        refused(error.message())
     }
 }

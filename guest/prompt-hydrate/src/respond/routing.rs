@@ -2,23 +2,19 @@
 
 use kit::host::ReadFiles;
 
-use super::{Failure, Found, Response, Warning, catalogue};
+use super::{Answer, Response, Warning, catalogue};
 use crate::catalogue::{Catalogue, Skill, check as check_files, embedded_catalogue};
 use crate::hook;
-use crate::request::{CatalogCheckRequest, RouteRequest, Row, SkillEntry, Turn};
+use crate::request::{CatalogCheckRequest, RouteRequest, Turn};
 use crate::route::{Question, explain};
 use crate::session::Facts;
 use crate::text::Prompt;
 
 /// `route`: one prompt, or many.
-pub(super) fn route(
-    host: &mut impl ReadFiles,
-    request: &RouteRequest,
-) -> Result<Response, Failure> {
+pub(super) fn route(host: &mut impl ReadFiles, request: &RouteRequest) -> Response {
     let options = &request.options;
-    let (catalogue, mut warnings) =
-        catalogue::load(host, request.catalog.as_ref(), &options.packs)?;
-    let mut explained = |prompt: &str, session: &Facts, skills: Option<&[SkillEntry]>| {
+    let (catalogue, mut warnings) = catalogue::load(host, request.catalog.as_ref(), &options.packs);
+    let mut explained = |prompt: &str, session: &Facts, skills: Option<&[Skill]>| {
         let prompt = Prompt::read(hook::routed_text(prompt));
         let skills = skills_of(&catalogue, skills);
         let (route, explanation) = explain(&Question {
@@ -29,36 +25,34 @@ pub(super) fn route(
             workflow: options.workflow.as_deref(),
             slash_is_skill: options.slash_is_skill,
         });
-        for warning in route.warnings {
-            warnings.push(Warning::new("route", &warning));
-        }
+        let route_warnings = route.warnings.iter();
+        warnings.extend(route_warnings.map(|warning| Warning::new("route", warning)));
         explanation
     };
     let skills = request.skills.as_deref();
-    let mut response = Response::default();
-    if let Some(rows) = &request.rows {
-        let routes = rows.iter().map(
-            |Row {
-                 prompt,
-                 turns,
-                 skills: own,
-             }| {
-                let session = session(None, turns.as_deref(), prompt);
-                explained(prompt, &session, own.as_deref().or(skills))
-            },
-        );
-        response.routes = Some(routes.collect());
-    } else {
-        let prompt = request.prompt.as_deref().unwrap_or_default();
-        let tail = request.transcript_tail.as_deref();
-        let session = session(tail, request.turns.as_deref(), prompt);
-        response.explain = Some(explained(prompt, &session, skills));
-    }
-    response.warnings = warnings;
-    Ok(response)
+    let answer = match &request.rows {
+        Some(rows) => {
+            let routes = rows.iter().map(|row| {
+                let session = session(None, row.turns.as_deref(), &row.prompt);
+                explained(&row.prompt, &session, row.skills.as_deref().or(skills))
+            });
+            Answer::Routes {
+                routes: routes.collect(),
+            }
+        }
+        None => {
+            let prompt = request.prompt.as_deref().unwrap_or_default();
+            let tail = request.transcript_tail.as_deref();
+            let session = session(tail, request.turns.as_deref(), prompt);
+            Answer::Explained {
+                explain: explained(prompt, &session, skills),
+            }
+        }
+    };
+    Response::new(answer, warnings)
 }
 
-/// The facts of a session, in whichever form it comes.
+/// Returns the facts of a session, in whichever form it comes.
 pub(super) fn session(tail: Option<&str>, turns: Option<&[Turn]>, prompt: &str) -> Facts {
     match (tail, turns) {
         (Some(tail), _) => Facts::of_transcript(tail, prompt),
@@ -67,37 +61,18 @@ pub(super) fn session(tail: Option<&str>, turns: Option<&[Turn]>, prompt: &str) 
     }
 }
 
-/// The skills of the request and of the catalogue; `None` where nobody lists any.
-pub(super) fn skills_of(catalogue: &Catalogue, given: Option<&[SkillEntry]>) -> Option<Vec<Skill>> {
-    let given_skills = given.unwrap_or_default().iter().map(|skill| Skill {
-        name: skill.name.clone(),
-        triggers: skill.triggers.clone(),
-    });
-    let skills: Vec<Skill> = given_skills
-        .chain(catalogue.skills.iter().cloned())
-        .collect();
+/// Returns the skills of the request and of the catalogue; `None` where nobody lists any.
+pub(super) fn skills_of(catalogue: &Catalogue, given: Option<&[Skill]>) -> Option<Vec<Skill>> {
+    let skills = [given.unwrap_or_default(), &catalogue.skills].concat();
     (given.is_some() || !skills.is_empty()).then_some(skills)
 }
 
-/// `catalog-check`.
-pub(super) fn check(
-    host: &mut impl ReadFiles,
-    request: &CatalogCheckRequest,
-) -> Result<Response, Failure> {
-    let (files, warnings) = match &request.catalog {
-        Some(tree) => {
-            let found = catalogue::files(host, tree)?;
-            (found.files, found.warnings)
-        }
+/// `catalog-check`
+pub(super) fn check(host: &mut impl ReadFiles, request: &CatalogCheckRequest) -> Response {
+    let (files, unread) = match &request.catalog {
+        Some(tree) => catalogue::files(host, tree),
         None => (embedded_catalogue(), Vec::new()),
     };
-    let findings = check_files(&files).into_iter().map(Found::from);
-    Ok(Response {
-        findings: Some(findings.collect()),
-        warnings: warnings
-            .iter()
-            .map(|message| Warning::new("catalog", message))
-            .collect(),
-        ..Response::default()
-    })
+    let findings = check_files(&files);
+    Response::new(Answer::Findings { findings }, catalogue::warnings(&unread))
 }

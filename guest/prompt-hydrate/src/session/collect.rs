@@ -1,4 +1,4 @@
-//! Collects the facts of a session from its turns and tool calls, the newest first.
+//! Collects the facts of a session from its turns and tool calls, the newest first.
 
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ const TOOL_VALUE_CHARS: usize = 60;
 const TOOL_NAME_CHARS: usize = 80;
 const TOOL_VALUES: usize = 8;
 
-/// user texts that begin so were not typed by the user.
+/// User texts that begin so were not typed by the user.
 const NOT_TYPED: &[&str] = &[
     "<agent-notification>",
     "<task-notification>",
@@ -30,7 +30,7 @@ const NOT_TYPED: &[&str] = &[
     "<local-command-stdout>",
 ];
 
-/// inputs of tools that are left out.
+/// Inputs of tools that are left out.
 const LEFT_OUT: &[&str] = &[
     "description",
     "prompt",
@@ -43,7 +43,7 @@ const LEFT_OUT: &[&str] = &[
 #[derive(Debug)]
 pub(super) struct Collector<'a> {
     prompt: &'a str,
-    /// A user text was met: only the very last one can be the current prompt.
+    /// A user text was met: only the very last one can be the current prompt.
     user_was_met: bool,
     facts: Facts,
     tool_calls: usize,
@@ -142,7 +142,7 @@ fn push(texts: &mut Vec<String>, text: String) {
     }
 }
 
-/// `Name(key="value", …)`
+/// `Name(key="value", …)`
 fn tool_line(name: &str, input: &Value) -> String {
     let name: String = name
         .chars()
@@ -169,7 +169,7 @@ fn tool_line(name: &str, input: &Value) -> String {
     redact::secrets(&format!("{name}({})", values.join(", ")))
 }
 
-/// the last sentence of a reply that ends with a question mark, outside fences.
+/// Returns the last sentence of a reply that ends with a question mark, outside fences.
 fn last_question(reply: &str) -> Option<String> {
     const LOOK_AT_BYTES: usize = 16_384;
     let start = reply.len().saturating_sub(LOOK_AT_BYTES);

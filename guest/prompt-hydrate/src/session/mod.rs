@@ -1,4 +1,4 @@
-//! What an agent's transcript tells of its session (section 9).
+//! What an agent's transcript tells of its session.
 //!
 //! A transcript is what others wrote: every text is cleaned, freed of secrets and cut before it is kept. It is read from its
 //! end, and no further than it has to be.
@@ -12,16 +12,16 @@ use crate::request::Turn;
 
 pub use render::render;
 
-/// Facts of, untrimmed. Oldest first; each text is one clean line without secrets.
+/// What is known of a session, untrimmed. Oldest first; each text is one clean line without secrets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// The last user prompts, without the current one: at most 5, each ≤ 400 chars and `...`.
+    /// The last user prompts, without the current one: at most 5, each ≤ 400 chars and `...`.
     pub prompts: Vec<String>,
     /// The last agent replies: at most 3, each ≤ 300 chars and `...`; the newest ≤ 2,000 when the prompt is short.
     pub replies: Vec<String>,
     /// The last question sentence of the newest agent reply, ≤ 300 chars and `...`.
     pub question: Option<String>,
-    /// The last tool calls, rendered: at most 10.
+    /// The last tool calls, rendered: at most 10.
     pub tools: Vec<String>,
     /// The newest `Skill` call among the last 10 tool calls.
     pub skill: Option<String>,
@@ -29,7 +29,7 @@ pub struct Facts {
     pub tasks: Option<Tasks>,
 }
 
-///
+/// The task state of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tasks {
     /// Not begun.
@@ -62,14 +62,14 @@ impl Facts {
         collector.finish()
     }
 
-    /// Whether there is an earlier turn.
+    /// Whether there is an earlier turn.
     #[must_use]
     pub fn has_turns(&self) -> bool {
         !self.prompts.is_empty() || !self.replies.is_empty()
     }
 }
 
-/// whether a prompt is too short to stand without what the agent asked.
+/// Whether a prompt is too short to stand without what the agent asked.
 #[must_use]
 pub fn is_short(prompt: &str) -> bool {
     prompt.trim().chars().nth(10).is_none()

@@ -1,30 +1,25 @@
-//! The session as text of the file, trimmed to its budget.
+//! The session as text of the file, trimmed to its budget.
 
 use super::{Facts, is_short};
 use crate::redact::cut;
 
-/// Q-76 (3)
-const LIMITS: [usize; 4] = [200, 120, 80, 60];
-
-/// The text of the section; empty when nothing is known or nothing fits. `fits` is asked whether a text does.
+/// Returns the text of the section; empty when nothing is known or nothing fits. `fits` is asked whether a text does.
 ///
-/// Steps are taken one at a time, in the order of Q-76, and end as soon as the text fits.
+/// What matters least goes first, one thing at a time, until the text fits.
 #[must_use]
 pub fn render(facts: &Facts, prompt: &str, fits: impl Fn(&str) -> bool) -> String {
     let mut shown = Shown {
         facts: facts.clone(),
         limit: usize::MAX,
+        keeps_question: is_short(prompt),
     };
-    let mut steps = Steps::default();
-    loop {
-        let text = shown.text();
-        if text.is_empty() || fits(&text) {
-            return text;
-        }
-        if !steps.take_next(&mut shown, is_short(prompt)) {
-            return String::new();
+    let mut text = shown.text();
+    for step in STEPS {
+        while !text.is_empty() && !fits(&text) && step(&mut shown) {
+            text = shown.text();
         }
     }
+    if fits(&text) { text } else { String::new() }
 }
 
 /// What is still shown.
@@ -32,79 +27,50 @@ struct Shown {
     facts: Facts,
     /// Characters of each prompt.
     limit: usize,
+    /// The prompt says little without the agent's question.
+    keeps_question: bool,
 }
 
-/// How far the trimming has come.
-#[derive(Default)]
-struct Steps {
-    at: usize,
-}
+/// Takes something away; false when there is nothing left of its kind.
+type Step = fn(&mut Shown) -> bool;
 
-impl Steps {
-    /// Makes the text one step shorter; false when nothing is left to take.
-    fn take_next(&mut self, shown: &mut Shown, keep_question: bool) -> bool {
-        loop {
-            let facts = &mut shown.facts;
-            let done = match self.at {
-                0 => !std::mem::take(&mut facts.replies).is_empty(),
-                // Stays at this step as long as there is something to take.
-                1 => {
-                    if remove_first(&mut facts.tools) {
-                        return true;
-                    }
-                    false
-                }
-                2..=5 => {
-                    let limit = LIMITS.get(self.at.saturating_sub(2)).copied();
-                    shown.limit(limit.unwrap_or(60))
-                }
-                6 => facts.skill.take().is_some(),
-                7 => {
-                    if facts.prompts.len() > 3 {
-                        return remove_first(&mut facts.prompts);
-                    }
-                    false
-                }
-                8 => shown.limit(40),
-                9 => {
-                    if facts.prompts.len() > 1 {
-                        return remove_first(&mut facts.prompts);
-                    }
-                    false
-                }
-                10 => !keep_question && facts.question.take().is_some(),
-                11 => facts
-                    .tasks
-                    .as_mut()
-                    .is_some_and(|tasks| tasks.current.take().is_some()),
-                12 => remove_first(&mut facts.prompts),
-                13 => facts.question.take().is_some(),
-                14 => facts.tasks.take().is_some(),
-                _ => return false,
-            };
-            self.at = self.at.saturating_add(1);
-            if done {
-                return true;
-            }
-        }
-    }
-}
+const STEPS: &[Step] = &[
+    |shown| !std::mem::take(&mut shown.facts.replies).is_empty(),
+    |shown| remove_first(&mut shown.facts.tools, 0),
+    |shown| shown.shorten_prompts(200),
+    |shown| shown.shorten_prompts(120),
+    |shown| shown.shorten_prompts(80),
+    |shown| shown.shorten_prompts(60),
+    |shown| shown.facts.skill.take().is_some(),
+    |shown| remove_first(&mut shown.facts.prompts, 3),
+    |shown| shown.shorten_prompts(40),
+    |shown| remove_first(&mut shown.facts.prompts, 1),
+    |shown| !shown.keeps_question && shown.facts.question.take().is_some(),
+    |shown| {
+        let tasks = shown.facts.tasks.as_mut();
+        tasks.is_some_and(|tasks| tasks.current.take().is_some())
+    },
+    |shown| remove_first(&mut shown.facts.prompts, 0),
+    |shown| shown.facts.question.take().is_some(),
+    |shown| shown.facts.tasks.take().is_some(),
+];
 
-fn remove_first(texts: &mut Vec<String>) -> bool {
-    let any = !texts.is_empty();
-    if any {
+/// Removes the oldest text where there are more than `most`.
+fn remove_first(texts: &mut Vec<String>, most: usize) -> bool {
+    let is_over = texts.len() > most;
+    if is_over {
         texts.remove(0);
     }
-    any
+    is_over
 }
 
 impl Shown {
-    fn limit(&mut self, limit: usize) -> bool {
-        self.limit = limit;
-        true
+    fn shorten_prompts(&mut self, limit: usize) -> bool {
+        let is_shorter = limit < self.limit;
+        self.limit = limit.min(self.limit);
+        is_shorter
     }
 
-    ///
     fn text(&self) -> String {
         let facts = &self.facts;
         let mut lines = Vec::new();
@@ -153,7 +119,7 @@ impl Shown {
         lines.join("\n")
     }
 
-    /// A prompt cut to the limit; those of Q-72 have their own `...` already.
+    /// A prompt cut to the limit; long ones have their own `...` already.
     fn shortened(&self, prompt: &str) -> String {
         let whole = prompt.strip_suffix("...").unwrap_or(prompt);
         if whole.chars().nth(self.limit).is_none() {

@@ -1,5 +1,6 @@
-//! The task state, from `TodoWrite` or from `TaskCreate` and `TaskUpdate`.
+//! The task state, from `TodoWrite` or from `TaskCreate` and `TaskUpdate`.
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::Tasks;
@@ -15,40 +16,25 @@ const MAX_CALLS: usize = 2_000;
 pub(super) struct TaskCalls {
     /// The newest list that is not empty, if no single call is newer.
     list: Option<Tasks>,
-    /// Newest first.
     single: Vec<Call>,
 }
 
+/// A call of `TaskCreate` or `TaskUpdate`.
 #[derive(Debug)]
-enum Call {
-    Create {
-        text: String,
-    },
-    Update {
-        id: String,
-        status: Option<Status>,
-        text: Option<String>,
-    },
+struct Call {
+    creates: bool,
+    id: String,
+    status: Option<Status>,
+    text: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Status {
     Pending,
     InProgress,
     Completed,
     Deleted,
-}
-
-impl Status {
-    fn parse(value: Option<&Value>) -> Option<Self> {
-        match value?.as_str()? {
-            "pending" => Some(Self::Pending),
-            "in_progress" => Some(Self::InProgress),
-            "completed" => Some(Self::Completed),
-            "deleted" => Some(Self::Deleted),
-            _ => None,
-        }
-    }
 }
 
 impl TaskCalls {
@@ -58,118 +44,90 @@ impl TaskCalls {
     }
 
     pub(super) fn call(&mut self, name: &str, input: &Value) {
-        if self.list.is_some() {
-            return;
-        }
-        let text = |keys: &[&str]| {
-            let text = keys.iter().find_map(|key| input.get(key)?.as_str());
-            text.map(|text| redact::excerpt(text, CURRENT_CHARS, "..."))
-        };
-        let call = match name {
-            "TodoWrite" if self.single.is_empty() => {
-                self.list = list(input);
-                return;
-            }
-            "TaskCreate" => Call::Create {
-                text: text(&["subject", "title", "content", "description"]).unwrap_or_default(),
-            },
-            "TaskUpdate" => {
-                let id = ["taskId", "task_id", "id"]
-                    .iter()
-                    .find_map(|key| input.get(key));
-                Call::Update {
-                    id: id.map(identifier).unwrap_or_default(),
-                    status: Status::parse(input.get("status")),
-                    text: text(&["subject", "title", "content"]),
-                }
-            }
-            _ => return,
-        };
-        if self.single.len() < MAX_CALLS {
-            self.single.push(call);
+        let creates = name == "TaskCreate";
+        if self.are_known() || self.single.len() >= MAX_CALLS {
+        } else if name == "TodoWrite" && self.single.is_empty() {
+            let todos = input["todos"].as_array().into_iter().flatten();
+            let todos = todos.filter_map(|todo| Some((status(todo)?, text(todo, &["content"]))));
+            self.list = count(todos);
+        } else if creates || name == "TaskUpdate" {
+            let ids = ["taskId", "task_id", "id"];
+            let id = ids.iter().find_map(|key| input.get(key));
+            let texts = ["subject", "title", "content", "description"];
+            self.single.push(Call {
+                creates,
+                id: match id {
+                    Some(Value::String(id)) => id.clone(),
+                    id => id.map(Value::to_string).unwrap_or_default(),
+                },
+                status: status(input),
+                text: text(input, if creates { &texts } else { &texts[..3] }),
+            });
         }
     }
 
-    /// `None`: no task was ever named.
+    /// Returns the state; `None` where no task was ever named.
     pub(super) fn state(self) -> Option<Tasks> {
         if self.single.is_empty() {
             return self.list;
         }
-        let mut items: Vec<(String, Status, String)> = Vec::new();
+        let mut items: Vec<Call> = Vec::new();
         let mut created = 0_usize;
-        for call in self.single.into_iter().rev() {
-            match call {
+        for mut call in self.single.into_iter().rev() {
+            if call.creates {
                 // Ids count from 1 in the order of creation.
-                Call::Create { text } => {
-                    created = created.saturating_add(1);
-                    let id = created.to_string();
-                    match items
-                        .iter_mut()
-                        .find(|(known, _, known_text)| *known == id && known_text.is_empty())
-                    {
-                        Some(item) => item.2 = text,
-                        None => items.push((id, Status::Pending, text)),
+                created = created.saturating_add(1);
+                call.id = created.to_string();
+                call.status = Some(Status::Pending);
+            }
+            let known = items
+                .iter_mut()
+                .find(|item| item.id == call.id && (!call.creates || item.text.is_empty()));
+            match known {
+                Some(item) => {
+                    if !call.creates {
+                        item.status = call.status.or(item.status);
+                    }
+                    if !call.text.is_empty() {
+                        item.text = call.text;
                     }
                 }
-                Call::Update { id, status, text } => {
-                    let known = items.iter_mut().find(|(known, _, _)| *known == id);
-                    match (known, status) {
-                        (Some(item), status) => {
-                            item.1 = status.unwrap_or(item.1);
-                            item.2 = text.unwrap_or_else(|| std::mem::take(&mut item.2));
-                        }
-                        // Created before what was read begins.
-                        (None, Some(status)) => items.push((id, status, text.unwrap_or_default())),
-                        (None, None) => {}
-                    }
-                }
+                // One that is only updated was created before what was read begins.
+                None => items.push(call),
             }
         }
-        let items = items
-            .iter()
-            .map(|(_, status, text)| (*status, text.as_str()));
-        count(items)
+        let items = items.into_iter();
+        count(items.filter_map(|item| Some((item.status?, item.text))))
     }
 }
 
-fn identifier(id: &Value) -> String {
-    id.as_str().map_or_else(|| id.to_string(), str::to_owned)
+fn status(input: &Value) -> Option<Status> {
+    Status::deserialize(&input["status"]).ok()
 }
 
-/// Of `TodoWrite`; none of an empty list.
-fn list(input: &Value) -> Option<Tasks> {
-    let todos = input.get("todos")?.as_array()?;
-    let items: Vec<(Status, String)> = todos
-        .iter()
-        .filter_map(|todo| {
-            let status = Status::parse(todo.get("status"))?;
-            let text = todo
-                .get("content")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
-            Some((status, redact::excerpt(text, CURRENT_CHARS, "...")))
-        })
-        .collect();
-    count(items.iter().map(|(status, text)| (*status, text.as_str())))
+fn text(input: &Value, keys: &[&str]) -> String {
+    let text = keys.iter().find_map(|key| input[*key].as_str());
+    redact::excerpt(text.unwrap_or_default(), CURRENT_CHARS, "...")
 }
 
-fn count<'a>(items: impl Iterator<Item = (Status, &'a str)>) -> Option<Tasks> {
+/// Counts tasks; `None` where there is none.
+fn count(items: impl Iterator<Item = (Status, String)>) -> Option<Tasks> {
     let mut tasks = Tasks::default();
-    let mut any = false;
+    let mut is_empty = true;
     for (status, text) in items {
         let counter = match status {
             Status::Pending => &mut tasks.pending,
             Status::InProgress => {
                 if tasks.current.is_none() && !text.is_empty() {
-                    tasks.current = Some(text.to_owned());
+                    tasks.current = Some(text);
                 }
                 &mut tasks.in_progress
             }
             Status::Completed => &mut tasks.completed,
             Status::Deleted => continue,
         };
-        any = true;
+        is_empty = false;
         *counter = counter.saturating_add(1);
     }
-    any.then_some(tasks)
+    (!is_empty).then_some(tasks)
 }

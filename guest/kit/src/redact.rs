@@ -1,4 +1,4 @@
-//! Text that was gathered, made fit to be shown: no invisible characters (Q-52), no secrets (Q-187).
+//! Text that was gathered, made fit to be shown: no invisible characters, no secrets.
 //!
 //! Cleaning comes first, so that no control character can hide a secret. Both are linear in the text.
 
@@ -30,7 +30,7 @@ pub fn gathered(text: &str) -> String {
     secrets(&clean)
 }
 
-/// As [`gathered`], in one line: white space becomes single spaces, and three backticks `'''` (Q-72, Q-147).
+/// As [`gathered`], in one line: white space becomes single spaces, and three backticks `'''`.
 #[must_use]
 pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
@@ -51,7 +51,7 @@ pub fn one_line(text: &str) -> String {
 #[must_use]
 pub fn cut(text: &str, most: usize, mark: &str) -> String {
     match text.char_indices().nth(most) {
-        Some((at, _)) => format!("{}{mark}", kit::cut::at_bytes(text, at)),
+        Some((at, _)) => format!("{}{mark}", crate::cut::at_bytes(text, at)),
         None => text.to_owned(),
     }
 }
@@ -62,7 +62,7 @@ pub fn cut(text: &str, most: usize, mark: &str) -> String {
 pub fn excerpt(text: &str, most: usize, mark: &str) -> String {
     const LOOK_AT_BYTES: usize = 16_384;
     cut(
-        &one_line(kit::cut::at_bytes(text, LOOK_AT_BYTES)),
+        &one_line(crate::cut::at_bytes(text, LOOK_AT_BYTES)),
         most,
         mark,
     )
@@ -73,19 +73,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn q_52_invisible_characters_go_and_line_feeds_stay() {
+    fn invisible_characters_go_and_line_feeds_stay() {
         let text = "a\0b\u{1b}[1m\tc\r\nd\u{202e}e\u{2066}f\u{200f}g\u{e0041}\u{e007f}h\u{85}";
         assert_eq!(gathered(text), "ab[1m c\ndefgh");
     }
 
     #[test]
-    fn q_52_an_invisible_character_does_not_hide_a_secret() {
+    fn an_invisible_character_does_not_hide_a_secret() {
         let text = format!("gh\u{202e}p_{}", "a1".repeat(18));
         assert_eq!(gathered(&text), "[REDACTED:token]");
     }
 
     #[test]
-    fn q_72_one_line_has_no_fence_and_no_break() {
+    fn one_line_has_no_fence_and_no_break() {
         assert_eq!(one_line(" a\r\n\t b\u{2028}c ````x "), "a b c '''`x");
         assert_eq!(one_line("\n \0"), "");
     }
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn q_187_a_secret_across_the_cut_is_not_shown_in_part() {
+    fn a_secret_across_the_cut_is_not_shown_in_part() {
         let text = format!("see ghp_{} now", "a1".repeat(18));
         assert_eq!(excerpt(&text, 12, "..."), "see [REDACTE...");
     }
