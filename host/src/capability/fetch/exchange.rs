@@ -224,7 +224,10 @@ impl Exchange<'_> {
     fn follow(&mut self, response: &Response<Body>) -> Result<(), FetchError> {
         let mut locations = response.headers().get_all(LOCATION).iter();
         let location = match (locations.next(), locations.next()) {
-            (Some(location), None) => location.to_str().map_err(|_| FetchError::Redirects)?,
+            // Servers write UTF-8 as it is; joining percent-encodes it.
+            (Some(location), None) => {
+                str::from_utf8(location.as_bytes()).map_err(|_| FetchError::Redirects)?
+            }
             // None, or several that might disagree.
             _ => return Err(FetchError::Redirects),
         };

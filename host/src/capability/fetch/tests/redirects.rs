@@ -10,6 +10,8 @@ fn s_07_redirects_are_checked_hop_by_hop() {
         let location = match line.split(' ').nth(1).unwrap() {
             "/home" => return respond(stream, "HTTP/1.1 200 OK", b"home"),
             "/relative" => "home",
+            "/utf-8" => "/é?ü=€",
+            "/%C3%A9?%C3%BC=%E2%82%AC" => return respond(stream, "HTTP/1.1 200 OK", b"accented"),
             "/metadata" => "http://169.254.169.254/latest/",
             "/other" => other.as_str(),
             "/file" => "file:///etc/passwd",
@@ -31,6 +33,14 @@ fn s_07_redirects_are_checked_hop_by_hop() {
     assert_eq!(
         (followed.body.as_slice(), followed.url),
         (b"home".as_slice(), server.url("/home"))
+    );
+    let followed = one(&call, get(server.url("/utf-8"))).unwrap();
+    assert_eq!(
+        (followed.body.as_slice(), followed.url),
+        (
+            b"accented".as_slice(),
+            server.url("/%C3%A9?%C3%BC=%E2%82%AC")
+        )
     );
     for (path, error) in [
         ("/metadata", FetchError::RedirectDenied),
