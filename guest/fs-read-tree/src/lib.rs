@@ -10,16 +10,12 @@ use kit::SkillError;
 use kit::host::ReadFiles;
 use kit::host::fs_read::{Entry, EntryKind, FsError, Listing};
 use kit::json::write_string;
-use kit::path::{Path, fs_error};
+use kit::path::fs_error;
 
-use request::Request;
+use request::{MAX_SKIP, Request};
 
-/// Bytes of an answer at which no entry is added. A host takes 16 MiB, and names may consist of characters whose
-/// escapes are six times as long as they are; an entry is far smaller than what is left.
-const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024 - 64 * 1024;
-
-/// Bytes of an entry without its path, about.
-const ENTRY_BYTES: usize = 48;
+/// Bytes of what stands behind the entries, at most.
+const END_BYTES: usize = 64;
 
 /// What the component says of itself: one JSON object with `name`, `description`, `input_schema` and
 /// `output_schema`.
@@ -32,47 +28,51 @@ pub fn describe() -> &'static str {
 ///
 /// # Errors
 /// `invalid_request`; `not_found`, `wrong_type`, `denied` and `io` of the root. A directory further down that
-/// cannot be read is an entry with an error (TS-37).
+/// cannot be read is an entry with an error.
 pub fn run(host: &mut impl ReadFiles, request: &[u8]) -> Result<Vec<u8>, SkillError> {
     let request = Request::parse(request)?;
     let outcome = host.tree(&[request.hostcall()]).pop();
     let listing = outcome
         .unwrap_or(Err(FsError::Io))
         .map_err(|error| fs_error("fs.read", &request.root, error))?;
-    Ok(answer(&request.root, &listing))
+    Ok(answer(&request, &listing))
 }
 
-/// The response (TS-03), written by hand: a listing is long and of one form.
-fn answer(root: &Path, listing: &Listing) -> Vec<u8> {
-    let entries = &listing.entries;
-    let room = entries.iter().fold(root.shown().len(), |sum, entry| {
-        sum.saturating_add(entry.path.len())
-            .saturating_add(ENTRY_BYTES)
-    });
-    let mut out = Vec::with_capacity(room.min(MAX_ANSWER_BYTES).saturating_add(ENTRY_BYTES));
+/// The response, written by hand: a listing is long and of one form. It has at least one of the entries there are.
+fn answer(request: &Request, listing: &Listing) -> Vec<u8> {
+    let mut out = Vec::with_capacity(request.max_bytes.min(64 * 1024));
     out.extend_from_slice(b"{\"root\":");
-    write_string(&mut out, root.shown());
+    write_string(&mut out, request.root.shown());
     out.extend_from_slice(b",\"entries\":[");
-    let mut truncated = listing.truncated;
-    for (position, entry) in entries.iter().enumerate() {
-        if out.len() > MAX_ANSWER_BYTES {
-            truncated = true;
-            break;
-        }
-        if position > 0 {
+    let first = out.len();
+    let room = request.max_bytes.saturating_sub(END_BYTES);
+    let mut next = request.skip;
+    let skipped = usize::try_from(request.skip).unwrap_or(usize::MAX);
+    let mut is_cut = false;
+    for entry in listing.entries.iter().skip(skipped) {
+        let begin = out.len();
+        if begin > first {
             out.push(b',');
         }
         write_entry(&mut out, entry);
+        if out.len() > room && begin > first {
+            out.truncate(begin);
+            is_cut = true;
+            break;
+        }
+        next = next.saturating_add(1);
     }
-    out.extend_from_slice(if truncated {
-        b"],\"truncated\":true}".as_slice()
-    } else {
-        b"],\"truncated\":false}"
-    });
+    let goes_on = is_cut || (listing.truncated && request.is_filled_by(listing));
+    let truncated = is_cut || listing.truncated;
+    out.extend_from_slice(format!("],\"truncated\":{truncated}").as_bytes());
+    if goes_on && next <= MAX_SKIP {
+        out.extend_from_slice(format!(",\"next\":{{\"skip\":{next}}}").as_bytes());
+    }
+    out.push(b'}');
     out
 }
 
-/// TS-33, TS-37.
+/// Appends one entry.
 fn write_entry(out: &mut Vec<u8>, entry: &Entry) {
     out.extend_from_slice(b"{\"path\":");
     write_string(out, &entry.path);

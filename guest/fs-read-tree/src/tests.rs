@@ -47,7 +47,7 @@ fn listed(disk: &mut Disk, request: &str) -> String {
 }
 
 #[test]
-fn ts_31_ts_33_ts_37_the_response_is_compact_and_in_order() {
+fn the_response_is_compact_and_in_order() {
     let mut disk = disk(vec![
         entry("a", EntryKind::Directory, None, None),
         entry("a/b.rs", EntryKind::File, Some(12), None),
@@ -75,7 +75,7 @@ fn ts_31_ts_33_ts_37_the_response_is_compact_and_in_order() {
 }
 
 #[test]
-fn ts_06_the_root_is_shown_as_it_was_asked_for() {
+fn the_root_is_shown_as_it_was_asked_for() {
     for (request, root, absolute) in [
         ("{}", ".", "/workspace"),
         (r#"{"root":"a/.."}"#, ".", "/workspace"),
@@ -90,7 +90,7 @@ fn ts_06_the_root_is_shown_as_it_was_asked_for() {
 }
 
 #[test]
-fn ts_34_to_ts_36_the_host_gets_the_bounds_and_tells_what_it_left_out() {
+fn the_host_gets_the_bounds_and_tells_what_it_left_out() {
     let mut some = disk(Vec::new());
     some.listing = Ok(Listing {
         entries: Vec::new(),
@@ -112,12 +112,14 @@ fn ts_34_to_ts_36_the_host_gets_the_bounds_and_tells_what_it_left_out() {
 }
 
 #[test]
-fn ts_02_a_request_is_checked_before_anything_is_listed() {
+fn a_request_is_checked_before_anything_is_listed() {
     for (request, code) in [
         (r#"{"root":null}"#, "invalid_request"),
         (r#"{"root":"a\u0000"}"#, "invalid_request"),
         (r#"{"max_entries":0}"#, "invalid_request"),
         (r#"{"max_entries":10001}"#, "invalid_request"),
+        (r#"{"max_bytes":1023}"#, "invalid_request"),
+        (r#"{"skip":90001}"#, "invalid_request"),
         (r#"{"max_depth":0}"#, "invalid_request"),
         (r#"{"max_depth":65}"#, "invalid_request"),
         (r#"{"include_hidden":"yes"}"#, "invalid_request"),
@@ -134,7 +136,7 @@ fn ts_02_a_request_is_checked_before_anything_is_listed() {
 }
 
 #[test]
-fn ts_38_a_root_that_cannot_be_listed() {
+fn a_root_that_cannot_be_listed() {
     for (error, code) in [
         (FsError::NotFound, "not_found"),
         (FsError::NotDirectory, "wrong_type"),
@@ -151,18 +153,72 @@ fn ts_38_a_root_that_cannot_be_listed() {
 }
 
 #[test]
-fn an_answer_that_would_be_too_long_is_truncated() {
-    let name = "\u{1}".repeat(4_000);
-    let entries = vec![entry(&name, EntryKind::File, Some(1), None); 1_000];
-    let answer = listed(&mut disk(entries), "{}");
-    assert!(answer.len() <= 16 * 1024 * 1024);
-    let answer: Value = serde_json::from_str(&answer).unwrap();
-    assert_eq!(answer["truncated"], true);
-    assert!(answer["entries"].as_array().unwrap().len() > 690);
+fn an_answer_fits_a_context_and_says_how_to_go_on() {
+    let entries: Vec<_> = (0..1_200)
+        .map(|at| {
+            entry(
+                &format!("some/directory/{at:04}.rs"),
+                EntryKind::File,
+                Some(1),
+                None,
+            )
+        })
+        .collect();
+    let mut disk = disk(entries.clone());
+    let mut request = json!({});
+    let mut paths = Vec::new();
+    loop {
+        let answer = listed(&mut disk, &request.to_string());
+        assert!(answer.len() <= 32 * 1024, "{}", answer.len());
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        for entry in answer["entries"].as_array().unwrap() {
+            paths.push(entry["path"].as_str().unwrap().to_owned());
+        }
+        if answer["truncated"] == false {
+            assert_eq!(answer.get("next"), None);
+            break;
+        }
+        request["skip"] = answer["next"]["skip"].clone();
+    }
+    assert!(disk.asked.len() > 2 && disk.asked[1].max_entries > 2_000);
+    let all: Vec<_> = entries.into_iter().map(|entry| entry.path).collect();
+    assert_eq!(paths, all);
+    let all: Value = serde_json::from_str(&listed(&mut disk, r#"{"max_bytes":1000000}"#)).unwrap();
+    assert_eq!(all["truncated"], false);
 }
 
 #[test]
-fn ts_07_it_describes_itself() {
+fn what_max_entries_leaves_out_can_be_asked_for_and_what_max_depth_does_cannot() {
+    let mut some = disk(vec![entry("a", EntryKind::Directory, None, None)]);
+    some.listing.as_mut().unwrap().truncated = true;
+    for (request, end) in [
+        (
+            r#"{"max_entries":1}"#,
+            "\"truncated\":true,\"next\":{\"skip\":1}}",
+        ),
+        (r#"{"max_entries":2}"#, "\"truncated\":true}"),
+    ] {
+        let answer = listed(&mut some, request);
+        assert!(answer.ends_with(end), "{answer}");
+    }
+}
+
+#[test]
+fn a_name_of_any_length_is_answered() {
+    let name = "\u{1}".repeat(4_000);
+    let mut disk = disk(vec![entry(&name, EntryKind::File, Some(1), None); 1_000]);
+    let count = |answer: &str| {
+        let answer: Value = serde_json::from_str(answer).unwrap();
+        assert_eq!(answer["truncated"], true);
+        answer["entries"].as_array().unwrap().len()
+    };
+    assert_eq!(count(&listed(&mut disk, r#"{"max_bytes":1024}"#)), 1);
+    let most = listed(&mut disk, r#"{"max_bytes":16711680}"#);
+    assert!(most.len() <= 16_711_680 && count(&most) > 690);
+}
+
+#[test]
+fn it_describes_itself() {
     let described: Value = serde_json::from_str(describe()).unwrap();
     assert_eq!(described["name"], "fs.read_tree");
     assert_eq!(described.to_string(), describe());
@@ -174,7 +230,7 @@ fn ts_07_it_describes_itself() {
 
 proptest! {
     #[test]
-    fn ts_03_any_name_is_valid_json(path: String, bytes: Option<u64>) {
+    fn any_name_is_valid_json(path: String, bytes: Option<u64>) {
         let mut disk = disk(vec![entry(&path, EntryKind::File, bytes, None)]);
         let answer: Value = serde_json::from_str(&listed(&mut disk, "{}")).unwrap();
         let entry = &answer["entries"][0];

@@ -1,35 +1,37 @@
-//! The answer, written entry by entry so that it never holds more than it may (TS-73, TS-74).
+//! The answer, written entry by entry so that it never holds more than it may.
 
 use kit::SkillError;
 use kit::cut;
-use kit::path::Path;
 use serde::Serialize;
 
-use crate::text::Match;
+use crate::request::Request;
 
-/// Bytes of `match`, `text` and of each line around them (TS-73).
+/// Bytes of `match`, `text` and of each line around them.
 const MAX_LINE_BYTES: usize = 1_024;
 
-/// Bytes of all entries: half of what a response may have, and far more than anybody reads.
-const MAX_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes of what stands behind the entries, at most.
+const END_BYTES: usize = 256;
 
-/// One matching line.
+/// One matching line and the lines around it.
 #[derive(Serialize)]
-struct Entry<'a> {
-    file: &'a str,
-    line: u64,
-    column: usize,
-    #[serde(rename = "match")]
-    found: &'a str,
-    context_before: &'a str,
-    context_after: &'a str,
-    text: &'a str,
+pub(crate) struct Entry<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) line: u64,
+    /// 1-based, in bytes.
+    pub(crate) column: usize,
+    #[serde(rename = "match", serialize_with = "cut")]
+    pub(crate) found: &'a [u8],
+    #[serde(serialize_with = "cut_lines")]
+    pub(crate) context_before: Vec<&'a [u8]>,
+    #[serde(serialize_with = "cut_lines")]
+    pub(crate) context_after: Vec<&'a [u8]>,
+    #[serde(serialize_with = "cut")]
+    pub(crate) text: &'a [u8],
 }
 
-/// What was searched and what was not.
-#[derive(Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) searched: u32,
+/// What was not searched.
+#[derive(Debug, Default, Clone, Copy, Serialize)]
+pub(crate) struct Skipped {
     pub(crate) binary: u32,
     pub(crate) too_large: u32,
     pub(crate) unreadable: u32,
@@ -39,88 +41,93 @@ pub(crate) struct Counts {
 #[derive(Serialize)]
 struct End {
     truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<Next>,
     files_searched: u32,
     files_skipped: Skipped,
 }
 
+/// What the same request takes besides to get the entries that follow.
 #[derive(Serialize)]
-struct Skipped {
-    binary: u32,
-    too_large: u32,
-    unreadable: u32,
+struct Next {
+    skip: u32,
 }
 
 /// The entries so far.
 #[derive(Debug)]
 pub(crate) struct Answer {
     json: Vec<u8>,
-    entries_left: u32,
-    context_lines: usize,
+    max_bytes: usize,
+    max_entries: u32,
+    skip: u32,
+    /// Entries, those that are skipped too.
+    entries: u32,
+    is_full: bool,
+    pub(crate) searched: u32,
+    pub(crate) skipped: Skipped,
 }
 
 impl Answer {
-    /// An answer of at most so many entries, each with so many lines before and behind.
-    pub(crate) fn new(max_matches: u32, context_lines: u32) -> Self {
+    /// An answer within the bounds of a request.
+    pub(crate) fn new(request: &Request) -> Self {
         Self {
             json: br#"{"matches":["#.to_vec(),
-            entries_left: max_matches,
-            context_lines: usize::try_from(context_lines).unwrap_or(0),
+            max_bytes: usize::try_from(request.max_bytes)
+                .unwrap_or(0)
+                .saturating_sub(END_BYTES),
+            max_entries: request.max_matches,
+            skip: request.skip,
+            entries: 0,
+            is_full: false,
+            searched: 0,
+            skipped: Skipped::default(),
         }
     }
 
-    /// Adds a line that matches; false if it does not fit any more.
+    /// Adds a line that matches; false if it does not fit any more. The first one always does.
     ///
     /// # Errors
-    /// `internal`, for an entry that cannot be written; there is none.
-    pub(crate) fn add(&mut self, file: &Path, found: &Match<'_>) -> Result<bool, SkillError> {
-        let Some(entries_left) = self.entries_left.checked_sub(1) else {
-            return Ok(false);
-        };
-        let mut before: Vec<_> = found.lines_before(self.context_lines).map(shown).collect();
-        before.reverse();
-        let after: Vec<_> = found.lines_after(self.context_lines).map(shown).collect();
-        let line = found.line();
-        let entry = Entry {
-            file: file.shown(),
-            line: found.line_number,
-            column: found.found.start.saturating_add(1),
-            found: &shown(line.get(found.found.clone()).unwrap_or_default()),
-            context_before: &before.join("\n"),
-            context_after: &after.join("\n"),
-            text: &shown(line),
-        };
+    /// For an entry that cannot be written; there is none.
+    pub(crate) fn add(&mut self, entry: &Entry<'_>) -> serde_json::Result<bool> {
+        let written = self.entries.saturating_sub(self.skip);
+        if self.entries < self.skip {
+            self.entries = self.entries.saturating_add(1);
+            return Ok(true);
+        }
         let begin = self.json.len();
-        if !self.json.ends_with(b"[") {
-            self.json.push(b',');
+        if written < self.max_entries {
+            if written > 0 {
+                self.json.push(b',');
+            }
+            serde_json::to_writer(&mut self.json, entry)?;
         }
-        serde_json::to_writer(&mut self.json, &entry).map_err(internal)?;
-        if self.json.len() > MAX_BYTES {
+        self.is_full =
+            written >= self.max_entries || (written > 0 && self.json.len() > self.max_bytes);
+        if self.is_full {
             self.json.truncate(begin);
-            return Ok(false);
+        } else {
+            self.entries = self.entries.saturating_add(1);
         }
-        self.entries_left = entries_left;
-        Ok(true)
+        Ok(!self.is_full)
     }
 
-    /// The response.
+    /// Whether an entry did not fit.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// The response; `incomplete` if files were left out for other reasons than what fits.
     ///
     /// # Errors
     /// As [`Self::add`].
-    pub(crate) fn finish(
-        mut self,
-        truncated: bool,
-        counts: &Counts,
-    ) -> Result<Vec<u8>, SkillError> {
+    pub(crate) fn finish(mut self, incomplete: bool) -> Result<Vec<u8>, SkillError> {
         let end = End {
-            truncated,
-            files_searched: counts.searched,
-            files_skipped: Skipped {
-                binary: counts.binary,
-                too_large: counts.too_large,
-                unreadable: counts.unreadable,
-            },
+            truncated: self.is_full || incomplete,
+            next: self.is_full.then_some(Next { skip: self.entries }),
+            files_searched: self.searched,
+            files_skipped: self.skipped,
         };
-        let end = serde_json::to_vec(&end).map_err(internal)?;
+        let end = serde_json::to_vec(&end).map_err(|error| internal(&error))?;
         self.json.extend_from_slice(b"],");
         self.json
             .extend_from_slice(end.get(1..).unwrap_or_default());
@@ -128,11 +135,21 @@ impl Answer {
     }
 }
 
-/// A line as text, cut (TS-08, TS-79).
-fn shown(line: &[u8]) -> std::borrow::Cow<'_, str> {
-    String::from_utf8_lossy(cut::utf8_at_bytes(line, MAX_LINE_BYTES))
+/// `internal`: an answer that cannot be written.
+pub(crate) fn internal(error: &dyn std::fmt::Display) -> SkillError {
+    SkillError::new("internal", &error.to_string())
 }
 
-fn internal(error: serde_json::Error) -> SkillError {
-    SkillError::new("internal", &error.to_string())
+fn cut<S: serde::Serializer>(line: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&shown(line))
+}
+
+fn cut_lines<S: serde::Serializer>(lines: &[&[u8]], serializer: S) -> Result<S::Ok, S::Error> {
+    let lines: Vec<_> = lines.iter().map(|line| shown(line)).collect();
+    serializer.serialize_str(&lines.join("\n"))
+}
+
+/// A line as text, cut.
+fn shown(line: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(cut::utf8_at_bytes(line, MAX_LINE_BYTES))
 }

@@ -1,4 +1,4 @@
-//! Ignore files (TS-76): what they are called, what they hold, and which of them decides.
+//! Ignore files: what they are called, what they hold, and which of them decides.
 //!
 //! A repository is a stranger's. An ignore file is read up to a bound, a line of it that no path can need is left
 //! out as a glob with a mistake is, and all of one call together are bounded too: compiled globs cost far more
@@ -295,9 +295,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// TS-76
         #[test]
-        fn ts_76_what_counts_as_a_literal_needs_no_regular_expression(
+        fn what_counts_as_a_literal_needs_no_regular_expression(
             line in r"!?[/]{0,2}(\*\*/)?(\*\.)?[a*.?/\[{},\\! ]{0,6}",
         ) {
             let mut globs = GitignoreBuilder::new("");
@@ -310,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_76_ordinary_globs_count_as_literals() {
+    fn ordinary_globs_count_as_literals() {
         for line in [
             "",
             "  ",

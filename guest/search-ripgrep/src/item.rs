@@ -16,6 +16,8 @@ pub(crate) struct Directory {
     pub(crate) rules: Rules,
     /// A link on the way to it was named in the request, and may be followed.
     pub(crate) symlinks: Symlinks,
+    /// Bytes of the path of the request that leads to it and the `/` behind it: globs see what follows.
+    pub(crate) glob_prefix: usize,
 }
 
 /// What kind of thing an item is.
@@ -81,6 +83,14 @@ impl Item {
         }
     }
 
+    /// Bytes of a path below it that globs do not see.
+    pub(crate) fn glob_prefix(&self) -> usize {
+        match &self.place {
+            Place::Named(directory) => directory.glob_prefix,
+            Place::Listed(directory, _) => directory.glob_prefix,
+        }
+    }
+
     /// The rules of the directories above it.
     pub(crate) fn rules(&self) -> &Rules {
         match &self.place {
@@ -121,7 +131,7 @@ fn below<'a>(path: &'a Path, directory: &Path) -> Option<&'a str> {
         .strip_prefix('/')
 }
 
-/// The order of TS-79: segment by segment, by bytes.
+/// The order of answers: segment by segment, by bytes.
 pub(crate) fn compare_paths(one: &str, other: &str) -> Ordering {
     one.split('/').cmp(other.split('/'))
 }
@@ -131,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ts_79_paths_are_compared_segment_by_segment() {
+    fn paths_are_compared_segment_by_segment() {
         let mut paths = ["/a-b/c", "/a/z", "/a.c", "/a", "/a/b/c", "/B"];
         paths.sort_by(|one, other| compare_paths(one, other));
         assert_eq!(paths, ["/B", "/a", "/a/b/c", "/a/z", "/a-b/c", "/a.c"]);

@@ -1,27 +1,26 @@
-//! The component `search.ripgrep`: searches files for a regular expression (TS-71 to TS-80).
+//! The component `search.ripgrep`: searches files for a regular expression.
 //!
-//! It is made of ripgrep's own libraries for patterns, globs and ignore files. Directories are listed and files read
+//! It is made of ripgrep's own libraries for patterns, lines, globs and ignore files. Directories are listed and files read
 //! through hostcalls, many in each; everything else is here: which files are searched, in what order, which lines
-//! of them match. It does nothing line by line in a file without a match.
+//! of them match.
 
 mod answer;
 mod filter;
 mod ignore_file;
 mod item;
+mod lines;
 mod listing;
 mod named;
 mod pattern;
 mod request;
-mod required;
 mod search;
-mod text;
 mod walk;
 mod work;
 
 use kit::SkillError;
 use kit::host::ReadFiles;
 
-/// What the component says of itself: one JSON object (TS-07).
+/// What the component says of itself: one JSON object.
 #[must_use]
 pub fn describe() -> &'static str {
     include_str!("describe.json").trim_ascii_end()

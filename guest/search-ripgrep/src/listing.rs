@@ -25,7 +25,7 @@ pub(crate) enum Outcome {
     Listed {
         directory: Rc<Directory>,
         items: Vec<Item>,
-        /// It holds more than one listing may (TS-80).
+        /// It holds more than one listing may.
         truncated: bool,
     },
     /// It has to be listed alone.
@@ -97,6 +97,7 @@ impl<'a> Lister<'a> {
             let directory = Rc::new(Directory {
                 rules: item.rules().with(own, &path)?,
                 symlinks: item.symlinks(),
+                glob_prefix: item.glob_prefix(),
                 path,
             });
             outcomes.push(Outcome::Listed {
@@ -164,7 +165,7 @@ impl<'a> Lister<'a> {
             }
             path.truncate(prefix);
             path.push_str(&entry.path);
-            if self.filter.passes(&directory.rules, &path, is_directory) {
+            if self.filter.passes(directory, &path, is_directory) {
                 items.push(Item::listed(directory, entry.path, kind));
             }
         }

@@ -15,11 +15,11 @@ use crate::work::Work;
 
 /// Finds out what the paths are; in order, each once.
 ///
-/// A directory that is or lies in a `.git` is left out (TS-77). None if the ignore files above the paths are more
+/// A directory that is or lies in a `.git` is left out. None if the ignore files above the paths are more
 /// than the work allows.
 ///
 /// # Errors
-/// For the first path that does not exist, that is not allowed, or that cannot be fetched (TS-80); those of the
+/// For the first path that does not exist, that is not allowed, or that cannot be fetched; those of the
 /// ignore files.
 pub(crate) fn resolve(
     host: &mut impl ReadFiles,
@@ -70,6 +70,7 @@ impl Found {
             }
         }
         let directory = Directory {
+            glob_prefix: self.path.absolute().len().saturating_add(1),
             path: self.path,
             rules,
             symlinks: self.symlinks,
@@ -130,9 +131,9 @@ fn kind(path: &Path, answer: Result<File, FsError>) -> Result<Kind, SkillError> 
     match answer {
         Ok(_) => Ok(Kind::File { bytes: None }),
         Err(FsError::IsDirectory) => Ok(Kind::Directory),
-        // TS-78: skipped, and counted.
+        // Skipped, and counted.
         Err(FsError::NotAccessible | FsError::Special | FsError::Io) => Ok(Kind::Unreadable),
-        // TS-80: what would lie below a file does not exist.
+        // What would lie below a file does not exist.
         Err(FsError::NotDirectory) => Err(fs_error("fs.read", path, FsError::NotFound)),
         Err(FsError::InvalidPath) => Err(invalid(
             "paths",

@@ -1,4 +1,4 @@
-//! The request of `search.ripgrep`, every member within its bounds (TS-01, TS-02).
+//! The request of `search.ripgrep`, every member within its bounds.
 
 use kit::SkillError;
 use kit::members::{Members, invalid};
@@ -9,6 +9,9 @@ const MAX_PATTERN_BYTES: usize = 4_096;
 
 /// Bytes of one glob.
 const MAX_GLOB_BYTES: usize = 4_096;
+
+/// Bytes of an answer that may be asked for: half of what a response may have.
+const MAX_ANSWER_BYTES: u32 = 8 * 1024 * 1024;
 
 /// Items of `paths` and of `glob`.
 const MAX_ITEMS: usize = 64;
@@ -25,6 +28,10 @@ pub(crate) struct Request {
     pub(crate) case_sensitive: bool,
     /// 1 to 10,000.
     pub(crate) max_matches: u32,
+    /// 1,024 to 8 MiB.
+    pub(crate) max_bytes: u32,
+    /// Matching lines that an earlier answer had.
+    pub(crate) skip: u32,
     /// 0 to 10.
     pub(crate) context_lines: u32,
     pub(crate) include_hidden: bool,
@@ -46,6 +53,8 @@ impl Request {
                 .unwrap_or_default(),
             case_sensitive: members.flag("case_sensitive", false)?,
             max_matches: members.integer("max_matches", 1..=10_000, 500)?,
+            max_bytes: members.integer("max_bytes", 1_024..=MAX_ANSWER_BYTES, 32 * 1024)?,
+            skip: members.integer("skip", 0..=u32::MAX, 0)?,
             context_lines: members.integer("context_lines", 0..=10, 2)?,
             include_hidden: members.flag("include_hidden", false)?,
             use_ignore: members.flag("use_ignore", true)?,
@@ -85,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_02_what_is_missing_has_its_default() {
+    fn what_is_missing_has_its_default() {
         let request = Request::parse(br#"{"pattern":"x"}"#).unwrap();
         assert_eq!(request.paths.len(), 1);
         assert_eq!(request.paths[0].absolute(), "/workspace");
@@ -95,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_02_what_is_out_of_bounds_is_named() {
+    fn what_is_out_of_bounds_is_named() {
         let long = "a".repeat(4_097);
         let many = vec!["\"a\""; 65].join(",");
         for (text, member) in [
@@ -117,6 +126,11 @@ mod tests {
                 r#"{"pattern":"a","max_matches":10001}"#.to_owned(),
                 "max_matches",
             ),
+            (
+                r#"{"pattern":"a","max_bytes":1023}"#.to_owned(),
+                "max_bytes",
+            ),
+            (r#"{"pattern":"a","skip":-1}"#.to_owned(), "skip"),
             (
                 r#"{"pattern":"a","context_lines":11}"#.to_owned(),
                 "context_lines",

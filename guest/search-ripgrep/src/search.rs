@@ -1,22 +1,24 @@
 //! One search: files are read in batches that grow, and looked through in order until the answer is full.
 
+use grep_regex::RegexMatcher;
+use grep_searcher::Searcher;
 use kit::SkillError;
 use kit::host::ReadFiles;
 use kit::host::fs_read::{File, FsError, Overflow, ReadRequest};
 
-use crate::answer::{Answer, Counts};
+use crate::answer::{Answer, internal};
 use crate::filter::Filter;
 use crate::ignore_file::Reader;
 use crate::item::{Item, Kind};
+use crate::lines::{self, Collector};
 use crate::listing::Lister;
 use crate::named;
-use crate::pattern::Pattern;
+use crate::pattern;
 use crate::request::Request;
-use crate::text::Text;
 use crate::walk::{BatchLimits, Walk};
 use crate::work::Work;
 
-/// Bytes of a file that is searched (TS-78).
+/// Bytes of a file that is searched.
 const MAX_FILE_BYTES: u32 = 16 * 1024 * 1024;
 
 /// The first batch is small, so that a search whose answer is full soon reads little.
@@ -31,57 +33,52 @@ const LARGEST_BATCH: BatchLimits = BatchLimits {
     bytes: 8 * 1024 * 1024,
 };
 
-/// Answers a request (TS-71 to TS-80).
+/// Answers a request.
 ///
 /// # Errors
 /// `invalid_request` for a pattern or glob that cannot be compiled, those of the paths, `too_large` for ignore files.
 pub(crate) fn search(host: &mut impl ReadFiles, request: &Request) -> Result<Vec<u8>, SkillError> {
-    let pattern = Pattern::compile(&request.pattern, request.case_sensitive)?;
     let filter = Filter::of(request)?;
-    let mut work = Work::default();
-    let mut ignore_files = request.use_ignore.then(Reader::default);
     let mut search = Search {
-        pattern: &pattern,
-        answer: Answer::new(request.max_matches, request.context_lines),
-        counts: Counts::default(),
+        matcher: pattern::compile(&request.pattern, request.case_sensitive)?,
+        searcher: lines::searcher(),
+        context_lines: usize::try_from(request.context_lines).unwrap_or(0),
+        answer: Answer::new(request),
+        work: Work::default(),
     };
-    let named = named::resolve(host, &mut work, ignore_files.as_mut(), &request.paths)?;
-    let Some(named) = named else {
-        return search.answer.finish(true, &search.counts);
+    let mut ignore_files = request.use_ignore.then(Reader::default);
+    let work = &mut search.work;
+    let Some(named) = named::resolve(host, work, ignore_files.as_mut(), &request.paths)? else {
+        return search.answer.finish(true);
     };
     let mut walk = Walk::new(Lister::new(&filter, ignore_files), named);
     let mut limits = FIRST_BATCH;
     let mut complete = true;
     while complete {
-        let batch = walk.next_batch(host, &mut work, limits)?;
+        let batch = walk.next_batch(host, &mut search.work, limits)?;
         if batch.is_empty() {
             break;
         }
-        complete = search.batch(host, &mut work, batch)?;
+        complete = search.batch(host, batch)?;
         limits = BatchLimits {
             files: limits.files.saturating_mul(2).min(LARGEST_BATCH.files),
             bytes: limits.bytes.saturating_mul(2).min(LARGEST_BATCH.bytes),
         };
     }
-    search
-        .answer
-        .finish(!complete || walk.is_truncated(), &search.counts)
+    search.answer.finish(!complete || walk.is_truncated())
 }
 
-struct Search<'a> {
-    pattern: &'a Pattern,
+struct Search {
+    matcher: RegexMatcher,
+    searcher: Searcher,
+    context_lines: usize,
     answer: Answer,
-    counts: Counts,
+    work: Work,
 }
 
-impl Search<'_> {
+impl Search {
     /// Searches a batch; false if something was left out and the search ends.
-    fn batch(
-        &mut self,
-        host: &mut impl ReadFiles,
-        work: &mut Work,
-        batch: Vec<Item>,
-    ) -> Result<bool, SkillError> {
+    fn batch(&mut self, host: &mut impl ReadFiles, batch: Vec<Item>) -> Result<bool, SkillError> {
         let requests: Vec<_> = batch.iter().filter_map(read_request).collect();
         let mut answers = host.read(&requests).into_iter();
         for item in batch {
@@ -90,10 +87,12 @@ impl Search<'_> {
                 Some(request) => answers
                     .next()
                     .unwrap_or(Err(FsError::Io))
-                    .or_else(|error| read_again(host, work, request, error)),
+                    .or_else(|error| read_again(host, &mut self.work, request, error)),
             };
             let bytes = contents.as_ref().map_or(0, |contents| contents.bytes.len());
-            if !work.take_file(u64::try_from(bytes).unwrap_or(u64::MAX))
+            if !self
+                .work
+                .take_file(u64::try_from(bytes).unwrap_or(u64::MAX))
                 || !self.file(&item, contents)?
             {
                 return Ok(false);
@@ -104,34 +103,32 @@ impl Search<'_> {
 
     /// Searches a file; false if the answer is full.
     fn file(&mut self, item: &Item, contents: Result<File, FsError>) -> Result<bool, SkillError> {
-        let counts = &mut self.counts;
+        let skipped = &mut self.answer.skipped;
         let text = match contents {
-            Ok(contents) => Text::of(contents.bytes),
-            Err(error) => {
-                let count = match error {
-                    FsError::TooLarge => &mut counts.too_large,
-                    _ => &mut counts.unreadable,
-                };
+            Ok(contents) => lines::text(contents.bytes).ok_or(&mut skipped.binary),
+            Err(FsError::TooLarge) => Err(&mut skipped.too_large),
+            Err(_) => Err(&mut skipped.unreadable),
+        };
+        let text = match text {
+            Ok(text) => text,
+            Err(count) => {
                 *count = count.saturating_add(1);
                 return Ok(true);
             }
         };
-        let Some(text) = text else {
-            counts.binary = counts.binary.saturating_add(1);
-            return Ok(true);
-        };
-        counts.searched = counts.searched.saturating_add(1);
-        let mut matches = text.matches(self.pattern).peekable();
-        if matches.peek().is_none() {
-            return Ok(true);
-        }
+        self.answer.searched = self.answer.searched.saturating_add(1);
         let path = item.path();
-        for found in matches {
-            if !self.answer.add(&path, &found)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        let collector = Collector {
+            answer: &mut self.answer,
+            matcher: &self.matcher,
+            file: path.shown(),
+            text: &text,
+            context_lines: self.context_lines,
+        };
+        self.searcher
+            .search_slice(&self.matcher, &text, collector)
+            .map_err(|error| internal(&error))?;
+        Ok(!self.answer.is_full())
     }
 }
 

@@ -1,4 +1,4 @@
-//! The files to search, in the order of the answer (TS-79), found level by level and only as far as they are needed.
+//! The files to search, in the order of the answer, found level by level and only as far as they are needed.
 //!
 //! What was not looked at yet stands on a stack, in order, the next on top. A directory on top is replaced by what
 //! it holds, and with it, in the same hostcall, some of the directories that follow. So an ignored directory is
@@ -62,7 +62,7 @@ impl<'a> Walk<'a> {
         walk
     }
 
-    /// Something was left out because there was too much of it (TS-80).
+    /// Something was left out because there was too much of it.
     pub(crate) fn is_truncated(&self) -> bool {
         self.truncated
     }

@@ -1,4 +1,4 @@
-//! How much one search may do (TS-80).
+//! How much one search may do.
 
 /// Files that are searched or skipped.
 const MAX_FILES: u32 = 200_000;
@@ -7,7 +7,7 @@ const MAX_FILES: u32 = 200_000;
 const MAX_READ_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
 /// Directories that are listed, ignore files that are read, and files that have to be read again.
-/// With those of [`MAX_FILES`] they stay below the hostcalls that a call has (TN-11).
+/// With those of [`MAX_FILES`] they stay below the hostcalls that a call has.
 const MAX_LOOKUPS: usize = 250_000;
 
 /// What is left to do.
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ts_80_the_work_is_bounded_in_files_and_in_bytes() {
+    fn the_work_is_bounded_in_files_and_in_bytes() {
         let mut work = Work::default();
         assert_eq!((0..).take_while(|_| work.take_file(0)).count(), 200_000);
         let mut work = Work::default();

@@ -1,4 +1,4 @@
-//! The rows of `search.ripgrep`, seen from outside (TS-71 to TS-80).
+//! `search.ripgrep`, seen from outside.
 
 #![allow(
     missing_docs,
@@ -33,7 +33,7 @@ fn code(disk: &mut Disk, request: Value) -> &'static str {
 }
 
 #[test]
-fn ts_73_ts_74_one_entry_for_each_matching_line() {
+fn one_entry_for_each_matching_line() {
     let mut disk = Disk::with(&[(
         "src/lib.rs",
         "one\r\ntwo\r\n  Todo todo\r\nfour\r\nfive\r\nsix todo",
@@ -57,7 +57,7 @@ fn ts_73_ts_74_one_entry_for_each_matching_line() {
 }
 
 #[test]
-fn ts_73_lines_are_cut_between_characters() {
+fn lines_are_cut_between_characters() {
     let long = "é".repeat(1_000);
     let mut disk = Disk::with(&[("a", &format!("x{long}\n{long}y\nx{long}"))]);
     let response = search(&mut disk, json!({"pattern": "é+y"}));
@@ -77,7 +77,7 @@ fn ts_73_lines_are_cut_between_characters() {
 }
 
 #[test]
-fn ts_79_what_is_not_utf_8_is_matched_as_bytes() {
+fn what_is_not_utf_8_is_matched_as_bytes() {
     let mut disk = Disk::new();
     disk.write("a", b"\xFF\xE9 x\n");
     let response = search(&mut disk, json!({"pattern": "x"}));
@@ -88,7 +88,7 @@ fn ts_79_what_is_not_utf_8_is_matched_as_bytes() {
 }
 
 #[test]
-fn ts_76_which_ignore_file_decides() {
+fn which_ignore_file_decides() {
     let mut disk = Disk::with(&[
         (".gitignore", "*.log\n/only-here\nbuild/\n"),
         (".ignore", "!b.log\n"),
@@ -127,7 +127,7 @@ fn ts_76_which_ignore_file_decides() {
 }
 
 #[test]
-fn ts_77_hidden_names_and_git() {
+fn hidden_names_and_git() {
     let mut disk = Disk::with(&[
         (".env", "x"),
         (".github/w", "x"),
@@ -152,7 +152,7 @@ fn ts_77_hidden_names_and_git() {
 }
 
 #[test]
-fn ts_77_a_file_named_in_paths_is_always_searched() {
+fn a_file_named_in_paths_is_always_searched() {
     let mut disk = Disk::with(&[
         (".gitignore", "a\nd/\n"),
         ("a", "x"),
@@ -166,7 +166,7 @@ fn ts_77_a_file_named_in_paths_is_always_searched() {
 }
 
 #[test]
-fn ts_78_what_cannot_be_searched_is_counted() {
+fn what_cannot_be_searched_is_counted() {
     let mut disk = Disk::with(&[("a", "x"), ("locked", "x"), ("dir/f", "x"), ("empty", "")]);
     disk.write("binary", b"x\n\0");
     disk.write("utf-16", b"\xFF\xFEx\0");
@@ -190,7 +190,7 @@ fn ts_78_what_cannot_be_searched_is_counted() {
 }
 
 #[test]
-fn ts_78_links_are_followed_only_when_they_are_named() {
+fn links_are_followed_only_when_they_are_named() {
     let mut disk = Disk::with(&[("d/a", "x"), ("d/e/b", "x"), (".gitignore", "b\n")]);
     symlink("d", disk.root().join("link")).unwrap();
     symlink("d/a", disk.root().join("file-link")).unwrap();
@@ -200,7 +200,7 @@ fn ts_78_links_are_followed_only_when_they_are_named() {
 }
 
 #[test]
-fn ts_78_a_file_that_grew_since_it_was_listed_is_read_whole() {
+fn a_file_that_grew_since_it_was_listed_is_read_whole() {
     struct Growing(Disk);
     impl kit::host::ReadFiles for Growing {
         fn read(
@@ -225,7 +225,7 @@ fn ts_78_a_file_that_grew_since_it_was_listed_is_read_whole() {
 }
 
 #[test]
-fn ts_79_segment_by_segment_and_each_file_once() {
+fn segment_by_segment_and_each_file_once() {
     let names = [
         "B", "a/z", "a/b/c", "a/b-/c", "a-b", "a.c", "c/d/e/f", "c/d/g",
     ];
@@ -264,7 +264,7 @@ fn ts_79_segment_by_segment_and_each_file_once() {
 }
 
 #[test]
-fn ts_79_a_named_directory_below_one_that_is_skipped_keeps_its_place() {
+fn a_named_directory_below_one_that_is_skipped_keeps_its_place() {
     let mut disk = Disk::with(&[
         (".gitignore", "/b/\n"),
         ("a", "x"),
@@ -277,14 +277,14 @@ fn ts_79_a_named_directory_below_one_that_is_skipped_keeps_its_place() {
 }
 
 #[test]
-fn ts_06_paths_keep_the_form_of_the_request() {
+fn paths_keep_the_form_of_the_request() {
     let mut disk = Disk::with(&[("a/b", "x"), ("c", "x")]);
     let request = json!({"pattern": "x", "paths": ["/workspace/a", "c"]});
     assert_eq!(files(&mut disk, request), ["/workspace/a/b", "c"]);
 }
 
 #[test]
-fn ts_79_one_more_match_decides_whether_the_answer_is_truncated() {
+fn one_more_match_decides_whether_the_answer_is_truncated() {
     let mut disk = Disk::new();
     for file in 0..500 {
         disk.write(&format!("{:02}/{file:03}", file / 10), b"x\ny\n");
@@ -293,7 +293,10 @@ fn ts_79_one_more_match_decides_whether_the_answer_is_truncated() {
         disk.hostcalls = 0;
         disk.read.clear();
         disk.listed.clear();
-        let response = search(&mut disk, json!({"pattern": "x", "max_matches": most}));
+        let response = search(
+            &mut disk,
+            json!({"pattern": "x", "max_matches": most, "max_bytes": 1_000_000}),
+        );
         assert_eq!(response["truncated"], truncated, "{most}");
         assert_eq!(response["matches"].as_array().unwrap().len(), most.min(500));
         // What was looked at, whatever else was read.
@@ -308,7 +311,7 @@ fn ts_79_one_more_match_decides_whether_the_answer_is_truncated() {
 }
 
 #[test]
-fn ts_80_paths_that_cannot_be_searched_end_the_call() {
+fn paths_that_cannot_be_searched_end_the_call() {
     let mut disk = Disk::with(&[("a", "x")]);
     disk.failing
         .insert("/workspace/remote".into(), FsError::FetchFailed);
@@ -339,15 +342,190 @@ fn the_answer_is_bounded_in_bytes() {
     let mut disk = Disk::new();
     // Each byte takes six in JSON.
     disk.write("a", &[vec![1; 1_023], vec![b'\n']].concat().repeat(10_000));
-    let request = json!({"pattern": ".", "max_matches": 10_000, "context_lines": 10}).to_string();
-    let response = search_ripgrep::run(&mut disk, request.as_bytes()).unwrap();
-    assert!(
-        response.len() < 9 << 20 && response.len() > 7 << 20,
-        "{}",
-        response.len()
-    );
-    let response: Value = serde_json::from_slice(&response).unwrap();
-    assert_eq!(response["truncated"], true);
+    for (most, bytes) in [
+        (None, 32 << 10),
+        (Some(1_024), 150_000),
+        (Some(8 << 20), 8 << 20),
+    ] {
+        let mut request = json!({"pattern": ".", "max_matches": 10_000, "context_lines": 10});
+        if let Some(most) = most {
+            request["max_bytes"] = json!(most);
+        }
+        let response = search_ripgrep::run(&mut disk, request.to_string().as_bytes()).unwrap();
+        // One entry is in every answer, even if it alone is larger.
+        let bytes = std::cmp::max(bytes, 150_000);
+        assert!(response.len() <= bytes, "{}", response.len());
+        assert!(most != Some(8 << 20) || response.len() > 7 << 20);
+        let response: Value = serde_json::from_slice(&response).unwrap();
+        assert_eq!(response["truncated"], true);
+    }
+}
+
+#[test]
+fn an_answer_fits_a_context_and_says_how_to_go_on() {
+    let mut disk = Disk::new();
+    for file in 0..20 {
+        let text: String = (0..20)
+            .map(|line| format!("x {line} {}\n", "y".repeat(80)))
+            .collect();
+        disk.write(&format!("{file:02}"), text.as_bytes());
+    }
+    let mut request = json!({"pattern": "x"});
+    let mut lines = Vec::new();
+    let mut answers = 0;
+    loop {
+        let bytes = search_ripgrep::run(&mut disk, request.to_string().as_bytes()).unwrap();
+        assert!(bytes.len() <= 32 << 10, "{}", bytes.len());
+        let response: Value = serde_json::from_slice(&bytes).unwrap();
+        for entry in response["matches"].as_array().unwrap() {
+            lines.push(format!(
+                "{}:{}",
+                entry["file"].as_str().unwrap(),
+                entry["line"]
+            ));
+        }
+        answers += 1;
+        if response["truncated"] == false {
+            assert_eq!(response.get("next"), None);
+            break;
+        }
+        request["skip"] = response["next"]["skip"].clone();
+    }
+    assert!(answers > 3);
+    let all: Vec<_> = (0..20)
+        .flat_map(|file| (1..=20).map(move |line| format!("{file:02}:{line}")))
+        .collect();
+    assert_eq!(lines, all);
+    request["skip"] = json!(400);
+    assert_eq!(search(&mut disk, request)["matches"], json!([]));
+    let more = search(&mut disk, json!({"pattern": "x", "max_bytes": 1_000_000}));
+    assert_eq!(more["truncated"], false);
+}
+
+#[test]
+fn the_last_glob_that_matches_decides() {
+    let mut disk = Disk::with(&[
+        ("a.rs", "x"),
+        ("s/a.rs", "x"),
+        ("s/t/b.rs", "x"),
+        ("s/c.md", "x"),
+    ]);
+    for (globs, expected) in [
+        (json!([]), vec!["a.rs", "s/a.rs", "s/c.md", "s/t/b.rs"]),
+        (json!(["*.rs"]), vec!["a.rs", "s/a.rs", "s/t/b.rs"]),
+        (json!(["!*.rs"]), vec!["s/c.md"]),
+        (json!(["/*.rs"]), vec!["a.rs"]),
+        (json!(["s/*.rs"]), vec!["s/a.rs"]),
+        (json!(["*.rs", "!a.*"]), vec!["s/t/b.rs"]),
+        (json!(["!a.*", "*.rs"]), vec!["a.rs", "s/a.rs", "s/t/b.rs"]),
+        (json!(["**/t/**"]), vec!["s/t/b.rs"]),
+        (json!(["*.{md,txt}"]), vec!["s/c.md"]),
+        (json!(["!s/"]), vec!["a.rs"]),
+    ] {
+        let request = json!({"pattern": "x", "glob": globs});
+        assert_eq!(files(&mut disk, request), expected, "{globs}");
+    }
+}
+
+#[test]
+fn globs_are_relative_to_the_path_that_leads_to_a_file() {
+    let mut disk = Disk::with(&[
+        ("a.rs", "x"),
+        ("s/a.rs", "x"),
+        ("s/t/b.rs", "x"),
+        ("s/t/c.md", "x"),
+    ]);
+    for (paths, globs, expected) in [
+        (json!(["s"]), json!(["/*.rs"]), vec!["s/a.rs"]),
+        (json!(["s"]), json!(["t/*.rs"]), vec!["s/t/b.rs"]),
+        (json!(["./s/"]), json!(["t/**", "!*.rs"]), vec!["s/t/c.md"]),
+        (json!(["s"]), json!(["!/t"]), vec!["s/a.rs"]),
+        (
+            json!([".", "s/t"]),
+            json!(["/*.rs"]),
+            vec!["a.rs", "s/t/b.rs"],
+        ),
+        (
+            json!(["/workspace/s/t"]),
+            json!(["/b.rs"]),
+            vec!["/workspace/s/t/b.rs"],
+        ),
+    ] {
+        let request = json!({"pattern": "x", "paths": paths, "glob": globs});
+        assert_eq!(files(&mut disk, request), expected, "{paths} {globs}");
+    }
+}
+
+#[test]
+fn a_glob_with_a_mistake_is_refused() {
+    let mut disk = Disk::with(&[("a", "x")]);
+    let deep = format!("{}a{}", "{".repeat(2_000), "}".repeat(2_000));
+    for glob in ["[a", "{a", "a}", "a\\", "[b-a]", deep.as_str()] {
+        let request = json!({"pattern": "x", "glob": [glob]}).to_string();
+        let error = disk.search(&request).unwrap_err();
+        assert_eq!(error.code(), "invalid_request", "{glob}");
+        assert_eq!(error.details(), Some(r#"{"member":"glob"}"#), "{glob}");
+    }
+}
+
+#[test]
+fn line_ends_are_no_part_of_a_line() {
+    for (text, pattern, expected) in [
+        ("a\r\nb\r\n", "a$", &[(1, "a")][..]),
+        ("a\r\nb", "$", &[(1, "a"), (2, "b")]),
+        ("a\rb\n", "^b", &[]),
+        ("a\r", "a$", &[]),
+        ("a\r", r"a\r", &[(1, "a\r")]),
+        ("a\r\r\n", r"a\r$", &[(1, "a\r")]),
+        ("\n\n\n", "^$", &[(1, ""), (2, ""), (3, "")]),
+        ("\n\n", "x*", &[(1, ""), (2, "")]),
+        ("a\n", "$", &[(1, "a")]),
+        ("", "$", &[]),
+        ("a b\nb a\n", r"\Ab", &[(2, "b a")]),
+        ("a b\nb a\n", r"b\z", &[(1, "a b")]),
+        ("a b\nb a\n", r"(?-m)^b", &[(2, "b a")]),
+        ("a\nb\n", r"a\s*b", &[]),
+        ("a\nb\n", r"[^x][^x]", &[]),
+        ("\u{feff}ab", "^a", &[(1, "ab")]),
+        ("\u{feff}", "x*", &[]),
+    ] {
+        let mut disk = Disk::with(&[("f", text)]);
+        let response = search(&mut disk, json!({"pattern": pattern}));
+        let found: Vec<_> = response["matches"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|entry| {
+                (
+                    entry["line"].as_u64().unwrap(),
+                    entry["text"].as_str().unwrap(),
+                )
+            })
+            .collect();
+        assert_eq!(found, expected, "{text:?} {pattern}");
+    }
+}
+
+#[test]
+fn the_lines_around_a_match_are_there_whether_they_match_or_not() {
+    let mut disk = Disk::with(&[("f", "1\n2\n\n4x\n5x\n")]);
+    let response = search(&mut disk, json!({"pattern": "x", "context_lines": 9}));
+    let around = |at: usize| {
+        let entry = &response["matches"][at];
+        [&entry["context_before"], &entry["context_after"]].map(|text| text.as_str().unwrap())
+    };
+    assert_eq!(around(0), ["1\n2\n", "5x"]);
+    assert_eq!(around(1), ["1\n2\n\n4x", ""]);
+}
+
+#[test]
+fn a_line_of_16_mib_and_a_text_of_line_feeds_alone() {
+    let mut disk = Disk::new();
+    disk.write("line", &vec![b'a'; 16 << 20]);
+    disk.write("feeds", &vec![b'\n'; 2 << 20]);
+    for pattern in ["(a*)*b", r"x|\Ay"] {
+        assert_eq!(files(&mut disk, json!({"pattern": pattern})).len(), 0);
+    }
 }
 
 #[test]
@@ -377,9 +555,8 @@ fn hostile_ignore_files_are_bounded() {
     );
 }
 
-/// TS-76, TS-80
 #[test]
-fn ts_76_globs_that_are_slow_are_bounded_and_plain_ones_are_not() {
+fn globs_that_are_slow_are_bounded_and_plain_ones_are_not() {
     let lines = |count: usize, line: fn(usize) -> String| (0..count).map(line).collect::<String>();
     let slow = |at: usize| format!("*a*{at}*b\n");
     let plain =
@@ -410,9 +587,9 @@ fn ts_76_globs_that_are_slow_are_bounded_and_plain_ones_are_not() {
     assert_eq!(files(&mut disk, all).len(), 3);
 }
 
-/// TS-76: globs are compiled in sets, and the last that matches still decides.
+/// Globs are compiled in sets, and the last that matches still decides.
 #[test]
-fn ts_76_the_last_of_many_globs_decides() {
+fn the_last_of_many_globs_decides() {
     let fill: String = (0..100).map(|at| format!("?{at}?\n")).collect();
     let mut disk = Disk::with(&[("a.x", "x"), ("b.x", "x"), ("c.x", "x"), ("d", "x")]);
     let ignore = format!("a.?\n!b*x\n{fill}*.x\n!a.x\n{fill}![ab].x\na.?/\n{fill}b.?\n");
@@ -437,7 +614,7 @@ fn a_directory_of_many_names_is_listed_alone() {
 }
 
 #[test]
-fn ts_07_the_description_is_one_line_of_json() {
+fn the_description_is_one_line_of_json() {
     let description: Value = serde_json::from_str(search_ripgrep::describe()).unwrap();
     assert_eq!(description["name"], "search.ripgrep");
     assert_eq!(description["input_schema"]["additionalProperties"], false);
