@@ -37,7 +37,7 @@ fn utf_16be(text: &str) -> Vec<u8> {
 #[test]
 fn ts_21_ts_26_encodings_have_names_in_any_case() {
     #[rustfmt::skip]
-    let rows: [(&str, &[u8], &str, &str); 10] = [
+    let rows: [(&str, &[u8], &str, &str); 12] = [
         ("utf-8", "é\r\n".as_bytes(), "é\r\n", "utf-8"),
         ("UTF-8", "é".as_bytes(), "é", "utf-8"),
         ("utf-16", b"h\0i\0", "hi", "utf-16le"),
@@ -48,6 +48,8 @@ fn ts_21_ts_26_encodings_have_names_in_any_case() {
         ("Latin1", b"\xe9", "é", "iso-8859-1"),
         ("auto", "é".as_bytes(), "é", "utf-8"),
         ("AUTO", b"\xe9", "é", "iso-8859-1"),
+        ("windows-1252", b"\x80\xe9", "€é", "windows-1252"),
+        ("CP1252", b"\x93", "“", "windows-1252"),
     ];
     for (encoding, bytes, text, normalized) in rows {
         let response = read(bytes, encoding, 100);
@@ -56,7 +58,7 @@ fn ts_21_ts_26_encodings_have_names_in_any_case() {
     }
     let desk = Desk::reading();
     desk.write("f", "x");
-    for encoding in ["", "utf8", "utf-32", "windows-1252", "utf-8 ", "ascii"] {
+    for encoding in ["", "utf8", "utf-32", "windows-1251", "utf-8 ", "ascii"] {
         let request = json!({"path": "f", "encoding": encoding});
         desk.error(ID, &request, "unsupported");
     }
@@ -119,6 +121,38 @@ fn ts_22_the_default_window_is_65536_bytes() {
     assert_eq!(
         (&large["bytes_read"], &large["truncated"]),
         (&json!(2_097_152), &json!(true))
+    );
+}
+
+#[test]
+fn lines_are_read_and_what_follows_can_be_asked_for() {
+    let desk = Desk::reading();
+    desk.write("f", "1\n2\r\n3é\n4");
+    let lines = |first: u32, last: u32| {
+        desk.ok(
+            ID,
+            &json!({"path": "f", "start_line": first, "end_line": last}),
+        )
+    };
+    let some = lines(2, 3);
+    assert_eq!(parts(&some), ("2\r\n3é\n", 7, true, "utf-8"));
+    assert_eq!(
+        (&some["total_lines"], &some["next"]),
+        (&json!(4), &json!({"offset": 9}))
+    );
+    let rest = desk.ok(ID, &json!({"path": "f", "offset": 9}));
+    assert_eq!(parts(&rest), ("4", 1, false, "utf-8"));
+    assert_eq!(parts(&lines(4, 9)), ("4", 1, false, "utf-8"));
+    assert_eq!(parts(&lines(9, 9)), ("", 0, false, "utf-8"));
+    desk.invalid(
+        ID,
+        &json!({"path": "f", "start_line": 2, "end_line": 1}),
+        "end_line",
+    );
+    desk.invalid(
+        ID,
+        &json!({"path": "f", "start_line": 2, "offset": 1}),
+        "offset",
     );
 }
 

@@ -54,6 +54,13 @@ fn ts_32_depth_first_and_by_the_bytes_of_names() {
         assert_eq!(paths(&response), ORDERED[..count], "the first {count}");
         assert_eq!(response["truncated"], true, "TS-36 {count}");
     }
+    for skip in 0..=ORDERED.len() {
+        let response = desk.ok(ID, &json!({ "max_entries": 3, "skip": skip }));
+        let end = ORDERED.len().min(skip + 3);
+        assert_eq!(paths(&response), ORDERED[skip..end], "after {skip}");
+        let next = (end < ORDERED.len()).then(|| json!({ "skip": end }));
+        assert_eq!(response.get("next"), next.as_ref(), "after {skip}");
+    }
     let exact = desk.ok(ID, &json!({ "max_entries": ORDERED.len() }));
     assert_eq!(
         (paths(&exact).len(), &exact["truncated"]),

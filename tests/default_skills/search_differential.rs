@@ -31,11 +31,11 @@ struct Case {
 /// One match: path by segments, line, column, match, text.
 type Found = (Vec<Vec<u8>>, u64, usize, String, String);
 
-/// `rg` in the workspace with these arguments before the paths.
-fn rg(desk: &Desk, case: &Case, arguments: &[&str]) -> Vec<u8> {
+/// `rg` in this directory of the workspace with these arguments.
+fn rg(desk: &Desk, directory: &str, case: &Case, arguments: &[&str]) -> Vec<u8> {
     let mut command = Command::new("rg");
     command
-        .current_dir(desk.path(""))
+        .current_dir(desk.path(directory))
         .env("HOME", desk.beside("."))
         .env("XDG_CONFIG_HOME", desk.beside("."))
         .env_remove("RIPGREP_CONFIG_PATH")
@@ -75,25 +75,32 @@ fn normalized(path: &str) -> String {
 
 /// The files that are neither ignored nor hidden and match the globs, each by itself.
 fn files(desk: &Desk, case: &Case) -> BTreeSet<String> {
-    let list = |globs: &[&str]| -> BTreeSet<String> {
-        let globs: Vec<String> = globs.iter().map(|glob| format!("--glob={glob}")).collect();
+    let list = |directory: &str, more: &[String]| -> BTreeSet<String> {
         let mut arguments = vec!["--files"];
-        arguments.extend(globs.iter().map(String::as_str));
-        // From the mount root, because releases of rg differ in how rules above a named directory apply.
+        arguments.extend(more.iter().map(String::as_str));
         arguments.push(".");
-        let listed = String::from_utf8(rg(desk, case, &arguments)).unwrap();
-        let below = |file: &String| {
-            case.paths
-                .iter()
-                .any(|path| *path == "." || file.starts_with(&format!("{path}/")))
-        };
-        listed.lines().map(normalized).filter(below).collect()
+        let listed = String::from_utf8(rg(desk, directory, case, &arguments)).unwrap();
+        let from_root = |file: &str| normalized(&format!("{directory}/{}", normalized(file)));
+        listed.lines().map(from_root).collect()
     };
-    let visible = list(&[]);
+    // From the mount root, because releases of rg differ in how rules above a named directory apply.
+    let mut visible = list(".", &[]);
+    visible.retain(|file| {
+        let below = |path: &&str| *path == "." || file.starts_with(&format!("{path}/"));
+        case.paths.iter().any(below)
+    });
     if case.globs.is_empty() {
         return visible;
     }
-    visible.intersection(&list(&case.globs)).cloned().collect()
+    // Globs are relative to the path that leads to a file.
+    let globs = case.globs.iter().map(|glob| format!("--glob={glob}"));
+    let more: Vec<String> = globs.chain(["--no-ignore".to_owned()]).collect();
+    let chosen: BTreeSet<String> = case
+        .paths
+        .iter()
+        .flat_map(|path| list(path, &more))
+        .collect();
+    visible.intersection(&chosen).cloned().collect()
 }
 
 fn text(value: &Value) -> Vec<u8> {
@@ -121,7 +128,7 @@ fn expected(desk: &Desk, case: &Case, files: &BTreeSet<String>) -> Vec<Found> {
     }
     let mut arguments = vec!["--json", "--text", "--regexp", case.pattern, "--"];
     arguments.extend(files.iter().map(String::as_str));
-    let output = rg(desk, case, &arguments);
+    let output = rg(desk, ".", case, &arguments);
     let messages = output
         .split(|byte| *byte == b'\n')
         .filter(|line| !line.is_empty());
@@ -337,6 +344,7 @@ fn ts_71_ts_72_ts_73_ts_74_ts_75_ts_76_ts_77_ts_78_ts_79_it_finds_what_rg_finds(
             let request = json!({
                 "pattern": case.pattern, "paths": case.paths, "glob": case.globs, "case_sensitive": case.case_sensitive,
                 "include_hidden": case.hidden, "use_ignore": case.ignore, "max_matches": most, "context_lines": context,
+                "max_bytes": 8_388_608,
             });
             let answer = desk.ok(ID, &request);
             let rules = PLACES.map(|place| (place, std::fs::read_to_string(root.join(place)).ok()));

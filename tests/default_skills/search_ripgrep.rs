@@ -209,8 +209,14 @@ fn ts_75_globs_choose_files() {
         let response = search(&desk, "x", &json!({ "glob": globs }));
         assert_eq!(files(&response), expected, "{globs:?}");
     }
-    // Relative to the mount, wherever the search begins.
-    let below = search(&desk, "x", &json!({"glob": ["src/*.rs"], "paths": ["src"]}));
+    // Relative to the path that leads to a file.
+    let below = search(
+        &desk,
+        "x",
+        &json!({"glob": ["deep/*.rs"], "paths": ["src"]}),
+    );
+    assert_eq!(files(&below), ["src/deep/c.rs"]);
+    let below = search(&desk, "x", &json!({"glob": ["/*.rs"], "paths": ["src"]}));
     assert_eq!(files(&below), ["src/b.rs"]);
     let absolute = search(
         &desk,
@@ -346,7 +352,7 @@ fn ts_78_ts_12_what_is_skipped_is_counted() {
     let response = search(
         &desk,
         "^x$",
-        &json!({"max_matches": 10_000, "context_lines": 0}),
+        &json!({"max_matches": 10_000, "context_lines": 0, "max_bytes": 8_388_608}),
     );
     assert_eq!(
         files(&response),
@@ -389,6 +395,13 @@ fn ts_79_order_and_the_first_matches() {
         let some = search(&desk, "hit", &json!({ "max_matches": count }));
         assert_eq!(found(&some), all[..count]);
         assert_eq!(some["truncated"], count < all.len(), "TS-09 {count}");
+    }
+    for skip in 0..all.len() {
+        let some = search(&desk, "hit", &json!({ "max_matches": 3, "skip": skip }));
+        let end = all.len().min(skip + 3);
+        assert_eq!(found(&some), all[skip..end]);
+        let next = (end < all.len()).then(|| json!({ "skip": end }));
+        assert_eq!(some.get("next"), next.as_ref());
     }
     fs::write(desk.beside("os/o"), "hit\n").unwrap();
     let both = search(&desk, "hit", &json!({"paths": ["z/2", "/os"]}));

@@ -15,7 +15,7 @@ fn request(skill: &str) -> Value {
         "shell.exec_safe" => json!({"argv": ["none"]}),
         "search.ripgrep" => json!({"pattern": "x"}),
         "http.fetch_text" => json!({"url": "http://127.0.0.1:9/"}),
-        "json.validate" => json!({"json": "1", "schema": true}),
+        "json.validate" => json!({"json": "1", "schema": {}}),
         "extract.text" => json!({"content_type": "text/html", "bytes_b64": ""}),
         _ => json!({}),
     }
@@ -28,14 +28,19 @@ fn with(skill: &str, member: &str, value: &Value) -> Value {
 }
 
 /// Integers: skill, member, least, most.
-const INTEGERS: [(&str, &str, u32, u32); 14] = [
+const INTEGERS: [(&str, &str, u32, u32); 19] = [
     ("fs.read_text", "max_bytes", 1, 2_097_152),
+    ("fs.read_text", "offset", 0, 14_680_064),
     ("fs.read_tree", "max_entries", 1, 10_000),
+    ("fs.read_tree", "max_bytes", 1_024, 16_711_680),
+    ("fs.read_tree", "skip", 0, 90_000),
     ("fs.read_tree", "max_depth", 1, 64),
     ("fs.write_patch", "fuzz", 0, 2),
     ("shell.exec_safe", "timeout_ms", 1, 600_000),
     ("shell.exec_safe", "max_output_bytes", 1, 1_048_576),
     ("search.ripgrep", "max_matches", 1, 10_000),
+    ("search.ripgrep", "max_bytes", 1_024, 8_388_608),
+    ("search.ripgrep", "skip", 0, u32::MAX),
     ("search.ripgrep", "context_lines", 0, 10),
     ("git.status", "max_entries", 1, 10_000),
     ("git.diff", "max_bytes", 1, 2_097_152),

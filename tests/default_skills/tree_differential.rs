@@ -81,11 +81,11 @@ fn ts_31_ts_32_ts_33_ts_34_ts_35_ts_36_it_lists_what_a_walk_lists() {
                 json!({"max_entries": most, "max_depth": depth, "include_hidden": hidden});
             let expected =
                 json!({"root": ".", "entries": kept, "truncated": kept.len() < all.len()});
-            assert_eq!(
-                desk.ok("fs.read_tree", &request),
-                expected,
-                "case {number} {request}"
-            );
+            let mut answer = desk.ok("fs.read_tree", &request);
+            if let Some(next) = answer.as_object_mut().unwrap().shift_remove("next") {
+                assert_eq!(next, json!({ "skip": most }), "case {number} {request}");
+            }
+            assert_eq!(answer, expected, "case {number} {request}");
         }
     }
 }

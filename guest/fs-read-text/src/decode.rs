@@ -1,4 +1,4 @@
-//! Bytes to text, and where the first byte is that is none (TS-22, TS-24, TS-27, TS-28).
+//! Bytes to text, and where the first byte is that is none.
 
 use std::borrow::Cow;
 use std::str::Utf8Error;
@@ -9,6 +9,13 @@ use crate::encoding::Encoding;
 
 /// Bytes that are looked at before the question whether one was NUL: as a whole they are compared as vectors.
 const BLOCK: usize = 4_096;
+
+/// What windows-1252 has from 0x80 on, where ISO-8859-1 has control characters; as the WHATWG Encoding Standard has it.
+#[rustfmt::skip]
+const WINDOWS_1252: [char; 32] = [
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8D}', 'Ž', '\u{8F}',
+    '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9D}', 'ž', 'Ÿ',
+];
 
 /// A text, and the bytes that it stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +66,7 @@ impl Fault {
 }
 
 /// Decodes what follows the byte order mark. Without an encoding it is UTF-8 if it can be, else ISO-8859-1. Of a
-/// window that is cut, an incomplete last character is left out (TS-08).
+/// window that is cut, an incomplete last character is left out.
 pub(crate) fn decode(
     bytes: &[u8],
     encoding: Option<Encoding>,
@@ -69,11 +76,13 @@ pub(crate) fn decode(
         Some(encoding @ Encoding::Utf16Le) => utf16(bytes, encoding, u16::from_le_bytes, end),
         Some(encoding @ Encoding::Utf16Be) => utf16(bytes, encoding, u16::from_be_bytes, end),
         _ if holds_nul(bytes) => Err(Fault::Binary),
-        Some(Encoding::Latin1) => Ok(latin1(bytes)),
+        Some(encoding @ (Encoding::Latin1 | Encoding::Windows1252)) => {
+            Ok(single_bytes(bytes, encoding))
+        }
         Some(Encoding::Utf8) => {
             utf8(bytes, end).map_err(|error| Fault::malformed(Encoding::Utf8, error.valid_up_to()))
         }
-        None => Ok(utf8(bytes, end).unwrap_or_else(|_| latin1(bytes))),
+        None => Ok(utf8(bytes, end).unwrap_or_else(|_| single_bytes(bytes, Encoding::Latin1))),
     }
 }
 
@@ -102,15 +111,23 @@ fn utf8(bytes: &[u8], end: End) -> Result<Decoded<'_>, Utf8Error> {
     })
 }
 
-fn latin1(bytes: &[u8]) -> Decoded<'_> {
+/// One character for each byte.
+fn single_bytes(bytes: &[u8], encoding: Encoding) -> Decoded<'_> {
+    let character = |byte: u8| match byte.checked_sub(0x80) {
+        Some(at) if encoding == Encoding::Windows1252 => {
+            let known = WINDOWS_1252.get(usize::from(at)).copied();
+            known.unwrap_or(char::from(byte))
+        }
+        _ => char::from(byte),
+    };
     Decoded {
         text: if bytes.is_ascii() {
             String::from_utf8_lossy(bytes)
         } else {
-            Cow::Owned(bytes.iter().copied().map(char::from).collect())
+            Cow::Owned(bytes.iter().copied().map(character).collect())
         },
         bytes: bytes.len(),
-        encoding: Encoding::Latin1,
+        encoding,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Encodings by name, and the byte order marks that tell them (TS-21, TS-23, TS-25).
+//! Encodings by name, and the byte order marks that tell them.
 
 use kit::SkillError;
 
@@ -14,6 +14,7 @@ pub(crate) enum Requested {
     Utf16Le,
     Utf16Be,
     Latin1,
+    Windows1252,
     /// By a byte order mark, else UTF-8 if it is, else ISO-8859-1.
     Auto,
 }
@@ -30,6 +31,7 @@ impl Requested {
             "utf-16le" => Self::Utf16Le,
             "utf-16be" => Self::Utf16Be,
             "iso-8859-1" | "latin-1" | "latin1" => Self::Latin1,
+            "windows-1252" | "cp1252" => Self::Windows1252,
             "auto" => Self::Auto,
             _ => {
                 let error =
@@ -47,16 +49,18 @@ pub(crate) enum Encoding {
     Utf16Le,
     Utf16Be,
     Latin1,
+    Windows1252,
 }
 
 impl Encoding {
-    /// The name that responses use (TS-26).
+    /// The name that responses use.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Utf8 => "utf-8",
             Self::Utf16Le => "utf-16le",
             Self::Utf16Be => "utf-16be",
             Self::Latin1 => "iso-8859-1",
+            Self::Windows1252 => "windows-1252",
         }
     }
 }
@@ -99,6 +103,7 @@ impl Bom {
             (Requested::Utf8, None) => without(Some(Encoding::Utf8)),
             (Requested::Auto, None) => without(None),
             (Requested::Latin1, _) => without(Some(Encoding::Latin1)),
+            (Requested::Windows1252, _) => without(Some(Encoding::Windows1252)),
             (Requested::Utf16 | Requested::Utf16Le, Some(mark @ (Encoding::Utf16Le, _)))
             | (Requested::Utf16 | Requested::Utf16Be, Some(mark @ (Encoding::Utf16Be, _))) => {
                 with(mark)

@@ -1,10 +1,11 @@
-//! The component `fs.read_text`: reads the beginning of a text file.
+//! The component `fs.read_text`: reads a text file, or a part of it.
 //!
 //! It reads once, decides which encoding the bytes are in, and answers them as Unicode or says where they are
-//! not what they should be. Nothing is replaced and nothing guessed: what cannot be read is an error (TS-27).
+//! not what they should be. Nothing is replaced and nothing guessed: what cannot be read is an error.
 
 mod decode;
 mod encoding;
+mod lines;
 mod request;
 #[cfg(test)]
 mod tests;
@@ -18,7 +19,11 @@ use kit::path::{Path, fs_error, wrong_type};
 
 use decode::{Decoded, Fault};
 use encoding::{Bom, Encoding};
-use request::Request;
+use lines::Lines;
+use request::{MAX_OFFSET, Range, Request};
+
+/// Bytes that the host reads of a file.
+const MAX_READ: usize = 16 * 1024 * 1024;
 
 /// Bytes that a byte order mark is told by. So many are read even where the window is smaller.
 const BOM_BYTES: usize = 4;
@@ -38,30 +43,53 @@ pub fn describe() -> &'static str {
 pub fn run(host: &mut impl ReadFiles, request: &[u8]) -> Result<Vec<u8>, SkillError> {
     let request = Request::parse(request)?;
     let file = read(host, &request)?;
-    let window = file.bytes.get(..request.max_bytes).unwrap_or(&file.bytes);
-    let end = if file.truncated || window.len() < file.bytes.len() {
-        End::Cut
-    } else {
-        End::Whole
+    let fail = |fault| at(&request.path, fault);
+    let bom = Bom::of(&file.bytes, request.encoding).map_err(fail)?;
+    let (begin, end, total_lines) = match request.range {
+        Range::From(offset) => (offset.min(file.bytes.len()), file.bytes.len(), None),
+        Range::Lines { first, last } => {
+            let lines = Lines::find(&file.bytes, bom, first, last);
+            // Of a file that is longer nobody knows.
+            let total = (!file.truncated).then_some(lines.total);
+            (lines.begin, lines.end, total)
+        }
     };
-    let bom = Bom::of(&file.bytes, request.encoding).map_err(|fault| at(&request.path, fault))?;
-    let decoded = match window.get(bom.length..) {
-        Some(content) => decode::decode(content, bom.encoding, end)
-            .map_err(|fault| at(&request.path, fault.after(bom.length)))?,
-        None => Decoded::nothing(bom.encoding.unwrap_or(Encoding::Utf8)),
+    let end = begin.saturating_add(request.max_bytes).min(end);
+    let is_whole = end == file.bytes.len() && !file.truncated;
+    let text_begin = begin.max(bom.length);
+    let (decoded, position) = match file.bytes.get(text_begin..end) {
+        Some(text) => {
+            let text_end = if is_whole { End::Whole } else { End::Cut };
+            let decoded = decode::decode(text, bom.encoding, text_end)
+                .map_err(|fault| fail(fault.after(text_begin)))?;
+            let position = text_begin.saturating_add(decoded.bytes);
+            (decoded, position)
+        }
+        // The window ends within the byte order mark.
+        None => (
+            Decoded::nothing(bom.encoding.unwrap_or(Encoding::Utf8)),
+            begin,
+        ),
     };
-    let bytes_read = match window.get(..bom.length) {
-        Some(_) => bom.length.saturating_add(decoded.bytes),
-        None => 0,
+    let answer = Answer {
+        path: &request.path,
+        decoded: &decoded,
+        begin,
+        position,
+        truncated: file.truncated || position < file.bytes.len(),
+        total_lines,
     };
-    let truncated = file.truncated || bytes_read < file.bytes.len();
-    Ok(answer(&request.path, &decoded, bytes_read, truncated))
+    Ok(answer.write())
 }
 
 fn read(host: &mut impl ReadFiles, request: &Request) -> Result<File, SkillError> {
+    let most = match request.range {
+        Range::From(offset) => offset.saturating_add(request.max_bytes),
+        Range::Lines { .. } => MAX_READ,
+    };
     let asked = ReadRequest {
         path: request.path.absolute().to_owned(),
-        max_bytes: u32::try_from(request.max_bytes.max(BOM_BYTES)).unwrap_or(u32::MAX),
+        max_bytes: u32::try_from(most.max(BOM_BYTES)).unwrap_or(u32::MAX),
         overflow: Overflow::Cut,
         symlinks: Symlinks::Follow,
     };
@@ -89,22 +117,45 @@ fn at(path: &Path, fault: Fault) -> SkillError {
     }
 }
 
-/// The response (TS-03), written by hand: the text is most of it, and is copied once.
-fn answer(path: &Path, decoded: &Decoded<'_>, bytes_read: usize, truncated: bool) -> Vec<u8> {
-    let text = decoded.text.as_ref();
-    // Room for the other members, and for the escapes of an ordinary text.
-    let room = text.len().saturating_add(text.len() / 8);
-    let mut out = Vec::with_capacity(room.saturating_add(path.shown().len()).saturating_add(160));
-    out.extend_from_slice(b"{\"path\":");
-    write_string(&mut out, path.shown());
-    out.extend_from_slice(b",\"text\":");
-    write_string(&mut out, text);
-    let encoding = decoded.encoding.name();
-    let rest = format!(
-        ",\"bytes_read\":{bytes_read},\"truncated\":{truncated},\"normalized_encoding\":\"{encoding}\"}}"
-    );
-    out.extend_from_slice(rest.as_bytes());
-    out
+/// What is answered.
+struct Answer<'a> {
+    path: &'a Path,
+    decoded: &'a Decoded<'a>,
+    /// Where in the file the text begins, and where it ends.
+    begin: usize,
+    position: usize,
+    truncated: bool,
+    total_lines: Option<u32>,
+}
+
+impl Answer<'_> {
+    /// The response, written by hand: the text is most of it, and is copied once.
+    fn write(&self) -> Vec<u8> {
+        let text = self.decoded.text.as_ref();
+        let path = self.path.shown();
+        // Room for the other members, and for the escapes of an ordinary text.
+        let room = text.len().saturating_add(text.len() / 8);
+        let mut out = Vec::with_capacity(room.saturating_add(path.len()).saturating_add(224));
+        out.extend_from_slice(b"{\"path\":");
+        write_string(&mut out, path);
+        out.extend_from_slice(b",\"text\":");
+        write_string(&mut out, text);
+        let bytes_read = self.position.saturating_sub(self.begin);
+        let (truncated, encoding) = (self.truncated, self.decoded.encoding.name());
+        let mut rest = format!(
+            ",\"bytes_read\":{bytes_read},\"truncated\":{truncated},\"normalized_encoding\":\"{encoding}\""
+        );
+        if let Some(total) = self.total_lines {
+            rest.push_str(&format!(",\"total_lines\":{total}"));
+        }
+        let next = u32::try_from(self.position).ok();
+        if let Some(next) = next.filter(|next| truncated && bytes_read > 0 && *next <= MAX_OFFSET) {
+            rest.push_str(&format!(",\"next\":{{\"offset\":{next}}}"));
+        }
+        rest.push('}');
+        out.extend_from_slice(rest.as_bytes());
+        out
+    }
 }
 
 kit::component!(crate::describe, crate::run);

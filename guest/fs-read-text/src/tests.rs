@@ -77,7 +77,7 @@ fn refused(bytes: &[u8], encoding: &str, max_bytes: usize) -> (&'static str, Val
 }
 
 #[test]
-fn ts_03_the_response_is_compact_and_in_order() {
+fn the_response_is_compact_and_in_order() {
     let mut disk = disk("a\"\n\té".as_bytes());
     let answer = run(&mut disk, br#"{"path":"./x/../a b.txt"}"#).unwrap();
     let expected = r#"{"path":"a b.txt","text":"a\"\n\té","bytes_read":6,"truncated":false,"normalized_encoding":"utf-8"}"#;
@@ -96,7 +96,7 @@ fn ts_03_the_response_is_compact_and_in_order() {
 }
 
 #[test]
-fn ts_02_a_request_is_checked_before_anything_is_read() {
+fn a_request_is_checked_before_anything_is_read() {
     for (request, code) in [
         ("{}", "invalid_request"),
         (r#"{"path":null}"#, "invalid_request"),
@@ -105,7 +105,17 @@ fn ts_02_a_request_is_checked_before_anything_is_read() {
         (r#"{"path":"a","max_bytes":2097153}"#, "invalid_request"),
         (r#"{"path":"a","max_bytes":1.5}"#, "invalid_request"),
         (r#"{"path":"a","encoding":8}"#, "invalid_request"),
-        (r#"{"path":"a","offset":0}"#, "invalid_request"),
+        (r#"{"path":"a","offset":-1}"#, "invalid_request"),
+        (r#"{"path":"a","offset":14680065}"#, "invalid_request"),
+        (r#"{"path":"a","start_line":0}"#, "invalid_request"),
+        (
+            r#"{"path":"a","start_line":3,"end_line":2}"#,
+            "invalid_request",
+        ),
+        (
+            r#"{"path":"a","start_line":3,"offset":2}"#,
+            "invalid_request",
+        ),
         (r#"{"path":"../a"}"#, "denied"),
         (r#"{"path":"a","encoding":"utf-32"}"#, "unsupported"),
         (r#"{"path":"a","encoding":"utf8"}"#, "unsupported"),
@@ -120,7 +130,7 @@ fn ts_02_a_request_is_checked_before_anything_is_read() {
 }
 
 #[test]
-fn ts_21_names_of_encodings_ignore_ascii_case() {
+fn names_of_encodings_ignore_ascii_case() {
     for (name, normalized) in [
         ("UTF-8", "utf-8"),
         ("Auto", "utf-8"),
@@ -131,13 +141,13 @@ fn ts_21_names_of_encodings_ignore_ascii_case() {
         ("Latin-1", "iso-8859-1"),
         ("LATIN1", "iso-8859-1"),
     ] {
-        // TS-28: an empty file is text of any of them.
+        // an empty file is text of any of them.
         expect(b"", name, 1, ("", 0, false, normalized));
     }
 }
 
 #[test]
-fn ts_22_the_window_is_cut_between_characters() {
+fn the_window_is_cut_between_characters() {
     for (max_bytes, text, bytes_read, truncated) in [
         (1, "a", 1, true),
         (2, "a", 1, true),
@@ -182,7 +192,7 @@ fn ts_22_the_window_is_cut_between_characters() {
 }
 
 #[test]
-fn ts_23_utf_8_and_auto_obey_a_byte_order_mark() {
+fn utf_8_and_auto_obey_a_byte_order_mark() {
     for name in ["utf-8", "auto"] {
         let marked = b"\xEF\xBB\xBFa";
         expect(marked, name, 9, ("a", 4, false, "utf-8"));
@@ -207,7 +217,7 @@ fn ts_23_utf_8_and_auto_obey_a_byte_order_mark() {
 }
 
 #[test]
-fn ts_24_auto_is_utf_8_if_it_can_be() {
+fn auto_is_utf_8_if_it_can_be() {
     expect("é".as_bytes(), "auto", 9, ("é", 2, false, "utf-8"));
     expect(b"\xe9", "auto", 9, ("é", 1, false, "iso-8859-1"));
     expect(b"\xc3", "auto", 1, ("Ã", 1, false, "iso-8859-1"));
@@ -216,7 +226,7 @@ fn ts_24_auto_is_utf_8_if_it_can_be() {
 }
 
 #[test]
-fn ts_25_utf_16_and_byte_order_marks() {
+fn utf_16_and_byte_order_marks() {
     expect(b"\xFF\xFEa\0", "utf-16", 9, ("a", 4, false, "utf-16le"));
     expect(b"\xFE\xFF\0a", "utf-16", 9, ("a", 4, false, "utf-16be"));
     expect(b"a\0", "utf-16", 9, ("a", 2, false, "utf-16le"));
@@ -239,7 +249,7 @@ fn ts_25_utf_16_and_byte_order_marks() {
 }
 
 #[test]
-fn ts_27_the_first_malformed_byte_is_named() {
+fn the_first_malformed_byte_is_named() {
     for (bytes, name, max_bytes, encoding, offset) in [
         (&b"a\xffb\xff"[..], "utf-8", 9, "utf-8", 1),
         (b"ab\xe2\x82", "utf-8", 9, "utf-8", 2),
@@ -267,7 +277,7 @@ fn ts_27_the_first_malformed_byte_is_named() {
 }
 
 #[test]
-fn ts_28_a_nul_in_the_window_is_no_text() {
+fn a_nul_in_the_window_is_no_text() {
     let binary = || ("wrong_type", json!({ "reason": "binary" }));
     for name in ["utf-8", "auto", "latin1"] {
         assert_eq!(refused(b"\xff\0", name, 9), binary(), "{name}");
@@ -294,7 +304,7 @@ fn ts_28_a_nul_in_the_window_is_no_text() {
 }
 
 #[test]
-fn ts_28_ts_29_what_cannot_be_read() {
+fn what_cannot_be_read() {
     for (error, code, details) in [
         (
             FsError::IsDirectory,
@@ -331,8 +341,92 @@ fn ts_28_ts_29_what_cannot_be_read() {
     }
 }
 
+fn read_part(bytes: &[u8], more: Value) -> Value {
+    let mut request = json!({"path": "a"});
+    for (name, value) in more.as_object().unwrap() {
+        request[name] = value.clone();
+    }
+    let answer = run(&mut disk(bytes), request.to_string().as_bytes()).unwrap();
+    serde_json::from_slice(&answer).unwrap()
+}
+
 #[test]
-fn ts_07_it_describes_itself() {
+fn lines_are_counted_from_1_and_include_the_last() {
+    let text = "\u{feff}1\r\n2\n\n4é\n5";
+    let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    for bytes in [text.as_bytes(), &utf16] {
+        for (first, last, expected, truncated) in [
+            (1, 1, "1\r\n", true),
+            (1, 2, "1\r\n2\n", true),
+            (2, 4, "2\n\n4é\n", true),
+            (3, 3, "\n", true),
+            (4, 5, "4é\n5", false),
+            (5, 99, "5", false),
+            (6, 99, "", false),
+        ] {
+            let range = json!({"start_line": first, "end_line": last, "encoding": "auto"});
+            let answer = read_part(bytes, range);
+            assert_eq!(answer["text"], expected, "{first} to {last}");
+            assert_eq!(answer["truncated"], truncated, "{first} to {last}");
+            assert_eq!(answer["total_lines"], 5);
+        }
+    }
+    assert_eq!(
+        read_part(b"a\nb\nc", json!({"start_line": 2}))["text"],
+        "b\nc"
+    );
+    assert_eq!(
+        read_part(b"a\nb\nc", json!({"end_line": 2}))["text"],
+        "a\nb\n"
+    );
+    assert_eq!(read_part(b"a\n", json!({"end_line": 2}))["total_lines"], 1);
+    assert_eq!(read_part(b"", json!({"start_line": 1}))["total_lines"], 0);
+}
+
+#[test]
+fn what_is_truncated_goes_on_at_next() {
+    let text = "één\ntwee\ndrie\n".repeat(20);
+    let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (bytes, encoding) in [(text.as_bytes(), "utf-8"), (&utf16, "utf-16")] {
+        let mut more = json!({"start_line": 2, "end_line": 9, "max_bytes": 17});
+        let mut read = String::new();
+        loop {
+            more["encoding"] = json!(encoding);
+            let answer = read_part(bytes, more.clone());
+            read.push_str(answer["text"].as_str().unwrap());
+            if answer["truncated"] == false {
+                assert_eq!(answer.get("next"), None);
+                break;
+            }
+            more = answer["next"].clone();
+            more["max_bytes"] = json!(17);
+        }
+        let (_, from_second) = text.split_once('\n').unwrap();
+        assert_eq!(read, from_second);
+    }
+    let beyond = read_part(b"ab", json!({"offset": 9}));
+    assert_eq!(
+        (&beyond["text"], &beyond["truncated"]),
+        (&json!(""), &json!(false))
+    );
+    let within = json!({"path": "a", "offset": 1}).to_string();
+    let error = run(&mut disk("é".as_bytes()), within.as_bytes()).unwrap_err();
+    assert_eq!(error.code(), "malformed");
+}
+
+#[test]
+fn windows_1252_is_read_where_it_is_said() {
+    let bytes = b"\x93a\x94 \x80 \xE9 \x81";
+    let text = "“a” € é \u{81}";
+    for name in ["windows-1252", "CP1252"] {
+        expect(bytes, name, 99, (text, 9, false, "windows-1252"));
+    }
+    let auto = parts(bytes, "auto", 99);
+    assert_eq!(auto.3, "iso-8859-1");
+}
+
+#[test]
+fn it_describes_itself() {
     let described: Value = serde_json::from_str(describe()).unwrap();
     assert_eq!(described["name"], "fs.read_text");
     assert_eq!(described.to_string(), describe());
@@ -355,14 +449,14 @@ proptest! {
             Ok(answer) => {
                 let used = usize::try_from(answer["bytes_read"].as_u64().unwrap()).unwrap();
                 prop_assert!(used <= max_bytes.min(bytes.len()));
-                // TS-09: true exactly when something was left out.
+                // true exactly when something was left out.
                 prop_assert_eq!(answer["truncated"].as_bool().unwrap(), used < bytes.len());
             }
             Err(error) => prop_assert!(["malformed", "wrong_type", "unsupported"].contains(&error.code())),
         }
     }
 
-    /// TS-22: what was left out begins where the text ended.
+    /// what was left out begins where the text ended.
     #[test]
     fn two_windows_are_the_file(text in "[a-cé€🧗\n\"]{0,12}", max_bytes in 4_usize..40) {
         for (name, bytes) in [
