@@ -1,11 +1,10 @@
-//! What is wrong with an instance: errors as they are answered (TS-125, TS-126).
+//! What is wrong with an instance: errors as they are answered.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
-use serde_json::Value;
 
 /// Characters of a message at most.
 const MESSAGE_CHARACTERS: usize = 512;
@@ -13,12 +12,8 @@ const MESSAGE_CHARACTERS: usize = 512;
 /// Characters of a value that a message shows.
 const PREVIEW_CHARACTERS: usize = 96;
 
-/// Bytes of a value that are looked at to show it: white space is left out.
-const PREVIEW_BYTES: usize = 1024;
-
-/// In place of a value: the error was found when errors held as much as they may, and is not reported. No value
-/// is shown like this, because the text of a value has no control character.
-pub(crate) const UNREPORTED: &str = "\0";
+/// Errors of branches that are told with one of `anyOf` or `oneOf`.
+const BRANCH_ERRORS: usize = 20;
 
 /// One error; ordered as the answer is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -26,24 +21,43 @@ pub(crate) struct Finding {
     instance_path: String,
     schema_path: String,
     message: String,
+    /// Why each branch of `anyOf` or `oneOf` failed, in their order; those have none of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    branches: Vec<Finding>,
 }
 
 impl Finding {
-    /// Of the text as a whole.
+    /// An error of the text as a whole.
     pub(crate) fn of_text(message: &str) -> Self {
-        Self {
-            instance_path: String::new(),
-            schema_path: String::new(),
-            message: one_line(&message),
-        }
+        Self::of_schema("", &message)
     }
 
-    /// Of a schema that could not be compiled there.
+    /// An error of a schema that cannot be compiled there.
     pub(crate) fn of_schema(path: &str, message: &dyn fmt::Display) -> Self {
         Self {
             instance_path: path.to_owned(),
             schema_path: String::new(),
-            message: one_line(message),
+            message: one_line(message, MESSAGE_CHARACTERS),
+            branches: Vec::new(),
+        }
+    }
+
+    fn new(error: &ValidationError<'_>) -> Self {
+        let mut branches = Vec::new();
+        add_branches(error, &mut branches);
+        Self {
+            branches,
+            ..Self::alone(error)
+        }
+    }
+
+    /// The error without those of its branches.
+    fn alone(error: &ValidationError<'_>) -> Self {
+        Self {
+            instance_path: error.instance_path().as_str().to_owned(),
+            schema_path: error.schema_path().as_str().to_owned(),
+            message: one_line(&Message(error), MESSAGE_CHARACTERS),
+            branches: Vec::new(),
         }
     }
 }
@@ -63,12 +77,7 @@ impl Findings {
         most: usize,
     ) -> Self {
         let mut kept = BTreeSet::new();
-        let mut truncated = false;
         for error in errors {
-            if is_unreported(&error) {
-                truncated = true;
-                continue;
-            }
             let (instance, schema) = (error.instance_path().as_str(), error.schema_path().as_str());
             let is_behind = |last: &Finding| {
                 (instance, schema) > (last.instance_path.as_str(), last.schema_path.as_str())
@@ -76,90 +85,69 @@ impl Findings {
             if kept.len() > most && kept.last().is_some_and(is_behind) {
                 continue;
             }
-            kept.insert(Finding {
-                instance_path: instance.to_owned(),
-                schema_path: schema.to_owned(),
-                message: one_line(&Message(&error)),
-            });
+            kept.insert(Finding::new(&error));
             if kept.len() > most.saturating_add(1) {
                 kept.pop_last();
             }
         }
-        if kept.len() > most {
-            truncated = true;
-            kept.pop_last();
-        }
+        let truncated = kept.len() > most;
         Self {
-            list: kept.into_iter().collect(),
+            list: kept.into_iter().take(most).collect(),
             truncated,
         }
     }
 }
 
-fn is_unreported(error: &ValidationError<'_>) -> bool {
-    error.instance().as_str() == Some(UNREPORTED)
+/// Adds why the branches of `anyOf` and `oneOf` failed, as far as there is room: of a branch that is another `anyOf`,
+/// its branches instead.
+fn add_branches(error: &ValidationError<'_>, branches: &mut Vec<Finding>) {
+    let (ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context }) =
+        error.kind()
+    else {
+        return;
+    };
+    for error in context.iter().flatten() {
+        if branches.len() >= BRANCH_ERRORS {
+            return;
+        }
+        let before = branches.len();
+        add_branches(error, branches);
+        if branches.len() == before {
+            branches.push(Finding::alone(error));
+        }
+    }
 }
 
-/// The message of an error, with the value as [`preview`] shows it.
+/// The message of an error, with the beginning of the value.
 struct Message<'a, 'e>(&'a ValidationError<'e>);
 
 impl fmt::Display for Message<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(error) = self;
-        match error.kind() {
-            ValidationErrorKind::PropertyNames { error } => {
-                write!(f, "a name is not allowed: {}", Message(error))
-            }
-            ValidationErrorKind::AdditionalItems { limit } => {
-                write!(f, "Additional items are not allowed (more than {limit})")
-            }
-            _ => match &**error.instance() {
-                Value::String(shown) => error.masked_with(shown.as_str()).fmt(f),
-                _ => error.masked().fmt(f),
-            },
+        if let ValidationErrorKind::PropertyNames { error } = error.kind() {
+            return write!(f, "a name is not allowed: {}", Message(error));
         }
+        let value = one_line(error.instance().as_ref(), PREVIEW_CHARACTERS);
+        error.masked_with(value).fmt(f)?;
+        if let ValidationErrorKind::OneOfMultipleValid { context } = error.kind() {
+            let valid = (0..).zip(context).filter(|(_, errors)| errors.is_empty());
+            let valid: Vec<String> = valid
+                .map(|(branch, _): (usize, _)| branch.to_string())
+                .collect();
+            write!(f, ": under {}", valid.join(" and "))?;
+        }
+        Ok(())
     }
 }
 
-/// As much of a JSON text as a message shows, without white space between its tokens.
-pub(crate) fn preview(source: &str) -> String {
-    let mut shown = String::new();
-    let (mut in_string, mut escaped, mut left) = (false, false, PREVIEW_CHARACTERS);
-    for (at, character) in source.char_indices() {
-        if !in_string && character.is_ascii_whitespace() && at < PREVIEW_BYTES {
-            continue;
-        }
-        if left == 0 || at >= PREVIEW_BYTES {
-            shown.push('…');
-            break;
-        }
-        left = left.saturating_sub(1);
-        shown.push(character);
-        match character {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '"' => in_string = !in_string,
-            _ => {}
-        }
-    }
-    shown
-}
-
-/// A string as [`preview`] shows it.
-pub(crate) fn preview_string(text: &str) -> String {
-    let mut written = Vec::new();
-    kit::json::write_string(&mut written, kit::cut::at_bytes(text, PREVIEW_BYTES));
-    preview(&String::from_utf8_lossy(&written))
-}
-
-/// A message on one line, cut at its limit. What is written does not get longer in memory than that.
-fn one_line(message: &dyn fmt::Display) -> String {
+/// A text on one line, cut at its limit. What is written does not get longer in memory than that.
+fn one_line(text: &dyn fmt::Display, most: usize) -> String {
     let mut line = Line {
         text: String::new(),
-        left: MESSAGE_CHARACTERS.saturating_sub(1),
+        left: most.saturating_sub(1),
     };
     // Fails when the line is full, and then needs no more.
-    let _ = write!(line, "{message}");
+    let _ = write!(line, "{text}");
     line.text
 }
 

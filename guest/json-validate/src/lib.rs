@@ -1,38 +1,32 @@
 //! The component `json.validate`: checks JSON against a JSON Schema.
 //!
-//! The instance is read into a compact table over its own text (`document`), which costs 16 bytes a value however
-//! the text looks, keeps numbers as they are written, and bounds what the errors of a call may hold. The keywords are
-//! those of the crate `jsonschema`, which sees the table through its representation trait (`node`). Nothing is
-//! fetched: a reference out of the schema is an error (TS-123). No effects. Same request, same bytes.
+//! The keywords are those of the crate `jsonschema`; numbers keep the digits they are written with. Nothing is fetched:
+//! a reference out of the schema is an error. No effects. A schema or text that leads too deep, or to more work or
+//! memory than a call has, ends the call at the host's limits.
 
-mod chains;
-mod compare;
-mod describe;
-mod document;
 mod finding;
-mod metaschemas;
-mod node;
-mod number;
-mod pattern;
 mod reader;
 mod request;
 mod schema;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "exact"))]
 mod tests;
 
-use document::Document;
-use finding::{Finding, Findings};
 use kit::SkillError;
 use kit::host::Host;
-use pattern::StepLimit;
-use reader::Refusal;
-use request::Request;
-use schema::{Outcome, Schema};
 
-pub use describe::describe;
+use finding::{Finding, Findings};
+use reader::{Names, Refusal};
+use request::Request;
+use schema::Schema;
 
 kit::component!(crate::describe, crate::run_component);
+
+/// What the component says of itself: one JSON object.
+#[must_use]
+pub fn describe() -> &'static str {
+    include_str!("describe.json").trim_ascii_end()
+}
 
 /// [`run`] for a component, whose host it does not need.
 #[cfg_attr(
@@ -43,7 +37,7 @@ fn run_component(_: &mut Host, request: &[u8]) -> Result<Vec<u8>, SkillError> {
     run(request)
 }
 
-/// What is answered (TS-03: members in this order).
+/// The answer, members in this order.
 #[derive(serde::Serialize)]
 struct Response {
     valid: bool,
@@ -52,48 +46,34 @@ struct Response {
     draft: &'static str,
 }
 
-/// One call: a request in JSON, answered in JSON.
+/// Answers one request.
 ///
 /// # Errors
 ///
-/// `invalid_request` (request, or a schema that is not one: TS-122), `unsupported` (draft, reference out of the
-/// schema: TS-121, TS-123), `too_large` (nesting, a schema that leads too far, a regular expression over its step
-/// limit: TS-124, TS-128).
+/// `invalid_request` (request, or a schema that is not one), `unsupported` (draft, reference out of the schema),
+/// `too_large` (nesting, a regular expression that takes too many steps).
 pub fn run(request: &[u8]) -> Result<Vec<u8>, SkillError> {
     let request = Request::parse(request)?;
-    let document = Document::read(request.json);
-    let longest = document.as_ref().map_or(0, Document::longest_text);
-    let limit = StepLimit::for_texts_of(longest);
-    let schema = Schema::new(&request.schema, request.assert_formats, &limit)?;
-    let draft = schema.draft().name();
-    let response = match document {
-        Ok(document) => answer(schema.check(&document, request.max_errors)?, draft),
-        Err(Refusal::Syntax(what)) => Response {
-            valid: false,
-            errors: vec![Finding::of_text(&format!("not valid JSON: {what}"))],
-            truncated: false,
-            draft,
-        },
+    let schema = Schema::new(&request)?;
+    let findings = match reader::read(request.json.as_bytes(), Names::LastCounts) {
+        Ok(instance) => schema.check(&instance, request.max_errors)?,
         Err(Refusal::TooDeep) => {
             return Err(SkillError::new(
                 "too_large",
                 "`json` is nested deeper than 128",
             ));
         }
+        Err(refusal) => Findings {
+            list: vec![Finding::of_text(&format!("not valid JSON: {refusal}"))],
+            truncated: false,
+        },
+    };
+    let response = Response {
+        valid: findings.list.is_empty(),
+        errors: findings.list,
+        truncated: findings.truncated,
+        draft: schema.draft(),
     };
     serde_json::to_vec(&response)
         .map_err(|error| SkillError::new("internal", &format!("cannot write the answer: {error}")))
-}
-
-fn answer(outcome: Outcome, draft: &'static str) -> Response {
-    let Findings { list, truncated } = match outcome {
-        Outcome::Valid => Findings::default(),
-        Outcome::Invalid(findings) => findings,
-    };
-    Response {
-        valid: list.is_empty(),
-        errors: list,
-        truncated,
-        draft,
-    }
 }

@@ -89,20 +89,19 @@ impl Answer {
     /// # Errors
     /// For an entry that cannot be written; there is none.
     pub(crate) fn add(&mut self, entry: &Entry<'_>) -> serde_json::Result<bool> {
-        let written = self.entries.saturating_sub(self.skip);
-        if self.entries < self.skip {
+        let Some(written) = self.entries.checked_sub(self.skip) else {
             self.entries = self.entries.saturating_add(1);
             return Ok(true);
-        }
+        };
         let begin = self.json.len();
-        if written < self.max_entries {
+        self.is_full = written >= self.max_entries;
+        if !self.is_full {
             if written > 0 {
                 self.json.push(b',');
             }
             serde_json::to_writer(&mut self.json, entry)?;
+            self.is_full = written > 0 && self.json.len() > self.max_bytes;
         }
-        self.is_full =
-            written >= self.max_entries || (written > 0 && self.json.len() > self.max_bytes);
         if self.is_full {
             self.json.truncate(begin);
         } else {

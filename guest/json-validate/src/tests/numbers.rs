@@ -1,9 +1,9 @@
-//! TS-127: numbers by what they are worth.
+//! Numbers by what they are worth.
 
 use super::*;
 
 #[test]
-fn ts_127_numbers_are_compared_by_mathematical_value() {
+fn numbers_are_compared_by_mathematical_value() {
     for (text, expected) in [
         ("1.0", json!(1)),
         ("1", json!(1.0)),
@@ -44,7 +44,7 @@ fn ts_127_numbers_are_compared_by_mathematical_value() {
 }
 
 #[test]
-fn ts_127_an_integer_is_what_has_no_fraction() {
+fn an_integer_is_what_has_no_fraction() {
     for text in [
         "1",
         "-5",
@@ -78,7 +78,7 @@ fn ts_127_an_integer_is_what_has_no_fraction() {
 }
 
 #[test]
-fn ts_127_limits_hold_for_numbers_of_any_size() {
+fn limits_hold_for_numbers_of_any_size() {
     for (text, schema, valid) in [
         ("1e400", json!({"maximum": 1e308}), false),
         ("1e400", json!({"minimum": 1e308}), true),
@@ -115,7 +115,7 @@ fn ts_127_limits_hold_for_numbers_of_any_size() {
 }
 
 #[test]
-fn ts_127_unique_items_are_compared_by_value() {
+fn unique_items_are_compared_by_value() {
     for (text, valid) in [
         ("[1,2,3]", true),
         ("[1,2,1.0]", false),
@@ -145,5 +145,78 @@ fn ts_127_unique_items_are_compared_by_value() {
             valid,
             "{text}"
         );
+    }
+}
+
+#[test]
+fn numbers_of_a_schema_keep_all_their_digits() {
+    for (text, keyword, value, valid) in [
+        (
+            "123456789012345678901234567891",
+            "const",
+            "123456789012345678901234567891",
+            true,
+        ),
+        (
+            "123456789012345678901234567890",
+            "const",
+            "123456789012345678901234567891",
+            false,
+        ),
+        (
+            "123456789012345678901234567890",
+            "enum",
+            "[123456789012345678901234567891]",
+            false,
+        ),
+        (
+            "123456789012345678901234567891.0",
+            "enum",
+            "[[1],123456789012345678901234567891]",
+            true,
+        ),
+        (
+            "123456789012345678901234567890",
+            "minimum",
+            "123456789012345678901234567891",
+            false,
+        ),
+        (
+            "123456789012345678901234567891",
+            "minimum",
+            "123456789012345678901234567891",
+            true,
+        ),
+        (
+            "123456789012345678901234567892",
+            "maximum",
+            "123456789012345678901234567891",
+            false,
+        ),
+        (
+            "123456789012345678901234567891",
+            "exclusiveMaximum",
+            "123456789012345678901234567891",
+            false,
+        ),
+        ("0.1000000000000000000001", "maximum", "0.1", false),
+        (
+            "36893488147419103233",
+            "multipleOf",
+            "36893488147419103232",
+            false,
+        ),
+        (
+            "73786976294838206464",
+            "multipleOf",
+            "36893488147419103232",
+            true,
+        ),
+    ] {
+        let request = json!({"json": text, "schema": {"x": 0}}).to_string();
+        let request = request.replace("\"x\":0", &format!("\"{keyword}\":{value}"));
+        let answer = run(request.as_bytes()).unwrap();
+        let answer: Value = serde_json::from_slice(&answer).unwrap();
+        assert_eq!(answer["valid"], valid, "{text} {keyword} {value}");
     }
 }

@@ -166,19 +166,8 @@ proptest! {
 
     #[test]
     fn any_text_is_read_as_serde_json_reads_it(text in "[\\[\\]{}\",:0-9eE+.\\\\ua-ftrunls \\n-]{0,24}") {
-        let expected = serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok();
-        // Without it `1e999` is no number, and half of a surrogate pair is skipped.
-        let found = crate::reader::read(&text).is_ok();
-        prop_assert!(found == expected || (expected && text.contains("\\u")), "{}", text);
-    }
-
-    #[test]
-    fn what_is_valid_is_what_the_crate_says(instance in value(), schema in schema()) {
-        let request = json!({"json": instance.to_string(), "schema": schema}).to_string();
-        let options = jsonschema::options().offline().should_validate_formats(false);
-        if let (Ok(answer), Ok(validator)) = (run(request.as_bytes()), options.build(&schema)) {
-            let answer: Value = serde_json::from_slice(&answer).unwrap();
-            prop_assert_eq!(answer["valid"] == true, validator.is_valid(&instance));
-        }
+        let expected: Option<Value> = serde_json::from_str(&text).ok();
+        let found = crate::reader::read(text.as_bytes(), crate::reader::Names::LastCounts).ok();
+        prop_assert_eq!(found, expected, "{}", text);
     }
 }
