@@ -9,7 +9,8 @@ mod reader;
 mod request;
 mod schema;
 
-#[cfg(all(test, feature = "exact"))]
+#[cfg(test)]
+#[cfg(feature = "exact")]
 mod tests;
 
 use kit::SkillError;
