@@ -65,7 +65,8 @@ pub(crate) fn compute<'t>(
         }
         hunks = hunks.saturating_add(section.hunks.len());
     }
-    if action == Action::Deleted && !content.is_empty() {
+    let all = target.sections.iter().any(|section| section.deletes_all);
+    if action == Action::Deleted && !content.is_empty() && !all {
         let message = "the file is not empty after the hunks that delete it";
         rejects.add(&target.path, 0, Reason::NotEmpty, message);
         return None;

@@ -367,8 +367,14 @@ impl<'a> Placer<'a> {
         if old.is_empty() {
             return format!("no lines can be added at line {number} of the file");
         }
-        let differs = self.difference(hunk, old, line).unwrap_or_default();
-        format!("the old lines do not match at line {number}, and nowhere below: {differs}")
+        match self.difference(hunk, old, line) {
+            Some(differs) => {
+                format!("the old lines do not match at line {number}, and nowhere below: {differs}")
+            }
+            None => {
+                format!("the hunk begins at line {number}, before the end of the one before it")
+            }
+        }
     }
 
     /// The first line that differs where the hunk is laid at line `at`.

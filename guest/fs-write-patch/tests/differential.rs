@@ -475,15 +475,19 @@ fn what_git_diff_prints_leads_from_one_tree_to_the_other_and_back() {
             git(&["add", "-A"]);
             ids.push(git(&["write-tree"]).trim().to_owned());
         }
-        let quoting = format!("core.quotePath={}", choices.below(2) == 0);
-        let unified = format!("-U{}", choices.below(5));
-        for (from, to, before, after) in [
-            (&ids[0], &ids[1], &old, &new),
-            (&ids[1], &ids[0], &new, &old),
-        ] {
-            let diff = git(&[
+        for (from, before, after) in [(&ids[0], &old, &new), (&ids[1], &new, &old)] {
+            put(folder, after);
+            git(&["add", "-A"]);
+            let quoting = format!("core.quotePath={}", choices.below(2) == 0);
+            let unified = format!("-U{}", choices.below(6));
+            let prefixes = ["noprefix=false", "noprefix=true", "mnemonicPrefix=true"];
+            let prefixes = format!("diff.{}", prefixes[choices.below(3)]);
+            let order = ["--histogram", "-R", "--patience"][choices.below(3)];
+            let arguments = [
                 "-c",
                 &quoting,
+                "-c",
+                &prefixes,
                 "diff",
                 "--full-index",
                 "--no-ext-diff",
@@ -491,9 +495,16 @@ fn what_git_diff_prints_leads_from_one_tree_to_the_other_and_back() {
                 "-C40%",
                 "--find-copies-harder",
                 &unified,
+                order,
+                "--cached",
                 from,
-                to,
-            ]);
+            ];
+            let diff = git(&arguments);
+            let (before, after) = if order == "-R" {
+                (after, before)
+            } else {
+                (before, after)
+            };
             if diff.is_empty() {
                 continue;
             }

@@ -96,54 +96,50 @@ pub(super) fn read_all<'a>(
 }
 
 /// Reads one hunk with its header.
-pub(super) fn read<'a>(lines: &mut Lines<'a>, creates: bool) -> Result<Hunk<'a>, SkillError> {
+fn read<'a>(lines: &mut Lines<'a>, creates: bool) -> Result<Hunk<'a>, SkillError> {
     let line = lines.number();
     let header = lines.next().unwrap_or_default();
     if header.starts_with("@@@") {
         let what = "a combined diff of several parents cannot be applied";
         return Err(malformed(line, what));
     }
-    let ranges = ranges(header);
-    let counted = ranges.and_then(|ranges| counted(lines, ranges.counts));
-    let mut body = match counted {
+    let Some(ranges) = ranges(header) else {
+        let mut hunk = without_header(lines, line, creates)?;
+        hunk.notes.push(format!(
+            "the hunk at line {line} of the diff has no line numbers: its place was found by its lines"
+        ));
+        return Ok(hunk);
+    };
+    let body = match counted(lines, ranges.counts) {
         Some(body) => {
             refuse_rest(lines)?;
             body
         }
         None => uncounted(lines)?,
     };
-    let mut notes = Vec::new();
-    if creates {
-        // An empty line cannot be context of a file that is not there.
-        let empty = |line: &&mut Line<'_>| line.kind == LineKind::Context && line.text.is_empty();
-        for line in body.iter_mut().filter(empty) {
-            line.kind = LineKind::Added;
-        }
-    }
-    let count = |other| body.iter().filter(|line| line.kind != other).count();
+    let mut hunk = checked(line, body, creates)?;
+    let count = |other| hunk.lines.iter().filter(|line| line.kind != other).count();
     let counts = (count(LineKind::Added), count(LineKind::Removed));
-    match ranges {
-        None => notes.push(format!(
-            "the hunk at line {line} of the diff has no line numbers: its place was found by its lines"
-        )),
-        Some(stated) if stated.counts != counts => {
-            check_counts(line, stated.counts, counts, lines)?;
-            notes.push(format!(
-                "the header of the hunk at line {line} of the diff says {} old and {} new lines, it has {} and {}",
-                stated.counts.0, stated.counts.1, counts.0, counts.1
-            ));
-        }
-        Some(_) => {}
+    if ranges.counts != counts {
+        check_counts(line, ranges.counts, counts, lines, creates)?;
+        hunk.notes.push(format!(
+            "the header of the hunk at line {line} of the diff says {} old and {} new lines, it has {} and {}",
+            ranges.counts.0, ranges.counts.1, counts.0, counts.1
+        ));
     }
-    let ends_file = check(line, &body)?;
-    Ok(Hunk {
-        line,
-        // A side without lines names the line that it follows.
-        position: ranges.map(|ranges| ranges.start.saturating_sub(usize::from(counts.0 > 0))),
-        lines: body,
-        ends_file,
-        notes,
-    })
+    // A side without lines names the line that it follows.
+    hunk.position = Some(ranges.start.saturating_sub(usize::from(counts.0 > 0)));
+    Ok(hunk)
+}
+
+/// Reads the lines of a hunk that begins at `line` and has no numbers.
+pub(super) fn without_header<'a>(
+    lines: &mut Lines<'a>,
+    line: usize,
+    creates: bool,
+) -> Result<Hunk<'a>, SkillError> {
+    let body = uncounted(lines)?;
+    checked(line, body, creates)
 }
 
 /// Takes the lines that the counts cover; none if others are there.
@@ -218,6 +214,7 @@ fn check_counts(
     stated: (usize, usize),
     found: (usize, usize),
     lines: &Lines<'_>,
+    creates: bool,
 ) -> Result<(), SkillError> {
     let missing = |stated: usize, found: usize| stated.saturating_sub(found) > MAX_MISSING;
     let cut = missing(stated.0, found.0) || missing(stated.1, found.1);
@@ -228,17 +225,21 @@ fn check_counts(
         );
         return Err(malformed(lines.number(), &what));
     }
-    if found.0 == 0 && stated.0 > 0 {
+    if found.0 == 0 && stated.0 > 0 && !creates {
         let what = "the header says where old lines stand and the hunk has none";
         return Err(malformed(line, what));
     }
     Ok(())
 }
 
-/// Whether a side of these lines ends without a newline; refuses lines behind that end, and a hunk without changes.
-fn check(line: usize, body: &[Line<'_>]) -> Result<bool, SkillError> {
+/// A hunk of these lines; refuses lines behind the end of their side, and a hunk without changes.
+fn checked(line: usize, mut body: Vec<Line<'_>>, creates: bool) -> Result<Hunk<'_>, SkillError> {
     let (mut old, mut new) = (false, false);
-    for line in body {
+    for line in &mut body {
+        // An empty line cannot be context of a file that is not there.
+        if creates && line.kind == LineKind::Context && line.text.is_empty() {
+            line.kind = LineKind::Added;
+        }
         let sides = (line.kind != LineKind::Added, line.kind != LineKind::Removed);
         if (sides.0 && old) || (sides.1 && new) {
             let what = "a line after the one that ends its side without a newline";
@@ -248,7 +249,13 @@ fn check(line: usize, body: &[Line<'_>]) -> Result<bool, SkillError> {
         new |= sides.1 && !line.ended;
     }
     if body.iter().any(|line| line.kind != LineKind::Context) {
-        return Ok(old || new);
+        return Ok(Hunk {
+            line,
+            position: None,
+            lines: body,
+            ends_file: old || new,
+            notes: Vec::new(),
+        });
     }
     let is_word = |line: &Line<'_>| line.text.contains("{+") || line.text.contains("[-");
     let what = if body.iter().any(is_word) {

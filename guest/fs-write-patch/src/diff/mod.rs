@@ -1,9 +1,11 @@
 //! The unified diff, read completely before anything else happens.
 //!
-//! Two kinds of sections are known: those that begin with `diff --git`, and bare `---` and `+++` lines with hunks.
+//! Three kinds of sections are known: those that begin with `diff --git`, bare `---` and `+++` lines with hunks, and
+//! those of a `*** Begin Patch` text.
 //! Text between them is ignored, but never something that looks like a change: a hunk outside a section, or a combined
 //! diff, are errors, because whoever sent them meant them to be applied.
 
+mod envelope;
 mod git;
 mod hunk;
 mod lines;
@@ -72,6 +74,8 @@ pub(crate) struct Section<'a> {
     pub(crate) other_mode: bool,
     /// It says that a binary file changes, and not how, or in a form that is not read.
     pub(crate) binary: bool,
+    /// It deletes the file whatever that holds.
+    pub(crate) deletes_all: bool,
     pub(crate) hunks: Vec<Hunk<'a>>,
 }
 
@@ -88,6 +92,7 @@ impl<'a> Section<'a> {
             mode: None,
             other_mode: false,
             binary: false,
+            deletes_all: false,
             hunks: Vec::new(),
         }
     }
@@ -131,6 +136,9 @@ fn next_section<'a>(lines: &mut Lines<'a>) -> Result<Option<Section<'a>>, SkillE
     while let Some(line) = lines.peek() {
         if line.starts_with("diff --git ") {
             return git::section(lines).map(Some);
+        }
+        if let Some(section) = envelope::section(lines)? {
+            return Ok(Some(section));
         }
         if lines.at_names() {
             return plain(lines).map(Some);

@@ -269,3 +269,49 @@ fn a_new_file_has_added_lines_only() {
     assert_eq!(files(&answer), [("n", "created", 1)]);
     assert_eq!(host.text("n"), Some("a\n\nb\n"));
 }
+
+#[test]
+fn a_begin_patch_text_is_read() {
+    let diff = "*** Begin Patch\n*** Update File: f\n@@ fn a()\n a\n-b\n+B\n@@\n-d\n+D\n*** End of File\n\
+         *** Add File: d/n\n+x\n+\n+y\n*** Delete File: old\n*** Update File: from\n*** Move to: to\n@@\n-b\n+B\n c\n*** End Patch\n";
+    let mut host = Host::new(&[("f", "a\nb\nc\nd\n"), ("old", "x\n"), ("from", ABC)]);
+    let answer = patch(&mut host, diff);
+    assert_eq!(
+        files(&answer),
+        [
+            ("f", "modified", 2),
+            ("d/n", "created", 1),
+            ("old", "deleted", 0),
+            ("to", "renamed", 1)
+        ]
+    );
+    assert_eq!(host.text("f"), Some("a\nB\nc\nD\n"));
+    assert_eq!(
+        (host.text("d/n"), host.text("to")),
+        (Some("x\n\ny\n"), Some("a\nB\nc\n"))
+    );
+    assert_eq!((host.text("old"), host.text("from")), (None, None));
+    // A hunk without `@@`, and one that has two places.
+    let diff = "*** Begin Patch\n*** Update File: f\n-b\n+B\n*** End Patch";
+    let mut host = Host::new(&[("f", ABC)]);
+    assert_eq!(files(&patch(&mut host, diff)), [("f", "modified", 1)]);
+    let answer = patch(&mut Host::new(&[("f", "b\nb\n")]), diff);
+    assert_eq!(rejects(&answer), [reject("f", 1, "ambiguous")]);
+    for name in ["../x", "/etc/x", ".git/x"] {
+        for diff in [
+            format!("*** Add File: {name}\n+x\n"),
+            format!("*** Delete File: {name}\n"),
+            format!("*** Update File: f\n*** Move to: {name}\n"),
+        ] {
+            assert_eq!(
+                error(&mut Host::new(&[("f", ABC)]), &diff, json!({})).0,
+                "denied"
+            );
+        }
+    }
+    let unmarked = "*** Add File: n\n+x\ny\n*** End Patch\n";
+    assert_eq!(
+        error(&mut Host::default(), unmarked, json!({})).0,
+        "malformed"
+    );
+}
