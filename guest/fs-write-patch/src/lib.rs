@@ -18,7 +18,7 @@ use kit::SkillError;
 use kit::host::{ReadFiles, WriteFiles};
 
 use request::Request;
-use response::{Rejects, Response};
+use response::Rejects;
 
 /// What the component says of itself: one JSON object with `name`, `description`, `input_schema` and
 /// `output_schema`.
@@ -43,7 +43,7 @@ pub fn run<H: ReadFiles + WriteFiles>(host: &mut H, request: &[u8]) -> Result<Ve
     let mut bytes = 0;
     for target in &targets {
         // Nothing will be written any more, and the list of reasons is full.
-        if rejects.truncated() && !request.partial {
+        if rejects.truncated && !request.partial {
             break;
         }
         if let Some(outcome) = outcome::compute(target, &files, request.fuzz, &mut rejects) {
@@ -58,7 +58,7 @@ pub fn run<H: ReadFiles + WriteFiles>(host: &mut H, request: &[u8]) -> Result<Ve
     if written {
         commit::apply(host, &mut outcomes)?;
     }
-    Response::new(written, &outcomes, rejects).to_json()
+    response::to_json(written, &outcomes, rejects)
 }
 
 kit::component!(crate::describe, crate::run);

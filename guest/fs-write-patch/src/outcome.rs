@@ -48,16 +48,14 @@ pub(crate) fn compute<'t>(
     let mut content = old.map(|file| file.bytes.clone()).unwrap_or_default();
     let mut hunks = 0_usize;
     for section in &target.sections {
-        for hunk in &section.hunks {
-            notes.extend_from_slice(&hunk.notes);
-        }
+        notes.extend(section.hunks.iter().filter_map(|hunk| hunk.note.clone()));
         if !section.hunks.is_empty() {
             match place::apply(&content, &section.hunks, fuzz, &mut notes) {
                 Ok(new) => content = new,
                 Err(misfits) => {
-                    for misfit in misfits {
-                        let number = hunks.saturating_add(misfit.hunk).saturating_add(1);
-                        rejects.add(&target.path, number, misfit.reason, &misfit.message);
+                    for (index, reason, message) in misfits {
+                        let number = hunks.saturating_add(index).saturating_add(1);
+                        rejects.add(&target.path, number, reason, &message);
                     }
                     return None;
                 }
@@ -121,7 +119,7 @@ fn check<'t>(
             "the file that the section changes does not exist",
         )),
     };
-    match target.kind() {
+    match target.kind {
         Kind::Modify if target.may_create() && absent().is_ok() => Ok((Action::Created, None)),
         Kind::Modify
             if target

@@ -17,14 +17,8 @@ const MAX_MISFITS: usize = 101;
 /// Bytes of a line that a message shows.
 const MAX_SHOWN: usize = 60;
 
-/// A hunk that does not fit.
-#[derive(Debug)]
-pub(crate) struct Misfit {
-    /// Its index in the section.
-    pub(crate) hunk: usize,
-    pub(crate) reason: Reason,
-    pub(crate) message: String,
-}
+/// The index of a hunk that does not fit in its section, and why.
+pub(crate) type Misfit = (usize, Reason, String);
 
 /// The bytes that a hunk replaces, and the new ones.
 type Edit = (Range<usize>, Vec<u8>);
@@ -39,13 +33,9 @@ pub(crate) fn apply(
     let mut placer = Placer::new(content, fuzz);
     let (mut edits, mut misfits) = (Vec::new(), Vec::new());
     for (index, hunk) in hunks.iter().enumerate() {
-        match placer.place(hunk, notes) {
+        match placer.place(hunk) {
             Ok(edit) => edits.push(edit),
-            Err((reason, message)) => misfits.push(Misfit {
-                hunk: index,
-                reason,
-                message,
-            }),
+            Err((reason, message)) => misfits.push((index, reason, message)),
         }
         if misfits.len() == MAX_MISFITS {
             break;
@@ -53,6 +43,9 @@ pub(crate) fn apply(
     }
     if !misfits.is_empty() {
         return Err(misfits);
+    }
+    if placer.loosely {
+        notes.push("white space at the ends of lines (blanks, CR or the last newline) differs: lines that stay keep theirs, new lines end in LF or CR LF as they do".to_owned());
     }
     let mut new = Vec::with_capacity(content.len());
     let mut copied = 0;
@@ -70,7 +63,9 @@ struct Placer<'a> {
     content: &'a [u8],
     exact: Text<'a>,
     /// The other forms, made when they are first needed.
-    loose: [OnceCell<Text<'a>>; 3],
+    loose: [OnceCell<Text<'a>>; 2],
+    /// A hunk was found by lines that differ at their ends.
+    loosely: bool,
     fuzz: usize,
     /// The line behind the hunk before.
     behind: usize,
@@ -106,6 +101,7 @@ impl<'a> Placer<'a> {
             content,
             exact: Text::new(content, Form::Exact),
             loose: Default::default(),
+            loosely: false,
             fuzz,
             behind: 0,
             shift: 0,
@@ -114,10 +110,9 @@ impl<'a> Placer<'a> {
 
     /// The text in a form.
     fn text(&self, form: Form) -> &Text<'a> {
-        let [line_ends, trimmed, squeezed] = &self.loose;
+        let [trimmed, squeezed] = &self.loose;
         let cell = match form {
             Form::Exact => return &self.exact,
-            Form::LineEnds => line_ends,
             Form::Trimmed => trimmed,
             Form::Squeezed => squeezed,
         };
@@ -125,16 +120,12 @@ impl<'a> Placer<'a> {
     }
 
     /// Places the next hunk.
-    fn place(
-        &mut self,
-        hunk: &Hunk<'_>,
-        notes: &mut Vec<String>,
-    ) -> Result<Edit, (Reason, String)> {
+    fn place(&mut self, hunk: &Hunk<'_>) -> Result<Edit, (Reason, String)> {
         let old: Vec<_> = hunk.old().collect();
         let (leading, trailing) = hunk.context();
         let forms: &[_] = match hunk.has_carriage_returns() {
             true => &[Form::Exact],
-            false => &[Form::Exact, Form::LineEnds, Form::Trimmed],
+            false => &[Form::Exact, Form::Trimmed],
         };
         let mut tried = None;
         for level in 0..=self.fuzz {
@@ -154,7 +145,7 @@ impl<'a> Placer<'a> {
                     form: *form,
                 };
                 match self.find(hunk, &side) {
-                    Found::Once(at) => return self.accept(hunk, &side, at, notes),
+                    Found::Once(at) => return self.accept(hunk, &side, at),
                     Found::Ambiguous => return Err((Reason::Ambiguous, self.ambiguity(hunk))),
                     Found::Nowhere => {}
                 }
@@ -210,7 +201,6 @@ impl<'a> Placer<'a> {
         hunk: &Hunk<'_>,
         side: &Side<'_, '_>,
         at: usize,
-        notes: &mut Vec<String>,
     ) -> Result<Edit, (Reason, String)> {
         let matched = at..at.saturating_add(side.lines.len());
         let line_end = self.line_end(hunk, matched.clone())?;
@@ -243,20 +233,17 @@ impl<'a> Placer<'a> {
                 }
             }
         }
-        // The last line of the file has no newline and the diff does not say so.
-        let unsaid = open
-            && matched.end == self.exact.len()
-            && side.lines.last().is_some_and(|line| line.ended);
+        // The last line of the file has no newline and the diff does not say so: it stays so.
+        let unsaid = open && side.lines.last().is_some_and(|line| line.ended);
         if unsaid && line == self.exact.len() && new.ends_with(line_end) {
             new.truncate(new.len().saturating_sub(line_end.len()));
         }
-        if side.form != Form::Exact {
-            if self.exact.lines(first..line) == new {
-                let what = "the file holds the new lines already, but for white space at the ends of lines";
-                return Err((Reason::ContextMismatch, what.to_owned()));
-            }
-            self.note(hunk, side, at, unsaid, notes);
+        if side.form != Form::Exact && self.exact.lines(first..line) == new {
+            let what =
+                "the file holds the new lines already, but for white space at the ends of lines";
+            return Err((Reason::ContextMismatch, what.to_owned()));
         }
+        self.loosely |= side.form != Form::Exact;
         self.behind = matched.end;
         if let Some(position) = hunk.position {
             let signed = |lines: usize| i64::try_from(lines).unwrap_or(i64::MAX);
@@ -285,44 +272,14 @@ impl<'a> Placer<'a> {
         if hunk.has_carriage_returns() {
             return Ok(b"\n");
         }
-        match ends(matched) {
-            (0, 0) => match ends(0..self.exact.len()) {
-                (1.., 0) => Ok(b"\r\n"),
-                _ => Ok(b"\n"),
-            },
+        let all = 0..self.exact.len();
+        match ends(matched.clone()) {
+            (0, 0) if matched != all => self.line_end(hunk, all).or(Ok(b"\n")),
             (0, _) => Ok(b"\n"),
             (_, 0) => Ok(b"\r\n"),
             _ => {
                 let what = "some of the lines of the file end in LF here and some in CR LF: the diff has to say which";
                 Err((Reason::ContextMismatch, what.to_owned()))
-            }
-        }
-    }
-
-    /// Says what was lost in the diff and stays in the file.
-    fn note(
-        &self,
-        hunk: &Hunk<'_>,
-        side: &Side<'_, '_>,
-        at: usize,
-        unsaid: bool,
-        notes: &mut Vec<String>,
-    ) {
-        let (mut line_ends, mut blanks) = (false, false);
-        for (wanted, line) in side.lines.iter().zip(at..) {
-            let there = self.file_line(line);
-            let wanted = wanted.text.as_bytes();
-            line_ends |= there.ends_with(b"\r");
-            blanks |= there.strip_suffix(b"\r").unwrap_or(there) != wanted;
-        }
-        let hunk = hunk.line;
-        for (differs, note) in [
-            (line_ends, "the lines of the diff end in LF and those of the file in CR LF: the new ones end in CR LF".to_owned()),
-            (blanks, format!("the hunk at line {hunk} of the diff has other white space at the ends of lines than the file: lines that stay keep theirs")),
-            (unsaid, "the last line of the file has no newline, which the diff does not say".to_owned()),
-        ] {
-            if differs && !notes.contains(&note) {
-                notes.push(note);
             }
         }
     }

@@ -51,7 +51,8 @@ struct Reject {
 #[derive(Debug, Default)]
 pub(crate) struct Rejects {
     first: Vec<Reject>,
-    truncated: bool,
+    /// Whether there were more than are kept.
+    pub(crate) truncated: bool,
 }
 
 impl Rejects {
@@ -71,11 +72,6 @@ impl Rejects {
     pub(crate) fn is_empty(&self) -> bool {
         self.first.is_empty()
     }
-
-    /// Whether there were more than are kept.
-    pub(crate) fn truncated(&self) -> bool {
-        self.truncated
-    }
 }
 
 #[derive(Debug, Serialize)]
@@ -85,9 +81,8 @@ struct Written<'a> {
     hunks: usize,
 }
 
-/// What the call answers.
 #[derive(Debug, Serialize)]
-pub(crate) struct Response<'a> {
+struct Response<'a> {
     applied: bool,
     files_changed: usize,
     hunks_applied: usize,
@@ -99,40 +94,33 @@ pub(crate) struct Response<'a> {
     notes: Vec<String>,
 }
 
-impl<'a> Response<'a> {
-    /// `applied`: the outcomes were written and not only computed.
-    pub(crate) fn new(applied: bool, outcomes: &'a [Outcome<'_>], rejects: Rejects) -> Self {
-        let files: Vec<_> = outcomes
+/// What the call answers; `applied`: the outcomes were written and not only computed.
+pub(crate) fn to_json(
+    applied: bool,
+    outcomes: &[Outcome<'_>],
+    rejects: Rejects,
+) -> Result<Vec<u8>, SkillError> {
+    let files = outcomes.iter().map(|outcome| Written {
+        path: outcome.target.path.shown(),
+        action: outcome.action,
+        hunks: outcome.hunks,
+    });
+    let notes = outcomes.iter().flat_map(|outcome| {
+        let path = outcome.target.path.shown();
+        outcome
+            .notes
             .iter()
-            .map(|outcome| Written {
-                path: outcome.target.path.shown(),
-                action: outcome.action,
-                hunks: outcome.hunks,
-            })
-            .collect();
-        Self {
-            applied,
-            files_changed: files.len(),
-            hunks_applied: files.iter().map(|file| file.hunks).sum(),
-            rejects: rejects.first,
-            files,
-            rejects_truncated: rejects.truncated,
-            notes: outcomes
-                .iter()
-                .flat_map(|outcome| {
-                    let path = outcome.target.path.shown();
-                    outcome
-                        .notes
-                        .iter()
-                        .map(move |note| format!("{path}: {note}"))
-                })
-                .take(MAX_NOTES)
-                .collect(),
-        }
-    }
-
-    pub(crate) fn to_json(&self) -> Result<Vec<u8>, SkillError> {
-        serde_json::to_vec(self)
-            .map_err(|error| SkillError::new("internal", &format!("the response: {error}")))
-    }
+            .map(move |note| format!("{path}: {note}"))
+    });
+    let response = Response {
+        applied,
+        files_changed: outcomes.len(),
+        hunks_applied: outcomes.iter().map(|outcome| outcome.hunks).sum(),
+        rejects: rejects.first,
+        files: files.collect(),
+        rejects_truncated: rejects.truncated,
+        notes: notes.take(MAX_NOTES).collect(),
+    };
+    serde_json::to_vec(&response)
+        .map_err(|error| SkillError::new("internal", &format!("the response: {error}")))
 }

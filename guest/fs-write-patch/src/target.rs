@@ -28,23 +28,24 @@ const PREFIXES: [(&str, &str); 6] = [
 /// A file, and the sections that change it in their order.
 #[derive(Debug)]
 pub(crate) struct Target<'a> {
+    /// What the first section does.
+    pub(crate) kind: Kind,
+    /// Where the first section begins: the line of the diff, from 1.
+    line: usize,
     pub(crate) sections: Vec<&'a Section<'a>>,
     /// What is written or deleted.
     pub(crate) path: Path,
     /// What a rename or copy makes it of.
     pub(crate) source: Option<Path>,
-    /// How its names were read, where that is not plain.
+    /// Other paths that the names may mean.
+    others: Vec<Path>,
+    /// They are as likely as `path`.
+    unsure: bool,
+    /// How the names were read, where that is not plain.
     pub(crate) notes: Vec<String>,
 }
 
 impl Target<'_> {
-    /// What its first section does.
-    pub(crate) fn kind(&self) -> Kind {
-        self.sections
-            .first()
-            .map_or(Kind::Modify, |section| section.kind)
-    }
-
     /// Whether its first section makes the file if there is none.
     pub(crate) fn may_create(&self) -> bool {
         self.sections
@@ -58,11 +59,39 @@ impl Target<'_> {
     }
 
     /// How much has to be known of its paths.
-    fn needs(&self) -> Vec<(&Path, Need)> {
-        match (self.kind(), &self.source) {
-            (Kind::Create, _) => vec![(&self.path, Need::Existence)],
-            (_, Some(source)) => vec![(source, Need::Content), (&self.path, Need::Existence)],
-            (_, None) => vec![(&self.path, Need::Content)],
+    fn needs(&self) -> impl Iterator<Item = (&Path, Need)> {
+        let content = self.source.iter().map(|source| (source, Need::Content));
+        let need = match (self.kind, &self.source) {
+            (Kind::Create, _) | (_, Some(_)) => Need::Existence,
+            (_, None) => Need::Content,
+        };
+        content.chain([(&self.path, need)])
+    }
+
+    /// Whether the files have to tell which path is meant.
+    fn is_open(&self, files: &Files) -> bool {
+        !self.others.is_empty() && (self.unsure || files.is_missing(&self.path))
+    }
+
+    /// Takes the one path that names a file.
+    fn choose(&mut self, files: &Files) -> Result<(), SkillError> {
+        let paths = std::iter::once(&self.path).chain(&self.others);
+        let existing: Vec<_> = paths.filter(|path| !files.is_missing(path)).collect();
+        match existing.as_slice() {
+            [one, other, ..] if self.unsure => {
+                let (one, other) = (one.shown(), other.shown());
+                let what = format!("the names may mean {one} or {other}: `strip` has to say which");
+                Err(malformed(self.line, &what))
+            }
+            [path] if **path != self.path => {
+                let (line, shown) = (self.line, path.shown());
+                self.notes = vec![format!(
+                    "the names at line {line} of the diff are taken for {shown}"
+                )];
+                self.path = (*path).clone();
+                Ok(())
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -78,65 +107,22 @@ pub(crate) fn resolve<'a>(
     request: &Request,
 ) -> Result<(Vec<Target<'a>>, Files), SkillError> {
     let names = Names::new(sections, request);
-    let mut read = Vec::with_capacity(sections.len());
-    for section in sections {
-        read.push(names.target(section)?);
-    }
+    let targets = sections.iter().map(|section| names.target(section));
+    let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
     let mut files = Files::default();
-    files.read(host, read.iter().flat_map(|(target, _)| target.needs()))?;
-    // The other readings, unless the first one names a file.
-    let open = |(target, others): &&(Target<'_>, Others), files: &Files| {
-        !others.paths.is_empty() && (others.equal || files.is_missing(&target.path))
-    };
-    let others: Vec<_> = read
-        .iter()
-        .filter(|pair| open(pair, &files))
-        .flat_map(|(_, others)| &others.paths)
+    files.read(host, targets.iter().flat_map(Target::needs))?;
+    let open: Vec<_> = targets
+        .iter_mut()
+        .filter(|target| target.is_open(&files))
         .collect();
+    let others: Vec<_> = open.iter().flat_map(|target| &target.others).collect();
     files.read_others(host, &others);
-    for pair in &mut read {
-        let chosen = open(&&*pair, &files) && choose(&mut pair.0, &pair.1, &files)?;
-        if !chosen {
-            pair.0.notes.extend(pair.1.note.take());
-        }
+    for target in open {
+        target.choose(&files)?;
     }
-    let targets = merge(read.into_iter().map(|(target, _)| target))?;
+    let targets = merge(targets)?;
     check_nesting(&targets)?;
     Ok((targets, files))
-}
-
-/// Other paths that the names of a section may mean.
-#[derive(Debug, Default)]
-struct Others {
-    paths: Vec<Path>,
-    /// They are as likely as the first reading.
-    equal: bool,
-    /// What the first reading takes for granted.
-    note: Option<String>,
-}
-
-/// Takes the one reading that names a file; false if that is the first one, or there is none.
-fn choose(target: &mut Target<'_>, others: &Others, files: &Files) -> Result<bool, SkillError> {
-    let all = std::iter::once(&target.path).chain(&others.paths);
-    let mut existing = all.filter(|path| !files.is_missing(path)).cloned();
-    let (first, second) = (existing.next(), existing.next());
-    let line = target.sections.first().map_or(1, |section| section.line);
-    match (first, second) {
-        (Some(one), Some(other)) if others.equal => {
-            let (one, other) = (one.shown(), other.shown());
-            let what = format!("the names may mean {one} or {other}: `strip` has to say which");
-            Err(malformed(line, &what))
-        }
-        (Some(path), None) if path != target.path => {
-            target.notes.push(format!(
-                "the names at line {line} of the diff are taken for {}",
-                path.shown()
-            ));
-            target.path = path;
-            Ok(true)
-        }
-        _ => Ok(false),
-    }
 }
 
 /// How names become paths.
@@ -171,21 +157,23 @@ impl<'r> Names<'r> {
         names
     }
 
-    /// The target of a section by the most likely reading of its names, and the other ones.
-    fn target<'a>(&self, section: &'a Section<'a>) -> Result<(Target<'a>, Others), SkillError> {
+    /// The target of a section by the most likely reading of its names.
+    fn target<'a>(&self, section: &'a Section<'a>) -> Result<Target<'a>, SkillError> {
         let mut target = Target {
+            kind: section.kind,
+            line: section.line,
             sections: vec![section],
             path: self.base.clone(),
             source: None,
+            others: Vec::new(),
+            unsure: false,
             notes: Vec::new(),
         };
-        let mut others = Others::default();
         if let Some((from, to)) = &section.moved {
             let agrees = |side: &Option<Name<'_>>, name: &Name<'_>| {
-                let stripped =
-                    |side: &Name<'_>| split(side).is_some_and(|(_, rest)| rest == name.text);
-                side.as_ref()
-                    .is_none_or(|side| side.text == name.text || stripped(side))
+                side.as_ref().is_none_or(|side| {
+                    side.text == name.text || split(side).is_some_and(|(_, rest)| rest == name.text)
+                })
             };
             if !agrees(&section.old, from) || !agrees(&section.new, to) {
                 let what = "the --- and +++ lines name other files than the rename or copy lines";
@@ -194,12 +182,10 @@ impl<'r> Names<'r> {
             target.source = Some(self.path(from, false)?);
             target.path = self.path(to, false)?;
         } else {
-            let mut paths = self.readings(section, &mut others)?;
-            others.paths = paths.split_off(1);
-            target.path = paths.pop().unwrap_or(target.path);
-            others.paths.retain(|path| *path != target.path);
-            if !matches!(section.kind, Kind::Modify | Kind::Delete) {
-                others.paths.clear();
+            let mut paths = self.readings(section, &mut target)?.into_iter();
+            target.path = paths.next().unwrap_or(target.path);
+            if matches!(section.kind, Kind::Modify | Kind::Delete) {
+                target.others = paths.filter(|path| *path != target.path).collect();
             }
         }
         let names = [&section.old, &section.new];
@@ -208,14 +194,14 @@ impl<'r> Names<'r> {
                 .notes
                 .push("the backslashes of the name are taken for slashes".to_owned());
         }
-        Ok((target, others))
+        Ok(target)
     }
 
     /// The paths that the names of a section may mean, the most likely one first; never none.
     fn readings(
         &self,
         section: &Section<'_>,
-        others: &mut Others,
+        target: &mut Target<'_>,
     ) -> Result<Vec<Path>, SkillError> {
         let (old, new) = match (&section.old, &section.new) {
             (Some(old), Some(new)) => (old, new),
@@ -249,10 +235,11 @@ impl<'r> Names<'r> {
                 let mut paths = Vec::new();
                 if a != b && (known || rest == same) {
                     paths = one_of(section, both(true)?)?;
-                    others.equal = !known;
+                    target.unsure = !known;
                     if (a, b) != ("a", "b") {
-                        others.note =
-                            Some(format!("{a}/ and {b}/ are taken for prefixes of the names"));
+                        target
+                            .notes
+                            .push(format!("{a}/ and {b}/ are taken for prefixes of the names"));
                     }
                 }
                 let (old, new) = both(false)?;
@@ -348,33 +335,27 @@ fn refused(name: &str, line: usize, what: &str) -> SkillError {
 
 /// Joins the sections that change one file after the other; every other path is changed by one section only, and a
 /// rename changes both of its paths.
-fn merge<'a>(targets: impl Iterator<Item = Target<'a>>) -> Result<Vec<Target<'a>>, SkillError> {
-    let mut merged: Vec<Target<'a>> = Vec::new();
-    let mut changed: BTreeMap<String, usize> = BTreeMap::new();
+fn merge(targets: Vec<Target<'_>>) -> Result<Vec<Target<'_>>, SkillError> {
+    let mut merged: Vec<Target<'_>> = Vec::new();
+    let mut changed = BTreeMap::new();
     for target in targets {
-        let path = target.path.absolute().to_owned();
-        let before = changed.get(&path).and_then(|index| merged.get_mut(*index));
+        let index = changed.get(target.path.absolute());
+        let before = index.and_then(|index: &usize| merged.get_mut(*index));
         if let Some(before) = before
-            && target.kind() == Kind::Modify
-            && before.kind() != Kind::Delete
+            && target.kind == Kind::Modify
+            && before.kind != Kind::Delete
             && before.path == target.path
         {
             before.sections.extend(target.sections);
             before.notes.extend(target.notes);
             continue;
         }
-        let source = target
-            .source
-            .as_ref()
-            .filter(|_| target.kind() == Kind::Rename);
-        let source = source.map(|source| source.absolute().to_owned());
-        for path in [path].into_iter().chain(source) {
-            if let Some(before) = changed.insert(path.clone(), merged.len()) {
-                let line =
-                    |target: &Target<'_>| target.sections.first().map_or(1, |section| section.line);
-                let before = merged.get(before).map_or(1, line);
+        let source = target.source.iter().filter(|_| target.kind == Kind::Rename);
+        for path in source.chain([&target.path]).map(Path::absolute) {
+            if let Some(before) = changed.insert(path.to_owned(), merged.len()) {
+                let before = merged.get(before).map_or(target.line, |before| before.line);
                 let what = format!("{path} is changed by the section at line {before} already");
-                return Err(malformed(line(&target), &what));
+                return Err(malformed(target.line, &what));
             }
         }
         merged.push(target);
@@ -384,7 +365,7 @@ fn merge<'a>(targets: impl Iterator<Item = Target<'a>>) -> Result<Vec<Target<'a>
 
 /// What is made as a file is not made as a directory too.
 fn check_nesting(targets: &[Target<'_>]) -> Result<(), SkillError> {
-    let makes = |target: &&Target<'_>| match target.kind() {
+    let makes = |target: &&Target<'_>| match target.kind {
         Kind::Create | Kind::Rename | Kind::Copy => true,
         Kind::Modify => target.may_create(),
         Kind::Delete => false,
@@ -392,7 +373,7 @@ fn check_nesting(targets: &[Target<'_>]) -> Result<(), SkillError> {
     let mut made: Vec<_> = targets
         .iter()
         .filter(makes)
-        .flat_map(|target| Some((target.path.absolute(), target.sections.first()?.line)))
+        .map(|target| (target.path.absolute(), target.line))
         .collect();
     // By segments, so that what lies below a path follows it at once.
     made.sort_by(|(a, _), (b, _)| a.split('/').cmp(b.split('/')));

@@ -10,9 +10,7 @@ use memchr::memmem::Finder;
 pub(crate) enum Form {
     /// Every byte.
     Exact,
-    /// All but a CR at its end.
-    LineEnds,
-    /// All but white space at its end.
+    /// All but white space at its end, a CR included.
     Trimmed,
     /// All but white space. Only to say why a hunk does not fit.
     Squeezed,
@@ -23,7 +21,6 @@ impl Form {
     pub(crate) fn of(self, line: &[u8]) -> Cow<'_, [u8]> {
         match self {
             Self::Exact => Cow::Borrowed(line),
-            Self::LineEnds => Cow::Borrowed(line.strip_suffix(b"\r").unwrap_or(line)),
             Self::Trimmed => Cow::Borrowed(line.trim_ascii_end()),
             Self::Squeezed => {
                 let visible = line.iter().filter(|byte| !byte.is_ascii_whitespace());

@@ -6,34 +6,54 @@ use super::lines::Lines;
 use super::name::{self, Name};
 use super::{Form, Kind, Mode, Section, hunk, malformed};
 
-/// What the lines between `diff --git` and `---` say.
-#[derive(Default)]
-struct Header<'a> {
-    new_mode: Option<Mode>,
-    created: Option<Mode>,
-    deleted: Option<Mode>,
-    /// Any mode is that of a link or a submodule.
-    other_mode: bool,
-    renamed: Pair<'a>,
-    copied: Pair<'a>,
-    binary: bool,
-}
+/// What the lines of an extended header begin with.
+const KEYS: [&str; 11] = [
+    "old mode ",
+    "new mode ",
+    "new file mode ",
+    "deleted file mode ",
+    "rename from ",
+    "rename to ",
+    "copy from ",
+    "copy to ",
+    "index ",
+    "similarity index ",
+    "dissimilarity index ",
+];
 
-/// Source and destination.
-type Pair<'a> = (Option<Name<'a>>, Option<Name<'a>>);
+/// A section whose header is being read.
+struct Header<'a> {
+    section: Section<'a>,
+    /// Source and destination of a rename or copy.
+    from: Option<Name<'a>>,
+    to: Option<Name<'a>>,
+}
 
 /// Reads one section.
 pub(super) fn section<'a>(lines: &mut Lines<'a>) -> Result<Section<'a>, SkillError> {
     let line = lines.number();
     let first = lines.next().unwrap_or_default();
-    let mut header = Header::default();
+    let mut header = Header {
+        section: Section::new(line, Form::Git, Kind::Modify),
+        from: None,
+        to: None,
+    };
     while let Some(text) = lines.peek() {
         if !header.read(text, lines.number())? {
             break;
         }
         lines.next();
     }
-    let mut section = header.section(line)?;
+    let Header {
+        mut section,
+        from,
+        to,
+    } = header;
+    section.moved = from.zip(to);
+    if section.moved.is_none() && matches!(section.kind, Kind::Rename | Kind::Copy) {
+        let what = "a rename or copy has a source and a destination";
+        return Err(malformed(line, what));
+    }
     let names = name::pair(first.strip_prefix("diff --git ").unwrap_or_default(), line);
     if lines.at_names() {
         let sides = name::sides(lines)?;
@@ -41,7 +61,7 @@ pub(super) fn section<'a>(lines: &mut Lines<'a>) -> Result<Section<'a>, SkillErr
         section.hunks = hunk::read_all(lines, section.kind == Kind::Create)?;
         // Of a file that one side does not have, the first line tells the prefixes of both.
         let same =
-            |a: &Name<'_>, b: &Option<Name<'_>>| Some(&a.text) == b.as_ref().map(|b| &b.text);
+            |a: &Name<'_>, b: &Option<Name<'_>>| b.as_ref().is_some_and(|b| a.text == b.text);
         (section.old, section.new) = match (names, sides) {
             (Ok((old, new)), (None, side)) if same(&new, &side) => (Some(old), side),
             (Ok((old, new)), (side, None)) if same(&old, &side) => (side, Some(new)),
@@ -60,17 +80,16 @@ pub(super) fn section<'a>(lines: &mut Lines<'a>) -> Result<Section<'a>, SkillErr
     Ok(section)
 }
 
-/// What the section does, if the header says `kind` and these sides are not `/dev/null`.
+/// What a section does whose header says `kind` and which has these sides.
 fn kind(kind: Kind, sides: (bool, bool), line: usize) -> Result<Kind, SkillError> {
     match (kind, sides) {
-        (_, (false, false)) => Err(malformed(line, "both sides are /dev/null")),
         (Kind::Modify | Kind::Create, (false, true)) => Ok(Kind::Create),
         (Kind::Modify | Kind::Delete, (true, false)) => Ok(Kind::Delete),
         (Kind::Modify | Kind::Rename | Kind::Copy, (true, true)) => Ok(kind),
-        (Kind::Create, _) => Err(malformed(line, "a new file has /dev/null as old side")),
-        (Kind::Delete, _) => Err(malformed(line, "a deleted file has /dev/null as new side")),
-        (Kind::Rename | Kind::Copy, _) => {
-            Err(malformed(line, "a renamed or copied file has two sides"))
+        _ => {
+            let what =
+                "only a new file has /dev/null as old side, and only a deleted one as new side";
+            Err(malformed(line, what))
         }
     }
 }
@@ -78,35 +97,38 @@ fn kind(kind: Kind, sides: (bool, bool), line: usize) -> Result<Kind, SkillError
 impl<'a> Header<'a> {
     /// Takes one line; false if it is none of the header's.
     fn read(&mut self, text: &'a str, line: usize) -> Result<bool, SkillError> {
-        let after = |start| text.strip_prefix(start);
-        if let Some(rest) = after("old mode ") {
-            self.mode(rest, line)?;
-        } else if let Some(rest) = after("new mode ") {
-            let mode = self.mode(rest, line)?;
-            once(&mut self.new_mode, mode, line)?;
-        } else if let Some(rest) = after("new file mode ") {
-            let mode = self.mode(rest, line)?;
-            once(&mut self.created, mode, line)?;
-        } else if let Some(rest) = after("deleted file mode ") {
-            let mode = self.mode(rest, line)?;
-            once(&mut self.deleted, mode, line)?;
-        } else if let Some(rest) = after("rename from ") {
-            once(&mut self.renamed.0, name::whole(rest, line)?, line)?;
-        } else if let Some(rest) = after("rename to ") {
-            once(&mut self.renamed.1, name::whole(rest, line)?, line)?;
-        } else if let Some(rest) = after("copy from ") {
-            once(&mut self.copied.0, name::whole(rest, line)?, line)?;
-        } else if let Some(rest) = after("copy to ") {
-            once(&mut self.copied.1, name::whole(rest, line)?, line)?;
-        } else if let Some(rest) = after("index ") {
-            if let Some((_, rest)) = rest.split_once(' ') {
-                self.mode(rest, line)?;
+        let after = |key: &&'static str| Some((*key, text.strip_prefix(key)?));
+        let Some((key, rest)) = KEYS.iter().find_map(after) else {
+            let binary = text == "GIT binary patch" || name::binary(text).is_some();
+            self.section.binary |= binary;
+            return Ok(binary);
+        };
+        let kind = match key.split(' ').next() {
+            Some("rename") => Kind::Rename,
+            Some("copy") => Kind::Copy,
+            Some("deleted") => Kind::Delete,
+            _ if key == "new file mode " => Kind::Create,
+            _ => self.section.kind,
+        };
+        if self.section.kind != Kind::Modify && self.section.kind != kind {
+            let what = "a section is only one of new, deleted, renamed and copied";
+            return Err(malformed(line, what));
+        }
+        self.section.kind = kind;
+        match key {
+            "rename from " | "copy from " => once(&mut self.from, name::whole(rest, line)?, line)?,
+            "rename to " | "copy to " => once(&mut self.to, name::whole(rest, line)?, line)?,
+            "new mode " | "new file mode " => {
+                let mode = self.mode(rest, line)?;
+                once(&mut self.section.mode, mode, line)?;
             }
-        } else if text == "GIT binary patch" || name::binary(text).is_some() {
-            self.binary = true;
-        } else {
-            let similarity = after("similarity index ").or_else(|| after("dissimilarity index "));
-            return Ok(similarity.is_some());
+            "old mode " | "deleted file mode " => drop(self.mode(rest, line)?),
+            "index " => {
+                if let Some((_, mode)) = rest.split_once(' ') {
+                    self.mode(mode, line)?;
+                }
+            }
+            _ => {}
         }
         Ok(true)
     }
@@ -116,43 +138,11 @@ impl<'a> Header<'a> {
             "100644" => Ok(Mode::Regular),
             "100755" => Ok(Mode::Executable),
             other if !other.is_empty() && other.bytes().all(|b| matches!(b, b'0'..=b'7')) => {
-                self.other_mode = true;
+                self.section.other_mode = true;
                 Ok(Mode::Other)
             }
             _ => Err(malformed(line, "not a file mode")),
         }
-    }
-
-    /// What the header says, without names and hunks.
-    fn section(self, line: usize) -> Result<Section<'a>, SkillError> {
-        let pair = |names: Pair<'a>| match names {
-            (Some(from), Some(to)) => Ok(Some((from, to))),
-            (None, None) => Ok(None),
-            _ => Err(malformed(
-                line,
-                "a rename or copy has a source and a destination",
-            )),
-        };
-        let (kind, mode, moved) = match (
-            pair(self.renamed)?,
-            pair(self.copied)?,
-            self.created,
-            self.deleted,
-        ) {
-            (None, None, None, None) => (Kind::Modify, self.new_mode, None),
-            (None, None, Some(mode), None) => (Kind::Create, Some(mode), None),
-            (None, None, None, Some(_)) => (Kind::Delete, None, None),
-            (Some(names), None, None, None) => (Kind::Rename, self.new_mode, Some(names)),
-            (None, Some(names), None, None) => (Kind::Copy, self.new_mode, Some(names)),
-            _ => {
-                let what = "a section is only one of new, deleted, renamed and copied";
-                return Err(malformed(line, what));
-            }
-        };
-        let mut section = Section::new(line, Form::Git, kind);
-        (section.mode, section.moved) = (mode, moved);
-        (section.other_mode, section.binary) = (self.other_mode, self.binary);
-        Ok(section)
     }
 }
 

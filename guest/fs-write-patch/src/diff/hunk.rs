@@ -22,7 +22,7 @@ pub(crate) struct Hunk<'a> {
     /// One of its sides ends without a newline, so it stands at the end of the file.
     pub(crate) ends_file: bool,
     /// What was read otherwise than it is written.
-    pub(crate) notes: Vec<String>,
+    pub(crate) note: Option<String>,
 }
 
 /// On which sides a line stands.
@@ -46,11 +46,7 @@ pub(crate) struct Line<'a> {
 }
 
 /// What a header says: the first old line, and the lines of both sides.
-#[derive(Debug, Clone, Copy)]
-struct Ranges {
-    start: usize,
-    counts: (usize, usize),
-}
+type Ranges = (usize, (usize, usize));
 
 impl<'a> Hunk<'a> {
     /// The lines that the file has to hold.
@@ -103,14 +99,14 @@ fn read<'a>(lines: &mut Lines<'a>, creates: bool) -> Result<Hunk<'a>, SkillError
         let what = "a combined diff of several parents cannot be applied";
         return Err(malformed(line, what));
     }
-    let Some(ranges) = ranges(header) else {
+    let Some((start, stated)) = ranges(header) else {
         let mut hunk = without_header(lines, line, creates)?;
-        hunk.notes.push(format!(
+        hunk.note = Some(format!(
             "the hunk at line {line} of the diff has no line numbers: its place was found by its lines"
         ));
         return Ok(hunk);
     };
-    let body = match counted(lines, ranges.counts) {
+    let body = match counted(lines, stated) {
         Some(body) => {
             refuse_rest(lines)?;
             body
@@ -120,15 +116,15 @@ fn read<'a>(lines: &mut Lines<'a>, creates: bool) -> Result<Hunk<'a>, SkillError
     let mut hunk = checked(line, body, creates)?;
     let count = |other| hunk.lines.iter().filter(|line| line.kind != other).count();
     let counts = (count(LineKind::Added), count(LineKind::Removed));
-    if ranges.counts != counts {
-        check_counts(line, ranges.counts, counts, lines, creates)?;
-        hunk.notes.push(format!(
+    if stated != counts {
+        check_counts(line, stated, counts, lines, creates)?;
+        hunk.note = Some(format!(
             "the header of the hunk at line {line} of the diff says {} old and {} new lines, it has {} and {}",
-            ranges.counts.0, ranges.counts.1, counts.0, counts.1
+            stated.0, stated.1, counts.0, counts.1
         ));
     }
     // A side without lines names the line that it follows.
-    hunk.position = Some(ranges.start.saturating_sub(usize::from(counts.0 > 0)));
+    hunk.position = Some(start.saturating_sub(usize::from(counts.0 > 0)));
     Ok(hunk)
 }
 
@@ -254,7 +250,7 @@ fn checked(line: usize, mut body: Vec<Line<'_>>, creates: bool) -> Result<Hunk<'
             position: None,
             lines: body,
             ends_file: old || new,
-            notes: Vec::new(),
+            note: None,
         });
     }
     let is_word = |line: &Line<'_>| line.text.contains("{+") || line.text.contains("[-");
@@ -297,10 +293,7 @@ fn ranges(header: &str) -> Option<Ranges> {
     let mut words = header.strip_prefix("@@")?.split_ascii_whitespace();
     let (start, old) = range(words.next()?.strip_prefix('-')?)?;
     let (_, new) = range(words.next()?.strip_prefix('+')?)?;
-    Some(Ranges {
-        start,
-        counts: (old, new),
-    })
+    Some((start, (old, new)))
 }
 
 /// `l,n`, or `l` for one line.

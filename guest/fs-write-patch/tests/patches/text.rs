@@ -238,7 +238,7 @@ fn what_is_malformed_names_its_line_and_changes_nothing() {
         (&format!("{git}rename from a\n"), 1),
         (
             &format!("{git}new file mode 100644\ndeleted file mode 100644\n"),
-            1,
+            3,
         ),
         (&format!("{git}new file mode 100644\n{EDIT_F}"), 1),
         (&format!("{git}--- a/f\n@@ -1 +1 @@\n-a\n+b\n"), 2),
