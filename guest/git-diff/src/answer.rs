@@ -1,4 +1,4 @@
-//! The response: whole lines of the diff (TS-104).
+//! The response: whole lines of the diff.
 
 use kit::SkillError;
 use kit::host::process::Exit;
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_104_the_diff_is_cut_to_whole_lines() {
+    fn the_diff_is_cut_to_whole_lines() {
         for (stdout, more, most, diff, truncated) in [
             (&b""[..], false, 9, "", false),
             (b"a\nbc\n", false, 5, "a\nbc\n", false),
@@ -83,7 +83,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ts_104_any_bytes_give_whole_lines_within_the_limit(
+        fn any_bytes_give_whole_lines_within_the_limit(
             stdout in proptest::collection::vec(prop_oneof![Just(b'\n'), any::<u8>()], 0..60),
             more: bool,
             most in 1..40_u32,

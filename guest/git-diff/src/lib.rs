@@ -1,8 +1,8 @@
 //! The component `git.diff`: what changed in a repository, as a unified diff.
 //!
 //! The options are fixed, so that neither the repository's configuration nor the request changes the form of the
-//! diff (TS-101). A commit is checked by its form and resolved to a full object id before git sees it as anything but
-//! a revision (TS-86, TS-103).
+//! diff. A commit is checked by its form and resolved to a full object id before git sees it as anything but
+//! a revision.
 
 mod answer;
 mod request;
@@ -19,7 +19,7 @@ use request::{Request, Target};
 
 kit::component!(crate::describe, crate::run);
 
-/// TS-101: what every diff is made with.
+/// The options of every diff.
 const OPTIONS: [&str; 13] = [
     "--no-ext-diff",
     "--no-textconv",
@@ -42,7 +42,7 @@ const ID_OUTPUT_BYTES: u32 = 65_536;
 /// Bytes that show whether there is more.
 const LOOK_AHEAD: u32 = 1;
 
-/// What the component says of itself (TS-07).
+/// What the component says of itself.
 #[must_use]
 pub fn describe() -> &'static str {
     include_str!("describe.json").trim_ascii_end()
@@ -52,7 +52,7 @@ pub fn describe() -> &'static str {
 ///
 /// # Errors
 /// `invalid_request`; `denied`, `not_found`, `wrong_type`, `unsupported`, `process_failed` and `timeout` when git
-/// did not answer (TS-98).
+/// did not answer.
 pub fn run(host: &mut impl RunCommands, request: &[u8]) -> Result<Vec<u8>, SkillError> {
     let request = Request::parse(request)?;
     let path = &request.path;
@@ -67,12 +67,12 @@ pub fn run(host: &mut impl RunCommands, request: &[u8]) -> Result<Vec<u8>, Skill
     answer::write(&exit, request.max_bytes)
 }
 
-/// TS-102.
+/// The arguments of a diff of the work tree or the index.
 fn diff<'a>(last: &[&'a str]) -> Vec<&'a str> {
     [&["--no-pager", "diff"], OPTIONS.as_slice(), last].concat()
 }
 
-/// TS-103: what a commit changed against its first parent.
+/// The arguments of a diff of a commit with its first parent.
 fn diff_tree(id: &str) -> Vec<&str> {
     let last = ["--root", "--no-commit-id", "--diff-merges=first-parent", id];
     [
@@ -110,7 +110,7 @@ fn staged(host: &mut impl RunCommands, path: &Path, max_bytes: u32) -> Result<Ex
     git_answer(path, staged)
 }
 
-/// TS-103: the full object id of a commit.
+/// Returns the full object id of a commit.
 fn resolve(host: &mut impl RunCommands, path: &Path, commit: &str) -> Result<String, SkillError> {
     let revision = format!("{commit}^{{commit}}");
     let arguments = [

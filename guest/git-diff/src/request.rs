@@ -72,7 +72,7 @@ fn revision(commit: Option<String>) -> Result<String, SkillError> {
     }
 }
 
-/// TS-103: `^[0-9a-f]{4,64}$` or `^HEAD([~^][0-9]*)*$`.
+/// Whether a revision matches `^[0-9a-f]{4,64}$` or `^HEAD([~^][0-9]*)*$`.
 fn is_revision(commit: &str) -> bool {
     match commit.strip_prefix("HEAD") {
         Some(steps) => {
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ts_103_a_commit_is_digits_or_head_with_steps() {
+    fn a_commit_is_digits_or_head_with_steps() {
         for good in [
             "HEAD",
             "HEAD~",

@@ -1,4 +1,4 @@
-//! The response (TS-92 to TS-97).
+//! The response.
 
 use std::borrow::Cow;
 
@@ -69,12 +69,12 @@ pub(crate) fn write(status: Status<'_>, most: usize, cut: bool) -> Result<Vec<u8
     serde_json::to_vec(&response).map_err(|error| SkillError::new("internal", &error.to_string()))
 }
 
-/// TS-06: what is not UTF-8 appears with U+FFFD.
+/// Decodes a path; what is not UTF-8 appears as U+FFFD.
 fn text(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }
 
-/// TS-97: sorted by the bytes of the paths, the first `most`; whether there are more goes into `truncated`.
+/// Returns the first `most` entries, sorted by the bytes of their paths; sets `truncated` if there are more.
 fn first<T: Ord, U>(
     mut entries: Vec<T>,
     most: usize,

@@ -1,7 +1,7 @@
 //! The component `git.status`: what git says of a work tree.
 //!
 //! It asks git for its machine-readable status, reads that, and sorts it. It never enters a submodule and never
-//! writes the index (TS-86); what a hostile repository could make git start is the host's to stop (TS-81).
+//! writes the index; what a hostile repository could make git start is the host's to stop.
 
 mod answer;
 mod porcelain;
@@ -16,7 +16,7 @@ use kit::process::{git, git_answer};
 
 kit::component!(crate::describe, crate::run);
 
-/// TS-91.
+/// The arguments of git.
 const COMMAND: [&str; 8] = [
     "--no-pager",
     "status",
@@ -31,7 +31,7 @@ const COMMAND: [&str; 8] = [
 /// Bytes of git's answer at most: all that the hostcall gives.
 const MAX_OUTPUT_BYTES: u32 = 8 * 1024 * 1024;
 
-/// What the component says of itself (TS-07).
+/// What the component says of itself.
 #[must_use]
 pub fn describe() -> &'static str {
     include_str!("describe.json").trim_ascii_end()
@@ -41,7 +41,7 @@ pub fn describe() -> &'static str {
 ///
 /// # Errors
 /// `invalid_request`; `denied`, `not_found`, `wrong_type`, `unsupported`, `process_failed` and `timeout` when git
-/// did not answer (TS-98); `malformed` when its answer cannot be read.
+/// did not answer; `malformed` when its answer cannot be read.
 pub fn run(host: &mut impl RunCommands, request: &[u8]) -> Result<Vec<u8>, SkillError> {
     let mut members = Members::parse(request)?;
     let path = members.optional_string("path", 0..=MAX_PATH_BYTES)?;

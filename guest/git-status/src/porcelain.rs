@@ -129,7 +129,7 @@ impl<'a> Status<'a> {
         Some(())
     }
 
-    /// `XY sub mH mI mW hH hI score path`, and the old path (TS-95).
+    /// `XY sub mH mI mW hH hI score path`, and the old path.
     fn renamed(&mut self, fields: &'a [u8], from: &'a [u8]) -> Option<()> {
         let (index, work_tree) = codes(fields)?;
         let to = after(fields, 8)?;
@@ -139,7 +139,7 @@ impl<'a> Status<'a> {
         (!from.is_empty()).then_some(())
     }
 
-    /// `XY sub m1 m2 m3 mW h1 h2 h3 path` (TS-96).
+    /// `XY sub m1 m2 m3 mW h1 h2 h3 path`.
     fn unmerged(&mut self, fields: &'a [u8]) -> Option<()> {
         codes(fields)?;
         let (code, _) = split(fields)?;
@@ -148,7 +148,7 @@ impl<'a> Status<'a> {
         Some(())
     }
 
-    /// TS-94: a dot means unchanged.
+    /// Lists a changed path; a dot means unchanged.
     fn listed(&mut self, index: u8, work_tree: u8, path: &'a [u8]) {
         if index != b'.' {
             self.staged.push(path);

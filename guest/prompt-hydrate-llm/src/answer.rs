@@ -1,4 +1,4 @@
-//! What came of a request: the reply's text, or why there is none.
+//! What came of a request: the reply's text, or why there is none.
 
 use kit::host::fetch::{FetchError, FetchFailure, HttpResponse};
 use serde::{Deserialize, Serialize};
@@ -51,31 +51,32 @@ struct Block {
     text: Option<String>,
 }
 
-/// What came of it.
-pub(crate) fn of(dialect: Dialect, outcome: Result<HttpResponse, FetchFailure>) -> Answer {
-    let response = match outcome {
-        Ok(response) => response,
-        Err(failure) => return Answer::Failed(unsent(failure.reason)),
-    };
-    if response.status != 200 {
-        return failed(
-            &format!("the server answers {}", response.status),
-            response.status >= 500,
-        );
-    }
-    let text = match dialect {
-        Dialect::Openai => completion(&response.body),
-        Dialect::Anthropic => messages(&response.body),
-    };
-    match text {
-        Ok(text) if text.trim().is_empty() => failed("the answer is empty", true),
+/// Reads the server's answer.
+pub(crate) fn read(dialect: Dialect, outcome: Result<HttpResponse, FetchFailure>) -> Answer {
+    match text(dialect, outcome) {
         Ok(text) => Answer::Text(text),
-        Err(answer) => answer,
+        Err(failed) => Answer::Failed(failed),
     }
 }
 
-fn completion(body: &[u8]) -> Result<String, Answer> {
-    let completion: Completion = read(body)?;
+fn text(dialect: Dialect, outcome: Result<HttpResponse, FetchFailure>) -> Result<String, Failed> {
+    let response = outcome.map_err(|failure| unsent(failure.reason))?;
+    if response.status != 200 {
+        let reason = format!("the server answers {}", response.status);
+        return Err(failed(&reason, response.status >= 500));
+    }
+    let text = match dialect {
+        Dialect::Openai => completion(&response.body)?,
+        Dialect::Anthropic => messages(&response.body)?,
+    };
+    if text.trim().is_empty() {
+        return Err(failed("the answer is empty", true));
+    }
+    Ok(text)
+}
+
+fn completion(body: &[u8]) -> Result<String, Failed> {
+    let completion: Completion = parse(body)?;
     let choice = completion.choices.into_iter().next();
     let message = choice
         .ok_or_else(|| failed("the answer has no choices", true))?
@@ -86,8 +87,8 @@ fn completion(body: &[u8]) -> Result<String, Answer> {
     Ok(message.content.unwrap_or_default())
 }
 
-fn messages(body: &[u8]) -> Result<String, Answer> {
-    let messages: Messages = read(body)?;
+fn messages(body: &[u8]) -> Result<String, Failed> {
+    let messages: Messages = parse(body)?;
     if messages.stop_reason.as_deref() == Some("refusal") {
         return Err(failed("the model refuses", false));
     }
@@ -96,7 +97,7 @@ fn messages(body: &[u8]) -> Result<String, Answer> {
 }
 
 /// What serde says of a wrong answer may quote it, so it is not told.
-fn read<'body, T: Deserialize<'body>>(body: &'body [u8]) -> Result<T, Answer> {
+fn parse<'body, T: Deserialize<'body>>(body: &'body [u8]) -> Result<T, Failed> {
     serde_json::from_slice(body)
         .map_err(|_| failed("the answer is not the JSON of its dialect", true))
 }
@@ -114,15 +115,12 @@ fn unsent(reason: FetchError) -> Failed {
         FetchError::Tls => ("the TLS handshake failed", false),
         FetchError::Protocol => ("the answer is no HTTP", true),
     };
-    Failed {
-        reason: text.to_owned(),
-        retry,
-    }
+    failed(text, retry)
 }
 
-fn failed(reason: &str, retry: bool) -> Answer {
-    Answer::Failed(Failed {
+fn failed(reason: &str, retry: bool) -> Failed {
+    Failed {
         reason: reason.to_owned(),
         retry,
-    })
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! It puts two texts that `prompt.hydrate` wrote into a request of the server's dialect, sends it through the fetch
 //! hostcall, and takes the reply's text out of the answer. It judges nothing: whether the reply is a plan is for
-//! `prompt.hydrate` to say. The key is added by the host, to that one server, and never seen here.
+//! `prompt.hydrate` to say. The key is added by the host, to that one server, and never seen here.
 
 mod answer;
 mod request;
@@ -28,7 +28,7 @@ pub fn run(host: &mut impl Fetch, request: &[u8]) -> Result<Vec<u8>, SkillError>
     let request = Request::parse(request)?;
     let outcome = host.send(&[request.hostcall()]).pop();
     let outcome = outcome.ok_or_else(|| SkillError::new("internal", "the host gave no answer"))?;
-    let answer = answer::of(request.dialect, outcome);
+    let answer = answer::read(request.dialect, outcome);
     serde_json::to_vec(&answer).map_err(|error| SkillError::new("internal", &error.to_string()))
 }
 

@@ -1,11 +1,11 @@
-//! The request of a call, and what the server is asked in its dialect.
+//! The request of a call, and what the server is asked in its dialect.
 
 use kit::SkillError;
 use kit::host::fetch::{Encodings, HttpRequest, Method, Overflow};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// bytes of an answer.
+/// Bytes of an answer.
 const MAX_ANSWER_BYTES: u32 = 256 * 1024;
 
 /// How a server wants to be asked.
@@ -34,7 +34,7 @@ pub(crate) struct Request {
     json_schema: bool,
     system: String,
     user: String,
-    /// A reply that failed its checks, and which.
+    /// A reply that failed its checks, and which.
     #[serde(default)]
     retry: Option<Retry>,
     /// 1 to 120,000.
@@ -68,7 +68,7 @@ impl Request {
         }
     }
 
-    /// What the host is asked for. Redirects are not followed: the key would not follow either.
+    /// What the host is asked for. Redirects are not followed: the key would not follow either.
     pub(crate) fn hostcall(&self) -> HttpRequest {
         let base = self.base_url.trim_end_matches('/');
         let (path, version) = match self.dialect {
@@ -129,7 +129,7 @@ impl Request {
     }
 }
 
-/// the form of a reply, as the server may enforce it. Lengths are checked later: not every server knows them.
+/// The form of a reply, as the server may enforce it. Lengths are checked later: not every server knows them.
 fn response_format() -> Value {
     let strings = json!({ "type": "array", "items": { "type": "string" } });
     json!({

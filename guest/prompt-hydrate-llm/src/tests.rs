@@ -56,7 +56,7 @@ fn body(server: &Server) -> Value {
 }
 
 #[test]
-fn q_173_the_openai_dialect() {
+fn the_openai_dialect() {
     let answer = json!({"choices": [{"message": {"role": "assistant", "content": "{}"}}]});
     let mut server = answering(200, &answer.to_string());
     assert_eq!(call(&mut server, &request("openai")), json!({"text": "{}"}));
@@ -74,7 +74,7 @@ fn q_173_the_openai_dialect() {
 }
 
 #[test]
-fn q_173_the_anthropic_dialect() {
+fn the_anthropic_dialect() {
     let answer = json!({"content": [{"type": "text", "text": "{"}, {"type": "thinking", "thinking": "x"},
         {"type": "text", "text": "}"}]});
     let mut server = answering(200, &answer.to_string());
@@ -94,7 +94,7 @@ fn q_173_the_anthropic_dialect() {
 }
 
 #[test]
-fn q_173_what_is_left_out_is_not_sent_and_a_schema_only_where_it_is_known() {
+fn what_is_left_out_is_not_sent_and_a_schema_only_where_it_is_known() {
     let mut request = request("openai");
     request["temperature"] = Value::Null;
     request["json_schema"] = json!(true);
@@ -109,7 +109,7 @@ fn q_173_what_is_left_out_is_not_sent_and_a_schema_only_where_it_is_known() {
 }
 
 #[test]
-fn q_179_a_second_request_holds_the_failed_checks() {
+fn a_second_request_holds_the_failed_checks() {
     let mut request = request("anthropic");
     request["retry"] = json!({"reply": "BAD", "failed": ["13 items", "no CHECKPOINT"]});
     let mut server = answering(200, "{}");
@@ -120,9 +120,9 @@ fn q_179_a_second_request_holds_the_failed_checks() {
     assert!(again.contains("- 13 items\n- no CHECKPOINT"), "{again}");
 }
 
-/// only what could go better another time may be asked again.
+/// Only what could go better another time may be asked again.
 #[test]
-fn q_179_every_failure_says_whether_asking_again_could_help() {
+fn every_failure_says_whether_asking_again_could_help() {
     for (status, text, retry) in [
         (500, "{}", true),
         (503, "", true),
@@ -169,7 +169,7 @@ fn q_179_every_failure_says_whether_asking_again_could_help() {
 }
 
 #[test]
-fn q_05_a_request_of_another_form_is_refused() {
+fn a_request_of_another_form_is_refused() {
     let mut server = answering(200, "{}");
     for (member, value) in [
         ("dialect", json!("gopher")),

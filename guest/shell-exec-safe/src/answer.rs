@@ -1,4 +1,4 @@
-//! The response: how the program ended, and the first bytes of what it wrote (TS-64 to TS-66).
+//! The response: how the program ended, and the first bytes of what it wrote.
 
 use kit::SkillError;
 use kit::cut::utf8_at_bytes;
@@ -90,7 +90,7 @@ fn signal_name(number: u8) -> String {
         .map_or_else(|| format!("SIG{number}"), |name| (*name).to_owned())
 }
 
-/// TS-66: cut to `most` bytes by TS-08, then decoded; and whether anything was left out.
+/// Decodes what `most` bytes hold in whole characters, and says whether anything was left out.
 fn shown(mut bytes: Vec<u8>, more: bool, most: usize) -> (String, bool) {
     let limit = bytes.len().min(most);
     if more && bytes.len() <= most {
@@ -108,7 +108,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn ts_64_signals_have_their_names() {
+    fn signals_have_their_names() {
         for (number, name) in [
             (1, "SIGHUP"),
             (9, "SIGKILL"),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_66_output_is_cut_between_characters_and_then_decoded() {
+    fn output_is_cut_between_characters_and_then_decoded() {
         for (bytes, more, most, text, cut) in [
             ("aé".as_bytes(), false, 3, "aé", false),
             ("aé".as_bytes(), false, 2, "a", true),
@@ -143,7 +143,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ts_66_valid_text_is_never_shown_with_replacements(text: String, most in 1..40_usize) {
+        fn valid_text_is_never_shown_with_replacements(text: String, most in 1..40_usize) {
             let (shown, cut) = shown(text.clone().into_bytes(), false, most);
             prop_assert!(text.starts_with(&shown) && shown.len() <= most);
             prop_assert_eq!(cut, shown.len() < text.len());

@@ -1,7 +1,7 @@
 //! The component `shell.exec_safe`: runs a program that the policy names, without a shell.
 //!
-//! It checks the request and words the answer; whether the program may run, and with what, the host decides
-//! (TC-40). No request can set a variable, feed standard input or reach another program than `argv[0]`.
+//! It checks the request and words the answer; whether the program may run, and with what, the host decides.
+//! No request can set a variable, feed standard input or reach another program than `argv[0]`.
 
 mod answer;
 mod request;
@@ -14,7 +14,7 @@ use kit::process::process_error;
 
 kit::component!(crate::describe, crate::run);
 
-/// What the component says of itself (TS-07).
+/// What the component says of itself.
 #[must_use]
 pub fn describe() -> &'static str {
     include_str!("describe.json").trim_ascii_end()

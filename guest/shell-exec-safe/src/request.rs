@@ -1,4 +1,4 @@
-//! The request: a program, its arguments, where it runs and its bounds (TS-61).
+//! The request: a program, its arguments, where it runs and its bounds.
 
 use kit::SkillError;
 use kit::host::process::{Command, Program, Target};
@@ -14,7 +14,7 @@ const MAX_BYTES: usize = 131_072;
 /// Bytes of each stream that can be asked for.
 const MAX_OUTPUT_BYTES: u32 = 1_048_576;
 
-/// Bytes of a character that the limit may split, so that it is seen whole (TS-08).
+/// Bytes of a character that the limit may split, so that it is seen whole.
 const LOOK_AHEAD: u32 = 3;
 
 /// What is to run, checked.
@@ -77,7 +77,7 @@ impl Request {
     }
 }
 
-/// TP-27: `^[A-Za-z0-9][A-Za-z0-9._+-]*$`.
+/// Whether a program name matches `^[A-Za-z0-9][A-Za-z0-9._+-]*$`.
 fn is_program(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphanumeric())
         && name

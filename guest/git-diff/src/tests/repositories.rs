@@ -7,7 +7,7 @@ const STAGED: &str = r#"{"target":"staged"}"#;
 const COMMIT: &str = r#"{"target":"commit"}"#;
 
 #[test]
-fn ts_102_working_staged_and_nothing() {
+fn working_staged_and_nothing() {
     let mut site = Site::new();
     site.write("a b.txt", "one\ntwo\n");
     assert_eq!(site.diff("{}"), "");
@@ -47,7 +47,7 @@ fn ts_102_working_staged_and_nothing() {
 }
 
 #[test]
-fn ts_102_the_diff_is_of_the_whole_repository() {
+fn the_diff_is_of_the_whole_repository() {
     let mut site = Site::new();
     site.write("a", "1\n");
     site.write("dir/b", "1\n");
@@ -62,7 +62,7 @@ fn ts_102_the_diff_is_of_the_whole_repository() {
 }
 
 #[test]
-fn ts_103_a_commit_is_compared_with_its_first_parent() {
+fn a_commit_is_compared_with_its_first_parent() {
     let mut site = Site::new();
     site.write("a", "1\n");
     site.commit();
@@ -92,7 +92,7 @@ fn ts_103_a_commit_is_compared_with_its_first_parent() {
 }
 
 #[test]
-fn ts_103_what_is_no_commit_is_not_found() {
+fn what_is_no_commit_is_not_found() {
     let mut site = Site::new();
     let failure = |site: &mut Site, commit: &str| {
         let request = json!({ "target": "commit", "commit": commit }).to_string();
@@ -120,7 +120,7 @@ fn ts_103_what_is_no_commit_is_not_found() {
 }
 
 #[test]
-fn ts_101_configuration_does_not_change_the_output() {
+fn configuration_does_not_change_the_output() {
     let mut site = Site::new();
     let text = |changed: &str| format!("{}{changed}\n{}", "a\n".repeat(9), "b\n".repeat(9));
     site.write("file", &text("x"));
@@ -161,7 +161,7 @@ fn ts_101_configuration_does_not_change_the_output() {
 }
 
 #[test]
-fn ts_105_binary_renamed_deleted_and_unmerged() {
+fn binary_renamed_deleted_and_unmerged() {
     let mut site = Site::new();
     site.write("binary", "\0");
     site.write("old", &"line\n".repeat(30));
@@ -199,7 +199,7 @@ fn ts_105_binary_renamed_deleted_and_unmerged() {
 }
 
 #[test]
-fn ts_104_a_long_diff_is_cut_to_whole_lines() {
+fn a_long_diff_is_cut_to_whole_lines() {
     let mut site = Site::new();
     site.write("a", "");
     site.commit();
@@ -222,7 +222,7 @@ fn ts_104_a_long_diff_is_cut_to_whole_lines() {
 }
 
 #[test]
-fn ts_106_ts_98_no_repository_and_a_bare_one() {
+fn no_repository_and_a_bare_one() {
     for request in ["{}", STAGED] {
         let mut none = Site::empty();
         let error = crate::run(&mut none, request.as_bytes()).unwrap_err();

@@ -17,7 +17,7 @@ fn asked(request: &str, answers: &[&[u8]]) -> Vec<String> {
 }
 
 #[test]
-fn ts_101_to_ts_103_git_is_asked_with_exactly_these_commands() {
+fn git_is_asked_with_exactly_these_commands() {
     let diff = format!("--no-pager diff {OPTIONS}");
     assert_eq!(asked("{}", &[b""]), [format!("{diff} --")]);
     assert_eq!(
@@ -38,7 +38,7 @@ fn ts_101_to_ts_103_git_is_asked_with_exactly_these_commands() {
 }
 
 #[test]
-fn ts_103_only_a_full_object_id_reaches_diff_tree() {
+fn only_a_full_object_id_reaches_diff_tree() {
     for stdout in [
         "",
         "1111111\n",
@@ -55,7 +55,7 @@ fn ts_103_only_a_full_object_id_reaches_diff_tree() {
 }
 
 #[test]
-fn ts_02_requests_are_taken_within_their_bounds() {
+fn requests_are_taken_within_their_bounds() {
     for (request, named) in [
         (json!({ "target": "all" }), "target"),
         (json!({ "target": null }), "target"),
@@ -84,7 +84,7 @@ fn ts_02_requests_are_taken_within_their_bounds() {
 }
 
 #[test]
-fn ts_106_why_git_did_not_answer() {
+fn why_git_did_not_answer() {
     let ended = |ending| {
         Ok(Exit {
             ending,

@@ -12,7 +12,7 @@ fn changed(code: &str, path: &str) -> String {
 }
 
 #[test]
-fn ts_06_names_that_are_not_utf_8_are_shown_with_replacements() {
+fn names_that_are_not_utf_8_are_shown_with_replacements() {
     let mut bytes = changed("M.", "").into_bytes();
     bytes.pop();
     bytes.extend(b"a\xff b\0? \x80\0");
@@ -44,7 +44,7 @@ fn unknown_headers_and_records_are_skipped() {
 }
 
 #[test]
-fn ts_09_what_the_host_cut_is_left_out_and_said() {
+fn what_the_host_cut_is_left_out_and_said() {
     let rename = format!("2 R. N... 100644 100644 100644 {OID} {OID} R100 new\0old\0");
     let text = format!("{}{rename}", changed("M.", "a"));
     let whole = status_of(text.as_bytes(), false);

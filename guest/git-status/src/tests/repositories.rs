@@ -4,7 +4,7 @@ use super::*;
 use serde_json::json;
 
 #[test]
-fn ts_92_branches_unborn_named_and_detached() {
+fn branches_unborn_named_and_detached() {
     let mut site = Site::new();
     let unborn = site.answer("{}");
     assert_eq!(
@@ -37,7 +37,7 @@ fn ts_92_branches_unborn_named_and_detached() {
 }
 
 #[test]
-fn ts_93_upstreams_ahead_behind_and_gone() {
+fn upstreams_ahead_behind_and_gone() {
     let mut site = Site::new();
     site.commit();
     let alone = site.answer("{}");
@@ -85,7 +85,7 @@ fn ts_93_upstreams_ahead_behind_and_gone() {
 }
 
 #[test]
-fn ts_94_ts_95_staged_unstaged_untracked_and_renamed() {
+fn staged_unstaged_untracked_and_renamed() {
     let mut site = Site::new();
     for name in ["both", "staged", "gone", "old name", "typed"] {
         site.write(name, &format!("{name}\n").repeat(20));
@@ -121,12 +121,12 @@ fn ts_94_ts_95_staged_unstaged_untracked_and_renamed() {
         (&status["conflicted"], &status["truncated"]),
         (&json!([]), &json!(false))
     );
-    // TS-97: the same from a directory below.
+    // The same from a directory below.
     assert_eq!(site.answer(r#"{"path":"dir"}"#), status);
 }
 
 #[test]
-fn ts_95_a_rename_in_the_work_tree_is_not_staged() {
+fn a_rename_in_the_work_tree_is_not_staged() {
     let mut site = Site::new();
     site.write("old", &"line\n".repeat(20));
     site.commit();
@@ -144,7 +144,7 @@ fn ts_95_a_rename_in_the_work_tree_is_not_staged() {
 }
 
 #[test]
-fn ts_96_unmerged_paths_stand_only_in_conflicted() {
+fn unmerged_paths_stand_only_in_conflicted() {
     let mut site = Site::new();
     site.write("both", "base\n");
     site.write("deleted", "base\n");
@@ -173,7 +173,7 @@ fn ts_96_unmerged_paths_stand_only_in_conflicted() {
 }
 
 #[test]
-fn ts_97_arrays_are_sorted_by_bytes_and_each_is_cut() {
+fn arrays_are_sorted_by_bytes_and_each_is_cut() {
     let mut site = Site::new();
     for name in ["b", "a/z", "a-", "é", "Z"] {
         site.write(name, "x");
@@ -188,7 +188,7 @@ fn ts_97_arrays_are_sorted_by_bytes_and_each_is_cut() {
 }
 
 #[test]
-fn ts_98_no_repository_a_bare_one_and_a_broken_one() {
+fn no_repository_a_bare_one_and_a_broken_one() {
     let failure = |site: &mut Site| {
         let error = crate::run(site, b"{}").unwrap_err();
         (error.code(), error.details().unwrap().to_owned())

@@ -5,7 +5,7 @@ use kit::host::process::Target;
 use serde_json::json;
 
 #[test]
-fn ts_91_git_is_asked_with_exactly_this_command() {
+fn git_is_asked_with_exactly_this_command() {
     let mut host = answering(b"", false);
     crate::run(&mut host, br#"{"path":"a/../b"}"#).unwrap();
     let [command] = host.asked.as_slice() else {
@@ -26,7 +26,7 @@ fn ts_91_git_is_asked_with_exactly_this_command() {
 }
 
 #[test]
-fn ts_02_requests_are_taken_within_their_bounds() {
+fn requests_are_taken_within_their_bounds() {
     for (request, named) in [
         (json!({ "path": 1 }), "path"),
         (json!({ "path": "a".repeat(4097) }), "path"),
@@ -51,7 +51,7 @@ fn ts_02_requests_are_taken_within_their_bounds() {
 }
 
 #[test]
-fn ts_98_ts_62_why_git_did_not_run() {
+fn why_git_did_not_run() {
     for (error, code, details) in [
         (
             ProcessError::NotFound,

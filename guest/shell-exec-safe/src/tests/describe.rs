@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn ts_07_describe_is_compact_json_of_four_members() {
+fn describe_is_compact_json_of_four_members() {
     let text = crate::describe();
     let describe: Value = serde_json::from_str(text).unwrap();
     assert_eq!(serde_json::to_string(&describe).unwrap(), text);

@@ -4,7 +4,7 @@ use super::*;
 use crate::run;
 
 #[test]
-fn ts_62_ts_68_why_nothing_ran() {
+fn why_nothing_ran() {
     for (error, code, details) in [
         (
             ProcessError::Denied,
@@ -49,7 +49,7 @@ fn ts_62_ts_68_why_nothing_ran() {
 }
 
 #[test]
-fn ts_05_a_directory_above_the_workspace_is_denied_before_anything_is_asked() {
+fn a_directory_above_the_workspace_is_denied_before_anything_is_asked() {
     for directory in ["..", "a/../..", "/..", "/workspace/../os"] {
         let mut host = done();
         let request = serde_json::json!({ "argv": ["npm"], "cwd": directory }).to_string();

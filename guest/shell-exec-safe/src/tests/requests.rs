@@ -6,7 +6,7 @@ use kit::host::process::Target;
 use serde_json::json;
 
 #[test]
-fn ts_61_arguments_arrive_as_they_are_and_defaults_hold() {
+fn arguments_arrive_as_they_are_and_defaults_hold() {
     let mut host = done();
     let request = json!({ "argv": ["npm", "a b", "$(id)", "*", "", "é\n"] });
     run(&mut host, request.to_string().as_bytes()).unwrap();
@@ -28,7 +28,7 @@ fn ts_61_arguments_arrive_as_they_are_and_defaults_hold() {
 }
 
 #[test]
-fn ts_61_the_program_is_a_bare_name() {
+fn the_program_is_a_bare_name() {
     for name in [
         "", ".", "..", "-x", "./npm", "/bin/sh", "a/b", "a b", "a\n", "é", "a;b", ".npm",
     ] {
@@ -49,7 +49,7 @@ fn ts_61_the_program_is_a_bare_name() {
 }
 
 #[test]
-fn ts_61_bounds_are_not_clamped() {
+fn bounds_are_not_clamped() {
     let long = "x".repeat(131_072);
     for (request, named) in [
         (json!({}), "argv"),
@@ -91,7 +91,7 @@ fn ts_61_bounds_are_not_clamped() {
 }
 
 #[test]
-fn ts_64_a_program_that_ran_is_a_success() {
+fn a_program_that_ran_is_a_success() {
     let mut host = host(Ok(exit(Ending::Exited(3), b"out\n", b"err\xff\n")));
     let answer = run(&mut host, br#"{"argv":["npm","test"]}"#).unwrap();
     assert_eq!(
@@ -103,7 +103,7 @@ fn ts_64_a_program_that_ran_is_a_success() {
 }
 
 #[test]
-fn ts_64_ts_65_signals_and_timeouts_are_told_apart() {
+fn signals_and_timeouts_are_told_apart() {
     for (ending, code, signal, timed_out) in [
         (Ending::Signaled(9), 137, json!("SIGKILL"), false),
         (Ending::Signaled(40), 168, json!("SIG40"), false),
@@ -121,7 +121,7 @@ fn ts_64_ts_65_signals_and_timeouts_are_told_apart() {
 }
 
 #[test]
-fn ts_66_each_stream_has_its_own_limit_and_flag() {
+fn each_stream_has_its_own_limit_and_flag() {
     let mut host = host(Ok(exit(Ending::Exited(0), "ab€".as_bytes(), b"abc")));
     let answer = run(&mut host, br#"{"argv":["npm"],"max_output_bytes":4}"#).unwrap();
     let answer: Value = serde_json::from_slice(&answer).unwrap();
