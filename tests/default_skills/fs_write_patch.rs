@@ -280,6 +280,41 @@ fn ts_45_ts_12_a_malformed_diff_changes_nothing() {
     desk.refused(ID, &third, "malformed", &json!({"line": 3}));
 }
 
+/// What a careful person would apply is applied, and the answer says how it was read.
+#[test]
+fn what_is_read_otherwise_than_it_is_written_is_noted() {
+    // A diff that turns the line `1` of `f` into `2`, and what its note says.
+    #[rustfmt::skip]
+    let rows = [
+        ("--- a/f\n+++ b/f\n@@ -1,7 +1,2 @@\n-1\n+2\n```\n", "has 1 and 1"),
+        ("--- a/f\n+++ b/f\n@@ ... @@\n-1\n+2\n", "no line numbers"),
+        ("--- i/f\n+++ w/f\n@@ -1 +1 @@\n-1\n+2\n", "i/ and w/"),
+        ("--- old/f\n+++ new/f\n@@ -1 +1 @@\n-1\n+2\n", "old/ and new/"),
+        ("--- b\\f\n+++ a\\f\n@@ -1 +1 @@\n-1\n+2\n", "backslashes"),
+    ];
+    for (diff, noted) in rows {
+        let desk = Desk::writing();
+        desk.write("f", "1\n");
+        let response = patch(&desk, diff, &json!({}));
+        assert_eq!(response["applied"], true, "{response}");
+        assert!(response["notes"].to_string().contains(noted), "{response}");
+        assert_eq!(desk.read("f"), b"2\n", "{diff}");
+    }
+    let desk = Desk::writing();
+    desk.write("f", "1\n2\n");
+    let twice = [
+        section("f", "1", "3"),
+        "--- a/f\n+++ b/f\n@@ -2 +2 @@\n-2\n+4\n".into(),
+    ]
+    .concat();
+    let files = applied(&desk, &twice, &json!({}));
+    assert_eq!(
+        files,
+        json!([{"path": "f", "action": "modified", "hunks": 2}])
+    );
+    assert_eq!(desk.read("f"), b"3\n4\n");
+}
+
 #[test]
 fn ts_46_prefixes_are_stripped_where_all_names_have_them() {
     let plain = "--- x/f\n+++ x/f\n@@ -1 +1 @@\n-1\n+2\n".to_owned();

@@ -101,39 +101,40 @@ fn check<'t>(
     if target.sections.iter().any(|section| section.binary) {
         return Err((Reason::BinaryPatch, "a binary patch cannot be applied"));
     }
-    let absent = || match files.at(&target.path) {
-        State::Missing => Ok(()),
-        State::Regular(_) | State::NotRegular => {
+    let there = files.at(&target.path);
+    let no_hunks = target
+        .sections
+        .iter()
+        .all(|section| section.hunks.is_empty());
+    let (action, makes) = match target.kind {
+        Kind::Modify if target.may_create() && matches!(there, State::Missing) => {
+            return Ok((Action::Created, None));
+        }
+        Kind::Modify if no_hunks => (Action::Mode, false),
+        Kind::Modify => (Action::Modified, false),
+        Kind::Delete => (Action::Deleted, false),
+        Kind::Create => (Action::Created, true),
+        Kind::Rename => (Action::Renamed, true),
+        Kind::Copy => (Action::Copied, true),
+    };
+    let old = match files.at(target.content_path()) {
+        _ if target.kind == Kind::Create => None,
+        State::Regular(file) => Some(file),
+        State::NotRegular => return Err((Reason::NotRegular, "not a regular file")),
+        State::Missing | State::Blocked => {
+            let what = "the file that the section changes does not exist";
+            return Err((Reason::TargetMissing, what));
+        }
+    };
+    match there {
+        State::Regular(_) | State::NotRegular if makes => {
             Err((Reason::TargetExists, "the file to be made exists already"))
         }
-        State::Blocked => {
+        State::Blocked if makes => {
             let what = "a file stands where a directory of the file to be made would be";
             Err((Reason::TargetExists, what))
         }
-    };
-    let present = || match files.at(target.content_path()) {
-        State::Regular(file) => Ok(Some(file)),
-        State::NotRegular => Err((Reason::NotRegular, "not a regular file")),
-        State::Missing | State::Blocked => Err((
-            Reason::TargetMissing,
-            "the file that the section changes does not exist",
-        )),
-    };
-    match target.kind {
-        Kind::Modify if target.may_create() && absent().is_ok() => Ok((Action::Created, None)),
-        Kind::Modify
-            if target
-                .sections
-                .iter()
-                .all(|section| section.hunks.is_empty()) =>
-        {
-            Ok((Action::Mode, present()?))
-        }
-        Kind::Modify => Ok((Action::Modified, present()?)),
-        Kind::Delete => Ok((Action::Deleted, present()?)),
-        Kind::Create => absent().map(|()| (Action::Created, None)),
-        Kind::Rename => Ok((Action::Renamed, present()?)).and_then(|both| absent().map(|()| both)),
-        Kind::Copy => Ok((Action::Copied, present()?)).and_then(|both| absent().map(|()| both)),
+        _ => Ok((action, old)),
     }
 }
 

@@ -190,9 +190,8 @@ impl<'r> Names<'r> {
         }
         let names = [&section.old, &section.new];
         if names.into_iter().flatten().any(|name| name.windows) {
-            target
-                .notes
-                .push("the backslashes of the name are taken for slashes".to_owned());
+            let note = "the backslashes of the name are taken for slashes";
+            target.notes.push(note.to_owned());
         }
         Ok(target)
     }
@@ -222,39 +221,31 @@ impl<'r> Names<'r> {
             (None, None) => return Err(malformed(section.line, "the section names no file")),
         };
         let both = |strip| Ok::<_, SkillError>((self.path(old, strip)?, self.path(new, strip)?));
-        let strip = match self.strip {
-            Strip::None => false,
-            Strip::One => true,
-            Strip::Auto => {
-                let (Some((a, rest)), Some((b, same))) = (split(old), split(new)) else {
-                    return one_of(section, both(false)?);
-                };
-                let known = PREFIXES
-                    .iter()
-                    .any(|pair| *pair == (a, b) || *pair == (b, a));
-                let mut paths = Vec::new();
-                if a != b && (known || rest == same) {
-                    paths = one_of(section, both(true)?)?;
-                    target.unsure = !known;
-                    if (a, b) != ("a", "b") {
-                        target
-                            .notes
-                            .push(format!("{a}/ and {b}/ are taken for prefixes of the names"));
-                    }
-                }
-                let (old, new) = both(false)?;
-                if paths.is_empty() {
-                    paths = one_of(section, (old, new))?;
-                    if a == b && ["a", "b"].contains(&a) {
-                        paths.push(both(true)?.1);
-                    }
-                } else {
-                    paths.extend([new, old]);
-                }
-                return Ok(paths);
-            }
+        if self.strip != Strip::Auto {
+            return one_of(section, both(self.strip == Strip::One)?);
+        }
+        let as_they_are = both(false)?;
+        let (Some((a, rest)), Some((b, same))) = (split(old), split(new)) else {
+            return one_of(section, as_they_are);
         };
-        one_of(section, both(strip)?)
+        let known = PREFIXES
+            .iter()
+            .any(|pair| [*pair, (pair.1, pair.0)].contains(&(a, b)));
+        if a != b && (known || rest == same) {
+            target.unsure = !known;
+            if (a, b) != ("a", "b") {
+                let note = format!("{a}/ and {b}/ are taken for prefixes of the names");
+                target.notes.push(note);
+            }
+            let mut paths = one_of(section, both(true)?)?;
+            paths.extend([as_they_are.1, as_they_are.0]);
+            return Ok(paths);
+        }
+        let mut paths = one_of(section, as_they_are)?;
+        if a == b && ["a", "b"].contains(&a) {
+            paths.push(both(true)?.1);
+        }
+        Ok(paths)
     }
 
     /// The path that a name stands for, which may be written as far as its text tells.

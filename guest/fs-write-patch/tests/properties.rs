@@ -97,6 +97,30 @@ proptest! {
     }
 
     #[test]
+    fn wrong_counts_lead_to_the_right_text_or_to_nothing(
+        old in text(), new in text(), context in 1..4_usize, wrong in vec(0..4_usize, 20),
+    ) {
+        let mut wrong = wrong.into_iter().cycle();
+        let mut diff = String::from("--- a/f\n+++ b/f\n");
+        for line in hunks(&old, &new, context).split_inclusive('\n') {
+            // Texts have lines that look like headers, but behind a mark.
+            if line.starts_with("@@ -") {
+                let starts: Vec<_> = line.split(' ').skip(1).take(2).map(|side| side.split(',').next().unwrap()).collect();
+                diff += &format!("@@ {},{} {},{} @@\n", starts[0], wrong.next().unwrap(), starts[1], wrong.next().unwrap());
+            } else {
+                diff += line;
+            }
+        }
+        let mut host = Host::new(&[("f", &old)]);
+        match call(&mut host, &diff, json!({})) {
+            Ok(answer) if answer["applied"] == true => {
+                prop_assert_eq!(host.text("f"), Some(&*new), "{} {}", diff, answer);
+            }
+            _ => prop_assert_eq!(host.text("f"), Some(&*old), "{}", diff),
+        }
+    }
+
+    #[test]
     fn lines_before_a_hunk_move_it(old in text(), new in text(), before in vec("[p-s]{3}\n", 0..9)) {
         // With all lines as context there is one place for it.
         let body = hunks(&old, &new, 99);

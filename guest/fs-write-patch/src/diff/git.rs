@@ -71,7 +71,10 @@ pub(super) fn section<'a>(lines: &mut Lines<'a>) -> Result<Section<'a>, SkillErr
         let what = "a --- line and a +++ line belong together";
         return Err(malformed(lines.number(), what));
     } else if section.moved.is_none() {
-        if section.kind == Kind::Modify && section.mode.is_none() && !section.binary {
+        let is_empty = section.mode.is_none() && !section.binary;
+        if lines.at("@@") {
+            section.hunks = hunk::read_all(lines, section.kind == Kind::Create)?;
+        } else if section.kind == Kind::Modify && is_empty {
             return Err(malformed(line, "the section changes nothing"));
         }
         let (old, new) = names?;

@@ -14,8 +14,6 @@ const MAX_MISSING: usize = 3;
 /// One hunk.
 #[derive(Debug, Clone)]
 pub(crate) struct Hunk<'a> {
-    /// The line of the diff where its header stands, from 1.
-    pub(crate) line: usize,
     /// Lines of the old file before it, if its header says so.
     pub(crate) position: Option<usize>,
     pub(crate) lines: Vec<Line<'a>>,
@@ -246,7 +244,6 @@ fn checked(line: usize, mut body: Vec<Line<'_>>, creates: bool) -> Result<Hunk<'
     }
     if body.iter().any(|line| line.kind != LineKind::Context) {
         return Ok(Hunk {
-            line,
             position: None,
             lines: body,
             ends_file: old || new,

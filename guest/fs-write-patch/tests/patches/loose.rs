@@ -64,6 +64,12 @@ fn where_the_counts_are_wrong_or_absent_the_lines_decide() {
 }
 
 #[test]
+fn hunks_may_follow_the_first_line_of_git() {
+    let diff = "diff --git a/f b/f\nindex 1..2 100644\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n";
+    assert_eq!(loose(ABC, diff).0, "a\nB\nc\n");
+}
+
+#[test]
 fn a_hunk_is_never_applied_in_part() {
     for (diff, line) in [
         // The text is cut off.

@@ -242,7 +242,6 @@ fn what_is_malformed_names_its_line_and_changes_nothing() {
         ),
         (&format!("{git}new file mode 100644\n{EDIT_F}"), 1),
         (&format!("{git}--- a/f\n@@ -1 +1 @@\n-a\n+b\n"), 2),
-        (&format!("{git}@@ -1 +1 @@\n-a\n+b\n"), 1),
         ("diff --git a/f b/gg\nnew mode 100755\n", 1),
         ("diff --git a/f b/g\nnew mode 100755\n", 1),
         (
