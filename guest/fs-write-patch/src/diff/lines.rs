@@ -60,9 +60,10 @@ impl<'a> Lines<'a> {
         self.at("--- ") && self.after().at("+++ ")
     }
 
-    /// Whether the next line is what separates a mail from its signature.
+    /// Whether the next line is what separates a mail from its signature, and no removed line of a hunk that goes on.
     pub(super) fn at_signature(&self) -> bool {
         matches!(self.peek(), Some("-- " | "--"))
+            && !self.after().rest.starts_with([' ', '+', '-', '@'])
     }
 
     /// Whether the next line cannot belong to a hunk whose counts are no help: the end of the text, the beginning of

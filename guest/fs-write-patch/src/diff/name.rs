@@ -66,10 +66,10 @@ pub(super) fn pair(text: &str, line: usize) -> Result<(Name<'_>, Name<'_>), Skil
         return Ok((old, whole(new, line)?));
     }
     if text.ends_with('"') {
-        let (old, new) = text.split_once(" \"").ok_or_else(unclear)?;
-        // The blank goes, the quote stays.
-        let new = text.get(text.len().saturating_sub(new.len().saturating_add(1))..);
-        return Ok((whole(old, line)?, whole(new.unwrap_or_default(), line)?));
+        let (old, new) = text
+            .split_at_checked(text.find(" \"").ok_or_else(unclear)?)
+            .ok_or_else(unclear)?;
+        return Ok((whole(old, line)?, whole(new.trim_start(), line)?));
     }
     let (old, new) = text.split_at_checked(text.len() / 2).ok_or_else(unclear)?;
     let new = new.strip_prefix(' ').ok_or_else(unclear)?;

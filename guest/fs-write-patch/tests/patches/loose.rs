@@ -54,6 +54,12 @@ fn where_the_counts_are_wrong_or_absent_the_lines_decide() {
     // The last context line is missing.
     let (text, notes) = loose(ABC, &format!("{HEAD}@@ -1,3 +1,3 @@\n a\n-b\n+B\n"));
     assert_eq!((&*text, notes.len()), ("a\nB\nc\n", 1));
+    // A removed line that looks like the beginning of a signature.
+    let (text, notes) = loose(
+        "a\n- \nb\n",
+        &format!("{HEAD}@@ -1 +1 @@\n-a\n+A\n-- \n b\n"),
+    );
+    assert_eq!((&*text, notes.len()), ("A\nb\n", 1));
     // The next section begins where the hunk ends.
     let both = format!(
         "{HEAD}@@ -1,7 +1,7 @@\n a\n-b\n+B\n c\n{}",
