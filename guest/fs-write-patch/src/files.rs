@@ -47,7 +47,7 @@ pub(crate) enum Need {
 }
 
 impl Files {
-    /// Reads these paths, each with the most that is needed of it.
+    /// Reads these paths, each with the most that is needed of it. One that `may_fail` and does counts as missing.
     ///
     /// # Errors
     /// `denied` outside the grant and for a symbolic link in any component, `too_large` for a file over 16,777,216
@@ -56,12 +56,20 @@ impl Files {
         &mut self,
         host: &mut impl ReadFiles,
         needs: impl Iterator<Item = (&'p Path, Need)>,
+        may_fail: bool,
     ) -> Result<(), SkillError> {
         let mut paths = BTreeMap::new();
         for (path, need) in needs {
+            if self.states.contains_key(path.absolute()) {
+                continue;
+            }
             let known = paths.entry(path.absolute()).or_insert((path, need));
             known.1 = known.1.max(need);
         }
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let forgive = |error| if may_fail { Ok(()) } else { Err(error) };
         let requests: Vec<_> = paths
             .values()
             .map(|(path, need)| match need {
@@ -74,7 +82,7 @@ impl Files {
             if answer == Err(FsError::TooLarge) {
                 long.push(*path);
             } else {
-                self.keep(path, answer)?;
+                self.keep(path, answer).or_else(forgive)?;
             }
         }
         for paths in long.chunks(LONG_FILES) {
@@ -83,28 +91,10 @@ impl Files {
                 .map(|path| request(path, u32::MAX, Overflow::Refuse))
                 .collect();
             for (path, answer) in paths.iter().zip(host.read(&requests)) {
-                self.keep(path, answer)?;
+                self.keep(path, answer).or_else(forgive)?;
             }
         }
         Ok(())
-    }
-
-    /// Reads paths that the diff may mean; one that cannot be read is not meant.
-    pub(crate) fn read_others(&mut self, host: &mut impl ReadFiles, paths: &[&Path]) {
-        let new: Vec<_> = paths
-            .iter()
-            .filter(|path| !self.states.contains_key(path.absolute()))
-            .collect();
-        let requests: Vec<_> = new
-            .iter()
-            .map(|path| request(path, u32::MAX, Overflow::Refuse))
-            .collect();
-        if requests.is_empty() {
-            return;
-        }
-        for (path, answer) in new.iter().zip(host.read(&requests)) {
-            let _ = self.keep(path, answer);
-        }
     }
 
     /// What stands at a path that was read.

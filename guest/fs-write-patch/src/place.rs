@@ -86,7 +86,7 @@ impl Side<'_, '_> {
     fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for line in self.lines {
-            bytes.extend_from_slice(&self.form.of(line.text.as_bytes()));
+            bytes.extend_from_slice(&self.form.compared(line.text.as_bytes()));
             if line.ended || self.form != Form::Exact {
                 bytes.push(b'\n');
             }
@@ -342,7 +342,7 @@ impl<'a> Placer<'a> {
         };
         let differs = |(wanted, line): &(&&Line<'_>, usize)| {
             *line >= self.exact.len()
-                || form.of(wanted.text.as_bytes()) != form.of(self.file_line(*line))
+                || form.compared(wanted.text.as_bytes()) != form.compared(self.file_line(*line))
         };
         let (wanted, line) = old.iter().zip(at..).find(differs)?;
         let (number, of_file) = (wanted.number, line.saturating_add(1));

@@ -110,13 +110,13 @@ pub(crate) fn resolve<'a>(
     let targets = sections.iter().map(|section| names.target(section));
     let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
     let mut files = Files::default();
-    files.read(host, targets.iter().flat_map(Target::needs))?;
+    files.read(host, targets.iter().flat_map(Target::needs), false)?;
     let open: Vec<_> = targets
         .iter_mut()
         .filter(|target| target.is_open(&files))
         .collect();
-    let others: Vec<_> = open.iter().flat_map(|target| &target.others).collect();
-    files.read_others(host, &others);
+    let others = open.iter().flat_map(|target| &target.others);
+    files.read(host, others.map(|path| (path, Need::Content)), true)?;
     for target in open {
         target.choose(&files)?;
     }

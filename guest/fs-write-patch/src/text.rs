@@ -18,7 +18,7 @@ pub(crate) enum Form {
 
 impl Form {
     /// What is compared of a line, which is given without its newline.
-    pub(crate) fn of(self, line: &[u8]) -> Cow<'_, [u8]> {
+    pub(crate) fn compared(self, line: &[u8]) -> Cow<'_, [u8]> {
         match self {
             Self::Exact => Cow::Borrowed(line),
             Self::Trimmed => Cow::Borrowed(line.trim_ascii_end()),
@@ -55,7 +55,7 @@ impl<'a> Text<'a> {
         }
         let mut text = Vec::with_capacity(bytes.len().saturating_add(1));
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-            text.extend_from_slice(&form.of(line.strip_suffix(b"\n").unwrap_or(line)));
+            text.extend_from_slice(&form.compared(line.strip_suffix(b"\n").unwrap_or(line)));
             text.push(b'\n');
         }
         Self::index(Cow::Owned(text))
