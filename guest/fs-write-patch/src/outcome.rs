@@ -3,7 +3,7 @@
 use kit::SkillError;
 use kit::host::fs_read::File;
 
-use crate::diff::{Kind, Mode};
+use crate::diff::Kind;
 use crate::files::{Files, MAX_FILE_BYTES, State};
 use crate::place;
 use crate::response::{Action, Reason, Rejects};
@@ -69,15 +69,9 @@ pub(crate) fn compute<'t>(
         rejects.add(&target.path, 0, Reason::NotEmpty, message);
         return None;
     }
-    let mode = target
-        .sections
-        .iter()
-        .rev()
-        .find_map(|section| section.mode);
-    let executable = match mode {
-        Some(mode) => mode == Mode::Executable,
-        None => old.is_some_and(|file| file.executable),
-    };
+    let stated = target.sections.iter().rev();
+    let stated = stated.filter_map(|section| section.executable).next();
+    let executable = stated.unwrap_or_else(|| old.is_some_and(|file| file.executable));
     Some(Outcome {
         target,
         action,

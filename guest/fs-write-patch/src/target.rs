@@ -10,7 +10,7 @@ use kit::host::ReadFiles;
 use kit::path::{MAX_PATH_BYTES, Path};
 use serde_json::json;
 
-use crate::diff::{Form, Kind, Name, Section, malformed};
+use crate::diff::{Kind, Name, Section, malformed};
 use crate::files::{Files, Need};
 use crate::request::{Request, Strip};
 
@@ -303,18 +303,17 @@ fn split<'n>(name: &'n Name<'_>) -> Option<(&'n str, &'n str)> {
 /// Bare sections compare a file with a copy under another name, `x.orig` and `x`: the new name is meant, unless
 /// it is the old one and something behind it.
 fn one_of(section: &Section<'_>, (old, new): (Path, Path)) -> Result<Vec<Path>, SkillError> {
-    match section.form {
-        Form::Git if old != new => Err(malformed(
-            section.line,
-            &format!(
-                "the two sides name different files without rename or copy lines: {} and {}",
-                old.shown(),
-                new.shown()
-            ),
-        )),
-        Form::Plain if new.absolute().starts_with(old.absolute()) => Ok(vec![old, new]),
-        Form::Git | Form::Plain => Ok(vec![new, old]),
+    if section.git && old != new {
+        let (old, new) = (old.shown(), new.shown());
+        let what = format!(
+            "the two sides name different files without rename or copy lines: {old} and {new}"
+        );
+        return Err(malformed(section.line, &what));
     }
+    if new.absolute().starts_with(old.absolute()) {
+        return Ok(vec![old, new]);
+    }
+    Ok(vec![new, old])
 }
 
 /// `denied` for a name.

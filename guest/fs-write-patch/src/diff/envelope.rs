@@ -6,7 +6,7 @@
 use kit::SkillError;
 
 use super::lines::Lines;
-use super::{Form, Kind, Section, hunk, malformed, name};
+use super::{Kind, Section, hunk, malformed, name};
 
 /// What begins a section, and what it does.
 const BEGINNINGS: [(&str, Kind); 3] = [
@@ -25,7 +25,7 @@ pub(super) fn section<'a>(lines: &mut Lines<'a>) -> Result<Option<Section<'a>>, 
     };
     lines.next();
     let name = name::whole(text.trim(), line)?;
-    let mut section = Section::new(line, Form::Plain, kind);
+    let mut section = Section::new(line, false, kind);
     (section.old, section.new) = (Some(name.clone()), Some(name.clone()));
     section.deletes_all = kind == Kind::Delete;
     if let Some(text) = lines

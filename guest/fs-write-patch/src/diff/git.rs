@@ -4,7 +4,7 @@ use kit::SkillError;
 
 use super::lines::Lines;
 use super::name::{self, Name};
-use super::{Form, Kind, Mode, Section, hunk, malformed};
+use super::{Kind, Section, hunk, malformed};
 
 /// What the lines of an extended header begin with.
 const KEYS: [&str; 11] = [
@@ -34,7 +34,7 @@ pub(super) fn section<'a>(lines: &mut Lines<'a>) -> Result<Section<'a>, SkillErr
     let line = lines.number();
     let first = lines.next().unwrap_or_default();
     let mut header = Header {
-        section: Section::new(line, Form::Git, Kind::Modify),
+        section: Section::new(line, true, Kind::Modify),
         from: None,
         to: None,
     };
@@ -71,7 +71,7 @@ pub(super) fn section<'a>(lines: &mut Lines<'a>) -> Result<Section<'a>, SkillErr
         let what = "a --- line and a +++ line belong together";
         return Err(malformed(lines.number(), what));
     } else if section.moved.is_none() {
-        let is_empty = section.mode.is_none() && !section.binary;
+        let is_empty = section.executable.is_none() && !section.binary;
         if lines.at("@@") {
             section.hunks = hunk::read_all(lines, section.kind == Kind::Create)?;
         } else if section.kind == Kind::Modify && is_empty {
@@ -123,9 +123,11 @@ impl<'a> Header<'a> {
             "rename to " | "copy to " => once(&mut self.to, name::whole(rest, line)?, line)?,
             "new mode " | "new file mode " => {
                 let mode = self.mode(rest, line)?;
-                once(&mut self.section.mode, mode, line)?;
+                once(&mut self.section.executable, mode, line)?;
             }
-            "old mode " | "deleted file mode " => drop(self.mode(rest, line)?),
+            "old mode " | "deleted file mode " => {
+                self.mode(rest, line)?;
+            }
             "index " => {
                 if let Some((_, mode)) = rest.split_once(' ') {
                     self.mode(mode, line)?;
@@ -136,16 +138,14 @@ impl<'a> Header<'a> {
         Ok(true)
     }
 
-    fn mode(&mut self, text: &str, line: usize) -> Result<Mode, SkillError> {
-        match text.trim_ascii_end() {
-            "100644" => Ok(Mode::Regular),
-            "100755" => Ok(Mode::Executable),
-            other if !other.is_empty() && other.bytes().all(|b| matches!(b, b'0'..=b'7')) => {
-                self.section.other_mode = true;
-                Ok(Mode::Other)
-            }
-            _ => Err(malformed(line, "not a file mode")),
+    /// Whether a mode is that of an executable file.
+    fn mode(&mut self, text: &str, line: usize) -> Result<bool, SkillError> {
+        let text = text.trim_ascii_end();
+        if text.is_empty() || !text.bytes().all(|byte| matches!(byte, b'0'..=b'7')) {
+            return Err(malformed(line, "not a file mode"));
         }
+        self.section.other_mode |= !["100644", "100755"].contains(&text);
+        Ok(text == "100755")
     }
 }
 

@@ -115,11 +115,21 @@ fn read<'a>(lines: &mut Lines<'a>, creates: bool) -> Result<Hunk<'a>, SkillError
     let count = |other| hunk.lines.iter().filter(|line| line.kind != other).count();
     let counts = (count(LineKind::Added), count(LineKind::Removed));
     if stated != counts {
-        check_counts(line, stated, counts, lines, creates)?;
-        hunk.note = Some(format!(
+        let missing = |stated: usize, found: usize| stated.saturating_sub(found) > MAX_MISSING;
+        let cut = missing(stated.0, counts.0) || missing(stated.1, counts.1);
+        let note = format!(
             "the header of the hunk at line {line} of the diff says {} old and {} new lines, it has {} and {}",
             stated.0, stated.1, counts.0, counts.1
-        ));
+        );
+        if lines.peek().is_none() && cut {
+            let what = format!("the text ends here, and {note}");
+            return Err(malformed(lines.number(), &what));
+        }
+        if counts.0 == 0 && stated.0 > 0 && !creates {
+            let what = "the header says where old lines stand and the hunk has none";
+            return Err(malformed(line, what));
+        }
+        hunk.note = Some(note);
     }
     // A side without lines names the line that it follows.
     hunk.position = Some(start.saturating_sub(usize::from(counts.0 > 0)));
@@ -132,8 +142,7 @@ pub(super) fn without_header<'a>(
     line: usize,
     creates: bool,
 ) -> Result<Hunk<'a>, SkillError> {
-    let body = uncounted(lines)?;
-    checked(line, body, creates)
+    checked(line, uncounted(lines)?, creates)
 }
 
 /// Takes the lines that the counts cover; none if others are there.
@@ -198,30 +207,6 @@ fn refuse_rest(lines: &Lines<'_>) -> Result<(), SkillError> {
     }
     if rest.peek() == Some("~") {
         return Err(malformed(rest.number(), "a word diff cannot be applied"));
-    }
-    Ok(())
-}
-
-/// Refuses counts that are not merely wrong.
-fn check_counts(
-    line: usize,
-    stated: (usize, usize),
-    found: (usize, usize),
-    lines: &Lines<'_>,
-    creates: bool,
-) -> Result<(), SkillError> {
-    let missing = |stated: usize, found: usize| stated.saturating_sub(found) > MAX_MISSING;
-    let cut = missing(stated.0, found.0) || missing(stated.1, found.1);
-    if lines.peek().is_none() && cut {
-        let what = format!(
-            "the text ends inside the hunk of line {line}, whose header says {} old and {} new lines: it has {} and {}",
-            stated.0, stated.1, found.0, found.1
-        );
-        return Err(malformed(lines.number(), &what));
-    }
-    if found.0 == 0 && stated.0 > 0 && !creates {
-        let what = "the header says where old lines stand and the hunk has none";
-        return Err(malformed(line, what));
     }
     Ok(())
 }

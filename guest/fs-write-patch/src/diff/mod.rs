@@ -35,32 +35,13 @@ pub(crate) enum Kind {
     Copy,
 }
 
-/// The mode a file gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// `100644`
-    Regular,
-    /// `100755`
-    Executable,
-    /// A link, a submodule, or bits that no file gets here.
-    Other,
-}
-
-/// How a section is written, which decides what its names may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// `diff --git`
-    Git,
-    /// Bare `---` and `+++` lines.
-    Plain,
-}
-
 /// What a diff says about one file, or about two of which one becomes the other.
 #[derive(Debug)]
 pub(crate) struct Section<'a> {
     /// Where it begins: the line of the diff, from 1.
     pub(crate) line: usize,
-    pub(crate) form: Form,
+    /// It begins with `diff --git`.
+    pub(crate) git: bool,
     pub(crate) kind: Kind,
     /// The name of the old side; none if it is not known.
     pub(crate) old: Option<Name<'a>>,
@@ -68,8 +49,8 @@ pub(crate) struct Section<'a> {
     pub(crate) new: Option<Name<'a>>,
     /// Source and destination of a rename or copy; these names carry no prefix.
     pub(crate) moved: Option<(Name<'a>, Name<'a>)>,
-    /// The mode that the file gets, if the section says so.
-    pub(crate) mode: Option<Mode>,
+    /// Whether the file gets the mode 100755 or 100644, if the section says so.
+    pub(crate) executable: Option<bool>,
     /// A mode of either side is not that of a file that can be patched.
     pub(crate) other_mode: bool,
     /// It says that a binary file changes, and not how, or in a form that is not read.
@@ -80,16 +61,16 @@ pub(crate) struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// A section of this form that says nothing yet.
-    fn new(line: usize, form: Form, kind: Kind) -> Self {
+    /// A section that says nothing yet.
+    fn new(line: usize, git: bool, kind: Kind) -> Self {
         Self {
             line,
-            form,
+            git,
             kind,
             old: None,
             new: None,
             moved: None,
-            mode: None,
+            executable: None,
             other_mode: false,
             binary: false,
             deletes_all: false,
@@ -99,7 +80,7 @@ impl<'a> Section<'a> {
 
     /// Whether a bare section whose file does not exist makes it: its only hunk adds lines to nothing.
     pub(crate) fn may_create(&self) -> bool {
-        self.form == Form::Plain
+        !self.git
             && self.kind == Kind::Modify
             && matches!(self.hunks.as_slice(), [hunk] if hunk.adds_to_nothing())
     }
@@ -190,7 +171,7 @@ fn sided<'a>(
         (Some(_), None) => Kind::Delete,
         (None, None) => return Err(malformed(line, "both sides are /dev/null")),
     };
-    let mut section = Section::new(line, Form::Plain, kind);
+    let mut section = Section::new(line, false, kind);
     (section.old, section.new) = (old, new);
     Ok(section)
 }
