@@ -84,6 +84,8 @@ fn others() -> Vec<(&'static str, &'static str, Vec<Value>)> {
         ("json.validate", "assert_formats", flag()),
         ("extract.text", "content_type", text(&[])),
         ("extract.text", "bytes_b64", vec![json!(1), json!([])]),
+        ("extract.text", "path", text(&[long(4_097)])),
+        ("extract.text", "url", text(&[json!(""), long(8_193)])),
     ];
     rows
 }
@@ -416,6 +418,10 @@ fn ts_07_the_input_schema_has_the_bounds() {
         assert!(schema.get("default").is_some(), "{skill} {member}");
     }
     for (skill, member) in REQUIRED {
+        // What it needs depends on where the document is.
+        if skill == "extract.text" {
+            continue;
+        }
         let description = folder.ok(&["describe", skill, "--format", "json"]).json();
         let required = description["input_schema"]["required"].as_array().unwrap();
         assert!(required.contains(&json!(member)), "{skill} {member}");
@@ -521,7 +527,10 @@ fn ts_11_ts_14_writing_needs_its_own_grant() {
 #[test]
 fn ts_13_ts_18_capabilities_of_the_manifests() {
     let rows: [(&str, &[&str]); 10] = [
-        ("extract.text", &[]),
+        (
+            "extract.text",
+            &["fs.read:/os", "fs.read:/workspace", "net.http:*"],
+        ),
         ("fs.read_text", &["fs.read:/os", "fs.read:/workspace"]),
         ("fs.read_tree", &["fs.read:/os", "fs.read:/workspace"]),
         (

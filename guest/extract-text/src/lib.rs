@@ -1,9 +1,10 @@
-//! The component `extract.text`: the text of HTML, Markdown and PDF (TS-131 to TS-140).
+//! The component `extract.text`: the text of HTML, Markdown and PDF.
 //!
-//! It has no effects: a document is bytes in the request, and nothing in it is followed, loaded or run (TS-140).
-//! A document is what a stranger made. Every step takes time about linear in its size, memory is bounded, nothing
-//! recurses as deep as the input says, and what goes beyond a bound is an error that names it.
+//! A document is bytes in the request, a file or what a URL answers. Nothing in it is followed, loaded or run. It is what a
+//! stranger made: where it asks for more than a bound allows, the answer is an error that names the bound, or what was read so
+//! far with a note.
 
+mod document;
 mod error;
 mod html;
 mod markdown;
@@ -16,41 +17,34 @@ mod response;
 mod tests;
 
 use kit::SkillError;
-use kit::host::Host;
+use kit::host::{Fetch, ReadFiles};
 
-use crate::request::{Kind, Request};
+use crate::document::{Document, Kind};
+use crate::request::Request;
 
-kit::component!(crate::describe, crate::run_in_host);
+kit::component!(crate::describe, crate::run);
 
-/// What the component says of itself (TS-07).
+/// Returns what the component says of itself.
 #[must_use]
 pub fn describe() -> &'static str {
     include_str!("describe.json").trim_ascii_end()
 }
 
-/// One call: a request in JSON, answered in JSON.
+/// Answers one call: a request in JSON, answered in JSON.
 ///
 /// # Errors
-///
-/// `invalid_request`, `unsupported`, `malformed` and `too_large`, as TS-131 and TS-139 say.
-pub fn run(request: &[u8]) -> Result<Vec<u8>, SkillError> {
+/// `invalid_request`, `unsupported`, `malformed` and `too_large`; of a path or a URL also what reading or fetching fails with.
+pub fn run(host: &mut (impl ReadFiles + Fetch), request: &[u8]) -> Result<Vec<u8>, SkillError> {
     let Request {
-        kind,
-        input,
+        content_type,
+        source,
         max_bytes,
     } = Request::parse(request)?;
+    let Document { kind, bytes } = Document::get(host, source, content_type.as_deref())?;
     let response = match kind {
-        Kind::Html(charset) => html::extract(&input, charset.as_deref(), max_bytes)?,
-        Kind::Markdown(charset) => markdown::extract(&input, charset.as_deref(), max_bytes)?,
-        Kind::Pdf => pdf::extract(&input, max_bytes)?,
+        Kind::Html(charset) => html::extract(&bytes, charset.as_deref(), max_bytes)?,
+        Kind::Markdown(charset) => markdown::extract(&bytes, charset.as_deref(), max_bytes)?,
+        Kind::Pdf => pdf::extract(bytes, max_bytes)?,
     };
     serde_json::to_vec(&response).map_err(|error| SkillError::new("internal", &error.to_string()))
-}
-
-#[cfg_attr(
-    not(target_family = "wasm"),
-    allow(dead_code, reason = "what the component exports")
-)]
-fn run_in_host(_: &mut Host, request: &[u8]) -> Result<Vec<u8>, SkillError> {
-    run(request)
 }

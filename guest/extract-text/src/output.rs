@@ -49,6 +49,7 @@ pub(crate) struct Output {
     sections: Vec<Section>,
     cut: bool,
     title: Title,
+    notes: Vec<&'static str>,
 }
 
 /// The first heading of level 1, which may stand beyond the limit.
@@ -83,6 +84,7 @@ impl Output {
             sections: Vec::new(),
             cut: false,
             title,
+            notes: Vec::new(),
         }
     }
 
@@ -270,6 +272,13 @@ impl Output {
         }
     }
 
+    /// Adds what a reader of the text has to know, once.
+    pub(crate) fn note(&mut self, note: &'static str) {
+        if !self.is_full() && !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
     /// Adds a section; those behind the limit (TS-134) or beyond their number are left out. Answers its index.
     pub(crate) fn section(&mut self, section: Section) -> Option<usize> {
         if section.start >= self.limit {
@@ -357,6 +366,7 @@ impl Output {
                 title,
                 sections: self.sections,
                 pages,
+                notes: self.notes,
             },
             bytes,
             truncated: truncated || self.cut,

@@ -1,38 +1,39 @@
-//! The request (TS-131): what the bytes are, and the bytes.
+//! The request: where the document is, what it is, and how much of its text is wanted.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kit::SkillError;
-use kit::media::MediaType;
-use kit::members::Members;
+use kit::members::{Members, invalid, missing};
+use kit::path::{MAX_PATH_BYTES, Path};
 
-use crate::error::{malformed, too_large, unsupported};
+use crate::error::{malformed, too_large};
 
-/// TS-131: decoded bytes at most, 10 MiB.
+/// Bytes of a document at most: 10 MiB.
 pub(crate) const MAX_INPUT: usize = 10_485_760;
 
 /// Bytes of a content type at most.
 const MAX_CONTENT_TYPE: usize = 1_024;
 
-/// TS-01: no member is longer than a request.
+/// Bytes of a URL at most.
+const MAX_URL: usize = 8_192;
+
+/// No member is longer than a request.
 const MAX_REQUEST: usize = 16_777_216;
 
-/// What the input is.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// `text/html`, with the `charset` that was given.
-    Html(Option<String>),
-    /// `text/markdown`, with the `charset` that was given.
-    Markdown(Option<String>),
-    /// `application/pdf`.
-    Pdf,
+/// Where the document is.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Bytes(Vec<u8>),
+    File(Path),
+    Url(String),
 }
 
 /// One request.
 #[derive(Debug)]
 pub(crate) struct Request {
-    pub(crate) kind: Kind,
-    pub(crate) input: Vec<u8>,
+    /// None where the name, the server or the first bytes may tell.
+    pub(crate) content_type: Option<String>,
+    pub(crate) source: Source,
     /// Bytes of text at most.
     pub(crate) max_bytes: usize,
 }
@@ -41,52 +42,53 @@ impl Request {
     /// Reads a request.
     ///
     /// # Errors
-    /// `invalid_request`; `unsupported`, `malformed` and `too_large` of TS-131.
+    /// `invalid_request`; `malformed` and `too_large` for what is no base64 of a document that may be read; `denied` for a path
+    /// above its mount.
     pub(crate) fn parse(request: &[u8]) -> Result<Self, SkillError> {
         let mut members = Members::parse(request)?;
-        let content_type = members.string("content_type", 0..=MAX_CONTENT_TYPE)?;
-        let encoded = members.string("bytes_b64", 0..=MAX_REQUEST)?;
+        let content_type = members.optional_string("content_type", 0..=MAX_CONTENT_TYPE)?;
+        let encoded = members.optional_string("bytes_b64", 0..=MAX_REQUEST)?;
+        let path = members.optional_string("path", 0..=MAX_PATH_BYTES)?;
+        let url = members.optional_string("url", 1..=MAX_URL)?;
         let max_bytes = members.integer("max_bytes", 1..=2_097_152, 1_048_576)?;
         members.finish()?;
+        let source = match (encoded, path, url) {
+            (Some(_), None, None) if content_type.is_none() => return Err(missing("content_type")),
+            (Some(encoded), None, None) => Source::Bytes(decode(&encoded)?),
+            (None, Some(path), None) => Source::File(Path::parse("path", &path)?),
+            (None, None, Some(url)) => Source::Url(url),
+            (None, None, None) => {
+                let what = "is missing, and so are `path` and `url`: give one of them";
+                return Err(invalid("bytes_b64", what));
+            }
+            (_, Some(_), _) => return Err(invalid("path", "is not the only document")),
+            (Some(_), _, Some(_)) => return Err(invalid("url", "is not the only document")),
+        };
         Ok(Self {
-            kind: kind(&content_type)?,
-            input: decode(&encoded)?,
+            content_type,
+            source,
             max_bytes: usize::try_from(max_bytes).unwrap_or(usize::MAX),
         })
     }
 }
 
-/// TB-07, TS-131.
+/// The bytes of strict base64: with padding and without white space.
 fn decode(encoded: &str) -> Result<Vec<u8>, SkillError> {
     if encoded.len() / 4 * 3 > MAX_INPUT.saturating_add(3) {
-        return Err(too_large("input", "the input has more than 10485760 bytes"));
+        return Err(larger());
     }
     let input = STANDARD
         .decode(encoded)
         .map_err(|error| malformed("base64", &format!("`bytes_b64` is not base64: {error}")))?;
     if input.len() > MAX_INPUT {
-        return Err(too_large("input", "the input has more than 10485760 bytes"));
+        return Err(larger());
     }
     Ok(input)
 }
 
-fn kind(content_type: &str) -> Result<Kind, SkillError> {
-    let media = MediaType::parse(content_type);
-    let charset = media
-        .as_ref()
-        .and_then(MediaType::charset)
-        .map(str::to_owned);
-    match media.as_ref().map(MediaType::essence) {
-        Some("text/html") => Ok(Kind::Html(charset)),
-        Some("text/markdown") => Ok(Kind::Markdown(charset)),
-        Some("application/pdf") => Ok(Kind::Pdf),
-        _ => Err(unsupported(
-            "content_type",
-            &format!(
-                "content type {content_type:?} is not text/html, text/markdown or application/pdf"
-            ),
-        )),
-    }
+/// The error of a document that is too large.
+pub(crate) fn larger() -> SkillError {
+    too_large("input", "the input has more than 10485760 bytes")
 }
 
 #[cfg(test)]
@@ -94,32 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ts_131_content_types_are_read_with_their_charset() {
-        let html = |charset: &str| Kind::Html(Some(charset.to_owned()));
-        for (content_type, expected) in [
-            ("text/html", Kind::Html(None)),
-            ("TEXT/HTML ; CharSet=Latin1", html("Latin1")),
-            ("text/html;charset=\"utf-8\"", html("utf-8")),
-            (
-                "text/html; x=\"a;charset=b\"; charset=c; charset=d",
-                html("c"),
-            ),
-            ("text/markdown; variant=GFM", Kind::Markdown(None)),
-            ("application/pdf;version=1", Kind::Pdf),
-        ] {
-            assert_eq!(kind(content_type).unwrap(), expected, "{content_type}");
-        }
-        for content_type in ["", "text/plain", "text/htmlx", "html", "text /html"] {
-            assert_eq!(
-                kind(content_type).unwrap_err().code(),
-                "unsupported",
-                "{content_type}"
-            );
-        }
-    }
-
-    #[test]
-    fn tb_07_base64_is_strict() {
+    fn base64_is_strict() {
         for text in [
             "QQ", "QQ=", "QR==", "QQ==\n", " QQ==", "QQ==QQ==", "Q-==", "====", "A",
         ] {
@@ -130,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_131_input_of_more_than_10_mib_is_too_large() {
+    fn input_of_more_than_10_mib_is_too_large() {
         assert_eq!(
             decode(&STANDARD.encode(vec![0; MAX_INPUT])).unwrap().len(),
             MAX_INPUT

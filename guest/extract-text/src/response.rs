@@ -16,6 +16,9 @@ pub(crate) struct Hints {
     pub(crate) title: Option<String>,
     pub(crate) sections: Vec<Section>,
     pub(crate) pages: Option<u32>,
+    /// What is missing in the text, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) notes: Vec<&'static str>,
 }
 
 /// A heading, or an entry of an outline.

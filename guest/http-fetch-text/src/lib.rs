@@ -3,13 +3,13 @@
 //! The host checks the URL, every redirect and every address, and reads no more than is asked for. What comes
 //! back is decided here: whether it is text, in which encoding, and where it is cut.
 
-mod failure;
 mod request;
 #[cfg(test)]
 mod tests;
 mod text;
 
 use kit::SkillError;
+use kit::fetch::fetch_error;
 use kit::host::Fetch;
 use kit::host::fetch::HttpResponse;
 use kit::json::write_string;
@@ -34,7 +34,7 @@ pub fn run(host: &mut impl Fetch, request: &[u8]) -> Result<Vec<u8>, SkillError>
     let outcome = host.send(&[request.hostcall()]).pop();
     let response = outcome
         .ok_or_else(|| SkillError::new("internal", "the host gave no answer"))?
-        .map_err(|failure| failure::error(&failure))?;
+        .map_err(|failure| fetch_error(&failure))?;
     let text = text::of(&response)?;
     Ok(answer(&request.url, &response, &text))
 }

@@ -8,6 +8,7 @@
 pub mod charset;
 pub mod cut;
 pub mod error;
+pub mod fetch;
 pub mod front_matter;
 pub mod host;
 pub mod json;

@@ -1,114 +1,119 @@
-//! PDF (TS-138, TS-139).
+//! PDF.
 //!
-//! The reader is made for this: objects are read when they are asked for, nothing recurses as deep as the file
-//! says, and every budget is counted before it is spent. Of the libraries that were looked at none bounds the
-//! memory of a hostile file: they read all objects at once, or decode without a limit.
+//! `hayro-syntax` reads the file: cross-references and their repair, filters, decryption. `hayro-font` reads fonts. What is here
+//! turns content streams into text in the order in which it is drawn. Nothing is followed, run or fetched.
+//!
+//! A hostile file may make a library use up memory, fuel or stack. The host bounds these, and the call ends with its error.
+//! Work that a small valid file can ask for without end (forms that draw forms) is bounded here: the answer then holds what was
+//! read so far, and says so.
 
+mod codes;
 mod content;
-mod document;
-mod filter;
 mod font;
 mod layout;
-mod lexer;
-mod matrix;
-mod object;
 mod outline;
-mod pages;
-mod scan;
-mod streams;
+mod predefined;
 mod strings;
 mod title;
-mod xref;
 
-use std::rc::Rc;
+use std::collections::HashMap;
 
+use hayro_syntax::object::{Dict, ObjectIdentifier};
+use hayro_syntax::page::Page;
+use hayro_syntax::{LoadPdfError, Pdf};
 use kit::SkillError;
 
 use self::content::Painter;
-use self::document::Document;
-use self::object::{Dict, Object};
-use self::pages::Pages;
-use crate::error::{malformed, unsupported};
+use crate::error::{malformed, too_large, unsupported};
 use crate::output::{Gap, Output};
 use crate::response::{Response, Section};
 
-/// TS-139: where the header is looked for.
+/// Bytes at the beginning of a file in which the header may stand.
 const HEADER: usize = 1_024;
 
-/// The text of a document.
+/// Pages of a document at most.
+const MAX_PAGES: usize = 2_000;
+
+/// Returns the text of a document.
 ///
 /// # Errors
-/// `malformed`, `unsupported` and `too_large` of TS-139.
-pub(crate) fn extract(input: &[u8], max_bytes: usize) -> Result<Response, SkillError> {
-    let file = input.get(header(input)?..).unwrap_or_default();
-    let document = Document::open(file)?;
-    refuse_encrypted(&document)?;
-    let (document, catalog, pages) = match read_pages(&document)? {
-        Some((catalog, pages)) => (document, catalog, pages),
-        None => {
-            let document = document.rebuilt();
-            document.check()?;
-            refuse_encrypted(&document)?;
-            let (catalog, pages) = read_pages(&document)?
-                .ok_or_else(|| malformed("damaged", "the PDF has no page tree that can be read"))?;
-            (document, catalog, pages)
+/// `malformed` for what is no PDF or has no pages, `unsupported` for one that needs a password, `too_large` for too many pages.
+pub(crate) fn extract(mut input: Vec<u8>, max_bytes: usize) -> Result<Response, SkillError> {
+    let header = header(&input)
+        .ok_or_else(|| malformed("not_pdf", "there is no %PDF- in the first 1024 bytes"))?;
+    input.drain(..header);
+    let names_encryption = contains(&input, b"/Encrypt");
+    let pdf = Pdf::new(input).map_err(|error| match error {
+        LoadPdfError::Decryption(_) => encrypted(),
+        LoadPdfError::Invalid if names_encryption => encrypted(),
+        LoadPdfError::Invalid => damaged(),
+    })?;
+    let pages = pdf.pages();
+    match pages.len() {
+        0 => return Err(damaged()),
+        MAX_PAGES.. if pages.len() > MAX_PAGES => {
+            return Err(too_large("pages", "the PDF has more than 2000 pages"));
         }
-    };
-    let empty = Dict::default();
-    let catalog = catalog.dict().unwrap_or(&empty);
+        _ => {}
+    }
+    let catalog: Dict<'_> = pdf.xref().get(pdf.xref().root_id()).unwrap_or_default();
     let mut output = Output::new(max_bytes);
-    let starts = paint(&document, &pages, &mut output);
-    document.check()?;
+    let starts = paint(pages, &mut output);
     let start = |page: u32| starts.get(usize::try_from(page.checked_sub(1)?).ok()?);
-    // The text ended before other pages: they are behind the limit (TS-134).
+    // Pages that were not drawn lie behind the limit.
     let is_kept = |page| start(page).is_some_and(|start| *start < max_bytes);
-    for entry in outline::read(&document, catalog, &pages, is_kept) {
-        let start = start(entry.page);
+    for entry in outline::read(&catalog, &page_numbers(pages), is_kept) {
         output.section(Section {
             level: entry.level,
             title: entry.title,
-            start: start.copied().unwrap_or(usize::MAX),
+            start: start(entry.page).copied().unwrap_or(usize::MAX),
             page: Some(entry.page),
         });
     }
-    let title = title::read(&document, catalog);
-    document.check()?;
-    let pages = u32::try_from(pages.pages.len()).ok();
-    Ok(output.finish(title, pages))
+    let title = title::read(&pdf, &catalog);
+    Ok(output.finish(title, u32::try_from(pages.len()).ok()))
 }
 
-/// Where `%PDF-` stands.
-fn header(input: &[u8]) -> Result<usize, SkillError> {
+/// Returns where `%PDF-` stands.
+pub(crate) fn header(input: &[u8]) -> Option<usize> {
     let word = b"%PDF-";
-    let head = input.get(..input.len().min(HEADER)).unwrap_or_default();
-    head.windows(word.len())
-        .position(|window| window == word)
-        .ok_or_else(|| malformed("not_pdf", "there is no %PDF- in the first 1024 bytes"))
+    let head = input.get(..HEADER).unwrap_or(input);
+    head.windows(word.len()).position(|window| window == word)
 }
 
-fn refuse_encrypted(document: &Document<'_>) -> Result<(), SkillError> {
-    match document.trailer().get("Encrypt") {
-        None | Some(Object::Null) => Ok(()),
-        Some(_) => Err(unsupported("encrypted", "the PDF is encrypted")),
-    }
+fn contains(input: &[u8], word: &[u8]) -> bool {
+    input.windows(word.len()).any(|window| window == word)
 }
 
-/// The catalog and its pages; none if there is no page tree.
-fn read_pages(document: &Document<'_>) -> Result<Option<(Rc<Object>, Pages)>, SkillError> {
-    let catalog = document.get(document.trailer(), "Root").shared();
-    let pages = Pages::read(document, &catalog)?;
-    Ok((!pages.pages.is_empty()).then_some((catalog, pages)))
+fn damaged() -> SkillError {
+    malformed("damaged", "the PDF has no page tree that can be read")
 }
 
-/// Draws the pages until the text is full; answers where the text of each begins.
-fn paint(document: &Document<'_>, pages: &Pages, output: &mut Output) -> Vec<usize> {
+fn encrypted() -> SkillError {
+    unsupported(
+        "encrypted",
+        "the PDF is encrypted and needs a password, or uses an unknown cipher",
+    )
+}
+
+/// Numbers of the pages, from 1, by their objects.
+fn page_numbers(pages: &[Page<'_>]) -> HashMap<ObjectIdentifier, u32> {
+    let ids = pages.iter().map(|page| page.raw().obj_id());
+    (1..)
+        .zip(ids)
+        .filter_map(|(number, id)| Some((id?, number)))
+        .collect()
+}
+
+/// Draws the pages until the text is full; returns where the text of each begins.
+fn paint(pages: &[Page<'_>], output: &mut Output) -> Vec<usize> {
     let mut starts = Vec::new();
-    let mut painter = Painter::new(document, output);
-    for page in &pages.pages {
+    let mut painter = Painter::new(output);
+    for page in pages {
         painter.output().gap(Gap::EmptyLine);
         starts.push(painter.output().next_start());
         painter.page(page);
-        if painter.output().is_full() || document.is_exceeded() {
+        if painter.is_done() {
             break;
         }
     }

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::document::Document;
-use super::object::{Dict, Object};
-use super::pages::Pages;
+use hayro_syntax::object::{
+    Array, Dict, MaybeRef, Name, Object, ObjectIdentifier, String as PdfString,
+};
+
 use super::strings;
 use crate::output::{MAX_SECTIONS, title};
 
@@ -17,7 +18,7 @@ const MAX_LEVEL: u32 = 64;
 /// Nodes and names of the tree of destinations at most.
 const MAX_NAMES: usize = 100_000;
 
-/// Bytes of a title or a name that are read at most.
+/// Bytes of a title that are read at most.
 const MAX_STRING: usize = 4_096;
 
 /// One entry that leads to a page.
@@ -30,164 +31,140 @@ pub(super) struct Entry {
     pub(super) page: u32,
 }
 
-struct Outline<'d> {
-    document: &'d Document<'d>,
-    pages: &'d Pages,
-    catalog: &'d Dict,
-    names: Option<HashMap<Box<[u8]>, Object>>,
+struct Outline<'a, 'p> {
+    pages: &'p HashMap<ObjectIdentifier, u32>,
+    catalog: &'p Dict<'a>,
+    /// Pages by the names of destinations, once one was looked for.
+    names: Option<HashMap<Vec<u8>, u32>>,
 }
 
-/// The entries in their order (TS-138); those without a page are left out, and those whose page is not kept. One more
-/// than can be kept shows that there are more.
-pub(super) fn read(
-    document: &Document<'_>,
-    catalog: &Dict,
-    pages: &Pages,
+/// Returns the entries in their order. Those without a page are left out, and those whose page is not kept. One more than can be
+/// kept shows that there are more.
+pub(super) fn read<'a>(
+    catalog: &Dict<'a>,
+    pages: &HashMap<ObjectIdentifier, u32>,
     is_kept: impl Fn(u32) -> bool,
 ) -> Vec<Entry> {
     let mut outline = Outline {
-        document,
         pages,
         catalog,
         names: None,
     };
     let mut entries = Vec::new();
     let mut visited = HashSet::new();
-    let root = document.get(catalog, "Outlines");
-    let mut stack: Vec<(Object, u32)> = Vec::new();
-    if let Some(first) = root.dict().and_then(|dict| dict.get("First")) {
-        stack.push((first.clone(), 1));
-    }
+    let root = catalog.get::<Dict<'a>>("Outlines").unwrap_or_default();
+    let mut stack: Vec<(Dict<'a>, u32)> = Vec::new();
+    stack.extend(root.get("First").map(|first| (first, 1)));
     while let Some((item, level)) = stack.pop() {
-        if let Object::Reference(number) = item
-            && !visited.insert(number)
-        {
+        // Entries are indirect objects, and so none is visited twice.
+        if !item.obj_id().is_some_and(|id| visited.insert(id)) {
             continue;
         }
-        let object = document.resolve(&item);
-        let Some(dict) = object.dict() else { continue };
-        entries.extend(outline.entry(dict, level, &is_kept));
+        let page = outline.page(&item).filter(|page| is_kept(*page));
+        entries.extend(page.and_then(|page| entry(&item, level, page)));
         if visited.len() >= MAX_ENTRIES || entries.len() > MAX_SECTIONS {
             break;
         }
-        stack.extend(next(dict, "Next").map(|next| (next, level)));
+        stack.extend(item.get("Next").map(|next| (next, level)));
         if level < MAX_LEVEL {
-            stack.extend(next(dict, "First").map(|first| (first, level.saturating_add(1))));
+            stack.extend(
+                item.get("First")
+                    .map(|first| (first, level.saturating_add(1))),
+            );
         }
     }
     entries
 }
 
-/// The entry that a key leads to; entries are indirect objects, and so none is visited twice.
-fn next(dict: &Dict, key: &str) -> Option<Object> {
-    let next = dict.get(key)?;
-    matches!(next, Object::Reference(_)).then(|| next.clone())
+fn entry(item: &Dict<'_>, level: u32, page: u32) -> Option<Entry> {
+    let text = item.get::<PdfString<'_>>("Title")?;
+    let text = text.get(..MAX_STRING).unwrap_or(&text);
+    let title = title(&strings::text(text)).unwrap_or_default();
+    Some(Entry { level, title, page })
 }
 
-impl Outline<'_> {
-    fn entry(&mut self, dict: &Dict, level: u32, is_kept: impl Fn(u32) -> bool) -> Option<Entry> {
-        let page = self.page(dict).filter(|page| is_kept(*page))?;
-        let text = self.document.get(dict, "Title");
-        let text = text.string()?;
-        let text = text.get(..MAX_STRING).unwrap_or(text);
-        let title = title(&strings::text(text)).unwrap_or_default();
-        Some(Entry { level, title, page })
-    }
-
-    fn page(&mut self, dict: &Dict) -> Option<u32> {
-        let destination = self.document.get(dict, "Dest");
-        if *destination != Object::Null {
-            return self.page_of(&destination);
+impl<'a> Outline<'a, '_> {
+    fn page(&mut self, item: &Dict<'a>) -> Option<u32> {
+        if let Some(destination) = item.get::<Object<'a>>("Dest") {
+            return self.page_of(destination);
         }
-        let action = self.document.get(dict, "A");
-        let action = action.dict()?;
-        if !action.is("S", "GoTo") {
+        let action = item.get::<Dict<'a>>("A")?;
+        if action.get::<Name<'_>>("S")?.as_ref() != b"GoTo" {
             return None;
         }
-        let destination = self.document.get(action, "D");
-        self.page_of(&destination)
+        self.page_of(action.get("D")?)
     }
 
     /// The page of a destination, which may be named.
-    fn page_of(&mut self, destination: &Object) -> Option<u32> {
+    fn page_of(&mut self, destination: Object<'a>) -> Option<u32> {
         match destination {
-            Object::Name(name) | Object::String(name) => self.named(name),
-            destination => self.page_at(destination),
-        }
-    }
-
-    /// The page of a destination that is no name.
-    fn page_at(&self, destination: &Object) -> Option<u32> {
-        // A named destination may be a dictionary around the array.
-        let inner = destination.dict().map(|dict| self.document.get(dict, "D"));
-        match inner.as_deref().unwrap_or(destination).array()?.first()? {
-            Object::Reference(number) => self.pages.numbers.get(number).copied(),
-            Object::Integer(index) => {
-                let page = u32::try_from(*index).ok()?.checked_add(1)?;
-                (usize::try_from(page).ok()? <= self.pages.pages.len()).then_some(page)
-            }
-            _ => None,
+            Object::Name(name) => self.named(&name),
+            Object::String(name) => self.named(&name),
+            destination => page_at(self.pages, destination),
         }
     }
 
     fn named(&mut self, name: &[u8]) -> Option<u32> {
-        if name.len() > MAX_STRING {
-            return None;
+        let old = self.catalog.get::<Dict<'a>>("Dests");
+        if let Some(found) = old.and_then(|dests| dests.get::<Object<'a>>(name)) {
+            return page_at(self.pages, found);
         }
-        let old = self.document.get(self.catalog, "Dests");
-        if let Some(found) = old.dict().and_then(|dict| dict.get_bytes(name)) {
-            return self.page_at(&self.document.resolve(found));
-        }
-        let names = self.names.take().unwrap_or_else(|| self.read_names());
-        let page = names
-            .get(name)
-            .and_then(|object| self.page_at(&self.document.resolve(object)));
-        self.names = Some(names);
-        page
+        let names = self
+            .names
+            .get_or_insert_with(|| read_names(self.catalog, self.pages));
+        names.get(name).copied()
     }
+}
 
-    /// A destination without what is not needed of it: many nodes may share a long one.
-    fn short(&self, destination: &Object) -> Object {
-        match destination {
-            Object::Reference(number) => Object::Reference(*number),
-            direct => match self.page_at(direct) {
-                Some(page) => Object::Array(vec![Object::Integer(i64::from(page) - 1)]),
-                None => Object::Null,
-            },
+/// The page of a destination that is no name: an array, perhaps in a dictionary.
+fn page_at(pages: &HashMap<ObjectIdentifier, u32>, destination: Object<'_>) -> Option<u32> {
+    let array = match destination {
+        Object::Array(array) => array,
+        Object::Dict(dict) => dict.get::<Array<'_>>("D")?,
+        _ => return None,
+    };
+    match array.raw_iter().next()? {
+        MaybeRef::Ref(reference) => pages.get(&reference.into()).copied(),
+        MaybeRef::NotRef(Object::Number(index)) => {
+            let page = u32::try_from(index.as_i64()).ok()?.checked_add(1)?;
+            (usize::try_from(page).ok()? <= pages.len()).then_some(page)
         }
+        MaybeRef::NotRef(_) => None,
     }
+}
 
-    /// The name tree of destinations, flat.
-    fn read_names(&self) -> HashMap<Box<[u8]>, Object> {
-        let mut names = HashMap::new();
-        let mut visited = HashSet::new();
-        let root = self.document.get(self.catalog, "Names");
-        let root = root.dict().and_then(|dict| dict.get("Dests")).cloned();
-        let mut stack: Vec<Object> = root.into_iter().collect();
-        let mut left = MAX_NAMES;
-        while let Some(node) = stack.pop() {
-            if let Object::Reference(number) = node
-                && !visited.insert(number)
-            {
-                continue;
-            }
-            let object = self.document.resolve(&node);
-            let Some(dict) = object.dict() else { continue };
-            let pairs = self.document.get(dict, "Names");
-            let (pairs, _) = pairs.array().unwrap_or_default().as_chunks::<2>();
-            let kids = self.document.get(dict, "Kids");
-            let kids = kids.array().unwrap_or_default();
-            let Some(rest) = left.checked_sub(pairs.len().saturating_add(kids.len())) else {
-                break;
-            };
-            left = rest;
-            for [name, value] in pairs {
-                if let Some(name) = name.string().filter(|name| name.len() <= MAX_STRING) {
-                    names.insert(name.into(), self.short(value));
-                }
-            }
-            stack.extend(kids.iter().rev().cloned());
+/// The name tree of destinations, flat.
+fn read_names(catalog: &Dict<'_>, pages: &HashMap<ObjectIdentifier, u32>) -> HashMap<Vec<u8>, u32> {
+    let mut names = HashMap::new();
+    let mut visited = HashSet::new();
+    let root = catalog.get::<Dict<'_>>("Names");
+    let root = root.and_then(|names| names.get::<Dict<'_>>("Dests"));
+    let mut stack: Vec<Dict<'_>> = root.into_iter().collect();
+    let mut left = MAX_NAMES;
+    while let Some(node) = stack.pop() {
+        if node.obj_id().is_some_and(|id| !visited.insert(id)) {
+            continue;
         }
-        names
+        let mut pairs = node
+            .get::<Array<'_>>("Names")
+            .unwrap_or_default()
+            .flex_iter();
+        while let Some((name, destination)) = pairs.next::<(PdfString<'_>, Object<'_>)>() {
+            if let Some(page) = page_at(pages, destination) {
+                names.insert(name.to_vec(), page);
+            }
+            left = left.saturating_sub(1);
+            if left == 0 {
+                return names;
+            }
+        }
+        for kid in node.get::<Array<'_>>("Kids").unwrap_or_default().iter() {
+            left = left.saturating_sub(1);
+            if left == 0 {
+                return names;
+            }
+            stack.push(kid);
+        }
     }
+    names
 }

@@ -1,26 +1,23 @@
-//! The title: of the document information, else of the metadata (TS-138).
+//! The title: of the document information, else of the metadata.
 
+use hayro_syntax::Pdf;
+use hayro_syntax::object::{Dict, Stream};
 use kit::charset::{Charset, End, Hint};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::document::Document;
-use super::object::Dict;
 use super::strings;
 use crate::output::title;
 
 /// Bytes of metadata that are looked through at most.
 const MAX_METADATA: usize = 1_048_576;
 
-/// The title, if there is one that is not empty.
-pub(super) fn read(document: &Document<'_>, catalog: &Dict) -> Option<String> {
-    let information = document.get(document.trailer(), "Info");
-    let own = information
-        .dict()
-        .and_then(|dict| title(&strings::text(document.get(dict, "Title").string()?)));
-    own.or_else(|| {
-        let metadata = document.get(catalog, "Metadata");
-        let bytes = document.bytes(metadata.stream()?)?;
+/// Returns the title, if there is one that is not empty.
+pub(super) fn read(pdf: &Pdf, catalog: &Dict<'_>) -> Option<String> {
+    let own = pdf.metadata().title.as_deref();
+    own.and_then(|own| title(&strings::text(own))).or_else(|| {
+        let metadata = catalog.get::<Stream<'_>>("Metadata")?;
+        let bytes = metadata.decoded_data().ok()?;
         of_metadata(bytes.get(..MAX_METADATA).unwrap_or(&bytes))
     })
 }

@@ -114,7 +114,7 @@ fn ts_131_requests_that_are_refused() {
             "malformed",
         ),
     ] {
-        let error = crate::run(request.to_string().as_bytes()).unwrap_err();
+        let error = super::run(request.to_string().as_bytes()).unwrap_err();
         assert_eq!(error.code(), code, "{request}");
     }
     assert_eq!(

@@ -17,10 +17,14 @@ mod markdown;
 mod pdf;
 mod pdf_damage;
 mod properties;
+mod sources;
 mod writer;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use kit::host::fetch::{FetchError, FetchFailure, HttpRequest, HttpResponse};
+use kit::host::fs_read::{File, FsError, Listing, ReadRequest, TreeRequest};
+use kit::host::{Fetch, ReadFiles};
 use serde_json::{Value, json};
 
 const REPORT: &[u8] = include_bytes!("../../tests/fixtures/report.pdf");
@@ -29,7 +33,62 @@ const OBJECT_STREAMS: &[u8] = include_bytes!("../../tests/fixtures/object_stream
 const LINEAR: &[u8] = include_bytes!("../../tests/fixtures/linear.pdf");
 const ENCRYPTED: &[u8] = include_bytes!("../../tests/fixtures/encrypted.pdf");
 
-/// Calls the component.
+/// A host with one file and one page, or with nothing.
+#[derive(Default)]
+struct Hosting {
+    file: Option<Vec<u8>>,
+    page: Option<(u16, &'static str, Vec<u8>)>,
+}
+
+impl ReadFiles for Hosting {
+    fn read(&mut self, requests: &[ReadRequest]) -> Vec<Result<File, FsError>> {
+        requests
+            .iter()
+            .map(|_| {
+                let bytes = self.file.clone().ok_or(FsError::Denied)?;
+                Ok(File {
+                    bytes,
+                    truncated: false,
+                    executable: false,
+                })
+            })
+            .collect()
+    }
+
+    fn tree(&mut self, _: &[TreeRequest]) -> Vec<Result<Listing, FsError>> {
+        Vec::new()
+    }
+}
+
+impl Fetch for Hosting {
+    fn send(&mut self, requests: &[HttpRequest]) -> Vec<Result<HttpResponse, FetchFailure>> {
+        requests
+            .iter()
+            .map(|request| {
+                let url = request.url.clone();
+                let Some((status, content_type, body)) = self.page.clone() else {
+                    let reason = FetchError::Denied;
+                    return Err(FetchFailure { reason, url });
+                };
+                Ok(HttpResponse {
+                    status,
+                    url,
+                    headers: vec![("content-type".to_owned(), content_type.to_owned())],
+                    body,
+                    truncated: false,
+                    unread: false,
+                })
+            })
+            .collect()
+    }
+}
+
+/// Calls the component without a host.
+fn run(request: &[u8]) -> Result<Vec<u8>, kit::SkillError> {
+    crate::run(&mut Hosting::default(), request)
+}
+
+/// Calls the component with a document in the request.
 fn call(
     content_type: &str,
     input: &[u8],
@@ -39,7 +98,7 @@ fn call(
     if let Some(max_bytes) = max_bytes {
         request["max_bytes"] = max_bytes.into();
     }
-    let response = crate::run(request.to_string().as_bytes())?;
+    let response = run(request.to_string().as_bytes())?;
     Ok(serde_json::from_slice(&response).unwrap())
 }
 

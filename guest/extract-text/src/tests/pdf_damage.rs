@@ -70,7 +70,11 @@ fn ts_139_what_is_no_pdf_or_damaged_or_encrypted() {
     ]
     .map(str::to_owned);
     assert_eq!(reason(&pdf(&pages, "")), ("malformed", "damaged".into()));
-    let encrypted = pdf(&super::writer::pages(&[SHOW], "", &[]), "/Encrypt 9 0 R");
+    let zeros = "00".repeat(32);
+    let encrypt = format!(
+        "/Encrypt<</Filter/Standard/V 1/R 2/Length 40/P -4/O<{zeros}>/U<{zeros}>>>/ID[<00><00>]"
+    );
+    let encrypted = pdf(&super::writer::pages(&[SHOW], "", &[]), &encrypt);
     assert_eq!(reason(&encrypted), ("unsupported", "encrypted".into()));
     // The trailer alone knows, also where the cross-reference is broken.
     let broken = String::from_utf8(encrypted)
@@ -147,21 +151,18 @@ fn filters_are_undone() {
     assert_eq!(text(PDF, &filtered("/Fl", &damaged)), "shown");
 }
 
+/// The text of a file of which not all content is read.
+fn partial(file: &[u8]) -> String {
+    let response = call(PDF, file, None).unwrap();
+    let note = response["hints"]["notes"][0].as_str().unwrap();
+    assert!(note.contains("67108864 bytes of content"), "{note}");
+    response["text"].as_str().unwrap().to_owned()
+}
+
 #[test]
-fn ts_139_more_than_64_mib_of_streams_are_too_large() {
+fn more_than_64_mib_of_content_end_the_text_with_a_note() {
     let bomb = compress_to_vec_zlib(&vec![b' '; 68_000_000], 6);
-    assert_eq!(
-        error(PDF, &filtered("/FlateDecode", &bomb)),
-        ("too_large", "decoded".into())
-    );
-    let twice = compress_to_vec_zlib(&bomb, 6);
-    let file = filtered("[/Fl/Fl]", &twice);
-    assert_eq!(error(PDF, &file), ("too_large", "decoded".into()));
-    let run: Vec<u8> = [129_u8, b' '].repeat(600_000);
-    assert_eq!(
-        error(PDF, &filtered("/RL", &run)),
-        ("too_large", "decoded".into())
-    );
+    assert_eq!(partial(&filtered("/FlateDecode", &bomb)), "");
 }
 
 #[test]
@@ -204,17 +205,9 @@ fn work_that_a_small_file_asks_for_is_bounded() {
             &"/N Do ".repeat(10),
         ));
     }
-    let file = pdf(&pages(&["/N Do"], "/XObject<</N 6 0 R>>", &forms), "");
-    assert_eq!(error(PDF, &file), ("too_large", "content".into()));
-    // An array of more values than memory has room for.
-    let file = pdf(
-        &[
-            "<</Pages 2 0 R>>".into(),
-            format!("[{}]", "0 ".repeat(2_000_000)),
-        ],
-        "",
-    );
-    assert_eq!(error(PDF, &file), ("too_large", "objects".into()));
+    let content = format!("{SHOW} /N Do");
+    let file = pdf(&pages(&[&content], "/XObject<</N 6 0 R>>", &forms), "");
+    assert_eq!(partial(&file), "shown");
 }
 
 /// A page with more objects from 6 on, whose catalog and contents are given.
@@ -226,15 +219,14 @@ fn with(catalog: &str, contents: &str, more: &[String]) -> Vec<u8> {
 }
 
 #[test]
-fn ts_139_content_that_is_shared_counts_as_often_as_it_is_drawn() {
+fn content_that_is_shared_counts_as_often_as_it_is_drawn() {
     let large = stream("", &" ".repeat(1 << 20));
-    let contents = format!("[5 0 R {}]", "6 0 R ".repeat(70));
-    assert_eq!(
-        error(PDF, &with("", &contents, std::slice::from_ref(&large))),
-        ("too_large", "content".into())
-    );
-    let contents = format!("[5 0 R {}]", "6 0 R ".repeat(30));
-    assert_eq!(text(PDF, &with("", &contents, &[large])), "shown");
+    let with = |count: usize| {
+        let contents = format!("[5 0 R {}]", "6 0 R ".repeat(count));
+        with("", &contents, std::slice::from_ref(&large))
+    };
+    assert_eq!(partial(&with(70)), "");
+    assert_eq!(text(PDF, &with(30)), "shown");
 }
 
 #[test]
@@ -249,42 +241,10 @@ fn ts_138_metadata_of_many_blank_elements_is_looked_at_once() {
 }
 
 #[test]
-fn ts_139_fonts_that_share_an_object_are_within_the_budget() {
-    let map = stream("", &"foo ".repeat(1 << 18));
-    let widths = format!("<</W[0[{}]]>>", "500 ".repeat(90_000));
-    let differences = format!("<</Differences[0 {}]>>", "/a 0 ".repeat(45_000));
-    for (shared, font) in [
-        (map, "/Subtype/Type1/ToUnicode 6 0 R"),
-        (
-            widths,
-            "/Subtype/Type0/Encoding/Identity-H/DescendantFonts[6 0 R]",
-        ),
-        (differences, "/Subtype/Type1/Encoding 6 0 R"),
-    ] {
-        let with = |count: usize| {
-            let mut more = vec![shared.clone()];
-            more.extend((0..count).map(|_| format!("<</Type/Font{font}>>")));
-            let each = |what: &dyn Fn(usize) -> String| (0..count).map(what).collect::<String>();
-            let show = each(&|font| format!("/F{font} 1 Tf "));
-            let mut objects = pages(&[&show], "", &more);
-            let fonts = each(&|font| format!("/F{font} {} 0 R", 7 + font));
-            objects[3] = format!("<</Type/Page/Contents 5 0 R/Resources<</Font<<{fonts}>>>>>>");
-            pdf(&objects, "")
-        };
-        assert_eq!(
-            error(PDF, &with(100)),
-            ("too_large", "objects".into()),
-            "{font}"
-        );
-        assert_eq!(text(PDF, &with(5)), "", "{font}");
-    }
-}
-
-#[test]
 fn ts_138_an_outline_that_shares_a_long_title_or_destination_is_read_to_1000_entries() {
-    let array = format!("/Dests<</a[0 {}]>>", "0 ".repeat(400_000));
+    let array = format!("/Dests<</a[0 {}]>>", "0 ".repeat(40_000));
     for (catalog, title, destination) in [
-        ("", "x".repeat(1_000_000), "[0]"),
+        ("", "x".repeat(100_000), "[0]"),
         (&*array, "a".to_owned(), "/a"),
     ] {
         let mut more = vec!["<</First 8 0 R>>".to_owned(), format!("({title})")];
@@ -309,18 +269,6 @@ fn ts_138_an_outline_that_shares_a_long_title_or_destination_is_read_to_1000_ent
 }
 
 #[test]
-fn ts_139_every_step_of_a_chain_of_filters_counts() {
-    let bomb = compress_to_vec_zlib(&vec![b'>'; 40_000_000], 6);
-    // An unknown filter is no work at all.
-    assert_eq!(text(PDF, &filtered("[/FlateDecode/X]", &bomb)), "");
-    let twice = compress_to_vec_zlib(&compress_to_vec_zlib(&vec![b' '; 40_000_000], 0), 6);
-    assert_eq!(
-        error(PDF, &filtered("[/Fl/Fl]", &twice)),
-        ("too_large", "decoded".into())
-    );
-}
-
-#[test]
 fn ts_139_a_damaged_file_is_looked_through_in_linear_time() {
     let begin = std::time::Instant::now();
     for unit in ["1 0 obj ", "trailer<<", "1 0 obj<</Type/Catalog("] {
@@ -341,7 +289,7 @@ fn ts_139_a_damaged_file_is_looked_through_in_linear_time() {
     }
     file.push_str(&"e".repeat(1_000_000));
     file.push_str(&format!("\nendstream\nstartxref\n{previous}\n%%EOF"));
-    assert_eq!(error(PDF, file.as_bytes()), ("too_large", "decoded".into()));
+    assert!(call(PDF, file.as_bytes(), None).is_err());
     assert!(begin.elapsed().as_secs() < 60);
 }
 

@@ -1,13 +1,15 @@
-//! Why there is no response, as the error of the skill (TS-111, TS-112, TS-117, TS-118).
+//! Why a fetch has no response, as the error of the skill.
 
-use kit::SkillError;
-use kit::host::fetch::{FetchError, FetchFailure};
-use kit::members::invalid;
-use kit::path::denied;
 use serde_json::{Value, json};
 
-/// The error for a failure of the host.
-pub(crate) fn error(failure: &FetchFailure) -> SkillError {
+use crate::SkillError;
+use crate::host::fetch::{FetchError, FetchFailure};
+use crate::members::invalid;
+use crate::path::denied;
+
+/// Returns the error of a skill for a failure of the host; the member `url` of the request is what was fetched.
+#[must_use]
+pub fn fetch_error(failure: &FetchFailure) -> SkillError {
     let url = failure.url.as_str();
     let plain = |code, what: &str| SkillError::new(code, &format!("{what}: {url}"));
     let with = |code, what, details: Value| plain(code, what).with_details(details.to_string());
