@@ -43,7 +43,7 @@ skills=$(scripts/list_skills.py)
 group() {
   while IFS=$'\t' read -r id version crate profile threshold _; do
     [ "$profile $threshold" = "$1 $2" ] || continue
-    # As a cdylib alone: where the library is an rlib too, cargo ignores `lto`.
+    # As a cdylib alone: where the library is an rlib too, cargo ignores the `lto` of the profile.
     # Kept out of the environment of other builds: these flags concern the components alone. Incremental code is other code.
     CARGO_TARGET_DIR=$target/components/$1-$2 CARGO_INCREMENTAL=0 \
     CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS="$flags -Cllvm-args=-inline-threshold=$threshold" \
