@@ -2,7 +2,7 @@
 
 use kit::{
     SkillError, front_matter,
-    yaml::{self, Yaml},
+    yaml::{self, YamlError},
 };
 
 use crate::{
@@ -48,172 +48,99 @@ pub(crate) struct Failure {
     pub(crate) checksum: Option<String>,
 }
 
-/// Hydrates. The outer error is hard; the inner one is an answer of its own.
+impl Failure {
+    /// A resource of which nothing was read.
+    fn unread(code: Code, uri: &str, request: &Request) -> Self {
+        Self {
+            code,
+            uri: uri.to_owned(),
+            content: String::new(),
+            checksum: request.checksums.then(|| code.text()),
+        }
+    }
+}
+
+/// Hydrates: the resource, its declarations, the skills and then the tools. The outer error is hard; the inner one is an
+/// answer of its own.
 pub(crate) fn hydrate(
     effects: &mut impl Effects,
     request: &Request,
 ) -> Result<Result<Hydration, Failure>, SkillError> {
     let mut budget = Budget::default();
-    let resource = match fetch(effects, &mut budget, request)? {
-        Ok(resource) => resource,
-        Err(failure) => return Ok(Err(failure)),
+    let resolver = Resolver {
+        allow_http_loopback: request.allow_http_loopback,
     };
-    match parse(resource, request) {
-        Err(failure) => Ok(Err(failure)),
-        Ok(resource) => depend(effects, budget, resource, request).map(Ok),
-    }
-}
-
-/// The resource, and its declarations once it is parsed.
-struct Resource<T, D> {
-    uri: Uri,
-    /// Its bytes, and after P-2 its text.
-    file: T,
-    declared: D,
-}
-
-/// What a resource declares.
-struct Declarations {
-    skills: Candidates,
-    tools: Candidates,
-}
-
-/// P-1
-fn fetch(
-    effects: &mut impl Effects,
-    budget: &mut Budget,
-    request: &Request,
-) -> Result<Result<Resource<Vec<u8>, ()>, Failure>, SkillError> {
-    let failure = |code: Code, uri: &str| Failure {
-        code,
-        uri: uri.to_owned(),
-        content: String::new(),
-        checksum: request.checksums.then(|| code.text()),
-    };
-    let uri = match resolver(request).resolve(&request.uri, None) {
+    let uri = match resolver.resolve(&request.uri, None) {
         Ok(uri) => uri,
         Err(why) => {
             let code = match why {
                 Unresolved::Scheme => Code::UnsupportedScheme,
                 Unresolved::Failed | Unresolved::Escape => Code::FetchFailed,
             };
-            return Ok(Err(failure(code, &request.uri)));
+            return Ok(Err(Failure::unread(code, &request.uri, request)));
         }
     };
-    let bytes = reading::read(effects, budget, &[&uri])?;
-    Ok(match bytes.into_iter().next().flatten() {
-        Some(file) => Ok(Resource {
-            uri,
-            file,
-            declared: (),
-        }),
-        None => Err(failure(Code::FetchFailed, uri.as_str())),
-    })
-}
-
-/// P-2
-fn parse(
-    resource: Resource<Vec<u8>, ()>,
-    request: &Request,
-) -> Result<Resource<String, Declarations>, Failure> {
-    let Resource { uri, file, .. } = resource;
-    let failure = |mut text: String, uri: Uri| {
-        // H-02: a byte order mark is no content.
-        text.drain(..front_matter::after_bom(&text));
-        Failure {
-            code: Code::ParseError,
-            uri: uri.into_string(),
-            checksum: None,
-            content: text,
-        }
+    let files = reading::read(effects, &mut budget, &[&uri])?;
+    let Some(bytes) = files.into_iter().next().flatten() else {
+        let code = Code::FetchFailed;
+        return Ok(Err(Failure::unread(code, uri.as_str(), request)));
     };
-    let text = match String::from_utf8(file) {
-        Ok(text) => text,
-        Err(error) => {
-            // H-20
-            let checksum = request.checksums.then(|| checksum::of(error.as_bytes()));
-            let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-            return Err(Failure {
+    let checksum = request.checksums.then(|| checksum::of(&bytes));
+    let (text, [skills, tools]) = match parse(bytes, &uri, resolver, request) {
+        Ok(parsed) => parsed,
+        Err(mut text) => {
+            // A byte order mark is no content.
+            text.drain(..front_matter::after_bom(&text));
+            return Ok(Err(Failure {
+                code: Code::ParseError,
+                uri: uri.into_string(),
+                content: text,
                 checksum,
-                ..failure(text, uri)
-            });
+            }));
         }
     };
-    let front_matter = front_matter::split(&text).front_matter;
-    let front_matter = front_matter
-        .and_then(|range| text.get(range))
-        .unwrap_or_default();
-    let rewritten;
-    let yaml = match yaml::parse(front_matter, &USED_KEYS) {
-        // Y-13: a document that is printed again is not read otherwise than it stands there.
-        Err(_) if request.lenient && request.format == Format::Json => {
-            rewritten = lenient::quote_values(front_matter);
-            yaml::parse(&rewritten, &USED_KEYS)
-        }
-        parsed => parsed,
-    };
-    match yaml {
-        Ok(yaml) => Ok(Resource {
-            declared: declarations(&yaml, &uri, resolver(request)),
-            file: text,
-            uri,
-        }),
-        Err(_) => {
-            let checksum = request.checksums.then(|| checksum::of(text.as_bytes()));
-            Err(Failure {
-                checksum,
-                ..failure(text, uri)
-            })
-        }
-    }
-}
-
-/// P-3a
-fn declarations(yaml: &Yaml<'_>, uri: &Uri, resolver: Resolver) -> Declarations {
-    let [skills, tools] = USED_KEYS.map(|key| {
-        let mut candidates = Candidates::default();
-        for text in declared(yaml.get(key)) {
-            candidates.push(Reference::new(text, uri, resolver), 0);
-        }
-        candidates
-    });
-    Declarations { skills, tools }
-}
-
-/// P-3b and P-3c
-fn depend(
-    effects: &mut impl Effects,
-    mut budget: Budget,
-    resource: Resource<String, Declarations>,
-    request: &Request,
-) -> Result<Hydration, SkillError> {
-    let Resource {
-        uri,
-        file: text,
-        declared: Declarations { skills, tools },
-    } = resource;
-    let checksum = request.checksums.then(|| checksum::of(text.as_bytes()));
     let search = Search {
         request,
-        resolver: resolver(request),
+        resolver,
         resource: &uri,
         text: &text,
     };
     let mut found = search.run(effects, &mut budget, skills, tools)?;
     let cycles = (request.depth > 1).then(|| search.cycles(&found));
     let tools = tool::describe(effects, &mut budget, &uri, checksum.as_deref(), &mut found)?;
-    Ok(Hydration {
+    Ok(Ok(Hydration {
         skills: found.into_entries(request.checksums),
         uri,
         checksum,
         text,
         tools,
         cycles,
-    })
+    }))
 }
 
-fn resolver(request: &Request) -> Resolver {
-    Resolver {
-        allow_http_loopback: request.allow_http_loopback,
+/// Returns the text of a resource and the skills and tools that it declares; the text alone where it cannot be parsed.
+fn parse(
+    bytes: Vec<u8>,
+    uri: &Uri,
+    resolver: Resolver,
+    request: &Request,
+) -> Result<(String, [Candidates; 2]), String> {
+    let text = String::from_utf8(bytes)
+        .map_err(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())?;
+    // A document that is printed again is not read otherwise than it stands there.
+    let lenient = request.lenient && request.format == Format::Json;
+    let declarations = lenient::read(&text, lenient, |front_matter| {
+        let yaml = yaml::parse(front_matter, &USED_KEYS)?;
+        Ok::<_, YamlError>(USED_KEYS.map(|key| {
+            let mut candidates = Candidates::default();
+            for text in declared(yaml.get(key)) {
+                candidates.push(Reference::new(text, uri, resolver), 0);
+            }
+            candidates
+        }))
+    });
+    match declarations {
+        Ok(declarations) => Ok((text, declarations)),
+        Err(_) => Err(text),
     }
 }

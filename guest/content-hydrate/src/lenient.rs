@@ -1,5 +1,24 @@
 //! Y-13: names and descriptions with an unquoted `: `, a common defect of real skills.
 
+use kit::front_matter;
+
+/// Calls `read` with the front matter of a text, and where that fails and `lenient` is asked for, again with its names and
+/// descriptions in quotes.
+pub(crate) fn read<T, E>(
+    text: &str,
+    lenient: bool,
+    mut read: impl FnMut(&str) -> Result<T, E>,
+) -> Result<T, E> {
+    let front_matter = front_matter::split(text).front_matter;
+    let front_matter = front_matter
+        .and_then(|range| text.get(range))
+        .unwrap_or_default();
+    match read(front_matter) {
+        Err(_) if lenient => read(&quote_values(front_matter)),
+        result => result,
+    }
+}
+
 /// Quotes the values of the lines `name:` and `description:`; everything else keeps its bytes.
 ///
 /// It reads lines and knows no YAML, so it is for front matter that strict parsing has refused.

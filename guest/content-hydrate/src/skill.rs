@@ -1,8 +1,8 @@
 //! P-3b: what a skill's front matter says.
 
 use kit::{
-    SkillError, front_matter, text,
-    yaml::{self, Items, Value, Yaml},
+    SkillError, text,
+    yaml::{self, Items, Value, Yaml, YamlError},
 };
 
 use serde::{Serialize, Serializer};
@@ -111,30 +111,29 @@ impl Skill {
         let Ok(text) = std::str::from_utf8(bytes) else {
             return failed(uri, checksum);
         };
-        let front_matter = front_matter::split(text).front_matter;
-        let front_matter = front_matter
-            .and_then(|range| text.get(range))
-            .unwrap_or_default();
-        let parsed = yaml::parse(front_matter, &USED_KEYS);
-        let rewritten;
-        let yaml = match parsed {
-            Ok(yaml) => yaml,
-            Err(_) if reading.lenient => {
-                rewritten = lenient::quote_values(front_matter);
-                match yaml::parse(&rewritten, &USED_KEYS) {
-                    Ok(yaml) => yaml,
-                    Err(_) => return failed(uri, checksum),
-                }
-            }
-            Err(_) => return failed(uri, checksum),
-        };
+        let skill = lenient::read(text, reading.lenient, |front_matter| {
+            let yaml = yaml::parse(front_matter, &USED_KEYS)?;
+            Ok::<_, YamlError>(Self::from_front_matter(&yaml, budget))
+        });
+        match skill {
+            Ok(skill) => Ok(Self {
+                uri,
+                checksum,
+                ..skill?
+            }),
+            Err(_) => failed(uri, checksum),
+        }
+    }
+
+    /// A skill without URI and checksum.
+    fn from_front_matter(yaml: &Yaml<'_>, budget: &mut Budget) -> Result<Self, SkillError> {
         Ok(Self {
-            uri,
-            name: string(&yaml, "name", Code::MissingName, budget)?,
-            description: string(&yaml, "description", Code::MissingDescription, budget)?,
+            uri: String::new(),
+            name: string(yaml, "name", Code::MissingName, budget)?,
+            description: string(yaml, "description", Code::MissingDescription, budget)?,
             skills: raw(yaml.get("skills"), budget)?,
             tools: raw(yaml.get("tools"), budget)?,
-            checksum,
+            checksum: None,
         })
     }
 }

@@ -36,23 +36,26 @@ pub(crate) struct Tool {
     pub(crate) checksum: Option<String>,
 }
 
-/// A declared tool and the URI of the document that declares it.
-struct Declared<'d> {
+/// A declared tool on the way to its description.
+struct Declared {
     reference: Reference,
-    declared_by: &'d str,
+    /// The URI of the document that declares it.
+    declared_by: String,
+    state: State,
 }
 
-/// A tool on the way to its description.
 enum State {
-    /// To be asked with `--help` (H-37).
-    NeedsHelp,
-    /// It has been found and did something; its bytes may be read (C-04).
+    /// The host is to be asked what this path says of itself.
+    NeedsDescription(String),
+    /// It says nothing of itself: the host is to be asked for the help of this path.
+    NeedsHelp(String),
+    /// It has been found and did something; its bytes may be read.
     Ran(Result<String, Code>),
     /// Nothing of it was read.
     Failed(Code),
 }
 
-/// Describes every tool that was found, as far as there is room for it (H-35).
+/// Describes every tool that was found, as far as there is room for it.
 pub(crate) fn describe(
     effects: &mut impl Effects,
     budget: &mut Budget,
@@ -62,38 +65,47 @@ pub(crate) fn describe(
 ) -> Result<Vec<Tool>, SkillError> {
     let room = MAX_DEPENDENCIES.saturating_sub(found.skills.len());
     let (candidates, cut) = std::mem::take(&mut found.tools).take(room);
-    let tools: Vec<Declared<'_>> = candidates
+    let mut tools: Vec<Declared> = candidates
         .into_iter()
         .map(|tool| Declared {
             declared_by: found
                 .document(tool.declared_by)
-                .unwrap_or(resource.as_str()),
+                .unwrap_or(resource.as_str())
+                .to_owned(),
+            state: state(&tool.reference),
             reference: tool.reference,
         })
         .collect();
-    let paths: Vec<Result<String, Code>> = tools.iter().map(|tool| path(&tool.reference)).collect();
-    let mut states = probe(effects, &tools, &paths);
-    ask_for_help(effects, &tools, &paths, &mut states);
+    ask(effects, &mut tools, "--description", |tool| {
+        match &tool.state {
+            State::NeedsDescription(path) => Some(path),
+            _ => None,
+        }
+    });
+    ask(effects, &mut tools, "--help", |tool| match &tool.state {
+        State::NeedsHelp(path) => Some(path),
+        _ => None,
+    });
     let mut checksums = match checksum {
         None => Vec::new(),
         Some(checksum) => {
             let known = known_checksums(resource, checksum, found);
-            digests(effects, budget, &tools, &states, &known)?
+            digests(effects, budget, &tools, &known)?
         }
     }
     .into_iter();
-    let entry = |(tool, state): (Declared<'_>, State)| Tool {
+    let entry = |tool: Declared| Tool {
         uri: tool.reference.into_emitted(),
-        description: match state {
+        description: match tool.state {
             State::Ran(Ok(text)) => text,
             State::Ran(Err(code)) | State::Failed(code) => code.text(),
-            State::NeedsHelp => Code::ExecutionFailed.text(),
+            State::NeedsDescription(_) | State::NeedsHelp(_) => Code::ExecutionFailed.text(),
         },
         checksum: checksums.next(),
     };
-    let mut entries: Vec<Tool> = tools.into_iter().zip(states).map(entry).collect();
+    let mut entries: Vec<Tool> = tools.into_iter().map(entry).collect();
     if cut {
-        // P-4: last, whatever sorts after it.
+        // Last, whatever sorts after it.
         let code = Code::LimitExceeded;
         entries.push(Tool {
             uri: code.text(),
@@ -117,91 +129,60 @@ fn known_checksums<'f>(
     skills.chain([(resource.as_str(), checksum)]).collect()
 }
 
-/// What the host is asked to run, or the code of a reference that names nothing (TD-01).
-fn path(reference: &Reference) -> Result<String, Code> {
+/// Where a tool begins: with what the host is asked to run, or with the code of a reference that names nothing.
+fn state(reference: &Reference) -> State {
     match reference {
         Reference::Resolved(uri) => match uri.place() {
-            Place::File(path) => Ok(path),
-            Place::Web => Ok(uri.as_str().to_owned()),
-            Place::Nowhere => Err(Code::NotFound),
+            Place::File(path) => State::NeedsDescription(path),
+            Place::Web => State::NeedsDescription(uri.as_str().to_owned()),
+            Place::Nowhere => State::Failed(Code::NotFound),
         },
-        Reference::NotAScalar => Err(Code::ParseError),
-        Reference::Unresolved(_, Unresolved::Scheme) => Err(Code::UnsupportedScheme),
-        Reference::Unresolved(_, Unresolved::Escape) => Err(Code::PermissionDenied),
-        Reference::Unresolved(_, Unresolved::Failed) => Err(Code::FetchFailed),
+        Reference::NotAScalar => State::Failed(Code::ParseError),
+        Reference::Unresolved(_, Unresolved::Scheme) => State::Failed(Code::UnsupportedScheme),
+        Reference::Unresolved(_, Unresolved::Escape) => State::Failed(Code::PermissionDenied),
+        Reference::Unresolved(_, Unresolved::Failed) => State::Failed(Code::FetchFailed),
     }
 }
 
-/// TD-10, TD-14: `--description`, of all tools in one list.
-fn probe(
+/// Asks all tools that have a path to be asked, in one list.
+fn ask(
     effects: &mut impl Effects,
-    tools: &[Declared<'_>],
-    paths: &[Result<String, Code>],
-) -> Vec<State> {
-    let commands: Vec<Command> = tools
-        .iter()
-        .zip(paths)
-        .filter_map(|(tool, path)| Some(command(tool, path.as_deref().ok()?, "--description")))
-        .collect();
-    let mut answers = run(effects, &commands).into_iter();
-    tools
-        .iter()
-        .zip(paths)
-        .map(|(tool, path)| match path {
-            Err(code) => State::Failed(*code),
-            Ok(_) => match answers.next() {
-                Some(Ok(exit)) if is_component(&tool.reference) => State::Ran(component(&exit)),
-                Some(Ok(exit)) => described(&exit),
-                Some(Err(error)) => refused(error),
-                None => State::Failed(Code::ExecutionFailed),
-            },
-        })
-        .collect()
-}
-
-/// TD-12: `--help`, of all tools that need it in one list.
-fn ask_for_help(
-    effects: &mut impl Effects,
-    tools: &[Declared<'_>],
-    paths: &[Result<String, Code>],
-    states: &mut [State],
+    tools: &mut [Declared],
+    flag: &str,
+    path: impl Fn(&Declared) -> Option<&String>,
 ) {
-    let commands: Vec<Command> = tools
-        .iter()
-        .zip(paths)
-        .zip(&*states)
-        .filter(|(_, state)| matches!(state, State::NeedsHelp))
-        .filter_map(|((tool, path), _)| Some(command(tool, path.as_deref().ok()?, "--help")))
-        .collect();
-    let mut answers = run(effects, &commands).into_iter();
-    for state in states {
-        if matches!(state, State::NeedsHelp) {
-            *state = match answers.next() {
-                Some(Ok(exit)) => State::Ran(helped(&exit)),
-                Some(Err(error)) => refused(error),
-                None => State::Failed(Code::ExecutionFailed),
-            };
-        }
-    }
-}
-
-fn run(effects: &mut impl Effects, commands: &[Command]) -> Vec<Result<Exit, ProcessError>> {
+    let asked = tools.iter_mut().filter(|tool| path(tool).is_some());
+    let asked: Vec<&mut Declared> = asked.collect();
+    let command = |tool: &&mut Declared| {
+        Some(Command {
+            target: Target::Tool(ToolCommand {
+                path: path(tool)?.clone(),
+                declared_by: tool.declared_by.clone(),
+            }),
+            arguments: vec![flag.to_owned()],
+            timeout_ms: TIMEOUT_MS,
+            max_output_bytes: MAX_OUTPUT_BYTES,
+        })
+    };
+    let commands: Vec<Command> = asked.iter().filter_map(command).collect();
     if commands.is_empty() {
-        Vec::new()
-    } else {
-        effects.run(commands)
+        return;
+    }
+    let mut answers = effects.run(&commands).into_iter();
+    for tool in asked {
+        tool.state = match answers.next() {
+            Some(Ok(exit)) => answered(tool, &exit),
+            Some(Err(error)) => refused(error),
+            None => State::Failed(Code::ExecutionFailed),
+        };
     }
 }
 
-fn command(tool: &Declared<'_>, path: &str, flag: &str) -> Command {
-    Command {
-        target: Target::Tool(ToolCommand {
-            path: path.to_owned(),
-            declared_by: tool.declared_by.to_owned(),
-        }),
-        arguments: vec![flag.to_owned()],
-        timeout_ms: TIMEOUT_MS,
-        max_output_bytes: MAX_OUTPUT_BYTES,
+fn answered(tool: &Declared, exit: &Exit) -> State {
+    match &tool.state {
+        State::NeedsDescription(_) if is_component(&tool.reference) => State::Ran(component(exit)),
+        State::NeedsDescription(path) => described(path, exit),
+        _ => State::Ran(helped(exit)),
     }
 }
 
@@ -209,19 +190,19 @@ fn is_component(reference: &Reference) -> bool {
     matches!(reference, Reference::Resolved(uri) if uri.names_a_component())
 }
 
-/// TD-10
-fn described(exit: &Exit) -> State {
+/// Reads what a tool printed for `--description`.
+fn described(path: &str, exit: &Exit) -> State {
     match exit.ending {
         Ending::TimedOut => State::Ran(Err(Code::Timeout)),
         Ending::Exited(0) => {
             let text = text::clean(&exit.stdout);
             if text::is_blank(&text) {
-                State::NeedsHelp
+                State::NeedsHelp(path.to_owned())
             } else {
                 State::Ran(Ok(text::first_characters(&text).to_owned()))
             }
         }
-        Ending::Exited(_) | Ending::Signaled(_) => State::NeedsHelp,
+        Ending::Exited(_) | Ending::Signaled(_) => State::NeedsHelp(path.to_owned()),
     }
 }
 
@@ -285,25 +266,20 @@ fn refused(error: ProcessError) -> State {
     }
 }
 
-/// C-03, C-04: one for each tool.
+/// Returns a digest for each tool, or the code that stands for it.
 fn digests(
     effects: &mut impl Effects,
     budget: &mut Budget,
-    tools: &[Declared<'_>],
-    states: &[State],
+    tools: &[Declared],
     known: &BTreeMap<&str, &str>,
 ) -> Result<Vec<String>, SkillError> {
-    let to_read = |tool: &'_ Declared<'_>, state: &State| match (&tool.reference, state) {
+    let to_read = |tool: &'_ Declared| match (&tool.reference, &tool.state) {
         (Reference::Resolved(uri), State::Ran(_)) if !known.contains_key(uri.as_str()) => {
             Some(uri.clone())
         }
         _ => None,
     };
-    let wanted: Vec<Uri> = tools
-        .iter()
-        .zip(states)
-        .filter_map(|(tool, state)| to_read(tool, state))
-        .collect();
+    let wanted: Vec<Uri> = tools.iter().filter_map(to_read).collect();
     let mut read = Vec::with_capacity(wanted.len());
     for batch in wanted.chunks(BATCH) {
         let uris: Vec<&Uri> = batch.iter().collect();
@@ -313,12 +289,12 @@ fn digests(
         }
     }
     let mut read = read.into_iter();
-    let digest = |(tool, state): (&Declared<'_>, &State)| match state {
+    let digest = |tool: &Declared| match &tool.state {
         State::Failed(code) => code.text(),
-        State::NeedsHelp | State::Ran(_) => match known.get(tool.reference.emitted()) {
+        _ => match known.get(tool.reference.emitted()) {
             Some(checksum) => (*checksum).to_owned(),
             None => read.next().unwrap_or_else(|| Code::FetchFailed.text()),
         },
     };
-    Ok(tools.iter().zip(states).map(digest).collect())
+    Ok(tools.iter().map(digest).collect())
 }
