@@ -9,6 +9,7 @@
 //! Nothing here recurses: a document is a list of nodes in the order of the source, and a node knows where
 //! the next one after its descendants stands.
 
+mod json;
 mod keys;
 mod reader;
 mod tag;
@@ -17,6 +18,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
+pub use json::to_json;
 pub use tree::{Entry, Item, Items, Style, Value, Yaml};
 
 /// L-05: nodes of the source, and nodes visited while the used values are expanded.
@@ -55,6 +57,12 @@ pub enum YamlError {
     /// Y-06
     #[error("an alias names a node that contains it")]
     Cycle,
+    /// Only of [`to_json`].
+    #[error("an alias, which is not allowed here")]
+    Alias,
+    /// Only of [`to_json`].
+    #[error("a key is no text")]
+    Key,
     /// Y-10
     #[error("more than {MAX_NODES} nodes")]
     TooManyNodes,

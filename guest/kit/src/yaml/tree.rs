@@ -188,16 +188,18 @@ impl<'a> Yaml<'a> {
 
     /// The positions of the keys and values of a mapping.
     pub(super) fn pairs(&self, mapping: usize) -> impl Iterator<Item = (usize, usize)> {
-        let end = next(&self.nodes, mapping);
-        let mut position = mapping.saturating_add(1);
+        let mut children = self.children(mapping);
+        std::iter::from_fn(move || Some((children.next()?, children.next()?)))
+    }
+
+    /// The positions of what stands directly in a collection.
+    pub(super) fn children(&self, collection: usize) -> impl Iterator<Item = usize> {
+        let end = next(&self.nodes, collection);
+        let mut position = collection.saturating_add(1);
         std::iter::from_fn(move || {
-            if position >= end {
-                return None;
-            }
-            let key = position;
-            let value = next(&self.nodes, key);
-            position = next(&self.nodes, value);
-            Some((key, value))
+            let child = position;
+            position = next(&self.nodes, child);
+            (child < end).then_some(child)
         })
     }
 }

@@ -1,7 +1,8 @@
 //! `WORKFLOWS.md`: which workflows the index names, in which order.
 
-use super::workflow::{Problem, is_id, not_loaded, one_line};
-use super::yaml;
+use kit::yaml::to_json;
+
+use super::workflow::{Problem, is_id, one_line, unreadable};
 
 /// What the index says.
 #[derive(Debug, Default)]
@@ -23,12 +24,9 @@ pub(super) fn read(text: &str) -> Index {
     };
     let document = kit::front_matter::split(text);
     if let Some(front) = document.front_matter.and_then(|range| text.get(range)) {
-        match yaml::parse(front) {
+        match to_json(front) {
             Ok(members) => index.closed = members.get("index") == Some(&"closed".into()),
-            Err(refused) => {
-                let line = refused.line.saturating_add(1);
-                index.problem = Some(not_loaded(line, refused.reason));
-            }
+            Err(error) => index.problem = Some(unreadable(text, &error)),
         }
     }
     let body = text.get(document.content..).unwrap_or_default();

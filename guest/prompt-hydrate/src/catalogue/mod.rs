@@ -11,7 +11,6 @@ pub(crate) mod steps;
 #[cfg(test)]
 mod tests;
 mod workflow;
-mod yaml;
 
 use serde::Deserialize;
 

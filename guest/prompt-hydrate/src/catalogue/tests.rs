@@ -160,7 +160,10 @@ fn a_broken_file_is_passed_over_with_one_warning() {
             "the id is not the file's name",
         ),
         ("---\ntitle: x\n---\n", "there are no steps"),
-        ("---\nsteps: [*a]\n---\n", "not YAML, or nested too deep"),
+        (
+            "---\nsteps: &a [{name: Go}]\nintent: *a\n---\n",
+            "an alias, which is not allowed here",
+        ),
         (
             "---\npriority: high\nsteps: [{name: Go}]\n---\n",
             "priority: expected a whole number",

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use kit::yaml::{YamlError, to_json};
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 
 use super::index::target;
-use super::{Condition, Modifies, Step, StepKind, Workflow, steps, yaml};
+use super::{Condition, Modifies, Step, StepKind, Workflow, steps};
 use crate::signals::Signal;
 
 /// Bytes of a file.
@@ -205,9 +206,7 @@ impl Reader<'_> {
         let document = kit::front_matter::split(text);
         let front = document.front_matter.and_then(|range| text.get(range));
         let front = front.ok_or_else(|| not_loaded(1, "there is no front matter"))?;
-        // The first line of the file is the delimiter.
-        let members = yaml::parse(front)
-            .map_err(|refused| not_loaded(refused.line.saturating_add(1), refused.reason))?;
+        let members = to_json(front).map_err(|error| unreadable(text, &error))?;
         let front: Front =
             serde_path_to_error::deserialize(Value::Object(members)).map_err(|error| {
                 not_loaded(line_of(text, &error.path().to_string()), &error.to_string())
@@ -341,6 +340,17 @@ pub(super) fn not_loaded(line: usize, message: &str) -> Problem {
         code: NOT_LOADED,
         message: message.to_owned(),
     }
+}
+
+/// Says where front matter of `text` does not load.
+pub(super) fn unreadable(text: &str, error: &YamlError) -> Problem {
+    let line = match error {
+        // The first line of the file is the delimiter.
+        YamlError::Syntax { line } => line.saturating_add(1),
+        YamlError::DuplicateKey { key } => line_of(text, key),
+        _ => 1,
+    };
+    not_loaded(line, &error.to_string())
 }
 
 pub(super) fn is_too_long(text: &str) -> bool {
