@@ -57,44 +57,22 @@ impl Layout {
         column: usize,
         line_break: LineBreak,
     ) -> String {
-        let margin = format!(
-            "{}{}",
-            line_break.as_str(),
-            " ".repeat(column.saturating_add(2))
-        );
+        let indent = " ".repeat(column.saturating_add(2));
+        let margin = format!("{}{indent}", line_break.as_str());
         let mut text = String::new();
         for object in self.distinct(objects) {
-            text.push_str(&margin);
             let uri = quoted(object.uri);
-            let mut first = match self {
-                Self::List => {
-                    text.push_str("- uri: ");
-                    text.push_str(&uri);
-                    None
-                }
-                Self::Mapping if is_simple_key(&uri) => {
-                    text.push_str(&uri);
-                    text.push(':');
-                    None
-                }
-                Self::Mapping => {
-                    text.push_str("? ");
-                    text.push_str(&uri);
-                    text.push_str(&margin);
-                    Some(": ")
-                }
+            // What stands before the members, and before the first of them.
+            let (head, mut indicator) = match self {
+                Self::List => (format!("- uri: {uri}"), "  "),
+                Self::Mapping if is_simple_key(&uri) => (format!("{uri}:"), "  "),
+                Self::Mapping => (format!("? {uri}"), ": "),
             };
+            text.push_str(&margin);
+            text.push_str(&head);
             for (name, value) in &object.members {
-                match first.take() {
-                    Some(indicator) => text.push_str(indicator),
-                    None => {
-                        text.push_str(&margin);
-                        text.push_str("  ");
-                    }
-                }
-                text.push_str(name);
-                text.push_str(": ");
-                text.push_str(&quoted(value));
+                text.push_str(&format!("{margin}{indicator}{name}: {}", quoted(value)));
+                indicator = "  ";
             }
         }
         text
@@ -102,61 +80,37 @@ impl Layout {
 
     /// LF-05: compact JSON, but for keys that YAML does not take as such.
     pub(crate) fn flow(self, objects: &[Object<'_>]) -> String {
-        let (open, close) = match self {
-            Self::List => ('[', ']'),
-            Self::Mapping => ('{', '}'),
-        };
-        let mut text = String::from(open);
-        for (position, object) in self.distinct(objects).enumerate() {
-            if position > 0 {
-                text.push(',');
-            }
+        let object = |object: &Object<'_>| {
             let uri = quoted(object.uri);
+            let members = object.members.iter();
+            let members = members.map(|(name, value)| format!("\"{name}\":{}", quoted(value)));
+            let members = members.collect::<Vec<_>>().join(",");
             match self {
-                Self::List => {
-                    text.push_str("{\"uri\":");
-                    text.push_str(&uri);
-                    text.push(',');
-                }
-                Self::Mapping => {
-                    if !is_simple_key(&uri) {
-                        text.push_str("? ");
-                    }
-                    text.push_str(&uri);
-                    text.push_str(":{");
-                }
+                Self::List => format!("{{\"uri\":{uri},{members}}}"),
+                Self::Mapping if is_simple_key(&uri) => format!("{uri}:{{{members}}}"),
+                Self::Mapping => format!("? {uri}:{{{members}}}"),
             }
-            for (position, (name, value)) in object.members.iter().enumerate() {
-                if position > 0 {
-                    text.push(',');
-                }
-                text.push_str(&quoted(name));
-                text.push(':');
-                text.push_str(&quoted(value));
-            }
-            text.push('}');
+        };
+        let objects = self.distinct(objects).map(object);
+        let objects = objects.collect::<Vec<_>>().join(",");
+        match self {
+            Self::List => format!("[{objects}]"),
+            Self::Mapping => format!("{{{objects}}}"),
         }
-        text.push(close);
-        text
     }
 
     /// V2-02: a declared entry of the sentinel's name gives way to the sentinel, which is the last one.
     fn distinct<'o, 'e>(self, objects: &'o [Object<'e>]) -> impl Iterator<Item = &'o Object<'e>> {
-        let last = objects.len().saturating_sub(1);
-        let sentinel = objects
-            .last()
-            .is_some_and(|object| object.uri == Code::LimitExceeded.as_str());
-        objects
-            .iter()
-            .enumerate()
-            .filter(move |(position, object)| {
-                let gives_way = self == Self::Mapping
-                    && sentinel
-                    && *position != last
-                    && object.uri == Code::LimitExceeded.as_str();
-                !gives_way
-            })
-            .map(|(_, object)| object)
+        let sentinel = Code::LimitExceeded.as_str();
+        let (last, others) = match objects.split_last() {
+            Some((last, others)) => (Some(last), others),
+            None => (None, objects),
+        };
+        let has_sentinel = last.is_some_and(|object| object.uri == sentinel);
+        let gives_way = self == Self::Mapping && has_sentinel;
+        let others = others.iter();
+        let others = others.filter(move |object| !(gives_way && object.uri == sentinel));
+        others.chain(last)
     }
 }
 
