@@ -1,5 +1,7 @@
 //! §7.2: os paths.
 
+use percent_encoding::{percent_decode_str, percent_encode_byte};
+
 use super::Unresolved;
 
 /// The canonical URI of `path` in `folder`, which is a canonical path without a slash at its end.
@@ -57,16 +59,8 @@ fn escape(digits: &[u8]) -> Option<u8> {
     let [high, low, ..] = digits else {
         return None;
     };
-    Some(hex_value(*high)? << 4 | hex_value(*low)?)
-}
-
-fn hex_value(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        b'A'..=b'F' => Some(digit - b'A' + 10),
-        _ => None,
-    }
+    let value = |digit: u8| char::from(digit).to_digit(16);
+    u8::try_from(value(*high)? << 4 | value(*low)?).ok()
 }
 
 /// Appends a segment with what is unreserved decoded and what must not stand bare encoded.
@@ -81,7 +75,7 @@ fn push_segment(uri: &mut String, segment: &str) {
                     if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
                         uri.push(char::from(byte));
                     } else {
-                        push_escape(uri, byte);
+                        uri.push_str(percent_encode_byte(byte));
                     }
                     rest = tail.get(2..).unwrap_or_default();
                 }
@@ -94,43 +88,14 @@ fn push_segment(uri: &mut String, segment: &str) {
 }
 
 fn push_escapes(uri: &mut String, text: &str) {
-    for byte in text.bytes() {
-        push_escape(uri, byte);
-    }
-}
-
-fn push_escape(uri: &mut String, byte: u8) {
-    let digit = |value: u8| {
-        char::from(if value < 10 {
-            b'0' + value
-        } else {
-            b'A' + value - 10
-        })
-    };
-    uri.push('%');
-    uri.push(digit(byte >> 4));
-    uri.push(digit(byte & 0x0F));
+    uri.extend(text.bytes().map(percent_encode_byte));
 }
 
 /// The virtual path of a canonical path, escapes decoded; none if they are not UTF-8.
 pub(super) fn virtual_path(path: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(4 + path.len());
-    bytes.extend_from_slice(b"/os");
-    if !path.is_empty() {
-        bytes.push(b'/');
-    }
-    let mut rest = path.as_bytes();
-    while let Some((byte, tail)) = rest.split_first() {
-        match escape(tail).filter(|_| *byte == b'%') {
-            Some(decoded) => {
-                bytes.push(decoded);
-                rest = tail.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*byte);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8(bytes).ok()
+    let decoded = percent_decode_str(path).decode_utf8().ok()?;
+    Some(match &*decoded {
+        "" => "/os".to_owned(),
+        path => format!("/os/{path}"),
+    })
 }
