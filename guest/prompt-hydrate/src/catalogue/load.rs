@@ -24,6 +24,8 @@ pub(super) struct Shelf {
     pub(super) examples: Vec<(String, Vec<String>)>,
     pub(super) guardrails: Vec<(String, String)>,
     pub(super) skills: Vec<Skill>,
+    /// There are more workflows than are read.
+    is_over_full: bool,
     /// What is wrong with files as a whole: path and problem.
     pub(super) problems: Vec<(String, Problem)>,
 }
@@ -48,34 +50,37 @@ impl Shelf {
     }
 
     fn take(&mut self, path: &str, text: &str) {
-        let example = inside(path, "examples/", ".txt");
         if let Some(stem) = inside(path, "workflows/", ".md") {
-            if self.sources.iter().any(|(known, _)| known == stem) {
-                self.problem(path, not_loaded(1, "a second file of this id"));
-            } else if self.sources.len() < MAX_WORKFLOWS {
-                let source = workflow::read(stem, text);
-                self.sources.push((stem.to_owned(), source));
-            } else if self
-                .problems
-                .last()
-                .is_none_or(|(_, last)| last.message != TOO_MANY)
-            {
-                // One line for all of them.
-                self.problem(path, not_loaded(1, TOO_MANY));
-            }
-        } else if example.is_none()
-            && !matches!(path, "WORKFLOWS.md" | "guardrails.md" | "skills.md")
-        {
-        } else if is_too_long(text) {
+            self.take_workflow(stem, path, text);
+            return;
+        }
+        let example = inside(path, "examples/", ".txt");
+        let is_known =
+            example.is_some() || matches!(path, "WORKFLOWS.md" | "guardrails.md" | "skills.md");
+        if is_known && is_too_long(text) {
             self.problem(path, not_loaded(1, "the file is over 64 KiB"));
-        } else if let Some(stem) = example {
-            self.examples.push((stem.to_owned(), prompts(text)));
-        } else {
-            match path {
-                "WORKFLOWS.md" => self.index = index::read(text),
-                "guardrails.md" => self.guardrails = registry::guardrails(text),
-                _ => self.skills = registry::skills(text),
-            }
+            return;
+        }
+        match (path, example) {
+            (_, Some(stem)) => self.examples.push((stem.to_owned(), prompts(text))),
+            ("WORKFLOWS.md", _) => self.index = index::read(text),
+            ("guardrails.md", _) => self.guardrails = registry::guardrails(text),
+            ("skills.md", _) => self.skills = registry::skills(text),
+            _ => {}
+        }
+    }
+
+    fn take_workflow(&mut self, stem: &str, path: &str, text: &str) {
+        let is_full = self.sources.len() >= MAX_WORKFLOWS;
+        if self.sources.iter().any(|(known, _)| known == stem) {
+            self.problem(path, not_loaded(1, "a second file of this id"));
+        } else if !is_full {
+            let source = workflow::read(stem, text);
+            self.sources.push((stem.to_owned(), source));
+        } else if !self.is_over_full {
+            // One line for all of them.
+            self.is_over_full = true;
+            self.problem(path, not_loaded(1, "more than 200 workflows"));
         }
     }
 
@@ -120,8 +125,6 @@ impl Shelf {
         all
     }
 }
-
-const TOO_MANY: &str = "more than 200 workflows";
 
 /// `<folder><stem><ending>`, directly in the folder.
 fn inside<'p>(path: &'p str, folder: &str, ending: &str) -> Option<&'p str> {
