@@ -67,7 +67,10 @@ mod tests {
         assert_eq!(to_json("a: &x 1\nb: *x"), Err(YamlError::Alias));
         assert_eq!(to_json("? [a]\n: 1"), Err(YamlError::Key));
         assert_eq!(to_json("- a"), Err(YamlError::RootIsNoMapping));
-        assert_eq!(to_json("a: 1\nb: [\n"), Err(YamlError::Syntax { line: 2 }));
+        assert!(matches!(
+            to_json("a: 1\nb: [\n"),
+            Err(YamlError::Syntax { line: 2, .. })
+        ));
         assert!(to_json(&format!("a: {}", "[".repeat(60_000))).is_err());
     }
 }

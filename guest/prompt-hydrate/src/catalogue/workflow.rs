@@ -346,7 +346,7 @@ pub(super) fn not_loaded(line: usize, message: &str) -> Problem {
 pub(super) fn unreadable(text: &str, error: &YamlError) -> Problem {
     let line = match error {
         // The first line of the file is the delimiter.
-        YamlError::Syntax { line } => line.saturating_add(1),
+        YamlError::Syntax { line, .. } => line.saturating_add(1),
         YamlError::DuplicateKey { key } => line_of(text, key),
         _ => 1,
     };
