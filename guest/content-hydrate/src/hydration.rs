@@ -10,7 +10,7 @@ use crate::{
     budget::Budget,
     checksum,
     code::Code,
-    lenient, reading,
+    lenient, reading, reason,
     reference::{Candidates, Reference, declared},
     request::{Format, Request},
     search::Search,
@@ -141,6 +141,9 @@ fn parse(
     });
     match declarations {
         Ok(declarations) => Ok((text, declarations)),
-        Err(_) => Err(text),
+        Err(error) => {
+            reason::log(uri.as_str(), &error.to_string());
+            Err(text)
+        }
     }
 }

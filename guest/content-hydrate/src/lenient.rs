@@ -9,14 +9,18 @@ pub(crate) fn read<T, E>(
     lenient: bool,
     mut read: impl FnMut(&str) -> Result<T, E>,
 ) -> Result<T, E> {
-    let front_matter = front_matter::split(text).front_matter;
-    let front_matter = front_matter
-        .and_then(|range| text.get(range))
-        .unwrap_or_default();
+    let front_matter = front_matter(text);
     match read(front_matter) {
         Err(_) if lenient => read(&quote_values(front_matter)),
         result => result,
     }
+}
+
+fn front_matter(text: &str) -> &str {
+    let front_matter = front_matter::split(text).front_matter;
+    front_matter
+        .and_then(|range| text.get(range))
+        .unwrap_or_default()
 }
 
 /// Quotes the values of the lines `name:` and `description:`; everything else keeps its bytes.
@@ -42,6 +46,19 @@ pub(crate) fn quote_values(front_matter: &str) -> String {
         }
     }
     out
+}
+
+/// The value of the first line of front matter that begins with a key, without quotes around the whole of it: what is left to read where front
+/// matter is no YAML at all. `skill load` reads it so, too.
+pub(crate) fn recover<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    let value = front_matter(text)
+        .lines()
+        .find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?
+        .trim();
+    let unquoted = ['"', '\'']
+        .into_iter()
+        .find_map(|quote| value.strip_prefix(quote)?.strip_suffix(quote));
+    Some(unquoted.unwrap_or(value)).filter(|value| !value.is_empty())
 }
 
 /// The key with its blanks, the value, and the trailing blanks and line terminator.

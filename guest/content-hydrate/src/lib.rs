@@ -15,6 +15,7 @@ mod link;
 mod object;
 mod payload;
 mod reading;
+mod reason;
 mod reference;
 mod request;
 mod search;

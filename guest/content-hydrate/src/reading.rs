@@ -7,6 +7,7 @@ use kit::host::fs_read::{Overflow, ReadRequest, Symlinks};
 use crate::{
     Effects,
     budget::Budget,
+    reason,
     uri::{Place, Uri},
 };
 
@@ -60,11 +61,26 @@ pub(crate) fn read(
     .into_iter();
     places
         .iter()
-        .map(|place| {
-            let bytes = match place {
-                Place::File(_) => files.next().and_then(Result::ok).map(|file| file.bytes),
-                Place::Web => pages.next().and_then(Result::ok).and_then(body),
+        .zip(uris)
+        .map(|(place, uri)| {
+            let read = match place {
+                Place::File(_) => files.next().map(|file| match file {
+                    Ok(file) => Ok(file.bytes),
+                    Err(error) => Err(format!("{error:?}")),
+                }),
+                Place::Web => pages.next().map(|page| match page {
+                    Ok(page) => body(page),
+                    Err(error) => Err(format!("{:?}", error.reason)),
+                }),
                 Place::Nowhere => None,
+            };
+            let bytes = match read {
+                Some(Ok(bytes)) => Some(bytes),
+                Some(Err(reason)) => {
+                    reason::log(uri.as_str(), &reason);
+                    None
+                }
+                None => None,
             };
             if let Some(bytes) = &bytes {
                 budget.read(bytes)?;
@@ -90,8 +106,10 @@ fn get(uri: &Uri) -> HttpRequest {
 }
 
 /// N-02: any 2xx status is success.
-fn body(response: HttpResponse) -> Option<Vec<u8>> {
-    (200..300)
-        .contains(&response.status)
-        .then_some(response.body)
+fn body(response: HttpResponse) -> Result<Vec<u8>, String> {
+    if (200..300).contains(&response.status) {
+        Ok(response.body)
+    } else {
+        Err(format!("status {}", response.status))
+    }
 }

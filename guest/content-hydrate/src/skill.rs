@@ -7,7 +7,7 @@ use kit::{
 
 use serde::{Serialize, Serializer};
 
-use crate::{budget::Budget, checksum, code::Code, lenient};
+use crate::{budget::Budget, checksum, code::Code, lenient, reason};
 
 /// L-03: items of a raw array.
 const MAX_ITEMS: usize = 1_000;
@@ -115,14 +115,29 @@ impl Skill {
             let yaml = yaml::parse(front_matter, &USED_KEYS)?;
             Ok::<_, YamlError>(Self::from_front_matter(&yaml, budget))
         });
-        match skill {
-            Ok(skill) => Ok(Self {
-                uri,
-                checksum,
-                ..skill?
-            }),
-            Err(_) => failed(uri, checksum),
+        let error = match skill {
+            Ok(skill) => {
+                return Ok(Self {
+                    uri,
+                    checksum,
+                    ..skill?
+                });
+            }
+            Err(error) => error,
+        };
+        reason::log(&uri, &error.to_string());
+        if !reading.lenient {
+            return failed(uri, checksum);
         }
+        let mut recovered = |key| match lenient::recover(text, key) {
+            Some(value) => budget.keep(value),
+            None => Ok(Code::ParseError.text()),
+        };
+        Ok(Self {
+            name: recovered("name")?,
+            description: recovered("description")?,
+            ..Self::failed(uri, Code::ParseError, checksum)
+        })
     }
 
     /// A skill without URI and checksum.

@@ -30,11 +30,13 @@ pub const MAX_DEPTH: usize = 64;
 /// Why front matter is no mapping that can be used; to a document each of these is `PARSE_ERROR`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum YamlError {
-    /// Y-09, Y-08: not YAML 1.2.
-    #[error("not YAML 1.2 at line {line}")]
+    /// Not YAML 1.2.
+    #[error("not YAML 1.2 at line {line}, column {column} of the front matter")]
     Syntax {
         /// Counted from 1, within the front matter.
         line: usize,
+        /// Counted from 1, in characters.
+        column: usize,
     },
     /// Y-01
     #[error("a second document begins")]

@@ -2,7 +2,9 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, StructureStyle, Tag, options};
+use granit_parser::{
+    Event, Marker, Parser, ScalarStyle, ScanError, Span, StructureStyle, Tag, options,
+};
 
 use super::{
     MAX_DEPTH, MAX_NODES, YamlError, tag,
@@ -31,8 +33,13 @@ pub(super) fn read(text: &str) -> Result<Yaml<'_>, YamlError> {
 }
 
 fn syntax(error: &ScanError) -> YamlError {
+    at(error.marker())
+}
+
+fn at(marker: &Marker) -> YamlError {
     YamlError::Syntax {
-        line: error.marker().line(),
+        line: marker.line(),
+        column: marker.col().saturating_add(1),
     }
 }
 
@@ -121,9 +128,7 @@ impl<'a> Reader<'a> {
             let digits = escape.strip_prefix('u').and_then(|digits| digits.get(..4));
             let code = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
             if code.is_some_and(|code| char::from_u32(code).is_none()) {
-                return Err(YamlError::Syntax {
-                    line: span.start.line(),
-                });
+                return Err(at(&span.start));
             }
             let mut characters = escape.chars();
             characters.next();
@@ -141,9 +146,7 @@ impl<'a> Reader<'a> {
         let before = self.text.get(..offset(span).0).unwrap_or_default();
         let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
         if line.contains('\t') {
-            return Err(YamlError::Syntax {
-                line: span.start.line(),
-            });
+            return Err(at(&span.start));
         }
         Ok(())
     }
@@ -162,8 +165,7 @@ impl<'a> Reader<'a> {
 
     fn alias(&mut self, anchor: usize, span: Span) -> Result<(), YamlError> {
         let target = self.anchors.get(&anchor).copied();
-        let line = span.start.line();
-        let target = target.ok_or(YamlError::Syntax { line })?;
+        let target = target.ok_or_else(|| at(&span.start))?;
         // Y-06: a node that is still open contains this alias.
         if self.open.contains(&target) {
             return Err(YamlError::Cycle);
