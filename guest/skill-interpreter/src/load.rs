@@ -175,7 +175,8 @@ fn has_escapes(detected: &Detected<'_>) -> bool {
     data.contains('\\')
 }
 
-/// The origin that at least two operations and nine of ten name, and the line of the first operation that lacks one.
+/// The origin that at least two operations and nine of ten name, with the version that all of their paths begin with; and the
+/// line of the first operation that lacks one.
 fn shared_origin(unnamed: &[Unnamed]) -> Option<(String, u32)> {
     let operations = || unnamed.iter().map(|unnamed| &unnamed.operation);
     let lacking = operations().find(|operation| {
@@ -187,21 +188,22 @@ fn shared_origin(unnamed: &[Unnamed]) -> Option<(String, u32)> {
             }
         )
     })?;
-    let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut paths: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for operation in operations().filter(|operation| operation.status == Status::Ok) {
-        if let Some(origin) = operation
-            .endpoint
-            .as_ref()
-            .and_then(|at| at.origin.as_deref())
+        if let Some(endpoint) = &operation.endpoint
+            && let Some(origin) = &endpoint.origin
         {
-            let count = uses.entry(origin).or_default();
-            *count = count.saturating_add(1);
+            paths.entry(origin).or_default().push(&endpoint.path);
         }
     }
-    let all: usize = uses.values().sum();
-    let (origin, count) = uses.into_iter().max_by_key(|(_, count)| *count)?;
-    (count >= 2 && count.saturating_mul(10) >= all.saturating_mul(9))
-        .then(|| (origin.to_owned(), lacking.line))
+    let all: usize = paths.values().map(Vec::len).sum();
+    let (origin, paths) = paths.into_iter().max_by_key(|(_, paths)| paths.len())?;
+    if paths.len() < 2 || paths.len().saturating_mul(10) < all.saturating_mul(9) {
+        return None;
+    }
+    let version = assemble::base::shared_version(paths.into_iter());
+    let base = format!("{}{version}", origin.trim_end_matches('/'));
+    Some((base, lacking.line))
 }
 
 /// Whether a name is that of an input of an operation.

@@ -216,6 +216,14 @@ fn the_document_says_what_a_variable_stands_for() {
 }
 
 #[test]
+fn the_only_base_that_a_variable_stands_for_is_that_of_paths() {
+    let text = "| SHOP_URL | https://api.shop.test/v2 |\n|---|---|\n\n- `GET /items`\n";
+    assert_eq!(requests(text), ["GET https://api.shop.test/v2/items"]);
+    let two = format!("STOCK_SERVER=https://stock.shop.test\n\n{text}");
+    assert_eq!(requests(&two), ["no-base-url"]);
+}
+
+#[test]
 fn an_example_of_an_address_is_none() {
     let text = "- `SHOP_URL`: your server (e.g. `https://shop.example.com`)\n\n```bash\ncurl \"$SHOP_URL/price\"\n```\n";
     let skill = document(text);
@@ -245,6 +253,18 @@ fn the_origin_that_all_others_share_is_taken() {
     assert_eq!(codes(&skill), ["base-assumed"]);
     let two = curl.replace("example/b", "test/b");
     assert_eq!(requests(&two)[2], "no-base-url");
+}
+
+#[test]
+fn the_version_that_all_others_share_is_taken_too() {
+    let text = "```bash\ncurl https://api.shop.example/api/v2/a\n\ncurl https://api.shop.example/api/v2/b\n```\n\n- `GET /items`\n- `GET /v2/stock`\n";
+    assert_eq!(
+        requests(text)[2..],
+        [
+            "GET https://api.shop.example/api/v2/items",
+            "GET https://api.shop.example/api/v2/stock",
+        ]
+    );
 }
 
 #[test]
@@ -319,4 +339,14 @@ fn an_escape_does_not_hide_that_a_field_is_a_secret() {
     let skill = skill("/x.json", text);
     let b = requests::operation(&skill, "b");
     assert_eq!(secrets(b), ["TOK"]);
+}
+
+#[test]
+fn a_comment_within_a_body_ends_nothing() {
+    let text = format!(
+        "{BASE}```http\nPOST /items\n\n{{\n  // output options\n  \"name\": \"pen\"\n}}\n```\n"
+    );
+    let skill = document(&text);
+    let body = skill["operations"][0]["stages"][0]["body"].to_string();
+    assert!(body.contains("pen"), "{body}");
 }

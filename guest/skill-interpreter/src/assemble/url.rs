@@ -211,21 +211,15 @@ impl Assembly<'_> {
         })
     }
 
-    /// Puts what is relative behind the base, whose path it may repeat: `/api/items` below `https://a.example/api`.
+    /// Puts what is relative behind the base, whose path it may repeat.
     fn relative(&self, rest: Template) -> Taken {
         let base = self.context.base_url.as_ref();
         let path = base.map_or("", |base| base.path().trim_end_matches('/'));
-        let repeats = leading_text(&rest)
-            .strip_prefix(path)
-            .is_some_and(|behind| behind.is_empty() || behind.starts_with(['/', '?']));
+        let base_path = super::base::path_before(path, &leading_text(&rest)).to_owned();
         Taken {
             origin: base.and_then(origin_of),
             rest,
-            base_path: if repeats {
-                String::new()
-            } else {
-                path.to_owned()
-            },
+            base_path,
             is_relative: true,
             is_derived: true,
         }
@@ -285,9 +279,10 @@ impl Assembly<'_> {
         let known = self.context.addresses.get(&variable.name);
         let said = known.or(variable.default.as_ref());
         if let Some(address) = said.filter(is_address) {
-            return match host_only {
-                true => Url::parse(address).ok().as_ref().map(authority_text),
-                false => Some(address.trim_end_matches('/').to_owned()),
+            return if host_only {
+                Url::parse(address).ok().as_ref().map(authority_text)
+            } else {
+                Some(address.trim_end_matches('/').to_owned())
             };
         }
         // `https://${HOST:-api.example}/x`

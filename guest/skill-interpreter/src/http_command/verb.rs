@@ -146,11 +146,13 @@ enum Label {
 
 /// The label that a line is, alone or in a comment, and what stands behind it: `Body: {}`, `# Response (200)`.
 fn label(line: &str) -> Option<(Label, &str)> {
+    // A comment within JSON is no label.
+    let is_indented = line.starts_with([' ', '\t']);
     let line = line.trim();
     if line.starts_with("HTTP/") {
         return Some((Label::Output, line));
     }
-    let remark = comment(line);
+    let remark = comment(line).filter(|_| !is_indented);
     let (name, rest) = match (line.split_once(':'), remark) {
         (_, Some(remark)) => remark.split_once(':').unwrap_or((remark, "")),
         (Some(split), None) => split,

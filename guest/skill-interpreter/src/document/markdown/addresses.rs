@@ -46,6 +46,17 @@ pub(crate) fn read(lines: &Lines<'_>) -> BTreeMap<String, String> {
     known
 }
 
+/// The address of the variables that stand for a base, if it is one.
+pub(crate) fn only_base(known: &BTreeMap<String, String>) -> Option<&str> {
+    let mut bases = known
+        .iter()
+        .filter(|(name, _)| is_base_name(name, false))
+        .map(|(_, address)| address.trim_end_matches('/'))
+        .collect::<BTreeSet<_>>()
+        .into_iter();
+    bases.next().filter(|_| bases.next().is_none())
+}
+
 /// `export NAME="https://…"`, `NAME: https://…`, `"NAME": "https://…"`, `NAME="${OTHER:-https://…}"`, in a list or not.
 fn assigned(line: &str) -> Option<(&str, &str)> {
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || "-*>$`\"".contains(c));

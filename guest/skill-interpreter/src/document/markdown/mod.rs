@@ -27,7 +27,7 @@ mod tests;
 
 use super::Document;
 use crate::context::Context;
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostics, excerpt};
 use crate::failure::{Code, Failure};
 use crate::identifier::slug;
 use crate::limits;
@@ -83,6 +83,13 @@ pub fn read(
         skill.base_url = section::base_url(&lines);
     }
     skill.addresses = addresses::read(&lines);
+    if skill.base_url.is_none()
+        && let Some(base) = addresses::only_base(&skill.addresses)
+    {
+        let message = format!("the document says no base URL; {} is taken", excerpt(base));
+        diagnostics.info(Code::BaseAssumed, first_line, message);
+        skill.base_url = Some(base.to_owned());
+    }
     if skill.onboarding.is_none() {
         skill.onboarding = onboarding::read(&outline, &lines);
     }

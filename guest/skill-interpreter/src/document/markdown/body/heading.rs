@@ -7,6 +7,7 @@ use super::{Body, Candidate, DraftStage, Importance};
 use crate::diagnostic::Diagnostics;
 use crate::document::markdown::listed::{self, Listed};
 use crate::document::markdown::outline::{Block, Span, plain};
+use crate::document::markdown::wording::is_result_label;
 use crate::draft::Identity;
 
 /// A request that a heading names.
@@ -38,8 +39,9 @@ impl Headed {
 
     /// Takes a paragraph of the section as the description, unless there is one.
     pub(super) fn describe(&mut self, spans: &[Span]) {
-        if self.listed.description.is_empty() {
-            self.listed.description = plain(spans);
+        let text = plain(spans);
+        if self.listed.description.is_empty() && !is_result_label(&text) {
+            self.listed.description = text;
         }
     }
 }
