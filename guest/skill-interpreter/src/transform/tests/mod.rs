@@ -39,7 +39,7 @@ fn theirs(tool: &str, args: &[&str], input: &[u8]) -> Vec<u8> {
     child.wait_with_output().expect("output").stdout
 }
 
-const CASES: [(&str, &[&str]); 38] = [
+const CASES: [(&str, &[&str]); 21] = [
     ("cat", &[]),
     ("head", &[]),
     ("head", &["-n", "2"]),
@@ -61,23 +61,6 @@ const CASES: [(&str, &[&str]); 38] = [
     ("wc", &["-c"]),
     ("wc", &["-lc"]),
     ("wc", &["-c", "-l"]),
-    ("cut", &["-c", "1-2,4"]),
-    ("cut", &["-b2-"]),
-    ("cut", &["-d,", "-f1"]),
-    ("cut", &["-d", ",", "-f", "2-3,1"]),
-    ("cut", &["-d", ",", "-f", "-2", "-s"]),
-    ("cut", &["-f2"]),
-    ("sort", &[]),
-    ("sort", &["-r"]),
-    ("sort", &["-u"]),
-    ("sort", &["-ru"]),
-    ("sort", &["-n"]),
-    ("sort", &["-nr"]),
-    ("sort", &["-n", "-u"]),
-    ("uniq", &[]),
-    ("uniq", &["-c"]),
-    ("uniq", &["-d"]),
-    ("uniq", &["-ui"]),
 ];
 
 proptest! {
@@ -108,15 +91,13 @@ fn k_170_what_is_not_built_in_is_said() {
         ("tr", &["a", "b"]),
         ("grep", &["a"]),
         ("awk", &["1"]),
-        ("sort", &["-k2"]),
-        ("sort", &["-o", "file"]),
-        ("uniq", &["in", "out"]),
+        ("sort", &[]),
+        ("uniq", &[]),
+        ("cut", &["-f", "1"]),
         ("cat", &["file"]),
         ("head", &["file"]),
         ("head", &["-n", "x"]),
         ("wc", &["--files0-from=x"]),
-        ("cut", &["-f", "0"]),
-        ("cut", &["-f", "1", "file"]),
         ("rm", &[]),
     ] {
         assert_eq!(built_in(tool, args, b"a\n"), None, "{tool} {args:?}");
