@@ -181,7 +181,7 @@ class Packages(unittest.TestCase):
             run(tool("python"), "-c", check, path)
             names = {component["name"] for component in json.loads(pathlib.Path(path).read_text())["components"]}
             # Of the host, of a component, and a component.
-            self.assertLessEqual({"wasmtime", "brush-parser", "git.status"}, names)
+            self.assertLessEqual({"wasmtime", "jaq-core", "git.status"}, names)
             # Of tests, and of macros.
             self.assertTrue({"proptest", "syn"}.isdisjoint(names))
 

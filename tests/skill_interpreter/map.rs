@@ -173,10 +173,6 @@ fn k_240_what_is_refused_has_its_code_and_exit_status_1() {
             "wget --mirror https://a.example.org/",
             "wget-option-refused",
         ),
-        (
-            "http --verify=no https://a.example.org/",
-            "httpie-option-refused",
-        ),
         ("jq -f prog.jq", "jq-option-refused"),
         ("curl https://user:pw@a.example.org/", "url-userinfo"),
         ("curl 'https://a.example.org/[1-9]'", "url-glob"),

@@ -41,6 +41,13 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
+    /// Adds all of another list.
+    pub fn append(&mut self, other: &Self) {
+        for one in &other.list {
+            self.add(one.severity, one.code, one.line, one.message.clone());
+        }
+    }
+
     /// Adds one, unless the same was added before or there are as many as an answer may have.
     pub fn add(&mut self, severity: Severity, code: Code, line: u32, message: impl Into<String>) {
         let message = message.into();

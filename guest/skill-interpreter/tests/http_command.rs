@@ -1,4 +1,4 @@
-//! curl, wget, httpie and the bare verb (9.1 to 9.3), row by row, and with what no author would write.
+//! curl, wget and the bare verb, option by option, and with what no author would write.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -18,8 +18,6 @@ mod curl_options;
 mod curl_refusals;
 #[path = "http_command/hostile.rs"]
 mod hostile;
-#[path = "http_command/httpie.rs"]
-mod httpie;
 #[path = "http_command/properties.rs"]
 mod properties;
 #[path = "http_command/verb.rs"]

@@ -14,6 +14,7 @@ use crate::draft::{
     BodyDraft, FileUse, HttpDraft, Media, MultipartDraft, Part, PartContent, Piece, Template,
     WrittenAs,
 };
+use crate::failure::Code;
 use crate::model::{
     Body, Encoding, JsonMember, JsonNode, MultipartPart, PartValue, PieceOut, Segments,
 };
@@ -255,10 +256,7 @@ impl Assembly<'_> {
         if !pieces.iter().all(is_text) {
             return self.raw_pieces(pieces);
         }
-        let is_command = matches!(
-            draft.written_as,
-            WrittenAs::Curl | WrittenAs::Wget | WrittenAs::Httpie
-        );
+        let is_command = matches!(draft.written_as, WrittenAs::Curl | WrittenAs::Wget);
         let media = heading.media_type();
         let may_be_form = media.as_deref().is_none_or(|media| media == FORM);
         if pieces
@@ -293,6 +291,17 @@ impl Assembly<'_> {
                 };
                 return (Body::Json(node), ReadableBody::Text(shown));
             }
+        }
+        if looks_json && is_sketch(&text) {
+            self.diagnostics.warn(
+                Code::Json,
+                self.line,
+                "the body is nearly JSON; the input `body` takes its place",
+            );
+            if !is_command {
+                heading.default_header("Content-Type", JSON);
+            }
+            return self.input_body("body", Media::Json, None, heading);
         }
         if may_be_form && !looks_json {
             let raw = split(&text);
@@ -444,4 +453,10 @@ pub(super) fn begins_with(text: &Template, characters: &[char]) -> bool {
         }
     }
     false
+}
+
+/// Whether a text that is no JSON leaves places for the reader to fill in.
+fn is_sketch(text: &Template) -> bool {
+    let shown = text.display();
+    ["...", "…", "<"].iter().any(|mark| shown.contains(mark))
 }

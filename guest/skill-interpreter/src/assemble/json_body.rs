@@ -92,9 +92,7 @@ impl Assembly<'_> {
                     None => JsonDraft::Text(text),
                 }
             }
-            other @ (JsonDraft::Value(_) | JsonDraft::TextOfFile(_) | JsonDraft::JsonOfFile(_)) => {
-                other
-            }
+            other @ JsonDraft::Value(_) => other,
         }
     }
 
@@ -166,16 +164,6 @@ impl Assembly<'_> {
                     .collect();
                 object(members)
             }
-            JsonDraft::TextOfFile(name) => {
-                let name = self.file(name);
-                let shown = json!(format!("@{name}")).to_string();
-                (JsonNode::TextOfFile(name), shown)
-            }
-            JsonDraft::JsonOfFile(name) => {
-                let name = self.file(name);
-                let shown = json!(format!("@{name}")).to_string();
-                (JsonNode::JsonOfFile(name), shown)
-            }
         }
     }
 
@@ -243,10 +231,6 @@ impl Assembly<'_> {
                     ..holds
                 }
             }
-            JsonDraft::TextOfFile(_) | JsonDraft::JsonOfFile(_) => Holds {
-                mixture: true,
-                ..Holds::default()
-            },
         }
     }
 }
@@ -324,9 +308,6 @@ fn shown(value: &JsonDraft) -> String {
                 .map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), shown(value)))
                 .collect();
             format!("{{{}}}", members.join(","))
-        }
-        JsonDraft::TextOfFile(name) | JsonDraft::JsonOfFile(name) => {
-            Value::from(format!("@{}", name.display())).to_string()
         }
     }
 }

@@ -79,7 +79,7 @@ impl Assembly<'_> {
             WrittenAs::Curl if request.stage.url_input.is_some() => Pattern::CurlWithoutUrl,
             WrittenAs::Curl if request.is_derived => Pattern::CurlDerived,
             WrittenAs::Curl => Pattern::Curl,
-            WrittenAs::Wget | WrittenAs::Httpie => Pattern::OtherClient,
+            WrittenAs::Wget => Pattern::OtherClient,
             WrittenAs::Verb => Pattern::Verb,
             WrittenAs::Listed => Pattern::Listed,
         };

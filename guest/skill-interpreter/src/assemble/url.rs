@@ -63,7 +63,7 @@ impl Assembly<'_> {
             return Ok(Target::Input);
         };
         let template = self.with_constants(&scan(&trimmed(written), Place::Url));
-        check_characters(&template, draft.written_as)?;
+        check_characters(&template, draft)?;
         if template.is_empty() {
             return Ok(Target::Input);
         }

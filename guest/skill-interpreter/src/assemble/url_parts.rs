@@ -3,7 +3,7 @@
 
 use ::url::Url;
 
-use crate::draft::{Origin, Part, Template, WrittenAs};
+use crate::draft::{HttpDraft, Origin, Part, Template, WrittenAs};
 use crate::failure::{Code, Failure};
 
 /// Last words of names that stand for the base of an API: `API_URL`, `base-url`, `GITLAB_HOST`.
@@ -193,37 +193,69 @@ pub(super) fn trimmed(template: &Template) -> Template {
     trimmed
 }
 
-/// K-154
-pub(super) fn check_characters(template: &Template, written_as: WrittenAs) -> Result<(), Failure> {
-    let mut is_first = true;
-    for part in &template.parts {
-        if let Part::Literal(literal) = part {
-            let text = literal.text.as_str();
-            if text
-                .chars()
-                .any(|c| c.is_control() || c.is_whitespace() || c == '\\')
-            {
-                return Err(invalid(
-                    "the URL holds a blank, a control character or a backslash",
-                ));
-            }
-            // An IPv6 host stands right behind the scheme.
-            let outside = match text.split_once("://[").filter(|_| is_first) {
-                Some((_, behind)) => behind.split_once(']').map_or(behind, |(_, rest)| rest),
-                None => text,
-            };
-            if outside.contains(['{', '}'])
-                || (written_as == WrittenAs::Curl && outside.contains(['[', ']']))
-            {
-                return Err(Failure::new(
-                    Code::UrlGlob,
-                    "the URL holds braces or brackets that are no placeholder",
-                ));
-            }
+/// Refuses what would make several addresses of one, or another one.
+///
+/// # Errors
+///
+/// `url-invalid`, `url-glob`.
+pub(super) fn check_characters(template: &Template, draft: &HttpDraft) -> Result<(), Failure> {
+    // No address holds it, so it can stand for variables.
+    const VARIABLE: &str = "\u{FFFC}";
+    let text: String = template
+        .parts
+        .iter()
+        .map(|part| match part {
+            Part::Literal(literal) => literal.text.as_str(),
+            Part::Variable(_) => VARIABLE,
+        })
+        .collect();
+    if text
+        .chars()
+        .any(|c| c.is_control() || c.is_whitespace() || c == '\\')
+    {
+        return Err(invalid(
+            "the URL holds a blank, a control character or a backslash",
+        ));
+    }
+    // An IPv6 host stands right behind the scheme.
+    let outside = match text.split_once("://[") {
+        Some((scheme, behind)) if !scheme.contains(VARIABLE) => {
+            behind.split_once(']').map_or(behind, |(_, rest)| rest)
         }
-        is_first = false;
+        _ => text.as_str(),
+    };
+    let (path, query) = outside.split_once('?').unwrap_or((outside, ""));
+    let is_glob = |text: &str| {
+        text.contains(['{', '}'])
+            || draft.written_as == WrittenAs::Curl && text.contains(['[', ']'])
+    };
+    let is_refused = |pair: &str| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        !draft.globoff && (is_glob(name) && !is_indexed(name) || is_glob(value))
+    };
+    if is_glob(path) || query.split('&').any(is_refused) {
+        return Err(Failure::new(
+            Code::UrlGlob,
+            "the URL holds braces or brackets that are no placeholder",
+        ));
     }
     Ok(())
+}
+
+/// `ids[]`, `filter[name]`: brackets that are plainly part of a name.
+fn is_indexed(name: &str) -> bool {
+    let Some((name, indices)) = name.split_once('[') else {
+        return false;
+    };
+    let is_plain = |text: &str| {
+        text.chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '\u{FFFC}'))
+    };
+    !name.is_empty()
+        && is_plain(name)
+        && indices
+            .strip_suffix(']')
+            .is_some_and(|indices| indices.split("][").all(is_plain))
 }
 
 pub(super) fn invalid(why: &str) -> Failure {

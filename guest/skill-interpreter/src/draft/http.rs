@@ -15,8 +15,6 @@ pub enum WrittenAs {
     Curl,
     /// `wget`
     Wget,
-    /// `http`, `https`
-    Httpie,
     /// A bare verb.
     Verb,
     /// A list item, a table cell, a labelled group.
@@ -59,8 +57,10 @@ pub struct HttpDraft {
     pub limits: HttpLimits,
     /// K-146, K-157: write the response's body to a file.
     pub output: Option<OutputDraft>,
-    /// K-149, K-232: options of that row occurred.
+    /// Options occurred that change what is shown, and no request.
     pub noted: bool,
+    /// Whether brackets and braces in the URL stand for themselves (`-g`).
+    pub globoff: bool,
 }
 
 impl HttpDraft {
@@ -80,6 +80,7 @@ impl HttpDraft {
             limits: HttpLimits::default(),
             output: None,
             noted: false,
+            globoff: false,
         }
     }
 }
@@ -89,7 +90,7 @@ impl HttpDraft {
 pub enum QueryDraft {
     /// Text as it stands in a URL, `a=1&b=2`, already percent-encoded where it has to be.
     Raw(Template),
-    /// A pair whose value is not yet encoded (`--data-urlencode` with `-G`, httpie `k==v`, a structured `query`).
+    /// A pair whose value is not yet encoded (`--data-urlencode` with `-G`, a structured `query`).
     Pair {
         /// As written. Empty for content without a name (`--data-urlencode content`).
         name: String,
@@ -174,7 +175,7 @@ pub enum BodyDraft {
     Multipart(Vec<MultipartDraft>),
     /// A JSON value with templates in its string leaves (K-82, K-162).
     Json(JsonDraft),
-    /// Form pairs that are not yet encoded (httpie `-f`).
+    /// Form pairs that are not yet encoded.
     Form(Vec<(String, Template)>),
     /// One input is the whole body (K-184, K-204): any JSON value, an object of form fields or parts, a text, a file.
     Input {
@@ -274,10 +275,6 @@ pub enum JsonDraft {
     Array(Vec<JsonDraft>),
     /// An object, in order.
     Object(Vec<(String, JsonDraft)>),
-    /// K-161 `k=@f`: a file's text as a string.
-    TextOfFile(Template),
-    /// K-161 `k:=@f`: a file's text as JSON.
-    JsonOfFile(Template),
 }
 
 /// K-145: each may lower a limit of the host, never raise it.

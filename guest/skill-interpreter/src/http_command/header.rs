@@ -7,7 +7,7 @@ use crate::failure::{Code, Failure};
 /// What `Name:` with nothing after it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bare {
-    /// K-140: curl and httpie take a default away.
+    /// curl takes a default away.
     Removes,
     /// wget sends it empty.
     IsEmpty,
@@ -17,7 +17,7 @@ pub(super) enum Bare {
 ///
 /// # Errors
 ///
-/// `header-refused` for what has no name, or a name that is no token or not literal (K-313).
+/// `header-refused` for what has no name, or a name that is no token or not literal.
 pub(super) fn parse(text: &Template, bare: Bare) -> Result<HeaderDraft, Failure> {
     let (name, value) = word::split_once(text, ':').ok_or_else(no_name)?;
     let name = name.as_literal().ok_or_else(no_name)?;
@@ -32,7 +32,7 @@ pub(super) fn parse(text: &Template, bare: Bare) -> Result<HeaderDraft, Failure>
     )
 }
 
-/// K-140: what curl understands: besides `Name: value` and `Name:` also `Name;`, which sends it empty.
+/// What curl understands: besides `Name: value` and `Name:` also `Name;`, which sends it empty.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Numbers of options that may lower a limit (K-145, K-158, K-163).
+//! Numbers of options that may lower a limit.
 
 /// Seconds, perhaps with a fraction, in milliseconds. None for 0, which takes a limit away, and for what is no number.
 ///

@@ -1,4 +1,4 @@
-//! curl, wget, httpie and the bare verb: argument vectors and text to requests (9.1 to 9.3).
+//! curl, wget and the bare verb: argument vectors and text to requests.
 //!
 //! Each program has one table of its options (`option::Row`), which says what an option takes and what it means; what
 //! stands in no table is refused, so that no option which would change a request is ever passed over. Nothing here decides
@@ -6,7 +6,6 @@
 
 mod curl;
 mod header;
-mod httpie;
 mod limit;
 mod option;
 mod url;
@@ -24,7 +23,7 @@ use crate::failure::{Code, Failure};
 pub enum Stdin<'a> {
     /// It is the first stage, and nothing is given.
     Nothing,
-    /// K-122: a here-document or here-string.
+    /// A here-document or here-string.
     Text(&'a Template),
     /// What the stage before puts out.
     Previous,
@@ -41,13 +40,13 @@ pub struct Invocation<'a> {
     pub line: u32,
 }
 
-/// Whether this module knows the command: `curl`, `wget`, `http`, `https`.
+/// Whether this module knows the command.
 #[must_use]
 pub fn is_http(name: &str) -> bool {
-    matches!(name, "curl" | "wget" | "http" | "https")
+    matches!(name, "curl" | "wget")
 }
 
-/// Reads a command of [`is_http`]. Several URLs make several requests (K-147).
+/// Reads a command of [`is_http`]. Several URLs make several requests.
 ///
 /// # Errors
 ///
@@ -71,8 +70,6 @@ pub fn parse(
     match program.as_literal().as_deref() {
         Some("curl") => curl::parse(&arguments, diagnostics),
         Some("wget") => wget::parse(&arguments),
-        Some("http") => httpie::parse(&arguments, httpie::Program::Http),
-        Some("https") => httpie::parse(&arguments, httpie::Program::Https),
         _ => Err(no_command()),
     }
     .map_err(|failure| failure.at_line(invocation.line))

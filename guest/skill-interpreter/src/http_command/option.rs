@@ -1,4 +1,4 @@
-//! Argument vectors against a table of options: clusters, glued values, `--opt=value`, `--` (9.1).
+//! Argument vectors against a table of options: clusters, glued values, `--opt=value`, `--`.
 
 use super::word::{self, Atom};
 use crate::draft::{Template, Word};
@@ -177,7 +177,7 @@ fn find<R>(table: &'static [Row<R>], name: &str) -> Option<&'static Row<R>> {
     })
 }
 
-/// K-38: what a message may show of an option's name.
+/// What a message may show of an option's name.
 fn printable(c: char) -> char {
     if c.is_control() { '\u{FFFD}' } else { c }
 }

@@ -1,6 +1,6 @@
-//! K-154: addresses that a program and a WHATWG parser could read differently are refused, before `assemble` parses them.
+//! Addresses that a program and a WHATWG parser could read differently are refused, before `assemble` parses them.
 //!
-//! curl, wget and httpie read addresses by rules of their own: they guess schemes, take one slash or three for two, and
+//! curl and wget read addresses by rules of their own: they guess schemes, take one slash or three for two, and
 //! keep a backslash where a WHATWG parser sees a slash. What is left after these checks names one host for all of them.
 
 use crate::draft::{Part, Template};
@@ -9,7 +9,7 @@ use crate::failure::{Code, Failure};
 /// Stands for a variable while an address is looked at; no address of a document needs it.
 const VARIABLE: char = '\u{FFFC}';
 
-/// K-150: what curl takes from the first label of a host where no scheme stands.
+/// What curl takes from the first label of a host where no scheme stands.
 const GUESSED_SCHEMES: [&str; 6] = ["ftp", "dict", "ldap", "imap", "smtp", "pop3"];
 
 /// How an address begins.
@@ -32,7 +32,7 @@ pub(super) enum Begins {
 pub(super) struct Reader {
     /// What a scheme other than `http` and `https` gives.
     pub(super) scheme_refused: Code,
-    /// K-150: whether the scheme is guessed from names such as `ftp.example.org`.
+    /// Whether the scheme is guessed from names such as `ftp.example.org`.
     pub(super) guesses: bool,
 }
 
@@ -77,7 +77,7 @@ pub(super) fn check(url: &Template, reader: Reader) -> Result<Begins, Failure> {
     Ok(begins)
 }
 
-/// Whether a file could be named after the address: it has a last path segment, or it may have one (K-146).
+/// Whether a file could be named after the address: it has a last path segment, or it may have one.
 pub(super) fn names_a_file(url: &Template) -> bool {
     if url.as_variable().is_some() {
         return true;

@@ -1,4 +1,4 @@
-//! The bare verb: `GET /path`, headers, body (9.3).
+//! The bare verb: `GET /path`, headers, body.
 //!
 //! Lines are read one by one; what a line is depends on the line and on the part of the request it stands in. Nothing is
 //! ever both: a label never becomes part of a body, and a comment outside one never part of a request.
@@ -15,7 +15,6 @@ use crate::draft::{
 use crate::failure::{Code, Failure};
 use crate::limits;
 
-/// K-164
 pub const VERBS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
 /// Whether the first line that is neither blank nor a comment is a method, blanks, and a path, an address or a variable.
@@ -66,7 +65,7 @@ pub struct VerbRequest {
     pub output: Option<String>,
 }
 
-/// Reads text that [`begins`] so. Several requests are several operations (K-166); more than
+/// Reads text that [`begins`] so. Several requests are several operations; more than
 /// [`limits::FENCE_OPERATIONS`] are one that is unusable.
 #[must_use]
 pub fn parse(
@@ -130,7 +129,7 @@ fn request_line(line: &str) -> Option<(&'static str, &str)> {
     is_target(target).then_some((verb, target))
 }
 
-/// K-165: what a comment says.
+/// What a comment says.
 fn comment(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("//").or_else(|| line.strip_prefix('#'))?;
     Some(rest.trim_start_matches('#').trim())
@@ -334,7 +333,6 @@ impl<'a> Lines<'a> {
         if !body.trim().is_empty() && !self.is_note(body, &draft) {
             let body = document_text(body);
             if is_json(&body) && !header::has(&draft.headers, "Content-Type") {
-                // K-166
                 draft.headers.push(header::set(
                     "Content-Type",
                     Template::literal("application/json"),
@@ -415,7 +413,7 @@ fn drop_last_comments(lines: &mut Vec<&str>) {
     }
 }
 
-/// K-199: whether a text is JSON once each variable is taken as a value.
+/// Whether a text is JSON once each variable is taken as a value.
 fn is_json(body: &Template) -> bool {
     let mut text = String::new();
     for part in scan(body, Place::Json).parts {

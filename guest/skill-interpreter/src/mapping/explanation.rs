@@ -1,9 +1,9 @@
-//! Sentences for people: why a command needs approval, and what it would do (K-177, K-214, K-235, K-239).
+//! Sentences for people: why a command needs approval, and what it would do.
 
 use crate::draft::{Draft, DraftStage, Trust};
 use crate::model::{Operation, Stage};
 
-/// K-214: one sentence on what makes it Tier 3.
+/// One sentence on what makes it Tier 3.
 pub(super) fn reason(draft: &Draft) -> String {
     let trust = draft
         .plan

@@ -1,7 +1,7 @@
-//! The op `map` (K-14): what one command would do, and the registry of what maps to what (section 14).
+//! The op `map`: what one command would do, and the registry of what maps to what.
 //!
 //! A command is lowered and assembled as an operation of a document is, so the answer says what a skill with this command
-//! would do. Nothing is looked up but the table (K-242).
+//! would do. Nothing is looked up but the table.
 
 mod explanation;
 mod params;
@@ -27,7 +27,7 @@ use crate::shell::{self, Constants, Statements};
 ///
 /// # Errors
 ///
-/// The code of a refused command (K-240).
+/// The code of a refused command.
 pub fn answer(request: &MapRequest, diagnostics: &mut Diagnostics) -> Result<Value, Failure> {
     if request.list {
         return Ok(answered(registry::list()));
@@ -65,7 +65,6 @@ pub fn answer(request: &MapRequest, diagnostics: &mut Diagnostics) -> Result<Val
             }
             None => Err(Failure::new(Code::EmptyCommand, "the command is empty")),
         },
-        // K-238
         _ => {
             let results: Vec<Value> = operations
                 .iter()
@@ -109,7 +108,7 @@ fn answered(members: Value) -> Value {
     answer.into()
 }
 
-/// K-235 to K-239: the result of one operation.
+/// The result of one operation.
 fn result(draft: &Draft, operation: &Operation) -> Map<String, Value> {
     let mut result = Map::new();
     let mut put = |name: &str, value: Value| {
@@ -120,7 +119,6 @@ fn result(draft: &Draft, operation: &Operation) -> Map<String, Value> {
             put("maps-to", stage.capability().into());
             put("params", params::of(stage).into());
         }
-        // K-237
         stages => {
             let list: Vec<&str> = stages.iter().map(Stage::capability).collect();
             put("maps-to", list.into());
@@ -132,7 +130,6 @@ fn result(draft: &Draft, operation: &Operation) -> Map<String, Value> {
         }
     }
     put("confidence", json!(operation.confidence));
-    // K-239
     let known = operation.tier < 3;
     put("known", known.into());
     put("tier", operation.tier.into());
@@ -160,7 +157,6 @@ fn result(draft: &Draft, operation: &Operation) -> Map<String, Value> {
         put("auth", json!(auth));
     }
     put("input-schema", operation.input_schema.clone());
-    // K-221
     if let Some(input) = request.and_then(|stage| stage.url_input.as_ref()) {
         put("needs", json!([input]));
     }
@@ -178,7 +174,7 @@ fn result(draft: &Draft, operation: &Operation) -> Map<String, Value> {
     result
 }
 
-/// K-127, K-128, K-175, K-177: the tool that nobody knows.
+/// The tool that nobody knows.
 fn unknown_tool(draft: &Draft) -> Option<&str> {
     draft.plan.iter().flatten().find_map(|stage| match stage {
         DraftStage::Sandbox(stage) => match &stage.trust {

@@ -1,4 +1,4 @@
-//! K-167 to K-175, K-236: the parameters of a core capability, for people. Execution uses segments, never these.
+//! The parameters of a core capability, for people. Execution uses segments, never these.
 
 use serde_json::{Map, Value, json};
 

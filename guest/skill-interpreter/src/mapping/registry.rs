@@ -1,46 +1,32 @@
-//! K-218 to K-234: what maps to what, in one table with a version.
+//! What maps to what, in one table with a version.
 
 use serde_json::{Value, json};
 
-/// Moves whenever a mapping changes, and with it the digest of every operation (K-216).
+/// Moves whenever a mapping changes, and with it the digest of every operation.
 pub const VERSION: &str = "1";
 
-/// K-231: the confidence of what is not understood.
+/// The confidence of what is not understood.
 pub const UNMAPPED: f64 = 0.3;
 
-/// K-232: what is taken off once when options of K-149 occur.
+/// What is taken off once when options occur that change only what is shown.
 const NOTED: f64 = 0.15;
 
 /// A row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
-    /// K-218
     Endpoint,
-    /// K-219
     Curl,
-    /// K-220
     CurlDerived,
-    /// K-221
     CurlWithoutUrl,
-    /// K-222
     OtherClient,
-    /// K-223
     Verb,
-    /// K-224
     Listed,
-    /// K-225
     JsonFilter,
-    /// K-226
     Println,
-    /// K-227
     ReadFile,
-    /// K-228
     TextTransform,
-    /// K-229
     Runtime,
-    /// K-230
     Download,
-    /// K-231
     Shell,
 }
 
@@ -72,7 +58,7 @@ const fn row(
     }
 }
 
-/// In the order of K-233: endpoint, HTTP commands, runtimes, transforms, Tier 3.
+/// In order: endpoint, HTTP commands, runtimes, transforms, Tier 3.
 const TABLE: [Row; 14] = [
     row(
         Pattern::Endpoint,
@@ -90,13 +76,7 @@ const TABLE: [Row; 14] = [
         0.7,
     ),
     row(Pattern::CurlWithoutUrl, "curl without URL", HTTP, 1, 0.5),
-    row(
-        Pattern::OtherClient,
-        "wget; http, https (httpie)",
-        HTTP,
-        1,
-        0.8,
-    ),
+    row(Pattern::OtherClient, "wget", HTTP, 1, 0.8),
     row(Pattern::Verb, "bare verb", HTTP, 1, 0.9),
     row(
         Pattern::Listed,
@@ -165,7 +145,7 @@ const TABLE: [Row; 14] = [
     ),
 ];
 
-/// K-232: the least of the stages', less what is noted, two decimals.
+/// The least of the stages', less what is noted, two decimals.
 #[must_use]
 pub fn confidence(stages: &[Pattern], noted: bool) -> f64 {
     let least = TABLE

@@ -1,11 +1,10 @@
-//! K-120: `NAME=value`, `export NAME=value` and `NAME=(words)` of literal text.
+//! `NAME=value`, `export NAME=value` and `NAME=(words)`: text that later commands use.
 
 use super::Constants;
-use super::expansion::name_length;
+use super::computed;
 use super::globs;
-use super::grammar::Place;
-use super::lexer::{Kind, Scan};
-use super::plan::{document_line, text_at, token_at};
+use super::lexer::{Assignment, Value};
+use super::plan::document_line;
 use super::word::{Budget, Reader};
 use crate::assemble::secrets;
 use crate::context::Context;
@@ -13,118 +12,97 @@ use crate::diagnostic::Diagnostics;
 use crate::draft::Template;
 use crate::failure::Code;
 
-/// What an assignment stands for.
-struct Assignment {
-    name: String,
-    values: Vec<Template>,
+/// What assignments are made in.
+pub(super) struct Surroundings<'a> {
+    pub(super) start_line: u32,
+    pub(super) context: &'a Context,
+    pub(super) budget: &'a Budget,
 }
 
-/// Keeps assignments as constants. False, and nothing is kept, if one of them is none.
+/// What an assignment is.
+enum Kept {
+    /// Text, with variables in it perhaps.
+    Values(Vec<Template>),
+    /// What a caller gives.
+    Given,
+}
+
+/// Keeps assignments for later commands. False, and nothing is kept, if one of them is no text.
 pub(super) fn keep(
-    assignments: &[Place],
-    scan: &Scan,
-    start_line: u32,
+    assignments: &[Assignment],
     constants: &mut Constants,
-    context: &Context,
-    budget: &Budget,
+    around: &Surroundings<'_>,
     diagnostics: &mut Diagnostics,
 ) -> bool {
     let mut kept = Vec::with_capacity(assignments.len());
-    for place in assignments {
-        let Some(assignment) = read(*place, scan, constants, context, budget) else {
+    for assignment in assignments {
+        let Some(value) = read(&assignment.value, constants, around) else {
             return false;
         };
-        let line = token_at(scan, *place).map_or(1, |token| token.line);
-        kept.push((assignment, document_line(start_line, line)));
+        kept.push((assignment, value));
     }
-    for (Assignment { name, values }, line) in kept {
-        let text: String = values.iter().filter_map(Template::as_literal).collect();
-        if secrets::is_secret_name(&name, context) || crate::assemble::looks_like_credential(&text)
-        {
-            if !is_placeholder(&text) {
+    for (Assignment { name, line, .. }, value) in kept {
+        let text: Option<String> = match &value {
+            Kept::Values(values) => values.iter().map(Template::as_literal).collect(),
+            Kept::Given => None,
+        };
+        let is_credential = text
+            .as_deref()
+            .is_some_and(crate::assemble::looks_like_credential);
+        // `AUTH="Authorization: Bearer $TOKEN"` is a header, whatever its name says.
+        let is_header = matches!(&value, Kept::Values(values) if values.iter().all(is_header));
+        let is_secret = !is_header && secrets::is_secret_name(name, around.context);
+        if is_secret || is_credential {
+            let is_kept = text.as_deref().is_some_and(|text| !is_placeholder(text));
+            if is_kept {
                 diagnostics.warn(
                     Code::LiteralCredential,
-                    line,
+                    document_line(around.start_line, *line),
                     format!("the value of {name} was dropped; it is a secret"),
                 );
             }
-            constants.values.remove(&name);
-            constants.secrets.insert(name);
-        } else {
-            constants.secrets.remove(&name);
-            constants.values.insert(name, values);
+            constants.values.remove(name);
+            constants.secrets.insert(name.clone());
+            continue;
         }
+        constants.secrets.remove(name);
+        match value {
+            Kept::Values(values) => constants.values.insert(name.clone(), values),
+            Kept::Given => constants.values.remove(name),
+        };
     }
     true
 }
 
-fn read(
-    place: Place,
-    scan: &Scan,
-    constants: &Constants,
-    context: &Context,
-    budget: &Budget,
-) -> Option<Assignment> {
-    let written = text_at(scan, place);
-    let (name, after) = written.split_at_checked(name_length(written))?;
-    let value = after.strip_prefix('=')?;
-    if name.is_empty() {
-        return None;
+fn read(value: &Value, constants: &Constants, around: &Surroundings<'_>) -> Option<Kept> {
+    let mut reader = Reader::new(constants, around.context, around.budget);
+    match value {
+        Value::Word(word) => {
+            let value = reader.value(word);
+            (!globs::has_tilde(&value)).then(|| Kept::Values(vec![value]))
+        }
+        Value::Array(elements) => {
+            let values: Vec<Template> = elements
+                .iter()
+                .flat_map(|element| reader.words(element))
+                .collect();
+            let is_literal = values
+                .iter()
+                .all(|value| value.as_literal().is_some() && globs::in_operand(value).is_none());
+            is_literal.then_some(Kept::Values(values))
+        }
+        Value::Output(commands) => computed::is_value(commands).then_some(Kept::Given),
     }
-    let mut reader = Reader::new(constants, context, budget);
-    let values = match array(place, scan) {
-        Some(elements) if value.is_empty() => {
-            let mut values = Vec::with_capacity(elements.len());
-            for element in elements {
-                for word in reader.words(element) {
-                    if globs::in_operand(&word).is_some() {
-                        return None;
-                    }
-                    values.push(word);
-                }
-            }
-            values
-        }
-        _ => {
-            let value = reader.value(value);
-            if globs::has_tilde(&value) {
-                return None;
-            }
-            vec![value]
-        }
-    };
-    values
-        .iter()
-        .all(|value| value.as_literal().is_some())
-        .then(|| Assignment {
-            name: name.to_owned(),
-            values,
-        })
 }
 
-/// The elements of the array whose `NAME=` begins there.
-fn array(place: Place, scan: &Scan) -> Option<Vec<&str>> {
-    let index = scan
-        .tokens
-        .binary_search_by_key(&place, |token| token.start)
-        .ok()?;
-    let name = scan.tokens.get(index)?;
-    let open = scan.tokens.get(index + 1)?;
-    if open.kind != Kind::Operator("(") || open.start != name.end {
-        return None;
-    }
-    let inside = scan.tokens.get(index + 2..)?;
-    Some(
-        inside
-            .iter()
-            .take_while(|token| token.kind != Kind::Operator(")"))
-            .filter(|token| token.kind == Kind::Word)
-            .map(|token| scan.text_of(token))
-            .collect(),
-    )
+/// `Name: value`
+fn is_header(value: &Template) -> bool {
+    value.display().split_once(": ").is_some_and(|(name, _)| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    })
 }
 
-/// K-193: what stands for a credential that the reader is to fill in.
+/// What stands for a credential that the reader is to fill in.
 fn is_placeholder(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     text.is_empty()

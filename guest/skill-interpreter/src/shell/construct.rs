@@ -1,4 +1,4 @@
-//! K-124: what makes a text a script, for the reason list.
+//! What makes a text a script, for the reason list.
 
 /// Constructs, each once, in the order in which they were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

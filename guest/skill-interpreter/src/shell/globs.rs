@@ -1,4 +1,4 @@
-//! K-126: what a shell would make several words of, or another one.
+//! What a shell would make several words of, or another one.
 
 use crate::draft::{Origin, Part, Quoting, Template};
 

@@ -1,20 +1,18 @@
 //! From text to drafts: which statements there are, which are dropped, and whether what is left is plans or a script.
 
+use std::collections::BTreeSet;
+
+use super::constants::{self, Surroundings};
 use super::construct::Constructs;
-use super::grammar::{self, Command, Statement};
-use super::lexer::{self, Kind, Scan};
-use super::plan::{self, Outcome, document_line, text_at};
-use super::statement::{extent, is_printing, is_setting};
-use super::structure::{self, Structure};
+use super::lexer::{self, Command, Piece, Pieces, Program, Statement, Stop, Value, bare};
+use super::plan::{self, Outcome, document_line};
 use super::word::{Budget, Reader};
-use super::{Constants, Statements, free_variables, script};
+use super::{Constants, Statements, script};
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
 use crate::draft::{Draft, DraftStage, Template};
 use crate::failure::{Code, Failure};
-use crate::http_command;
 use crate::limits;
-use crate::tools;
 
 /// A text on its way.
 pub(super) struct Lowering<'a> {
@@ -25,13 +23,21 @@ pub(super) struct Lowering<'a> {
 }
 
 /// A statement that is to become an operation.
-struct Remaining {
+struct Remaining<'s> {
+    statement: &'s Statement,
     commands: Vec<plan::Read>,
-    /// Where it stands in [`Scan::text`].
-    place: (usize, usize),
-    line: u32,
     /// What its words and redirections hold that no plan has.
     found: Constructs,
+}
+
+/// What the statements of a text are.
+#[derive(Default)]
+struct Sorted<'s> {
+    remaining: Vec<Remaining<'s>>,
+    /// `echo` and `printf` alone, and what shows the answer of a request.
+    printed: Vec<Remaining<'s>>,
+    /// Whether a value is computed that later statements use.
+    has_computed: bool,
 }
 
 impl Lowering<'_> {
@@ -59,48 +65,51 @@ impl Lowering<'_> {
             ));
         }
         self.refuse_what_is_no_command()?;
-        let scan = lexer::scan(self.text)?;
-        let mut structure = structure::walk(&scan)?;
-        let parsed = grammar::parse(&scan, &structure.tokens)?;
-        self.note_ampersands(&scan, diagnostics);
-        let mut found = scan.constructs.clone();
-        found.append(std::mem::take(&mut structure.constructs));
-        if parsed.contains(&Statement::Other) && found.is_empty() {
-            found.add("compound command");
-        }
-        if found.is_empty() && !grammar::second_opinion_agrees(&scan) {
-            found.add("quoting that can be read in two ways");
-        }
-        if !found.is_empty() {
-            note_commands(&scan, &structure, &mut found);
-            note_redirections(&scan, &mut found);
-            return Ok(vec![self.script(&scan, &structure, found, diagnostics)]);
-        }
-        if statements == Statements::Command && parsed.len() > 1 {
+        let program = match lexer::read(self.text) {
+            Ok(program) => program,
+            Err(Stop::Syntax(failure)) => match self.with_closed_body(diagnostics) {
+                Some(program) => program,
+                None => return Err(failure),
+            },
+            Err(Stop::Construct(construct)) => {
+                self.note_ampersand(diagnostics);
+                let mut found = Constructs::default();
+                found.add(construct);
+                return Ok(vec![self.script(found, diagnostics)]);
+            }
+        };
+        let mut found = Constructs::default();
+        if statements == Statements::Command && program.statements.len() > 1 {
             found.add("several statements");
-            return Ok(vec![self.script(&scan, &structure, found, diagnostics)]);
+            return Ok(vec![self.script(found, diagnostics)]);
         }
-        // What is said of commands that end as a script is not said.
+        // What is said of commands that end as a script is not said, and what they set is not kept.
         let mut said = Diagnostics::default();
-        let remaining = self.remaining(&parsed, &scan, constants, &mut said);
+        let mut kept = constants.clone();
+        let sorted = self.sorted(&program, &mut kept, &mut said);
         if self.budget.is_exceeded() {
             return Err(limits::exceeded(
                 "bytes that constants stand for",
                 limits::COMMAND_BYTES,
             ));
         }
-        match self.operations(remaining, &scan, &mut said, &mut found) {
+        match self.operations(sorted, &program, &mut said, &mut found) {
             Some(drafts) => {
-                for one in said.as_slice() {
-                    diagnostics.add(one.severity, one.code, one.line, one.message.clone());
+                *constants = kept;
+                for line in &program.ampersands {
+                    diagnostics.warn(
+                        Code::SuspiciousAmpersand,
+                        document_line(self.start_line, *line),
+                        "an address with `&` is not quoted; `&` was taken for a part of it",
+                    );
                 }
+                diagnostics.append(&said);
                 Ok(drafts)
             }
-            None => Ok(vec![self.script(&scan, &structure, found, diagnostics)]),
+            None => Ok(vec![self.script(found, diagnostics)]),
         }
     }
 
-    /// K-132
     fn refuse_what_is_no_command(&self) -> Result<(), Failure> {
         if self.text.contains('\0') {
             return Err(lexer::syntax(1, "a NUL character"));
@@ -115,7 +124,7 @@ impl Lowering<'_> {
             .find(|line| !line.is_empty() && !line.starts_with('#'))
             .and_then(|line| line.split_whitespace().next());
         match first {
-            Some(word) if word.ends_with(':') => Err(Failure::new(
+            Some(word) if is_label(word) => Err(Failure::new(
                 Code::NotAnOperation,
                 "a header or label, not a command",
             )),
@@ -123,119 +132,145 @@ impl Lowering<'_> {
         }
     }
 
-    /// K-125
-    fn note_ampersands(&self, scan: &Scan, diagnostics: &mut Diagnostics) {
-        for pair in scan.tokens.windows(2) {
-            if let [word, operator] = pair
-                && word.kind == Kind::Word
-                && operator.kind == Kind::Operator("&")
-                && word.end == operator.start
-                && scan.text_of(word).contains("://")
-            {
+    /// The text with the quote that is missing at its end, after a body of JSON.
+    fn with_closed_body(&self, diagnostics: &mut Diagnostics) -> Option<Program> {
+        let program = lexer::read(&format!("{}'", self.text.trim_end())).ok()?;
+        let last = program.statements.last()?.commands.last()?;
+        let body = match last.words.last()?.last()? {
+            Piece::Literal { text, .. } => text.trim_start(),
+            _ => return None,
+        };
+        if !plan::is_http(last) || !body.starts_with(['{', '[']) {
+            return None;
+        }
+        diagnostics.warn(
+            Code::ShellSyntax,
+            document_line(self.start_line, last.line),
+            "a single quote is not closed; the body was taken to end with the text",
+        );
+        Some(program)
+    }
+
+    /// Warns of `https://a.example/?b=1&c=2` without quotes.
+    fn note_ampersand(&self, diagnostics: &mut Diagnostics) {
+        for (index, line) in self.text.lines().enumerate() {
+            let has_one = line
+                .split_whitespace()
+                .any(|word| word.starts_with("http") && word.contains("://") && word.contains('&'));
+            if has_one {
+                let line = u32::try_from(index + 1).unwrap_or(u32::MAX);
                 diagnostics.warn(
                     Code::SuspiciousAmpersand,
-                    document_line(self.start_line, operator.line),
+                    document_line(self.start_line, line),
                     "`&` in an address that is not quoted begins a background job",
                 );
             }
         }
     }
 
-    /// K-114: what is left once comments, settings, constants and printed text are dropped.
-    fn remaining(
+    /// What is left once settings, constants and printed text are dropped.
+    fn sorted<'s>(
         &self,
-        parsed: &[Statement],
-        scan: &Scan,
+        program: &'s Program,
         constants: &mut Constants,
         diagnostics: &mut Diagnostics,
-    ) -> Vec<Remaining> {
-        let mut remaining = Vec::new();
-        let mut printed = Vec::new();
-        for statement in parsed {
-            let Statement::Pipeline(commands) = statement else {
-                continue;
-            };
-            if let [command] = commands.as_slice() {
-                if is_setting(command, scan)
-                    || self.keeps_constants(command, scan, constants, diagnostics)
-                {
-                    continue;
-                }
-                if is_printing(command, scan) {
-                    printed.push(self.one(commands, scan, constants, diagnostics));
-                    continue;
-                }
-            }
-            remaining.push(self.one(commands, scan, constants, diagnostics));
-        }
-        if remaining.is_empty() {
-            remaining = printed;
-        }
-        remaining
-    }
-
-    /// K-120
-    fn keeps_constants(
-        &self,
-        command: &Command,
-        scan: &Scan,
-        constants: &mut Constants,
-        diagnostics: &mut Diagnostics,
-    ) -> bool {
-        let assignments = match command.words.split_first() {
-            None => command.assignments.as_slice(),
-            Some((first, rest))
-                if command.assignments.is_empty() && text_at(scan, *first) == "export" =>
+    ) -> Sorted<'s> {
+        let mut sorted = Sorted::default();
+        let mut answers = BTreeSet::new();
+        for statement in &program.statements {
+            if let [command] = statement.commands.as_slice()
+                && statement.constructs.is_empty()
             {
-                rest
+                if is_setting(command) {
+                    continue;
+                }
+                if sets_constants(command) {
+                    if let [one] = command.assignments.as_slice()
+                        && let Value::Output(commands) = &one.value
+                        && commands.first().is_some_and(plan::is_http)
+                    {
+                        answers.insert(one.name.as_str());
+                        constants.values.remove(&one.name);
+                        sorted.remaining.push(self.one(
+                            statement,
+                            commands,
+                            program,
+                            constants,
+                            diagnostics,
+                        ));
+                        continue;
+                    }
+                    let around = Surroundings {
+                        start_line: self.start_line,
+                        context: self.context,
+                        budget: &self.budget,
+                    };
+                    if constants::keep(&command.assignments, constants, &around, diagnostics) {
+                        sorted.has_computed |= command
+                            .assignments
+                            .iter()
+                            .any(|assignment| matches!(assignment.value, Value::Output(_)));
+                        continue;
+                    }
+                }
             }
-            Some(_) => return false,
-        };
-        command.redirects.is_empty()
-            && !assignments.is_empty()
-            && super::constants::keep(
-                assignments,
-                scan,
-                self.start_line,
+            let one = self.one(
+                statement,
+                &statement.commands,
+                program,
                 constants,
-                self.context,
-                &self.budget,
                 diagnostics,
-            )
+            );
+            if is_printing(statement, &answers) {
+                sorted.printed.push(one);
+            } else {
+                sorted.remaining.push(one);
+            }
+        }
+        if sorted.remaining.is_empty() || program.shares_lines {
+            sorted.remaining.append(&mut sorted.printed);
+            sorted
+                .remaining
+                .sort_by_key(|remaining| remaining.statement.start);
+        }
+        sorted.has_computed |= !answers.is_empty();
+        sorted
     }
 
-    fn one(
+    fn one<'s>(
         &self,
+        statement: &'s Statement,
         commands: &[Command],
-        scan: &Scan,
+        program: &Program,
         constants: &mut Constants,
         diagnostics: &mut Diagnostics,
-    ) -> Remaining {
+    ) -> Remaining<'s> {
         let mut found = Constructs::default();
+        for construct in &statement.constructs {
+            found.add(construct.clone());
+        }
         let mut read = Vec::with_capacity(commands.len());
         for command in commands {
-            // K-129
             if !command.assignments.is_empty() {
-                let is_http = command
-                    .words
-                    .first()
-                    .is_some_and(|place| http_command::is_http(text_at(scan, *place)));
-                if !is_http
-                    || !super::constants::keep(
-                        &command.assignments,
-                        scan,
-                        self.start_line,
-                        constants,
-                        self.context,
-                        &self.budget,
-                        diagnostics,
-                    )
-                {
+                let around = Surroundings {
+                    start_line: self.start_line,
+                    context: self.context,
+                    budget: &self.budget,
+                };
+                let is_kept = plan::is_http(command)
+                    && constants::keep(&command.assignments, constants, &around, diagnostics);
+                if !is_kept {
                     found.add("assignment before a command");
                 }
             }
             let mut reader = Reader::new(constants, self.context, &self.budget);
-            let one = plan::read(command, scan, self.start_line, &mut reader, &mut found);
+            let one = plan::read(
+                command,
+                &program.documents,
+                self.start_line,
+                &mut reader,
+                &mut found,
+            );
             let (used, positions) = (reader.used, reader.positions);
             for name in used {
                 diagnostics.info(
@@ -255,50 +290,74 @@ impl Lowering<'_> {
             }
             read.push(one);
         }
-        let place = extent(commands, scan);
         Remaining {
-            line: read.first().map_or(self.start_line, |first| first.line),
+            statement,
             commands: read,
-            place,
             found,
         }
     }
 
-    /// K-115, K-116: the operations; none if it is a script (K-117).
+    /// The operations; none if the text is a script.
+    ///
+    /// Requests beside each other are operations of their own. Of other commands each is one only where comments or empty lines
+    /// tell them apart, and none uses what another one does.
     fn operations(
         &self,
-        remaining: Vec<Remaining>,
-        scan: &Scan,
+        sorted: Sorted<'_>,
+        program: &Program,
         diagnostics: &mut Diagnostics,
         found: &mut Constructs,
     ) -> Option<Vec<Draft>> {
-        let only = remaining.len() == 1;
-        let mut drafts = Vec::with_capacity(remaining.len());
-        for statement in remaining {
-            if !statement.found.is_empty() {
-                found.append(statement.found);
-                return None;
-            }
-            if statement
-                .commands
+        let only = sorted.remaining.len() == 1;
+        let has_computed = sorted.has_computed;
+        let are_alternatives = !program.shares_lines
+            && !has_computed
+            && sorted
+                .remaining
                 .iter()
-                .all(|command| command.argv.is_empty())
-            {
-                found.add("assignment");
-                return None;
+                .skip(1)
+                .all(|remaining| remaining.statement.is_apart)
+            && !depend(&sorted.remaining);
+        let mut drafts = Vec::with_capacity(sorted.remaining.len());
+        for Remaining {
+            statement,
+            commands,
+            found: mut of_statement,
+        } in sorted.remaining
+        {
+            if commands.iter().all(|command| command.argv.is_empty()) {
+                of_statement.add("assignment");
             }
-            let is_http = statement
-                .commands
+            let is_http = commands
                 .first()
                 .and_then(|command| command.argv.first())
                 .and_then(Template::as_literal)
-                .is_some_and(|name| http_command::is_http(&name));
-            let outcome = plan::plan(statement.commands, self.context, diagnostics, found);
+                .is_some_and(|name| crate::http_command::is_http(&name));
+            let outcome = if of_statement.is_empty() {
+                plan::plan(commands, self.context, diagnostics, &mut of_statement)
+            } else {
+                Outcome::Script
+            };
+            let may_be_any = (only && !has_computed) || are_alternatives;
             let plans: Vec<Result<Vec<DraftStage>, Failure>> = match outcome {
-                Outcome::Script => return None,
-                Outcome::Unusable(failure) if only || is_http => vec![Err(failure)],
+                Outcome::Script if are_alternatives && !only => {
+                    let (draft, mut text) = (self.text_of(statement), Constructs::default());
+                    text.append(of_statement);
+                    let stage = script::stage(
+                        draft,
+                        document_line(self.start_line, statement.line),
+                        text.into_list(),
+                        self.context,
+                    );
+                    vec![Ok(vec![DraftStage::Sandbox(Box::new(stage))])]
+                }
+                Outcome::Script => {
+                    found.append(of_statement);
+                    return None;
+                }
+                Outcome::Unusable(failure) if may_be_any || is_http => vec![Err(failure)],
                 Outcome::Plans(plans)
-                    if only || plans.iter().all(|plan| plan::is_http_pipeline(plan)) =>
+                    if may_be_any || plans.iter().all(|plan| plan::is_http_pipeline(plan)) =>
                 {
                     plans.into_iter().map(Ok).collect()
                 }
@@ -307,13 +366,12 @@ impl Lowering<'_> {
                     return None;
                 }
             };
-            let (start, end) = statement.place;
-            let text = scan.text.get(start..end).unwrap_or_default().trim_end();
+            let line = document_line(self.start_line, statement.line);
             for plan in plans {
                 drafts.push(Draft {
-                    line: statement.line,
-                    comment: self.comment_above(statement.line, scan),
-                    text: text.to_owned(),
+                    line,
+                    comment: self.comment_above(line, program),
+                    text: self.text_of(statement).to_owned(),
                     plan,
                 });
             }
@@ -324,76 +382,117 @@ impl Lowering<'_> {
         Some(drafts)
     }
 
-    fn comment_above(&self, line: u32, scan: &Scan) -> Option<String> {
+    fn text_of(&self, statement: &Statement) -> &str {
+        self.text
+            .get(statement.start..statement.end.min(self.text.len()))
+            .unwrap_or_default()
+            .trim_end()
+    }
+
+    fn comment_above(&self, line: u32, program: &Program) -> Option<String> {
+        // Its line counts from 1 in the text.
         let above = line.checked_sub(self.start_line)?;
-        scan.comments
+        program
+            .comments
             .get(&above)
             .filter(|comment| !comment.is_empty())
             .cloned()
     }
 
-    /// K-117, K-124: the whole text, verbatim.
-    fn script(
-        &self,
-        scan: &Scan,
-        structure: &Structure,
-        found: Constructs,
-        diagnostics: &mut Diagnostics,
-    ) -> Draft {
-        let line = scan
-            .tokens
-            .iter()
-            .find(|token| token.kind != Kind::Operator("\n"))
-            .map_or(1, |token| token.line);
-        if scan.rewritten || script::has_placeholder(self.text) {
+    /// The whole text, verbatim.
+    fn script(&self, found: Constructs, diagnostics: &mut Diagnostics) -> Draft {
+        let mut lines = (1..).zip(self.text.lines());
+        let first = lines
+            .by_ref()
+            .find(|(_, line)| !line.trim().is_empty() && !line.trim().starts_with('#'))
+            .map_or(1, |(number, _)| number);
+        let line = document_line(self.start_line, first);
+        if script::has_placeholder(self.text) {
             diagnostics.warn(
                 Code::ScriptPlaceholder,
-                document_line(self.start_line, line),
+                line,
                 "a placeholder in a script stays as it is written",
             );
         }
-        let free = free_variables(scan, structure, self.context);
-        let stage = script::stage(self.text, self.start_line, found.into_list(), free);
+        let stage = script::stage(self.text, self.start_line, found.into_list(), self.context);
+        let above = usize::try_from(first).unwrap_or(1).checked_sub(2);
+        let comment = above
+            .and_then(|above| self.text.lines().nth(above))
+            .and_then(|line| line.trim().strip_prefix('#'))
+            .map(|comment| comment.trim_start_matches('#').trim().to_owned())
+            .filter(|comment| !comment.is_empty());
         Draft {
-            line: document_line(self.start_line, line),
-            comment: self.comment_above(document_line(self.start_line, line), scan),
+            line,
+            comment,
             text: self.text.to_owned(),
             plan: Ok(vec![DraftStage::Sandbox(Box::new(stage))]),
         }
     }
 }
 
-/// K-124: commands that make a script, and what stands at the end of a pipe, for the reason list.
-pub(super) fn note_commands(scan: &Scan, structure: &Structure, found: &mut Constructs) {
-    for command in &structure.commands {
-        let name = text_at(scan, command.start);
-        if tools::is_script_word(name) {
-            found.add(format!("`{name}`"));
-        } else if tools::is_shell(name) && !command.after_pipe {
-            found.add(format!("shell `{name}`"));
-        } else if command.after_pipe && !tools::may_follow_pipe(name) {
-            let name: String = name.chars().take(32).collect();
-            found.add(format!("pipe into `{name}`"));
-        }
-    }
+/// `Authorization:`
+fn is_label(word: &str) -> bool {
+    word.ends_with(':') && !word.contains(['=', '"', '\''])
 }
 
-/// K-124: redirections that no plan has, for the reason list of a text that is a script anyway.
-fn note_redirections(scan: &Scan, found: &mut Constructs) {
-    for pair in scan.tokens.windows(2) {
-        let [operator, target] = pair else {
-            continue;
+/// `NAME=value` or `export NAME=value`, and nothing else.
+fn sets_constants(command: &Command) -> bool {
+    !command.assignments.is_empty()
+        && command.input.is_none()
+        && (command.words.is_empty()
+            || command.words.len() == 1 && command.name() == Some("export"))
+}
+
+/// `set -…`
+fn is_setting(command: &Command) -> bool {
+    command.assignments.is_empty()
+        && command.input.is_none()
+        && command.name() == Some("set")
+        && command
+            .words
+            .get(1)
+            .and_then(bare)
+            .is_some_and(|option| option.starts_with('-') && option != "--")
+}
+
+/// `echo` or `printf` alone, or of the answer of a request, whatever reads it then.
+fn is_printing(statement: &Statement, answers: &BTreeSet<&str>) -> bool {
+    let Some(first) = statement.commands.first() else {
+        return false;
+    };
+    let prints = first.assignments.is_empty()
+        && first.input.is_none()
+        && statement.constructs.is_empty()
+        && matches!(first.name(), Some("echo" | "printf"));
+    let shows_answer = || {
+        let is_answer = |word: &Pieces| {
+            word.iter().any(|piece| match piece {
+                Piece::Variable { name, .. } => answers.contains(name.as_str()),
+                _ => false,
+            })
         };
-        let Kind::Operator(operator) = operator.kind else {
-            continue;
-        };
-        match (operator, scan.text_of(target)) {
-            (">" | "&>", "/dev/null") => {}
-            // `<(b)` is no redirection.
-            ("<" | ">", "(") => {}
-            (">" | ">>" | ">|" | "&>" | "&>>" | "<>", _) => found.add("redirection to a file"),
-            ("<", _) => found.add("redirection from a file"),
-            _ => {}
-        }
-    }
+        first.words.iter().any(is_answer) && super::computed::is_value(&statement.commands)
+    };
+    prints && (statement.commands.len() == 1 || shows_answer())
+}
+
+/// Whether a statement uses a file that another one writes, or changes what the shell is for others.
+fn depend(remaining: &[Remaining<'_>]) -> bool {
+    let names = |command: &plan::Read| -> Vec<String> {
+        command.argv.iter().map(Template::display).collect()
+    };
+    let changes_shell = remaining.iter().any(|one| {
+        one.statement.commands.iter().any(|command| {
+            command.name().is_none_or(crate::tools::is_builtin) || !command.assignments.is_empty()
+        })
+    });
+    let written: Vec<&String> = remaining
+        .iter()
+        .flat_map(|one| &one.statement.written)
+        .collect();
+    changes_shell
+        || remaining
+            .iter()
+            .flat_map(|one| one.commands.iter().flat_map(names))
+            .any(|word| written.contains(&&word))
 }

@@ -1,46 +1,38 @@
-//! Shell text, lowered to drafts (section 8).
+//! Shell text, lowered to drafts.
 //!
-//! The order: the lexer finds words and operators and what K-124 names (`lexer`, `nested`); the walk over the tokens
-//! bounds and simplifies them (`structure`); the grammar says whether they are a program (`grammar`). A text in which any
-//! construct of K-124 was found is a script as a whole. What is left has nothing but simple commands, pipes and line ends in
-//! it, and only such text is looked at for what it would do (`plan`). Where in doubt a text is a script, which runs nowhere
-//! but in the jail and never without approval.
+//! There is one reader of shell text (`lexer`), and it reads a subset: simple commands, pipes, the ends of statements, literal
+//! quoting, plain variables. Only what it has read to the end is looked at for what it would do (`lowering`, `plan`). Whatever
+//! else stands in a text makes it a script, which runs nowhere but in the jail and never without approval. So a new construct
+//! of some shell needs no rule here.
 
+mod computed;
 mod constants;
 mod construct;
-mod expansion;
 pub mod globs;
-mod grammar;
 mod lexer;
 mod lowering;
-mod nested;
+mod mend;
 mod placeholder;
 mod plan;
 mod script;
 mod source;
-mod statement;
-mod structure;
 mod word;
-
-#[cfg(test)]
-mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::lexer::Scan;
-use self::lowering::{Lowering, note_commands};
+use self::lowering::Lowering;
 use self::plan::document_line;
-use self::structure::Structure;
 use self::word::Budget;
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
 use crate::draft::{Draft, SandboxDraft, Template};
+use crate::failure::Code;
 use crate::limits;
 
-/// K-120: constants of a document, which live from fence to fence.
+/// Constants of a document, which live from fence to fence.
 #[derive(Debug, Clone, Default)]
 pub struct Constants {
-    /// What each name stands for: literal text only, one template for each word of an array.
+    /// What each name stands for, one template for each word of an array.
     pub values: BTreeMap<String, Vec<Template>>,
     /// Names whose value was dropped because they are secrets.
     pub secrets: BTreeSet<String>,
@@ -49,41 +41,24 @@ pub struct Constants {
 /// How statements are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Statements {
-    /// K-114 to K-118: a shell fence, the text of `map`.
+    /// A shell fence, the text of `map`.
     Fence,
     /// A structured `command`: two or more statements are always a script.
     Command,
 }
 
-/// K-87: a text that is a script whatever it says: verbatim, Tier 3, with its constructs and free variables. Whether
-/// it is one that a shell would accept is not asked.
+/// A text that is a script whatever it says: verbatim, Tier 3, with its free variables. Whether it is one that a shell would
+/// accept is not asked.
 #[must_use]
 pub fn script(text: &str, start_line: u32, context: &Context) -> SandboxDraft {
-    let read = lexer::scan(text)
-        .and_then(|scan| structure::walk(&scan).map(|structure| (scan, structure)));
-    let Ok((scan, mut structure)) = read else {
-        return script::stage(text, start_line, Vec::new(), Vec::new());
-    };
-    let mut found = scan.constructs.clone();
-    found.append(std::mem::take(&mut structure.constructs));
-    note_commands(&scan, &structure, &mut found);
-    let free = free_variables(&scan, &structure, context);
-    script::stage(text, start_line, found.into_list(), free)
-}
-
-/// K-131
-fn free_variables(scan: &Scan, structure: &Structure, context: &Context) -> Vec<String> {
-    let mut assigned = structure.assigned.clone();
-    assigned.extend(scan.assigned.iter().cloned());
-    script::free(&scan.variables, &assigned, context)
+    script::stage(text, start_line, Vec::new(), context)
 }
 
 /// Lowers shell text. At least one draft, unless nothing but comments, settings and constants is left and the text is not
-/// empty; what cannot be used is a draft whose plan is a failure (K-118, K-132).
+/// empty; what cannot be used is a draft whose plan is a failure.
 ///
-/// `start_line` is the line of the document on which `text` begins. More than [`crate::limits::FENCE_OPERATIONS`] drafts, a
-/// text over [`crate::limits::COMMAND_BYTES`] and nesting over [`crate::limits::SHELL_NESTING`] are one unusable draft,
-/// `limit`.
+/// `start_line` is the line of the document on which `text` begins. More than [`crate::limits::FENCE_OPERATIONS`] drafts and a
+/// text over [`crate::limits::COMMAND_BYTES`] are one unusable draft, `limit`.
 #[must_use]
 pub fn lower(
     text: &str,
@@ -95,6 +70,38 @@ pub fn lower(
 ) -> Vec<Draft> {
     // A shell would take a carriage return for part of a word.
     let text = &text.replace("\r\n", "\n");
+    if let Some((mended, why)) = mend::mended(text) {
+        let (mut kept, mut said) = (constants.clone(), Diagnostics::default());
+        let drafts = read(
+            &mended, start_line, statements, &mut kept, context, &mut said,
+        );
+        let is_script = |draft: &Draft| draft.plan.iter().flatten().any(script::is_script);
+        let is_read = |draft: &Draft| draft.plan.is_ok() && !is_script(draft);
+        if !drafts.is_empty() && drafts.iter().all(is_read) {
+            diagnostics.warn(Code::ShellSyntax, start_line, why);
+            diagnostics.append(&said);
+            *constants = kept;
+            return drafts;
+        }
+    }
+    read(
+        text,
+        start_line,
+        statements,
+        constants,
+        context,
+        diagnostics,
+    )
+}
+
+fn read(
+    text: &str,
+    start_line: u32,
+    statements: Statements,
+    constants: &mut Constants,
+    context: &Context,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Draft> {
     let lowering = Lowering {
         text,
         start_line,

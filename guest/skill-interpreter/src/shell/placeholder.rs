@@ -1,10 +1,8 @@
-//! K-119: `<name>` in shell text.
-
-use super::source::Source;
+//! `<name>` in shell text, which authors write for what the reader is to fill in.
 
 /// The name, if a placeholder begins here: `<name>` followed by a blank, the end, a quote or one of `/ ? & : = , . )`.
-pub(super) fn name_at<'a>(source: &Source<'a>) -> Option<&'a str> {
-    let inner = source.rest().strip_prefix('<')?;
+pub(super) fn name_at(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('<')?;
     if !inner.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return None;
     }

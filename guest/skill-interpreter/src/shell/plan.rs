@@ -1,14 +1,14 @@
-//! K-121 to K-123: whether a pipeline is a plan, and which.
+//! Whether a pipeline is a plan, and which.
 
 use super::construct::Constructs;
 use super::globs;
-use super::grammar::{Command, Place, Redirect};
-use super::lexer::{Scan, Token};
+use super::lexer::{Command, Input, Piece, Pieces, bare};
 use super::word::Reader;
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
 use crate::draft::{
-    BodyDraft, DraftStage, HttpDraft, PartContent, Piece, SandboxDraft, Template, Word,
+    BodyDraft, DraftStage, HttpDraft, PartContent, Piece as BodyPiece, Quoting, Template, Trust,
+    Word,
 };
 use crate::failure::Failure;
 use crate::http_command::{self, Invocation, Stdin};
@@ -18,11 +18,11 @@ use crate::tools::{self, Tool};
 /// What a pipeline is.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// One plan, or one for each URL of its first stage (K-147).
+    /// One plan, or one for each URL of its first stage.
     Plans(Vec<Vec<DraftStage>>),
     /// It is a command that cannot be used.
     Unusable(Failure),
-    /// K-124
+    /// It is no plan.
     Script,
 }
 
@@ -31,126 +31,119 @@ pub(super) enum Outcome {
 pub(super) struct Read {
     pub(super) argv: Vec<Word>,
     pub(super) line: u32,
-    /// K-129: `NAME=v` in front of it, when `argv` is not empty.
-    pub(super) assigned: bool,
+    /// `NAME=v` in front of it.
+    assigned: bool,
     /// `< file`
-    pub(super) from_file: Option<Word>,
+    from_file: Option<Word>,
     /// `<<`, `<<<`
-    pub(super) text: Option<Template>,
+    text: Option<Template>,
 }
 
-/// Reads the words and redirections of a command; what cannot be part of a plan is noted.
+/// Options whose value is a credential as a whole.
+const CREDENTIALS: [&str; 5] = [
+    "-u",
+    "--user",
+    "--oauth2-bearer",
+    "--password",
+    "--http-password",
+];
+
+/// Options whose value may be computed as a whole.
+const VALUED: [&str; 13] = [
+    "-d",
+    "--data",
+    "--data-raw",
+    "--data-binary",
+    "--data-urlencode",
+    "--json",
+    "-F",
+    "--form",
+    "-b",
+    "--cookie",
+    "-u",
+    "--user",
+    "--oauth2-bearer",
+];
+
+/// An empty literal, which quotes leave.
+fn is_nothing(piece: &Piece) -> bool {
+    matches!(piece, Piece::Literal { text, .. } if text.is_empty())
+}
+
+/// Whether the command is one of HTTP, by its name.
+pub(super) fn is_http(command: &Command) -> bool {
+    command.name().is_some_and(http_command::is_http)
+}
+
+/// Reads the words and the input of a command; what cannot be part of a plan is noted.
 pub(super) fn read(
     command: &Command,
-    scan: &Scan,
+    documents: &[Pieces],
     start_line: u32,
     reader: &mut Reader<'_>,
     found: &mut Constructs,
 ) -> Read {
-    if command.unusual {
-        found.add("array");
-    }
-    let line = first_place(command)
-        .and_then(|place| token_at(scan, place))
-        .map_or(start_line, |token| document_line(start_line, token.line));
     let mut read = Read {
         argv: Vec::with_capacity(command.words.len()),
-        line,
+        line: document_line(start_line, command.line),
         assigned: !command.assignments.is_empty() && !command.words.is_empty(),
         from_file: None,
         text: None,
     };
-    for place in &command.words {
-        let written = text_at(scan, *place);
+    for word in &command.words {
         reader.credential = read
             .argv
             .last()
             .and_then(Template::as_literal)
-            .is_some_and(|option| {
-                matches!(
-                    option.as_str(),
-                    "-u" | "--user"
-                        | "--oauth2-bearer"
-                        | "-a"
-                        | "--auth"
-                        | "--password"
-                        | "--http-password"
-                )
-            });
-        read.argv.extend(reader.words(written));
+            .is_some_and(|option| CREDENTIALS.contains(&option.as_str()));
+        read.argv.extend(reader.words(word));
     }
     reader.credential = false;
-    for redirect in &command.redirects {
-        redirection(redirect, scan, reader, found, &mut read);
+    let mut outputs: Vec<&Pieces> = command.words.iter().collect();
+    match &command.input {
+        None => {}
+        Some(Input::File(word)) => {
+            outputs.push(word);
+            match reader.words(word).as_slice() {
+                [path] if globs::in_operand(path).is_none() => read.from_file = Some(path.clone()),
+                _ => found.add("redirection from a file"),
+            }
+        }
+        Some(Input::Word(word)) => {
+            outputs.push(word);
+            let mut text = reader.value(word);
+            text.push_literal("\n", Quoting::Single);
+            read.text = Some(text);
+        }
+        Some(Input::Document(index)) => match documents.get(*index) {
+            Some(body) => {
+                outputs.push(body);
+                read.text = Some(reader.text(body));
+            }
+            None => found.add("here-document"),
+        },
+    }
+    // A caller gives a value of a request, and not where it goes; whatever else is run gets what the author computes.
+    let is_output = |piece: &Piece| matches!(piece, Piece::Output { .. });
+    let is_refused = if is_http(command) {
+        (1..)
+            .zip(command.words.iter().skip(1))
+            .any(|(index, word)| {
+                let before = command.words.get(index - 1).and_then(bare);
+                let is_value = before.is_some_and(|option| VALUED.contains(&option));
+                let first = word.iter().find(|piece| !is_nothing(piece));
+                !is_value && first.is_some_and(is_output)
+            })
+    } else {
+        outputs.iter().any(|word| word.iter().any(is_output))
+    };
+    if is_refused {
+        found.add("command substitution or parameter");
     }
     read
 }
 
-fn redirection(
-    redirect: &Redirect,
-    scan: &Scan,
-    reader: &mut Reader<'_>,
-    found: &mut Constructs,
-    read: &mut Read,
-) {
-    match redirect {
-        Redirect::File {
-            descriptor,
-            operator,
-            target,
-        } => {
-            let target = reader.words(text_at(scan, *target));
-            let literal = match target.as_slice() {
-                [word] => word.as_literal().unwrap_or_default(),
-                _ => String::new(),
-            };
-            match (descriptor, *operator, literal.as_str()) {
-                (Some(2), ">&", "1")
-                | (None | Some(1 | 2), ">", "/dev/null")
-                | (None, "&>", "/dev/null") => {}
-                (None | Some(0), "<", _) if read.from_file.is_none() && read.text.is_none() => {
-                    match target.as_slice() {
-                        [word] if globs::in_operand(word).is_none() => {
-                            read.from_file = Some(word.clone());
-                        }
-                        _ => found.add("redirection from a file"),
-                    }
-                }
-                (_, "<", _) => found.add("redirection from a file"),
-                (_, ">&", _) => found.add("redirection of a descriptor"),
-                _ => found.add("redirection to a file"),
-            }
-        }
-        Redirect::HereDocument { mark } if read.from_file.is_none() && read.text.is_none() => {
-            match scan.here_documents.get(mark) {
-                Some(document) if document.expands => {
-                    read.text = Some(reader.here_body(&document.body));
-                }
-                Some(document) => {
-                    let mut text = Template::default();
-                    text.push_literal(document.body.clone(), crate::draft::Quoting::Single);
-                    read.text = Some(text);
-                }
-                None => found.add("here-document"),
-            }
-        }
-        Redirect::HereString { word } if read.from_file.is_none() && read.text.is_none() => {
-            let mut text = Template::default();
-            for (index, word) in reader.words(text_at(scan, *word)).into_iter().enumerate() {
-                if index > 0 {
-                    text.push_literal(" ", crate::draft::Quoting::Single);
-                }
-                text.append(word);
-            }
-            text.push_literal("\n", crate::draft::Quoting::Single);
-            read.text = Some(text);
-        }
-        Redirect::HereDocument { .. } | Redirect::HereString { .. } => found.add("here-document"),
-        Redirect::Other => found.add("redirection"),
-    }
-}
-
-/// K-123: the stages of a pipeline of read commands.
+/// The stages of a pipeline of read commands.
 pub(super) fn plan(
     commands: Vec<Read>,
     context: &Context,
@@ -181,7 +174,7 @@ pub(super) fn plan(
         }
         if is_http {
             for word in command.argv.iter().skip(1) {
-                // K-126: globs are literal here. What a shell would certainly make another word of is not.
+                // Globs are literal here. What a shell would certainly make another word of is not.
                 let is_url = word.display().contains("://");
                 if !is_url && (globs::has_tilde(word) || globs::has_brace_list(word)) {
                     found.add("brace list or `~` in an argument");
@@ -249,7 +242,7 @@ pub(super) fn plan(
     Outcome::Plans(plans)
 }
 
-/// Each alternative after each plan. Only the first stage has several (K-147).
+/// Each alternative after each plan. Only the first stage has several.
 fn combine(
     plans: Vec<Vec<DraftStage>>,
     front: &[DraftStage],
@@ -275,7 +268,7 @@ fn http(
 ) -> Result<Option<Vec<Vec<DraftStage>>>, Failure> {
     let requests = http_command::parse(invocation, context, diagnostics)?;
     if invocation.stdin == Stdin::Previous {
-        // K-123: curl and httpie, when they send what the stage before puts out.
+        // curl, when it sends what the stage before puts out.
         let one = matches!(requests.as_slice(), [request] if sends_previous(request));
         if !one || name == "wget" {
             return Ok(None);
@@ -293,7 +286,7 @@ fn sends_previous(request: &HttpDraft) -> bool {
     match &request.body {
         Some(BodyDraft::Pieces(pieces)) => pieces
             .iter()
-            .any(|piece| matches!(piece, Piece::Previous(_))),
+            .any(|piece| matches!(piece, BodyPiece::Previous(_))),
         Some(BodyDraft::Multipart(parts)) => parts
             .iter()
             .any(|part| part.content == PartContent::Previous),
@@ -301,52 +294,24 @@ fn sends_previous(request: &HttpDraft) -> bool {
     }
 }
 
-/// K-123: whether a stage may stand there.
+/// Whether a stage may stand there.
 fn fits(stage: &DraftStage, first: bool, alone: bool) -> bool {
     match stage {
         DraftStage::Http(_) | DraftStage::JsonFilter(_) | DraftStage::TextTransform { .. } => true,
         DraftStage::Println { .. } | DraftStage::ReadFile { .. } => first,
-        DraftStage::Sandbox(sandbox) => alone || first && is_runtime(sandbox),
+        DraftStage::Sandbox(sandbox) => alone || sandbox.trust == Trust::KnownRuntime,
     }
 }
 
-fn is_runtime(sandbox: &SandboxDraft) -> bool {
-    sandbox.trust == crate::draft::Trust::KnownRuntime
-}
-
-/// Whether the plan is an HTTP pipeline (K-115).
+/// Whether the plan is a request, with what reads its answer.
 pub(super) fn is_http_pipeline(plan: &[DraftStage]) -> bool {
     let mut stages = plan.iter();
     matches!(stages.next(), Some(DraftStage::Http(_)))
-        && stages.all(|stage| {
-            matches!(
-                stage,
-                DraftStage::JsonFilter(_) | DraftStage::TextTransform { .. }
-            )
+        && stages.all(|stage| match stage {
+            DraftStage::JsonFilter(_) | DraftStage::TextTransform { .. } => true,
+            DraftStage::Sandbox(sandbox) => sandbox.trust == Trust::KnownRuntime,
+            _ => false,
         })
-}
-
-fn first_place(command: &Command) -> Option<Place> {
-    command
-        .assignments
-        .first()
-        .into_iter()
-        .chain(command.words.first())
-        .min()
-        .copied()
-}
-
-/// The token that begins there.
-pub(super) fn token_at(scan: &Scan, place: Place) -> Option<&Token> {
-    scan.tokens
-        .binary_search_by_key(&place, |token| token.start)
-        .ok()
-        .and_then(|index| scan.tokens.get(index))
-}
-
-/// The text of the token that begins there.
-pub(super) fn text_at(scan: &Scan, place: Place) -> &str {
-    token_at(scan, place).map_or("", |token| scan.text_of(token))
 }
 
 /// A line of the text, in the document.

@@ -1,20 +1,16 @@
-//! K-117, K-124, K-130, K-131: text that only a shell can run, inside the jail.
+//! Text that only a shell can run, inside the jail.
 
+use std::collections::BTreeSet;
+
+use super::lexer::name_length;
+use super::placeholder;
 use crate::assemble::secrets;
 use crate::context::Context;
-use crate::draft::{Code, Program, SandboxDraft, Trust};
+use crate::draft::{Code, DraftStage, Program, SandboxDraft, Trust};
 use crate::model::Runtime;
 
-/// Names that steer the shell or the loader, or that the shell sets itself.
-const NEVER: [&str; 22] = [
-    "PATH",
-    "HOME",
-    "TMPDIR",
-    "IFS",
-    "ENV",
-    "CDPATH",
-    "SHELLOPTS",
-    "PS4",
+/// Names that the shell sets itself.
+const SET_BY_SHELL: [&str; 14] = [
     "PWD",
     "OLDPWD",
     "UID",
@@ -30,17 +26,43 @@ const NEVER: [&str; 22] = [
     "FUNCNAME",
     "_",
 ];
-/// K-131, of loaders and of bash itself: never, whatever else the name says.
-const NEVER_PREFIXES: [&str; 2] = ["LD_", "BASH"];
-/// K-131, of programs: never an input. `GITHUB_TOKEN` is a secret, which another rule gives out.
-const STEERING_PREFIXES: [&str; 4] = ["PYTHON", "NODE", "GO", "GIT"];
+/// Names that steer the shell or the loader.
+const STEERING: [&str; 8] = [
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "IFS",
+    "ENV",
+    "CDPATH",
+    "SHELLOPTS",
+    "PS4",
+];
+/// Beginnings of names of the loader and of bash itself: never given, whatever else the name says.
+const STEERING_PREFIXES: [&str; 2] = ["LD_", "BASH"];
+/// Beginnings of names that steer programs: never an input. `GITHUB_TOKEN` is a secret, which another rule gives out.
+const PROGRAM_PREFIXES: [&str; 4] = ["PYTHON", "NODE", "GO", "GIT"];
+/// Variables of a script; more are not shown to anybody.
+const MOST: usize = 256;
+/// Commands that assign the names that follow them.
+const ASSIGNING: [&str; 10] = [
+    "for",
+    "select",
+    "read",
+    "mapfile",
+    "readarray",
+    "getopts",
+    "local",
+    "declare",
+    "typeset",
+    "readonly",
+];
 
-/// The stage of a script.
+/// The stage of a script, with the variables that come from outside.
 pub(super) fn stage(
     text: &str,
     line: u32,
     constructs: Vec<String>,
-    free_variables: Vec<String>,
+    context: &Context,
 ) -> SandboxDraft {
     let mut stage = SandboxDraft::new(
         Runtime::Shell,
@@ -50,36 +72,113 @@ pub(super) fn stage(
         }),
         Trust::Script { constructs },
     );
-    stage.free_variables = free_variables;
+    let names = Names::of(text);
+    stage.free_variables = names
+        .used
+        .into_iter()
+        .filter(|name| !names.assigned.contains(name) && may_be_given(name, context))
+        .map(str::to_owned)
+        .collect();
     stage
 }
 
-/// K-131: the variables that come from outside.
-pub(super) fn free(variables: &[String], assigned: &[String], context: &Context) -> Vec<String> {
-    let assigned: std::collections::BTreeSet<&str> = assigned.iter().map(String::as_str).collect();
-    variables
-        .iter()
-        .filter(|name| !assigned.contains(name.as_str()) && may_be_given(name, context))
-        .cloned()
-        .collect()
+/// Whether a stage is a script for a shell.
+pub(super) fn is_script(stage: &DraftStage) -> bool {
+    match stage {
+        DraftStage::Sandbox(sandbox) => matches!(sandbox.trust, Trust::Script { .. }),
+        _ => false,
+    }
+}
+
+/// Names of variables in a text, however deep they stand in it. Only what is certainly quoted is left out.
+#[derive(Default)]
+struct Names<'a> {
+    used: Vec<&'a str>,
+    assigned: BTreeSet<&'a str>,
+}
+
+impl<'a> Names<'a> {
+    fn of(text: &'a str) -> Self {
+        let mut names = Self::default();
+        let mut seen = BTreeSet::new();
+        let mut is_double = false;
+        let mut assigns = false;
+        let mut rest = text;
+        let mut begins_word = true;
+        while let Some(c) = rest.chars().next() {
+            let after = rest.get(c.len_utf8()..).unwrap_or_default();
+            let mut next = after;
+            match c {
+                '\\' => next = skip(after, after.chars().next().map_or(0, char::len_utf8)),
+                '"' => is_double = !is_double,
+                '\'' if !is_double => {
+                    next = after.split_once('\'').map_or("", |(_, after)| after);
+                }
+                '#' if begins_word && !is_double => {
+                    next = skip(after, after.find('\n').unwrap_or(after.len()))
+                }
+                '$' => {
+                    let inner = after.trim_start_matches(['{', '#', '!']);
+                    let length = name_length(inner);
+                    let name = inner.get(..length).unwrap_or_default();
+                    let after_name = inner.get(length..).unwrap_or_default();
+                    if after.starts_with('{') && after_name.trim_start_matches(':').starts_with('=')
+                    {
+                        names.assigned.insert(name);
+                    }
+                    if !name.is_empty() && names.used.len() < MOST && seen.insert(name) {
+                        names.used.push(name);
+                    }
+                    next = after_name;
+                }
+                _ if begins_word && name_length(rest) > 0 => {
+                    let (name, after_name) = rest
+                        .split_at_checked(name_length(rest))
+                        .unwrap_or((rest, ""));
+                    let is_set = ["=", "+=", "["]
+                        .iter()
+                        .any(|mark| after_name.starts_with(mark));
+                    if is_set || assigns {
+                        names.assigned.insert(name);
+                    }
+                    assigns = assigns || ASSIGNING.contains(&name);
+                    next = after_name;
+                }
+                '\n' | ';' => assigns = false,
+                _ => {}
+            }
+            begins_word = c.is_ascii_whitespace() || matches!(c, ';' | '&' | '|' | '(' | '"');
+            rest = next;
+        }
+        names
+    }
+}
+
+fn skip(text: &str, bytes: usize) -> &str {
+    text.get(bytes..).unwrap_or_default()
 }
 
 fn may_be_given(name: &str, context: &Context) -> bool {
-    let upper = name.to_ascii_uppercase();
-    if NEVER.contains(&name)
-        || upper.ends_with("_PROXY")
-        || NEVER_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    if SET_BY_SHELL.contains(&name)
+        || STEERING.contains(&name)
+        || name.to_ascii_uppercase().ends_with("_PROXY")
+        || STEERING_PREFIXES
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
     {
         return false;
     }
-    !STEERING_PREFIXES
+    !PROGRAM_PREFIXES
         .iter()
         .any(|prefix| name.starts_with(prefix))
         || secrets::is_secret_name(name, context)
 }
 
-/// K-131: whether `{name}` stands in the text, and not as `${name}`.
+/// Whether `<name>` or `{name}`, and not `${name}`, stands in the text.
 pub(super) fn has_placeholder(text: &str) -> bool {
+    let angle = text
+        .match_indices('<')
+        .any(|(at, _)| placeholder::name_at(skip(text, at)).is_some());
     let mut pieces = text.split('{');
     let mut before = pieces.next().unwrap_or_default();
     for piece in pieces {
@@ -94,5 +193,5 @@ pub(super) fn has_placeholder(text: &str) -> bool {
         }
         before = piece;
     }
-    false
+    angle
 }

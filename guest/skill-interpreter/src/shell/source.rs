@@ -10,14 +10,10 @@ pub(super) struct Source<'a> {
 
 impl<'a> Source<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self::at_line(text, 1)
-    }
-
-    pub(super) fn at_line(text: &'a str, line: u32) -> Self {
         Self {
             text,
             position: 0,
-            line,
+            line: 1,
         }
     }
 
@@ -26,13 +22,16 @@ impl<'a> Source<'a> {
         self.line
     }
 
+    /// In bytes.
+    pub(super) fn position(&self) -> usize {
+        self.position
+    }
+
     /// What is not read yet.
-    #[inline]
     pub(super) fn rest(&self) -> &'a str {
         self.text.get(self.position..).unwrap_or_default()
     }
 
-    #[inline]
     pub(super) fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
@@ -41,7 +40,6 @@ impl<'a> Source<'a> {
         self.rest().chars().nth(1)
     }
 
-    #[inline]
     pub(super) fn next(&mut self) -> Option<char> {
         let c = self.peek()?;
         self.position += c.len_utf8();
@@ -51,15 +49,25 @@ impl<'a> Source<'a> {
         Some(c)
     }
 
-    /// The rest of the line without its end; none at the end of the text.
+    /// Goes on by so many bytes, which hold no end of a line.
+    pub(super) fn skip(&mut self, bytes: usize) {
+        self.position += bytes;
+    }
+
+    /// The rest of the line, without its end, which is still to be read.
+    pub(super) fn take_line(&mut self) -> &'a str {
+        let line = self.rest().split('\n').next().unwrap_or_default();
+        self.position += line.len();
+        line
+    }
+
+    /// The rest of the line and its end, which is not answered; none at the end of the text.
     pub(super) fn next_line(&mut self) -> Option<&'a str> {
-        let rest = self.rest();
-        if rest.is_empty() {
+        if self.rest().is_empty() {
             return None;
         }
-        let line = rest.split('\n').next().unwrap_or_default();
-        self.position = (self.position + line.len() + 1).min(self.text.len());
-        self.line = self.line.saturating_add(1);
+        let line = self.take_line();
+        self.next();
         Some(line)
     }
 }

@@ -1,12 +1,9 @@
-//! A word, read: quotes are taken away, variables and constants put in (K-120, K-189).
-//!
-//! Only words of texts without constructs come here, so there is no substitution and no unusual expansion in them.
+//! Words with constants put in.
 
 use std::cell::Cell;
 
 use super::Constants;
-use super::expansion::name_length;
-use super::source::Source;
+use super::lexer::{Piece, Pieces};
 use crate::assemble::secrets;
 use crate::context::Context;
 use crate::draft::{Literal, Origin, Part, Quoting, Spelling, Template, Variable, Word};
@@ -39,7 +36,7 @@ pub(super) struct Reader<'a> {
     pub(super) budget: &'a Budget,
     /// Names of constants that were put in.
     pub(super) used: Vec<String>,
-    /// K-120: names of constants that stand where credentials do, and so were not put in.
+    /// Names of constants that stand where credentials do, and so were not put in.
     pub(super) positions: Vec<String>,
     /// Whether the word being read is a credential as a whole (`-u …`).
     pub(super) credential: bool,
@@ -55,11 +52,6 @@ struct Fields {
 }
 
 impl Fields {
-    fn literal(&mut self, c: char, quoting: Quoting) {
-        self.started = true;
-        self.current.push_character(c, quoting);
-    }
-
     fn part(&mut self, part: Part) {
         self.started = true;
         self.current.push(part);
@@ -85,10 +77,17 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The text of a here-document, in which nothing is split.
+    pub(super) fn text(&mut self, body: &Pieces) -> Template {
+        let mut fields = Fields::default();
+        self.fields(body, &mut fields);
+        fields.current
+    }
+
     /// The value of an assignment, which is one word whatever it holds.
-    pub(super) fn value(&mut self, written: &str) -> Template {
+    pub(super) fn value(&mut self, word: &Pieces) -> Template {
         let mut whole = Template::default();
-        for (index, word) in self.words(written).into_iter().enumerate() {
+        for (index, word) in self.words(word).into_iter().enumerate() {
             if index > 0 {
                 whole.push_literal(" ", Quoting::Single);
             }
@@ -98,139 +97,78 @@ impl<'a> Reader<'a> {
     }
 
     /// The arguments that a word becomes: one, unless it holds an array or a constant with blanks that is not quoted.
-    pub(super) fn words(&mut self, written: &str) -> Vec<Word> {
+    pub(super) fn words(&mut self, word: &Pieces) -> Vec<Word> {
         let mut fields = Fields::default();
-        let mut source = Source::new(written);
-        while let Some(c) = source.next() {
-            match c {
-                '\\' => match source.next() {
-                    Some('\n') | None => {}
-                    Some(escaped) => fields.literal(escaped, Quoting::Single),
-                },
-                '\'' => {
-                    fields.started = true;
-                    while let Some(quoted) = source.next() {
-                        if quoted == '\'' {
-                            break;
-                        }
-                        fields.literal(quoted, Quoting::Single);
-                    }
-                }
-                '"' => {
-                    fields.started = true;
-                    self.double(&mut source, &mut fields, Some('"'));
-                }
-                '$' if source.peek() == Some('\'') => {
-                    fields.started = true;
-                    ansi(&mut source, &mut fields);
-                }
-                '$' => self.dollar(&mut source, &mut fields, Quoting::Bare),
-                _ => fields.literal(c, Quoting::Bare),
-            }
-        }
+        self.fields(word, &mut fields);
         fields.split();
         fields.done
     }
 
-    /// K-122: the body of a here-document whose mark is not quoted.
-    pub(super) fn here_body(&mut self, body: &str) -> Template {
-        let mut fields = Fields::default();
-        self.double(&mut Source::new(body), &mut fields, None);
-        fields.current
-    }
-
-    fn double(&mut self, source: &mut Source<'_>, fields: &mut Fields, end: Option<char>) {
-        while let Some(c) = source.next() {
-            match c {
-                '\\' => match source.peek() {
-                    Some('\n') => {
-                        source.next();
-                    }
-                    Some(escaped) if "$`\\".contains(escaped) || Some(escaped) == end => {
-                        source.next();
-                        // `\$X` is literal, as within single quotes.
-                        let quoting = if escaped == '$' {
-                            Quoting::Single
-                        } else {
-                            Quoting::Double
-                        };
-                        fields.literal(escaped, quoting);
-                    }
-                    _ => fields.literal('\\', Quoting::Double),
-                },
-                '$' => self.dollar(source, fields, Quoting::Double),
-                _ if Some(c) == end => return,
-                _ => fields.literal(c, Quoting::Double),
+    fn fields(&mut self, word: &Pieces, fields: &mut Fields) {
+        for piece in word {
+            match piece {
+                Piece::Literal { text, quoting } => fields.part(Part::Literal(Literal {
+                    text: text.clone(),
+                    quoting: *quoting,
+                    origin: Origin::Written,
+                })),
+                Piece::Output { name } => fields.part(variable(name, None)),
+                Piece::Variable {
+                    name,
+                    default,
+                    all,
+                    quoting,
+                } => self.variable(name, default.as_deref(), *all, *quoting, fields),
             }
         }
     }
 
-    fn dollar(&mut self, source: &mut Source<'_>, fields: &mut Fields, quoting: Quoting) {
-        let rest = source.rest();
-        let braced = rest.starts_with('{');
-        let from_name = rest.strip_prefix('{').unwrap_or(rest);
-        let length = name_length(from_name);
-        let Some(name) = from_name.get(..length).filter(|name| !name.is_empty()) else {
-            // A lone `$` stands for itself; it is no variable's mark whatever follows.
-            fields.literal('$', Quoting::Single);
-            return;
-        };
-        let mut default = None;
-        let mut all = false;
-        if braced {
-            let after = from_name.get(length..).unwrap_or_default();
-            let inner = after.split('}').next().unwrap_or_default();
-            all = inner == "[@]";
-            default = inner
-                .strip_prefix(":-")
-                .or_else(|| inner.strip_prefix('-'))
-                .map(str::to_owned);
-            let taken = name.chars().count() + inner.chars().count() + 2;
-            (0..taken).for_each(|_| {
-                source.next();
-            });
-        } else {
-            (0..name.chars().count()).for_each(|_| {
-                source.next();
-            });
-        }
+    fn variable(
+        &mut self,
+        name: &str,
+        default: Option<&str>,
+        all: bool,
+        quoting: Quoting,
+        fields: &mut Fields,
+    ) {
         match self.constant(name) {
             Some(_) if self.credential || in_credential_position(&fields.current) => {
                 self.positions.push(name.to_owned());
-                fields.part(Part::Variable(Variable {
-                    name: name.to_owned(),
-                    spelling: Spelling::Dollar,
-                    default: None,
-                }));
+                fields.part(variable(name, None));
             }
             Some(values) => {
                 self.used.push(name.to_owned());
                 put_in(fields, &values, all, quoting);
             }
-            None => fields.part(Part::Variable(Variable {
-                name: name.to_owned(),
-                spelling: Spelling::Dollar,
-                default,
-            })),
+            None => fields.part(variable(name, default)),
         }
     }
 
-    /// K-120: what a name stands for. A secret's name never stands for anything.
-    fn constant(&self, name: &str) -> Option<Vec<String>> {
-        if self.constants.secrets.contains(name) || secrets::is_secret_name(name, self.context) {
+    /// What a name stands for. A secret's name never stands for anything.
+    fn constant(&self, name: &str) -> Option<Vec<Template>> {
+        if self.constants.secrets.contains(name) {
             return None;
         }
         let values = match self.constants.values.get(name) {
-            Some(values) => values.iter().map(Template::as_literal).collect(),
-            None => Some(vec![self.context.constants.get(name)?.clone()]),
+            Some(values) => values.clone(),
+            None if secrets::is_secret_name(name, self.context) => return None,
+            None => vec![Template::literal(self.context.constants.get(name)?.clone())],
         };
         // Whoever reads with an exceeded budget throws away what was read.
-        let bytes = values.iter().flatten().map(|value| value.len() + 1).sum();
-        values.filter(|_| self.budget.spend(bytes))
+        let bytes = values.iter().map(|value| value.display().len() + 1).sum();
+        self.budget.spend(bytes).then_some(values)
     }
 }
 
-/// K-120, K-190 (2) and (4): whether what comes next in a word is the value of a header or field for credentials.
+fn variable(name: &str, default: Option<&str>) -> Part {
+    Part::Variable(Variable {
+        name: name.to_owned(),
+        spelling: Spelling::Dollar,
+        default: default.map(str::to_owned),
+    })
+}
+
+/// Whether what comes next in a word is the value of a header or field for credentials.
 fn in_credential_position(word: &Template) -> bool {
     let Some(text) = word.as_literal() else {
         return false;
@@ -244,8 +182,8 @@ fn in_credential_position(word: &Template) -> bool {
 }
 
 /// Puts a constant in, as a shell expands it: the first word of an array unless all are asked for, and split at blanks unless
-/// it is quoted.
-fn put_in(fields: &mut Fields, values: &[String], all: bool, quoting: Quoting) {
+/// it is quoted. Variables that a constant holds stay variables.
+fn put_in(fields: &mut Fields, values: &[Template], all: bool, quoting: Quoting) {
     let count = if all { values.len() } else { 1 };
     for (index, value) in values.iter().take(count).enumerate() {
         if index > 0 {
@@ -253,15 +191,23 @@ fn put_in(fields: &mut Fields, values: &[String], all: bool, quoting: Quoting) {
         }
         if quoting == Quoting::Double {
             fields.started = true;
-            fields.part(constant(value, quoting));
-            continue;
         }
-        for (number, piece) in value.split([' ', '\t', '\n']).enumerate() {
-            if number > 0 {
-                fields.split();
-            }
-            if !piece.is_empty() {
-                fields.part(constant(piece, quoting));
+        for part in &value.parts {
+            match part {
+                Part::Literal(literal) if quoting == Quoting::Double => {
+                    fields.part(constant(&literal.text, quoting));
+                }
+                Part::Literal(literal) => {
+                    for (number, piece) in literal.text.split([' ', '\t', '\n']).enumerate() {
+                        if number > 0 {
+                            fields.split();
+                        }
+                        if !piece.is_empty() {
+                            fields.part(constant(piece, quoting));
+                        }
+                    }
+                }
+                Part::Variable(_) => fields.part(part.clone()),
             }
         }
     }
@@ -273,64 +219,4 @@ fn constant(text: &str, quoting: Quoting) -> Part {
         quoting,
         origin: Origin::Constant,
     })
-}
-
-/// `$'…'`, from its quote on.
-fn ansi(source: &mut Source<'_>, fields: &mut Fields) {
-    source.next();
-    while let Some(c) = source.next() {
-        match c {
-            '\'' => return,
-            '\\' => {
-                let Some(escaped) = source.next() else {
-                    return;
-                };
-                let plain = match escaped {
-                    'n' => '\n',
-                    't' => '\t',
-                    'r' => '\r',
-                    'a' => '\u{7}',
-                    'b' => '\u{8}',
-                    'e' | 'E' => '\u{1b}',
-                    'f' => '\u{c}',
-                    'v' => '\u{b}',
-                    '\\' | '\'' | '"' | '?' => escaped,
-                    'x' => byte(number(source, "", 16, 2)),
-                    'u' => number(source, "", 16, 4),
-                    'U' => number(source, "", 16, 8),
-                    '0'..='7' => byte(number(source, escaped.encode_utf8(&mut [0; 4]), 8, 2)),
-                    _ => {
-                        fields.literal('\\', Quoting::Single);
-                        escaped
-                    }
-                };
-                fields.literal(plain, Quoting::Single);
-            }
-            _ => fields.literal(c, Quoting::Single),
-        }
-    }
-}
-
-/// The character of a number of at most so many more digits; U+FFFD for what is none.
-fn number(source: &mut Source<'_>, first: &str, radix: u32, digits: usize) -> char {
-    let mut written = first.to_owned();
-    for _ in 0..digits {
-        match source.peek() {
-            Some(c) if c.is_digit(radix) => {
-                source.next();
-                written.push(c);
-            }
-            _ => break,
-        }
-    }
-    u32::from_str_radix(&written, radix)
-        .ok()
-        .and_then(char::from_u32)
-        .filter(|c| *c != '\0')
-        .unwrap_or('\u{FFFD}')
-}
-
-/// What stands for one byte is a character only in ASCII.
-fn byte(c: char) -> char {
-    if c.is_ascii() { c } else { '\u{FFFD}' }
 }

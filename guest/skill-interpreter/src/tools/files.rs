@@ -1,4 +1,4 @@
-//! K-169, K-170: cat, head and tail, of files and of streams.
+//! Cat, head and tail, of files and of streams.
 
 use super::{Tool, jq, unknown, without_final_newline};
 use crate::draft::{DraftStage, Excerpt, Range, Template};
@@ -12,7 +12,7 @@ pub(super) fn cat(invocation: &Invocation<'_>) -> Tool {
     }
     if operands.is_empty() || is_stdin(&operands) {
         return match invocation.stdin {
-            // K-123: `cat` with a here-document prints it.
+            // `cat` with a here-document prints it.
             Stdin::Text(text) => Tool::Stages(vec![DraftStage::Println {
                 text: without_final_newline(text.clone()),
             }]),

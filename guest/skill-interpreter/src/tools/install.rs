@@ -1,27 +1,31 @@
-//! K-175, K-176: what downloads code, to run it or to keep it.
+//! What downloads code, to run it or to keep it.
 
-use super::{Tool, inline_code, runtime, unknown};
+use super::{Tool, exact, runtime, unknown};
 use crate::draft::{DraftStage, Package, Program, SandboxDraft, Template, Trust, Word};
 use crate::http_command::Invocation;
 use crate::model::Runtime;
 
-/// Installers, and the runtime that their packages are for.
-const INSTALLERS: [(&str, &str); 15] = [
-    ("pip", "python"),
-    ("pip3", "python"),
-    ("npm", "node"),
-    ("pnpm", "node"),
-    ("yarn", "node"),
-    ("bun", "node"),
-    ("cargo", "rust"),
-    ("gem", "ruby"),
-    ("apt", "system"),
-    ("apt-get", "system"),
-    ("apk", "system"),
-    ("dnf", "system"),
-    ("yum", "system"),
-    ("brew", "system"),
-    ("pipx", "python"),
+/// An installer: its name, the runtime that its packages are for, and its verbs.
+type Installer = (&'static str, &'static str, &'static [&'static str]);
+
+const INSTALLERS: [Installer; 17] = [
+    ("pip", "python", &["install"]),
+    ("pip3", "python", &["install"]),
+    ("pipx", "python", &["install"]),
+    ("uv", "python", &["add", "install"]),
+    ("npm", "node", &["install", "i", "add"]),
+    ("pnpm", "node", &["install", "i", "add"]),
+    ("yarn", "node", &["install", "i", "add"]),
+    ("bun", "node", &["install", "i", "add"]),
+    ("go", "go", &["install"]),
+    ("cargo", "rust", &["install"]),
+    ("gem", "ruby", &["install"]),
+    ("apt", "system", &["install"]),
+    ("apt-get", "system", &["install"]),
+    ("apk", "system", &["add"]),
+    ("dnf", "system", &["install"]),
+    ("yum", "system", &["install"]),
+    ("brew", "system", &["install"]),
 ];
 
 /// Options with a value, which is no package.
@@ -53,82 +57,84 @@ const VALUED: [&str; 24] = [
 ];
 
 pub(super) fn is_installer(name: &str) -> bool {
-    INSTALLERS.iter().any(|(installer, _)| *installer == name)
+    INSTALLERS.iter().any(|(installer, ..)| *installer == name)
 }
 
 pub(super) fn stages(name: &str, invocation: &Invocation<'_>) -> Tool {
-    stages_of(
-        name,
-        invocation.argv.get(1..).unwrap_or_default(),
-        invocation,
-    )
+    let words = invocation.argv.get(1..).unwrap_or_default();
+    stages_of(name, words, invocation)
 }
 
 /// The same, where the arguments do not follow `argv[0]` (`python -m pip …`).
 pub(super) fn stages_of(name: &str, words: &[Word], invocation: &Invocation<'_>) -> Tool {
-    let Some((_, runtime)) = INSTALLERS.iter().find(|(installer, _)| *installer == name) else {
+    let Some((_, runtime, verbs)) = INSTALLERS.iter().find(|(known, ..)| *known == name) else {
         return unknown::direct(invocation);
     };
     let position = words
         .iter()
         .position(|word| word.as_literal().is_some_and(|text| !text.starts_with('-')));
-    let verb = position
+    let installs = position
         .and_then(|position| words.get(position))
-        .and_then(Template::as_literal);
-    let installs = match verb.as_deref() {
-        Some("install") => true,
-        Some("add") => matches!(name, "npm" | "pnpm" | "yarn" | "bun" | "apk"),
-        Some("i") => matches!(name, "npm" | "pnpm" | "yarn" | "bun"),
-        _ => false,
-    };
-    let rest = position.and_then(|position| words.get(position + 1..));
-    match rest {
-        Some(rest) if installs => packages_of(runtime, rest, invocation),
+        .and_then(Template::as_literal)
+        .is_some_and(|verb| verbs.contains(&verb.as_str()));
+    match position.and_then(|position| words.get(position + 1..)) {
+        Some(rest) if installs => {
+            let packages = packages(rest)
+                .into_iter()
+                .map(|name| package(runtime, name));
+            stage(
+                Runtime::Shell,
+                Trust::Installer,
+                packages.collect(),
+                invocation,
+            )
+        }
         _ => unknown::direct(invocation),
     }
 }
 
-/// An installer, given what follows its verb.
-pub(super) fn packages_of(runtime: &str, words: &[Word], invocation: &Invocation<'_>) -> Tool {
+/// What an installer is told to install: its operands, and files of requirements.
+fn packages(words: &[Word]) -> Vec<String> {
+    let shown: Vec<String> = words.iter().map(Template::display).collect();
     let mut packages = Vec::new();
-    let mut words = words.iter();
+    let mut words = shown.iter();
     while let Some(word) = words.next() {
-        let shown = word.display();
-        if matches!(shown.as_str(), "-r" | "--requirement") {
-            let file = words.next().map(Template::display).unwrap_or_default();
-            packages.push(format!("-r {file}"));
-        } else if VALUED.contains(&shown.as_str()) {
-            words.next();
-        } else if !shown.starts_with('-') {
-            packages.push(shown);
+        match word.as_str() {
+            "-r" | "--requirement" => {
+                packages.push(format!("-r {}", words.next().map_or("", String::as_str)));
+            }
+            option if VALUED.contains(&option) => {
+                words.next();
+            }
+            option if option.starts_with('-') => {}
+            package => packages.push(package.to_owned()),
         }
     }
-    let packages = packages
-        .into_iter()
-        .map(|name| Package {
-            runtime: runtime.to_owned(),
-            name,
-        })
-        .collect();
-    stage(Runtime::Shell, Trust::Installer, packages, invocation)
+    packages
 }
 
-/// K-175
+fn package(runtime: &str, name: String) -> Package {
+    Package {
+        runtime: runtime.to_owned(),
+        name,
+    }
+}
+
+/// Commands that download code and run it.
 pub(super) fn download(name: &str, invocation: &Invocation<'_>) -> Tool {
     let words = invocation.argv.get(1..).unwrap_or_default();
     let verb = words.first().and_then(Template::as_literal);
     let rest = words.get(1..).unwrap_or_default();
+    let is_remote = |word: &Word| {
+        let shown = word.display();
+        shown.contains("://") || shown.starts_with("npm:") || shown.starts_with("jsr:")
+    };
     match (name, verb.as_deref()) {
         ("npx" | "bunx", _) => run_of(name, "node", words, invocation),
         ("uvx", _) => run_of(name, "python", words, invocation),
         ("pipx", Some("run")) => run_of(name, "python", rest, invocation),
         ("pipx", _) => stages(name, invocation),
-        ("deno", Some("run"))
-            if rest.iter().any(|word| {
-                let shown = word.display();
-                shown.contains("://") || shown.starts_with("npm:") || shown.starts_with("jsr:")
-            }) =>
-        {
+        ("deno", Some("run")) if rest.iter().any(is_remote) => {
             run_of(name, "deno", rest, invocation)
         }
         _ => unknown::direct(invocation),
@@ -171,10 +177,7 @@ pub(super) fn run_of(
     };
     let packages = packages
         .into_iter()
-        .map(|name| Package {
-            runtime: runtime.to_owned(),
-            name,
-        })
+        .map(|name| package(runtime, name))
         .collect();
     let trust = Trust::Download {
         name: name.to_owned(),
@@ -192,7 +195,7 @@ fn stage(
     if let Some(script) = runtime::operands_are_plain(args) {
         return script;
     }
-    let guarded = match inline_code::guard(invocation) {
+    let guarded = match exact::guard(invocation) {
         Ok(guarded) => guarded,
         Err(script) => return script,
     };

@@ -1,4 +1,4 @@
-//! K-167: jq.
+//! Jq.
 
 use super::{Tool, without_final_newline};
 use crate::draft::{DraftStage, FilterDraft, Template};

@@ -1,21 +1,16 @@
-//! Tools, runtimes and installers: argument vectors to stages (9.4).
+//! Tools, runtimes and installers: argument vectors to stages.
 //!
 //! An option is known, or the command is not what its name says: nothing is ignored that might name a file or run a program.
 //! What is not known is an unknown tool (Tier 3) where it stands alone, and makes a script of a pipeline.
 
-mod awk;
+mod exact;
 mod files;
-mod inline_code;
 mod install;
 mod jq;
 mod print;
 mod runtime;
-mod sed;
 mod text;
 mod unknown;
-
-#[cfg(test)]
-mod tests;
 
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
@@ -28,13 +23,12 @@ use crate::http_command::Invocation;
 pub enum Tool {
     /// These stages, at least one (`jq . FILE` is two).
     Stages(Vec<DraftStage>),
-    /// K-124: it makes the whole text a script; the construct, for the reason list.
+    /// It makes the whole text a script; the construct, for the reason list.
     Script(String),
 }
 
-/// K-124: commands that make a script wherever they stand.
-#[must_use]
-pub fn is_script_word(name: &str) -> bool {
+/// Commands that make a script wherever they stand.
+fn is_script_word(name: &str) -> bool {
     matches!(
         name,
         "eval"
@@ -53,32 +47,31 @@ pub fn is_script_word(name: &str) -> bool {
     )
 }
 
-/// Shells.
+/// Whether a command only means something in the shell that runs it.
 #[must_use]
-pub fn is_shell(name: &str) -> bool {
+pub fn is_builtin(name: &str) -> bool {
+    is_script_word(name) || unknown::is_builtin(name)
+}
+
+/// Shells.
+fn is_shell(name: &str) -> bool {
     matches!(
         name,
         "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "csh" | "tcsh"
     )
 }
 
-/// K-123: whether a command may stand after `|`, by its name alone.
-#[must_use]
-pub fn may_follow_pipe(name: &str) -> bool {
-    matches!(name, "jq" | "curl" | "http" | "https") || text::is_text_tool(name)
-}
-
 /// Reads a simple command that is no HTTP command.
 ///
 /// # Errors
 ///
-/// `jq-option-refused`; `limit` for text that is printed.
+/// `jq-option-refused`.
 pub fn stages(
     invocation: &Invocation<'_>,
     context: &Context,
     diagnostics: &mut Diagnostics,
 ) -> Result<Tool, Failure> {
-    // Both are for commands that section 9.4 may get: it neither depends on a skill nor notices anything yet.
+    // No tool depends on a skill or notices anything yet.
     let _ = (context, diagnostics);
     let Some(name) = invocation.argv.first().and_then(Template::as_literal) else {
         return Ok(Tool::Script("variable as a command".to_owned()));
@@ -89,7 +82,7 @@ pub fn stages(
     let tool = match name.as_str() {
         "jq" => return jq::stages(invocation),
         "echo" => print::echo(invocation),
-        "printf" => return print::printf(invocation),
+        "printf" => Tool::Script("`printf`".to_owned()),
         "cat" => files::cat(invocation),
         "head" | "tail" => files::excerpt(&name, invocation),
         "python" | "python3" => runtime::python(invocation),

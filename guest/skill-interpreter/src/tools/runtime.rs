@@ -1,4 +1,4 @@
-//! K-172 to K-174: python, uv, node, go; and shells with a file of code (K-178).
+//! Python, uv, node, go; and shells with a file of code.
 
 use super::{Tool, install, jq, unknown};
 use crate::draft::{
@@ -89,11 +89,9 @@ pub(super) fn uv(invocation: &Invocation<'_>) -> Tool {
         .as_slice()
     {
         ["run", ..] => uv_run(words.get(1..).unwrap_or_default(), invocation),
-        ["add", ..] => {
-            install::packages_of("python", words.get(1..).unwrap_or_default(), invocation)
-        }
+        ["add", ..] => install::stages("uv", invocation),
         ["pip", "install", ..] => {
-            install::packages_of("python", words.get(2..).unwrap_or_default(), invocation)
+            install::stages_of("uv", words.get(1..).unwrap_or_default(), invocation)
         }
         ["tool", "run", ..] => install::run_of(
             "uv",
@@ -151,7 +149,7 @@ fn uv_run(words: &[Word], invocation: &Invocation<'_>) -> Tool {
     unknown::direct(invocation)
 }
 
-/// K-173: with packages it is no longer the runtime alone.
+/// With packages it is no longer the runtime alone.
 fn with_packages(stage: DraftStage, packages: &[Package]) -> DraftStage {
     match stage {
         DraftStage::Sandbox(mut sandbox) => {
@@ -201,7 +199,7 @@ pub(super) fn go(invocation: &Invocation<'_>) -> Tool {
         (Some("run"), Some(Some(module))) if module.contains('@') && !module.starts_with('-') => {
             install::run_of("go", "go", &rest, invocation)
         }
-        (Some("install"), Some(_)) => install::packages_of("go", &rest, invocation),
+        (Some("install"), Some(_)) => install::stages("go", invocation),
         _ => unknown::direct(invocation),
     }
 }
@@ -233,7 +231,7 @@ pub(super) fn shell(name: &str, invocation: &Invocation<'_>) -> Tool {
     }
 }
 
-/// K-178: a file of code.
+/// A file of code.
 fn file_of(
     runtime: Runtime,
     file: &str,
@@ -309,7 +307,7 @@ fn finish(mut stage: SandboxDraft, args: Vec<Word>, invocation: &Invocation<'_>)
     Tool::Stages(vec![DraftStage::Sandbox(Box::new(stage))])
 }
 
-/// K-126, of what may be files.
+/// Of what may be files.
 pub(super) fn operands_are_plain(args: &[Word]) -> Option<Tool> {
     args.iter()
         .find_map(globs::in_operand)

@@ -1,7 +1,7 @@
-//! K-170, K-171: text tools on a stream. Each has a table of the options it may have; what is not in it might name a file or
+//! Text tools on a stream. Each has a table of the options it may have; what is not in it might name a file or
 //! a program (`sort -o`, `sort --compress-program`, `grep -f`, `uniq IN OUT`), and is an unknown tool.
 
-use super::{Tool, awk, jq, sed, unknown};
+use super::{Tool, jq, unknown};
 use crate::draft::{DraftStage, Template};
 use crate::http_command::Invocation;
 use crate::shell::globs;
@@ -20,7 +20,7 @@ struct Table {
     operands: (usize, usize),
 }
 
-/// The tools of K-170.
+/// The text tools.
 pub(super) fn is_text_tool(name: &str) -> bool {
     matches!(name, "cat" | "head" | "tail") || table(name).is_some()
 }
@@ -141,16 +141,8 @@ pub(super) fn stages(name: &str, invocation: &Invocation<'_>) -> Tool {
             };
             let earlier = programs.iter().rev().skip(1);
             for program in texts.chain(earlier) {
-                let Some(program) = program.as_literal() else {
+                if program.as_literal().is_none() {
                     return Tool::Script(format!("variable in a program of `{name}`"));
-                };
-                let harmless = if name == "sed" {
-                    sed::is_stream_only(&program)
-                } else {
-                    awk::is_stream_only(&program)
-                };
-                if !harmless {
-                    return Tool::Script(format!("`{name}` that may do more than edit a stream"));
                 }
             }
             files = operands;

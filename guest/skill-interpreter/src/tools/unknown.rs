@@ -1,6 +1,6 @@
-//! K-127, K-128, K-177: everything else, run directly from its argument vector, in the jail.
+//! Everything else, run directly from its argument vector, in the jail.
 
-use super::{Tool, inline_code, runtime};
+use super::{Tool, exact, runtime};
 use crate::draft::{CodeFile, DraftStage, Program, SandboxDraft, Template, Trust};
 use crate::http_command::{Invocation, Stdin};
 use crate::model::Runtime;
@@ -13,8 +13,13 @@ const BUILTINS: [&str; 34] = [
     "umask", "unset", "wait",
 ];
 
+/// Whether only a shell has the command.
+pub(super) fn is_builtin(name: &str) -> bool {
+    BUILTINS.contains(&name) || matches!(name, ":" | "[" | "test" | "true" | "false")
+}
+
 pub(super) fn stages(name: &str, invocation: &Invocation<'_>) -> Tool {
-    if BUILTINS.contains(&name) || matches!(name, ":" | "[" | "test" | "true" | "false") {
+    if is_builtin(name) {
         return Tool::Script(format!("`{name}` of the shell"));
     }
     if invocation
@@ -37,7 +42,7 @@ pub(super) fn stages(name: &str, invocation: &Invocation<'_>) -> Tool {
     direct(invocation)
 }
 
-/// K-128, K-178: a path is a tool of the jail, or a file of code.
+/// A path is a tool of the jail, or a file of code.
 fn path(name: &str, invocation: &Invocation<'_>) -> Tool {
     if name.contains(['{', '<', '$']) {
         return Tool::Script("variable as a command".to_owned());
@@ -65,7 +70,7 @@ fn path(name: &str, invocation: &Invocation<'_>) -> Tool {
     Tool::Stages(vec![DraftStage::Sandbox(Box::new(stage))])
 }
 
-/// K-127: the argument vector as it is.
+/// The argument vector as it is.
 pub(super) fn direct(invocation: &Invocation<'_>) -> Tool {
     let name = invocation
         .argv
@@ -76,7 +81,7 @@ pub(super) fn direct(invocation: &Invocation<'_>) -> Tool {
     if let Some(script) = runtime::operands_are_plain(args) {
         return script;
     }
-    let guarded = match inline_code::guard(invocation) {
+    let guarded = match exact::guard(invocation) {
         Ok(guarded) => guarded,
         Err(script) => return script,
     };

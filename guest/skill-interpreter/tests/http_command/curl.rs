@@ -282,7 +282,7 @@ fn k_140_headers_are_set_emptied_and_removed() {
 }
 
 #[test]
-fn k_141_basic_auth_needs_a_colon() {
+fn basic_auth_has_two_halves() {
     let draft = request(&["curl", U, "-u", "$KEY:"]);
     assert_eq!(
         draft.auth,
@@ -299,10 +299,22 @@ fn k_141_basic_auth_needs_a_colon() {
             password: Some(word("b:c"))
         }]
     );
-    assert_eq!(refusal(&["curl", U, "-u", "user"]), Code::CurlOptionRefused);
+    // curl asks for the password.
+    let draft = request(&["curl", U, "-u", "user"]);
     assert_eq!(
-        refusal(&["curl", U, "-u", "$CREDENTIALS"]),
-        Code::CurlOptionRefused
+        draft.auth,
+        [AuthDraft::Basic {
+            user: Some(word("user")),
+            password: None
+        }]
+    );
+    let draft = request(&["curl", U, "-u", "$LOGIN"]);
+    assert_eq!(
+        draft.auth,
+        [AuthDraft::Basic {
+            user: Some(word("$LOGIN_USER")),
+            password: Some(word("$LOGIN_PASSWORD"))
+        }]
     );
     // A header goes before it, as in curl.
     assert_eq!(

@@ -66,7 +66,7 @@ proptest! {
 
     #[test]
     fn k_12_every_argument_vector_has_an_answer(
-        program in prop::sample::select(vec!["curl", "wget", "http", "https"]),
+        program in prop::sample::select(vec!["curl", "wget"]),
         words in prop::collection::vec(any_word(), 0..12),
     ) {
         let argv: Vec<&str> = std::iter::once(program).chain(words.iter().map(String::as_str)).collect();

@@ -1,4 +1,4 @@
-//! `-d` and its kin: pieces of a body, or of a query with `-G` (K-134 to K-136, K-138).
+//! `-d` and its kin: pieces of a body, or of a query with `-G`.
 
 use super::table::Data;
 use super::{Reading, refused};
@@ -14,7 +14,7 @@ pub(super) struct Datum {
     name: Option<Template>,
     /// The content.
     content: Content,
-    /// Whether `&` stands before it if something else does; `--json` is put on without (K-136).
+    /// Whether `&` stands before it if something else does; `--json` is put on without.
     joined: bool,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn read(
     })
 }
 
-/// K-135: `content`, `=content`, `name=content`, `@file`, `name@file`.
+/// `content`, `=content`, `name=content`, `@file`, `name@file`.
 fn encoded(
     option: &str,
     value: &Template,
@@ -108,7 +108,7 @@ fn from_file(
     }
 }
 
-/// K-134: without CR, LF and NUL.
+/// Without CR, LF and NUL.
 fn stripped(text: &Template) -> Template {
     word::template(
         word::atoms(text)
@@ -150,7 +150,7 @@ fn push_text(pieces: &mut Vec<Piece>, text: Template) {
     }
 }
 
-/// K-138: the same as pieces of a query.
+/// The same as pieces of a query.
 ///
 /// # Errors
 ///
@@ -179,7 +179,7 @@ pub(super) fn query(data: &[Datum]) -> Result<Vec<QueryDraft>, Failure> {
     Ok(query)
 }
 
-/// K-147: `--url-query`, which is as `--data-urlencode`, and raw after a `+`.
+/// `--url-query`, which is as `--data-urlencode`, and raw after a `+`.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! `-F`: parts of a multipart body, in curl's own grammar (K-137).
+//! `-F`: parts of a multipart body, in curl's own grammar.
 //!
 //! `name=content`, where content is text, `@file` or `<file`, and `;type=`, `;filename=` may follow; any word may stand in
 //! double quotes. Nested parts, several files in one, `;headers=` and `;encoder=` are refused.

@@ -1,4 +1,4 @@
-//! curl: an argument vector to requests (9.1).
+//! curl: an argument vector to requests.
 //!
 //! Options are gathered first ([`Given`]), as curl does, and requests are made of all of them at the end ([`request`]).
 
@@ -24,7 +24,7 @@ use super::{Arguments, Stdin, header, limit, word};
 ///
 /// # Errors
 ///
-/// The codes of K-140, K-150 to K-152 and K-154.
+/// The codes of options, headers and addresses.
 pub(super) fn parse(
     arguments: &Arguments<'_>,
     diagnostics: &mut Diagnostics,
@@ -33,8 +33,23 @@ pub(super) fn parse(
         stdin: arguments.stdin,
         is_stdin_read: Cell::new(false),
     };
+    let is_next = |word: &Template| matches!(word.as_literal().as_deref(), Some("--next" | "-:"));
+    let parts: Vec<&[Template]> = arguments.words.split(is_next).collect();
+    let mut requests = Vec::new();
+    for words in &parts {
+        let given = gathered(words, &reading)?;
+        if parts.len() > 1 && given.urls.is_empty() {
+            return Err(refused("--next", "stands beside a request without a URL"));
+        }
+        requests.extend(given.requests(arguments.line, diagnostics)?);
+    }
+    Ok(requests)
+}
+
+/// All that the options of one request say.
+fn gathered(words: &[Template], reading: &Reading<'_>) -> Result<Given, Failure> {
     let mut given = Given::default();
-    for item in Scan::new(TABLE, arguments.words) {
+    for item in Scan::new(TABLE, words) {
         match item
             .map_err(|unfit| Failure::new(Code::CurlOptionUnknown, format!("curl: {unfit}")))?
         {
@@ -42,10 +57,10 @@ pub(super) fn parse(
                 return Err(unknown("-"));
             }
             Item::Operand(url) => given.urls.push(url),
-            Item::Option { name, role, value } => given.take(&name, role, value, &reading)?,
+            Item::Option { name, role, value } => given.take(&name, role, value, reading)?,
         }
     }
-    given.requests(arguments.line, diagnostics)
+    Ok(given)
 }
 
 /// What options read besides their values.
@@ -79,11 +94,11 @@ struct Given {
     get: bool,
     head: bool,
     data: Vec<Datum>,
-    /// K-136: whether any of the data is of `--json`.
+    /// Whether any of the data is of `--json`.
     json: bool,
     form: Vec<MultipartDraft>,
     headers: Vec<HeaderDraft>,
-    user: Option<(Template, Template)>,
+    user: Option<(Option<Template>, Option<Template>)>,
     bearer: Option<Template>,
     agent: Option<Template>,
     referer: Option<Template>,
@@ -92,12 +107,13 @@ struct Given {
     cookies: Vec<Template>,
     follow: bool,
     limits: HttpLimits,
-    /// K-146: the n-th is of the n-th URL; none is the name of the URL.
+    /// The n-th is of the n-th URL; none is the name of the URL.
     outputs: Vec<Option<Template>>,
     output_directory: Option<Template>,
     url_query: Vec<QueryDraft>,
     protocols: Protocols,
     noted: bool,
+    globoff: bool,
 }
 
 impl Given {
@@ -118,12 +134,10 @@ impl Given {
             Role::FormString => self.form.push(form::read_string(option, &value)?),
             Role::Get => self.get = true,
             Role::Head => self.head = true,
+            Role::GlobOff => self.globoff = true,
             Role::Header => self.headers.push(read_header(option, &value)?),
             Role::User => {
-                // K-141: without a colon curl asks for the password.
-                let halves =
-                    word::split_once(&value, ':').ok_or_else(|| refused(option, "has no colon"))?;
-                self.user = Some(halves);
+                self.user = Some(user(value));
             }
             Role::Bearer => self.bearer = Some(value),
             Role::UserAgent => self.agent = Some(value),
@@ -159,7 +173,22 @@ impl Given {
     }
 }
 
-/// K-133. `CONNECT`, `TRACE` and `TRACK` are refused as in the Fetch standard: the first is no request for a resource, the
+/// The halves of `-u name:password`. Without a colon curl asks for the password; a variable without one holds both.
+fn user(value: Template) -> (Option<Template>, Option<Template>) {
+    if let Some((name, password)) = word::split_once(&value, ':') {
+        return (Some(name), Some(password));
+    }
+    match value.as_variable() {
+        Some(both) => {
+            let half =
+                |end: &str| Template::variable(format!("{}_{end}", both.name), both.spelling);
+            (Some(half("USER")), Some(half("PASSWORD")))
+        }
+        None => (Some(value), None),
+    }
+}
+
+/// `CONNECT`, `TRACE` and `TRACK` are refused as in the Fetch standard: the first is no request for a resource, the
 /// others send credentials back.
 fn method(option: &str, value: &Template) -> Result<String, Failure> {
     match value.as_literal() {
@@ -174,7 +203,6 @@ fn method(option: &str, value: &Template) -> Result<String, Failure> {
     }
 }
 
-/// K-140
 fn read_header(option: &str, value: &Template) -> Result<HeaderDraft, Failure> {
     if word::first_character(value) == Some('@') {
         return Err(refused(option, "reads headers from a file"));
@@ -182,7 +210,7 @@ fn read_header(option: &str, value: &Template) -> Result<HeaderDraft, Failure> {
     header::parse_of_curl(value)
 }
 
-/// K-142. `;auto` changes what is sent after a redirect, which the host does not do.
+/// `;auto` changes what is sent after a redirect, which the host does not do.
 fn referer(option: &str, value: Template) -> Result<Template, Failure> {
     if word::literals(&value).any(|text| text.contains(";auto")) {
         return Err(refused(option, "has ;auto in it"));
@@ -190,7 +218,7 @@ fn referer(option: &str, value: Template) -> Result<Template, Failure> {
     Ok(value)
 }
 
-/// K-142: curl puts a dash after a lone number.
+/// Curl puts a dash after a lone number.
 fn range(mut value: Template) -> Template {
     let begins_with_digit = word::first_character(&value).is_some_and(|c| c.is_ascii_digit());
     if begins_with_digit && !word::contains(&value, '-') {
@@ -199,7 +227,6 @@ fn range(mut value: Template) -> Template {
     value
 }
 
-/// K-143
 fn cookie(option: &str, value: Template) -> Result<Template, Failure> {
     if word::first_character(&value) == Some('@') || !word::contains(&value, '=') {
         return Err(refused(option, "reads cookies from a file"));
@@ -207,7 +234,7 @@ fn cookie(option: &str, value: Template) -> Result<Template, Failure> {
     Ok(value)
 }
 
-/// K-145: a limit that is no number is refused by curl; one in a variable lowers nothing.
+/// A limit that is no number is refused by curl; one in a variable lowers nothing.
 fn number(
     option: &str,
     value: &Template,
@@ -222,7 +249,7 @@ fn number(
     }
 }
 
-/// K-150, naming the option and nothing of its value (K-38).
+/// Naming the option and nothing of its value.
 fn refused(option: &str, why: &str) -> Failure {
     Failure::new(
         Code::CurlOptionRefused,
@@ -230,7 +257,6 @@ fn refused(option: &str, why: &str) -> Failure {
     )
 }
 
-/// K-151
 fn unknown(option: &str) -> Failure {
     Failure::new(
         Code::CurlOptionUnknown,

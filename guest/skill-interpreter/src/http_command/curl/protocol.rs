@@ -1,4 +1,4 @@
-//! `--proto` and `--proto-default`: which scheme a URL may have, and which it has if it has none (K-148, K-153).
+//! `--proto` and `--proto-default`: which scheme a URL may have, and which it has if it has none.
 
 use super::refused;
 use crate::draft::{Schemeless, Template};

@@ -15,7 +15,7 @@ use crate::http_command::word;
 const CONTENT_TYPE: &str = "Content-Type";
 const FORM_TYPE: &str = "application/x-www-form-urlencoded";
 const JSON_TYPE: &str = "application/json";
-/// K-142: what the host can decode. curl asks for what it was built with.
+/// What the host can decode. curl asks for what it was built with.
 const ENCODINGS: &str = "gzip";
 
 impl Given {
@@ -23,7 +23,7 @@ impl Given {
     ///
     /// # Errors
     ///
-    /// `curl-option-conflict` (K-152), and those of the URLs.
+    /// `curl-option-conflict`, and those of the URLs.
     pub(super) fn requests(
         mut self,
         line: u32,
@@ -51,9 +51,9 @@ impl Given {
             limits: self.limits,
             output: None,
             noted: self.noted,
+            globoff: self.globoff,
         };
         if urls.is_empty() {
-            // K-196
             let output = outputs.into_iter().next().flatten();
             return Ok(vec![HttpDraft { output, ..template }]);
         }
@@ -68,7 +68,7 @@ impl Given {
             .collect())
     }
 
-    /// K-152, and what curl does with two options that no request shows: `-r` is another header with a body, and
+    /// And what curl does with two options that no request shows: `-r` is another header with a body, and
     /// `--url-query` is dropped with `-G`.
     fn check_conflicts(&self) -> Result<(), Failure> {
         let data = !self.data.is_empty();
@@ -124,7 +124,7 @@ impl Given {
         }
     }
 
-    /// K-146. One for each URL, or for what will be the input `url`.
+    /// One for each URL, or for what will be the input `url`.
     fn outputs(&self, urls: &[Template]) -> Result<Vec<Option<OutputDraft>>, Failure> {
         let mut outputs = Vec::new();
         for (index, output) in self.outputs.iter().enumerate() {
@@ -150,7 +150,7 @@ impl Given {
         Ok(outputs)
     }
 
-    /// K-141 to K-143. A header of the same name given by `-H` goes before all of these.
+    /// A header of the same name given by `-H` goes before all of these.
     fn auth(&mut self, headers: &[HeaderDraft]) -> Vec<AuthDraft> {
         let mut auth = Vec::new();
         if !has(headers, "Authorization") {
@@ -159,10 +159,7 @@ impl Given {
                     prefix: None,
                     token,
                 }),
-                (None, Some((user, password))) => auth.push(AuthDraft::Basic {
-                    user: Some(user),
-                    password: Some(password),
-                }),
+                (None, Some((user, password))) => auth.push(AuthDraft::Basic { user, password }),
                 (None, None) => {}
             }
         }
@@ -190,7 +187,7 @@ impl Given {
             return Ok(Some(BodyDraft::Multipart(std::mem::take(&mut self.form))));
         }
         if self.json {
-            // K-136: with -G too.
+            // With -G too.
             for name in [CONTENT_TYPE, "Accept"] {
                 if !has(headers, name) {
                     headers.push(set(name, Template::literal(JSON_TYPE)));
@@ -214,7 +211,6 @@ impl Given {
         Ok(Some(BodyDraft::Pieces(pieces)))
     }
 
-    /// K-142
     fn implied_headers(&mut self, headers: &mut Vec<HeaderDraft>) {
         if let Some(agent) = self.agent.take()
             && !has(headers, "User-Agent")
@@ -252,7 +248,7 @@ impl Given {
     }
 }
 
-/// K-137: curl puts the boundary after whatever type is set; only the multipart type is left out here, to be set with it.
+/// Curl puts the boundary after whatever type is set; only the multipart type is left out here, to be set with it.
 fn multipart_type(headers: &mut Vec<HeaderDraft>) -> Result<(), Failure> {
     let is_type = |header: &HeaderDraft| header.name.eq_ignore_ascii_case(CONTENT_TYPE);
     let is_multipart = |header: &HeaderDraft| match &header.value {
@@ -274,7 +270,7 @@ fn multipart_type(headers: &mut Vec<HeaderDraft>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// K-134: a text that begins and ends as a JSON object or array does.
+/// A text that begins and ends as a JSON object or array does.
 fn looks_like_json(pieces: &[Piece]) -> bool {
     let [Piece::Text(text)] = pieces else {
         return false;

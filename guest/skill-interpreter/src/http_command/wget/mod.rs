@@ -1,4 +1,4 @@
-//! wget: an argument vector to requests (9.2).
+//! wget: an argument vector to requests.
 
 mod table;
 
@@ -158,7 +158,7 @@ impl Given {
             headers,
             auth,
             body,
-            // K-158; a wget that may follow none does not follow.
+            // A wget that may follow none does not follow.
             follow: limits.redirects != Some(0),
             limits,
             output,
@@ -176,7 +176,6 @@ impl Given {
             .collect())
     }
 
-    /// K-157
     fn output(&mut self) -> Result<Option<OutputDraft>, Failure> {
         match self.output.take() {
             Some(name) if matches!(name.as_literal().as_deref(), Some("-" | "/dev/null")) => {
@@ -195,7 +194,7 @@ impl Given {
         }
     }
 
-    /// K-158, with what wget itself takes for a contradiction refused.
+    /// With what wget itself takes for a contradiction refused.
     fn method_and_body(&mut self) -> Result<(String, Option<BodyDraft>), Failure> {
         let text = |text: Template| BodyDraft::Pieces(vec![Piece::Text(text)]);
         let file = |name: Template| {
@@ -251,7 +250,7 @@ impl Given {
         })
     }
 
-    /// K-141, K-158. wget sends them when it is asked for them; they are sent at once here.
+    /// wget sends them when it is asked for them; they are sent at once here.
     fn auth(&mut self) -> Result<Vec<AuthDraft>, Failure> {
         let user = self.http_user.take().or(self.user.take());
         let password = self.http_password.take().or(self.password.take());
@@ -276,7 +275,7 @@ fn named(option: &str, name: Template) -> Result<Template, Failure> {
     Ok(name)
 }
 
-/// K-159, naming the option and nothing of its value (K-38).
+/// Naming the option and nothing of its value.
 fn refused(option: &str, why: &str) -> Failure {
     Failure::new(
         Code::WgetOptionRefused,

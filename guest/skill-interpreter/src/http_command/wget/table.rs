@@ -1,4 +1,4 @@
-//! The options of wget (K-156 to K-159). What is in no row is refused as well.
+//! The options of wget. What is in no row is refused as well.
 
 use crate::http_command::option::Takes::{Nothing, Value, Whatever};
 use crate::http_command::option::{Row, row};
@@ -6,49 +6,38 @@ use crate::http_command::option::{Row, row};
 /// What an option means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// K-156
     NoEffect,
-    /// K-156: `-nv`; what stands after `-n` is its value.
+    /// `-nv`; what stands after `-n` is its value.
     No,
-    /// K-157
     Output,
-    /// K-157
     Directory,
-    /// K-158
     Header,
-    /// K-158
     UserAgent,
-    /// K-158
     Referer,
-    /// K-158
     Method,
-    /// K-158: `--post-data`, which sets the method.
+    /// `--post-data`, which sets the method.
     PostData,
-    /// K-158: `--post-file`, which sets the method.
+    /// `--post-file`, which sets the method.
     PostFile,
-    /// K-158: `--body-data`, which needs one.
+    /// `--body-data`, which needs one.
     BodyData,
-    /// K-158: `--body-file`, which needs one.
+    /// `--body-file`, which needs one.
     BodyFile,
-    /// K-158
     Timeout,
-    /// K-158
     MaxRedirects,
-    /// K-158: `--user`
+    /// `--user`
     User,
-    /// K-158: `--http-user`, which goes before `--user`.
+    /// `--http-user`, which goes before `--user`.
     HttpUser,
-    /// K-158: `--password`
+    /// `--password`
     Password,
-    /// K-158: `--http-password`, which goes before `--password`.
+    /// `--http-password`, which goes before `--password`.
     HttpPassword,
-    /// K-159
     Refused,
 }
 
 /// Every option that is known.
 pub(super) const TABLE: &[Row<Role>] = &[
-    // K-156
     row(
         &[
             "-q",
@@ -62,10 +51,8 @@ pub(super) const TABLE: &[Row<Role>] = &[
         Role::NoEffect,
     ),
     row(&["-n"], Value, Role::No),
-    // K-157
     row(&["-O", "--output-document"], Value, Role::Output),
     row(&["-P", "--directory-prefix"], Value, Role::Directory),
-    // K-158
     row(&["--header"], Value, Role::Header),
     row(&["-U", "--user-agent"], Value, Role::UserAgent),
     row(&["--referer"], Value, Role::Referer),
@@ -81,7 +68,6 @@ pub(super) const TABLE: &[Row<Role>] = &[
     row(&["--http-user"], Value, Role::HttpUser),
     row(&["--password"], Value, Role::Password),
     row(&["--http-password"], Value, Role::HttpPassword),
-    // K-159
     row(
         &[
             "--no-check-certificate",

@@ -1,4 +1,4 @@
-//! K-24, K-218 to K-232: the table.
+//! The table.
 
 use serde_json::json;
 

@@ -1,5 +1,3 @@
-//! K-243 to K-251, K-429, K-435.
-
 use serde_json::json;
 
 use super::{codes, has, map, refused};
@@ -36,7 +34,6 @@ fn k_435_the_other_primitives() {
         ),
         ("node script.js", "ccos.sandbox.node", "script", "script.js"),
         ("echo hello", "ccos.io.println", "text", "hello"),
-        ("printf '%s\\n' hello", "ccos.io.println", "text", "hello"),
         ("cat file", "ccos.io.read-file", "path", "file"),
         ("jq .path", "ccos.json.parse", "path", ".path"),
     ];

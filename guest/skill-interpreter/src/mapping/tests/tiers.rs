@@ -1,4 +1,4 @@
-//! K-177, K-234, K-239 to K-242, K-396: what is never taken for less than it is.
+//! What is never taken for less than it is.
 
 use serde_json::json;
 

@@ -1,0 +1,109 @@
+//! Values that an author computes in `$( … )` and a caller gives instead.
+//!
+//! A plan runs none of these commands: what they would put out is an input, or a secret where it stands for one. So only
+//! pipelines count that do nothing but compute or read a value.
+
+use super::lexer::{Command, Input, Piece, Pieces, bare, name_length};
+use crate::identifier::upper_snake;
+
+/// Commands that put a value out.
+const COMMANDS: [&str; 25] = [
+    "awk",
+    "base64",
+    "basename",
+    "bc",
+    "cat",
+    "cut",
+    "date",
+    "echo",
+    "grep",
+    "head",
+    "jq",
+    "md5sum",
+    "node",
+    "openssl",
+    "printf",
+    "python",
+    "python3",
+    "sed",
+    "sha256sum",
+    "shasum",
+    "sort",
+    "tail",
+    "tr",
+    "uuidgen",
+    "xxd",
+];
+
+/// Whether a pipeline does nothing but compute a value.
+pub(super) fn is_value(commands: &[Command]) -> bool {
+    commands.iter().all(|command| {
+        command.assignments.is_empty()
+            && !matches!(command.input, Some(Input::Document(_)))
+            && (command.name().is_some_and(computes) || prints_token(command))
+    })
+}
+
+/// Whether a command puts out a value, or is by its name a function of the document's own (`sign_request`).
+fn computes(name: &str) -> bool {
+    COMMANDS.contains(&name) || name.contains('_') && name_length(name) == name.len()
+}
+
+/// `gcloud auth print-access-token`, `op read …` and alike.
+fn prints_token(command: &Command) -> bool {
+    let words: Vec<&str> = command.words.iter().filter_map(bare).collect();
+    match words.as_slice() {
+        ["gcloud", "auth", rest @ ..] => rest
+            .iter()
+            .any(|word| word.starts_with("print-") && word.ends_with("-token")),
+        ["op", "read", ..] | ["pass", "show", ..] | ["gh", "auth", "token"] => true,
+        ["security", "find-generic-password", ..] => true,
+        _ => false,
+    }
+}
+
+/// A name for the value of a pipeline: that of the file or member that it reads, or of its last command. None if it does
+/// more than that.
+pub(super) fn name(commands: &[Command]) -> Option<String> {
+    if !is_value(commands) {
+        return None;
+    }
+    let last = commands.last()?;
+    let named = match last.name()? {
+        "jq" => last.words.get(1..)?.iter().find_map(member),
+        "cat" => last.words.get(1).and_then(file),
+        _ => None,
+    };
+    let name = named.unwrap_or_else(|| last.name().map(upper_snake).unwrap_or_default());
+    (!name.is_empty() && name_length(&name) == name.len()).then_some(name)
+}
+
+fn text(word: &Pieces) -> String {
+    word.iter()
+        .filter_map(|piece| match piece {
+            Piece::Literal { text, .. } => Some(text.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// `.data.api_key`
+fn member(program: &Pieces) -> Option<String> {
+    let program = text(program);
+    let path = program.strip_prefix('.')?;
+    let last = path.rsplit('.').next()?;
+    (!last.is_empty() && name_length(last) == last.len()).then(|| upper_snake(last))
+}
+
+/// `~/.app/token`: `APP_TOKEN`
+fn file(path: &Pieces) -> Option<String> {
+    let path = text(path);
+    let parts: Vec<&str> = path
+        .split('/')
+        .map(|part| part.trim_start_matches(['.', '~']))
+        .filter(|part| !part.is_empty() && *part != "config")
+        .collect();
+    let last = parts.get(parts.len().saturating_sub(2)..)?;
+    let name = upper_snake(&last.join("_"));
+    (!name.is_empty()).then_some(name)
+}
