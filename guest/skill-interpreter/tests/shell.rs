@@ -221,6 +221,17 @@ fn brackets_of_a_key_are_no_range() {
 }
 
 #[test]
+fn a_word_in_brackets_is_a_placeholder() {
+    let operation = only(&format!("curl \"{U}/[kind]/list?q=[words]\""));
+    for name in ["kind", "q"] {
+        assert!(
+            operation["input-schema"]["properties"].get(name).is_some(),
+            "{operation}"
+        );
+    }
+}
+
+#[test]
 fn requests_joined_by_next_are_several() {
     let text = format!("curl -X DELETE {U}/a --next -H 'A: b' {U}/b");
     let found = operations(&text);

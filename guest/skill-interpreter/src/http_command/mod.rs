@@ -43,7 +43,7 @@ pub struct Invocation<'a> {
 /// Whether this module knows the command.
 #[must_use]
 pub fn is_http(name: &str) -> bool {
-    matches!(name, "curl" | "wget")
+    matches!(name, "curl" | "curl.exe" | "wget")
 }
 
 /// Reads a command of [`is_http`]. Several URLs make several requests.
@@ -68,7 +68,7 @@ pub fn parse(
         line: invocation.line,
     };
     match program.as_literal().as_deref() {
-        Some("curl") => curl::parse(&arguments, diagnostics),
+        Some("curl" | "curl.exe") => curl::parse(&arguments, diagnostics),
         Some("wget") => wget::parse(&arguments),
         _ => Err(no_command()),
     }

@@ -3,7 +3,7 @@
 //! curl and wget read addresses by rules of their own: they guess schemes, take one slash or three for two, and
 //! keep a backslash where a WHATWG parser sees a slash. What is left after these checks names one host for all of them.
 
-use crate::draft::{Part, Template};
+use crate::draft::{Part, Spelling, Template};
 use crate::failure::{Code, Failure};
 
 /// Stands for a variable while an address is looked at; no address of a document needs it.
@@ -75,6 +75,35 @@ pub(super) fn check(url: &Template, reader: Reader) -> Result<Begins, Failure> {
         return Err(invalid("`.` or `..` stands percent-encoded in its path"));
     }
     Ok(begins)
+}
+
+/// With `[name]` as a variable where it stands for a whole value or segment: to curl it is no range, and no address that
+/// it would send.
+pub(super) fn with_placeholders(url: Template) -> Template {
+    let mut found = Template::default();
+    for part in url.parts {
+        let Part::Literal(literal) = part else {
+            found.push(part);
+            continue;
+        };
+        let mut rest = literal.text.as_str();
+        while let Some((before, after)) = rest.split_once('[') {
+            let name = after.split(']').next().unwrap_or_default();
+            let is_name = before.ends_with(['=', '/'])
+                && after.len() > name.len()
+                && !name.is_empty()
+                && name.chars().all(|c| c.is_alphabetic() || c == '_');
+            if !is_name {
+                break;
+            }
+            found.push(Part::Literal(literal.with_text(before)));
+            let name = if name.is_ascii() { name } else { "value" };
+            found.append(Template::variable(name, Spelling::Brace));
+            rest = after.split_once(']').map_or("", |(_, rest)| rest);
+        }
+        found.push(Part::Literal(literal.with_text(rest)));
+    }
+    found
 }
 
 /// Whether a file could be named after the address: it has a last path segment, or it may have one.

@@ -15,6 +15,7 @@ use crate::draft::{
 use crate::failure::{Code, Failure};
 use crate::limits;
 
+/// The verbs that begin a request.
 pub const VERBS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
 /// Whether the first line that is neither blank nor a comment is a method, blanks, and a path, an address or a variable.

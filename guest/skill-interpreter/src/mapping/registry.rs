@@ -14,19 +14,33 @@ const NOTED: f64 = 0.15;
 /// A row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
+    /// A structured endpoint, an operation of OpenAPI.
     Endpoint,
+    /// curl with a whole URL.
     Curl,
+    /// curl whose scheme or host is not written there.
     CurlDerived,
+    /// curl without a URL.
     CurlWithoutUrl,
+    /// wget.
     OtherClient,
+    /// A bare verb.
     Verb,
+    /// A list item, a table cell, a labelled group.
     Listed,
+    /// jq.
     JsonFilter,
+    /// echo.
     Println,
+    /// cat, head and tail of files.
     ReadFile,
+    /// A text tool on a stream.
     TextTransform,
+    /// Code for a runtime that is known.
     Runtime,
+    /// Code that is downloaded and run.
     Download,
+    /// Installers, scripts, unknown tools.
     Shell,
 }
 
@@ -103,13 +117,7 @@ const TABLE: [Row; 14] = [
         1,
         0.9,
     ),
-    row(
-        Pattern::Println,
-        "echo, printf",
-        &["ccos.io.println"],
-        1,
-        0.7,
-    ),
+    row(Pattern::Println, "echo", &["ccos.io.println"], 1, 0.7),
     row(
         Pattern::ReadFile,
         "cat, head, tail with files",

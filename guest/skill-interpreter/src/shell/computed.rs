@@ -3,7 +3,7 @@
 //! A plan runs none of these commands: what they would put out is an input, or a secret where it stands for one. So only
 //! pipelines count that do nothing but compute or read a value.
 
-use super::lexer::{Command, Input, Piece, Pieces, bare, name_length};
+use super::program::{Command, Input, Piece, Pieces, bare, name_length};
 use crate::identifier::upper_snake;
 
 /// Commands that put a value out.

@@ -3,8 +3,8 @@
 use super::Constants;
 use super::computed;
 use super::globs;
-use super::lexer::{Assignment, Value};
 use super::plan::document_line;
+use super::program::{Assignment, Value};
 use super::word::{Budget, Reader};
 use crate::assemble::secrets;
 use crate::context::Context;

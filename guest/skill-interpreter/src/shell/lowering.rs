@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use super::constants::{self, Surroundings};
 use super::construct::Constructs;
-use super::lexer::{self, Command, Piece, Pieces, Program, Statement, Stop, Value, bare};
+use super::lexer;
 use super::plan::{self, Outcome, document_line};
+use super::program::{self, Command, Piece, Program, Statement, Stop, Value};
+use super::statement::{is_label, is_printing, is_setting, sets_constants};
 use super::word::{Budget, Reader};
 use super::{Constants, Statements, script};
 use crate::context::Context;
@@ -83,10 +85,9 @@ impl Lowering<'_> {
             found.add("several statements");
             return Ok(vec![self.script(found, diagnostics)]);
         }
-        // What is said of commands that end as a script is not said, and what they set is not kept.
+        // What is said of commands that end as a script is not said.
         let mut said = Diagnostics::default();
-        let mut kept = constants.clone();
-        let sorted = self.sorted(&program, &mut kept, &mut said);
+        let sorted = self.sorted(&program, constants, &mut said);
         if self.budget.is_exceeded() {
             return Err(limits::exceeded(
                 "bytes that constants stand for",
@@ -95,7 +96,6 @@ impl Lowering<'_> {
         }
         match self.operations(sorted, &program, &mut said, &mut found) {
             Some(drafts) => {
-                *constants = kept;
                 for line in &program.ampersands {
                     diagnostics.warn(
                         Code::SuspiciousAmpersand,
@@ -112,7 +112,7 @@ impl Lowering<'_> {
 
     fn refuse_what_is_no_command(&self) -> Result<(), Failure> {
         if self.text.contains('\0') {
-            return Err(lexer::syntax(1, "a NUL character"));
+            return Err(program::syntax(1, "a NUL character"));
         }
         if self.text.trim().is_empty() {
             return Err(Failure::new(Code::EmptyCommand, "the command is empty"));
@@ -430,52 +430,6 @@ impl Lowering<'_> {
     }
 }
 
-/// `Authorization:`
-fn is_label(word: &str) -> bool {
-    word.ends_with(':') && !word.contains(['=', '"', '\''])
-}
-
-/// `NAME=value` or `export NAME=value`, and nothing else.
-fn sets_constants(command: &Command) -> bool {
-    !command.assignments.is_empty()
-        && command.input.is_none()
-        && (command.words.is_empty()
-            || command.words.len() == 1 && command.name() == Some("export"))
-}
-
-/// `set -…`
-fn is_setting(command: &Command) -> bool {
-    command.assignments.is_empty()
-        && command.input.is_none()
-        && command.name() == Some("set")
-        && command
-            .words
-            .get(1)
-            .and_then(bare)
-            .is_some_and(|option| option.starts_with('-') && option != "--")
-}
-
-/// `echo` or `printf` alone, or of the answer of a request, whatever reads it then.
-fn is_printing(statement: &Statement, answers: &BTreeSet<&str>) -> bool {
-    let Some(first) = statement.commands.first() else {
-        return false;
-    };
-    let prints = first.assignments.is_empty()
-        && first.input.is_none()
-        && statement.constructs.is_empty()
-        && matches!(first.name(), Some("echo" | "printf"));
-    let shows_answer = || {
-        let is_answer = |word: &Pieces| {
-            word.iter().any(|piece| match piece {
-                Piece::Variable { name, .. } => answers.contains(name.as_str()),
-                _ => false,
-            })
-        };
-        first.words.iter().any(is_answer) && super::computed::is_value(&statement.commands)
-    };
-    prints && (statement.commands.len() == 1 || shows_answer())
-}
-
 /// Whether a statement uses a file that another one writes, or changes what the shell is for others.
 fn depend(remaining: &[Remaining<'_>]) -> bool {
     let names = |command: &plan::Read| -> Vec<String> {
@@ -486,7 +440,7 @@ fn depend(remaining: &[Remaining<'_>]) -> bool {
             command.name().is_none_or(crate::tools::is_builtin) || !command.assignments.is_empty()
         })
     });
-    let written: Vec<&String> = remaining
+    let written: BTreeSet<&String> = remaining
         .iter()
         .flat_map(|one| &one.statement.written)
         .collect();
@@ -494,5 +448,5 @@ fn depend(remaining: &[Remaining<'_>]) -> bool {
         || remaining
             .iter()
             .flat_map(|one| one.commands.iter().flat_map(names))
-            .any(|word| written.contains(&&word))
+            .any(|word| written.contains(&word))
 }

@@ -14,8 +14,12 @@ mod lowering;
 mod mend;
 mod placeholder;
 mod plan;
+mod program;
+mod quoting;
+mod redirect;
 mod script;
 mod source;
+mod statement;
 mod word;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,7 +2,7 @@
 
 use super::construct::Constructs;
 use super::globs;
-use super::lexer::{Command, Input, Piece, Pieces, bare};
+use super::program::{Command, Input, Piece, Pieces, bare};
 use super::word::Reader;
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;

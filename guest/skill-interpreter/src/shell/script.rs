@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::lexer::name_length;
 use super::placeholder;
+use super::program::name_length;
 use crate::assemble::secrets;
 use crate::context::Context;
 use crate::draft::{Code, DraftStage, Program, SandboxDraft, Trust};

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::Constants;
-use super::lexer::{Piece, Pieces};
+use super::program::{Piece, Pieces};
 use crate::assemble::secrets;
 use crate::context::Context;
 use crate::draft::{Literal, Origin, Part, Quoting, Spelling, Template, Variable, Word};

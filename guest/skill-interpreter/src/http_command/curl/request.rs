@@ -30,7 +30,10 @@ impl Given {
         diagnostics: &mut Diagnostics,
     ) -> Result<Vec<HttpDraft>, Failure> {
         self.check_conflicts()?;
-        let urls = std::mem::take(&mut self.urls);
+        let mut urls = std::mem::take(&mut self.urls);
+        if !self.globoff {
+            urls = urls.into_iter().map(url::with_placeholders).collect();
+        }
         self.check_urls(&urls)?;
         let outputs = self.outputs(&urls)?;
         let method = self.method();

@@ -1,0 +1,307 @@
+//! Words: quotes, escapes, variables and placeholders.
+
+use super::computed;
+use super::lexer::Lexer;
+use super::placeholder;
+use super::program::{Piece, Pieces, Stop, bare, construct, name_length, syntax};
+use crate::draft::Quoting;
+
+impl Lexer<'_> {
+    pub(super) fn word(&mut self) -> Result<Pieces, Stop> {
+        let mut pieces = Pieces::new();
+        while let Some(c) = self.source.peek() {
+            match c {
+                '&' if self.is_part_of_address(&pieces) => {
+                    self.program.ampersands.push(self.source.line());
+                    self.source.next();
+                    push(&mut pieces, c, Quoting::Bare);
+                }
+                ' ' | '\t' | '\n' | '&' | '|' | ';' | '>' | '(' | ')' => break,
+                '<' => match placeholder::name_at(self.source.rest()) {
+                    // `2<file>` is a redirection.
+                    Some(name) if !is_number(&pieces) => {
+                        self.placeholder(&mut pieces, name, Quoting::Bare)
+                    }
+                    _ => break,
+                },
+                '`' => return construct("command substitution"),
+                '\\' => {
+                    self.source.next();
+                    match self.source.next() {
+                        Some('\n') => {}
+                        Some(escaped) => push(&mut pieces, escaped, Quoting::Single),
+                        None => return Err(self.syntax("nothing follows a backslash")),
+                    }
+                }
+                '\'' => self.single(&mut pieces)?,
+                '"' => {
+                    self.source.next();
+                    open(&mut pieces, Quoting::Double);
+                    self.double(&mut pieces, Some('"'))?;
+                }
+                '$' if self.source.peek_second() == Some('\'') => self.ansi(&mut pieces)?,
+                '$' if self.source.peek_second() == Some('"') => {
+                    return construct("translated string");
+                }
+                '$' => self.dollar(&mut pieces, Quoting::Bare)?,
+                _ => {
+                    self.source.next();
+                    push(&mut pieces, c, Quoting::Bare);
+                }
+            }
+        }
+        Ok(pieces)
+    }
+
+    /// Whether `&` stands in an address that is not quoted.
+    pub(super) fn is_part_of_address(&mut self, word: &Pieces) -> bool {
+        if self.source.position() >= self.address_end {
+            let Some(length) = rest_of_address(word, self.source.rest()) else {
+                return false;
+            };
+            self.address_end = self.source.position() + length;
+        }
+        true
+    }
+
+    pub(super) fn placeholder(&mut self, pieces: &mut Pieces, name: &str, quoting: Quoting) {
+        self.source.skip(name.len() + 2);
+        for c in format!("{{{name}}}").chars() {
+            push(pieces, c, quoting);
+        }
+    }
+
+    pub(super) fn single(&mut self, pieces: &mut Pieces) -> Result<(), Stop> {
+        let line = self.source.line();
+        self.source.next();
+        open(pieces, Quoting::Single);
+        loop {
+            match self.source.next() {
+                Some('\'') => return Ok(()),
+                Some(c) => push(pieces, c, Quoting::Single),
+                None => return Err(Stop::Syntax(syntax(line, "a single quote is not closed"))),
+            }
+        }
+    }
+
+    /// What stands in double quotes, or in a here-document, where there is no end but the text's.
+    pub(super) fn double(&mut self, pieces: &mut Pieces, end: Option<char>) -> Result<(), Stop> {
+        let line = self.source.line();
+        while let Some(c) = self.source.peek() {
+            match c {
+                '`' => return construct("command substitution"),
+                '$' => self.dollar(pieces, Quoting::Double)?,
+                '\\' => {
+                    self.source.next();
+                    match self.source.peek() {
+                        Some('\n') => {
+                            self.source.next();
+                        }
+                        Some(escaped) if "$`\\".contains(escaped) || Some(escaped) == end => {
+                            self.source.next();
+                            // `\$X` is literal, as within single quotes.
+                            let quoting = match escaped {
+                                '$' => Quoting::Single,
+                                _ => Quoting::Double,
+                            };
+                            push(pieces, escaped, quoting);
+                        }
+                        _ => push(pieces, '\\', Quoting::Double),
+                    }
+                }
+                '<' if end.is_some() => match placeholder::name_at(self.source.rest()) {
+                    Some(name) => self.placeholder(pieces, name, Quoting::Double),
+                    None => {
+                        self.source.next();
+                        push(pieces, c, Quoting::Double);
+                    }
+                },
+                _ => {
+                    self.source.next();
+                    if Some(c) == end {
+                        return Ok(());
+                    }
+                    push(pieces, c, Quoting::Double);
+                }
+            }
+        }
+        match end {
+            Some(_) => Err(Stop::Syntax(syntax(line, "a double quote is not closed"))),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn dollar(&mut self, pieces: &mut Pieces, quoting: Quoting) -> Result<(), Stop> {
+        let rest = self.source.rest().get(1..).unwrap_or_default();
+        // A shell joins the lines first: what follows may be any expansion.
+        if rest.starts_with("\\\n") {
+            return construct("expansion over the end of a line");
+        }
+        if rest.starts_with("((") || rest.starts_with('[') {
+            return construct("arithmetic");
+        }
+        if rest.starts_with('(') {
+            let name = self
+                .nested_pipeline(2)
+                .map(|commands| computed::name(&commands))?;
+            let Some(name) = name else {
+                return construct("command substitution");
+            };
+            pieces.push(Piece::Output { name });
+            return Ok(());
+        }
+        let (name, default, all, length) = if let Some(inner) = rest.strip_prefix('{') {
+            let Some(expansion) = braced(inner) else {
+                return construct(unusual(inner));
+            };
+            expansion
+        } else {
+            match rest.chars().next() {
+                Some(digit @ '1'..='9') => {
+                    self.source.skip(2);
+                    pieces.push(Piece::Output {
+                        name: format!("ARG_{digit}"),
+                    });
+                    return Ok(());
+                }
+                Some(c) if "0@*#?-$!".contains(c) => return construct(format!("parameter `${c}`")),
+                _ => {}
+            }
+            let length = name_length(rest);
+            (rest.get(..length).unwrap_or_default(), None, false, length)
+        };
+        if name == "_" {
+            return construct("parameter `$_`");
+        }
+        self.source.skip(1 + length);
+        if name.is_empty() {
+            // A lone `$` stands for itself; it is no variable's mark whatever follows.
+            push(pieces, '$', Quoting::Single);
+            return Ok(());
+        }
+        if self.source.rest().starts_with("\\\n") && !rest.starts_with('{') {
+            return construct("expansion over the end of a line");
+        }
+        pieces.push(Piece::Variable {
+            name: name.to_owned(),
+            default: default.map(str::to_owned),
+            all,
+            quoting,
+        });
+        Ok(())
+    }
+
+    /// `$'…'`
+    pub(super) fn ansi(&mut self, pieces: &mut Pieces) -> Result<(), Stop> {
+        let line = self.source.line();
+        self.source.skip(2);
+        open(pieces, Quoting::Single);
+        loop {
+            let c = match self.source.next() {
+                Some('\'') => return Ok(()),
+                Some('\\') => match self.source.next() {
+                    Some('n') => '\n',
+                    Some('t') => '\t',
+                    Some('r') => '\r',
+                    Some(escaped @ ('\\' | '\'' | '"' | '?')) => escaped,
+                    Some(_) => return construct("escape in `$'…'`"),
+                    None => '\\',
+                },
+                Some(c) => c,
+                None => return Err(Stop::Syntax(syntax(line, "a single quote is not closed"))),
+            };
+            push(pieces, c, Quoting::Single);
+        }
+    }
+}
+
+/// `X}`, `X[@]}`, `X:-d}` and `X-d}` with a plain default: name, default, whether all is meant, and the length with `{`.
+fn braced(inner: &str) -> Option<(&str, Option<&str>, bool, usize)> {
+    let (name, after) = inner.split_at_checked(name_length(inner))?;
+    let (within, _) = after.split_once('}')?;
+    if name.is_empty() {
+        return None;
+    }
+    let length = name.len() + within.len() + 2;
+    match within {
+        "" => Some((name, None, false, length)),
+        "[@]" => Some((name, None, true, length)),
+        _ => {
+            let default = within.strip_prefix(":-").or(within.strip_prefix('-'))?;
+            (!default.contains(['$', '`', '\\', '"', '\'', '{', '\n'])).then_some((
+                name,
+                Some(default),
+                false,
+                length,
+            ))
+        }
+    }
+}
+
+/// An expansion that is not read, by its name and operator: what follows may be a credential.
+fn unusual(inner: &str) -> String {
+    let shown: String = inner
+        .chars()
+        .take(32)
+        .take_while(|c| c.is_ascii_alphanumeric() || "_#!:%/^,=+?".contains(*c))
+        .collect();
+    let name = shown.trim_start_matches(['#', '!']);
+    let end = shown.len() - name.len() + (name_length(name) + 1).min(name.len());
+    format!("expansion `${{{}…}}`", shown.get(..end).unwrap_or_default())
+}
+
+/// How long the rest is of an address that is not quoted and goes on with `&name=value`. To a shell it would be an assignment, and where nothing
+/// but an option, a pipe or the line's end follows, one without a command.
+fn rest_of_address(word: &Pieces, rest: &str) -> Option<usize> {
+    let begins = match word.first() {
+        Some(Piece::Literal { text, .. }) => {
+            text.starts_with("http://") || text.starts_with("https://")
+        }
+        _ => false,
+    };
+    let has_query = word
+        .iter()
+        .any(|piece| matches!(piece, Piece::Literal { text, .. } if text.contains('?')));
+    let pair = rest.strip_prefix('&').unwrap_or_default();
+    let end = pair.find([' ', '\t', '\n']).unwrap_or(pair.len());
+    let (pairs, after) = pair.split_at_checked(end).unwrap_or((pair, ""));
+    let after = after.trim_start_matches([' ', '\t']);
+    let is_plain = |c: char| c.is_alphanumeric() || "_.-~%+,:/=&${}<>@".contains(c);
+    let goes_on = begins
+        && has_query
+        && name_length(pairs) > 0
+        && pairs
+            .get(name_length(pairs)..)
+            .is_some_and(|value| value.starts_with('='))
+        && pairs.chars().all(is_plain)
+        && !pairs.contains("&&")
+        && ["", "\n", "|", "-", "\\\n", "#"]
+            .iter()
+            .any(|next| match *next {
+                "" => after.is_empty(),
+                next => after.starts_with(next),
+            });
+    goes_on.then_some(pairs.len() + 1)
+}
+
+fn is_number(word: &Pieces) -> bool {
+    bare(word).is_some_and(|text| text.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Says that there is something, if only an empty text.
+fn open(pieces: &mut Pieces, quoting: Quoting) {
+    match pieces.last() {
+        Some(Piece::Literal { quoting: last, .. }) if *last == quoting => {}
+        _ => pieces.push(Piece::Literal {
+            text: String::new(),
+            quoting,
+        }),
+    }
+}
+
+fn push(pieces: &mut Pieces, c: char, quoting: Quoting) {
+    open(pieces, quoting);
+    if let Some(Piece::Literal { text, .. }) = pieces.last_mut() {
+        text.push(c);
+    }
+}
