@@ -9,7 +9,6 @@
 //! Rows `K-…` are those of the skill interpreter's specification.
 
 pub mod address;
-pub mod answer;
 pub mod budget;
 pub mod chain;
 pub mod check;
@@ -17,7 +16,6 @@ pub mod client;
 pub mod config;
 pub mod digest;
 pub mod execute;
-pub mod failure;
 pub mod governor;
 pub mod guard;
 pub mod header;
@@ -31,3 +29,5 @@ pub mod sandbox;
 pub mod secrets;
 pub mod state;
 pub mod time;
+
+pub use hydrant_plan::failure;

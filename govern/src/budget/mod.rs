@@ -18,9 +18,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{Operation, Stage};
 use crate::chain::{Entry, Event, Used};
 use crate::manifest::{HTTP_BYTES, HTTP_MILLISECONDS};
+use hydrant_plan::{Operation, Stage};
 
 pub use dimension::{Dimension, Own};
 pub use rules::{Admission, Exhausted, Rules};

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use url::Url;
 
-use crate::answer::{HttpStage, Segment};
 use crate::config::pair_of;
+use hydrant_plan::{HttpStage, Segment};
 
 /// The pairs that a request may go to; none where the template leaves it open.
 pub(super) fn of(stage: &HttpStage) -> Option<BTreeSet<String>> {

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::address::is_private_literal;
-use crate::answer::{Operation, Policy, ProgramOut, Runtime, SandboxStage, Stage};
 use crate::config::Config;
 use crate::registry::fold;
+use hydrant_plan::{Operation, Policy, ProgramOut, Runtime, SandboxStage, Stage};
 
 /// K-260: what an approver of Tier 3 is warned of.
 pub const TIER_3_WARNING: &str = "Unknown tool requires full sandbox";

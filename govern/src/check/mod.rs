@@ -24,11 +24,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::answer::{Files, Operation, OperationSecret, Skill, Stage, Status};
 use crate::digest;
 use crate::failure::{Code, Failure};
 use crate::manifest::{self, Manifest};
 use crate::onboarding::Onboarding;
+use hydrant_plan::{Files, Operation, OperationSecret, Skill, Stage, Status};
 
 pub(crate) use judge::is_pii;
 pub use judge::{Judge, TIER_3_WARNING};

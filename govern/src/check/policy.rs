@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::answer::{Policy, PolicySource};
 use crate::config::Limits;
+use hydrant_plan::{Policy, PolicySource};
 
 /// K-323: what a command gets that asks for nothing, and the names that there are.
 const RESOURCES: [(&str, u64); 5] = [

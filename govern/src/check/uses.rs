@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::answer::{
+use hydrant_plan::{
     Body, HttpStage, JsonNode, Operation, Pair, PartValue, PieceOut, ProgramOut, SandboxStage,
     Segment, Segments, Stage,
 };

@@ -7,10 +7,10 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use super::plan::{Produced, Run, filled};
-use crate::answer::Segments;
 use crate::failure::{Code, Failure};
 use crate::ports::Interpreter;
 use crate::request::{CallFiles, Inputs};
+use hydrant_plan::Segments;
 
 /// Options of a json-filter that are members of the request.
 const OPTIONS: [&str; 7] = [

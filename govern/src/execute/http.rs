@@ -12,12 +12,12 @@ use zeroize::Zeroize;
 use super::plan::{Produced, Run};
 use super::redirect::{self, Hop};
 use crate::address::is_private_literal;
-use crate::answer::HttpStage;
 use crate::chain::{Entry, Event, Outcome};
 use crate::config::pair_of;
 use crate::failure::{Code, Failure};
 use crate::ports::{WireFailure, WireLimits, WireRequest, WireResponse};
 use crate::request::{Fill, FilledRequest, http_request, origin};
+use hydrant_plan::HttpStage;
 
 /// K-319
 const CONNECT: Duration = Duration::from_secs(10);

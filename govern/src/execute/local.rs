@@ -1,8 +1,8 @@
 //! println and read-file (K-168, K-169).
 
 use super::plan::{Produced, Run};
-use crate::answer::{ExcerptOut, ReadFileStage, Segments};
 use crate::failure::{Code, Failure};
+use hydrant_plan::{ExcerptOut, ReadFileStage, Segments};
 
 impl Run<'_> {
     /// A line of text.

@@ -36,13 +36,13 @@ use std::time::Duration;
 use secrecy::SecretString;
 use serde_json::Value;
 
-use crate::answer::Operation;
 use crate::chain::{Entry, Used};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::ports::{Egress, Interpreter, Wire};
 use crate::request::{CallFiles, Inputs, Schemas};
 use crate::sandbox::{Sandbox, SandboxEnd, SandboxRun};
+use hydrant_plan::Operation;
 
 pub use captured::Captured;
 pub(crate) use captured::reference;

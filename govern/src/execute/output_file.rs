@@ -5,10 +5,10 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::plan::{Run, filled};
-use crate::answer::{Operation, Stage};
 use crate::config::Config;
 use crate::failure::{Code, Failure};
 use crate::request::{CallFiles, Inputs, beneath};
+use hydrant_plan::{Operation, Stage};
 
 impl Run<'_> {
     /// Writes a file under the run's output directory, or, where a document's absolute path lies inside fs_write, there;

@@ -9,10 +9,10 @@ use super::captured::Captured;
 use super::echo::Echo;
 use super::result;
 use super::{Call, Caps, Done, Output};
-use crate::answer::{Segments, Stage};
 use crate::chain::{Entry, Event, Outcome, Used};
 use crate::failure::{Code, Failure};
 use crate::request::{CallFiles, Fill, Inputs};
+use hydrant_plan::{Segments, Stage};
 
 /// A plan while it runs.
 pub(super) struct Run<'a> {

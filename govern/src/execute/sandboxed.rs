@@ -6,10 +6,10 @@ use secrecy::SecretString;
 use serde_json::{Map, Value, json};
 
 use super::plan::{Produced, Run};
-use crate::answer::{ProgramOut, SandboxStage, Segments};
 use crate::chain::{Entry, Event, Outcome};
 use crate::failure::{Code, Failure};
 use crate::sandbox::{End, Exhausted, SandboxEnd, SandboxRun};
+use hydrant_plan::{ProgramOut, SandboxStage, Segments};
 
 impl Run<'_> {
     pub(super) fn sandboxed(&mut self, stage: &SandboxStage) -> Result<Produced, Failure> {
@@ -36,7 +36,7 @@ impl Run<'_> {
         let mut environment = Vec::new();
         for name in &stage.env_inputs {
             if call.inputs.present(name).is_some() {
-                let value = Segments::input(name.clone(), crate::answer::Encoding::Argv);
+                let value = Segments::input(name.clone(), hydrant_plan::Encoding::Argv);
                 environment.push((name.clone(), self.filled(&value)?));
             }
         }

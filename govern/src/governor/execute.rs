@@ -12,7 +12,6 @@ use serde_json::{Map, Value, json};
 use super::budgets::Session;
 use super::caller::Lifetime;
 use super::{Caller, Governor};
-use crate::answer::{Policy, Stage};
 use crate::chain::{Entry, Event, Outcome, Used};
 use crate::check::is_pii;
 use crate::client::Frontend;
@@ -26,6 +25,7 @@ use crate::registry::{self, Registered};
 use crate::request::{self, CallFiles, Inputs};
 use crate::sandbox::{SandboxEnd, SandboxRun};
 use crate::secrets::Place;
+use hydrant_plan::{Policy, Stage};
 
 /// A call that passed steps 4 to 10.
 struct Prepared {

@@ -8,7 +8,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Caller, Governor};
-use crate::answer::{Diagnostic, Operation, Severity, Skill, Stage, Status};
 use crate::chain::{Entry, Event, Outcome};
 use crate::check::{self, CheckedOperation, CheckedSkill, Load};
 use crate::client::Frontend;
@@ -19,6 +18,7 @@ use crate::guard::{self, Address, Document, Fetch};
 use crate::ports::mismatch;
 use crate::registry::approvals::permit_source_host;
 use crate::registry::{self, CodeFile, NewSkill};
+use hydrant_plan::{Diagnostic, Operation, Severity, Skill, Stage, Status};
 
 /// Bytes of a code file (K-178), and of all of a load together.
 const CODE_BYTES: usize = 1024 * 1024;

@@ -6,13 +6,13 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::Governor;
-use crate::answer::{Operation, Stage};
 use crate::check::Judge;
 use crate::failure::Failure;
 use crate::registry::Surroundings;
 use crate::sandbox::has_own_sandbox;
 use crate::secrets::SecretState;
 use crate::time::Time;
+use hydrant_plan::{Operation, Stage};
 
 impl Governor {
     pub(super) fn judge(&self) -> Judge<'_> {

@@ -13,7 +13,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::answer::Policy;
+use hydrant_plan::Policy;
 
 pub use name::words;
 pub use render::{Facts, make};

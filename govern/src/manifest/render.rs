@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::transform::display;
 use super::{Implementation, Manifest, TrustTier, words};
-use crate::answer::{Operation, ProgramOut, Runtime, SandboxStage, Segments, Skill, Stage};
+use hydrant_plan::{Operation, ProgramOut, Runtime, SandboxStage, Segments, Skill, Stage};
 
 /// K-215: what a request is expected to take.
 pub(crate) const HTTP_BYTES: u64 = 10_000;

@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::render::interpreter;
-use crate::answer::{
+use crate::failure::{Code, Failure};
+use crate::request::{CallFiles, Fill, Inputs, filled_pairs};
+use hydrant_plan::{
     Body, Encoding, HttpStage, JsonNode, Media, MultipartPart, Operation, Pair, PartValue,
     PieceOut, ProgramOut, SandboxStage, Segment, Segments, Stage,
 };
-use crate::failure::{Code, Failure};
-use crate::request::{CallFiles, Fill, Inputs, filled_pairs};
 
 /// What placeholders begin with.
 const WORDS: [&str; 4] = ["input", "secret", "file", "output"];

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::answer::{
+use hydrant_plan::{
     Body, Encoding, HttpStage, JsonMember, JsonNode, OutputFile, Pair, Segment, Segments, Stage,
 };
 
@@ -142,7 +142,8 @@ fn k_196_an_address_of_the_caller() {
         auth: None,
         body: None,
         follow: false,
-        limits: crate::answer::HttpLimits::default(),
+        limits: hydrant_plan::HttpLimits::default(),
+        readable: Map::new(),
         output_file: None,
     };
     let shown = transform::of(&Stage::Http(Box::new(stage.clone())));

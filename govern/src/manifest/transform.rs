@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::sends::escaped;
-use crate::answer::{
+use hydrant_plan::{
     Body, HttpStage, JsonNode, Media, MultipartPart, Pair, PartValue, PieceOut, Segment, Segments,
     Stage,
 };

@@ -18,8 +18,8 @@ mod tests;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::answer::Operation;
 use crate::registry::fold;
+use hydrant_plan::Operation;
 
 pub(crate) use params::{Given, fit};
 pub use path::Path;

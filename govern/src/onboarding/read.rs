@@ -6,11 +6,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Kept, NAME, Onboarding, Path, Step, StepKind, Store, names};
-use crate::answer::{Format, Operation};
 use crate::failure::{Code, Failure};
 use crate::registry::fold;
 use crate::request::Schema;
 use crate::secrets;
+use hydrant_plan::{Format, Operation};
 
 /// Steps of one onboarding.
 const STEPS: usize = 64;

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{Given, Kept, Onboarding, Path, StepKind, fit};
-use crate::answer::Format;
 use crate::failure::{Code, Failure};
+use hydrant_plan::Format;
 
 /// Of a skill without operations.
 fn read(data: &Value) -> Result<Onboarding, Failure> {

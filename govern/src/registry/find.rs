@@ -7,9 +7,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::name::{LONGEST, fold, fold_capability};
 use super::store;
-use crate::answer::{Operation, Skill, Status};
 use crate::failure::{Code, Failure};
 use crate::manifest::Manifest;
+use hydrant_plan::{Operation, Skill, Status};
 
 /// A skill as it is registered, without its operations and its text.
 #[derive(Debug, Clone)]

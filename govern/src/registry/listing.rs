@@ -11,10 +11,10 @@ use super::name::fold;
 use super::onboarding::{OnboardingState, Progress, plan_of};
 use super::standing_of::row_of;
 use super::{SkillHead, Surroundings, store};
-use crate::answer::{Diagnostic, Example, Format};
 use crate::failure::{Code, Failure};
 use crate::manifest::{self, Manifest, Sends, TrustTier};
 use crate::time::Time;
+use hydrant_plan::{Diagnostic, Example, Format};
 
 /// `skill list`
 #[derive(Debug, Clone, PartialEq, Serialize)]

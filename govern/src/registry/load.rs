@@ -15,11 +15,11 @@ use super::loaded::{CapabilityRow, Delta, Loaded};
 use super::name::{check, check_reserved, fold};
 use super::standing_of::{reasons_of, row_standing, unusable_row};
 use super::{Surroundings, Who, bindings, events, onboarding, store, unmapped, write};
-use crate::answer::{Diagnostic, Severity, Status};
 use crate::chain::Event;
 use crate::check::{CheckedOperation, CheckedSkill};
 use crate::failure::{Code, Failure};
 use crate::state::Change;
+use hydrant_plan::{Diagnostic, Severity, Status};
 
 /// Who can do what a caller cannot.
 const HINT: &str =

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::find::Registered;
 use super::name::mixes_scripts;
 use super::onboarding::OnboardingState;
-use crate::answer::{Diagnostic, Format, Operation, Stage, Status};
 use crate::failure::Code;
+use hydrant_plan::{Diagnostic, Format, Operation, Stage, Status};
 
 /// The result of a load (24.1). K-369: holds no text of the document.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -57,11 +57,11 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use crate::answer::Operation;
 use crate::client::Client;
 use crate::failure::{Code, Failure};
 use crate::secrets::SecretState;
 use crate::time::Time;
+use hydrant_plan::Operation;
 
 /// Who causes what is recorded.
 #[derive(Debug, Clone, Default)]

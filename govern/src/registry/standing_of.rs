@@ -5,9 +5,9 @@ use rusqlite::Connection;
 use super::approvals::{Question, Standing, standing};
 use super::loaded::{CapabilityRow, CapabilityStatus};
 use super::{Registered, Surroundings, bindings};
-use crate::answer::Status;
 use crate::failure::Failure;
 use crate::time::Time;
+use hydrant_plan::Status;
 
 /// Section 15, as of now. A binding that cannot be read counts as none, so that the reason stays.
 pub(super) fn reasons_of(

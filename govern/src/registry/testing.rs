@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use super::approvals::{self, Approval, Permit, Scope, Verdict};
 use super::{Loaded, NewSkill, Registered, Surroundings, Who};
-use crate::answer::{Operation, Skill};
 use crate::check::{CheckedOperation, CheckedSkill, Judge, operation_digest, policy_digest};
 use crate::config::Config;
 use crate::failure::Failure;
@@ -16,6 +15,7 @@ use crate::manifest;
 use crate::secrets::SecretState;
 use crate::state::State;
 use crate::time::Time;
+use hydrant_plan::{Operation, Skill};
 
 pub(super) const SOURCE: &str = "https://moltbook.com/skill.yaml";
 pub(super) const HOST: &str = "api.moltbook.com:443";
@@ -301,7 +301,7 @@ pub(super) fn checked(id: &str, source: &str, operations: Vec<Value>) -> Checked
             CheckedOperation {
                 capability: format!("{id}.{}", operation.id),
                 tier: operation.tier,
-                manifest: matches!(operation.status, crate::answer::Status::Ok)
+                manifest: matches!(operation.status, hydrant_plan::Status::Ok)
                     .then(|| manifest::make(&skill, &operation, facts)),
                 policy_digest,
                 reasons,

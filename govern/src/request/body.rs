@@ -7,8 +7,8 @@ use super::encode;
 use super::multipart::{Multipart, PartHead};
 use super::text::{of_input, scalar};
 use super::{Fill, json, target};
-use crate::answer::{Body, Encoding, FileUse, Media, MultipartPart, PartValue, PieceOut};
 use crate::failure::{Code, Failure};
+use hydrant_plan::{Body, Encoding, FileUse, Media, MultipartPart, PartValue, PieceOut};
 
 /// K-319: the most that is sent, in bytes.
 const BODY_BYTES: usize = 10 << 20;

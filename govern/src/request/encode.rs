@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::answer::Encoding;
+use hydrant_plan::Encoding;
 
 /// Why a value cannot stand in its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -12,8 +12,8 @@ use base64::engine::general_purpose::STANDARD;
 use hydrant_canonical::Json;
 
 use super::{Inputs, beneath};
-use crate::answer::Operation;
 use crate::failure::{Code, Failure};
+use hydrant_plan::Operation;
 
 /// All files of a call together, in bytes.
 pub(crate) const FILES_BYTES: u64 = 50 << 20;

@@ -9,10 +9,10 @@ use super::body;
 use super::target::{self, Target};
 use super::text::of_input;
 use super::{Fill, Filled};
-use crate::answer::{HttpStage, Segment, Segments};
 use crate::failure::{Code, Failure};
 use crate::header;
 use crate::ports::WireValue;
+use hydrant_plan::{HttpStage, Segment, Segments};
 
 /// K-319
 const HEADERS: usize = 100;

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::schema::Schemas;
 use super::{CallFiles, Fill, http_request};
-use crate::answer::{Operation, ProgramOut, Segments, Stage};
 use crate::failure::{Code, Failure};
+use hydrant_plan::{Operation, ProgramOut, Segments, Stage};
 
 /// How deep defaults are looked for.
 const DEFAULT_DEPTH: u32 = 32;
@@ -192,7 +192,7 @@ fn places(operation: &Operation, inputs: &Inputs) -> Result<(), Failure> {
         if let Stage::Sandbox(stage) = stage {
             for name in &stage.env_inputs {
                 if let Some(value) = inputs.present(name) {
-                    super::text::scalar(name, value, crate::answer::Encoding::Argv)?;
+                    super::text::scalar(name, value, hydrant_plan::Encoding::Argv)?;
                 }
             }
         }

@@ -6,8 +6,8 @@ use zeroize::Zeroizing;
 
 use super::Fill;
 use super::encode;
-use crate::answer::JsonNode;
 use crate::failure::{Code, Failure};
+use hydrant_plan::JsonNode;
 
 /// Writes a node; whether there was anything to write. Members and elements of absent inputs are left out.
 pub(super) fn write(

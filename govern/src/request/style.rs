@@ -4,8 +4,8 @@ use hydrant_canonical::Json;
 
 use super::encode;
 use super::text::{of_input, scalar};
-use crate::answer::{Encoding, Style};
 use crate::failure::Failure;
+use hydrant_plan::{Encoding, Style};
 
 /// An array or object as one text, without its name.
 pub(super) fn joined(

@@ -5,9 +5,9 @@ use url::Url;
 
 use super::text::of_input;
 use super::{Fill, style};
-use crate::answer::{Encoding, HttpStage, Pair, Segment, Segments};
 use crate::config::pair_of;
 use crate::failure::{Code, Failure};
+use hydrant_plan::{Encoding, HttpStage, Pair, Segment, Segments};
 
 /// The longest URL that is sent, in bytes.
 const URL_BYTES: usize = 64 << 10;

@@ -7,8 +7,8 @@ use zeroize::Zeroizing;
 use super::encode::{self, Unfit};
 use super::style;
 use super::{CallFiles, Inputs};
-use crate::answer::{Encoding, Segment, Segments, Style};
 use crate::failure::{Code, Failure};
+use hydrant_plan::{Encoding, Segment, Segments, Style};
 
 /// Where secrets come from: the host's closure, with the host they are sent to already in it.
 pub type Secrets<'a> = dyn Fn(&str) -> Result<SecretString, Failure> + 'a;

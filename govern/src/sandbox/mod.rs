@@ -44,11 +44,11 @@ use hydrant_canonical::Json;
 use secrecy::SecretString;
 use serde::Serialize;
 
-use crate::answer::{Policy, ProgramOut, SandboxStage};
 use crate::chain::Used;
 use crate::config::Config;
 use crate::failure::{Code, Failure};
 use crate::ports::{Egress, EgressReport};
+use hydrant_plan::{Policy, ProgramOut, SandboxStage};
 #[cfg(target_os = "linux")]
 pub use stages::Sandbox;
 pub use tools::{has_own_sandbox, missing, missing_tool};

@@ -9,9 +9,9 @@ use secrecy::ExposeSecret;
 
 use super::resources::Allowed;
 use super::{SandboxRun, Settings, required, tools, unavailable, view};
-use crate::answer::{ProgramOut, Runtime, SandboxStage, Segments};
 use crate::digest;
 use crate::failure::{Code, Failure};
+use hydrant_plan::{ProgramOut, Runtime, SandboxStage, Segments};
 
 /// K-331
 pub(super) const INPUT: &str = "/input";

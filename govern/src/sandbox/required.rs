@@ -7,8 +7,8 @@ use std::time::SystemTime;
 use super::tools::{
     find, fits, missing, needs_runtime, required, runtime, version_in, visible_version, wanted_name,
 };
-use crate::answer::SandboxStage;
 use crate::failure::{Code, Failure};
+use hydrant_plan::SandboxStage;
 
 /// What runtimes have answered, as long as their file is the same.
 pub(super) type Versions = HashMap<(PathBuf, Option<SystemTime>), Option<String>>;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use hydrant_jail::{Limits, Scratch};
 
 use super::{Caps, Exhausted, NETWORK_BYTES, plan};
-use crate::answer::Policy;
 use crate::failure::{Code, Failure};
+use hydrant_plan::Policy;
 
 /// Where no policy says otherwise (section 21).
 const CPU_SECONDS: u64 = 60;

@@ -9,9 +9,9 @@ use super::{
     Caps, Exhausted, SandboxEnd, SandboxRun, Settings, plan, required, supervise, text_tool,
     unavailable, view,
 };
-use crate::answer::{Policy, SandboxStage};
 use crate::chain::Used;
 use crate::failure::Failure;
+use hydrant_plan::{Policy, SandboxStage};
 
 /// Runs sandbox stages.
 pub struct Sandbox {

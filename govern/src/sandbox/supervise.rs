@@ -14,9 +14,9 @@ use super::{
     Caps, End, Exhausted, SandboxEnd, SandboxRun, Settings, plan, required, returned, tools,
     unavailable,
 };
-use crate::answer::Policy;
 use crate::chain::Used;
 use crate::failure::{Code, Failure};
+use hydrant_plan::Policy;
 
 /// What is kept of a stream; the rest is read and dropped, and the stream is marked as cut.
 pub(super) const KEPT_BYTES: usize = 10 * 1024 * 1024;

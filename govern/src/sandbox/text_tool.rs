@@ -9,9 +9,9 @@ use super::resources::Allowed;
 use super::supervise;
 use super::tools::sandboxed;
 use super::{Caps, End, Settings, plan, required};
-use crate::answer::Policy;
 use crate::chain::Used;
 use crate::failure::{Code, Failure};
+use hydrant_plan::Policy;
 
 /// K-170
 const TOOLS: [&str; 10] = [

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::has_script;
-use crate::answer::{ProgramOut, Runtime, SandboxStage};
+use hydrant_plan::{ProgramOut, Runtime, SandboxStage};
 
 /// `PATH` inside (K-333).
 pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

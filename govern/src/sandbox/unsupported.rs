@@ -3,9 +3,9 @@
 use hydrant_jail::Launcher;
 
 use super::{Caps, SandboxEnd, SandboxRun, Settings, unavailable};
-use crate::answer::{Policy, SandboxStage};
 use crate::chain::Used;
 use crate::failure::Failure;
+use hydrant_plan::{Policy, SandboxStage};
 
 /// Runs nothing.
 pub struct Sandbox {

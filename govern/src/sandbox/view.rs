@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::Settings;
 use super::plan::{INPUT, OUTPUT};
-use crate::answer::Policy;
 use crate::failure::{Code, Failure};
+use hydrant_plan::Policy;
 
 /// The jail's own places and the system's: nothing of a document is mounted over them or in them.
 const TAKEN: [&str; 17] = [

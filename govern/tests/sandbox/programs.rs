@@ -1,9 +1,9 @@
 //! What is executed, and how it is called (K-127, K-130, K-178, K-331, K-333, K-339).
 
-use hydrant_govern::answer::{ProgramOut, Runtime};
 use hydrant_govern::digest;
 use hydrant_govern::failure::Code;
 use hydrant_govern::sandbox::End;
+use hydrant_plan::{ProgramOut, Runtime};
 use serde_json::json;
 
 use crate::support::{Case, python, script, stage, text, tool};

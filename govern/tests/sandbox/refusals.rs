@@ -1,8 +1,8 @@
 //! What this system does not have (K-340).
 
-use hydrant_govern::answer::{ProgramOut, Runtime};
 use hydrant_govern::failure::Code;
 use hydrant_govern::sandbox::missing;
+use hydrant_plan::{ProgramOut, Runtime};
 
 use crate::support::{Case, policy, python, sandbox, script, stage, tool};
 

@@ -1,8 +1,8 @@
 //! What a program sees of the host (K-322, K-341, K-343, K-348).
 
-use hydrant_govern::answer::{Encoding, ProgramOut, Runtime, Segments};
 use hydrant_govern::failure::Code;
 use hydrant_govern::sandbox::{Sandbox, Settings};
+use hydrant_plan::{Encoding, ProgramOut, Runtime, Segments};
 use serde_json::json;
 
 use crate::support::{Case, launcher, policy, python, sandbox, script, stage, text, tool};

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use hydrant_govern::answer::{Policy, ProgramOut, Runtime, SandboxStage, Segments};
 use hydrant_govern::failure::{Code, Failure};
 use hydrant_govern::ports::{Egress, EgressReport};
 use hydrant_govern::sandbox::{Caps, Sandbox, SandboxEnd, SandboxRun, Settings};
 use hydrant_jail::Launcher;
+use hydrant_plan::{Policy, ProgramOut, Runtime, SandboxStage, Segments};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 

@@ -1,37 +1,11 @@
 //! K-20: what was noticed on the way and does not end it. Never holds the value of a credential.
 
-use serde::Serialize;
-
 use crate::failure::Code;
 use crate::limits;
+pub use crate::model::{Diagnostic, Severity};
 
 /// K-38: characters of a document that a message may quote.
 const EXCERPT_CHARACTERS: usize = 120;
-
-/// How much a diagnostic matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// Something was decided that the author may want to know.
-    Info,
-    /// Something was left out or is doubtful.
-    Warn,
-    /// Something cannot be used.
-    Error,
-}
-
-/// One thing that was noticed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Diagnostic {
-    /// What kind of thing.
-    pub code: Code,
-    /// How much it matters.
-    pub severity: Severity,
-    /// Counted from 1 in the document or the command.
-    pub line: u32,
-    /// One line for a person; quotes at most an [`excerpt`] of the document and never a credential.
-    pub message: String,
-}
 
 /// What was noticed, in order; each thing once.
 #[derive(Debug, Clone, Default)]

@@ -20,18 +20,19 @@ pub mod context;
 pub mod diagnostic;
 pub mod document;
 pub mod draft;
-pub mod failure;
 pub mod filter;
 pub mod http_command;
 pub mod identifier;
 pub mod limits;
 pub mod load;
 pub mod mapping;
-pub mod model;
 pub mod request;
 pub mod shell;
 pub mod tools;
 pub mod transform;
+
+pub use hydrant_plan as model;
+pub use hydrant_plan::failure;
 
 #[cfg(test)]
 #[path = "../tests/processor_time/mod.rs"]

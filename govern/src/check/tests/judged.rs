@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::*;
-use crate::answer::Segments;
+use hydrant_plan::Segments;
 
 #[test]
 fn k_323_wishes_above_the_limits_are_capped_and_said() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::*;
-use crate::answer::{Encoding, HeaderOut, Segment, Segments};
+use hydrant_plan::{Encoding, HeaderOut, Segment, Segments};
 
 #[test]
 fn k_04_honest_answers_pass() {
@@ -191,7 +191,7 @@ fn k_04_files_and_code_are_what_was_given() {
     assert_eq!(code(file), Code::InterpreterMismatch);
     let other_digest = forged(KIT, "code-file", |operation| {
         if let Some(Stage::Sandbox(stage)) = operation.stages.first_mut() {
-            stage.program = crate::answer::ProgramOut::File {
+            stage.program = hydrant_plan::ProgramOut::File {
                 name: "script.py".to_owned(),
                 digest: Some(format!("sha256:{}", "cd".repeat(32))),
             };

@@ -81,7 +81,7 @@ fn operation<'a>(skill: &'a CheckedSkill, id: &str) -> &'a CheckedOperation {
         .unwrap()
 }
 
-fn request(operation: &mut Operation) -> &mut crate::answer::HttpStage {
+fn request(operation: &mut Operation) -> &mut hydrant_plan::HttpStage {
     match operation.stages.first_mut() {
         Some(Stage::Http(stage)) => stage,
         _ => panic!("no request"),

@@ -55,11 +55,11 @@ fn k_207_an_absolute_path_is_honoured_within_fs_write_only() {
     .unwrap();
     let write = |below: &str| {
         let mut fetch = crate::request::tests::operation("kit", "fetch-to-passwd");
-        let crate::answer::Stage::Http(stage) = &mut fetch.stages[0] else {
+        let hydrant_plan::Stage::Http(stage) = &mut fetch.stages[0] else {
             panic!()
         };
         let path = format!("{}/{below}", permitted.path().display());
-        stage.output_file.as_mut().unwrap().path = crate::answer::Segments::literal(path);
+        stage.output_file.as_mut().unwrap().path = hydrant_plan::Segments::literal(path);
         let config = format!("fs_write = [\"{}\"]", permitted.path().display());
         let around = Around::new([response(200, &[], b"x")]).config(&config);
         around
@@ -110,11 +110,11 @@ fn k_284_large_binary_output_goes_to_a_file() {
 #[test]
 fn k_284_a_file_holds_no_value_that_went_out() {
     let mut search = crate::request::tests::operation("moltbook", "search");
-    let crate::answer::Stage::Http(stage) = &mut search.stages[0] else {
+    let hydrant_plan::Stage::Http(stage) = &mut search.stages[0] else {
         panic!()
     };
-    stage.output_file = Some(crate::answer::OutputFile {
-        path: crate::answer::Segments::literal("echo"),
+    stage.output_file = Some(hydrant_plan::OutputFile {
+        path: hydrant_plan::Segments::literal("echo"),
     });
     let around = Around::new([response(200, &[], b"a s3cr3t/MOLTBOOK_API_KEY+ b")]);
     output(&around.call_of("moltbook", &search, json!({"query": "x"})));

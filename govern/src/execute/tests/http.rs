@@ -178,7 +178,7 @@ fn k_319_limits_of_an_exchange() {
     assert_eq!(limits.connect.as_secs(), 10);
 
     let mut get = crate::request::tests::operation("books", "getBook");
-    let crate::answer::Stage::Http(stage) = &mut get.stages[0] else {
+    let hydrant_plan::Stage::Http(stage) = &mut get.stages[0] else {
         panic!()
     };
     // A document lowers limits and never raises one.

@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use super::{Around, b64, code, output, response};
-use crate::answer::Stage;
 use crate::failure::Code;
 use crate::request::CallFiles;
 use crate::request::tests::operation;
+use hydrant_plan::Stage;
 
 fn given() -> serde_json::Value {
     json!({"files": {"notes.txt": {"content-b64": "eA=="}}})

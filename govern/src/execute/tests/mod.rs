@@ -19,7 +19,6 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 
 use super::{Call, Caps, Done, Jails, run};
-use crate::answer::Operation;
 use crate::chain::{Event, Used};
 use crate::config::Config;
 use crate::failure::{Code, Failure};
@@ -29,6 +28,7 @@ use crate::ports::{
 use crate::request::tests::{operation, validate};
 use crate::request::{CallFiles, Schemas};
 use crate::sandbox::{End, SandboxEnd, SandboxRun};
+use hydrant_plan::Operation;
 
 /// What a wire was asked.
 struct Sent {

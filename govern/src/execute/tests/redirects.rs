@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::{Around, code, events, failed, output, response};
-use crate::answer::{Operation, Stage};
 use crate::chain::Event;
 use crate::failure::Code;
 use crate::ports::{WireFailure, WireResponse};
 use crate::request::tests::operation;
+use hydrant_plan::{Operation, Stage};
 
 fn to(status: u16, location: &str) -> Result<WireResponse, WireFailure> {
     response(status, &[("Location", location)], b"")
@@ -138,9 +138,9 @@ fn k_318_authorization_and_cookies_are_dropped_whoever_gave_them() {
         panic!()
     };
     for name in ["authorization", "Cookie", "X-Other"] {
-        stage.headers.push(crate::answer::HeaderOut {
+        stage.headers.push(hydrant_plan::HeaderOut {
             name: name.to_owned(),
-            value: crate::answer::Segments::literal("literal"),
+            value: hydrant_plan::Segments::literal("literal"),
         });
     }
     let around = Around::new([
@@ -162,9 +162,9 @@ fn k_318_a_body_with_a_secret_does_not_go_to_another_host() {
     let Stage::Http(stage) = &mut operation.stages[0] else {
         panic!()
     };
-    stage.body = Some(crate::answer::Body::Text(crate::answer::Segments::secret(
+    stage.body = Some(hydrant_plan::Body::Text(hydrant_plan::Segments::secret(
         "BODY_KEY",
-        crate::answer::Encoding::None,
+        hydrant_plan::Encoding::None,
     )));
     for status in [307, 308] {
         let around = Around::new([to(status, "https://mirror.example.org/")]);

@@ -55,10 +55,10 @@ fn k_178_a_code_file_is_that_of_the_load() {
     assert_eq!(run["args"], json!(["--n", "3"]));
 
     let mut missing = operation("kit", "code-file");
-    let crate::answer::Stage::Sandbox(stage) = &mut missing.stages[0] else {
+    let hydrant_plan::Stage::Sandbox(stage) = &mut missing.stages[0] else {
         panic!()
     };
-    stage.program = crate::answer::ProgramOut::File {
+    stage.program = hydrant_plan::ProgramOut::File {
         name: "script.py".to_owned(),
         digest: None,
     };
@@ -165,16 +165,16 @@ fn k_04_a_sandbox_stage_without_a_policy_does_not_run() {
 
 #[test]
 fn k_341_a_secret_is_never_an_argument() {
-    let secret = crate::answer::Segments::secret("K", crate::answer::Encoding::Argv);
+    let secret = hydrant_plan::Segments::secret("K", hydrant_plan::Encoding::Argv);
     for place in 0..3 {
         let mut convert = operation("kit", "convert-video");
-        let crate::answer::Stage::Sandbox(stage) = &mut convert.stages[0] else {
+        let hydrant_plan::Stage::Sandbox(stage) = &mut convert.stages[0] else {
             panic!()
         };
         match place {
             0 => stage.args.push(secret.clone()),
             1 => stage.stdin = Some(secret.clone()),
-            _ => stage.program = crate::answer::ProgramOut::Argv(vec![secret.clone()]),
+            _ => stage.program = hydrant_plan::ProgramOut::Argv(vec![secret.clone()]),
         }
         let around = Around::new([]);
         let done = around.call_of("kit", &convert, json!({"source": "a"}));

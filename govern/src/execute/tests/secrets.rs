@@ -118,12 +118,12 @@ fn k_378_a_failure_holds_no_value() {
 #[test]
 fn k_281_a_secret_is_never_given_to_the_interpreter() {
     let mut titles = crate::request::tests::operation("kit", "titles");
-    let crate::answer::Stage::JsonFilter { args, .. } = &mut titles.stages[1] else {
+    let hydrant_plan::Stage::JsonFilter { args, .. } = &mut titles.stages[1] else {
         panic!()
     };
     args.insert(
         "k".to_owned(),
-        crate::answer::Segments::secret("K", crate::answer::Encoding::None),
+        hydrant_plan::Segments::secret("K", hydrant_plan::Encoding::None),
     );
     let around = Around::new([response(200, &[], b"[]")]);
     let done = around.call_of("kit", &titles, json!({"WORD": "w"}));

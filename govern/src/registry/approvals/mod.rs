@@ -44,10 +44,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::answer::PolicySource;
 use crate::failure::{Code, Failure};
 use crate::manifest::Sends;
 use crate::time::{DRIFT, Time};
+use hydrant_plan::PolicySource;
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$each:meta])* $variant:ident => $text:literal),* $(,)? }) => {

@@ -2,9 +2,9 @@
 
 use rusqlite::Connection;
 
-use crate::answer::{ProgramOut, Stage};
 use crate::failure::{Code, Failure};
 use crate::registry::{Registered, code_file};
+use hydrant_plan::{ProgramOut, Stage};
 
 /// The code of the sandbox stages, one after another; none where there is no code, only an argument vector.
 pub(super) fn script_of(

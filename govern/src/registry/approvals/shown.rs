@@ -6,9 +6,9 @@ use serde::Serialize;
 use super::difference::{Difference, between};
 use super::row::{by_id, select};
 use super::{Approval, Status, guarded};
-use crate::answer::PolicySource;
 use crate::failure::Failure;
 use crate::time::Time;
+use hydrant_plan::PolicySource;
 
 /// K-273
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::super::CallFiles;
 use super::{body, header, operation, requested, requested_with};
-use crate::answer::{Body, JsonMember, JsonNode, Segments, Stage};
+use hydrant_plan::{Body, JsonMember, JsonNode, Segments, Stage};
 
 fn b64(text: &str) -> Value {
     use base64::Engine as _;
@@ -28,7 +28,7 @@ fn k_200_a_secret_within_json_is_escaped_and_marked() {
         panic!()
     };
     let mut text = Segments::literal("key: ");
-    for segment in Segments::secret("A\"B", crate::answer::Encoding::JsonString).0 {
+    for segment in Segments::secret("A\"B", hydrant_plan::Encoding::JsonString).0 {
         text.push(segment);
     }
     stage.body = Some(Body::Json(JsonNode::Object(vec![JsonMember {

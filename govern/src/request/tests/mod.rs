@@ -12,8 +12,8 @@ use secrecy::SecretString;
 use serde_json::Value;
 
 use super::{CallFiles, Fill, FilledRequest, Inputs, Schemas, http_request};
-use crate::answer::{HttpStage, Operation, Skill, Stage};
 use crate::failure::{Code, Failure};
+use hydrant_plan::{HttpStage, Operation, Skill, Stage};
 
 /// An operation of one of the skills.
 pub(crate) fn operation(skill: &str, id: &str) -> Operation {

@@ -37,7 +37,7 @@ fn k_206_dot_segments_and_empty_segments_are_refused() {
 #[test]
 fn k_206_two_values_cannot_join_to_a_dot_segment() {
     let mut item = operation("forms", "item");
-    let crate::answer::Stage::Http(stage) = &mut item.stages[0] else {
+    let hydrant_plan::Stage::Http(stage) = &mut item.stages[0] else {
         panic!()
     };
     let id = stage.url.0.pop().unwrap();
@@ -167,10 +167,10 @@ fn k_195_a_host_that_a_value_could_change_is_refused() {
         ("https://forms.example.org/a/../b?", Code::UrlInvalid),
     ] {
         let mut item = operation("forms", "item");
-        let crate::answer::Stage::Http(stage) = &mut item.stages[0] else {
+        let hydrant_plan::Stage::Http(stage) = &mut item.stages[0] else {
             panic!()
         };
-        stage.url.0[0] = crate::answer::Segment::Literal { lit: prefix.into() };
+        stage.url.0[0] = hydrant_plan::Segment::Literal { lit: prefix.into() };
         let refused = refusal(super::filled(&item, &inputs, &super::CallFiles::default()));
         assert_eq!(refused.0, code, "{prefix}");
     }

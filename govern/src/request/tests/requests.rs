@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::super::{CallFiles, Fill, Inputs, http_request};
 use super::{body, header, http_stage, operation, refusal, requested};
-use crate::answer::Stage;
 use crate::failure::{Code, Failure};
+use hydrant_plan::Stage;
 
 #[test]
 fn k_436_the_seeds_search() {
@@ -146,7 +146,7 @@ fn k_313_a_header_value_of_the_document_cannot_hold_a_control_character() {
     let Stage::Http(stage) = &mut search.stages[0] else {
         panic!()
     };
-    stage.headers[1].value = crate::answer::Segments::literal("a\r\nX-Admin: 1");
+    stage.headers[1].value = hydrant_plan::Segments::literal("a\r\nX-Admin: 1");
     let inputs = Inputs::of(json!({"query": "x"}));
     let refused = refusal(super::filled(&search, &inputs, &CallFiles::default()));
     assert_eq!(refused.0, Code::HeaderRefused);
@@ -192,9 +192,9 @@ fn k_155_a_content_type_without_a_body_is_sent_where_the_document_says_so() {
     let Stage::Http(stage) = &mut item.stages[0] else {
         panic!()
     };
-    stage.headers.push(crate::answer::HeaderOut {
+    stage.headers.push(hydrant_plan::HeaderOut {
         name: "Content-Type".to_owned(),
-        value: crate::answer::Segments::literal("application/json"),
+        value: hydrant_plan::Segments::literal("application/json"),
     });
     let inputs = Inputs::of(json!({"id": "a"}));
     let request = super::filled(&item, &inputs, &CallFiles::default()).unwrap();

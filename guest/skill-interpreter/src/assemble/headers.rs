@@ -236,7 +236,7 @@ impl Assembly<'_> {
             _ => "header",
         };
         self.auth.get_or_insert(AuthOut {
-            r#type,
+            r#type: r#type.to_owned(),
             name: (kind != SecretKind::Bearer).then(|| name.to_owned()),
             env_var: Some(secret),
             env_vars: Vec::new(),
@@ -325,7 +325,7 @@ impl Assembly<'_> {
                     })
                     .collect();
                 self.auth.get_or_insert(AuthOut {
-                    r#type: "basic",
+                    r#type: "basic".to_owned(),
                     name: None,
                     env_var: None,
                     env_vars: names,

@@ -329,17 +329,3 @@ fn escaped(text: &str) -> String {
         .unwrap_or_default()
         .to_owned()
 }
-
-impl JsonNode {
-    /// The members of an object that are one input each, by name.
-    pub(super) fn input_members(&self) -> impl Iterator<Item = (&JsonMember, &str)> {
-        let members = match self {
-            Self::Object(members) => members.as_slice(),
-            _ => &[],
-        };
-        members.iter().filter_map(|member| match &member.value {
-            Self::Input(input) => Some((member, input.as_str())),
-            _ => None,
-        })
-    }
-}

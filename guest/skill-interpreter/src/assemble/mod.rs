@@ -33,7 +33,7 @@ mod url_parts;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -222,6 +222,7 @@ fn described(assembly: Assembly<'_>, data_classifications: Vec<String>) -> Opera
         requires: Vec::new(),
         data_classifications,
         returns_secret: returned::pointers(declaration),
+        secret_names: BTreeMap::new(),
         confidence: registry::UNMAPPED,
         examples,
         status: Status::Ok,

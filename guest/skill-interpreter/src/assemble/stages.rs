@@ -125,7 +125,7 @@ impl Assembly<'_> {
             options: options
                 .into_iter()
                 .filter(|(_, set)| *set)
-                .map(|(name, _)| name)
+                .map(|(name, _)| name.to_owned())
                 .collect(),
             args,
             json_args,
@@ -144,9 +144,9 @@ fn excerpt_out(excerpt: Excerpt) -> ExcerptOut {
         Range::AllButBytes(count) => ("bytes", count, "all-but"),
     };
     ExcerptOut {
-        tool: if excerpt.from_end { "tail" } else { "head" },
-        unit,
+        tool: if excerpt.from_end { "tail" } else { "head" }.to_owned(),
+        unit: unit.to_owned(),
         count,
-        mode,
+        mode: mode.to_owned(),
     }
 }

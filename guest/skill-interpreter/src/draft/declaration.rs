@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::model::Example;
+
 /// Where an operation's id comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
@@ -165,22 +167,4 @@ pub struct SandboxDeclaration {
     pub resources: Vec<(String, u64)>,
     /// Its line, for the derivation (K-326).
     pub line: u32,
-}
-
-/// What was seen of an operation in use (K-17 `examples`).
-#[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct Example {
-    /// Inputs, by name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input: Option<Value>,
-    /// What comes out, as JSON if it is JSON, else a string.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output: Option<Value>,
-    /// The text it was taken from, without any credential; at most an excerpt.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-    /// Where, counted from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u32>,
 }

@@ -1,10 +1,10 @@
 //! A request as a command or a document gives it. `assemble` checks and splits the URL, tells auth from other headers, and
 //! finds the inputs; a reader of commands only says what the options say.
 
-use serde::Serialize;
 use serde_json::Value;
 
 use super::Template;
+use crate::model::{FileUse, HttpLimits, Media};
 
 /// K-218 to K-224: how a request was written, which gives its confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -190,22 +190,6 @@ pub enum BodyDraft {
     FromInputs(Media),
 }
 
-/// How an input becomes a body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Media {
-    /// As JSON.
-    Json,
-    /// `application/x-www-form-urlencoded`
-    Form,
-    /// `multipart/form-data`
-    Multipart,
-    /// As text.
-    Text,
-    /// The bytes of a file.
-    File,
-}
-
 /// A piece of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
@@ -222,18 +206,6 @@ pub enum Piece {
     },
     /// K-134 `@-`: what the stage before put out.
     Previous(FileUse),
-}
-
-/// What is done with the bytes of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FileUse {
-    /// As they are.
-    Verbatim,
-    /// Without CR, LF and NUL (`-d @file`).
-    Stripped,
-    /// Form-encoded (`--data-urlencode @file`).
-    Encoded,
 }
 
 /// A part of a multipart body.
@@ -275,32 +247,6 @@ pub enum JsonDraft {
     Array(Vec<JsonDraft>),
     /// An object, in order.
     Object(Vec<(String, JsonDraft)>),
-}
-
-/// K-145: each may lower a limit of the host, never raise it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct HttpLimits {
-    /// The whole request, in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub total_ms: Option<u64>,
-    /// Until the connection stands, in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub connect_ms: Option<u64>,
-    /// The response's body, in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub response_bytes: Option<u64>,
-    /// Redirects followed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub redirects: Option<u64>,
-}
-
-impl HttpLimits {
-    /// Whether it lowers nothing.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// The file that a response's body is written to.

@@ -10,18 +10,19 @@ mod stage;
 mod template;
 
 pub use declaration::{
-    ApprovalWish, Declaration, Example, Identity, Importance, InputDeclaration, InputPlace,
+    ApprovalWish, Declaration, Identity, Importance, InputDeclaration, InputPlace,
     SandboxDeclaration, TextIdentity, WirePlace,
 };
 pub use http::{
-    AuthDraft, BodyDraft, FileUse, HeaderDraft, HeaderValue, HttpDraft, HttpLimits, JsonDraft,
-    Media, MultipartDraft, OutputDraft, PartContent, Piece, QueryDraft, Schemeless, WrittenAs,
+    AuthDraft, BodyDraft, HeaderDraft, HeaderValue, HttpDraft, JsonDraft, MultipartDraft,
+    OutputDraft, PartContent, Piece, QueryDraft, Schemeless, WrittenAs,
 };
-pub use sandbox::{Code, CodeFile, Package, Program, SandboxDraft, Trust};
+pub use sandbox::{Code, CodeFile, Program, SandboxDraft, Trust};
 pub use stage::{DraftStage, Excerpt, FilterDraft, Range};
 pub use template::{Literal, Origin, Part, Quoting, Spelling, Template, Variable};
 
 use crate::failure::Failure;
+pub use crate::model::{Example, FileUse, HttpLimits, Media, Package};
 
 /// A word of a command line: a template whose literals know how they were quoted.
 pub type Word = Template;

@@ -1,9 +1,7 @@
 //! Code and tools for the jail.
 
-use serde::Serialize;
-
 use super::Template;
-use crate::model::Runtime;
+use crate::model::{Package, Runtime};
 
 /// K-252 to K-255: how well known a sandbox stage is, which gives its tier and reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,16 +27,6 @@ pub enum Trust {
     },
     /// K-87: a container image with a script. Tier 3, reason `script`.
     Container,
-}
-
-/// A package that a command needs or installs.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct Package {
-    /// `python`, `node`, `go`, `rust`, `ruby`, `system`, …
-    pub runtime: String,
-    /// As written.
-    pub name: String,
 }
 
 /// Text that is run.

@@ -42,13 +42,13 @@ pub(super) fn of(stage: &Stage) -> Map<String, Value> {
                 [path] => put("path", path.as_str().into()),
                 paths => put("paths", json!(paths)),
             }
-            if let Some(excerpt) = stage.excerpt {
+            if let Some(excerpt) = &stage.excerpt {
                 let mut range = Map::new();
-                range.insert(excerpt.unit.to_owned(), excerpt.count.into());
+                range.insert(excerpt.unit.clone(), excerpt.count.into());
                 if excerpt.mode != "only" {
-                    range.insert("mode".to_owned(), excerpt.mode.into());
+                    range.insert("mode".to_owned(), excerpt.mode.as_str().into());
                 }
-                put(excerpt.tool, range.into());
+                put(&excerpt.tool, range.into());
             }
         }
         Stage::Sandbox(stage) => return sandbox(stage),

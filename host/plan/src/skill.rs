@@ -1,13 +1,13 @@
 //! K-16: skills.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Operation;
-use crate::diagnostic::Diagnostic;
+use crate::Operation;
+use crate::failure::Code;
 
 /// What kind of document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
     /// CommonMark, with or without front matter.
@@ -21,7 +21,7 @@ pub enum Format {
 }
 
 /// A skill.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Skill {
     /// K-08
@@ -37,7 +37,7 @@ pub struct Skill {
     /// What kind of document.
     pub format: Format,
     /// Of OpenAPI: its version.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format_version: Option<String>,
     /// K-69
     pub data_classifications: Vec<String>,
@@ -46,25 +46,50 @@ pub struct Skill {
     /// Names that are asked for.
     pub secrets: Vec<String>,
     /// K-103
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// Section 26, as data.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub onboarding: Option<Value>,
     /// K-73: the skill's `approval`, as data.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Value>,
     /// K-74
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub domains: Vec<String>,
     /// K-93: tools that the document says are needed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
     /// K-76: `examples`, `display`, `metadata`, `license`, `homepage`, as data.
-    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub recorded: serde_json::Map<String, Value>,
     /// In the order of the document.
     pub operations: Vec<Operation>,
     /// What was noticed.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// K-20: something that was noticed on the way. Never holds the value of a credential.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// What kind of thing.
+    pub code: Code,
+    /// `info`, `warn` or `error`.
+    pub severity: Severity,
+    /// Counted from 1 in the document or the command.
+    pub line: u32,
+    /// One line for a person.
+    pub message: String,
+}
+
+/// How much a diagnostic matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Something was decided that the author may want to know.
+    Info,
+    /// Something was left out or is doubtful.
+    Warn,
+    /// Something cannot be used.
+    Error,
 }

@@ -74,7 +74,6 @@ codes! {
     CurlOptionUnknown => "curl-option-unknown",
     CurlOptionConflict => "curl-option-conflict",
     WgetOptionRefused => "wget-option-refused",
-    HttpieOptionRefused => "httpie-option-refused",
     JqOptionRefused => "jq-option-refused",
     HeaderRefused => "header-refused",
     UrlInvalid => "url-invalid",

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Body, Segments};
-use crate::draft::{HttpLimits, Package};
+use crate::{Body, Segments};
 
 /// The runtime of a sandbox stage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Runtime {
     /// Python.
@@ -47,7 +46,7 @@ impl Runtime {
 }
 
 /// A stage. Stage n+1 receives the bytes that stage n produced.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Stage {
     /// A request.
@@ -57,14 +56,14 @@ pub enum Stage {
         /// The program.
         program: String,
         /// Command-line options that are set: `raw`, `join`, `compact`, `slurp`, `null-input`, `sort-keys`, `exit-status`.
-        options: Vec<&'static str>,
+        options: Vec<String>,
         /// `--arg`
         args: BTreeMap<String, Segments>,
         /// `--argjson`
         #[serde(rename = "json-args")]
         json_args: Map<String, Value>,
         /// K-123: of a first stage, what it reads.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         stdin: Option<Segments>,
     },
     /// A text tool, stdin to stdout.
@@ -74,7 +73,7 @@ pub enum Stage {
         /// Its arguments.
         args: Vec<Segments>,
         /// K-123: of a first stage, what it reads.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         stdin: Option<Segments>,
     },
     /// Text, put out.
@@ -104,7 +103,7 @@ impl Stage {
 }
 
 /// A request.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct HttpStage {
     /// A token, upper-case.
@@ -112,57 +111,57 @@ pub struct HttpStage {
     /// Scheme, host, port and path; neither query nor fragment. Empty with `url-input`. In `map` it may be relative.
     pub url: Segments,
     /// K-196: the input that is the URL, and whose host must be one of `domains`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url_input: Option<String>,
     /// K-196: permitted hosts of `url-input`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub domains: Vec<String>,
     /// In order. A pair with an absent input is left out.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub query: Vec<Pair>,
     /// In order. A header with an absent input is left out.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<HeaderOut>,
     /// Default headers that are not sent.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub removed_headers: Vec<String>,
     /// Cookies; one with an absent input is left out.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cookies: Vec<Pair>,
     /// Basic auth, which is encoded once its halves are known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basic: Option<Basic>,
     /// K-194: what kind of auth headers, query, cookies or basic carry; for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth: Option<AuthOut>,
     /// The body.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Body>,
     /// Whether redirects are followed (K-317).
     pub follow: bool,
     /// Lower limits than the host's.
-    #[serde(skip_serializing_if = "HttpLimits::is_default")]
+    #[serde(default, skip_serializing_if = "HttpLimits::is_default")]
     pub limits: HttpLimits,
     /// Where the response's body goes.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_file: Option<OutputFile>,
-    /// K-236: how it reads, for `map`; `url`, `method`, `headers`, `body` or `multipart`.
+    /// How it reads, for `map`; `url`, `method`, `headers`, `body` or `multipart`.
     #[serde(skip)]
     pub readable: Map<String, Value>,
 }
 
 /// A name and a value.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pair {
     /// The name, in the encoding of its place.
     pub name: Segments,
     /// The value; none: the name stands without `=`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Segments>,
 }
 
 /// A header.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeaderOut {
     /// As written.
     pub name: String,
@@ -171,7 +170,7 @@ pub struct HeaderOut {
 }
 
 /// Both halves of basic auth.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Basic {
     /// Before the colon.
     pub user: Segments,
@@ -180,54 +179,54 @@ pub struct Basic {
 }
 
 /// K-194
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuthOut {
     /// `bearer`, `basic`, `header`, `query`, `cookie`.
-    pub r#type: &'static str,
+    pub r#type: String,
     /// The header, query parameter or cookie; not for bearer and basic.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The secret.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env_var: Option<String>,
     /// Of basic auth: the secrets.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env_vars: Vec<String>,
 }
 
 /// A file in the run's output directory (K-207).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputFile {
     /// Its path as the document gives it; the host decides whether it may be.
     pub path: Segments,
 }
 
 /// K-169
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadFileStage {
     /// Names of `files` of a call.
     pub paths: Vec<String>,
     /// Of `head` and `tail`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excerpt: Option<ExcerptOut>,
 }
 
 /// Which part of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ExcerptOut {
     /// `head` or `tail`.
-    pub tool: &'static str,
+    pub tool: String,
     /// `lines` or `bytes`.
-    pub unit: &'static str,
+    pub unit: String,
     /// How many, or from which on.
     pub count: u64,
     /// `only`, `all-but`, `from`.
-    pub mode: &'static str,
+    pub mode: String,
 }
 
 /// What a sandbox stage runs; the variant is the one key of its JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramOut {
     /// An argument vector; no shell.
@@ -248,7 +247,7 @@ pub enum ProgramOut {
 }
 
 /// Code or a tool in the jail.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct SandboxStage {
     /// Which runtime.
@@ -258,16 +257,51 @@ pub struct SandboxStage {
     /// Its arguments.
     pub args: Vec<Segments>,
     /// Its standard input, if it is not what the stage before put out.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdin: Option<Segments>,
     /// K-131: inputs that arrive as environment variables, by name.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env_inputs: Vec<String>,
     /// K-211: tools and declared packages.
     pub packages: Vec<Package>,
     /// K-93, K-128: tools that have to be in the jail.
     pub tools: Vec<String>,
     /// K-87
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declared_runtime: Option<String>,
+}
+
+/// Limits that a document lowers; none above the host's own counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct HttpLimits {
+    /// The whole request, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_ms: Option<u64>,
+    /// Until the connection stands, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connect_ms: Option<u64>,
+    /// The response's body, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_bytes: Option<u64>,
+    /// Redirects followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redirects: Option<u64>,
+}
+
+impl HttpLimits {
+    /// Whether it lowers nothing.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A package that a command installs or a document declares; recorded and shown, never installed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Package {
+    /// `python`, `node`, `go`, `rust`, `ruby`, `system`, …
+    pub runtime: String,
+    /// As written.
+    pub name: String,
 }

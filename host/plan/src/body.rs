@@ -1,13 +1,12 @@
 //! The body of a request as it is executed.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Pair, Segments};
-use crate::draft::{FileUse, Media};
+use crate::{Pair, Segments};
 
 /// A body; the variant is the one key of its JSON.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Body {
     /// Text.
@@ -30,7 +29,7 @@ pub enum Body {
 }
 
 /// A JSON value; the variant is the one key of its JSON.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JsonNode {
     /// A constant.
@@ -49,8 +48,22 @@ pub enum JsonNode {
     JsonOfFile(String),
 }
 
+impl JsonNode {
+    /// The members of an object that are one input each, by name.
+    pub fn input_members(&self) -> impl Iterator<Item = (&JsonMember, &str)> {
+        let members = match self {
+            Self::Object(members) => members.as_slice(),
+            _ => &[],
+        };
+        members.iter().filter_map(|member| match &member.value {
+            Self::Input(input) => Some((member, input.as_str())),
+            _ => None,
+        })
+    }
+}
+
 /// A member of an object.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JsonMember {
     /// Its name.
     pub key: String,
@@ -59,7 +72,7 @@ pub struct JsonMember {
 }
 
 /// A part of a multipart body.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct MultipartPart {
     /// Its name.
@@ -68,15 +81,15 @@ pub struct MultipartPart {
     #[serde(flatten)]
     pub value: PartValue,
     /// Its media type, if one is given.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
     /// Its file name, if another is given than the file's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filename: Option<String>,
 }
 
 /// What a part of a multipart body holds; the variant is the one key of its JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartValue {
     /// Text.
@@ -90,7 +103,7 @@ pub enum PartValue {
 }
 
 /// A piece of a body; the variant is the one key of its JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PieceOut {
     /// Text.
@@ -107,4 +120,32 @@ pub enum PieceOut {
         /// What is done with its bytes.
         r#use: FileUse,
     },
+}
+
+/// How an input that is the whole body is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Media {
+    /// As JSON.
+    Json,
+    /// `application/x-www-form-urlencoded`
+    Form,
+    /// `multipart/form-data`
+    Multipart,
+    /// As text.
+    Text,
+    /// The bytes of a file.
+    File,
+}
+
+/// What is done with the bytes of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileUse {
+    /// As they are.
+    Verbatim,
+    /// Without CR, LF and NUL (`-d @file`).
+    Stripped,
+    /// Form-encoded (`--data-urlencode @file`).
+    Encoded,
 }

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Stage;
-use crate::draft::Example;
-use crate::failure::Failure;
+use crate::Stage;
+use crate::failure::{Code, Failure};
 
 /// Whether an operation can be called.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "kebab-case")]
 pub enum Status {
     /// It can.
@@ -18,14 +17,14 @@ pub enum Status {
     /// It cannot, and this is why.
     Unusable {
         /// The same code as the failure's.
-        code: crate::failure::Code,
+        code: Code,
         /// What and where.
         error: Failure,
     },
 }
 
 /// What kind of secret.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SecretKind {
     /// A bearer token or another value of the `Authorization` header.
@@ -45,7 +44,7 @@ pub enum SecretKind {
 }
 
 /// A secret that an operation needs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationSecret {
     /// Its name.
     pub name: String,
@@ -56,7 +55,7 @@ pub struct OperationSecret {
 }
 
 /// K-207: files of a call.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Files {
     /// Read, by the names of the input `files`.
     pub read: Vec<String>,
@@ -65,7 +64,7 @@ pub struct Files {
 }
 
 /// Section 21: what the jail permits a sandbox stage; its digest is K-217's.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Policy {
     /// `{"egress":"none"}` or `{"egress":["host:port",…]}`.
     pub network: Value,
@@ -79,8 +78,20 @@ pub struct Policy {
     pub shell: bool,
 }
 
+impl Policy {
+    /// The pairs (`host:port`) that it lets a sandbox reach.
+    #[must_use]
+    pub fn egress(&self) -> Vec<String> {
+        let pairs = self.network.get("egress").and_then(Value::as_array);
+        let pairs = pairs.into_iter().flatten();
+        pairs
+            .filter_map(|pair| pair.as_str().map(str::to_owned))
+            .collect()
+    }
+}
+
 /// K-326: where an entry of a policy comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PolicySource {
     /// `egress api.example.net:443`
     pub entry: String,
@@ -89,7 +100,7 @@ pub struct PolicySource {
 }
 
 /// One callable thing of a skill.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Operation {
     /// K-08; empty until it is named.
@@ -107,7 +118,7 @@ pub struct Operation {
     /// JSON Schema 2020-12.
     pub input_schema: Value,
     /// JSON Schema 2020-12.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
     /// Sorted by name.
     pub secrets: Vec<OperationSecret>,
@@ -116,13 +127,13 @@ pub struct Operation {
     /// What it reads and writes.
     pub files: Files,
     /// With a sandbox stage.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Policy>,
     /// K-326
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policy_sources: Vec<PolicySource>,
     /// K-325: what the approver may want to know of the code.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// 1 to 3.
     pub tier: u8,
@@ -135,8 +146,11 @@ pub struct Operation {
     /// K-69, of skill and operation together, sorted.
     pub data_classifications: Vec<String>,
     /// K-197: JSON Pointers into the output.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub returns_secret: Vec<String>,
+    /// K-285: names of those that the skill's onboarding keeps, by JSON Pointer. The governor's, not the interpreter's.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub secret_names: BTreeMap<String, String>,
     /// 0 to 1, two decimals.
     pub confidence: f64,
     /// What was seen of it in use.
@@ -144,7 +158,7 @@ pub struct Operation {
     /// Whether it can be called.
     #[serde(flatten)]
     pub status: Status,
-    /// K-216; empty until [`crate::assemble::seal`] is called.
+    /// K-216; recomputed by the governor (K-04).
     pub digest: String,
     /// K-101: where its first request goes, usable or not.
     #[serde(skip)]
@@ -155,6 +169,23 @@ pub struct Operation {
     /// K-216: what the digest covers besides the operation: base URL and constants of the load.
     #[serde(skip)]
     pub load: LoadSubject,
+}
+
+/// How an operation is used, as its document shows it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Example {
+    /// Inputs, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+    /// What comes out, as JSON if it is JSON, else a string.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
+    /// The text it was taken from, without any credential; at most an excerpt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Where, counted from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
 }
 
 /// K-101: what makes two operations one.

@@ -1,0 +1,24 @@
+//! What an operation of a foreign skill does, as data.
+//!
+//! The interpreter makes these types of a document, and the governor executes them. Nothing here parses what a stranger
+//! wrote, and nothing that is read into these types was checked: it is derived from hostile input.
+
+mod body;
+pub mod failure;
+mod operation;
+mod skill;
+mod stage;
+mod text;
+
+pub use body::{Body, FileUse, JsonMember, JsonNode, Media, MultipartPart, PartValue, PieceOut};
+pub use failure::{Code, Failure};
+pub use operation::{
+    Endpoint, Example, Files, LoadSubject, Operation, OperationSecret, Policy, PolicySource,
+    SecretKind, Status,
+};
+pub use skill::{Diagnostic, Format, Severity, Skill};
+pub use stage::{
+    AuthOut, Basic, ExcerptOut, HeaderOut, HttpLimits, HttpStage, OutputFile, Package, Pair,
+    ProgramOut, ReadFileStage, Runtime, SandboxStage, Stage,
+};
+pub use text::{Encoding, Segment, Segments, Style};
