@@ -14,7 +14,6 @@ pub mod chain;
 pub mod check;
 pub mod client;
 pub mod config;
-pub mod digest;
 pub mod execute;
 pub mod governor;
 pub mod guard;
@@ -30,4 +29,4 @@ pub mod secrets;
 pub mod state;
 pub mod time;
 
-pub use hydrant_plan::failure;
+pub use hydrant_plan::{digest, failure};

@@ -26,19 +26,16 @@ impl dyn Interpreter + '_ {
     ///
     /// # Errors
     ///
-    /// As [`Interpreter::ask`]; `interpreter-mismatch` for an answer that is no `T`.
+    /// As [`Interpreter::ask`]; `invalid-plan` for an answer that is no `T`.
     pub(crate) fn answer<T: DeserializeOwned>(&self, request: &Value) -> Result<T, Failure> {
         serde_json::from_slice(&self.ask(request)?)
-            .map_err(|error| mismatch(&format!("its answer cannot be read: {error}")))
+            .map_err(|error| invalid(&format!("its answer cannot be read: {error}")))
     }
 }
 
 /// The interpreter answered something that it cannot have found (K-04).
-pub(crate) fn mismatch(what: &str) -> Failure {
-    Failure::new(
-        Code::InterpreterMismatch,
-        format!("the interpreter: {what}"),
-    )
+pub(crate) fn invalid(what: &str) -> Failure {
+    Failure::new(Code::InvalidPlan, format!("the interpreter: {what}"))
 }
 
 /// One HTTP request, as it is sent.

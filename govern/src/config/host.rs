@@ -4,19 +4,7 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
-use url::{Host, Url};
-
-/// `host:port` of a URL, as it is compared: IDNA and lower-case, the default port made explicit.
-///
-/// None of a URL without host or without a known port.
-#[must_use]
-pub fn pair_of(url: &Url) -> Option<String> {
-    Some(format!(
-        "{}:{}",
-        url.host_str()?,
-        url.port_or_known_default()?
-    ))
-}
+use url::Host;
 
 /// What an operator wrote is not a host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -166,7 +154,7 @@ impl<'de> Deserialize<'de> for HostPattern {
     }
 }
 
-/// Host and port of a pair as [`pair_of`] writes it; a name's final dot means the same name without it.
+/// Host and port of a pair as [`super::pair_of`] writes it; a name's final dot means the same name without it.
 pub(crate) fn parts(pair: &str) -> Option<(&str, u16)> {
     let (host, port) = pair.rsplit_once(':')?;
     Some((undotted(host), port.parse().ok()?))

@@ -18,7 +18,8 @@ use serde::{Deserialize, Deserializer};
 
 pub use clients::{JailedClients, JailedMode};
 pub(crate) use host::parts;
-pub use host::{HostPattern, HostPort, NotAHost, pair_of};
+pub use host::{HostPattern, HostPort, NotAHost};
+pub use hydrant_plan::judge::pair_of;
 pub use limits::{BudgetPolicy, Budgets, DimensionBudget, Limit, Limits};
 
 /// Section 1: the capabilities that are built in.

@@ -118,7 +118,7 @@ impl Run<'_> {
 ///
 /// # Errors
 ///
-/// `json-filter` for a program that is none, `limit`; `interpreter-limit`, `interpreter-mismatch`, `store-unavailable`.
+/// `json-filter` for a program that is none, `limit`; `interpreter-limit`, `invalid-plan`, `store-unavailable`.
 pub(crate) fn check_program<'a>(
     interpreter: &dyn Interpreter,
     program: &str,
@@ -134,7 +134,7 @@ pub(crate) fn check_program<'a>(
 ///
 /// # Errors
 ///
-/// Those of an input that an argument needs; `interpreter-limit`, `interpreter-mismatch`.
+/// Those of an input that an argument needs; `interpreter-limit`, `invalid-plan`.
 pub(crate) fn is_built_in(
     interpreter: &dyn Interpreter,
     tool: &str,
@@ -163,10 +163,7 @@ fn output(answer: &Value, otherwise: Code) -> Result<Vec<u8>, Failure> {
             .and_then(Value::as_str)
             .and_then(|text| STANDARD.decode(text).ok())
             .ok_or_else(|| {
-                Failure::new(
-                    Code::InterpreterMismatch,
-                    "the interpreter's answer has no output",
-                )
+                Failure::new(Code::InvalidPlan, "the interpreter's answer has no output")
             });
     }
     let error = answer.get("error");

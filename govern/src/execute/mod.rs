@@ -42,7 +42,7 @@ use crate::failure::Failure;
 use crate::ports::{Egress, Interpreter, Wire};
 use crate::request::{CallFiles, Inputs, Schemas};
 use crate::sandbox::{Sandbox, SandboxEnd, SandboxRun};
-use hydrant_plan::Operation;
+use hydrant_plan::JudgedOperation;
 
 pub use captured::Captured;
 pub(crate) use captured::reference;
@@ -55,7 +55,7 @@ pub struct Call<'a> {
     /// The skill's id: what a captured secret is named after (K-285).
     pub skill_id: &'a str,
     /// The approved operation.
-    pub operation: &'a Operation,
+    pub operation: &'a JudgedOperation,
     /// Of [`crate::request::validate`].
     pub inputs: &'a Inputs,
     /// Of [`CallFiles::open`].

@@ -14,12 +14,10 @@ use hydrant_plan::{ProgramOut, SandboxStage, Segments};
 impl Run<'_> {
     pub(super) fn sandboxed(&mut self, stage: &SandboxStage) -> Result<Produced, Failure> {
         let call = self.call;
-        let policy = call.operation.policy.as_ref().ok_or_else(|| {
-            Failure::new(
-                Code::InterpreterMismatch,
-                "a sandbox stage without a policy",
-            )
-        })?;
+        let policy =
+            call.operation.policy.as_ref().ok_or_else(|| {
+                Failure::new(Code::InvalidPlan, "a sandbox stage without a policy")
+            })?;
         let argv: &[Segments] = match &stage.program {
             ProgramOut::Argv(argv) => argv,
             _ => &[],

@@ -13,7 +13,6 @@ use super::budgets::Session;
 use super::caller::Lifetime;
 use super::{Caller, Governor};
 use crate::chain::{Entry, Event, Outcome, Used};
-use crate::check::is_pii;
 use crate::client::Frontend;
 use crate::digest;
 use crate::execute::{self, Call, Captured, Done, Jails, Output};
@@ -25,6 +24,7 @@ use crate::registry::{self, Registered};
 use crate::request::{self, CallFiles, Inputs};
 use crate::sandbox::{SandboxEnd, SandboxRun};
 use crate::secrets::Place;
+use hydrant_plan::judge::is_pii;
 use hydrant_plan::{Policy, Stage};
 
 /// A call that passed steps 4 to 10.

@@ -15,7 +15,7 @@ use crate::digest;
 use crate::execute;
 use crate::failure::{Code, Failure};
 use crate::guard::{self, Address, Document, Fetch};
-use crate::ports::mismatch;
+use crate::ports::invalid;
 use crate::registry::approvals::permit_source_host;
 use crate::registry::{self, CodeFile, NewSkill};
 use hydrant_plan::{Diagnostic, Operation, Severity, Skill, Stage, Status};
@@ -179,7 +179,6 @@ impl Governor {
             "content-b64": STANDARD.encode(&document.bytes),
             "constants": request.constants,
             "files": files,
-            "known-tools": self.config.known_tools,
         });
         if let Value::Object(members) = &mut ask {
             let optional = [
@@ -208,7 +207,7 @@ impl Governor {
                 error: Some(failure),
                 ..
             } => return Err(failure),
-            _ => return Err(mismatch("its answer is neither a skill nor a refusal")),
+            _ => return Err(invalid("its answer is neither a skill nor a refusal")),
         };
         let identity = address.identity();
         let mut checked = check::check(

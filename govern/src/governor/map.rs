@@ -1,37 +1,66 @@
 //! What a command would do (section 14). K-242: nothing is registered, approved, injected or sent.
 
+use std::collections::BTreeMap;
+
+use hydrant_plan::{Diagnostic, JudgedOperation, Operation, judge, show};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Governor;
 use crate::failure::Failure;
-use crate::ports::mismatch;
+use crate::ports::invalid;
 use crate::registry::unmapped;
 
+/// What the interpreter makes of a command.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Mapped {
+    mapping_version: String,
+    operations: Vec<Operation>,
+    diagnostics: Vec<Diagnostic>,
+}
+
 impl Governor {
-    /// The mapping of one command (14.2). K-24: an unknown tool is counted.
+    /// The mapping of one command. An unknown tool is counted.
     ///
     /// # Errors
     ///
     /// The code of the operation for a command that is refused (K-240); `interpreter-limit`.
     pub fn map(&self, command: &str) -> Result<Value, Failure> {
-        let request = json!({
-            "op": "map",
-            "command": command,
-            "context": { "known-tools": self.config.known_tools },
-        });
-        let mut answer = self.ask(&request)?;
-        let tools = unknown_tools(&answer);
+        let answer = self.ask(&json!({ "op": "map", "command": command }))?;
+        let answer = serde_json::from_value(answer)
+            .map_err(|error| invalid(&format!("its answer cannot be read: {error}")))?;
+        let (operations, diagnostics) = self.judged(answer);
+        let tools: Vec<&str> = operations
+            .iter()
+            .flat_map(|operation| &operation.reasons)
+            .filter_map(|reason| reason.strip_prefix("unknown-tool:"))
+            .collect();
         if !tools.is_empty() {
-            let tools = tools.iter().map(String::as_str);
             // The count is for the operator's information: a mapping does not fail for it.
-            if let Err(failure) = self.state.write(|change| unmapped::count(change, tools)) {
+            if let Err(failure) = self
+                .state
+                .write(|change| unmapped::count(change, tools.iter().copied()))
+            {
                 tracing::debug!(%failure, "an unknown tool is not counted");
             }
         }
-        if let Value::Object(members) = &mut answer {
-            members.remove("ok");
-        }
-        Ok(answer)
+        Ok(show::mapping(&operations, &diagnostics).into())
+    }
+
+    /// The operations of a command, judged as those of a skill without a base.
+    fn judged(&self, answer: Mapped) -> (Vec<JudgedOperation>, Vec<Diagnostic>) {
+        let none = BTreeMap::new();
+        let load = judge::Load {
+            base_url: None,
+            constants: &none,
+            files: &none,
+            mapping_version: &answer.mapping_version,
+            is_command: true,
+        };
+        let operations = answer.operations.into_iter();
+        let judged = operations.map(|operation| judge::judge(operation, load, &self.judge()));
+        (judged.collect(), answer.diagnostics)
     }
 
     /// `hydrant map --list` (K-24): the registry of 14.1, and how often each unknown tool was met.
@@ -58,24 +87,8 @@ impl Governor {
         ) {
             (Some(true), _) => Ok(answer),
             (Some(false), Some(error)) => Err(serde_json::from_value(error.clone())
-                .unwrap_or_else(|_| mismatch("its error is none of section 27"))),
-            _ => Err(mismatch("its answer is neither")),
+                .unwrap_or_else(|_| invalid("its error is none of section 27"))),
+            _ => Err(invalid("its answer is neither")),
         }
     }
-}
-
-/// `argv[0]` of what maps to nothing known: the `unknown-tool:` reasons and requirements of Tier 3.
-fn unknown_tools(answer: &Value) -> Vec<String> {
-    let one = std::slice::from_ref(answer);
-    let operations = answer
-        .get("operations")
-        .and_then(Value::as_array)
-        .map_or(one, Vec::as_slice);
-    operations
-        .iter()
-        .filter(|operation| operation.get("known") == Some(&Value::Bool(false)))
-        .filter_map(|operation| operation.get("requires")?.as_array())
-        .flatten()
-        .filter_map(|entry| entry.as_str()?.strip_prefix("tool:").map(str::to_owned))
-        .collect()
 }

@@ -12,7 +12,7 @@ use crate::registry::Surroundings;
 use crate::sandbox::has_own_sandbox;
 use crate::secrets::SecretState;
 use crate::time::Time;
-use hydrant_plan::{Operation, Stage};
+use hydrant_plan::{JudgedOperation, Stage, judge};
 
 impl Governor {
     pub(super) fn judge(&self) -> Judge<'_> {
@@ -26,16 +26,16 @@ impl Governor {
 impl Surroundings for Governor {
     fn reasons(
         &self,
-        operation: &Operation,
+        operation: &JudgedOperation,
         tier: u8,
         bound: &dyn Fn(&str, &[String]) -> bool,
     ) -> Vec<String> {
         // The tier that counts is what the judge derives again.
         let _ = tier;
-        self.judge().reasons(operation, bound)
+        judge::reasons(operation, &self.judge(), bound)
     }
 
-    fn missing(&self, operation: &Operation) -> Vec<String> {
+    fn missing(&self, operation: &JudgedOperation) -> Vec<String> {
         let of_stage = |stage: &Stage| match stage {
             Stage::Sandbox(stage) => crate::sandbox::missing(stage),
             Stage::TextTransform { tool, .. } => {

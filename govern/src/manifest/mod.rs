@@ -5,7 +5,6 @@
 mod name;
 mod render;
 mod sends;
-mod transform;
 
 #[cfg(test)]
 mod tests;
@@ -14,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use hydrant_plan::Policy;
+use hydrant_plan::show::approval_reason;
 
 pub use name::words;
 pub use render::{Facts, make};
@@ -127,7 +127,7 @@ impl Manifest {
     /// What holds now, where a manifest is shown or becomes part of an approval: reasons and what follows from them.
     pub fn settle(&mut self, reasons: Vec<String>, trust: TrustTier) {
         self.requires_approval = !reasons.is_empty();
-        self.approval_reason = render::approval_reason(&reasons);
+        self.approval_reason = approval_reason(&reasons);
         self.reasons = reasons;
         self.trust_tier = trust;
     }

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::transform::display;
 use super::{Implementation, Manifest, TrustTier, words};
-use hydrant_plan::{Operation, ProgramOut, Runtime, SandboxStage, Segments, Skill, Stage};
+use hydrant_plan::show::{approval_reason, display, params};
+use hydrant_plan::{JudgedOperation, ProgramOut, Runtime, SandboxStage, Segments, Skill, Stage};
 
 /// K-215: what a request is expected to take.
 pub(crate) const HTTP_BYTES: u64 = 10_000;
@@ -14,10 +14,6 @@ pub(crate) const HTTP_MILLISECONDS: u64 = 2_000;
 /// What the governor found out about an operation.
 #[derive(Debug, Clone)]
 pub struct Facts<'a> {
-    /// K-04: never below the interpreter's.
-    pub tier: u8,
-    /// Section 15.
-    pub reasons: Vec<String>,
     /// K-61
     pub source: &'a str,
     /// K-217
@@ -28,7 +24,7 @@ pub struct Facts<'a> {
 
 /// Writes the manifest of an operation whose digests, hosts and policy were checked.
 #[must_use]
-pub fn make(skill: &Skill, operation: &Operation, facts: Facts<'_>) -> Manifest {
+pub fn make(skill: &Skill, operation: &JudgedOperation, facts: Facts<'_>) -> Manifest {
     let sandboxed = operation
         .stages
         .iter()
@@ -67,11 +63,11 @@ pub fn make(skill: &Skill, operation: &Operation, facts: Facts<'_>) -> Manifest 
             .map(|secret| secret.name.clone())
             .collect(),
         hosts: operation.hosts.clone(),
-        tier: facts.tier,
+        tier: operation.tier,
         trust_tier: TrustTier::Pending,
-        requires_approval: !facts.reasons.is_empty(),
-        approval_reason: approval_reason(&facts.reasons),
-        reasons: facts.reasons,
+        requires_approval: !operation.reasons.is_empty(),
+        approval_reason: approval_reason(&operation.reasons),
+        reasons: operation.reasons.clone(),
         estimated_resources: estimate(operation),
         sandbox_policy: operation.policy.clone(),
         derived_from: facts.source.to_owned(),
@@ -81,34 +77,7 @@ pub fn make(skill: &Skill, operation: &Operation, facts: Facts<'_>) -> Manifest 
     }
 }
 
-/// K-214: the heaviest reason, in one sentence; none where there is none.
-pub(super) fn approval_reason(reasons: &[String]) -> Option<String> {
-    let with = |prefix: &str| {
-        reasons
-            .iter()
-            .find_map(|reason| reason.strip_prefix(prefix))
-    };
-    let has = |name: &str| reasons.iter().any(|reason| reason == name);
-    Some(if reasons.is_empty() {
-        return None;
-    } else if let Some(tool) = with("unknown-tool:") {
-        format!("Unknown tool '{tool}' requires sandboxed execution")
-    } else if has("script") {
-        "A script requires sandboxed execution".to_owned()
-    } else if let Some(package) = with("package:") {
-        format!("Installing packages ({package}) requires sandboxed execution")
-    } else if let Some(runtime) = with("sandbox:") {
-        format!("Code for {runtime} requires sandboxed execution")
-    } else if let Some(secret) = with("secret:") {
-        format!("Secret '{secret}' is new for this skill and these hosts")
-    } else if let Some(host) = with("host:") {
-        format!("Host '{host}' is not among the safe hosts")
-    } else {
-        format!("Approval is required: {}", reasons.join(", "))
-    })
-}
-
-fn estimate(operation: &Operation) -> Map<String, Value> {
+fn estimate(operation: &JudgedOperation) -> Map<String, Value> {
     let requests = operation
         .stages
         .iter()
@@ -149,7 +118,7 @@ fn one(stage: &Stage) -> Implementation {
         Stage::Sandbox(stage) => sandbox(stage),
         stage => Implementation::Delegate {
             capability: stage.capability().to_owned(),
-            transform: super::transform::of(stage),
+            transform: params(stage),
         },
     }
 }

@@ -11,13 +11,11 @@ use serde_json::Value;
 use super::render::interpreter;
 use crate::failure::{Code, Failure};
 use crate::request::{CallFiles, Fill, Inputs, filled_pairs};
+use hydrant_plan::show::{escaped, is_of_name};
 use hydrant_plan::{
     Body, Encoding, HttpStage, JsonNode, Media, MultipartPart, Operation, Pair, PartValue,
     PieceOut, ProgramOut, SandboxStage, Segment, Segments, Stage,
 };
-
-/// What placeholders begin with.
-const WORDS: [&str; 4] = ["input", "secret", "file", "output"];
 
 /// What a stage sends or runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -99,33 +97,6 @@ pub fn of(operation: &Operation) -> Vec<Sends> {
         }
     };
     operation.stages.iter().map(stage).collect()
-}
-
-/// Text of a document in which nothing looks like a placeholder: `{NAME}`, or `{secret NAME`. `goes_on`: something else stands
-/// behind it.
-pub(super) fn escaped(text: &str, goes_on: bool) -> String {
-    let mut pieces = text.split('{');
-    let mut shown = pieces.next().unwrap_or_default().to_owned();
-    let mut left = text.matches('{').count();
-    for after in pieces {
-        left = left.saturating_sub(1);
-        let word = after.trim_start_matches(is_of_name);
-        let name = after.strip_suffix(word).unwrap_or_default();
-        let looks_like_one = match word.chars().next() {
-            Some('}') => !name.is_empty(),
-            // Letters and blanks of other scripts look like ours.
-            Some(next) if !next.is_ascii() || !name.is_ascii() => true,
-            Some(next) => WORDS.contains(&name) && !next.is_ascii_punctuation(),
-            None => goes_on && left == 0,
-        };
-        shown.push_str(if looks_like_one { r"\u{7b}" } else { "{" });
-        shown.push_str(after);
-    }
-    shown
-}
-
-fn is_of_name(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
 }
 
 /// A name in a placeholder: quoted where it could be taken for more than a name.

@@ -1,13 +1,14 @@
 use serde_json::json;
 
 use super::*;
+use hydrant_plan::show::params;
 use hydrant_plan::{
     Body, Encoding, HttpStage, JsonMember, JsonNode, OutputFile, Pair, Segment, Segments, Stage,
 };
 
 fn transform(stage: Value) -> Value {
     let stage: Stage = serde_json::from_value(stage).unwrap();
-    Value::Object(transform::of(&stage))
+    Value::Object(params(&stage))
 }
 
 #[test]
@@ -29,7 +30,7 @@ fn k_209_words_of_names() {
 fn k_214_the_heaviest_reason_is_the_sentence() {
     let sentence = |reasons: &[&str]| {
         let reasons: Vec<String> = reasons.iter().map(|reason| (*reason).to_owned()).collect();
-        render::approval_reason(&reasons)
+        approval_reason(&reasons)
     };
     assert_eq!(
         sentence(&["host:a.org:443", "unknown-tool:ffmpeg"]).unwrap(),
@@ -37,7 +38,7 @@ fn k_214_the_heaviest_reason_is_the_sentence() {
     );
     assert_eq!(
         sentence(&["script", "script:loop"]).unwrap(),
-        "A script requires sandboxed execution"
+        "A script (loop) requires sandboxed execution"
     );
     assert_eq!(
         sentence(&["pii", "skill-requested"]).unwrap(),
@@ -143,10 +144,9 @@ fn k_196_an_address_of_the_caller() {
         body: None,
         follow: false,
         limits: hydrant_plan::HttpLimits::default(),
-        readable: Map::new(),
         output_file: None,
     };
-    let shown = transform::of(&Stage::Http(Box::new(stage.clone())));
+    let shown = params(&Stage::Http(Box::new(stage.clone())));
     assert_eq!(
         Value::Object(shown),
         json!({"url": "{url}", "method": "GET"})
@@ -166,7 +166,7 @@ fn k_196_an_address_of_the_caller() {
     stage.output_file = Some(OutputFile {
         path: Segments::input("f", Encoding::None),
     });
-    let shown = transform::of(&Stage::Http(Box::new(stage)));
+    let shown = params(&Stage::Http(Box::new(stage)));
     assert_eq!(
         Value::Object(shown),
         json!({"url": "https://a.org/", "method": "GET", "headers": {"Cookie": "s={SID}"}, "body": r#"{"a":"b"}"#,
@@ -184,9 +184,9 @@ fn no_text_of_a_document_looks_like_a_placeholder() {
             r#"{"a":{}} { b } {a:1} \u{7b}"#,
         ),
     ] {
-        assert_eq!(sends::escaped(text, true), shown, "{text}");
+        assert_eq!(hydrant_plan::show::escaped(text, true), shown, "{text}");
     }
-    assert_eq!(sends::escaped("{secret", false), "{secret");
+    assert_eq!(hydrant_plan::show::escaped("{secret", false), "{secret");
 }
 
 /// A stage with these members beside a URL, and what it sends.

@@ -9,7 +9,7 @@ use super::name::{LONGEST, fold, fold_capability};
 use super::store;
 use crate::failure::{Code, Failure};
 use crate::manifest::Manifest;
-use hydrant_plan::{Operation, Skill, Status};
+use hydrant_plan::{JudgedOperation, Skill, Status};
 
 /// A skill as it is registered, without its operations and its text.
 #[derive(Debug, Clone)]
@@ -38,7 +38,7 @@ pub struct Registered {
     /// Its skill.
     pub skill: Arc<SkillHead>,
     /// As checked; `operation.digest` is K-216's.
-    pub operation: Operation,
+    pub operation: JudgedOperation,
     /// K-04: what counts.
     pub tier: u8,
     /// K-217

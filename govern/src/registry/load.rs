@@ -92,8 +92,11 @@ pub fn load(
         skill,
         files: write::digests(files),
     };
-    let (mut fresh, dropped) = prepare(change, &head, operations, around)?;
+    let (mut fresh, mut noticed) = prepare(change, &head, operations, around)?;
     let comparison = compare(&old, &fresh);
+    if let Some(old) = &old_head {
+        noticed.extend(read_otherwise(old, &head, &comparison.delta));
+    }
 
     let same_head = old_head.as_ref().is_some_and(|old| {
         old.digest == head.digest && old.skill == head.skill && old.files == head.files
@@ -157,9 +160,25 @@ pub fn load(
         delta: comparison.delta,
         capabilities,
         pending_approvals: pending,
-        diagnostics: skill.diagnostics.into_iter().chain(dropped).collect(),
+        diagnostics: skill.diagnostics.into_iter().chain(noticed).collect(),
         onboarding: onboarding.map(|progress| progress.state),
         hint: (pending > 0).then_some(HINT),
+    })
+}
+
+/// Says why operations of a document that did not change have to be approved again: another version of the interpreter reads
+/// it.
+fn read_otherwise(old: &SkillHead, new: &SkillHead, delta: &Delta) -> Option<Diagnostic> {
+    let is_newer = old.skill.mapping_version != new.skill.mapping_version;
+    (is_newer && old.digest == new.digest && !delta.changed.is_empty()).then(|| Diagnostic {
+        code: Code::ApprovalStale,
+        severity: Severity::Warn,
+        line: 1,
+        message: format!(
+            "the document is the same, but this version of hydrant describes operations otherwise: what was approved of {} \
+             has to be approved again",
+            delta.changed.join(", ")
+        ),
     })
 }
 
@@ -231,7 +250,7 @@ fn prepare(
     for checked in operations {
         let mut operation = checked.operation;
         let mut kept = Vec::new();
-        for alias in operation.aliases {
+        for alias in std::mem::take(&mut operation.aliases) {
             let capability = folded_of(&head.skill.id, &alias);
             let free = check(&alias).is_ok()
                 && !around.installed(&capability)
@@ -254,7 +273,7 @@ fn prepare(
             capability: format!("{}.{}", head.skill.id, operation.id),
             folded: folded_of(&head.skill.id, &operation.id),
             skill: Arc::clone(&shared),
-            tier: checked.tier,
+            tier: operation.tier,
             policy_digest: checked.policy_digest,
             manifest: checked.manifest,
             operation,

@@ -61,7 +61,7 @@ use crate::client::Client;
 use crate::failure::{Code, Failure};
 use crate::secrets::SecretState;
 use crate::time::Time;
-use hydrant_plan::Operation;
+use hydrant_plan::JudgedOperation;
 
 /// Who causes what is recorded.
 #[derive(Debug, Clone, Default)]
@@ -90,13 +90,13 @@ pub trait Surroundings {
     /// hosts) has a granted binding for this skill (K-258). Empty and Tier 1: granted by policy (K-257).
     fn reasons(
         &self,
-        operation: &Operation,
+        operation: &JudgedOperation,
         tier: u8,
         bound: &dyn Fn(&str, &[String]) -> bool,
     ) -> Vec<String>;
 
     /// K-367: tools and runtimes that it needs and this machine has not.
-    fn missing(&self, operation: &Operation) -> Vec<String>;
+    fn missing(&self, operation: &JudgedOperation) -> Vec<String>;
 
     /// K-11: whether an installed component has this id; it comes folded (K-10).
     fn installed(&self, folded: &str) -> bool;

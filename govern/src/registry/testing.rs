@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use super::approvals::{self, Approval, Permit, Scope, Verdict};
 use super::{Loaded, NewSkill, Registered, Surroundings, Who};
-use crate::check::{CheckedOperation, CheckedSkill, Judge, operation_digest, policy_digest};
+use crate::check::{CheckedOperation, CheckedSkill, Judge};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::manifest;
 use crate::secrets::SecretState;
 use crate::state::State;
 use crate::time::Time;
-use hydrant_plan::{Operation, Skill};
+use hydrant_plan::{JudgedOperation, Operation, Skill, judge};
 
 pub(super) const SOURCE: &str = "https://moltbook.com/skill.yaml";
 pub(super) const HOST: &str = "api.moltbook.com:443";
@@ -69,14 +69,14 @@ impl Setting {
 impl Surroundings for Setting {
     fn reasons(
         &self,
-        operation: &Operation,
+        operation: &JudgedOperation,
         _tier: u8,
         bound: &dyn Fn(&str, &[String]) -> bool,
     ) -> Vec<String> {
-        self.judge().reasons(operation, bound)
+        judge::reasons(operation, &self.judge(), bound)
     }
 
-    fn missing(&self, _operation: &Operation) -> Vec<String> {
+    fn missing(&self, _operation: &JudgedOperation) -> Vec<String> {
         self.missing.clone()
     }
 
@@ -211,11 +211,8 @@ pub(super) fn post(id: &str, path: &str) -> Value {
             "headers": [{"name": "Authorization", "value": [{"lit": "Bearer "}, {"secret": KEY, "enc": "header"}]}],
             "follow": false}],
         "input-schema": {"type": "object", "properties": {}, "additionalProperties": false},
-        "secrets": [{"name": KEY, "kind": "bearer", "hosts": [HOST]}],
-        "hosts": [HOST], "files": {"read": [], "write": []}, "tier": 1, "effects": ["network-egress"],
-        "reasons": [format!("host:{HOST}"), format!("secret:{KEY}")],
-        "requires": [format!("secret:{KEY}"), format!("host:{HOST}")],
-        "data-classifications": [], "confidence": 1.0, "examples": [], "status": "ok", "digest": ""
+        "secrets": [{"name": KEY, "kind": "bearer"}], "files": {"read": [], "write": []},
+        "data-classifications": [], "confidence": 1.0, "examples": [], "status": "ok"
     })
 }
 
@@ -225,8 +222,6 @@ pub(super) fn get(id: &str) -> Value {
     operation["stages"][0]["method"] = "GET".into();
     operation["stages"][0]["headers"] = json!([]);
     operation["secrets"] = json!([]);
-    operation["reasons"] = json!([format!("host:{HOST}")]);
-    operation["requires"] = json!([format!("host:{HOST}")]);
     operation
 }
 
@@ -235,14 +230,8 @@ pub(super) fn python(id: &str, code: &str) -> Value {
     let mut operation = get(id);
     operation["stages"] = json!([{"kind": "sandbox", "runtime": "python", "program": {"code": code}, "args": [],
         "packages": [], "tools": []}]);
-    operation["hosts"] = json!([]);
-    operation["tier"] = 2.into();
-    operation["reasons"] = json!(["sandbox:python"]);
-    operation["requires"] = json!(["sandbox:python"]);
-    operation["policy"] = json!({"network": {"egress": [HOST]}, "filesystem": {"read": ["/input"], "write": ["/output"]},
-        "resources": {"cpu-seconds": 60, "memory-mb": 512, "wall-clock-ms": 30000, "pids": 64, "output-bytes": 52_428_800},
-        "secrets": [], "shell": false});
-    operation["policy-sources"] = json!([{"entry": format!("egress {HOST}"), "line": 37}, {"entry": "cpu-seconds 60", "line": 0}]);
+    operation["asks"] =
+        json!({"egress": [{"host": HOST, "line": 37}], "resources": {"cpu-seconds": 60}});
     operation
 }
 
@@ -251,9 +240,6 @@ pub(super) fn unknown_tool(id: &str, tool: &str) -> Value {
     let mut operation = python(id, "");
     operation["stages"] = json!([{"kind": "sandbox", "runtime": "shell", "program": {"argv": [[{"lit": tool}]]}, "args": [],
         "packages": [], "tools": [tool]}]);
-    operation["tier"] = 3.into();
-    operation["reasons"] = json!([format!("unknown-tool:{tool}")]);
-    operation["requires"] = json!(["sandbox:shell", format!("tool:{tool}")]);
     operation
 }
 
@@ -261,9 +247,6 @@ pub(super) fn unknown_tool(id: &str, tool: &str) -> Value {
 pub(super) fn unusable(id: &str) -> Value {
     let mut operation = get(id);
     operation["stages"] = json!([]);
-    operation["hosts"] = json!([]);
-    operation["reasons"] = json!([]);
-    operation["requires"] = json!([]);
     operation["status"] = "unusable".into();
     operation["code"] = "curl-option-refused".into();
     operation["error"] = json!({"code": "curl-option-refused", "message": "curl --insecure"});
@@ -276,35 +259,48 @@ pub(super) fn moltbook(operations: Vec<Value>) -> CheckedSkill {
 
 /// A skill as `check` gives it.
 pub(super) fn checked(id: &str, source: &str, operations: Vec<Value>) -> CheckedSkill {
+    checked_by("", id, source, operations)
+}
+
+/// The same of an interpreter with this mapping; the oldest did not say it.
+pub(super) fn checked_by(
+    mapping_version: &str,
+    id: &str,
+    source: &str,
+    operations: Vec<Value>,
+) -> CheckedSkill {
     let document = serde_json::to_vec(&operations).unwrap();
     let digest = crate::digest::of_bytes(&document);
     let skill: Skill = serde_json::from_value(json!({
         "id": id, "name": id, "version": "1.0.0", "description": "", "instructions": "", "format": "yaml",
-        "data-classifications": [], "declared-capabilities": [], "secrets": [KEY], "operations": [], "diagnostics": []
+        "data-classifications": [], "declared-capabilities": [], "secrets": [KEY], "operations": [], "diagnostics": [], "mapping-version": mapping_version
     }))
     .unwrap();
     let setting = Setting::default();
+    let none = BTreeMap::new();
+    let load = judge::Load {
+        base_url: None,
+        constants: &none,
+        files: &none,
+        mapping_version,
+        is_command: false,
+    };
     let operations = operations
         .into_iter()
         .map(|operation| {
-            let mut operation: Operation = serde_json::from_value(operation).unwrap();
-            operation.digest = operation_digest(&operation, None, &BTreeMap::new(), "1").unwrap();
-            let policy_digest = policy_digest(&operation).unwrap();
-            let reasons = setting.judge().reasons(&operation, &|_, _| false);
+            let operation: Operation = serde_json::from_value(operation).unwrap();
+            let operation = judge::judge(operation, load, &setting.judge());
+            let policy_digest = judge::policy_digest(&operation).unwrap();
             let facts = manifest::Facts {
-                tier: operation.tier,
-                reasons: reasons.clone(),
                 source,
                 skill_digest: &digest,
                 policy_digest: &policy_digest,
             };
             CheckedOperation {
                 capability: format!("{id}.{}", operation.id),
-                tier: operation.tier,
                 manifest: matches!(operation.status, hydrant_plan::Status::Ok)
                     .then(|| manifest::make(&skill, &operation, facts)),
                 policy_digest,
-                reasons,
                 operation,
             }
         })

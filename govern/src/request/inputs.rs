@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::schema::Schemas;
 use super::{CallFiles, Fill, http_request};
 use crate::failure::{Code, Failure};
-use hydrant_plan::{Operation, ProgramOut, Segments, Stage};
+use hydrant_plan::{JudgedOperation, ProgramOut, Segments, Stage};
 
 /// How deep defaults are looked for.
 const DEFAULT_DEPTH: u32 = 32;
@@ -61,7 +61,7 @@ impl Inputs {
 /// cannot be applied.
 pub fn validate(
     schemas: &Schemas,
-    operation: &Operation,
+    operation: &JudgedOperation,
     params: &Json,
 ) -> Result<Inputs, Failure> {
     let Json::Object(given) = params else {
@@ -124,7 +124,7 @@ fn fill_defaults(schema: &Value, value: &mut Json, depth: u32) {
 }
 
 /// Required inputs, and required files, that are not there.
-fn missing(operation: &Operation, filled: &Json) -> Vec<String> {
+fn missing(operation: &JudgedOperation, filled: &Json) -> Vec<String> {
     let schema = &operation.input_schema;
     let absent = |schema: &Value, value: &Json| -> Vec<String> {
         schema
@@ -153,7 +153,7 @@ fn missing(operation: &Operation, filled: &Json) -> Vec<String> {
 }
 
 /// K-206: whether each value can stand in its place; everything is built once, with stand-ins for secrets and files.
-fn places(operation: &Operation, inputs: &Inputs) -> Result<(), Failure> {
+fn places(operation: &JudgedOperation, inputs: &Inputs) -> Result<(), Failure> {
     let files = CallFiles::stand_ins(&operation.files.read);
     let secrets = |_: &str| Ok(SecretString::from("secret"));
     let fill = Fill {

@@ -205,7 +205,7 @@ fn program(run: &SandboxRun<'_>) -> Result<(InsidePath, Vec<OsString>, Option<Fi
             // It is the approved one: no input stands in its place.
             if argv.first().and_then(|first| first.as_literal()) != Some(name) {
                 let message = "the program is not the one of the operation";
-                return Err(Failure::new(Code::InterpreterMismatch, message));
+                return Err(Failure::new(Code::InvalidPlan, message));
             }
             arguments.push(name.clone());
             arguments.extend_from_slice(rest);

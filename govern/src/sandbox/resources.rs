@@ -45,14 +45,14 @@ pub(super) struct Allowed {
 impl Allowed {
     /// # Errors
     ///
-    /// `interpreter-mismatch` for a policy that is none; `limit` for a resource of which it allows none, as nothing runs
+    /// `invalid-plan` for a policy that is none; `limit` for a resource of which it allows none, as nothing runs
     /// without; `budget-exhausted` where the budget has none left.
     pub(super) fn new(policy: &Policy, caps: Caps) -> Result<Self, Failure> {
         let number = |key: &str, default: u64| match policy.resources.get(key) {
             None => Ok(default),
             Some(value) => value.as_u64().ok_or_else(|| {
                 let message = format!("resources.{key} of the policy is not a number");
-                Failure::new(Code::InterpreterMismatch, message)
+                Failure::new(Code::InvalidPlan, message)
             }),
         };
         let needed = |key: &str, default: u64| match number(key, default)? {

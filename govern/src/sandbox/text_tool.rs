@@ -37,7 +37,7 @@ pub(super) fn run(
 ) -> Result<(Vec<u8>, Used), Failure> {
     if tool != "awk" && !TOOLS.contains(&tool) {
         let message = "it is no text tool of the interpreter";
-        return Err(Failure::new(Code::InterpreterMismatch, message));
+        return Err(Failure::new(Code::InvalidPlan, message));
     }
     if args.iter().any(|argument| argument.contains('\0')) {
         let message = "an argument has a NUL character";

@@ -24,7 +24,7 @@ const TAKEN: [&str; 17] = [
 /// # Errors
 ///
 /// `path-not-allowed` for one that does not lie in a directory of the configuration, is not there or behind a link there,
-/// is hydrant's own, or has the place of something of the jail; `interpreter-mismatch` for what is no list of paths.
+/// is hydrant's own, or has the place of something of the jail; `invalid-plan` for what is no list of paths.
 pub(super) fn mounts(policy: &Policy, settings: &Settings) -> Result<Vec<Mount>, Failure> {
     let mut found: Vec<Mount> = Vec::new();
     for (list, own, roots, access) in [
@@ -121,7 +121,7 @@ pub(super) fn egress(policy: &Policy) -> Result<Vec<String>, Failure> {
 fn texts<'p>(object: &'p Value, key: &str) -> Result<Vec<&'p str>, Failure> {
     let wrong = || {
         let message = format!("`{key}` of the policy is not a list of texts");
-        Failure::new(Code::InterpreterMismatch, message)
+        Failure::new(Code::InvalidPlan, message)
     };
     match object.get(key) {
         None => Ok(Vec::new()),

@@ -258,7 +258,7 @@ fn k_386_every_code_that_reaches_a_caller_is_one_of_the_list() {
     ));
     assert_eq!(
         house.try_load(&document()).unwrap_err().code,
-        Code::InterpreterMismatch
+        Code::InvalidPlan
     );
     let mut texts: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
     texts.sort_unstable();

@@ -67,7 +67,7 @@ fn k_03_an_interpreter_that_reaches_a_limit_registers_nothing() {
     );
     for code in [
         Code::InterpreterLimit,
-        Code::InterpreterMismatch,
+        Code::InvalidPlan,
         Code::TooLarge,
         Code::Limit,
     ] {
@@ -110,7 +110,7 @@ fn k_04_an_answer_that_is_no_skill_registers_nothing() {
         house.interpreter_says(Ok(answer.clone()));
         assert_eq!(
             house.try_load(&document()).unwrap_err().code,
-            Code::InterpreterMismatch,
+            Code::InvalidPlan,
             "{answer}"
         );
     }

@@ -118,5 +118,5 @@ fn k_342_without_a_proxy_nothing_runs() {
     assert_eq!(failure.code, Code::JailUnavailable);
     let mut case = fetching();
     case.policy.network = json!({"egress": "all"});
-    assert_eq!(case.refused().code, Code::InterpreterMismatch);
+    assert_eq!(case.refused().code, Code::InvalidPlan);
 }

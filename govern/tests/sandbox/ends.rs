@@ -190,6 +190,6 @@ fn k_323_nothing_runs_with_nothing() {
 fn k_004_a_policy_that_is_none_is_refused() {
     for wrong in [json!("60"), json!(-1), json!(1.5), json!(null)] {
         let case = Case::of(script("echo ran")).limited(json!({"cpu-seconds": wrong}));
-        assert_eq!(case.refused().code, Code::InterpreterMismatch);
+        assert_eq!(case.refused().code, Code::InvalidPlan);
     }
 }

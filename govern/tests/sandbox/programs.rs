@@ -74,7 +74,7 @@ fn k_127_a_tool_runs_without_a_shell() {
 fn k_127_what_runs_is_the_tool_that_was_approved() {
     let mut case = Case::of(tool(&["echo", "a"]));
     case.argv = vec!["sh".to_owned(), "-c".to_owned(), "id".to_owned()];
-    assert_eq!(case.refused().code, Code::InterpreterMismatch);
+    assert_eq!(case.refused().code, Code::InvalidPlan);
     case.argv.clear();
     assert_eq!(case.refused().code, Code::EmptyCommand);
 }

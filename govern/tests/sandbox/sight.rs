@@ -136,7 +136,7 @@ fn k_322_directories_of_the_configuration_can_be_mounted_and_no_others() {
         );
     }
     case.policy.filesystem = json!({"read": "/input"});
-    assert_eq!(case.refused().code, Code::InterpreterMismatch);
+    assert_eq!(case.refused().code, Code::InvalidPlan);
 }
 
 #[test]

@@ -44,6 +44,8 @@ pub(crate) fn stage(runtime: Runtime, program: ProgramOut) -> SandboxStage {
         stdin: None,
         env_inputs: Vec::new(),
         packages: Vec::new(),
+        fetches: hydrant_plan::Fetches::Nothing,
+        constructs: Vec::new(),
         tools: Vec::new(),
         declared_runtime: None,
     }

@@ -75,7 +75,7 @@ fn k_170_no_other_program_is_a_text_tool() {
     for tool in ["sh", "env", "/bin/cat", "", "python3"] {
         assert_eq!(
             run(tool, &[], "").unwrap_err().code,
-            Code::InterpreterMismatch,
+            Code::InvalidPlan,
             "{tool}"
         );
     }

@@ -9,7 +9,6 @@ use crate::document::SkillDeclaration;
 use crate::draft::ApprovalWish;
 use crate::failure::Failure;
 use crate::identifier::slug;
-use crate::model::LoadSubject;
 use crate::request::{LoadRequest, MapContext};
 
 /// What a relative URL becomes where there is no base.
@@ -53,8 +52,6 @@ pub struct Context {
     pub assumed_auth: AssumedAuth,
     /// K-74
     pub domains: Vec<String>,
-    /// K-234
-    pub known_tools: BTreeSet<String>,
     /// K-178: digests of the code files given, by name.
     pub files: BTreeMap<String, String>,
     /// K-69, of the skill.
@@ -85,7 +82,6 @@ impl Context {
                 assumed_auth: skill.assumed_auth,
                 domains: skill.domains.clone(),
                 addresses: skill.addresses.clone(),
-                known_tools: request.known_tools.iter().cloned().collect(),
                 files: request.files.clone(),
                 data_classifications: skill.data_classifications.clone(),
                 effects: skill.effects.clone(),
@@ -114,7 +110,6 @@ impl Context {
                 constants: known.constants.clone(),
                 secrets: known.secrets.clone(),
                 domains: known.domains.clone(),
-                known_tools: known.known_tools.iter().cloned().collect(),
                 ..Self::default()
             },
             known.base_url.as_deref(),
@@ -127,15 +122,6 @@ impl Context {
     #[must_use]
     pub fn is_secret(&self, name: &str) -> bool {
         self.secrets.iter().any(|secret| secret == name) || self.found_secrets.contains(name)
-    }
-
-    /// K-216: what all operations of the load have in common.
-    #[must_use]
-    pub fn load_subject(&self) -> LoadSubject {
-        LoadSubject {
-            base_url: self.base_url.as_ref().map(Url::to_string),
-            constants: self.constants.clone(),
-        }
     }
 
     fn build(

@@ -10,7 +10,7 @@
 //!    each a [`draft::Draft`] (what is to be done, as written) with a [`draft::Declaration`] (what is said about it).
 //!    Commands on the way go through [`shell`], which calls [`http_command`] and [`tools`].
 //! 2. [`assemble`] makes a [`model::Operation`] of each: variables become inputs and secrets, URLs and bodies become
-//!    segments, and schema, hosts, tier, policy and digest are derived.
+//!    segments, and the schema of the inputs is derived. What an operation may do is the host's to judge.
 //! 3. [`load`] names them, refuses collisions and answers; [`mapping`] answers for one command.
 //!
 //! Every step is total, takes time about linear in its input, and recurses no deeper than [`limits`] say.

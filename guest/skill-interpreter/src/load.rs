@@ -83,7 +83,6 @@ pub fn skill(request: &LoadRequest, diagnostics: &mut Diagnostics) -> Result<Ski
     let asked = asked_tools(&skill);
     for operation in &mut operations {
         operation.notes.extend(asked.clone());
-        assemble::seal(operation);
     }
     Ok(answer(id, skill, &context, operations, diagnostics))
 }
@@ -315,7 +314,7 @@ fn invalid_id(what: &str, id: &str) -> Failure {
 
 /// K-08: an id that the document gives is kept.
 fn verbatim(unnamed: Unnamed) -> Operation {
-    let mut operation = unnamed.operation;
+    let mut operation = unnamed.operation.operation;
     if let Identity::Verbatim(id) = unnamed.identity {
         operation.id = id;
     }
@@ -408,6 +407,7 @@ fn answer(
         tools: skill.tools,
         recorded: skill.recorded,
         operations,
+        mapping_version: String::new(),
         diagnostics: diagnostics.as_slice().to_vec(),
     }
 }

@@ -41,9 +41,6 @@ pub struct LoadRequest {
     /// K-178: digests of the code files given, by name.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
-    /// K-234: tools of Tier 2.
-    #[serde(default, alias = "known_tools")]
-    pub known_tools: Vec<String>,
     /// K-67: the skill id, whatever the document says.
     #[serde(default, rename = "as")]
     pub as_id: Option<String>,
@@ -92,9 +89,6 @@ pub struct MapContext {
     /// K-74
     #[serde(default)]
     pub domains: Vec<String>,
-    /// K-234
-    #[serde(default, alias = "known_tools")]
-    pub known_tools: Vec<String>,
 }
 
 /// K-15: run a jq program over bytes.

@@ -402,17 +402,16 @@ fn k_88_a_script_is_the_text_as_it_stands() {
 
 #[test]
 fn k_13_further_members_of_the_request_count() {
-    let text = "name: x\noperations:\n  a: {endpoint: 'https://${WHERE}/{BASE_URL}'}\n  b: {command: frobnicate a}\n  c: {command: \
+    let text = "name: x\noperations:\n  a: {endpoint: 'https://${WHERE}/{BASE_URL}'}\n  c: {command: \
         python main.py}\n";
     let with = skill_with(
         URL,
         text,
-        json!({"as": "mine", "constants": {"WHERE": "api.e.org"}, "known-tools": ["frobnicate"],
+        json!({"as": "mine", "constants": {"WHERE": "api.e.org"},
             "files": {"main.py": format!("sha256:{}", "ab".repeat(32))}}),
     );
     assert_eq!(with["id"], "mine");
     assert_eq!(operation(&with, "a")["hosts"], json!(["api.e.org:443"]));
-    assert_eq!(operation(&with, "b")["tier"], 2);
     let code = operation(&with, "c")["stages"][0].to_string();
     assert!(code.contains(&"ab".repeat(32)), "{code}");
 }

@@ -267,7 +267,6 @@ fn k_13_a_malformed_request_is_an_error_of_the_call() {
         json!({"op": "load", "source-url": url, "content-b64": content, "constants": {"A": 1}}),
         json!({"op": "load", "source-url": url, "content-b64": content, "files": {"a.py": "x"}}),
         json!({"op": "load", "source-url": url, "content-b64": content, "base-url": "ftp://x"}),
-        json!({"op": "load", "source-url": url, "content-b64": content, "known-tools": "x"}),
     ] {
         assert_eq!(call(request.clone()), refused, "{request}");
     }
@@ -287,7 +286,6 @@ fn k_06_keys_of_a_request_may_be_written_with_an_underscore() {
             ("content-b64", json!("bmFtZTogeApjYXBhYmlsaXRpZXM6IFthXQo=")),
             ("content-type", json!("application/yaml")),
             ("base-url", json!("https://b.example")),
-            ("known-tools", json!(["ffmpeg"])),
         ] {
             request.insert(key.replace('-', dash), value);
         }

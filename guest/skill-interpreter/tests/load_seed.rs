@@ -20,7 +20,9 @@ fn comparable(mut skill: Value) -> Value {
     skill["format"] = Value::Null;
     for operation in skill["operations"].as_array_mut().unwrap() {
         operation["line"] = Value::Null;
-        operation.as_object_mut().unwrap().remove("policy-sources");
+        for member in ["policy-sources", "asks"] {
+            operation.as_object_mut().unwrap().remove(member);
+        }
     }
     skill["diagnostics"] = Value::Null;
     skill

@@ -16,8 +16,9 @@ use serde_json::{Value, json};
 const HTTP: &str = "ccos.network.http-fetch";
 
 fn answer(command: &str) -> Value {
-    let request = json!({"op": "map", "command": command}).to_string();
-    serde_json::from_slice(&skill_interpreter::run(request.as_bytes()).unwrap()).unwrap()
+    let request = json!({"op": "map", "command": command});
+    let answer = skill_interpreter::run(request.to_string().as_bytes()).unwrap();
+    requests::judged::judged(serde_json::from_slice(&answer).unwrap(), &request)
 }
 
 fn map(command: &str) -> Value {

@@ -5,12 +5,15 @@
     reason = "a failed expectation is a failed test, in a fixture as in the test itself"
 )]
 
+mod requests;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn answer(command: &str) -> Value {
-    let request = json!({"op": "map", "command": command}).to_string();
-    serde_json::from_slice(&skill_interpreter::run(request.as_bytes()).unwrap()).unwrap()
+    let request = json!({"op": "map", "command": command});
+    let answer = skill_interpreter::run(request.to_string().as_bytes()).unwrap();
+    requests::judged::judged(serde_json::from_slice(&answer).unwrap(), &request)
 }
 
 /// Commands of which each part is harmless.

@@ -9,6 +9,8 @@
 
 mod processor_time;
 
+mod requests;
+
 use base64::Engine;
 use serde_json::{Value, json};
 
@@ -18,9 +20,9 @@ fn load(text: &str) -> Value {
 
 fn load_from(text: &str, source: &str) -> Value {
     let content = base64::engine::general_purpose::STANDARD.encode(text);
-    let request = json!({"op": "load", "source-url": source, "content-b64": content}).to_string();
-    let answer = skill_interpreter::run(request.as_bytes()).unwrap();
-    serde_json::from_slice(&answer).unwrap()
+    let request = json!({"op": "load", "source-url": source, "content-b64": content});
+    let answer = skill_interpreter::run(request.to_string().as_bytes()).unwrap();
+    requests::judged::judged(serde_json::from_slice(&answer).unwrap(), &request)
 }
 
 fn skill(text: &str) -> Value {

@@ -11,7 +11,7 @@ use crate::{Pair, Segments};
 pub enum Body {
     /// Text.
     Text(Segments),
-    /// JSON, written without blanks; members that are an absent input are left out (K-204).
+    /// JSON, written without blanks; members that are an absent input are left out.
     Json(JsonNode),
     /// Pairs, form-encoded; those with an absent input are left out.
     Form(Vec<Pair>),

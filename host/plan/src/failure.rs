@@ -1,10 +1,10 @@
-//! The codes of section 27, and the failure that carries one (K-37).
+//! The error codes of governed execution, and the failure that carries one.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 macro_rules! codes {
     ($($variant:ident => $text:literal),* $(,)?) => {
-        /// A code of section 27. K-386: no other reaches a caller.
+        /// An error code. No other reaches a caller.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
             $(#[doc = concat!("`", $text, "`")] $variant,)*
@@ -29,7 +29,7 @@ codes! {
     OperatorOnly => "operator-only",
     Limit => "limit",
     InterpreterLimit => "interpreter-limit",
-    InterpreterMismatch => "interpreter-mismatch",
+    InvalidPlan => "invalid-plan",
     StoreUnavailable => "store-unavailable",
     // Address, fetch.
     UrlNotSkill => "url-not-skill",
@@ -150,7 +150,7 @@ impl Code {
         Self::ALL.iter().copied().find(|code| code.as_str() == text)
     }
 
-    /// K-35: 404 unknown or removed, 403 denied by governance, 422 request, params or document, 500 the rest.
+    /// The number of the same meaning in HTTP: 404 unknown or removed, 403 denied by governance, 422 request, params or document, 500 the rest.
     #[must_use]
     pub const fn number(self) -> u16 {
         match self {
@@ -178,7 +178,7 @@ impl Code {
             | Self::ApprovalStale
             | Self::RedirectDenied => 403,
             Self::InterpreterLimit
-            | Self::InterpreterMismatch
+            | Self::InvalidPlan
             | Self::StoreUnavailable
             | Self::FetchFailed
             | Self::ToolUnavailable
@@ -208,18 +208,18 @@ impl Serialize for Code {
 impl<'de> Deserialize<'de> for Code {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("not a code of section 27"))
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("not an error code"))
     }
 }
 
-/// Why something was refused or failed (K-37).
+/// Why something was refused or failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 #[error("{}: {message}", code.as_str())]
 pub struct Failure {
     /// Stable.
     pub code: Code,
-    /// One line for a person. K-38: holds no secret, no header value and at most 120 characters of a document.
+    /// One line for a person. It holds no secret, no header value and at most 120 characters of a document.
     pub message: String,
     /// What to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -233,10 +233,10 @@ pub struct Failure {
     /// The request that an operator has to decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_id: Option<Box<str>>,
-    /// K-205: inputs that are missing; K-300: tools that are.
+    /// Inputs or tools that are missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// K-307: the operation was carried out although this failed.
+    /// The operation was carried out although this failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub executed: bool,
 }

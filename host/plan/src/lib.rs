@@ -4,21 +4,25 @@
 //! wrote, and nothing that is read into these types was checked: it is derived from hostile input.
 
 mod body;
+pub mod digest;
 pub mod failure;
+pub mod judge;
+mod judged;
 mod operation;
+pub mod show;
 mod skill;
 mod stage;
 mod text;
 
 pub use body::{Body, FileUse, JsonMember, JsonNode, Media, MultipartPart, PartValue, PieceOut};
 pub use failure::{Code, Failure};
+pub use judged::{JudgedOperation, Policy, PolicySource};
 pub use operation::{
-    Endpoint, Example, Files, LoadSubject, Operation, OperationSecret, Policy, PolicySource,
-    SecretKind, Status,
+    Asks, EgressWish, Example, Files, Operation, OperationSecret, SecretKind, Status,
 };
 pub use skill::{Diagnostic, Format, Severity, Skill};
 pub use stage::{
-    AuthOut, Basic, ExcerptOut, HeaderOut, HttpLimits, HttpStage, OutputFile, Package, Pair,
-    ProgramOut, ReadFileStage, Runtime, SandboxStage, Stage,
+    AuthOut, Basic, ExcerptOut, Fetches, HeaderOut, HttpLimits, HttpStage, OutputFile, Package,
+    Pair, ProgramOut, ReadFileStage, Runtime, SandboxStage, Stage,
 };
 pub use text::{Encoding, Segment, Segments, Style};

@@ -1,4 +1,4 @@
-//! K-17: operations.
+//! Operations, as the interpreter makes them.
 
 use std::collections::BTreeMap;
 
@@ -21,6 +21,17 @@ pub enum Status {
         /// What and where.
         error: Failure,
     },
+}
+
+impl Status {
+    /// It cannot be called, for this.
+    #[must_use]
+    pub fn unusable(failure: Failure) -> Self {
+        Self::Unusable {
+            code: failure.code,
+            error: failure,
+        }
+    }
 }
 
 /// What kind of secret.
@@ -50,11 +61,12 @@ pub struct OperationSecret {
     pub name: String,
     /// Where it goes.
     pub kind: SecretKind,
-    /// The hosts it is sent to, `host:port`; empty for a sandbox.
+    /// The hosts it is sent to, `host:port`; empty for a sandbox. The host works them out.
+    #[serde(default)]
     pub hosts: Vec<String>,
 }
 
-/// K-207: files of a call.
+/// Files of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Files {
     /// Read, by the names of the input `files`.
@@ -63,47 +75,12 @@ pub struct Files {
     pub write: Vec<String>,
 }
 
-/// Section 21: what the jail permits a sandbox stage; its digest is K-217's.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Policy {
-    /// `{"egress":"none"}` or `{"egress":["host:port",…]}`.
-    pub network: Value,
-    /// `{"read":[…],"write":[…]}`
-    pub filesystem: Value,
-    /// K-323: the five keys in the order of section 21.
-    pub resources: serde_json::Map<String, Value>,
-    /// K-324
-    pub secrets: Vec<String>,
-    /// K-323
-    pub shell: bool,
-}
-
-impl Policy {
-    /// The pairs (`host:port`) that it lets a sandbox reach.
-    #[must_use]
-    pub fn egress(&self) -> Vec<String> {
-        let pairs = self.network.get("egress").and_then(Value::as_array);
-        let pairs = pairs.into_iter().flatten();
-        pairs
-            .filter_map(|pair| pair.as_str().map(str::to_owned))
-            .collect()
-    }
-}
-
-/// K-326: where an entry of a policy comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PolicySource {
-    /// `egress api.example.net:443`
-    pub entry: String,
-    /// Counted from 1 in the document; 0 where it is a default.
-    pub line: u32,
-}
-
-/// One callable thing of a skill.
+/// One callable thing of a skill, as the interpreter makes it. What the host decides about it is in
+/// [`crate::JudgedOperation`]; nothing here says how dangerous it is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Operation {
-    /// K-08; empty until it is named.
+    /// Unique in the skill; empty until it is named.
     pub id: String,
     /// Other names.
     pub aliases: Vec<String>,
@@ -122,35 +99,19 @@ pub struct Operation {
     pub output_schema: Option<Value>,
     /// Sorted by name.
     pub secrets: Vec<OperationSecret>,
-    /// `host:port` of its requests, sorted.
-    pub hosts: Vec<String>,
     /// What it reads and writes.
     pub files: Files,
-    /// With a sandbox stage.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub policy: Option<Policy>,
-    /// K-326
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub policy_sources: Vec<PolicySource>,
-    /// K-325: what the approver may want to know of the code.
+    /// What the document asks for besides.
+    #[serde(default, skip_serializing_if = "Asks::is_empty")]
+    pub asks: Asks,
+    /// What the approver may want to know of the code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// 1 to 3.
-    pub tier: u8,
-    /// K-213, sorted.
-    pub effects: Vec<String>,
-    /// Section 15, for a skill whose hosts are not safe and whose secrets are not bound.
-    pub reasons: Vec<String>,
-    /// K-241
-    pub requires: Vec<String>,
-    /// K-69, of skill and operation together, sorted.
+    /// Of skill and operation together, sorted.
     pub data_classifications: Vec<String>,
-    /// K-197: JSON Pointers into the output.
+    /// JSON Pointers into the output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub returns_secret: Vec<String>,
-    /// K-285: names of those that the skill's onboarding keeps, by JSON Pointer. The governor's, not the interpreter's.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub secret_names: BTreeMap<String, String>,
     /// 0 to 1, two decimals.
     pub confidence: f64,
     /// What was seen of it in use.
@@ -158,17 +119,54 @@ pub struct Operation {
     /// Whether it can be called.
     #[serde(flatten)]
     pub status: Status,
-    /// K-216; recomputed by the governor (K-04).
-    pub digest: String,
-    /// K-101: where its first request goes, usable or not.
-    #[serde(skip)]
-    pub endpoint: Option<Endpoint>,
-    /// Whether the document declares its inputs, so that examples add none.
-    #[serde(skip)]
-    pub has_declared_inputs: bool,
-    /// K-216: what the digest covers besides the operation: base URL and constants of the load.
-    #[serde(skip)]
-    pub load: LoadSubject,
+}
+
+/// What a document asks for that its stages do not say. It grants nothing: tier, effects and approval make the host
+/// stricter, the others are what a sandbox gets if it is approved.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct Asks {
+    /// A tier, which only raises.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<u8>,
+    /// Effects besides those of the stages.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<String>,
+    /// An approval, whatever the operator's rules say.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub approval: bool,
+    /// Hosts that a sandbox wants to reach.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub egress: Vec<EgressWish>,
+    /// Paths that it wants to read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<String>,
+    /// Paths that it wants to write.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub write: Vec<String>,
+    /// Resources, by name (`memory-mb`).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub resources: BTreeMap<String, u64>,
+    /// Where paths and resources are asked for, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+}
+
+impl Asks {
+    /// Whether nothing is asked for.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A host that a sandbox wants to reach.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EgressWish {
+    /// `host:port`
+    pub host: String,
+    /// Where it is named, counted from 1; 0 where the skill as a whole names it.
+    pub line: u32,
 }
 
 /// How an operation is used, as its document shows it.
@@ -186,43 +184,4 @@ pub struct Example {
     /// Where, counted from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-}
-
-/// K-101: what makes two operations one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Endpoint {
-    /// Upper-case.
-    pub method: String,
-    /// `scheme://host[:port]/`; none where a relative URL has no base.
-    pub origin: Option<String>,
-    /// The path, that of the base included; each variable is `{}`.
-    pub path: String,
-    /// The path as written, of a relative URL.
-    pub relative_path: Option<String>,
-    /// The last path segment that is literal (K-99, K-100), decoded.
-    pub last_segment: Option<String>,
-    /// The last path segment, if it is literal.
-    pub final_segment: Option<String>,
-}
-
-impl Endpoint {
-    /// K-101: same method and same URL, or same method and path where one of the two is relative.
-    #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
-        let written = |endpoint: &Self, path: &str| endpoint.relative_path.as_deref() == Some(path);
-        self.method == other.method
-            && (self.origin == other.origin && self.path == other.path
-                || written(self, &other.path)
-                || written(other, &self.path)
-                || (self.relative_path.is_some() && self.relative_path == other.relative_path))
-    }
-}
-
-/// What a load decides for all its operations, and K-216 covers.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct LoadSubject {
-    /// K-103
-    pub base_url: Option<String>,
-    /// K-195
-    pub constants: BTreeMap<String, String>,
 }

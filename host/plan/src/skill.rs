@@ -1,4 +1,4 @@
-//! K-16: skills.
+//! Skills.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub enum Format {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Skill {
-    /// K-08
+    /// Unique among the skills of a registry.
     pub id: String,
     /// As written.
     pub name: String,
@@ -39,37 +39,40 @@ pub struct Skill {
     /// Of OpenAPI: its version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format_version: Option<String>,
-    /// K-69
+    /// Classes of the data that it handles, sorted.
     pub data_classifications: Vec<String>,
-    /// K-71: grant nothing.
+    /// What the document says that it can do; grants nothing.
     pub declared_capabilities: Vec<String>,
     /// Names that are asked for.
     pub secrets: Vec<String>,
-    /// K-103
+    /// The base of relative URLs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// Section 26, as data.
+    /// The steps before its first use, as data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub onboarding: Option<Value>,
-    /// K-73: the skill's `approval`, as data.
+    /// The skill's `approval`, as data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Value>,
-    /// K-74
+    /// Hosts that the skill names as its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub domains: Vec<String>,
-    /// K-93: tools that the document says are needed.
+    /// Tools that the document says are needed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// K-76: `examples`, `display`, `metadata`, `license`, `homepage`, as data.
+    /// `examples`, `display`, `metadata`, `license`, `homepage`, as data.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub recorded: serde_json::Map<String, Value>,
     /// In the order of the document.
     pub operations: Vec<Operation>,
+    /// Of the interpreter that read it; empty in what older versions stored.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub mapping_version: String,
     /// What was noticed.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// K-20: something that was noticed on the way. Never holds the value of a credential.
+/// Something that was noticed on the way. Never holds the value of a credential.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// What kind of thing.

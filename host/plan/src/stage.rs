@@ -1,4 +1,4 @@
-//! K-18: stages as they are executed.
+//! Stages as they are executed.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ pub enum Stage {
         /// `--argjson`
         #[serde(rename = "json-args")]
         json_args: Map<String, Value>,
-        /// K-123: of a first stage, what it reads.
+        /// Of a first stage, what it reads.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stdin: Option<Segments>,
     },
@@ -72,7 +72,7 @@ pub enum Stage {
         tool: String,
         /// Its arguments.
         args: Vec<Segments>,
-        /// K-123: of a first stage, what it reads.
+        /// Of a first stage, what it reads.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stdin: Option<Segments>,
     },
@@ -110,10 +110,10 @@ pub struct HttpStage {
     pub method: String,
     /// Scheme, host, port and path; neither query nor fragment. Empty with `url-input`. In `map` it may be relative.
     pub url: Segments,
-    /// K-196: the input that is the URL, and whose host must be one of `domains`.
+    /// The input that is the URL, and whose host must be one of `domains`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url_input: Option<String>,
-    /// K-196: permitted hosts of `url-input`.
+    /// Permitted hosts of `url-input`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub domains: Vec<String>,
     /// In order. A pair with an absent input is left out.
@@ -131,13 +131,13 @@ pub struct HttpStage {
     /// Basic auth, which is encoded once its halves are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basic: Option<Basic>,
-    /// K-194: what kind of auth headers, query, cookies or basic carry; for people.
+    /// What kind of auth headers, query, cookies or basic carry; for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth: Option<AuthOut>,
     /// The body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Body>,
-    /// Whether redirects are followed (K-317).
+    /// Whether redirects are followed.
     pub follow: bool,
     /// Lower limits than the host's.
     #[serde(default, skip_serializing_if = "HttpLimits::is_default")]
@@ -145,9 +145,6 @@ pub struct HttpStage {
     /// Where the response's body goes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_file: Option<OutputFile>,
-    /// How it reads, for `map`; `url`, `method`, `headers`, `body` or `multipart`.
-    #[serde(skip)]
-    pub readable: Map<String, Value>,
 }
 
 /// A name and a value.
@@ -178,7 +175,7 @@ pub struct Basic {
     pub password: Segments,
 }
 
-/// K-194
+/// How a request is authenticated, for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuthOut {
     /// `bearer`, `basic`, `header`, `query`, `cookie`.
@@ -194,14 +191,14 @@ pub struct AuthOut {
     pub env_vars: Vec<String>,
 }
 
-/// A file in the run's output directory (K-207).
+/// A file in the run's output directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputFile {
     /// Its path as the document gives it; the host decides whether it may be.
     pub path: Segments,
 }
 
-/// K-169
+/// Files that are read, one after another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadFileStage {
     /// Names of `files` of a call.
@@ -233,7 +230,7 @@ pub enum ProgramOut {
     Argv(Vec<Segments>),
     /// Code for the runtime.
     Code(String),
-    /// A file of code, with the digest of the bytes given at load (K-178).
+    /// A file of code, with the digest of the bytes given at load.
     File {
         /// As written.
         name: String,
@@ -259,16 +256,43 @@ pub struct SandboxStage {
     /// Its standard input, if it is not what the stage before put out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdin: Option<Segments>,
-    /// K-131: inputs that arrive as environment variables, by name.
+    /// Inputs that arrive as environment variables, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env_inputs: Vec<String>,
-    /// K-211: tools and declared packages.
+    /// Those that the command names, then those that the document declares.
     pub packages: Vec<Package>,
-    /// K-93, K-128: tools that have to be in the jail.
+    /// What the command does with the packages that it names.
+    #[serde(default, skip_serializing_if = "Fetches::is_nothing")]
+    pub fetches: Fetches,
+    /// What makes it a script, for people: `loop`, `command substitution`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constructs: Vec<String>,
+    /// Tools that have to be in the jail.
     pub tools: Vec<String>,
-    /// K-87
+    /// The runtime as the document declares it: `python:3.11`, `container:ubuntu:22.04`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declared_runtime: Option<String>,
+}
+
+/// What a command does with the packages that it names. Either makes it Tier 3.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fetches {
+    /// It fetches none.
+    #[default]
+    Nothing,
+    /// It installs them.
+    Installs,
+    /// It downloads them and runs one.
+    RunsDownloaded,
+}
+
+impl Fetches {
+    /// Whether it fetches none.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::Nothing
+    }
 }
 
 /// Limits that a document lowers; none above the host's own counts.

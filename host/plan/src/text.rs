@@ -1,8 +1,8 @@
-//! K-19: text with variables as it is executed: a list of segments, never spliced text.
+//! Text with variables as it is executed: a list of segments, never spliced text.
 
 use serde::{Deserialize, Serialize};
 
-/// K-206: how a value is written into its place.
+/// How a value is written into its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Encoding {
@@ -22,7 +22,7 @@ pub enum Encoding {
     None,
 }
 
-/// K-182: how an array or object is written. Without one, only a string, number or boolean fits.
+/// How an array or object is written. Without one, only a string, number or boolean fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Style {
@@ -63,7 +63,7 @@ pub enum Segment {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         style: Option<Style>,
     },
-    /// A secret, which only the host ever holds (K-281).
+    /// A secret, which only the host ever holds.
     Secret {
         /// Its name.
         secret: String,
@@ -152,7 +152,7 @@ impl Segments {
         })
     }
 
-    /// K-236: readable, a variable as `{NAME}`.
+    /// The text with each variable as `{NAME}`.
     #[must_use]
     pub fn display(&self) -> String {
         let mut text = String::new();

@@ -31,7 +31,7 @@ fn ended(failure: &RunFailure) -> Failure {
             let code = match code.as_str() {
                 "too_large" => Code::TooLarge,
                 "invalid_request" => Code::InvalidRequest,
-                _ => Code::InterpreterMismatch,
+                _ => Code::InvalidPlan,
             };
             Failure::new(code, message.clone())
         }

@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use super::*;
 use hydrant_plan::Segments;
+use hydrant_plan::judge::{self, reasons};
 
 #[test]
 fn k_323_wishes_above_the_limits_are_capped_and_said() {
     let mut skill = skill(KIT);
-    let resources = &mut skill.operations[0].policy.as_mut().unwrap().resources;
-    resources.insert("memory-mb".to_owned(), 100_000.into());
-    resources.insert("pids".to_owned(), 0.into());
-    resources.shift_remove("cpu-seconds");
+    let resources = &mut skill.operations[0].asks.resources;
+    resources.insert("memory-mb".to_owned(), 100_000);
+    resources.insert("pids".to_owned(), 0);
     let checked = checked_with(skill, &config("limits = {cpu_seconds = 10}")).unwrap();
     let operation = operation(&checked, "convert-video");
     let policy = operation.operation.policy.as_ref().unwrap();
@@ -57,7 +57,7 @@ fn k_217_without_a_policy_the_digest_is_of_null() {
 }
 
 #[test]
-fn k_04_tiers_are_raised_and_never_lowered() {
+fn a_tier_that_a_document_asks_for_only_raises() {
     for (id, at_least) in [
         ("convert-video", 3),
         ("setup", 3),
@@ -65,50 +65,62 @@ fn k_04_tiers_are_raised_and_never_lowered() {
         ("code-file", 2),
         ("packages", 3),
     ] {
-        let lowered = forged(KIT, id, |operation| operation.tier = 1).unwrap();
-        assert_eq!(operation(&lowered, id).tier, at_least, "{id}");
+        let lowered = altered(KIT, id, |operation| operation.asks.tier = Some(1));
+        assert_eq!(lowered.operation.tier, at_least, "{id}");
     }
-    let raised = forged(MOLTBOOK, "search", |operation| operation.tier = 3).unwrap();
-    assert_eq!(operation(&raised, "search").tier, 3);
-    // K-234: an operator's known tool may stay at 2, where the interpreter says so too.
-    let mut known = skill(KIT);
-    known.operations[0].tier = 2;
-    let base = known.base_url.clone();
-    known.operations[0].digest =
-        operation_digest(&known.operations[0], base.as_deref(), &BTreeMap::new(), "1").unwrap();
-    let known = checked_with(known, &config("known_tools = ['ffmpeg']")).unwrap();
-    assert_eq!(operation(&known, "convert-video").tier, 2);
-    assert_eq!(operation(&known, "resize").tier, 3);
+    for (asked, tier) in [(0, 1), (2, 2), (3, 3), (9, 3)] {
+        let raised = altered(MOLTBOOK, "search", |operation| {
+            operation.asks.tier = Some(asked);
+        });
+        assert_eq!(raised.operation.tier, tier, "{asked}");
+    }
 }
 
 #[test]
-fn k_04_reasons_are_derived_although_the_interpreter_gives_none() {
+fn a_tool_that_the_operator_knows_is_tier_2() {
+    let known = checked_with(skill(KIT), &config("known_tools = ['ffmpeg', 'pip', 'sh']")).unwrap();
+    let tier = |id: &str| operation(&known, id).operation.tier;
+    assert_eq!(tier("convert-video"), 2);
+    assert_eq!(
+        operation(&known, "convert-video").operation.reasons,
+        ["sandbox:shell"]
+    );
+    assert_eq!((tier("resize"), tier("setup"), tier("packages")), (3, 3, 3));
+}
+
+#[test]
+fn reasons_follow_from_the_stages() {
     for (text, id, expected) in [
         (KIT, "convert-video", "unknown-tool:ffmpeg"),
         (KIT, "setup", "script"),
+        (KIT, "setup", "script:`&&`"),
         (KIT, "inline-code", "sandbox:python"),
+        (KIT, "packages", "package:python:requests"),
         (KIT, "upload", "file-read:a.pdf"),
         (MOLTBOOK, "search", "pii"),
         (MOLTBOOK, "search", "host:api.moltbook.com:443"),
         (MOLTBOOK, "search", "secret:MOLTBOOK_API_KEY"),
+        (RARER, "register", "skill-requested"),
     ] {
-        let silent = forged(text, id, |operation| operation.reasons.clear()).unwrap();
-        let reasons = &operation(&silent, id).reasons;
+        let reasons = operation(&checked(text), id).operation.reasons.clone();
         assert!(
             reasons.iter().any(|reason| reason == expected),
             "{id}: {reasons:?}"
         );
     }
-    let unchanged = checked(KIT);
-    for checked in &unchanged.operations {
-        if checked.operation.status == Status::Ok {
-            assert_eq!(
-                checked.reasons, checked.operation.reasons,
-                "{}",
-                checked.capability
-            );
-        }
-    }
+}
+
+#[test]
+fn a_wish_for_approval_that_an_older_version_stored_still_holds() {
+    let mut stored = altered(KIT, "hello", |_| {}).operation;
+    let config = Config::default();
+    let judge = Judge {
+        config: &config,
+        lacks_sandbox: &|_| false,
+    };
+    assert!(reasons(&stored, &judge, &|_, _| true).is_empty());
+    stored.reasons = vec!["skill-requested".to_owned()];
+    assert_eq!(reasons(&stored, &judge, &|_, _| true), ["skill-requested"]);
 }
 
 #[test]
@@ -116,7 +128,7 @@ fn k_256_safe_hosts_and_k_258_bound_secrets_need_no_approval() {
     let config = config("safe_hosts = ['books.example.org']");
     let skill = checked_with(skill(KIT), &config).unwrap();
     let titles = operation(&skill, "titles");
-    assert!(titles.reasons.is_empty());
+    assert!(titles.operation.reasons.is_empty());
     assert!(!titles.manifest.as_ref().unwrap().requires_approval);
     let judge = Judge {
         config: &config,
@@ -124,47 +136,54 @@ fn k_256_safe_hosts_and_k_258_bound_secrets_need_no_approval() {
     };
     let basic = &operation(&skill, "basic").operation;
     let bound = |name: &str, hosts: &[String]| name != "SID" && hosts == ["books.example.org:443"];
-    assert_eq!(judge.reasons(basic, &bound), ["secret:SID"]);
-    assert!(judge.reasons(basic, &|_, _| true).is_empty());
+    assert_eq!(reasons(basic, &judge, &bound), ["secret:SID"]);
+    assert!(reasons(basic, &judge, &|_, _| true).is_empty());
 }
 
 #[test]
 fn k_263_plain_private_and_unconfined() {
-    let local = forged(MOLTBOOK, "create_notebook", |operation| {
-        operation.hosts = vec!["127.0.0.1:8080".to_owned()];
-        operation.reasons.clear();
+    let local = altered(MOLTBOOK, "create_notebook", |operation| {
         request(operation).url = Segments::literal("http://127.0.0.1:8080/");
-    })
-    .unwrap();
-    let reasons = &operation(&local, "create_notebook").reasons;
+    });
+    let reasons = &local.operation.reasons;
     assert!(reasons.contains(&"plain-http".to_owned()), "{reasons:?}");
     assert!(reasons.contains(&"private-host".to_owned()), "{reasons:?}");
 
     let config = config("allow_private = ['api.moltbook.com:443']");
-    let named = checked_with(skill(MOLTBOOK), &config).unwrap();
-    assert!(
-        operation(&named, "search")
-            .reasons
-            .contains(&"private-host".to_owned())
-    );
+    let named = altered_with(MOLTBOOK, "search", &config, |_| {});
+    assert!(named.operation.reasons.contains(&"private-host".to_owned()));
 
-    // K-171
-    let mut titles = skill(KIT)
-        .operations
-        .into_iter()
-        .find(|operation| operation.id == "titles")
-        .unwrap();
-    if let Some(Stage::TextTransform { tool, .. }) = titles.stages.last_mut() {
-        *tool = "sed".to_owned();
-    }
-    let default = Config::default();
-    let judge = |lacks_sandbox| Judge {
-        config: &default,
-        lacks_sandbox,
+    let titles = || {
+        let operations = skill(KIT).operations.into_iter();
+        let mut titles = operations
+            .into_iter()
+            .find(|operation| operation.id == "titles")
+            .unwrap();
+        if let Some(Stage::TextTransform { tool, .. }) = titles.stages.last_mut() {
+            *tool = "sed".to_owned();
+        }
+        titles
     };
-    assert_eq!(judge(&|_| false).tier(&titles), 1);
-    assert_eq!(judge(&|tool| tool == "sed").tier(&titles), 2);
-    let reasons = judge(&|_| true).reasons(&titles, &|_, _| false);
+    let default = Config::default();
+    let judged = |lacks_sandbox| {
+        let judge = Judge {
+            config: &default,
+            lacks_sandbox,
+        };
+        let none = BTreeMap::new();
+        let load = judge::Load {
+            base_url: None,
+            constants: &none,
+            files: &none,
+            mapping_version: "1",
+            is_command: false,
+        };
+        judge::judge(titles(), load, &judge)
+    };
+    assert_eq!(judged(&|_| false).tier, 1);
+    let without = judged(&|tool| tool == "sed");
+    assert_eq!(without.tier, 2);
+    let reasons = &without.reasons;
     assert!(
         reasons.contains(&"no-tool-sandbox".to_owned()),
         "{reasons:?}"
@@ -173,7 +192,12 @@ fn k_263_plain_private_and_unconfined() {
 
 #[test]
 fn k_257_only_tier_1_is_granted_by_policy() {
-    let declared = forged(KIT, "hello", |operation| operation.tier = 2).unwrap();
-    assert_eq!(operation(&declared, "hello").reasons, ["skill-requested"]);
-    assert!(operation(&checked(KIT), "hello").reasons.is_empty());
+    let declared = altered(KIT, "hello", |operation| operation.asks.tier = Some(2));
+    assert_eq!(declared.operation.reasons, ["skill-requested"]);
+    assert!(
+        operation(&checked(KIT), "hello")
+            .operation
+            .reasons
+            .is_empty()
+    );
 }

@@ -1,13 +1,15 @@
 //! The fixtures are answers of the interpreter itself, without the text of their documents.
 
+mod forged;
 mod judged;
 mod manifest;
-mod mismatch;
 
 use std::collections::BTreeMap;
 
+use hydrant_plan::Stage;
+
 use super::*;
-use crate::config::Config;
+use crate::digest;
 
 const MOLTBOOK: &str = include_str!("../fixtures/moltbook.json");
 const KIT: &str = include_str!("../fixtures/kit.json");
@@ -50,27 +52,35 @@ fn config(text: &str) -> Config {
     Config::from_toml(&format!("[govern]\n{text}\n")).unwrap()
 }
 
-/// An answer of which one operation was altered after the interpreter had sealed it, and sealed again by whoever altered it.
-fn forged(
+/// An answer of which one operation was altered.
+fn altered_with(
     text: &str,
     id: &str,
+    config: &Config,
     alter: impl FnOnce(&mut Operation),
-) -> Result<CheckedSkill, Failure> {
+) -> CheckedOperation {
     let mut skill = skill(text);
-    let base_url = skill.base_url.clone();
-    let operation = skill
-        .operations
-        .iter_mut()
-        .find(|operation| operation.id == id)
-        .unwrap();
-    alter(operation);
-    operation.digest =
-        operation_digest(operation, base_url.as_deref(), &BTreeMap::new(), "1").unwrap();
-    checked_with(skill, &Config::default())
+    let operations = skill.operations.iter_mut();
+    alter(
+        operations
+            .into_iter()
+            .find(|operation| operation.id == id)
+            .unwrap(),
+    );
+    let checked = checked_with(skill, config).unwrap();
+    operation(&checked, id).clone()
 }
 
-fn code(result: Result<CheckedSkill, Failure>) -> Code {
-    result.map(|_| ()).unwrap_err().code
+fn altered(text: &str, id: &str, alter: impl FnOnce(&mut Operation)) -> CheckedOperation {
+    altered_with(text, id, &Config::default(), alter)
+}
+
+/// The code of an operation that cannot be used.
+fn refused(operation: &CheckedOperation) -> Option<Code> {
+    match &operation.operation.status {
+        Status::Ok => None,
+        Status::Unusable { code, .. } => Some(*code),
+    }
 }
 
 fn operation<'a>(skill: &'a CheckedSkill, id: &str) -> &'a CheckedOperation {

@@ -57,7 +57,7 @@ fn k_304_a_program_that_fails_ends_the_plan_with_its_code() {
         let around = Around::new([response(200, &[], b"{}")]);
         around.answers.lock().unwrap().push_back(answer);
         let done = around.call("kit", "titles", json!({"WORD": "w"}));
-        assert_eq!(code(&done), Code::InterpreterMismatch);
+        assert_eq!(code(&done), Code::InvalidPlan);
     }
 }
 

@@ -28,7 +28,7 @@ use crate::ports::{
 use crate::request::tests::{operation, validate};
 use crate::request::{CallFiles, Schemas};
 use crate::sandbox::{End, SandboxEnd, SandboxRun};
-use hydrant_plan::Operation;
+use hydrant_plan::JudgedOperation;
 
 /// What a wire was asked.
 struct Sent {
@@ -121,7 +121,7 @@ impl Around {
         self.call_of(skill, &operation(skill, id), params)
     }
 
-    fn call_of(&self, skill: &str, operation: &Operation, params: Value) -> Done {
+    fn call_of(&self, skill: &str, operation: &JudgedOperation, params: Value) -> Done {
         let inputs = validate(operation, &params).unwrap();
         run(&Call {
             skill_id: skill,

@@ -7,14 +7,14 @@ use crate::chain::Event;
 use crate::failure::Code;
 use crate::ports::{WireFailure, WireResponse};
 use crate::request::tests::operation;
-use hydrant_plan::{Operation, Stage};
+use hydrant_plan::{JudgedOperation, Stage};
 
 fn to(status: u16, location: &str) -> Result<WireResponse, WireFailure> {
     response(status, &[("Location", location)], b"")
 }
 
 /// `curl -L -X POST` with a secret header, whose grant covers a second host too.
-fn followed() -> Operation {
+fn followed() -> JudgedOperation {
     let mut followed = operation("kit", "followed");
     followed.hosts.push("mirror.example.org:443".to_owned());
     followed.hosts.push("mirror.example.org:80".to_owned());

@@ -160,7 +160,7 @@ fn k_04_a_sandbox_stage_without_a_policy_does_not_run() {
     file.policy = None;
     let around = Around::new([]);
     let done = around.call_of("kit", &file, json!({}));
-    assert_eq!(code(&done), Code::InterpreterMismatch);
+    assert_eq!(code(&done), Code::InvalidPlan);
 }
 
 #[test]

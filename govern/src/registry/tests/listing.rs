@@ -1,5 +1,6 @@
 //! `skill list`, `list --since`, `skill show`, the counter of unknown tools (K-23, K-24, K-326, K-375).
 
+use hydrant_plan::{ProgramOut, Stage};
 use serde_json::json;
 
 use crate::failure::Code;
@@ -198,8 +199,14 @@ fn k_178_code_files_stay_while_a_skill_names_them() {
     let bytes = b"print(2)\n".to_vec();
     let digest = crate::digest::of_bytes(&bytes);
     let mut operation = python("run", "");
-    operation["stages"][0]["program"] = json!({"file": {"name": "run.py", "digest": digest}});
-    let skill = moltbook(vec![operation]);
+    operation["stages"][0]["program"] = json!({"file": {"name": "run.py", "digest": null}});
+    let mut skill = moltbook(vec![operation]);
+    if let Stage::Sandbox(stage) = &mut skill.operations[0].operation.stages[0] {
+        stage.program = ProgramOut::File {
+            name: "run.py".to_owned(),
+            digest: Some(digest.clone()),
+        };
+    }
     let files = [CodeFile {
         name: "run.py".to_owned(),
         bytes: bytes.clone(),

@@ -6,7 +6,7 @@ use crate::chain::Event;
 use crate::failure::Code;
 use crate::registry::approvals::Status;
 use crate::registry::testing::{
-    Home, SOURCE, Setting, checked, get, moltbook, post, python, unknown_tool, unusable,
+    Home, SOURCE, Setting, checked, checked_by, get, moltbook, post, python, unknown_tool, unusable,
 };
 use crate::registry::{CapabilityStatus, NewSkill, Who, load, unload};
 
@@ -166,6 +166,39 @@ fn k_372_a_reload_keeps_the_grants_of_what_is_the_same() {
             "approval-requested"
         ]
     );
+}
+
+#[test]
+fn another_version_of_the_mapping_supersedes_once_and_says_so() {
+    let home = Home::new();
+    let around = Setting::default();
+    let operations = || vec![get("one"), get("two")];
+    let first = home.load(&moltbook(operations()), &around);
+    let id = first.capabilities[0].approval_id.clone().unwrap();
+    home.approve(&id, None).unwrap();
+    // What the older version stored is there: it lists, and its grant holds.
+    let home = home.reopen();
+    assert!(home.find("moltbook", "one").unwrap().usable().is_ok());
+    assert!(home.call("one", "s-1", &around).is_ok());
+
+    let newer = checked_by("2", "moltbook", SOURCE, operations());
+    let second = home.load(&newer, &around);
+    assert_eq!(second.delta.changed, ["one", "two"]);
+    assert_eq!(home.show(&id).approval.status, Status::Superseded);
+    let told: Vec<_> = second
+        .diagnostics
+        .iter()
+        .filter(|diagnostic| diagnostic.code == Code::ApprovalStale)
+        .collect();
+    assert_eq!(told.len(), 1, "{:?}", second.diagnostics);
+    assert!(told[0].message.contains("one, two"), "{}", told[0].message);
+    let again = second.capabilities[0].approval_id.clone().unwrap();
+    home.approve(&again, None).unwrap();
+
+    let third = home.load(&newer, &around);
+    assert_eq!(third.delta.unchanged, ["one", "two"]);
+    assert!(third.diagnostics.is_empty(), "{:?}", third.diagnostics);
+    assert!(home.call("one", "s-1", &around).is_ok());
 }
 
 #[test]

@@ -13,10 +13,10 @@ use serde_json::Value;
 
 use super::{CallFiles, Fill, FilledRequest, Inputs, Schemas, http_request};
 use crate::failure::{Code, Failure};
-use hydrant_plan::{HttpStage, Operation, Skill, Stage};
+use hydrant_plan::{HttpStage, JudgedOperation, Stage};
 
 /// An operation of one of the skills.
-pub(crate) fn operation(skill: &str, id: &str) -> Operation {
+pub(crate) fn operation(skill: &str, id: &str) -> JudgedOperation {
     let text = match skill {
         "moltbook" => include_str!("answers/moltbook.json"),
         "books" => include_str!("answers/books.json"),
@@ -25,16 +25,17 @@ pub(crate) fn operation(skill: &str, id: &str) -> Operation {
         "pages" => include_str!("answers/pages.json"),
         other => panic!("no skill {other}"),
     };
-    let skill: Skill = serde_json::from_str(text).unwrap();
-    skill
-        .operations
+    let skill: Value = serde_json::from_str(text).unwrap();
+    let operations: Vec<JudgedOperation> =
+        serde_json::from_value(skill["operations"].clone()).unwrap();
+    operations
         .into_iter()
         .find(|operation| operation.id == id)
         .unwrap_or_else(|| panic!("no operation {id}"))
 }
 
 /// Its first stage.
-pub(crate) fn http_stage(operation: &Operation) -> &HttpStage {
+pub(crate) fn http_stage(operation: &JudgedOperation) -> &HttpStage {
     match operation.stages.first() {
         Some(Stage::Http(stage)) => stage,
         _ => panic!("no HTTP stage"),
@@ -42,7 +43,7 @@ pub(crate) fn http_stage(operation: &Operation) -> &HttpStage {
 }
 
 /// As of a call that is the first.
-pub(crate) fn validate(operation: &Operation, params: &Value) -> Result<Inputs, Failure> {
+pub(crate) fn validate(operation: &JudgedOperation, params: &Value) -> Result<Inputs, Failure> {
     super::validate(&Schemas::default(), operation, &params.clone().into())
 }
 
@@ -57,7 +58,7 @@ fn requested(skill: &str, id: &str, params: Value) -> Result<FilledRequest, Fail
 }
 
 fn requested_with(
-    operation: &Operation,
+    operation: &JudgedOperation,
     params: Value,
     files: &CallFiles,
 ) -> Result<FilledRequest, Failure> {
@@ -66,7 +67,7 @@ fn requested_with(
 }
 
 fn filled(
-    operation: &Operation,
+    operation: &JudgedOperation,
     inputs: &Inputs,
     files: &CallFiles,
 ) -> Result<FilledRequest, Failure> {

@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use super::Assembled;
 use crate::diagnostic::excerpt;
 use crate::model::{Body, JsonMember, JsonNode, Operation, Pair, Segments, Stage};
 
 /// Makes `other` an example of `operation`: what it has more are optional inputs, what it lacks is optional.
-pub(super) fn absorb(operation: &mut Operation, other: &Operation) {
+pub(super) fn absorb(assembled: &mut Assembled, other: &Operation) {
+    let has_declared_inputs = assembled.has_declared_inputs;
+    let operation = &mut assembled.operation;
     operation.examples.extend(other.examples.iter().cloned());
     if operation.output_schema.is_none() {
         operation.output_schema.clone_from(&other.output_schema);
@@ -19,7 +22,7 @@ pub(super) fn absorb(operation: &mut Operation, other: &Operation) {
         }
     }
     // An operation that declares its inputs takes no more of them.
-    if operation.has_declared_inputs {
+    if has_declared_inputs {
         return;
     }
     let (Some(Stage::Http(own)), Some(Stage::Http(theirs))) =

@@ -19,44 +19,12 @@ use crate::model::{
     Body, Encoding, JsonMember, JsonNode, MultipartPart, PartValue, PieceOut, Segments,
 };
 
-/// How a body reads (K-236).
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum ReadableBody {
-    /// Text.
-    Text(String),
-    /// Parts: name, and value or file.
-    Multipart(Vec<(String, ReadablePart)>),
-}
-
-/// How a part of a multipart body reads.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum ReadablePart {
-    Value(String),
-    File(String),
-}
-
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
 
 impl Assembly<'_> {
     /// The body of a request, with the content type it gets unless the document sets one.
-    pub(super) fn body(
-        &mut self,
-        draft: &HttpDraft,
-        heading: &mut Heading,
-    ) -> Option<(Body, ReadableBody)> {
-        // A literal that is replaced must not be shown; one that was replaced elsewhere is not in this text.
-        let before = std::mem::take(&mut self.replaced);
-        let body = self.body_of(draft, heading);
-        self.replaced |= before;
-        body
-    }
-
-    fn body_of(
-        &mut self,
-        draft: &HttpDraft,
-        heading: &mut Heading,
-    ) -> Option<(Body, ReadableBody)> {
+    pub(super) fn body(&mut self, draft: &HttpDraft, heading: &mut Heading) -> Option<Body> {
         let Some(body) = &draft.body else {
             return self.absent_body(draft, heading);
         };
@@ -64,9 +32,9 @@ impl Assembly<'_> {
             BodyDraft::Pieces(pieces) => self.pieces(pieces, draft, heading),
             BodyDraft::Json(json) => {
                 heading.default_header("Content-Type", JSON);
-                let (mut node, shown) = self.json_body(json.clone());
+                let mut node = self.json_body(json.clone());
                 self.add_unplaced(&mut node);
-                (Body::Json(node), ReadableBody::Text(shown))
+                Body::Json(node)
             }
             BodyDraft::Form(pairs) => {
                 heading.default_header("Content-Type", FORM);
@@ -74,7 +42,7 @@ impl Assembly<'_> {
                     .iter()
                     .map(|(name, value)| Carrier::Form.plain(name, value))
                     .collect();
-                self.form(&raw, None)
+                self.form(&raw)
             }
             BodyDraft::Multipart(parts) => self.multipart(parts),
             BodyDraft::Input {
@@ -87,11 +55,7 @@ impl Assembly<'_> {
     }
 
     /// K-204: what a structured operation without a body sends.
-    fn absent_body(
-        &mut self,
-        draft: &HttpDraft,
-        heading: &mut Heading,
-    ) -> Option<(Body, ReadableBody)> {
+    fn absent_body(&mut self, draft: &HttpDraft, heading: &mut Heading) -> Option<Body> {
         if matches!(draft.method.as_str(), "GET" | "HEAD" | "DELETE") {
             return None;
         }
@@ -113,17 +77,12 @@ impl Assembly<'_> {
             example: None,
         });
         heading.default_header("Content-Type", JSON);
-        let readable = ReadableBody::Text(format!("{{{name}}}"));
         let media = Media::Json;
-        Some((Body::Input { name, media }, readable))
+        Some(Body::Input { name, media })
     }
 
     /// K-204: declared inputs that have no other place.
-    fn unplaced_body(
-        &mut self,
-        media: Media,
-        heading: &mut Heading,
-    ) -> Option<(Body, ReadableBody)> {
+    fn unplaced_body(&mut self, media: Media, heading: &mut Heading) -> Option<Body> {
         let names = self.inputs.unplaced();
         if names.is_empty() {
             return None;
@@ -142,11 +101,7 @@ impl Assembly<'_> {
                         value: Some(Segments::input(name.clone(), Encoding::Form)),
                     })
                     .collect();
-                let shown: Vec<String> = names
-                    .iter()
-                    .map(|name| format!("{}={{{name}}}", encode::form(&wire(name))))
-                    .collect();
-                (Body::Form(pairs), ReadableBody::Text(shown.join("&")))
+                Body::Form(pairs)
             }
             Media::Multipart => {
                 let parts = names
@@ -158,11 +113,7 @@ impl Assembly<'_> {
                         filename: None,
                     })
                     .collect();
-                let shown = names
-                    .iter()
-                    .map(|name| (wire(name), ReadablePart::Value(format!("{{{name}}}"))))
-                    .collect();
-                (Body::Multipart(parts), ReadableBody::Multipart(shown))
+                Body::Multipart(parts)
             }
             Media::Json | Media::Text | Media::File => {
                 heading.default_header("Content-Type", JSON);
@@ -173,9 +124,7 @@ impl Assembly<'_> {
                         value: JsonNode::Input(name.clone()),
                     })
                     .collect();
-                // K-212: the whole input, as the manifest writes it.
-                let readable = ReadableBody::Text("input-json".to_owned());
-                (Body::Json(JsonNode::Object(members)), readable)
+                Body::Json(JsonNode::Object(members))
             }
         })
     }
@@ -213,8 +162,7 @@ impl Assembly<'_> {
         media: Media,
         content_type: Option<&str>,
         heading: &mut Heading,
-    ) -> (Body, ReadableBody) {
-        let readable = ReadableBody::Text(format!("{{{name}}}"));
+    ) -> Body {
         let default = match media {
             Media::Json => Some(JSON),
             Media::Form => Some(FORM),
@@ -233,7 +181,7 @@ impl Assembly<'_> {
                 name,
                 r#use: FileUse::Verbatim,
             };
-            return (Body::Pieces(vec![piece]), readable);
+            return Body::Pieces(vec![piece]);
         }
         let name = self.inputs.add(Wish {
             name,
@@ -243,15 +191,10 @@ impl Assembly<'_> {
             need: Need::Optional,
             example: None,
         });
-        (Body::Input { name, media }, readable)
+        Body::Input { name, media }
     }
 
-    fn pieces(
-        &mut self,
-        pieces: &[Piece],
-        draft: &HttpDraft,
-        heading: &mut Heading,
-    ) -> (Body, ReadableBody) {
+    fn pieces(&mut self, pieces: &[Piece], draft: &HttpDraft, heading: &mut Heading) -> Body {
         let is_text = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Encoded(_));
         if !pieces.iter().all(is_text) {
             return self.raw_pieces(pieces);
@@ -263,7 +206,7 @@ impl Assembly<'_> {
             .iter()
             .any(|piece| matches!(piece, Piece::Encoded(_)))
         {
-            return self.form(&encoded_pairs(pieces), None);
+            return self.form(&encoded_pairs(pieces));
         }
         let mut text = Template::default();
         for piece in pieces {
@@ -281,15 +224,9 @@ impl Assembly<'_> {
                 if !is_command {
                     heading.default_header("Content-Type", JSON);
                 }
-                let (mut node, shown) = self.json_body(json);
+                let mut node = self.json_body(json);
                 self.add_unplaced(&mut node);
-                // K-236: a JSON body keeps its own spelling.
-                let shown = if self.replaced {
-                    shown
-                } else {
-                    scanned.display()
-                };
-                return (Body::Json(node), ReadableBody::Text(shown));
+                return Body::Json(node);
             }
         }
         if looks_json && is_sketch(&text) {
@@ -309,7 +246,7 @@ impl Assembly<'_> {
                 if !is_command {
                     heading.default_header("Content-Type", FORM);
                 }
-                return self.form(&raw, Some(&text));
+                return self.form(&raw);
             }
         }
         let place = if looks_json {
@@ -319,27 +256,15 @@ impl Assembly<'_> {
         };
         let text = self.with_constants(&scan(&text, place));
         let segments = self.segments(&text, Encoding::None, Position::Body(""), None, as_it_is);
-        let shown = segments.display();
-        (Body::Text(segments), ReadableBody::Text(shown))
+        Body::Text(segments)
     }
 
-    /// Form pairs; `text` is how the document writes them.
-    fn form(&mut self, raw: &[RawPair], text: Option<&Template>) -> (Body, ReadableBody) {
-        let pairs = self.pairs(raw, Carrier::Form);
-        let shown = match text.filter(|_| !self.replaced) {
-            Some(text) => scan(text, Place::Value).display(),
-            None => {
-                let shown: Vec<&str> = pairs.iter().map(|pair| pair.readable.as_str()).collect();
-                shown.join("&")
-            }
-        };
-        let body = Body::Form(pairs.into_iter().map(|pair| pair.pair).collect());
-        (body, ReadableBody::Text(shown))
+    fn form(&mut self, raw: &[RawPair]) -> Body {
+        Body::Form(self.pairs(raw, Carrier::Form))
     }
 
     /// A body with files in it, or with what the stage before puts out.
-    fn raw_pieces(&mut self, pieces: &[Piece]) -> (Body, ReadableBody) {
-        let mut shown = String::new();
+    fn raw_pieces(&mut self, pieces: &[Piece]) -> Body {
         let pieces = pieces
             .iter()
             .map(|piece| match piece {
@@ -350,25 +275,19 @@ impl Assembly<'_> {
                     };
                     let text = self.with_constants(&scan(text, Place::Value));
                     let segments = self.segments(&text, enc, Position::Body(""), None, literal);
-                    shown.push_str(&segments.display());
                     PieceOut::Text(segments)
                 }
                 Piece::File { name, how } => {
                     let name = self.file(name);
-                    shown.push('@');
-                    shown.push_str(&name);
                     PieceOut::File { name, r#use: *how }
                 }
-                Piece::Previous(how) => {
-                    shown.push_str("@-");
-                    PieceOut::Previous { r#use: *how }
-                }
+                Piece::Previous(how) => PieceOut::Previous { r#use: *how },
             })
             .collect();
-        (Body::Pieces(pieces), ReadableBody::Text(shown))
+        Body::Pieces(pieces)
     }
 
-    fn multipart(&mut self, parts: &[MultipartDraft]) -> (Body, ReadableBody) {
+    fn multipart(&mut self, parts: &[MultipartDraft]) -> Body {
         let raw: Vec<RawPair> = parts
             .iter()
             .map(|part| RawPair {
@@ -380,47 +299,22 @@ impl Assembly<'_> {
             })
             .collect();
         let texts = self.pairs(&raw, Carrier::Parts);
-        let mut shown = Vec::new();
         let parts = parts
             .iter()
             .zip(texts)
-            .map(|(part, text)| {
-                let (value, readable) = match &part.content {
-                    PartContent::Text(_) => {
-                        let segments = text.pair.value.unwrap_or_default();
-                        let value = text
-                            .readable
-                            .split_once('=')
-                            .map(|(_, value)| value.to_owned())
-                            .unwrap_or_default();
-                        (PartValue::Text(segments), ReadablePart::Value(value))
-                    }
-                    PartContent::File(name) => {
-                        let name = self.file(name);
-                        (PartValue::File(name.clone()), ReadablePart::File(name))
-                    }
-                    PartContent::TextOfFile(name) => {
-                        let name = self.file(name);
-                        (
-                            PartValue::TextOfFile(name.clone()),
-                            ReadablePart::File(name),
-                        )
-                    }
-                    PartContent::Previous => (
-                        PartValue::Previous(true),
-                        ReadablePart::File("-".to_owned()),
-                    ),
-                };
-                shown.push((part.name.clone(), readable));
-                MultipartPart {
-                    name: part.name.clone(),
-                    value,
-                    content_type: part.content_type.clone(),
-                    filename: part.filename.clone(),
-                }
+            .map(|(part, text)| MultipartPart {
+                name: part.name.clone(),
+                value: match &part.content {
+                    PartContent::Text(_) => PartValue::Text(text.value.unwrap_or_default()),
+                    PartContent::File(name) => PartValue::File(self.file(name)),
+                    PartContent::TextOfFile(name) => PartValue::TextOfFile(self.file(name)),
+                    PartContent::Previous => PartValue::Previous(true),
+                },
+                content_type: part.content_type.clone(),
+                filename: part.filename.clone(),
             })
             .collect();
-        (Body::Multipart(parts), ReadableBody::Multipart(shown))
+        Body::Multipart(parts)
     }
 
     /// K-207: a file of the call, by its name; one that is a variable is called so.

@@ -3,7 +3,7 @@
 use super::cookies::{self, Cookie};
 use super::credential;
 use super::encode;
-use super::pairs::{Assembled, Carrier, RawPair, RawValue};
+use super::pairs::{Carrier, RawPair, RawValue};
 use super::placeholder::{Place, scan};
 use super::resolve::{Assembly, Position, as_it_is};
 use super::secrets;
@@ -51,7 +51,7 @@ pub(super) struct Heading {
     pub(super) cookies: Vec<Pair>,
     pub(super) basic: Option<Basic>,
     /// Query pairs that carry a credential, not yet assembled.
-    pub(super) query: Vec<Assembled>,
+    pub(super) query: Vec<Pair>,
 }
 
 impl Heading {
@@ -342,13 +342,9 @@ impl Assembly<'_> {
                     }
                 }
                 self.note_auth(SecretKind::Query, name, &segments);
-                let encoded = encode::query(name);
-                heading.query.push(Assembled {
-                    readable: format!("{encoded}={}", segments.display()),
-                    pair: Pair {
-                        name: Segments::literal(encoded),
-                        value: Some(segments),
-                    },
+                heading.query.push(Pair {
+                    name: Segments::literal(encode::query(name)),
+                    value: Some(segments),
                 });
             }
             AuthDraft::Cookie { name, value } => {

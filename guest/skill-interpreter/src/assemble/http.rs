@@ -1,12 +1,11 @@
 //! Requests: the parts put together, and declared inputs put in their places (K-196, K-204, K-207).
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use super::body::{ReadableBody, ReadablePart};
 use super::encode;
 use super::headers::Heading;
 use super::inputs::{Need, Wish};
-use super::pairs::{Assembled, Carrier, RawPair, split};
+use super::pairs::{Carrier, RawPair, split};
 use super::placeholder::{Place, scan};
 use super::resolve::{Assembly, Position, as_it_is};
 use super::url::{Address, Target};
@@ -59,14 +58,6 @@ impl Assembly<'_> {
             ));
         }
         let output_file = draft.output.as_ref().map(|output| self.output_file(output));
-        let readable = readable(
-            url_input.as_deref(),
-            &url,
-            &query,
-            &draft.method,
-            &heading,
-            body.as_ref().map(|(_, readable)| readable),
-        );
         let stage = HttpStage {
             method: draft.method.clone(),
             url,
@@ -75,17 +66,16 @@ impl Assembly<'_> {
                 None => Vec::new(),
             },
             url_input,
-            query: query.into_iter().map(|assembled| assembled.pair).collect(),
+            query,
             headers: heading.headers,
             removed_headers: heading.removed,
             cookies: heading.cookies,
             basic: heading.basic,
             auth: self.auth.clone(),
-            body: body.map(|(body, _)| body),
+            body,
             follow: draft.follow,
             limits: draft.limits,
             output_file,
-            readable,
         };
         Ok(Request { stage, is_derived })
     }
@@ -109,13 +99,6 @@ impl Assembly<'_> {
                 None => failure("there is no URL"),
             });
         }
-        let hosts: Vec<String> = self
-            .context
-            .domains
-            .iter()
-            .map(|domain| format!("{}:443", domain.to_ascii_lowercase()))
-            .collect();
-        self.hosts.extend(hosts);
         Ok(self.inputs.add(Wish {
             name: "url",
             place: "path",
@@ -129,7 +112,7 @@ impl Assembly<'_> {
     /// K-182, K-204: declared inputs that say where they go, but for path and body.
     fn placed_inputs(
         &mut self,
-        query: &mut Vec<Assembled>,
+        query: &mut Vec<Pair>,
         heading: &mut Heading,
     ) -> Result<(), Failure> {
         let Some(declared) = &self.declaration.input else {
@@ -163,7 +146,7 @@ impl Assembly<'_> {
         Ok(())
     }
 
-    fn query_input(&self, input: &str, wire_name: &str, style: Option<Style>) -> Assembled {
+    fn query_input(&self, input: &str, wire_name: &str, style: Option<Style>) -> Pair {
         // K-182: the default of a query is `form`, exploded.
         let is_many = self
             .declaration
@@ -172,13 +155,9 @@ impl Assembly<'_> {
             .and_then(|declared| declared.schema.get("properties")?.get(input)?.get("type"))
             .is_some_and(|kind| kind == "array" || kind == "object");
         let style = style.or(is_many.then_some(Style::FormExplode));
-        let name = encode::query(wire_name);
-        Assembled {
-            readable: format!("{name}={{{input}}}"),
-            pair: Pair {
-                name: Segments::literal(name),
-                value: Some(one_input(input, Encoding::Query, style)),
-            },
+        Pair {
+            name: Segments::literal(encode::query(wire_name)),
+            value: Some(one_input(input, Encoding::Query, style)),
         }
     }
 
@@ -228,66 +207,4 @@ fn raw_query(query: &[QueryDraft]) -> Vec<RawPair> {
             QueryDraft::Pair { name, value } => vec![Carrier::Query.plain(name, value)],
         })
         .collect()
-}
-
-/// K-236: what is empty is left out.
-fn readable(
-    url_input: Option<&str>,
-    url: &Segments,
-    query: &[Assembled],
-    method: &str,
-    heading: &Heading,
-    body: Option<&ReadableBody>,
-) -> Map<String, Value> {
-    let mut params = Map::new();
-    let mut text = match url_input {
-        Some(input) => format!("{{{input}}}"),
-        None => url.display(),
-    };
-    for (index, pair) in query.iter().enumerate() {
-        text.push(if index == 0 { '?' } else { '&' });
-        text.push_str(&pair.readable);
-    }
-    params.insert("url".to_owned(), text.into());
-    params.insert("method".to_owned(), method.into());
-    let mut headers: Map<String, Value> = Map::new();
-    for header in &heading.headers {
-        let value = header.value.display();
-        let value = match headers.get(&header.name).and_then(Value::as_str) {
-            Some(before) => format!("{before}, {value}"),
-            None => value,
-        };
-        headers.insert(header.name.clone(), value.into());
-    }
-    if !heading.cookies.is_empty() {
-        let cookies: Vec<String> = heading
-            .cookies
-            .iter()
-            .map(|cookie| match &cookie.value {
-                Some(value) => format!("{}={}", cookie.name.display(), value.display()),
-                None => cookie.name.display(),
-            })
-            .collect();
-        headers.insert("Cookie".to_owned(), cookies.join("; ").into());
-    }
-    if !headers.is_empty() {
-        params.insert("headers".to_owned(), headers.into());
-    }
-    match body {
-        Some(ReadableBody::Text(text)) if !text.is_empty() => {
-            params.insert("body".to_owned(), text.as_str().into());
-        }
-        Some(ReadableBody::Multipart(parts)) => {
-            let parts: Vec<Value> = parts
-                .iter()
-                .map(|(name, part)| match part {
-                    ReadablePart::Value(value) => json!({"name": name, "value": value}),
-                    ReadablePart::File(file) => json!({"name": name, "file": file}),
-                })
-                .collect();
-            params.insert("multipart".to_owned(), parts.into());
-        }
-        _ => {}
-    }
-    params
 }

@@ -10,9 +10,6 @@ use super::secrets;
 use crate::draft::{JsonDraft, Part, Template};
 use crate::model::{Encoding, JsonMember, JsonNode, SecretKind, Segments};
 
-/// A value, and how it reads as JSON text (K-236).
-pub(super) type Shown = (JsonNode, String);
-
 /// What is within a value.
 #[derive(Debug, Clone, Copy, Default)]
 struct Holds {
@@ -35,17 +32,17 @@ impl Holds {
 
 impl Assembly<'_> {
     /// The whole body.
-    pub(super) fn json_body(&mut self, draft: JsonDraft) -> Shown {
+    pub(super) fn json_body(&mut self, draft: JsonDraft) -> JsonNode {
         match self.prepared(draft) {
             JsonDraft::Object(members) => {
                 let members = members
                     .into_iter()
-                    .map(|(key, value)| {
-                        let node = self.member(&key, &value);
-                        (key, node)
+                    .map(|(key, value)| JsonMember {
+                        value: self.member(&key, &value),
+                        key,
                     })
                     .collect();
-                object(members)
+                JsonNode::Object(members)
             }
             other => self.fixed("", &other),
         }
@@ -97,7 +94,7 @@ impl Assembly<'_> {
     }
 
     /// A member of the body's object.
-    fn member(&mut self, key: &str, value: &JsonDraft) -> Shown {
+    fn member(&mut self, key: &str, value: &JsonDraft) -> JsonNode {
         let holds = self.holds(key, value);
         if holds.secret || holds.mixture {
             return self.fixed(key, value);
@@ -110,7 +107,7 @@ impl Assembly<'_> {
                 _ => json!({}),
             };
             let input = self.input(variable, Position::Body(key), Some(key), schema);
-            return (JsonNode::Input(input), shown(value));
+            return JsonNode::Input(input);
         }
         if self.inputs.are_declared() && !self.inputs.is_declared(key) {
             return self.fixed(key, value);
@@ -123,14 +120,14 @@ impl Assembly<'_> {
             need: Need::Required,
             example: (!holds.variable).then(|| plain(value)),
         });
-        (JsonNode::Input(input), shown(value))
+        JsonNode::Input(input)
     }
 
     /// A value that stays as it is written, but for its variables and what may be a credential.
-    fn fixed(&mut self, field: &str, value: &JsonDraft) -> Shown {
+    fn fixed(&mut self, field: &str, value: &JsonDraft) -> JsonNode {
         match value {
             JsonDraft::Value(Value::String(text)) => self.literal_leaf(field, text),
-            JsonDraft::Value(constant) => (JsonNode::Value(constant.clone()), constant.to_string()),
+            JsonDraft::Value(constant) => JsonNode::Value(constant.clone()),
             JsonDraft::Any(text) | JsonDraft::Text(text) => {
                 if let Some(variable) = text.as_variable()
                     && !self.is_secret(variable, Position::Body(field))
@@ -140,35 +137,34 @@ impl Assembly<'_> {
                         _ => json!({}),
                     };
                     let input = self.input(variable, Position::Body(field), None, schema);
-                    return (JsonNode::Input(input), shown(value));
+                    return JsonNode::Input(input);
                 }
-                let segments = self.segments(
+                JsonNode::Text(self.segments(
                     text,
                     Encoding::JsonString,
                     Position::Body(field),
                     None,
                     escaped,
-                );
-                let shown = format!("\"{}\"", segments.display());
-                (JsonNode::Text(segments), shown)
+                ))
             }
             JsonDraft::Array(items) => {
-                let (nodes, texts): (Vec<_>, Vec<_>) =
-                    items.iter().map(|item| self.fixed(field, item)).unzip();
-                (JsonNode::Array(nodes), format!("[{}]", texts.join(",")))
+                JsonNode::Array(items.iter().map(|item| self.fixed(field, item)).collect())
             }
             JsonDraft::Object(members) => {
                 let members = members
                     .iter()
-                    .map(|(key, value)| (key.clone(), self.fixed(key, value)))
+                    .map(|(key, value)| JsonMember {
+                        key: key.clone(),
+                        value: self.fixed(key, value),
+                    })
                     .collect();
-                object(members)
+                JsonNode::Object(members)
             }
         }
     }
 
     /// K-193, K-202: a literal string.
-    fn literal_leaf(&mut self, field: &str, text: &str) -> Shown {
+    fn literal_leaf(&mut self, field: &str, text: &str) -> JsonNode {
         let secret = self.replace_by_look(text, SecretKind::Body).or_else(|| {
             secrets::is_secret_field(field)
                 .then(|| credential::in_secret_field(text))
@@ -178,12 +174,9 @@ impl Assembly<'_> {
                 })
         });
         if let Some(secret) = secret {
-            let segments = Segments::secret(secret, Encoding::JsonString);
-            let shown = format!("\"{}\"", segments.display());
-            return (JsonNode::Text(segments), shown);
+            return JsonNode::Text(Segments::secret(secret, Encoding::JsonString));
         }
         if secrets::is_secret_field(field) {
-            self.replaced = true;
             let input = self.inputs.add(Wish {
                 name: field,
                 place: "body",
@@ -192,10 +185,9 @@ impl Assembly<'_> {
                 need: Need::Required,
                 example: None,
             });
-            let shown = format!("\"{{{input}}}\"");
-            return (JsonNode::Input(input), shown);
+            return JsonNode::Input(input);
         }
-        (JsonNode::Value(text.into()), Value::from(text).to_string())
+        JsonNode::Value(text.into())
     }
 
     fn holds(&self, field: &str, value: &JsonDraft) -> Holds {
@@ -233,22 +225,6 @@ impl Assembly<'_> {
             }
         }
     }
-}
-
-fn object(members: Vec<(String, Shown)>) -> Shown {
-    let mut text = String::from("{");
-    let mut nodes = Vec::with_capacity(members.len());
-    for (key, (value, shown)) in members {
-        if text.len() > 1 {
-            text.push(',');
-        }
-        text.push_str(&Value::from(key.as_str()).to_string());
-        text.push(':');
-        text.push_str(&shown);
-        nodes.push(JsonMember { key, value });
-    }
-    text.push('}');
-    (JsonNode::Object(nodes), text)
 }
 
 /// K-199: the schema of what a document has in the place of an input.
@@ -289,26 +265,6 @@ fn plain(value: &JsonDraft) -> Value {
             .collect::<Map<_, _>>()
             .into(),
         _ => Value::Null,
-    }
-}
-
-/// How a value without secrets reads.
-fn shown(value: &JsonDraft) -> String {
-    match value {
-        JsonDraft::Value(value) => value.to_string(),
-        JsonDraft::Any(text) => text.display(),
-        JsonDraft::Text(text) => Value::from(text.display()).to_string(),
-        JsonDraft::Array(items) => {
-            let items: Vec<String> = items.iter().map(shown).collect();
-            format!("[{}]", items.join(","))
-        }
-        JsonDraft::Object(members) => {
-            let members: Vec<String> = members
-                .iter()
-                .map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), shown(value)))
-                .collect();
-            format!("{{{}}}", members.join(","))
-        }
     }
 }
 

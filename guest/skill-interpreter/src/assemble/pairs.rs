@@ -111,16 +111,9 @@ pub(super) fn split(template: &Template) -> Vec<RawPair> {
     pairs
 }
 
-/// A pair, and how it reads (K-236).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Assembled {
-    pub(super) pair: Pair,
-    pub(super) readable: String,
-}
-
 impl Assembly<'_> {
     /// Pairs to segments and inputs.
-    pub(super) fn pairs(&mut self, raw: &[RawPair], carrier: Carrier) -> Vec<Assembled> {
+    pub(super) fn pairs(&mut self, raw: &[RawPair], carrier: Carrier) -> Vec<Pair> {
         // A name that occurs twice names no input.
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
         for pair in raw {
@@ -135,7 +128,7 @@ impl Assembly<'_> {
             .collect()
     }
 
-    fn pair(&mut self, raw: &RawPair, carrier: Carrier, once: bool) -> Assembled {
+    fn pair(&mut self, raw: &RawPair, carrier: Carrier, once: bool) -> Pair {
         let enc = carrier.encoding();
         let key = raw
             .name
@@ -151,11 +144,7 @@ impl Assembly<'_> {
             super::resolve::as_it_is,
         );
         let Some(value) = &raw.value else {
-            let readable = name.display();
-            return Assembled {
-                pair: Pair { name, value: None },
-                readable,
-            };
+            return Pair { name, value: None };
         };
         let template = self.with_constants(&scan(value.template(), Place::Value));
         let sent: fn(&str) -> String = match (value, carrier) {
@@ -164,42 +153,21 @@ impl Assembly<'_> {
             (RawValue::Plain(_), Carrier::Form) => encode::form,
             (RawValue::Plain(_), Carrier::Parts) => super::resolve::as_it_is,
         };
-        let literal = template.as_literal();
-        let (segments, readable) = match (literal, key.as_deref().filter(|_| once)) {
-            (Some(text), key) => {
+        let key = key.as_deref().filter(|_| once);
+        let segments = match template.as_literal() {
+            Some(text) => {
                 let plain = match value {
                     RawValue::Sent(_) => encode::decode_form(&text),
                     RawValue::Plain(_) => text.clone(),
                 };
-                let before = std::mem::take(&mut self.replaced);
-                let segments = self.literal_pair(key, &plain, carrier);
-                let is_hidden = self.replaced;
-                self.replaced |= before;
-                let segments = segments.unwrap_or_else(|| Segments::literal(sent(&text)));
-                let readable = if is_hidden {
-                    segments.display()
-                } else {
-                    sent(&text)
-                };
-                (segments, readable)
+                self.literal_pair(key, &plain, carrier)
+                    .unwrap_or_else(|| Segments::literal(sent(&text)))
             }
-            (None, key) => {
-                let readable = template.display();
-                let segments = self.segments(&template, enc, position, key, sent);
-                let readable = if segments.has_secret() {
-                    segments.display()
-                } else {
-                    readable
-                };
-                (segments, readable)
-            }
+            None => self.segments(&template, enc, position, key, sent),
         };
-        Assembled {
-            readable: format!("{}={readable}", name.display()),
-            pair: Pair {
-                name,
-                value: Some(segments),
-            },
+        Pair {
+            name,
+            value: Some(segments),
         }
     }
 
@@ -236,7 +204,6 @@ impl Assembly<'_> {
         }
         let (schema, need) = if field.is_some() {
             // K-202
-            self.replaced = true;
             (json!({"type": "string", "writeOnly": true}), Need::Required)
         } else {
             let mut schema = scalar();

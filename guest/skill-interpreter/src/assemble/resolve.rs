@@ -59,8 +59,6 @@ pub(super) struct Assembly<'a> {
     pub(super) inputs: Inputs,
     /// By name; the first place counts.
     pub(super) secrets: BTreeMap<String, SecretKind>,
-    /// `host:port`, sorted.
-    pub(super) hosts: std::collections::BTreeSet<String>,
     pub(super) read: Vec<String>,
     pub(super) write: Vec<String>,
     /// K-101: the endpoint of the first request.
@@ -69,8 +67,6 @@ pub(super) struct Assembly<'a> {
     pub(super) auth: Option<AuthOut>,
     /// Whether a header of its own carries the key, so that a nameless `Authorization` is another credential.
     pub(super) has_key_header: bool,
-    /// Whether a literal was replaced by a secret, so that the author's text must not be shown.
-    pub(super) replaced: bool,
 }
 
 impl<'a> Assembly<'a> {
@@ -87,13 +83,11 @@ impl<'a> Assembly<'a> {
             diagnostics,
             inputs: Inputs::new(declaration.input.as_ref()),
             secrets: BTreeMap::new(),
-            hosts: std::collections::BTreeSet::new(),
             read: Vec::new(),
             write: Vec::new(),
             endpoint: None,
             auth: None,
             has_key_header: false,
-            replaced: false,
         }
     }
 
@@ -164,7 +158,6 @@ impl<'a> Assembly<'a> {
                 format!("a literal credential was dropped; the secret {name} takes its place"),
             );
         }
-        self.replaced = true;
         self.need_secret(&name, kind);
         name
     }

@@ -7,7 +7,7 @@ use super::resolve::{Assembly, Position, as_it_is};
 use super::secrets;
 use crate::draft::{Package, Part, Program, SandboxDraft, Spelling, Template, Trust, Variable};
 use crate::failure::Code;
-use crate::model::{Encoding, ProgramOut, SandboxStage, SecretKind, Segments};
+use crate::model::{Encoding, Fetches, ProgramOut, SandboxStage, SecretKind, Segments};
 
 /// K-131: names that steer the shell or the loader.
 const STEERING: [&str; 8] = [
@@ -68,6 +68,15 @@ impl Assembly<'_> {
             stdin,
             env_inputs,
             packages,
+            fetches: match &draft.trust {
+                Trust::Installer => Fetches::Installs,
+                Trust::Download { .. } => Fetches::RunsDownloaded,
+                _ => Fetches::Nothing,
+            },
+            constructs: match &draft.trust {
+                Trust::Script { constructs } => constructs.clone(),
+                _ => Vec::new(),
+            },
             tools,
             declared_runtime: draft.declared_runtime.clone(),
         }

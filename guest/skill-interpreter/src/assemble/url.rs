@@ -6,20 +6,19 @@ use ::url::Url;
 
 use super::Endpoint;
 use super::encode;
-use super::pairs::{Assembled, Carrier, RawPair, split};
+use super::pairs::{Carrier, RawPair, split};
 use super::placeholder::{Place, scan};
 use super::resolve::{Assembly, Position};
 use super::url_parts::{
-    authority_has_constant, authority_text, check_characters, host_and_port, host_variable,
-    invalid, is_base_name, leading_text, origin_of, path_and_query, scheme_of, split_authority,
-    trimmed,
+    authority_has_constant, authority_text, check_characters, host_variable, invalid, is_base_name,
+    leading_text, origin_of, path_and_query, scheme_of, split_authority, trimmed,
 };
 use crate::context::Relative;
 use crate::draft::{
     HttpDraft, Literal, Origin, Part, Quoting, Schemeless, Template, Variable, WirePlace, WrittenAs,
 };
 use crate::failure::{Code, Failure};
-use crate::model::{Encoding, Segment, Segments};
+use crate::model::{Encoding, Pair, Segment, Segments};
 
 /// Where a request goes.
 #[derive(Debug)]
@@ -36,7 +35,7 @@ pub(super) struct Address {
     /// Origin and path; neither query nor fragment.
     pub(super) url: Segments,
     /// The query of the URL.
-    pub(super) query: Vec<Assembled>,
+    pub(super) query: Vec<Pair>,
     /// K-220: whether scheme or host is not written there.
     pub(super) is_derived: bool,
 }
@@ -81,7 +80,6 @@ impl Assembly<'_> {
         let mut url = Segments::default();
         if let Some(origin) = &taken.origin {
             url.push_literal(origin.as_str().trim_end_matches('/'));
-            self.hosts.extend(host_and_port(origin));
         }
         url.push_literal(taken.base_path.clone());
         let segments = self.path(&path)?;

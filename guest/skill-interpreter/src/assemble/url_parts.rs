@@ -37,15 +37,6 @@ pub fn is_base_name(name: &str, is_alone: bool) -> bool {
     known && (is_said || !is_alone)
 }
 
-/// K-314: host and port, the default port made explicit.
-pub(super) fn host_and_port(url: &Url) -> Option<String> {
-    Some(format!(
-        "{}:{}",
-        url.host_str()?,
-        url.port_or_known_default()?
-    ))
-}
-
 /// `host[:port]`
 pub(super) fn authority_text(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();

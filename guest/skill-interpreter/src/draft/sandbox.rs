@@ -8,7 +8,7 @@ use crate::model::{Package, Runtime};
 pub enum Trust {
     /// K-229: a runtime that section 9.4 knows. Tier 2, reason `sandbox:R`.
     KnownRuntime,
-    /// K-127, K-128, K-177: a tool run directly. Tier 3, or 2 if `known_tools` has it. Reason `unknown-tool:T`.
+    /// K-127, K-128, K-177: a tool run directly. Tier 3, or 2 where the operator knows it. Reason `unknown-tool:T`.
     Tool {
         /// `argv[0]`
         name: String,

@@ -1,10 +1,8 @@
 //! The op `map`: what one command would do, and the registry of what maps to what.
 //!
 //! A command is lowered and assembled as an operation of a document is, so the answer says what a skill with this command
-//! would do. Nothing is looked up but the table.
+//! would do. The host judges it and says it to people.
 
-mod explanation;
-mod params;
 pub mod registry;
 
 #[cfg(test)]
@@ -15,11 +13,11 @@ use serde_json::{Map, Value, json};
 use crate::assemble;
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
-use crate::draft::{Declaration, Draft, DraftStage, Identity, Trust};
+use crate::draft::{Declaration, Draft, Identity};
 use crate::failure::{Code, Failure};
 use crate::http_command::verb;
 use crate::limits;
-use crate::model::{Operation, Stage, Status};
+use crate::model::{Operation, Status};
 use crate::request::MapRequest;
 use crate::shell::{self, Constants, Statements};
 
@@ -41,44 +39,27 @@ pub fn answer(request: &MapRequest, diagnostics: &mut Diagnostics) -> Result<Val
     let context = Context::of_map(&request.context)?;
     let drafts = lower(&request.command, &context, diagnostics);
     let declaration = Declaration::new(Identity::Nameless);
-    let mut operations: Vec<(Draft, Operation)> = drafts
-        .into_iter()
-        .map(|draft| {
-            let operation = assemble::operation(&draft, &declaration, &context, diagnostics);
-            (draft, operation)
-        })
+    let operations: Vec<Operation> = drafts
+        .iter()
+        .map(|draft| assemble::operation(draft, &declaration, &context, diagnostics).operation)
         .collect();
-    match operations.len() {
-        0 => Err(Failure::new(Code::EmptyCommand, "the command is empty")),
-        1 => match operations.pop() {
-            Some((
-                _,
-                Operation {
-                    status: Status::Unusable { error, .. },
-                    ..
-                },
-            )) => Err(error),
-            Some((draft, operation)) => {
-                let mut result = result(&draft, &operation);
-                result.insert("diagnostics".to_owned(), json!(diagnostics.as_slice()));
-                Ok(answered(Value::Object(result)))
-            }
-            None => Err(Failure::new(Code::EmptyCommand, "the command is empty")),
+    if let [
+        Operation {
+            status: Status::Unusable { error, .. },
+            ..
         },
-        _ => {
-            let results: Vec<Value> = operations
-                .iter()
-                .map(|(draft, operation)| match &operation.status {
-                    Status::Unusable { error, .. } => json!({"error": error}),
-                    Status::Ok => Value::Object(result(draft, operation)),
-                })
-                .collect();
-            Ok(answered(json!({
-                "operations": results,
-                "diagnostics": diagnostics.as_slice(),
-            })))
-        }
+    ] = operations.as_slice()
+    {
+        return Err(error.clone());
     }
+    if operations.is_empty() {
+        return Err(Failure::new(Code::EmptyCommand, "the command is empty"));
+    }
+    Ok(answered(json!({
+        "mapping-version": registry::VERSION,
+        "operations": operations,
+        "diagnostics": diagnostics.as_slice(),
+    })))
 }
 
 fn lower(command: &str, context: &Context, diagnostics: &mut Diagnostics) -> Vec<Draft> {
@@ -106,81 +87,4 @@ fn answered(members: Value) -> Value {
         answer.extend(members);
     }
     answer.into()
-}
-
-/// The result of one operation.
-fn result(draft: &Draft, operation: &Operation) -> Map<String, Value> {
-    let mut result = Map::new();
-    let mut put = |name: &str, value: Value| {
-        result.insert(name.to_owned(), value);
-    };
-    match operation.stages.as_slice() {
-        [stage] => {
-            put("maps-to", stage.capability().into());
-            put("params", params::of(stage).into());
-        }
-        stages => {
-            let list: Vec<&str> = stages.iter().map(Stage::capability).collect();
-            put("maps-to", list.into());
-            let pipeline: Vec<Value> = stages
-                .iter()
-                .map(|stage| json!({"maps-to": stage.capability(), "params": params::of(stage)}))
-                .collect();
-            put("pipeline", pipeline.into());
-        }
-    }
-    put("confidence", json!(operation.confidence));
-    let known = operation.tier < 3;
-    put("known", known.into());
-    put("tier", operation.tier.into());
-    put("requires-approval", (!operation.reasons.is_empty()).into());
-    if !known {
-        put("reason", explanation::reason(draft).into());
-        if unknown_tool(draft).is_some() {
-            put("message", "No mapping found for command".into());
-        }
-    }
-    put("reasons", operation.reasons.clone().into());
-    put("requires", operation.requires.clone().into());
-    put("effects", operation.effects.clone().into());
-    let secrets: Vec<&str> = operation
-        .secrets
-        .iter()
-        .map(|secret| secret.name.as_str())
-        .collect();
-    put("secrets", secrets.into());
-    let request = operation.stages.iter().find_map(|stage| match stage {
-        Stage::Http(stage) => Some(stage),
-        _ => None,
-    });
-    if let Some(auth) = request.and_then(|stage| stage.auth.as_ref()) {
-        put("auth", json!(auth));
-    }
-    put("input-schema", operation.input_schema.clone());
-    if let Some(input) = request.and_then(|stage| stage.url_input.as_ref()) {
-        put("needs", json!([input]));
-    }
-    if let Some(file) = operation.files.write.first() {
-        put("output-file", file.as_str().into());
-    }
-    if let Some(policy) = &operation.policy {
-        put("policy", json!(policy));
-    }
-    if !operation.notes.is_empty() {
-        put("notes", operation.notes.clone().into());
-    }
-    put("explanation", explanation::of(draft, operation).into());
-    put("stages", json!(operation.stages));
-    result
-}
-
-/// The tool that nobody knows.
-fn unknown_tool(draft: &Draft) -> Option<&str> {
-    draft.plan.iter().flatten().find_map(|stage| match stage {
-        DraftStage::Sandbox(stage) => match &stage.trust {
-            Trust::Tool { name } | Trust::Download { name } => Some(name.as_str()),
-            _ => None,
-        },
-        _ => None,
-    })
 }

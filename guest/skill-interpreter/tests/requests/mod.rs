@@ -8,6 +8,8 @@
     reason = "a failed expectation is a failed test, in a fixture as in the test itself"
 )]
 
+pub(crate) mod judged;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -25,9 +27,8 @@ pub(crate) fn load_bytes(
     });
     let members = members.as_object().unwrap().clone();
     request.as_object_mut().unwrap().extend(members);
-    let request = serde_json::to_vec(&request).unwrap();
-    match skill_interpreter::run(&request) {
-        Ok(answer) => Ok(parse(&answer)),
+    match skill_interpreter::run(&serde_json::to_vec(&request).unwrap()) {
+        Ok(answer) => Ok(judged::judged(parse(&answer), &request)),
         Err(error) => Err(error.code().to_owned()),
     }
 }

@@ -321,7 +321,7 @@ fn is_of_the_machine(code: Code) -> bool {
             | Code::AuditUnavailable
             | Code::ApprovalStore
             | Code::SecretStorePermissions
-            | Code::InterpreterMismatch
+            | Code::InvalidPlan
     )
 }
 

@@ -75,7 +75,7 @@ fn k_157_without_a_segment_it_is_index_html() {
 }
 
 #[test]
-fn k_255_k_234_an_unknown_tool_is_tier_3_unless_it_is_known() {
+fn an_unknown_tool_is_tier_3() {
     let assembled = sandbox(tool("convert"), &nameless(), &skill("s"));
     let operation = &assembled.operation;
     assert_eq!(operation.tier, 3);
@@ -89,22 +89,11 @@ fn k_255_k_234_an_unknown_tool_is_tier_3_unless_it_is_known() {
         ["sandbox:shell", "tool:convert", "file-read:in.png"]
     );
     assert_eq!(operation.effects, ["fs-read", "process"]);
-    let mut context = skill("s");
-    context.known_tools.insert("convert".to_owned());
-    let assembled = sandbox(tool("convert"), &nameless(), &context);
-    assert_eq!(assembled.operation.tier, 2);
-    assert_eq!(
-        assembled.operation.reasons,
-        ["sandbox:shell", "file-read:in.png"]
-    );
 }
 
 #[test]
-fn k_234_known_tools_lower_no_script_installer_or_download() {
-    let mut context = skill("s");
-    context
-        .known_tools
-        .extend(["npx".to_owned(), "pip".to_owned(), "bash".to_owned()]);
+fn scripts_installers_and_downloads_are_tier_3() {
+    let context = skill("s");
     let code = Code {
         text: "npx x".to_owned(),
         line: 1,
@@ -114,12 +103,12 @@ fn k_234_known_tools_lower_no_script_installer_or_download() {
         name: "x".to_owned(),
     };
     let cases = [
-        (Trust::Installer, vec!["package:node:x"]),
+        (Trust::Installer, vec!["script", "package:node:x"]),
         (
             Trust::Download {
                 name: "npx".to_owned(),
             },
-            vec!["unknown-tool:npx", "package:node:x"],
+            vec!["script", "package:node:x"],
         ),
         (
             Trust::Script {
@@ -173,37 +162,13 @@ fn k_261_k_263_reasons_of_the_skill() {
             "host:127.0.0.1:8080",
             "pii",
             "skill-requested",
-            "plain-http",
-            "private-host"
+            "plain-http"
         ]
     );
     assert_eq!(
         assembled.operation.effects,
         ["network-egress", "sends-mail"]
     );
-}
-
-#[test]
-fn k_315_private_hosts_by_their_look() {
-    for (url, private) in [
-        ("https://localhost/", true),
-        ("https://10.1.2.3/", true),
-        ("https://[fe80::1]/", true),
-        ("https://[::ffff:192.168.0.1]/", true),
-        ("https://[64:ff9b::7f00:1]/", true),
-        ("https://[2002:7f00:1::]/", true),
-        ("https://100.64.0.1/", true),
-        ("https://8.8.8.8/", false),
-        ("https://[2606:4700::1]/", false),
-        ("https://a.example/", false),
-    ] {
-        let reasons = request(curl("GET", url)).operation.reasons;
-        assert_eq!(
-            reasons.contains(&"private-host".to_owned()),
-            private,
-            "{url}"
-        );
-    }
 }
 
 #[test]

@@ -63,11 +63,11 @@ fn k_199_members_of_a_json_body() {
 }
 
 #[test]
-fn k_236_a_json_body_keeps_its_own_spelling() {
+fn a_json_body_shows_the_values_of_the_document() {
     let body = "{ \"b\": 1.0,\n \"a\": \"\\u00e9$X\" }";
     assert_eq!(
         posted(body).readable()["body"],
-        "{ \"b\": 1.0,\n \"a\": \"\\u00e9{X}\" }"
+        "{\"b\":1.0,\"a\":\"é{X}\"}"
     );
 }
 
@@ -121,7 +121,7 @@ fn k_201_form_pairs() {
         assembled.http()["body"]["form"][1],
         json!({"name": [{"lit": "b"}], "value": [{"input": "b", "enc": "form"}]})
     );
-    assert_eq!(assembled.readable()["body"], "a=1&b={B}&c=x-{y}&d=%C3%A9+f");
+    assert_eq!(assembled.readable()["body"], "a=1&b={b}&c=x-{y}&d=%C3%A9+f");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn k_135_encoded_pieces() {
     ])));
     assert_eq!(
         assembled.readable()["body"],
-        "q=a+b%26c&r=1&free+text&s=x {y}"
+        "q=a+b%26c&r=1&free+text&s=x+{y}"
     );
     assert_eq!(assembled.properties()["q"]["default"], "a b&c");
     assert_eq!(
@@ -200,9 +200,9 @@ fn k_137_k_207_multipart_and_files() {
         assembled.readable()["multipart"],
         json!([
             {"name": "note", "value": "hi"},
-            {"name": "by", "value": "{WHO}"},
+            {"name": "by", "value": "{by}"},
             {"name": "doc", "file": "a.pdf"},
-            {"name": "text", "file": "FILE"},
+            {"name": "text", "value": "@FILE"},
         ])
     );
     for wanted in ["file-read:a.pdf", "host:a.example:443"] {
@@ -367,7 +367,7 @@ fn a_plan_that_failed_is_unusable_at_its_line() {
         &skill("s"),
         &mut crate::diagnostic::Diagnostics::default(),
     );
-    let json = serde_json::to_value(&operation).unwrap();
+    let json = serde_json::to_value(&operation.operation).unwrap();
     assert_eq!(json["status"], "unusable");
     assert_eq!(json["code"], "shell-syntax");
     assert_eq!(json["error"]["line"], 3);

@@ -61,7 +61,7 @@ fn k_445_very_many_members() {
         let mut first = request(curl("POST", "https://a.example/").data(&pairs.join("&")));
         let second =
             request(curl("POST", "https://a.example/").data(&pairs.join("&").replace('k', "l")));
-        crate::assemble::absorb(&mut first.operation, &second.operation);
+        crate::assemble::absorb(&mut first.assembled, &second.assembled);
     });
 }
 

@@ -7,7 +7,8 @@ use crate::assemble;
 
 fn joined(first: Assembled, second: &Assembled) -> Assembled {
     let mut first = first;
-    assemble::absorb(&mut first.operation, &second.operation);
+    assemble::absorb(&mut first.assembled, &second.assembled);
+    first.operation.operation = first.assembled.operation.clone();
     first
 }
 
@@ -19,7 +20,7 @@ fn posted(data: &str) -> Assembled {
 fn k_101_the_same_endpoint() {
     let of = |url: &str| {
         let assembled = request(curl("GET", url));
-        assemble::endpoint(&assembled.operation).unwrap().clone()
+        assembled.assembled.endpoint.as_ref().unwrap().clone()
     };
     let item = of("https://a.example/items/{id}?x=1");
     assert!(item.is_same(&of("https://A.example:443/items/$OTHER?y=2")));
@@ -29,13 +30,13 @@ fn k_101_the_same_endpoint() {
     assert_eq!(item.last_segment.as_deref(), Some("items"));
     // A relative one without base, which is unusable for itself.
     let relative = request(endpoint("GET", "/items/:id"));
-    let relative = assemble::endpoint(&relative.operation).unwrap().clone();
+    let relative = relative.assembled.endpoint.as_ref().unwrap().clone();
     assert!(relative.is_same(&item) && item.is_same(&relative));
     // A relative one with a base that is the documentation's.
     let mut context = skill("s");
     context.base_url = Some(url::Url::parse("https://docs.example/").unwrap());
     let based = http(endpoint("GET", "/items/:id"), &nameless(), &context);
-    assert!(item.is_same(assemble::endpoint(&based.operation).unwrap()));
+    assert!(item.is_same(based.assembled.endpoint.as_ref().unwrap()));
 }
 
 #[test]

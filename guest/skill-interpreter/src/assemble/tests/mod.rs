@@ -20,7 +20,7 @@ mod placeholders;
 mod policy;
 mod urls;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::context::{Context, Relative};
 use crate::diagnostic::Diagnostics;
@@ -29,7 +29,8 @@ use crate::draft::{
     SandboxDraft, Template, WrittenAs,
 };
 use crate::failure::Code;
-use crate::model::{Operation, Stage, Status};
+use crate::model::judge::{Load, Unconfigured, judge};
+use crate::model::{JudgedOperation, Status, show};
 
 /// Text in which `$X` is a variable, as a shell or a document's reader makes it.
 fn text(text: &str) -> Template {
@@ -75,8 +76,10 @@ fn nameless() -> Declaration {
     Declaration::new(Identity::Nameless)
 }
 
+/// An operation as it is assembled, and as the host judges it.
 struct Assembled {
-    operation: Operation,
+    assembled: super::Assembled,
+    operation: JudgedOperation,
     diagnostics: Diagnostics,
 }
 
@@ -103,10 +106,7 @@ impl Assembled {
     }
 
     fn readable(&self) -> Value {
-        match &self.operation.stages[0] {
-            Stage::Http(stage) => json!(stage.readable),
-            other => panic!("{other:?}"),
-        }
+        show::mapping(std::slice::from_ref(&self.operation), &[])["params"].clone()
     }
 
     fn secrets(&self) -> Vec<&str> {
@@ -130,9 +130,18 @@ fn stages(stages: Vec<DraftStage>, declaration: &Declaration, context: &Context)
         plan: Ok(stages),
     };
     let mut diagnostics = Diagnostics::default();
-    let operation = super::operation(&draft, declaration, context, &mut diagnostics);
+    let assembled = super::operation(&draft, declaration, context, &mut diagnostics);
+    let base_url = context.base_url.as_ref().map(url::Url::as_str);
+    let load = Load {
+        base_url,
+        constants: &context.constants,
+        files: &context.files,
+        mapping_version: "2",
+        is_command: context.relative == Relative::Kept,
+    };
     Assembled {
-        operation,
+        operation: judge(assembled.operation.clone(), load, &Unconfigured),
+        assembled,
         diagnostics,
     }
 }

@@ -52,7 +52,7 @@ fn k_198_path_and_query() {
     assert_eq!(stage["query"][3], json!({"name": [{"lit": "flag"}]}));
     assert_eq!(
         assembled.readable()["url"],
-        "https://books.example.org/v2/items/{item_id}/{part}?lang=en&q={SEARCH}&x=a-{y}&flag&r=%41+b"
+        "https://books.example.org/v2/items/{item_id}/{part}?lang=en&q={q}&x=a-{y}&flag&r=A%20b"
     );
 }
 

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::numbering::Taken;
-use crate::assemble;
+use crate::assemble::{self, Assembled, Endpoint};
 use crate::draft::{Example, Identity, Importance, TextIdentity};
 use crate::identifier::{fold, slug};
-use crate::model::{Endpoint, Operation, Stage, Status};
+use crate::model::{Operation, Stage, Status};
 
 /// K-99: characters of a comment that may be a name.
 const COMMENT_CHARACTERS: usize = 60;
@@ -15,12 +15,12 @@ const COMMENT_CHARACTERS: usize = 60;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unnamed {
     /// Its `id` and `aliases` are still empty.
-    pub operation: Operation,
+    pub operation: Assembled,
     /// What its id may be made of.
     pub identity: Identity,
 }
 
-/// Joins duplicates ([`crate::assemble::endpoint`], [`crate::assemble::absorb`]), gives ids and aliases.
+/// Joins duplicates ([`assemble::absorb`]), gives ids and aliases.
 ///
 /// Ids that the document gives itself are kept as they are, even if two are the same (K-10 refuses the load then). Aliases
 /// may still collide with ids.
@@ -41,12 +41,15 @@ pub fn name(operations: Vec<Unnamed>) -> Vec<Operation> {
     }
     add_aliases(&mut known);
     alias_duplicates(&mut known);
-    known.into_iter().map(|known| known.operation).collect()
+    known
+        .into_iter()
+        .map(|known| known.operation.operation)
+        .collect()
 }
 
 /// An operation that is no duplicate.
 struct Known {
-    operation: Operation,
+    operation: Assembled,
     identity: Identity,
     endpoint: Option<Endpoint>,
     /// What its duplicates would be called.
@@ -80,7 +83,7 @@ fn join(operations: Vec<Unnamed>) -> Vec<Known> {
     let mut by_path: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
     let mut by_id: BTreeMap<String, usize> = BTreeMap::new();
     for (position, unnamed) in ordered {
-        let endpoint = assemble::endpoint(&unnamed.operation).cloned();
+        let endpoint = unnamed.operation.endpoint.clone();
         let paths = endpoint.as_ref().map(paths);
         let mut alike = paths
             .iter()

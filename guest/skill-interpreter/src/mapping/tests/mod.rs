@@ -8,6 +8,8 @@
     reason = "a wrong answer fails the test"
 )]
 
+#[path = "../../../tests/requests/judged.rs"]
+mod judged;
 mod registry;
 mod rows;
 mod tiers;
@@ -17,7 +19,7 @@ use serde_json::{Value, json};
 /// The answer to a request.
 fn answer(request: &Value) -> Value {
     let answer = crate::run(request.to_string().as_bytes()).unwrap();
-    serde_json::from_slice(&answer).unwrap()
+    judged::judged(serde_json::from_slice(&answer).unwrap(), request)
 }
 
 /// The answer to a command without a context.

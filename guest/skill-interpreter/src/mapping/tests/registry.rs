@@ -8,7 +8,7 @@ use crate::mapping::registry::{Pattern, confidence};
 #[test]
 fn k_24_the_registry_is_listed_with_its_version() {
     let answer = answer(&json!({"op": "map", "list": true}));
-    assert_eq!(answer["mapping-version"], "1");
+    assert_eq!(answer["mapping-version"], "2");
     let rows = answer["registry"].as_array().unwrap();
     assert_eq!(rows.len(), 14);
     assert_eq!(rows[0]["maps-to"], "ccos.network.http-fetch");

@@ -85,7 +85,7 @@ fn k_245_multipart() {
     assert_eq!(answer["params"]["method"], "POST");
     assert_eq!(
         answer["params"]["multipart"],
-        json!([{"name": "note", "value": "hi"}, {"name": "doc", "file": "a.pdf"}])
+        json!([{"name": "note", "value": "hi"}, {"name": "doc", "file": "a.pdf", "type": "application/pdf"}])
     );
     assert!(has(&answer["requires"], "file-read:a.pdf"));
 }

@@ -26,22 +26,6 @@ fn k_239_an_unknown_tool() {
 }
 
 #[test]
-fn k_234_known_tools() {
-    let with = |command: &str| {
-        answer(
-            &json!({"op": "map", "command": command, "context": {"known-tools": ["ffmpeg", "npx"]}}),
-        )
-    };
-    let direct = with("ffmpeg -i a b");
-    assert_eq!(
-        (&direct["tier"], &direct["known"]),
-        (&json!(2), &json!(true))
-    );
-    assert_eq!(with("npx ffmpeg")["tier"], 3);
-    assert_eq!(with("ffmpeg -i a b && ffmpeg -i b c")["tier"], 3);
-}
-
-#[test]
 fn k_396_a_request_with_more_is_a_script_as_a_whole() {
     for command in [
         "curl https://a.example/x && rm x",
@@ -99,7 +83,7 @@ fn k_176_an_installation_without_a_package_names_none() {
     let reason = |command: &str| map(command)["reason"].clone();
     assert_eq!(
         reason("npm i"),
-        "Installing packages requires sandboxed execution"
+        "Unknown tool 'npm' requires sandboxed execution"
     );
     assert_eq!(
         reason("npm i a b"),

@@ -1,8 +1,8 @@
+use crate::assemble::Assembled;
 use crate::document::markdown::naming::{Unnamed, name};
 use crate::draft::{Identity, Importance, TextIdentity};
-use crate::model::Operation;
 
-fn operation(line: u32) -> Operation {
+fn operation(line: u32) -> Assembled {
     let draft = crate::draft::Draft {
         line,
         comment: None,

@@ -2,20 +2,28 @@
 
 use serde_json::{Map, Value, json};
 
-use super::sends::escaped;
-use hydrant_plan::{
-    Body, HttpStage, JsonNode, Media, MultipartPart, Pair, PartValue, PieceOut, Segment, Segments,
-    Stage,
+use super::text::{escaped, filled};
+use crate::{
+    Body, HttpStage, JsonNode, Media, MultipartPart, Pair, PartValue, PieceOut, ProgramOut,
+    SandboxStage, Segments, Stage,
 };
 
-/// The parameters of a stage that is not a sandbox; what is empty is left out.
-pub(super) fn of(stage: &Stage) -> Map<String, Value> {
+/// The parameters of a stage; what is empty is left out.
+#[must_use]
+pub fn params(stage: &Stage) -> Map<String, Value> {
+    params_with(stage, &Map::new())
+}
+
+/// The same with values for some of the inputs.
+pub(super) fn params_with(stage: &Stage, values: &Map<String, Value>) -> Map<String, Value> {
+    let display = |segments: &Segments| filled(segments, values);
+    let displayed = |words: &[Segments]| -> Value { words.iter().map(display).collect() };
     let mut params = Map::new();
     let mut put = |name: &str, value: Value| {
         params.insert(name.to_owned(), value);
     };
     match stage {
-        Stage::Http(stage) => return http(stage),
+        Stage::Http(stage) => return http(stage, values),
         Stage::JsonFilter {
             program,
             options,
@@ -41,7 +49,7 @@ pub(super) fn of(stage: &Stage) -> Map<String, Value> {
         }
         Stage::TextTransform { tool, args, stdin } => {
             put("tool", tool.as_str().into());
-            put("args", args.iter().map(display).collect());
+            put("args", displayed(args));
             if let Some(stdin) = stdin {
                 put("stdin", display(stdin).into());
             }
@@ -61,50 +69,67 @@ pub(super) fn of(stage: &Stage) -> Map<String, Value> {
                 put(&excerpt.tool, range.into());
             }
         }
-        // The manifest shows a sandbox in members of its own.
-        Stage::Sandbox(_) => {}
+        Stage::Sandbox(stage) => return sandbox(stage, values),
     }
     params
 }
 
-/// A text with `{NAME}` for each variable.
-pub(super) fn display(segments: &Segments) -> String {
-    let piece = |segment: &Segment| match segment {
-        Segment::Literal { lit } => escaped(lit, true),
-        Segment::Input { input: name, .. } | Segment::Secret { secret: name, .. } => {
-            format!("{{{name}}}")
-        }
+fn sandbox(stage: &SandboxStage, values: &Map<String, Value>) -> Map<String, Value> {
+    let displayed =
+        |words: &[Segments]| -> Value { words.iter().map(|word| filled(word, values)).collect() };
+    let mut params = Map::new();
+    let mut put = |name: &str, value: Value| {
+        params.insert(name.to_owned(), value);
     };
-    segments.0.iter().map(piece).collect()
+    match &stage.program {
+        ProgramOut::Argv(argv) => put("command", displayed(argv)),
+        ProgramOut::Code(code) => put("code", code.as_str().into()),
+        ProgramOut::File { name, .. } => put("script", name.as_str().into()),
+        ProgramOut::Module(name) => put("module", name.as_str().into()),
+        ProgramOut::Script(text) => put("script", text.as_str().into()),
+    }
+    if !stage.args.is_empty() {
+        put("args", displayed(&stage.args));
+    }
+    if let Some(stdin) = &stage.stdin {
+        put("stdin", filled(stdin, values).into());
+    }
+    params
 }
 
-fn http(stage: &HttpStage) -> Map<String, Value> {
+fn http(stage: &HttpStage, values: &Map<String, Value>) -> Map<String, Value> {
     let mut params = Map::new();
     let mut url = match &stage.url_input {
         Some(input) => format!("{{{input}}}"),
-        None => display(&stage.url),
+        None => filled(&stage.url, values),
     };
     for (index, pair) in stage.query.iter().enumerate() {
         url.push(if index == 0 { '?' } else { '&' });
-        url.push_str(&shown(pair));
+        url.push_str(&shown(pair, values));
     }
     params.insert("url".to_owned(), url.into());
     params.insert("method".to_owned(), stage.method.as_str().into());
-    let headers = headers(stage);
+    let headers = headers(stage, values);
     if !headers.is_empty() {
         params.insert("headers".to_owned(), headers.into());
     }
     match &stage.body {
         Some(Body::Multipart(parts)) => {
-            params.insert("multipart".to_owned(), parts.iter().map(part).collect());
+            params.insert(
+                "multipart".to_owned(),
+                parts.iter().map(|each| part(each, values)).collect(),
+            );
         }
         Some(other) => {
-            params.insert("body".to_owned(), body(other).into());
+            let text = body(other, values);
+            if !text.is_empty() {
+                params.insert("body".to_owned(), text.into());
+            }
         }
         None => {}
     }
     if let Some(file) = &stage.output_file {
-        params.insert("output-file".to_owned(), display(&file.path).into());
+        params.insert("output-file".to_owned(), filled(&file.path, values).into());
     }
     if !stage.removed_headers.is_empty() {
         params.insert("removed-headers".to_owned(), json!(stage.removed_headers));
@@ -115,7 +140,7 @@ fn http(stage: &HttpStage) -> Map<String, Value> {
     params
 }
 
-fn headers(stage: &HttpStage) -> Map<String, Value> {
+fn headers(stage: &HttpStage, values: &Map<String, Value>) -> Map<String, Value> {
     let mut headers: Map<String, Value> = Map::new();
     let mut add = |name: &str, value: String| {
         // Of several headers of one name none may be hidden from the approver.
@@ -126,42 +151,46 @@ fn headers(stage: &HttpStage) -> Map<String, Value> {
         headers.insert(name.to_owned(), joined.into());
     };
     for header in &stage.headers {
-        add(&header.name, display(&header.value));
+        add(&header.name, filled(&header.value, values));
     }
     if let Some(basic) = &stage.basic {
-        let (user, password) = (display(&basic.user), display(&basic.password));
+        let (user, password) = (filled(&basic.user, values), filled(&basic.password, values));
         add("Authorization", format!("Basic {user}:{password}"));
     }
     if !stage.cookies.is_empty() {
-        let cookies: Vec<String> = stage.cookies.iter().map(shown).collect();
+        let cookies: Vec<String> = stage
+            .cookies
+            .iter()
+            .map(|pair| shown(pair, values))
+            .collect();
         add("Cookie", cookies.join("; "));
     }
     headers
 }
 
-fn shown(pair: &Pair) -> String {
+fn shown(pair: &Pair, values: &Map<String, Value>) -> String {
     match &pair.value {
-        Some(value) => format!("{}={}", display(&pair.name), display(value)),
-        None => display(&pair.name),
+        Some(value) => format!("{}={}", filled(&pair.name, values), filled(value, values)),
+        None => filled(&pair.name, values),
     }
 }
 
-fn body(body: &Body) -> String {
+fn body(body: &Body, values: &Map<String, Value>) -> String {
     match body {
-        Body::Text(text) => display(text),
-        Body::Json(node) if is_input(node) => "input-json".to_owned(),
+        Body::Text(text) => filled(text, values),
+        Body::Json(node) if values.is_empty() && is_input(node) => "input-json".to_owned(),
         Body::Json(node) => {
             let mut text = String::new();
-            write(node, &mut text);
+            write(node, values, &mut text);
             text
         }
         Body::Form(pairs) => {
-            let pairs: Vec<String> = pairs.iter().map(shown).collect();
+            let pairs: Vec<String> = pairs.iter().map(|pair| shown(pair, values)).collect();
             pairs.join("&")
         }
         // Shown in a member of its own.
         Body::Multipart(_) => String::new(),
-        Body::Pieces(pieces) => pieces.iter().map(piece).collect(),
+        Body::Pieces(pieces) => pieces.iter().map(|each| piece(each, values)).collect(),
         Body::Input {
             media: Media::File,
             name,
@@ -176,11 +205,14 @@ fn is_input(node: &JsonNode) -> bool {
         matches!(&member.value, JsonNode::Input(name) if *name == member.key)))
 }
 
-fn write(node: &JsonNode, text: &mut String) {
+fn write(node: &JsonNode, values: &Map<String, Value>, text: &mut String) {
     match node {
         JsonNode::Value(value) => text.push_str(&escaped(&value.to_string(), true)),
-        JsonNode::Input(name) => text.push_str(&format!("{{{name}}}")),
-        JsonNode::Text(segments) => text.push_str(&format!("\"{}\"", display(segments))),
+        JsonNode::Input(name) => match values.get(name) {
+            Some(value) => text.push_str(&escaped(&value.to_string(), true)),
+            None => text.push_str(&format!("{{{name}}}")),
+        },
+        JsonNode::Text(segments) => text.push_str(&format!("\"{}\"", filled(segments, values))),
         JsonNode::Object(members) => {
             text.push('{');
             for (index, member) in members.iter().enumerate() {
@@ -192,7 +224,7 @@ fn write(node: &JsonNode, text: &mut String) {
                     true,
                 ));
                 text.push(':');
-                write(&member.value, text);
+                write(&member.value, values, text);
             }
             text.push('}');
         }
@@ -202,7 +234,7 @@ fn write(node: &JsonNode, text: &mut String) {
                 if index > 0 {
                     text.push(',');
                 }
-                write(item, text);
+                write(item, values, text);
             }
             text.push(']');
         }
@@ -211,17 +243,17 @@ fn write(node: &JsonNode, text: &mut String) {
     }
 }
 
-fn piece(piece: &PieceOut) -> String {
+fn piece(piece: &PieceOut, values: &Map<String, Value>) -> String {
     match piece {
-        PieceOut::Text(text) => display(text),
+        PieceOut::Text(text) => filled(text, values),
         PieceOut::File { name, .. } => format!("@{name}"),
         PieceOut::Previous { .. } => "@-".to_owned(),
     }
 }
 
-fn part(part: &MultipartPart) -> Value {
+fn part(part: &MultipartPart, values: &Map<String, Value>) -> Value {
     let (member, value) = match &part.value {
-        PartValue::Text(text) => ("value", display(text)),
+        PartValue::Text(text) => ("value", filled(text, values)),
         PartValue::File(file) => ("file", file.clone()),
         PartValue::TextOfFile(file) => ("value", format!("@{file}")),
         PartValue::Previous(_) => ("file", "-".to_owned()),

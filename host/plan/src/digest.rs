@@ -1,4 +1,4 @@
-//! Digests (K-07, K-216, K-217).
+//! Digests: `sha256:` and 64 lower-case hex digits.
 
 use hydrant_canonical::Integers;
 use serde::Serialize;
@@ -11,7 +11,11 @@ pub fn of_bytes(bytes: &[u8]) -> String {
 }
 
 /// Canonical JSON (RFC 8785).
-pub(crate) fn canonical(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
+///
+/// # Errors
+///
+/// Of a value that has no JSON.
+pub fn canonical(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     hydrant_canonical::to_vec(value, Integers::AsDoubles)
 }
 
@@ -33,8 +37,9 @@ fn written(digest: &[u8]) -> String {
     format!("sha256:{}", hex(digest))
 }
 
-/// Whether a text is a digest as K-07 has them.
-pub(crate) fn is_digest(text: &str) -> bool {
+/// Whether a text is a digest.
+#[must_use]
+pub fn is_digest(text: &str) -> bool {
     text.strip_prefix("sha256:").is_some_and(|digits| {
         let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
         digits.len() == 64 && digits.bytes().all(is_digit)
@@ -42,7 +47,8 @@ pub(crate) fn is_digest(text: &str) -> bool {
 }
 
 /// Two lower-case digits for each byte.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
     let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or_default();
     let digits = bytes
         .iter()

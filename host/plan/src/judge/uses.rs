@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hydrant_plan::{
+use crate::{
     Body, HttpStage, JsonNode, Operation, Pair, PartValue, PieceOut, ProgramOut, SandboxStage,
     Segment, Segments, Stage,
 };
@@ -14,12 +14,8 @@ pub(super) struct Uses<'a> {
     pub(super) secrets: BTreeSet<&'a String>,
     /// Names of the files of a call.
     pub(super) read: BTreeSet<&'a String>,
-    /// Whether it writes a file.
-    pub(super) writes: bool,
-    /// K-178: files of code, with their digests.
-    pub(super) code: BTreeSet<(&'a String, Option<&'a String>)>,
-    /// Whether a shell runs a script.
-    pub(super) script: bool,
+    /// Names of the files that it writes, variables as `{NAME}`.
+    pub(super) written: BTreeSet<String>,
 }
 
 /// Of all stages.
@@ -39,7 +35,8 @@ pub(super) fn of_http(stage: &HttpStage) -> Uses<'_> {
 }
 
 /// The code that an operation runs, each program under the one before.
-pub(super) fn script(operation: &Operation) -> Option<String> {
+#[must_use]
+pub fn script(operation: &Operation) -> Option<String> {
     let texts: Vec<&str> = operation
         .stages
         .iter()
@@ -97,7 +94,7 @@ impl<'a> Uses<'a> {
             self.text(&basic.password);
         }
         if let Some(file) = &stage.output_file {
-            self.writes = true;
+            self.written.insert(file.path.display());
             self.text(&file.path);
         }
         match &stage.body {
@@ -152,13 +149,8 @@ impl<'a> Uses<'a> {
 
     fn sandbox(&mut self, stage: &'a SandboxStage) {
         self.texts(stage.args.iter().chain(&stage.stdin));
-        match &stage.program {
-            ProgramOut::Argv(argv) => self.texts(argv.iter()),
-            ProgramOut::File { name, digest } => {
-                self.code.insert((name, digest.as_ref()));
-            }
-            ProgramOut::Script(_) => self.script = true,
-            ProgramOut::Code(_) | ProgramOut::Module(_) => {}
+        if let ProgramOut::Argv(argv) = &stage.program {
+            self.texts(argv.iter());
         }
     }
 }
