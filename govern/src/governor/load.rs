@@ -18,7 +18,7 @@ use crate::guard::{self, Address, Document, Fetch};
 use crate::ports::invalid;
 use crate::registry::approvals::permit_source_host;
 use crate::registry::{self, CodeFile, NewSkill};
-use hydrant_plan::{Diagnostic, Operation, Severity, Skill, Stage, Status};
+use hydrant_plan::{Diagnostic, MAPPING_VERSION, Operation, Severity, Skill, Stage, Status};
 
 /// Bytes of a code file (K-178), and of all of a load together.
 const CODE_BYTES: usize = 1024 * 1024;
@@ -209,6 +209,11 @@ impl Governor {
             } => return Err(failure),
             _ => return Err(invalid("its answer is neither a skill nor a refusal")),
         };
+        if mapping_version != MAPPING_VERSION {
+            return Err(invalid(&format!(
+                "its mapping is of version {mapping_version:?}, not {MAPPING_VERSION}"
+            )));
+        }
         let identity = address.identity();
         let mut checked = check::check(
             skill,

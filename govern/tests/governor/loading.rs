@@ -105,6 +105,10 @@ fn k_04_an_answer_that_is_no_skill_registers_nothing() {
         json!({"ok": true}),
         json!({"ok": true, "skill": {"id": "one"}, "diagnostics": []}),
         json!({"ok": true, "skill": {"id": "one", "operations": 7}}),
+        // A whole skill, of another mapping: what it does not say would be taken for unsaid.
+        json!({"ok": true, "mapping-version": "1", "diagnostics": [], "skill": {"id": "one", "name": "one", "version": "1",
+            "description": "", "instructions": "", "format": "yaml", "data-classifications": [], "declared-capabilities": [],
+            "secrets": [], "operations": [], "diagnostics": []}}),
         json!({"ok": false}),
     ] {
         house.interpreter_says(Ok(answer.clone()));

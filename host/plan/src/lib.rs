@@ -3,6 +3,10 @@
 //! The interpreter makes these types of a document, and the governor executes them. Nothing here parses what a stranger
 //! wrote, and nothing that is read into these types was checked: it is derived from hostile input.
 
+/// Moves whenever the same document becomes other operations, and with it the digest of each. The host believes no
+/// interpreter with another one: what it does not say would be taken for unsaid.
+pub const MAPPING_VERSION: &str = "2";
+
 mod body;
 pub mod digest;
 pub mod failure;

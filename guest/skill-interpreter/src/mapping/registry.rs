@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// Moves whenever a mapping changes, and with it the digest of every operation.
-pub const VERSION: &str = "2";
+pub use crate::model::MAPPING_VERSION as VERSION;
 
 /// The confidence of what is not understood.
 pub const UNMAPPED: f64 = 0.3;
