@@ -16,14 +16,14 @@ use std::time::Duration;
 
 use processor_time::Stopwatch;
 use proptest::prelude::*;
-use requests::load_bytes;
+use requests::{answer, load_bytes, load_request};
 use serde_json::{Value, json};
 
 const URL: &str = "https://e.org/skill.yaml";
 
 /// Loads, and says what came of it: `ok`, or the code.
 fn outcome(url: &str, content: &[u8]) -> String {
-    match load_bytes(url, content, json!({})) {
+    match answer(&load_request(url, content, json!({}))) {
         Err(code) => {
             assert_eq!(code, "too_large");
             code

@@ -14,12 +14,18 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-/// The answer of `load`, or the code of the `skill-error`.
+/// The answer of `load`, judged, or the code of the `skill-error`.
 pub(crate) fn load_bytes(
     source_url: &str,
     content: &[u8],
     members: Value,
 ) -> Result<Value, String> {
+    let request = load_request(source_url, content, members);
+    Ok(judged::judged(answer(&request)?, &request))
+}
+
+/// A request to load a document.
+pub(crate) fn load_request(source_url: &str, content: &[u8], members: Value) -> Value {
     let mut request = json!({
         "op": "load",
         "source-url": source_url,
@@ -27,8 +33,13 @@ pub(crate) fn load_bytes(
     });
     let members = members.as_object().unwrap().clone();
     request.as_object_mut().unwrap().extend(members);
-    match skill_interpreter::run(&serde_json::to_vec(&request).unwrap()) {
-        Ok(answer) => Ok(judged::judged(parse(&answer), &request)),
+    request
+}
+
+/// The answer to a request as the component gives it, or the code of the `skill-error`.
+pub(crate) fn answer(request: &Value) -> Result<Value, String> {
+    match skill_interpreter::run(&serde_json::to_vec(request).unwrap()) {
+        Ok(answer) => Ok(parse(&answer)),
         Err(error) => Err(error.code().to_owned()),
     }
 }

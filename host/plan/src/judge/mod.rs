@@ -180,6 +180,7 @@ fn complete(operation: &mut Operation, load: Load<'_>) -> Result<BTreeSet<String
         })
         .collect();
     let missing = |named: BTreeSet<String>, listed: &[String]| -> Vec<String> {
+        let listed: BTreeSet<&String> = listed.iter().collect();
         let is_new = |name: &String| !listed.contains(name);
         named.into_iter().filter(is_new).collect()
     };
