@@ -2,6 +2,7 @@
 //! variables, slips that are mended; and that whatever the reader of shell text does not know is a script as a whole.
 #![allow(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     clippy::panic,
     reason = "a failed expectation is a failed test, in a fixture as in the test itself"
 )]

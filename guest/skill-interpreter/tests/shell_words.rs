@@ -1,6 +1,7 @@
 //! Words are what the real shell makes of them: whatever is mapped as an argument vector, bash reads with the same words.
 #![allow(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     reason = "a failed expectation is a failed test, in a fixture as in the test itself"
 )]
 

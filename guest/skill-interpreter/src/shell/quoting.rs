@@ -20,7 +20,7 @@ impl Lexer<'_> {
                 '<' => match placeholder::name_at(self.source.rest()) {
                     // `2<file>` is a redirection.
                     Some(name) if !is_number(&pieces) => {
-                        self.placeholder(&mut pieces, name, Quoting::Bare)
+                        self.placeholder(&mut pieces, name, Quoting::Bare);
                     }
                     _ => break,
                 },

@@ -115,7 +115,7 @@ impl<'a> Names<'a> {
                     next = after.split_once('\'').map_or("", |(_, after)| after);
                 }
                 '#' if begins_word && !is_double => {
-                    next = skip(after, after.find('\n').unwrap_or(after.len()))
+                    next = skip(after, after.find('\n').unwrap_or(after.len()));
                 }
                 '$' => {
                     let inner = after.trim_start_matches(['{', '#', '!']);
