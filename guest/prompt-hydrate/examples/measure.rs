@@ -1,177 +1,118 @@
-//! Routes the prompts of a JSON Lines file (rows of Q-197) with the embedded catalogue and says how well:
-//! `cargo run --release -p prompt-hydrate --example measure -- FILE [--wrong] [--explain]`.
+//! Routes the prompts of a JSON Lines file with the embedded catalogue and says how well:
+//! `cargo run --release -p prompt-hydrate --example measure -- FILE [--wrong]`.
 #![expect(
     clippy::print_stdout,
     clippy::expect_used,
     clippy::indexing_slicing,
+    clippy::as_conversions,
     reason = "a tool for developers"
 )]
 
-use std::collections::BTreeMap;
-
 use prompt_hydrate::catalogue::{Catalogue, Skill};
-use prompt_hydrate::route::{self, Question};
+use prompt_hydrate::route::{Explanation, Question, explain};
 use prompt_hydrate::session::Facts;
 use prompt_hydrate::text::Prompt;
 use serde_json::Value;
 
 fn main() {
-    let mut arguments = std::env::args().skip(1);
-    let file = arguments.next().expect("a file");
-    let flags: Vec<String> = arguments.collect();
-    let flag = |name: &str| flags.iter().any(|flag| flag == name);
+    let file = std::env::args().nth(1).expect("a file");
+    let shows_wrong = std::env::args().nth(2).as_deref() == Some("--wrong");
     let catalogue = Catalogue::embedded(&[]);
     let text = std::fs::read_to_string(file).expect("readable");
-    let (mut rows, mut right, mut committed, mut committed_right, mut harm) = (0, 0, 0, 0, 0);
-    let (mut unforced, mut tops) = (0, [0; 4]);
-    let mut by: BTreeMap<String, (usize, usize, usize)> = BTreeMap::new();
+    let (mut rows, mut right, mut committed, mut precise, mut harm) = (0, 0, 0, 0, 0);
     let start = std::time::Instant::now();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let row: Value = serde_json::from_str(line).expect("JSON");
         if row["skip_hydration"] == true {
             continue;
         }
-        let prompt_text = row["prompt"].as_str().expect("prompt");
-        let prompt = Prompt::read(prompt_text);
-        let turns: Vec<(String, String)> = row["session_context"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(|turn| {
-                (
-                    turn["role"].as_str().unwrap_or_default().to_owned(),
-                    turn["text"].as_str().unwrap_or_default().to_owned(),
-                )
-            })
-            .collect();
-        let session = Facts {
-            prompts: turns
-                .iter()
-                .filter(|(role, _)| role == "user")
-                .map(|(_, text)| text.clone())
-                .collect(),
-            replies: turns
-                .iter()
-                .filter(|(role, _)| role != "user")
-                .map(|(_, text)| text.clone())
-                .collect(),
-            ..Facts::default()
-        };
-        let skills: Option<Vec<Skill>> = row["skills"].as_array().map(|list| {
-            list.iter()
-                .map(|skill| Skill {
-                    name: skill["name"].as_str().unwrap_or_default().to_owned(),
-                    triggers: skill["triggers"]
-                        .as_array()
-                        .into_iter()
-                        .flatten()
-                        .filter_map(|text| text.as_str().map(str::to_owned))
-                        .collect(),
-                })
-                .collect()
-        });
-        let question = Question {
-            prompt: &prompt,
-            session: &session,
-            catalogue: &catalogue,
-            skills: skills.as_deref(),
-            workflow: None,
-            slash_is_skill: true,
-        };
-        let (route, why) = route::explain(&question);
-        let expected = row["expected"]
-            .as_str()
-            .or(row["primary"].as_str())
-            .unwrap_or_default()
-            .to_owned();
-        let acceptable: Vec<String> = row["acceptable"].as_array().map_or_else(
-            || vec![expected.clone()],
-            |list| {
-                list.iter()
-                    .filter_map(|id| id.as_str().map(str::to_owned))
-                    .collect()
-            },
-        );
-        let good = acceptable.contains(&route.workflow);
+        let why = route(&row, &catalogue);
+        let expected = list(&row["acceptable"]);
+        let good = expected.contains(&why.workflow);
+        let harmful = row["mutating"] == true && why.workflow == "simple-question";
         rows += 1;
         right += usize::from(good);
-        committed += usize::from(!route.abstained);
-        committed_right += usize::from(good && !route.abstained);
-        if why.forced.is_none() {
-            unforced += 1;
-            for (place, pick) in [
-                |c: &route::Candidate| c.r.unwrap_or(0.0),
-                |c: &route::Candidate| c.b.unwrap_or(0.0),
-                |c: &route::Candidate| c.m.unwrap_or(0.0),
-                |c: &route::Candidate| c.total,
-            ]
-            .iter()
-            .enumerate()
-            {
-                let best = why
-                    .candidates
-                    .iter()
-                    .max_by(|one, other| pick(one).total_cmp(&pick(other)));
-                tops[place] +=
-                    usize::from(best.is_some_and(|best| acceptable.contains(&best.workflow)));
-            }
-        }
-        let harmful = row["mutating"] == true && route.workflow == "simple-question";
+        committed += usize::from(!why.abstained);
+        precise += usize::from(good && !why.abstained);
         harm += usize::from(harmful);
-        let counts = by.entry(expected.clone()).or_default();
-        counts.0 += 1;
-        counts.1 += usize::from(good);
-        counts.2 += usize::from(!route.abstained);
-        if flag("--wrong") && !good || harmful {
-            let scores: Vec<String> = why
-                .candidates
-                .iter()
-                .filter(|candidate| candidate.total > 0.12)
-                .map(|candidate| {
-                    format!(
-                        "{} {:.2}={:.2}/{:.2}/{:.2}",
-                        candidate.workflow,
-                        candidate.total,
-                        candidate.r.unwrap_or(-1.0),
-                        candidate.b.unwrap_or(-1.0),
-                        candidate.m.unwrap_or(-1.0)
-                    )
-                })
-                .collect();
-            let signals: Vec<&str> = why.signals.iter().map(|fired| fired.signal).collect();
-            println!(
-                "{} {:?}\n   want {:?} got {}{} [{}] {}\n   {} {}\n   {}",
-                row["id"].as_str().unwrap_or_default(),
-                prompt_text.chars().take(200).collect::<String>(),
-                acceptable,
-                route.workflow,
-                if route.abstained { " (abstained)" } else { "" },
-                why.decision,
-                why.forced.clone().unwrap_or_default(),
-                signals.join(" "),
-                why.mutating
-                    .as_deref()
-                    .map_or(String::new(), |words| format!("MUTATING {words:?}")),
-                scores.join("  ")
-            );
+        if shows_wrong && !good || harmful {
+            show(&row, &expected, &why);
         }
     }
-    let percent = |part: usize, all: usize| {
-        100.0 * f64::from(u32::try_from(part).unwrap_or(0))
-            / f64::from(u32::try_from(all.max(1)).unwrap_or(1))
-    };
-    for (id, (all, good, sure)) in &by {
-        println!("{id:22} {good:3}/{all:3} right, committed {sure:3}");
-    }
-    println!(
-        "of {unforced} scored: top of R {} B {} M {} total {}",
-        tops[0], tops[1], tops[2], tops[3]
-    );
+    let percent = |part: usize, all: usize| 100.0 * part as f64 / all.max(1) as f64;
     println!(
         "n {rows} accuracy {:.1} precision {:.1} coverage {:.1} harm {harm}; {:?} a prompt",
         percent(right, rows),
-        percent(committed_right, committed),
+        percent(precise, committed),
         percent(committed, rows),
-        start.elapsed() / u32::try_from(rows.max(1)).unwrap_or(1)
+        start.elapsed() / rows.max(1) as u32
+    );
+}
+
+fn list(value: &Value) -> Vec<String> {
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|text| text.as_str().map(str::to_owned))
+        .collect()
+}
+
+fn route(row: &Value, catalogue: &Catalogue) -> Explanation {
+    let prompt = Prompt::read(row["prompt"].as_str().expect("a prompt"));
+    let turns = |role: &str| -> Vec<String> {
+        let turns = row["session_context"].as_array().into_iter().flatten();
+        turns
+            .filter(|turn| turn["role"] == role)
+            .filter_map(|turn| turn["text"].as_str().map(str::to_owned))
+            .collect()
+    };
+    let session = Facts {
+        prompts: turns("user"),
+        replies: turns("assistant"),
+        ..Facts::default()
+    };
+    let skills: Option<Vec<Skill>> = row["skills"].as_array().map(|skills| {
+        let skill = |skill: &Value| Skill {
+            name: skill["name"].as_str().unwrap_or_default().to_owned(),
+            triggers: list(&skill["triggers"]),
+        };
+        skills.iter().map(skill).collect()
+    });
+    let question = Question {
+        prompt: &prompt,
+        session: &session,
+        catalogue,
+        skills: skills.as_deref(),
+        workflow: None,
+        slash_is_skill: true,
+    };
+    explain(&question).1
+}
+
+fn show(row: &Value, expected: &[String], why: &Explanation) {
+    let cues: Vec<&str> = why.signals.iter().map(|fired| fired.signal).collect();
+    let scores: Vec<String> = why
+        .candidates
+        .iter()
+        .filter(|candidate| candidate.total > 0.12)
+        .map(|candidate| format!("{} {:.2}", candidate.workflow, candidate.total))
+        .collect();
+    println!(
+        "{} {:?}\n   want {expected:?} got {} ({}{}) {}\n   {}",
+        row["id"],
+        row["prompt"]
+            .as_str()
+            .unwrap_or_default()
+            .chars()
+            .take(200)
+            .collect::<String>(),
+        why.workflow,
+        why.decision,
+        why.forced
+            .as_ref()
+            .map_or(String::new(), |reason| format!(": {reason}")),
+        cues.join(" "),
+        scores.join("  ")
     );
 }

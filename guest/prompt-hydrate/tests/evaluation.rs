@@ -1,5 +1,5 @@
-//! What holds of the evaluation sets in the repository: no leak into training, no change taken for a question
-//! and the goal where it may be tuned.
+//! What holds of the evaluation sets in the repository: no leak into training, no change taken for a question
+//!, and the goal where it may be tuned.
 #![allow(
     missing_docs,
     dead_code,
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use prompt_hydrate::catalogue::Catalogue;
 use serde_json::{Value, json};
 use support::good;
-use training::{Sources, classes, material};
+use training::{classes, material};
 
 /// Words in a row that no training text may share with a prompt.
 const RUN: usize = 8;
@@ -102,30 +102,25 @@ impl Leaks {
     }
 }
 
-/// Everything the planner is trained with: examples, written prompts, and what the grammar gives.
+/// Everything the model is trained with: examples and training prompts.
 fn trained_with() -> Vec<String> {
     let catalogue = Catalogue::embedded(&[]);
-    let sources = Sources::read(&classes(&catalogue));
-    let material = material(&catalogue, &sources);
-    let written = material.iter().filter(|one| one.written).count();
-    assert!(written > 1_000 && material.len() > written + 1_000);
-    let mut texts: Vec<String> = material.into_iter().map(|one| one.prompt).collect();
-    // The templates as they stand, for what no draw has shown.
-    texts.extend(sources.grammar.lines().map(str::to_owned));
-    texts
+    let material = material(&catalogue, &classes(&catalogue));
+    assert!(material.len() > 10_000);
+    material.into_iter().map(|one| one.prompt).collect()
 }
 
-/// "yes please", "no": answers of so few words are everybody's, decided by rule and not by what was trained.
+/// "yes please", "no": answers of so few words are everybody's, decided by rule and not by what was trained.
 const COMMON: usize = 2;
 
 #[test]
-fn q_202_no_evaluation_prompt_is_trained_with() {
+fn no_evaluation_prompt_is_trained_with() {
     let leaks = Leaks::of(trained_with());
     let files = evaluation_files();
     assert!(files.len() >= 2, "{files:?}");
     for path in files {
         let rows = rows(&path);
-        assert!(rows.len() >= 120, "Q-204: {}", path.display());
+        assert!(rows.len() >= 120, "{}", path.display());
         for row in rows {
             let prompt = row["prompt"].as_str().unwrap();
             let said = words(prompt).len();
@@ -137,7 +132,7 @@ fn q_202_no_evaluation_prompt_is_trained_with() {
 }
 
 #[test]
-fn q_202_a_leak_is_found_in_other_dress() {
+fn a_leak_is_found_in_other_dress() {
     let leaks = Leaks::of([
         "Shorten the tooltip!".to_owned(),
         "please move all of the nightly jobs over to timers".to_owned(),
@@ -176,9 +171,9 @@ fn development() -> Vec<(Value, Value)> {
         .collect()
 }
 
-/// Q-201, in the set that may be looked at; in any other `hydrant eval` counts them.
+/// In the set that may be looked at; in any other `hydrant eval` counts them.
 #[test]
-fn q_201_no_change_of_the_development_set_is_taken_for_a_question() {
+fn no_change_of_the_development_set_is_taken_for_a_question() {
     let routed = development();
     let changes = routed.iter().filter(|(row, _)| row["mutating"] == true);
     assert!(changes.clone().count() > 100);
@@ -189,10 +184,10 @@ fn q_201_no_change_of_the_development_set_is_taken_for_a_question() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// Q-200 is about prompts that no developer has seen, and `hydrant eval` measures it. What does not reach it where it may
-/// be tuned does not reach it anywhere; this is no evidence of more.
+/// The goal is about prompts that no developer has seen, and `hydrant eval` measures it. What does not reach it where it may
+/// be tuned does not reach it anywhere; this is no evidence of more.
 #[test]
-fn q_200_the_goal_is_reached_at_least_where_it_may_be_tuned() {
+fn the_goal_is_reached_at_least_where_it_may_be_tuned() {
     let (mut counted, mut right, mut committed, mut precise) = (0_u32, 0_u32, 0_u32, 0_u32);
     for (row, route) in development() {
         let acceptable = row["acceptable"].as_array().unwrap();

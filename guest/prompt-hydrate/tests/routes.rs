@@ -1,4 +1,4 @@
-//! Which workflow prompts take: the seed's examples, section 25's table, and the rows of section 14.3.
+//! Which workflow prompts take: the seed's examples, illustrative prompts, and what a prompt says outright.
 mod routing;
 
 use prompt_hydrate::catalogue::{Catalogue, File};
@@ -21,7 +21,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn q_225_to_q_228_the_seeds_examples_take_their_workflows() {
+fn the_seeds_examples_take_their_workflows() {
     for (prompt, workflow) in EXAMPLES {
         let route = route_of(prompt);
         assert_eq!(
@@ -33,7 +33,7 @@ fn q_225_to_q_228_the_seeds_examples_take_their_workflows() {
 }
 
 #[test]
-fn q_230_white_space_crlf_please_and_capitals_do_not_change_the_seeds_examples() {
+fn white_space_crlf_please_and_capitals_do_not_change_the_seeds_examples() {
     for (prompt, workflow) in EXAMPLES {
         let spaced = prompt
             .lines()
@@ -53,7 +53,7 @@ fn q_230_white_space_crlf_please_and_capitals_do_not_change_the_seeds_examples()
     }
 }
 
-/// Section 25, without session context.
+/// Prompts without a session.
 const ILLUSTRATIVE: &[(&str, &[&str])] = &[
     (
         "how does the retention sweep pick which blobs to keep?",
@@ -62,10 +62,6 @@ const ILLUSTRATIVE: &[(&str, &[&str])] = &[
     (
         "how would I evict a stale lease by hand?",
         &["simple-question"],
-    ),
-    (
-        "could you tell me why we vendor zlib and then swap it for the system copy",
-        &["minor-edit", "feature-dev"],
     ),
     (
         "shorten the tooltip on the archive button to one line",
@@ -125,7 +121,7 @@ const ILLUSTRATIVE: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn section_25_the_illustrative_prompts_take_their_workflows() {
+fn the_illustrative_prompts_take_their_workflows() {
     for (prompt, workflows) in ILLUSTRATIVE {
         let route = route_of(prompt);
         assert!(
@@ -138,7 +134,7 @@ fn section_25_the_illustrative_prompts_take_their_workflows() {
 }
 
 #[test]
-fn section_25_follow_ups_need_their_session() {
+fn follow_ups_need_their_session() {
     let catalogue = Catalogue::embedded(&[]);
     let open = session("I dropped the foreign key. Shall I drop the old index as well?");
     for (prompt, refusal) in [("go for it", false), ("nah, leave it", true)] {
@@ -148,7 +144,7 @@ fn section_25_follow_ups_need_their_session() {
             ("interactive-followup", refusal, false),
             "{prompt}"
         );
-        // Q-132
+        // Without a session.
         let alone = route_of(prompt);
         assert_eq!(
             (alone.workflow.as_str(), alone.abstained),
@@ -164,7 +160,7 @@ fn section_25_follow_ups_need_their_session() {
 }
 
 #[test]
-fn q_127_a_workflow_is_taken_by_name_and_an_unknown_one_is_a_warning() {
+fn a_workflow_is_taken_by_name_and_an_unknown_one_is_a_warning() {
     for prompt in [
         "workflow: spec-review\nsync the settings",
         "use the spec-review workflow for the settings sync",
@@ -183,7 +179,7 @@ fn q_127_a_workflow_is_taken_by_name_and_an_unknown_one_is_a_warning() {
 }
 
 #[test]
-fn q_128_a_plan_before_changes_is_a_commitment() {
+fn a_plan_before_changes_is_a_commitment() {
     for prompt in [
         "plan first: move the cron jobs to systemd timers",
         "show me your plan before you change anything in the scheduler",
@@ -199,7 +195,7 @@ fn q_128_a_plan_before_changes_is_a_commitment() {
 }
 
 #[test]
-fn q_129_a_named_skill_is_delegated_to_and_one_missing_from_the_list_is_marked() {
+fn a_named_skill_is_delegated_to_and_one_missing_from_the_list_is_marked() {
     let catalogue = Catalogue::embedded(&[]);
     for (prompt, name) in [
         ("/sql-lint reports", "sql-lint"),
@@ -226,7 +222,7 @@ fn q_129_a_named_skill_is_delegated_to_and_one_missing_from_the_list_is_marked()
 }
 
 #[test]
-fn q_130_a_skills_trigger_in_an_order_names_it() {
+fn a_skills_trigger_in_an_order_names_it() {
     let catalogue = Catalogue::embedded(&[]);
     let skills = [skill(
         "invoice-export",
@@ -249,7 +245,7 @@ fn q_130_a_skills_trigger_in_an_order_names_it() {
 }
 
 #[test]
-fn q_131_a_self_contained_prompt_is_scored_although_a_session_is_open() {
+fn a_self_contained_prompt_is_scored_although_a_session_is_open() {
     let open = session("Done, 12 tests pass.");
     let (route, _) = routed(
         "rename the column user_name to login in the accounts table and its migration",
@@ -270,14 +266,14 @@ fn q_131_a_self_contained_prompt_is_scored_although_a_session_is_open() {
 }
 
 #[test]
-fn q_93_a_new_file_is_routed_to_by_its_trigger_and_a_removed_one_no_longer() {
+fn a_new_file_is_routed_to_by_its_trigger_and_a_removed_one_no_longer() {
     let train = File {
         path: "workflows/release-train.md".to_owned(),
         text: "---\nid: release-train\ndescription: Cut a release\ntriggers: [\"cut the train\"]\nsteps:\n  - name: Cut it\n---\n".to_owned(),
     };
     let edit = File {
         path: "workflows/minor-edit.md".to_owned(),
-        text: "---\nid: minor-edit\ndescription: A focused change\nsignals: {v_edit: 3, small_object: 3}\nexamples: [\"shorten the label\"]\nsteps:\n  - name: Do it\n---\n".to_owned(),
+        text: "---\nid: minor-edit\ndescription: A focused change\nexamples: [\"shorten the label\"]\nsteps:\n  - name: Do it\n---\n".to_owned(),
     };
     let with = Catalogue::load(&[train, edit.clone()], &[]);
     let (route, _) = routed("cut the train for 4.2", &Facts::default(), None, &with);
@@ -285,7 +281,7 @@ fn q_93_a_new_file_is_routed_to_by_its_trigger_and_a_removed_one_no_longer() {
     let without = Catalogue::load(&[edit], &[]);
     let (route, why) = routed("cut the train for 4.2", &Facts::default(), None, &without);
     assert_ne!(route.workflow, "release-train");
-    // Q-137: the ids that are gone are no candidates.
+    // The ids that are gone are no candidates.
     let (_, shares) = routed(
         "shorten the tooltip on the archive button",
         &Facts::default(),
@@ -301,7 +297,7 @@ fn q_93_a_new_file_is_routed_to_by_its_trigger_and_a_removed_one_no_longer() {
 }
 
 #[test]
-fn q_137_a_file_without_signals_or_training_is_scored_by_what_it_has() {
+fn a_file_without_training_is_scored_by_its_examples() {
     let own = File {
         path: "workflows/bake.md".to_owned(),
         text: "---\nid: bake\ndescription: Bake bread\nexamples: [\"bake a loaf of rye bread\", \"bake twelve rolls of bread\"]\nsteps:\n  - name: Bake\n---\n".to_owned(),
@@ -313,13 +309,12 @@ fn q_137_a_file_without_signals_or_training_is_scored_by_what_it_has() {
         .iter()
         .find(|candidate| candidate.workflow == "bake")
         .unwrap();
-    assert!(bake.r.is_none() && bake.m.is_none());
-    assert_eq!(bake.b, Some(bake.total));
+    assert!(bake.model.is_none() && bake.likeness.is_some_and(|likeness| likeness > 0.5));
     assert_eq!(route.workflow, "bake");
 }
 
 #[test]
-fn q_140_confidence_and_alternatives_are_within_their_bounds() {
+fn confidence_and_alternatives_are_within_their_bounds() {
     for (prompt, _) in ILLUSTRATIVE {
         let route = route_of(prompt);
         assert!((0.0..=1.0).contains(&route.confidence));
@@ -336,7 +331,7 @@ fn q_140_confidence_and_alternatives_are_within_their_bounds() {
 }
 
 #[test]
-fn q_143_no_change_keeps_the_changing_workflows_out() {
+fn no_change_keeps_the_changing_workflows_out() {
     for prompt in [
         "shorten the tooltips in the sidebar, but do not edit anything",
         "just look at the retry code, no changes",
@@ -357,33 +352,7 @@ fn q_143_no_change_keeps_the_changing_workflows_out() {
 }
 
 #[test]
-fn q_145_two_intents_are_both_kept() {
-    let route = route_of("raise the upload cap to 40 MB; then tell me which services read it");
-    let second = route.second.expect("a second half");
-    assert_eq!(
-        (second.workflow.as_deref(), second.before),
-        (Some("simple-question"), false)
-    );
-    // A question first, then a change: the change decides, the answer comes first.
-    let route = route_of(
-        "what does the retention setting do? then raise the retention default to 90 days in config/limits.toml",
-    );
-    assert_eq!(route.workflow, "minor-edit");
-    let second = route.second.expect("the question");
-    assert_eq!(
-        (second.workflow.as_deref(), second.before),
-        (Some("simple-question"), true)
-    );
-    // What belongs to any change is none by itself.
-    assert!(
-        route_of("rename getUser to loadUser and run the tests, then commit")
-            .second
-            .is_none()
-    );
-}
-
-#[test]
-fn q_224_equal_prompts_give_equal_routes() {
+fn equal_prompts_give_equal_routes() {
     let once = format!("{:?}", route_of(CUSTODIET));
     for _ in 0..5 {
         assert_eq!(format!("{:?}", route_of(CUSTODIET)), once);
@@ -391,7 +360,7 @@ fn q_224_equal_prompts_give_equal_routes() {
 }
 
 #[test]
-fn q_194_the_explanation_names_what_decided() {
+fn the_explanation_names_what_decided() {
     let (_, why) = routed(
         "hi, shorten the tooltip on the archive button, thanks",
         &Facts::default(),
@@ -399,14 +368,9 @@ fn q_194_the_explanation_names_what_decided() {
         &Catalogue::embedded(&[]),
     );
     assert!(
-        why.stripped
-            .iter()
-            .any(|stripped| stripped.kind == "greeting")
-    );
-    assert!(
         why.signals
             .iter()
-            .any(|fired| fired.signal == "small_object" && fired.words == "tooltip")
+            .any(|fired| fired.signal == "change" && fired.words.starts_with("shorten"))
     );
     assert!(
         why.mutating.is_some()
@@ -415,5 +379,95 @@ fn q_194_the_explanation_names_what_decided() {
                 .iter()
                 .any(|veto| veto.starts_with("simple-question"))
     );
-    assert!(["agree", "alone", "forced"].contains(&why.decision) && !why.thresholds.is_empty());
+    assert!(["certain", "forced"].contains(&why.decision) && !why.thresholds.is_empty());
+}
+
+/// Two workflows that the model does not know, of which only the first has a text for the prompt.
+fn triggered(one: &str, other: &str, prompt: &str) -> (String, prompt_hydrate::route::Explanation) {
+    let file = |id: &str, lines: &str| File {
+        path: format!("workflows/{id}.md"),
+        text: format!(
+            "---\nid: {id}\nquality_gate: Ok\nmodifies_files: no\n{lines}\nsteps: [{{name: Go}}]\n---\n"
+        ),
+    };
+    let catalogue = Catalogue::load(&[file("one", one), file("other", other)], &[]);
+    let (route, why) = routed(prompt, &Facts::default(), None, &catalogue);
+    (route.workflow, why)
+}
+
+#[test]
+fn a_trigger_of_two_words_or_with_an_anchor_takes_its_workflow() {
+    let strong = |one: &str, prompt: &str| {
+        let (workflow, why) = triggered(one, "triggers: [\"feed the cat\"]", prompt);
+        why.forced
+            .is_some_and(|reason| reason.starts_with("trigger"))
+            && workflow == "one"
+    };
+    let train = "triggers: [\"cut the train\"]";
+    assert!(strong(train, "cut the train for 4.2"));
+    assert!(strong(train, "somebody has to cut the train for 4.2"));
+    // A question, unless the trigger asks itself.
+    assert!(!strong(train, "who may cut the train for 4.2?"));
+    assert!(strong(
+        "triggers: [\"who may cut the train\"]",
+        "who may cut the train for 4.2?"
+    ));
+    // One word is strong behind an anchor only.
+    assert!(!strong("triggers: [\"bake\"]", "bake the rye bread"));
+    assert!(strong("triggers: [\"^bake\"]", "bake the rye bread"));
+    assert!(!strong(train, "look at this log\n```\ncut the train\n```"));
+}
+
+#[test]
+fn of_several_triggers_most_words_win_and_what_a_workflow_is_not_for_excludes_it() {
+    let prompt = "cut the train for 4.2 and tell sales";
+    let longer = triggered(
+        "triggers: [\"cut the train\"]",
+        "triggers: [\"the train for 4.2\"]",
+        prompt,
+    );
+    assert_eq!(longer.0, "other");
+    let one = "triggers: [\"cut the train\"]\nnot_for: [\"for 4.2\"]";
+    assert_eq!(
+        triggered(one, "triggers: [x]", "cut the train for 5.0").0,
+        "one"
+    );
+    let (workflow, why) = triggered(one, "triggers: [x]", "cut the train for 4.2");
+    assert_ne!(workflow, "one");
+    assert!(
+        why.veto
+            .iter()
+            .any(|veto| veto.starts_with("one: ") && veto.contains("for 4.2")),
+        "{:?}",
+        why.veto
+    );
+}
+
+#[test]
+fn a_workflow_of_ones_own_is_routed_to_by_three_examples_and_takes_nothing_else() {
+    let own = File {
+        path: "workflows/translate-subtitles.md".to_owned(),
+        text: "---\nid: translate-subtitles\ndescription: Subtitles of a film in another language\nexamples:\n  - translate the subtitles of the interview into Dutch\n  - make Polish subtitles for episode 4\n  - the subs of the trailer in French please\nsteps:\n  - name: Translate\n---\n".to_owned(),
+    };
+    let mut files = prompt_hydrate::catalogue::embedded_catalogue();
+    files.push(own);
+    let catalogue = Catalogue::load(&files, &[]);
+    let route = |prompt: &str| {
+        routed(prompt, &Facts::default(), None, &catalogue)
+            .0
+            .workflow
+    };
+    for prompt in [
+        "translate the subtitles of the documentary into Greek",
+        "can you make italian subtitles for the second episode",
+        "the subs of the teaser in german please",
+    ] {
+        assert_eq!(route(prompt), "translate-subtitles", "{prompt}");
+    }
+    for (prompt, workflow) in EXAMPLES
+        .iter()
+        .chain([("why is the subtitle font so small on tv?", "debugging")].iter())
+    {
+        assert_eq!(route(prompt), *workflow, "{prompt}");
+    }
 }

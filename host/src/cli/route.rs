@@ -77,7 +77,6 @@ fn short(explain: &Value) -> Value {
         "confidence",
         "abstained",
         "alternatives",
-        "secondary",
         "skill",
     ] {
         if let Some(value) = explain.get(name) {
@@ -99,7 +98,7 @@ fn line(explain: &Value) -> String {
     )
 }
 
-/// What `--explain` adds, in the order of Q-194.
+/// What `--explain` adds.
 fn explained(explain: &Value) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -135,8 +134,8 @@ fn write_explained(explain: &Value, text: &mut String) -> std::fmt::Result {
     }
     writeln!(
         text,
-        "{:<24} {:>6} {:>6} {:>6} {:>6}",
-        "candidate", "R", "B", "M", "total"
+        "{:<24} {:>8} {:>8} {:>8}",
+        "candidate", "model", "likeness", "total"
     )?;
     for candidate in list(explain, "candidates") {
         let number = |name: &str| match candidate.get(name).and_then(Value::as_f64) {
@@ -146,11 +145,10 @@ fn write_explained(explain: &Value, text: &mut String) -> std::fmt::Result {
         let id = candidate.get("workflow").and_then(Value::as_str);
         writeln!(
             text,
-            "{:<24} {:>6} {:>6} {:>6} {:>6}",
+            "{:<24} {:>8} {:>8} {:>8}",
             plain(id.unwrap_or("?")),
-            number("r"),
-            number("b"),
-            number("m"),
+            number("model"),
+            number("likeness"),
             number("total")
         )?;
     }
@@ -163,12 +161,8 @@ fn write_explained(explain: &Value, text: &mut String) -> std::fmt::Result {
     for (name, value) in pairs(explain.get("alternatives")) {
         writeln!(text, "alternative: {} {value}", plain(&name))?;
     }
-    for name in ["secondary", "skill"] {
-        match explain.get(name) {
-            None | Some(Value::Null) => {}
-            Some(Value::String(value)) => writeln!(text, "{name}: {}", plain(value))?,
-            Some(other) => writeln!(text, "{name}: {other}")?,
-        }
+    if let Some(skill) = string("skill") {
+        writeln!(text, "skill: {skill}")?;
     }
     Ok(())
 }

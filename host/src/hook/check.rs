@@ -85,7 +85,6 @@ struct Plan {
     confidence: f64,
     abstained: bool,
     alternatives: Vec<Alternative>,
-    secondary: Vec<String>,
     skill: Option<String>,
     planner: String,
     degraded: Vec<String>,
@@ -120,7 +119,7 @@ pub fn check_plan(plan: &Value) -> Result<(), Unfit> {
     holds(is_line(&plan.intent, 120), "the plan's intent")?;
     holds(is_line(&plan.quality_gate, 60), "the plan's gate")?;
     let ids = plan.alternatives.iter().map(|one| &one.workflow);
-    let mut ids = ids.chain(&plan.secondary).chain([&plan.workflow]);
+    let mut ids = ids.chain([&plan.workflow]);
     holds(ids.all(|id| is_id(id)), "a workflow id of the plan")?;
     holds(
         plan.guardrails

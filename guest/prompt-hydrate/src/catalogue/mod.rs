@@ -14,7 +14,7 @@ mod workflow;
 
 use serde::Deserialize;
 
-use crate::signals::Signal;
+use crate::cues::Cue;
 
 pub use check::{Finding, check};
 pub(crate) use embedded::all as embedded_files;
@@ -60,8 +60,6 @@ pub struct Workflow {
     pub triggers: Vec<String>,
     /// Phrases that exclude it.
     pub not_for: Vec<String>,
-    /// Weights, -5 to 5.
-    pub signals: Vec<(Signal, i8)>,
     /// Of the front matter and of `examples/<id>.txt`: at most 500.
     pub examples: Vec<String>,
     /// Order among files that the index does not name, low first.
@@ -122,21 +120,21 @@ pub enum StepKind {
     Commit,
 }
 
-/// A signal, or `!signal`.
+/// A cue, or `!cue`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Condition {
     /// What is asked for.
-    pub signal: Signal,
+    pub cue: Cue,
     /// It has to be absent.
     pub negated: bool,
 }
 
 impl Condition {
-    /// Reads `signal` or `!signal`; nothing where there is no such signal.
+    /// Reads `cue` or `!cue`; nothing where there is no such cue.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let name = text.strip_prefix('!');
         Some(Self {
-            signal: Signal::parse(name.unwrap_or(text).trim())?,
+            cue: Cue::parse(name.unwrap_or(text).trim())?,
             negated: name.is_some(),
         })
     }

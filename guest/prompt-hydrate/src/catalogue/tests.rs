@@ -1,12 +1,12 @@
 //! Loading and checking: one small catalogue, and what happens when a file of it changes.
 
 use super::*;
-use crate::signals::Signal;
+use crate::cues::Cue;
 use proptest::prelude::*;
 
 /// `minor-edit` and `simple-question` in an index, `extra` beside it, a registry, examples.
 fn small() -> Vec<File> {
-    let edit = "---\nid: minor-edit\ntitle: Edit\ndescription: A change\ncategory: development\nquality_gate: Checked\nguardrails: [test_changes]\nguardrails_when:\n  \"!error_report\": [fix_within_design]\nmodifies_files: yes\ntriggers: [\"fix the\"]\nsignals: {v_edit: 4, interrogative: -3}\nsteps:\n  - name: \"Read {object}\"\n    active: Reading\n    kind: step\n  - name: \"CHECKPOINT: Run {test_cmd}\"\n    kind: checkpoint\n  - name: Commit and push\n    kind: commit\n---\nBody.\n";
+    let edit = "---\nid: minor-edit\ntitle: Edit\ndescription: A change\ncategory: development\nquality_gate: Checked\nguardrails: [test_changes]\nguardrails_when:\n  \"!error_report\": [fix_within_design]\nmodifies_files: yes\ntriggers: [\"fix the\"]\nsteps:\n  - name: \"Read {object}\"\n    active: Reading\n    kind: step\n  - name: \"CHECKPOINT: Run {test_cmd}\"\n    kind: checkpoint\n  - name: Commit and push\n    kind: commit\n---\nBody.\n";
     let question = "---\nid: simple-question\ncategory: information\nquality_gate: Right\nmodifies_files: no\nexamples: [what is this]\nsteps:\n  - name: \"Answer the question about {object}\"\n---\n";
     let extra = "---\nquality_gate: Ok\nmodifies_files: maybe\npriority: 7\nsteps:\n  - {name: Go, kind: step}\n  - {name: Look, kind: checkpoint}\n---\n";
     [
@@ -57,14 +57,10 @@ fn a_file_is_read_with_its_defaults() {
     assert_eq!(edit.triggers, ["fix the"]);
     assert_eq!(edit.examples, ["fix the typo", "rename it"]);
     assert_eq!(
-        edit.signals,
-        [(Signal::Interrogative, -3), (Signal::VEdit, 4)]
-    );
-    assert_eq!(
         edit.guardrails_when,
         [(
             Condition {
-                signal: Signal::ErrorReport,
+                cue: Cue::ErrorReport,
                 negated: true
             },
             vec!["fix_within_design".to_owned()]
@@ -189,11 +185,10 @@ fn a_broken_file_is_passed_over_with_one_warning() {
 
 #[test]
 fn unknown_names_are_dropped_and_the_file_stays() {
-    let text = "---\nguardrails: [test_changes, fly]\nsignals: {v_edit: 2, psychic: 1}\nsteps:\n  - {name: Go}\n  - {name: No, when: psychic}\n---\n";
+    let text = "---\nguardrails: [test_changes, fly]\nsteps:\n  - {name: Go}\n  - {name: No, when: psychic}\n---\n";
     let catalogue = Catalogue::load(&with("workflows/extra.md", text), &[]);
     let extra = catalogue.get("extra").unwrap();
     assert_eq!(extra.guardrails, ["test_changes"]);
-    assert_eq!(extra.signals, [(Signal::VEdit, 2)]);
     assert_eq!(extra.steps.len(), 1);
     assert_eq!(catalogue.warnings.len(), 2, "{:?}", catalogue.warnings);
 }
@@ -377,12 +372,14 @@ fn errors_have_file_and_line() {
         ),
         (
             format!(
-                "---\n{gate}modifies_files: no\nsignals:\n  psychic: 1\nsteps: [{{name: Go}}]\n---\n"
+                "---\n{gate}modifies_files: no\nsteps:\n  - {{name: Go}}\n  - {{name: No, when: psychic}}\n---\n"
             ),
-            at("C05", 5),
+            at("C05", 6),
         ),
         (
-            format!("---\n{gate}modifies_files: no\nmood: good\nsteps: [{{name: Go}}]\n---\n"),
+            format!(
+                "---\n{gate}modifies_files: no\nsignals: {{mood: 1}}\nsteps: [{{name: Go}}]\n---\n"
+            ),
             at("C21", 4),
         ),
     ];

@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::index::target;
 use super::{Condition, Modifies, Step, StepKind, Workflow, steps};
-use crate::signals::Signal;
 
 /// Bytes of a file.
 pub(crate) const MAX_FILE_BYTES: u32 = 64 * 1024;
@@ -69,7 +68,6 @@ struct Front {
     needs_task: Option<bool>,
     triggers: Lines,
     not_for: Lines,
-    signals: Option<BTreeMap<String, Line>>,
     examples: Lines,
     #[serde(deserialize_with = "whole_number")]
     priority: Option<i64>,
@@ -242,7 +240,6 @@ impl Reader<'_> {
         }
         let modifies = front.modifies_files.unwrap_or(Modifies::Maybe);
         let conditional = front.guardrails_when.unwrap_or_default().into_iter();
-        let signals = front.signals.unwrap_or_default().into_iter();
         Workflow {
             id: stem.to_owned(),
             title: front.title.0.unwrap_or_else(|| stem.to_owned()),
@@ -257,9 +254,6 @@ impl Reader<'_> {
             needs_task: front.needs_task.unwrap_or(modifies != Modifies::No),
             triggers: self.within("triggers", front.triggers, MAX_TRIGGERS),
             not_for: self.within("not_for", front.not_for, MAX_TRIGGERS),
-            signals: signals
-                .filter_map(|(key, weight)| self.weight(&key, weight))
-                .collect(),
             examples: self.within("examples", front.examples, MAX_EXAMPLES),
             priority: front.priority.unwrap_or(100),
             intent: front.intent.0,
@@ -294,15 +288,9 @@ impl Reader<'_> {
     fn condition(&mut self, name: &str) -> Option<Condition> {
         let condition = Condition::parse(name);
         if condition.is_none() {
-            self.note(name, UNKNOWN_NAME, "no such signal");
+            self.note(name, UNKNOWN_NAME, "no such cue");
         }
         condition
-    }
-
-    fn weight(&mut self, name: &str, weight: Line) -> Option<(Signal, i8)> {
-        let condition = self.condition(name)?;
-        let weight: i8 = weight.0?.parse().ok()?;
-        Some((condition.signal, weight.clamp(-5, 5)))
     }
 
     fn step(&mut self, step: StepFront) -> Option<Step> {

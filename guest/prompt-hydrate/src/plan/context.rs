@@ -1,4 +1,4 @@
-//! *Relevant Context*: what was found that the plan's reader should know.
+//! *Relevant Context*: what was found that the plan's reader should know.
 
 use super::Settings;
 use super::text::{MAX_CONTEXT, length, line};
@@ -48,7 +48,7 @@ pub(super) fn clean(lines: Vec<String>) -> Vec<String> {
     all
 }
 
-///
+/// What an abstention says, with the two closest workflows.
 fn abstention(route: &Route) -> String {
     let closest: Vec<String> = route
         .alternatives

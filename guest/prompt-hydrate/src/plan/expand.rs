@@ -1,11 +1,11 @@
-//! The steps of a workflow for one prompt: conditions decided, references followed.
+//! The steps of a workflow for one prompt: conditions decided, references followed.
 
 use crate::catalogue::{Catalogue, Condition, Step, StepKind, Workflow};
-use crate::signals::{Signal, Signals};
+use crate::cues::{Cue, Cues};
 
-/// References within references.
+/// References within references.
 const MAX_DEPTH: usize = 3;
-/// Items that one reference may become before it is one item.
+/// Items that one reference may become before it is one item.
 const MAX_EXPANDED: usize = 12;
 
 /// A step to be written: its text still has slots.
@@ -20,19 +20,19 @@ pub(super) struct Part {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expansion<'a> {
     pub(super) catalogue: &'a Catalogue,
-    pub(super) signals: &'a Signals,
-    /// The prompt declines what was asked.
+    pub(super) cues: &'a Cues,
+    /// The prompt declines what was asked.
     pub(super) refusal: bool,
-    /// References are one item each.
+    /// References are one item each.
     pub(super) collapsed: bool,
 }
 
 impl Expansion<'_> {
     /// Whether a condition holds. `refusal` is the route's word: a refusal with an order of its own is none.
     pub(super) fn holds(&self, condition: Condition) -> bool {
-        let has = match condition.signal {
-            Signal::Refusal => self.refusal,
-            signal => self.signals.has(signal),
+        let has = match condition.cue {
+            Cue::Refusal => self.refusal,
+            cue => self.cues.has(cue),
         };
         has != condition.negated
     }

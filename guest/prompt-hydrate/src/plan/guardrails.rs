@@ -1,4 +1,4 @@
-//! The guardrails of a plan.
+//! The guardrails of a plan.
 
 use super::expand::Expansion;
 use crate::catalogue::{Catalogue, Workflow, is_skill};
@@ -8,7 +8,7 @@ use crate::route::Route;
 pub(super) fn selected(catalogue: &Catalogue, workflow: &Workflow, route: &Route) -> Vec<String> {
     let expansion = Expansion {
         catalogue,
-        signals: &route.signals,
+        cues: &route.cues,
         refusal: route.refusal,
         collapsed: false,
     };
@@ -45,7 +45,7 @@ fn with_parameter(guardrail: &str, skill: Option<&str>) -> String {
     }
 }
 
-/// `[a-z_]+(:[A-Za-z0-9._:-]+)?`
+/// `[a-z_]+(:[A-Za-z0-9._:-]+)?`
 pub(super) fn is_name(text: &str) -> bool {
     let (name, parameter) = match text.split_once(':') {
         Some((name, parameter)) => (name, Some(parameter)),

@@ -1,21 +1,19 @@
-//! The items of a plan: the chosen workflow's steps, those of a second half, and the rows that every plan keeps
-//!
+//! The items of a plan: the workflow's steps for this prompt, its further demands, and what every plan has.
 
-use super::Settings;
 use super::active;
 use super::expand::{Expansion, Part};
 use super::intent;
-use super::never::Never;
 use super::row_texts::{is_commit, is_task_close, is_task_open, reads_as_row};
 use super::slots::Slots;
-use super::text::{MAX_SLOT, MAX_TEXT, line, uncapitalised};
+use super::text::{MAX_SLOT, MAX_TEXT, capitalised, length, line, uncapitalised};
+use super::{MAX_ITEMS, Settings};
 use crate::catalogue::steps::without_label;
 use crate::catalogue::{Modifies, StepKind, Workflow};
-use crate::route::{Question, Route, Second};
-use crate::signals::Signals;
+use crate::route::{Question, Route};
 use crate::text::Prompt;
+use crate::text::token::{Stop, Token};
 
-/// Requirement clauses that become steps.
+/// Requirements of the prompt that become steps.
 const MAX_REQUIREMENTS: usize = 3;
 
 /// An item before it has its number.
@@ -25,445 +23,386 @@ pub(super) struct Item {
     /// One line, not empty, without a label.
     pub(super) text: String,
     pub(super) active: String,
-    /// May stand between the last CHECKPOINT and the commit.
-    pub(super) harmless: bool,
 }
 
-/// How much a plan was shrunk, each stage on top of those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Stage {
-    Full,
-    /// The other half of several intents is one item.
-    OneSecond,
-    /// Requirement clauses are one item.
-    OneRequirement,
-    /// References are summaries.
-    Collapsed,
+impl Item {
+    fn new(kind: StepKind, text: &str, active: &str) -> Self {
+        Self {
+            kind,
+            text: text.to_owned(),
+            active: active.to_owned(),
+        }
+    }
 }
 
 /// What items are made from.
 pub(super) struct Maker<'a> {
-    pub(super) question: &'a Question<'a>,
-    pub(super) route: &'a Route,
-    pub(super) settings: &'a Settings,
-    pub(super) workflow: &'a Workflow,
-    pub(super) never: &'a Never<'a>,
-    /// Empty: there is none.
-    pub(super) tracker: &'a str,
-}
-
-/// One half of the prompt.
-struct Half<'a> {
+    question: &'a Question<'a>,
+    route: &'a Route,
+    settings: &'a Settings,
     workflow: &'a Workflow,
-    prompt: &'a Prompt,
+    /// Empty: there is none.
+    tracker: &'a str,
     slots: Slots,
-    parts: Vec<Part>,
 }
 
-impl Maker<'_> {
-    /// All items, in order.
-    pub(super) fn items(&self, stage: Stage) -> Vec<Item> {
-        let rest;
-        let own = match &self.route.second {
-            None => self.question.prompt,
-            Some(second) => {
-                rest = self.own_half(second);
-                &rest
-            }
-        };
-        let clause = match &self.route.second {
-            None => intent::clause(self.question, self.route, own),
-            Some(_) => intent::second_clause(own, MAX_SLOT),
-        };
-        let half = self.half(self.workflow, own, &clause, &self.route.signals, stage);
-        if self.route.refusal {
-            return vec![self.refusal(&half)];
+impl<'a> Maker<'a> {
+    pub(super) fn new(
+        question: &'a Question<'a>,
+        route: &'a Route,
+        settings: &'a Settings,
+        workflow: &'a Workflow,
+        tracker: &'a str,
+    ) -> Self {
+        let clause = intent::clause(question, route);
+        let slots = Slots::new(&clause, question, route, settings);
+        Self {
+            question,
+            route,
+            settings,
+            workflow,
+            tracker,
+            slots,
         }
-        let mut items = self.own_items(&half);
-        if self.workflow.modifies == Modifies::Yes {
-            self.add_requirements(&mut items, &half, stage);
+    }
+
+    /// The items, at most as many as are wanted where steps can be joined for that.
+    pub(super) fn items(&self) -> Vec<Item> {
+        let wanted = self.settings.max_todos.clamp(1, MAX_ITEMS);
+        let mut items = self.all(false);
+        if items.len() > wanted {
+            items = self.all(true);
         }
-        if let Some(second) = &self.route.second {
-            self.add_second(&mut items, second, stage);
+        while items.len() > wanted && join_steps(&mut items) {}
+        // A file of a dozen CHECKPOINTs has them joined.
+        while items.len() > MAX_ITEMS && join_checkpoints(&mut items) {
+            while items.len() > MAX_ITEMS && join_steps(&mut items) {}
         }
-        self.complete(&mut items, &half);
+        tell_apart(&mut items);
         items
     }
 
-    /// The prompt without its second half.
-    fn own_half(&self, second: &Second) -> Prompt {
-        let text = intent::without(&self.question.prompt.main, &second.prompt.main);
-        let mut own = Prompt::read(&text);
-        // Pasted text and what it tells belongs to the prompt as a whole.
-        let whole = self.question.prompt;
-        own.error = own.error.or_else(|| whole.error.clone());
-        // "… and then repair it": the object is that of the first half.
-        if own.object.is_none() || (own.paths.is_empty() && has_pronoun(&own.main)) {
-            own.object.clone_from(&whole.object);
-        }
-        own.requirements.clone_from(&whole.requirements);
-        own
-    }
-
-    fn half<'h>(
-        &self,
-        workflow: &'h Workflow,
-        prompt: &'h Prompt,
-        clause: &str,
-        signals: &Signals,
-        stage: Stage,
-    ) -> Half<'h> {
+    /// All items; `collapsed` has one for each reference to another workflow.
+    fn all(&self, collapsed: bool) -> Vec<Item> {
         let expansion = Expansion {
             catalogue: self.question.catalogue,
-            signals,
+            cues: &self.route.cues,
             refusal: self.route.refusal,
-            collapsed: stage >= Stage::Collapsed,
+            collapsed,
         };
-        Half {
-            workflow,
-            prompt,
-            slots: Slots::new(prompt, clause, self.question, self.route, self.settings),
-            parts: expansion.parts(workflow),
+        let parts = expansion.parts(self.workflow);
+        if self.route.refusal {
+            return vec![self.refusal(&parts)];
         }
+        let mut items = self.steps(&parts);
+        if self.workflow.modifies == Modifies::Yes {
+            self.add_requirements(&mut items);
+        }
+        self.complete(&mut items);
+        if !self.tracker.is_empty() {
+            items.insert(0, self.task_item(&parts, StepKind::TaskOpen));
+            items.push(self.task_item(&parts, StepKind::TaskClose));
+        }
+        items
     }
 
-    /// An item, unless its text may not stand in a plan.
     fn item(&self, kind: StepKind, text: &str, active: Option<&str>) -> Option<Item> {
         let text = line(text, MAX_TEXT);
         let text = without_label(&text);
-        let text = match kind {
-            // What reads like a commit or task item and is none, would be taken for one.
-            StepKind::Step if reads_as_row(text, &self.settings.tracker) => {
-                line(&format!("Carry out: {}", uncapitalised(text)), MAX_TEXT)
-            }
-            _ => text.to_owned(),
+        // What reads like a commit or task item and is none, would be taken for one.
+        let text = if kind == StepKind::Step && reads_as_row(text, &self.settings.tracker) {
+            line(&format!("Carry out: {}", uncapitalised(text)), MAX_TEXT)
+        } else {
+            text.to_owned()
         };
-        if text.is_empty() || self.never.violated(&text).is_some() {
-            return None;
-        }
-        Some(Item {
+        (!text.is_empty()).then(|| Item {
             kind,
             active: active::form(active, &text),
-            harmless: text.starts_with("Answer"),
             text,
         })
     }
 
-    /// An item of our own words; `fallback` has none of the user's, so that it always may stand.
-    fn sure(&self, kind: StepKind, text: &str, active: &str, fallback: &str) -> Item {
-        self.item(kind, text, Some(active)).unwrap_or_else(|| Item {
-            kind,
-            text: fallback.to_owned(),
-            active: active.to_owned(),
-            harmless: false,
-        })
-    }
-
-    fn filled(&self, half: &Half<'_>, part: &Part) -> Option<Item> {
+    fn filled(&self, part: &Part) -> Option<Item> {
         let tracker = if self.tracker.is_empty() {
             "tracking"
         } else {
             self.tracker
         };
-        let mut text = half.slots.fill(&part.text, tracker);
-        // a list is present that lacks the skill.
+        let mut text = self.slots.fill(&part.text, tracker);
+        // A list is present that lacks the skill.
         if let Some((name, true)) = &self.route.skill
             && part.kind == StepKind::Step
             && part.text.contains("{skill}")
         {
-            let name = line(name, MAX_SLOT);
-            text = format!("{text}; if {name} is not installed, tell the user and stop");
+            text = format!(
+                "{text}; if {} is not installed, tell the user and stop",
+                line(name, MAX_SLOT)
+            );
         }
         self.item(part.kind, &text, part.active.as_deref())
     }
 
-    /// one item that leaves the thing undone.
-    fn refusal(&self, half: &Half<'_>) -> Item {
-        let step = half.parts.iter().find(|part| part.kind == StepKind::Step);
-        step.and_then(|part| self.filled(half, part))
-            .unwrap_or_else(|| {
-                let text = "Leave it undone and ask the user for the next step";
-                self.sure(StepKind::Step, text, "Asking", text)
-            })
+    /// The one item of a refusal, that leaves the thing undone.
+    fn refusal(&self, parts: &[Part]) -> Item {
+        let step = parts.iter().find(|part| part.kind == StepKind::Step);
+        step.and_then(|part| self.filled(part)).unwrap_or_else(|| {
+            Item::new(
+                StepKind::Step,
+                "Leave it undone and ask the user for the next step",
+                "Asking",
+            )
+        })
     }
 
-    /// The steps of the chosen workflow, with the rows its kind demands and its file may lack.
-    fn own_items(&self, half: &Half<'_>) -> Vec<Item> {
-        let modifies = half.workflow.modifies;
-        let commit = half
-            .parts
-            .iter()
-            .rposition(|part| part.kind == StepKind::Commit);
+    /// The steps of the workflow; task items are added last.
+    fn steps(&self, parts: &[Part]) -> Vec<Item> {
+        let modifies = self.workflow.modifies;
+        let commit = parts.iter().rposition(|part| part.kind == StepKind::Commit);
         let mut items = Vec::new();
-        for (position, part) in half.parts.iter().enumerate() {
-            match part.kind {
-                StepKind::Step | StepKind::Checkpoint => items.extend(self.filled(half, part)),
-                // Written by `complete`, at their places.
-                StepKind::TaskOpen | StepKind::TaskClose => {}
-                StepKind::Commit => match modifies {
-                    Modifies::No => {}
-                    Modifies::Maybe => items.push(self.conditional_commit()),
-                    Modifies::Yes if commit == Some(position) => {
-                        items.push(self.commit(self.filled(half, part)));
-                    }
-                    // An earlier one: a step, so that the last one is the commit of the plan.
-                    Modifies::Yes => items.extend(self.filled(
-                        half,
-                        &Part {
-                            kind: StepKind::Step,
-                            ..part.clone()
-                        },
-                    )),
-                },
+        for (position, part) in parts.iter().enumerate() {
+            match (part.kind, modifies) {
+                (StepKind::Step | StepKind::Checkpoint, _) => items.extend(self.filled(part)),
+                (StepKind::TaskOpen | StepKind::TaskClose, _)
+                | (StepKind::Commit, Modifies::No) => {}
+                (StepKind::Commit, Modifies::Maybe) => {
+                    items.push(Item::new(
+                        StepKind::Step,
+                        "If files changed, commit and push",
+                        "Committing",
+                    ));
+                }
+                (StepKind::Commit, Modifies::Yes) if commit == Some(position) => {
+                    items.push(commit_item(self.filled(part)));
+                }
+                // An earlier one: a step, so that the last one is the commit of the plan.
+                (StepKind::Commit, Modifies::Yes) => {
+                    items.extend(self.filled(&Part {
+                        kind: StepKind::Step,
+                        ..part.clone()
+                    }));
+                }
             }
         }
-        if !items.iter().any(|item| matches!(item.kind, StepKind::Step)) {
-            let text = format!("Carry out: {}", half.slots.get("intent"));
-            let step = self.sure(StepKind::Step, &text, "Working", "Carry out the request");
-            items.insert(0, step);
-        }
-        // what changes files has a CHECKPOINT, and one that changes them surely a commit after it.
-        let exempt = modifies == Modifies::No || half.workflow.id == "direct-skill";
-        let checked = items.iter().any(|item| item.kind == StepKind::Checkpoint);
-        if !exempt && !checked {
-            let before = items
-                .iter()
-                .rposition(|item| item.kind == StepKind::Commit)
-                .unwrap_or(items.len());
-            items.insert(before, self.checkpoint(half));
-        }
-        let committed = items.iter().any(|item| item.kind == StepKind::Commit);
-        if modifies == Modifies::Yes && !committed {
-            items.push(self.commit(None));
+        if !items.iter().any(|item| item.kind == StepKind::Step) {
+            let text = line(
+                &format!("Carry out: {}", self.slots.get("intent")),
+                MAX_TEXT,
+            );
+            items.insert(0, Item::new(StepKind::Step, &text, "Working"));
         }
         items
     }
 
-    fn checkpoint(&self, half: &Half<'_>) -> Item {
-        let command = half.slots.get("test_cmd");
-        let text = if half.workflow.modifies == Modifies::Yes {
-            format!("Run {command} and look at the result itself")
-        } else {
-            "Compare the result with what was asked, with evidence".to_owned()
-        };
-        let fallback = "Look at the result itself, with evidence";
-        self.sure(StepKind::Checkpoint, &text, "Verifying", fallback)
-    }
-
-    ///
-    fn commit(&self, given: Option<Item>) -> Item {
-        let own = "Commit and push";
-        match given {
-            Some(item) if is_commit(&item.text) => item,
-            Some(item) => {
-                let text = format!("{own}: {}", uncapitalised(&item.text));
-                self.sure(StepKind::Commit, &text, "Committing", own)
-            }
-            None => self.sure(StepKind::Commit, own, "Committing", own),
-        }
-    }
-
-    /// of what may change files.
-    fn conditional_commit(&self) -> Item {
-        let text = "If files changed, commit and push";
-        self.sure(StepKind::Step, text, "Committing", text)
-    }
-
-    /// before the last CHECKPOINT, in the prompt's order.
-    fn add_requirements(&self, items: &mut Vec<Item>, half: &Half<'_>, stage: Stage) {
-        let second = self.route.second.as_ref().map(|second| &second.prompt.main);
-        let clauses: Vec<String> = half
-            .prompt
-            .requirements
-            .iter()
-            .filter(|clause| {
-                // What the other half asks for has its own steps.
-                second.is_none_or(|second| !same_words(second, clause))
-            })
-            .map(|clause| super::text::capitalised(&intent::polite(clause)))
-            .filter(|clause| !clause.is_empty())
-            .take(MAX_REQUIREMENTS)
-            .collect();
-        let texts = if stage >= Stage::OneRequirement && clauses.len() > 1 {
-            let rest = clauses.iter().skip(1).map(|clause| uncapitalised(clause));
-            let all: Vec<String> = clauses.iter().take(1).cloned().chain(rest).collect();
-            vec![all.join("; ")]
-        } else {
-            clauses
-        };
-        let mut place = items
+    /// "It should …" as steps before the last CHECKPOINT, in the prompt's order.
+    fn add_requirements(&self, items: &mut Vec<Item>) {
+        let texts = requirements(self.question.prompt);
+        let last = items
             .iter()
             .rposition(|item| item.kind == StepKind::Checkpoint)
             .unwrap_or(items.len());
-        for text in texts {
-            if let Some(item) = self.item(StepKind::Step, &text, None) {
-                items.insert(place, item);
-                place = place.saturating_add(1);
-            }
+        let found = texts
+            .iter()
+            .take(MAX_REQUIREMENTS)
+            .filter_map(|text| self.item(StepKind::Step, &capitalised(text), None));
+        for (place, item) in (last..).zip(found) {
+            items.insert(place, item);
         }
     }
 
-    ///
-    fn add_second(&self, items: &mut Vec<Item>, second: &Second, stage: Stage) {
-        let workflow = second
-            .workflow
-            .as_deref()
-            .and_then(|id| self.question.catalogue.get(id));
-        let changes = workflow.is_none_or(|workflow| workflow.modifies != Modifies::No);
-        let mut theirs: Vec<Item> = Vec::new();
-        if let Some(workflow) = workflow {
-            let clause = intent::second_clause(&second.prompt, MAX_SLOT);
-            let half = self.half(workflow, &second.prompt, &clause, &second.signals, stage);
-            theirs = half
-                .parts
-                .iter()
-                .filter(|part| matches!(part.kind, StepKind::Step | StepKind::Checkpoint))
-                .filter_map(|part| self.filled(&half, part))
-                .collect();
+    /// Adds what the file lacks: a CHECKPOINT where files may change, and a commit behind it where they surely do.
+    fn complete(&self, items: &mut Vec<Item>) {
+        let modifies = self.workflow.modifies;
+        if modifies == Modifies::Yes && !items.iter().any(|item| item.kind == StepKind::Commit) {
+            items.push(commit_item(None));
         }
-        let shrunk = stage >= Stage::OneSecond && theirs.len() > 1;
-        if theirs.is_empty() || shrunk {
-            theirs = vec![self.named(second)];
-        }
-        for item in &mut theirs {
-            item.harmless |= !changes;
-        }
-        if second.before {
-            items.splice(0..0, theirs);
-            return;
-        }
-        // Before the commit; one item alone, of a half that may change something, also before the CHECKPOINT that would
-        // otherwise not cover it.
-        let last = |kind| items.iter().rposition(|item: &Item| item.kind == kind);
-        let commit = last(StepKind::Commit);
-        let one = matches!(theirs.as_slice(), [item] if item.kind == StepKind::Step);
-        let place = if one && changes && commit.is_some() {
-            last(StepKind::Checkpoint).or(commit)
-        } else {
-            commit
-        };
-        let place = place.unwrap_or(items.len());
-        items.splice(place..place, theirs);
-        let may_commit = workflow.is_some_and(|workflow| workflow.modifies == Modifies::Yes);
-        if may_commit && commit.is_none() && self.workflow.modifies == Modifies::Maybe {
-            items.push(self.conditional_commit());
-        }
-    }
-
-    /// One item that names a half.
-    fn named(&self, second: &Second) -> Item {
-        let clause = intent::second_clause(&second.prompt, MAX_SLOT);
-        let (text, fallback) = if second.before {
-            (
-                format!("First: {clause}"),
-                "First take the first part of the request",
-            )
-        } else {
-            (
-                format!("Then: {clause}"),
-                "Then take the second part of the request",
-            )
-        };
-        self.sure(StepKind::Step, &text, "Continuing", fallback)
-    }
-
-    /// Task items at the ends, a CHECKPOINT over all that is committed, no two items alike.
-    fn complete(&self, items: &mut Vec<Item>, half: &Half<'_>) {
-        if let Some(commit) = items.iter().position(|item| item.kind == StepKind::Commit) {
-            let before = items.get(..commit).unwrap_or_default();
-            let covered = before
-                .iter()
-                .rev()
-                .find(|item| !item.harmless || item.kind == StepKind::Checkpoint)
-                .is_some_and(|item| item.kind == StepKind::Checkpoint);
-            if !covered {
-                let text = "Look at everything that changed once more before it is committed";
-                items.insert(
-                    commit,
-                    self.sure(StepKind::Checkpoint, text, "Verifying", text),
-                );
-            }
+        let commit = items.iter().position(|item| item.kind == StepKind::Commit);
+        let checked = items.iter().any(|item| item.kind == StepKind::Checkpoint);
+        let exempt = modifies == Modifies::No || self.workflow.id == "direct-skill";
+        if !checked && !exempt {
+            let text = if modifies == Modifies::Yes {
+                line(
+                    &format!(
+                        "Run {} and look at the result itself",
+                        self.slots.get("test_cmd")
+                    ),
+                    MAX_TEXT,
+                )
+            } else {
+                "Compare the result with what was asked, with evidence".to_owned()
+            };
+            items.insert(
+                commit.unwrap_or(items.len()),
+                Item::new(StepKind::Checkpoint, &text, "Verifying"),
+            );
+        } else if let Some(commit) = commit
+            && !items
+                .get(commit.saturating_sub(1))
+                .is_some_and(|item| item.kind == StepKind::Checkpoint)
+        {
+            let text = "Look at everything that changed once more before it is committed";
+            items.insert(commit, Item::new(StepKind::Checkpoint, text, "Verifying"));
         }
         items.dedup_by(|b, a| {
             a.kind == StepKind::Checkpoint
-                && b.kind == StepKind::Checkpoint
+                && b.kind == a.kind
                 && a.text.eq_ignore_ascii_case(&b.text)
         });
-        if !self.tracker.is_empty() {
-            let open = self.task_item(half, StepKind::TaskOpen);
-            items.insert(0, open);
-            items.push(self.task_item(half, StepKind::TaskClose));
-        }
-        tell_apart(items);
     }
 
-    fn task_item(&self, half: &Half<'_>, kind: StepKind) -> Item {
+    fn task_item(&self, parts: &[Part], kind: StepKind) -> Item {
         let tracker = self.tracker;
-        let given = half
-            .parts
+        let opens = kind == StepKind::TaskOpen;
+        let reads = |item: &Item| {
+            if opens {
+                is_task_open(&item.text, tracker)
+            } else {
+                is_task_close(&item.text, tracker)
+            }
+        };
+        let given = parts
             .iter()
             .find(|part| part.kind == kind)
-            .and_then(|part| self.filled(half, part));
-        let (is_row, text, active): (fn(&str, &str) -> bool, _, _) = match kind {
-            StepKind::TaskOpen => (
-                is_task_open,
-                format!("Create {tracker} task to track the work"),
-                "Creating task",
-            ),
-            _ => (
-                is_task_close,
-                format!("Close {tracker} task with the result"),
-                "Closing task",
-            ),
-        };
-        given
-            .filter(|item| is_row(&item.text, tracker))
-            .unwrap_or_else(|| Item {
-                kind,
-                text,
-                active: active.to_owned(),
-                harmless: false,
-            })
+            .and_then(|part| self.filled(part));
+        given.filter(reads).unwrap_or_else(|| {
+            if opens {
+                Item::new(
+                    kind,
+                    &format!("Create {tracker} task to track the work"),
+                    "Creating task",
+                )
+            } else {
+                Item::new(
+                    kind,
+                    &format!("Close {tracker} task with the result"),
+                    "Closing task",
+                )
+            }
+        })
     }
 }
 
-/// Whether a text speaks of something named elsewhere.
-fn has_pronoun(text: &str) -> bool {
-    text.split(|c: char| !c.is_alphanumeric()).any(|word| {
-        matches!(
-            word.to_lowercase().as_str(),
-            "it" | "them" | "this" | "that"
-        )
+/// The commit of a plan, in the words of its file where these begin so.
+fn commit_item(given: Option<Item>) -> Item {
+    match given {
+        Some(item) if is_commit(&item.text) => item,
+        Some(item) => {
+            let text = line(
+                &format!("Commit and push: {}", uncapitalised(&item.text)),
+                MAX_TEXT,
+            );
+            Item::new(StepKind::Commit, &text, "Committing")
+        }
+        None => Item::new(StepKind::Commit, "Commit and push", "Committing"),
+    }
+}
+
+/// Later sentences "it should …" and "it must …", each as an instruction.
+fn requirements(prompt: &Prompt) -> Vec<String> {
+    let mut sentences = prompt
+        .tokens
+        .split_inclusive(|token| token.stop > Stop::Comma);
+    sentences.next();
+    sentences
+        .filter_map(|sentence| requirement(prompt, sentence))
+        .collect()
+}
+
+fn requirement(prompt: &Prompt, sentence: &[Token]) -> Option<String> {
+    let pronoun = sentence
+        .iter()
+        .take(2)
+        .position(|token| token.among("it this they that"))?;
+    let modal = sentence
+        .get(pronoun + 1)
+        .filter(|token| token.among("should must shall needs has"))?;
+    let to = usize::from(modal.among("needs has"));
+    let first = sentence.get(pronoun + 2 + to)?;
+    let last = sentence.last()?;
+    let text = prompt
+        .main
+        .get(first.start..last.start + last.text.len())?
+        .trim();
+    if !text.contains(' ') {
+        return None;
+    }
+    let instruction = !first.among("not never only always be have");
+    Some(match first.word.as_str() {
+        _ if instruction => text.to_owned(),
+        // The second half of a contraction has no text of its own.
+        "not" if first.text.is_empty() => {
+            let rest = sentence.get(pronoun + 3 + to)?;
+            format!(
+                "make sure it does not {}",
+                prompt.main.get(rest.start..last.start + last.text.len())?
+            )
+        }
+        _ => format!("make sure that it must {text}").replace("that it must be", "it is"),
     })
 }
 
-/// Whether one text is in the other, but for case and the marks between words.
-fn same_words(text: &str, part: &str) -> bool {
-    let words = |text: &str| {
-        text.to_lowercase()
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty())
-            .collect::<Vec<_>>()
-            .join(" ")
+/// Joins the two neighbouring steps that are shortest together.
+fn join_steps(items: &mut Vec<Item>) -> bool {
+    let shortest = items
+        .windows(2)
+        .enumerate()
+        .filter_map(|(at, pair)| match pair {
+            [a, b] if a.kind == StepKind::Step && b.kind == StepKind::Step => {
+                Some((length(&a.text) + length(&b.text), at))
+            }
+            _ => None,
+        });
+    let Some((_, at)) = shortest.min() else {
+        return false;
     };
-    let part = words(part);
-    !part.is_empty() && words(text).contains(&part)
+    let second = items.remove(at + 1);
+    if let Some(first) = items.get_mut(at) {
+        first.text = joined(&first.text, &second.text);
+    }
+    true
 }
 
-/// No two items of equal text: the later one says that it comes again.
-pub(super) fn tell_apart(items: &mut [Item]) {
+/// Joins the first CHECKPOINT with the one after it.
+fn join_checkpoints(items: &mut Vec<Item>) -> bool {
+    let mut places = (0..items.len()).filter(|at| {
+        items
+            .get(*at)
+            .is_some_and(|item| item.kind == StepKind::Checkpoint)
+    });
+    let (Some(first), Some(second)) = (places.next(), places.next()) else {
+        return false;
+    };
+    let first = items.remove(first);
+    if let Some(second) = items.get_mut(second - 1) {
+        second.text = joined(&first.text, &second.text);
+    }
+    true
+}
+
+/// Two texts as one. Something of both stays, however long the first is.
+fn joined(first: &str, second: &str) -> String {
+    let room = MAX_TEXT - 2;
+    let second = line(second, room.saturating_sub(length(first).min(MAX_TEXT / 2)));
+    format!(
+        "{}; {}",
+        line(first, room.saturating_sub(length(&second))),
+        uncapitalised(&second)
+    )
+}
+
+/// Makes equal texts differ: the later one says that it comes again.
+fn tell_apart(items: &mut [Item]) {
     let mut seen: Vec<String> = Vec::new();
     for item in items {
-        let key = |text: &str| text.to_lowercase();
-        let mut turn = 1_usize;
-        let base = line(&item.text, MAX_TEXT.saturating_sub(24));
-        while seen.contains(&key(&item.text)) {
-            turn = turn.saturating_add(1);
-            item.text = match turn {
-                2 => format!("{base} – again"),
-                turn => format!("{base} – again ({turn})"),
+        let base = line(&item.text, MAX_TEXT - 24);
+        let mut turn = 1;
+        while seen.contains(&item.text.to_lowercase()) {
+            turn += 1;
+            item.text = if turn == 2 {
+                format!("{base} – again")
+            } else {
+                format!("{base} – again ({turn})")
             };
         }
-        seen.push(key(&item.text));
+        seen.push(item.text.to_lowercase());
     }
 }

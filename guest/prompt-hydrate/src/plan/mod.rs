@@ -1,4 +1,4 @@
-//! From a route to a plan (sections 15 and 16).
+//! From a route to a plan.
 
 mod active;
 mod context;
@@ -10,7 +10,6 @@ mod never;
 mod render;
 mod reply;
 mod row_texts;
-mod size;
 mod slots;
 #[cfg(test)]
 mod tests;
@@ -20,15 +19,17 @@ mod validate;
 pub use reply::accept;
 pub(crate) use text::line;
 
+/// Items of any plan, at most.
+const MAX_ITEMS: usize = 12;
+
 use self::items::{Item, Maker};
-use self::never::Never;
 use crate::catalogue::{StepKind, Workflow};
 use crate::route::{Question, Route};
 
-/// A plan, in the order of Q-162.
+/// A plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// One line of at most 120 characters.
+    /// One line of at most 120 characters.
     pub intent: String,
     /// Id of an active workflow.
     pub workflow: String,
@@ -36,75 +37,64 @@ pub struct Plan {
     pub quality_gate: String,
     /// Registered names; none stands as `none` in the Markdown.
     pub guardrails: Vec<String>,
-    /// 1 to 8 lines of at most 160 characters.
+    /// 1 to 8 lines of at most 160 characters.
     pub relevant_context: Vec<String>,
-    /// 1 to 12.
+    /// 1 to 12.
     pub todos: Vec<Todo>,
     /// Whether one of them is a commit.
     pub commit_required: bool,
-    /// 0 to 1.
+    /// 0 to 1.
     pub confidence: f64,
     /// No workflow was certain enough.
     pub abstained: bool,
     /// At most three others with their totals.
     pub alternatives: Vec<(String, f64)>,
-    /// The workflow of the other half of two intents.
-    pub secondary: Vec<String>,
     /// The skill that is delegated to.
     pub skill: Option<String>,
     /// `deterministic` or `llm`.
     pub planner: &'static str,
-    /// Sorted, once each.
+    /// Sorted, once each.
     pub degraded: Vec<String>,
 }
 
 /// One item of `TodoWrite`; its status is always `pending`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Todo {
-    /// One line of at most 200 characters, with its label.
+    /// One line of at most 200 characters, with its label.
     pub content: String,
-    /// 1 to 3 words.
+    /// 1 to 3 words.
     pub active_form: String,
 }
 
 /// What a plan takes beside the route.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// `bd` by default; `none` leaves the task steps out.
+    /// `bd` by default; `none` leaves the task steps out.
     pub tracker: String,
-    /// 1 to 12.
+    /// 1 to 12.
     pub max_todos: usize,
-    /// Q-148, from `codebase`.
+    /// What `codebase` found.
     pub test_command: Option<String>,
-    /// Lines for *Relevant Context* (Q-158), redacted and clean, best first: codebase, memory, session.
+    /// Lines for *Relevant Context*, redacted and clean, best first: codebase, memory, session.
     pub context: Vec<String>,
     /// What the host went on without.
     pub degraded: Vec<String>,
 }
 
-/// Why something is not a plan: the checks of Q-159 (and) that failed, each one line.
+/// Why something is not a plan: the checks that failed, each one line.
 pub type Failed = Vec<String>;
 
-/// The plan of a route, checked.
+/// The plan of a route.
 ///
 /// # Errors
-/// The checks that failed; our own plans pass them all, so this is a defect.
+/// If the workflow of the route is not active.
 pub fn build(question: &Question<'_>, route: &Route, settings: &Settings) -> Result<Plan, Failed> {
     let catalogue = question.catalogue;
     let Some(workflow) = catalogue.get(&route.workflow) else {
         return Err(vec!["the workflow is not active".to_owned()]);
     };
-    let never = Never::new(question, route, settings);
     let tracker = tracker(settings, workflow, route);
-    let maker = Maker {
-        question,
-        route,
-        settings,
-        workflow,
-        never: &never,
-        tracker: &tracker,
-    };
-    let items = size::fitting(&maker, settings.max_todos);
+    let items = Maker::new(question, route, settings, workflow, &tracker).items();
     let commit_required = items.iter().any(|item| item.kind == StepKind::Commit);
     let mut degraded = settings.degraded.clone();
     if !catalogue.warnings.is_empty() {
@@ -112,8 +102,7 @@ pub fn build(question: &Question<'_>, route: &Route, settings: &Settings) -> Res
     }
     degraded.sort();
     degraded.dedup();
-    let second = route.second.as_ref();
-    let plan = Plan {
+    Ok(Plan {
         intent: intent::intent(question, route, workflow),
         workflow: workflow.id.clone(),
         quality_gate: workflow.quality_gate.clone(),
@@ -124,26 +113,16 @@ pub fn build(question: &Question<'_>, route: &Route, settings: &Settings) -> Res
         confidence: route.confidence,
         abstained: route.abstained,
         alternatives: route.alternatives.clone(),
-        secondary: second
-            .and_then(|second| second.workflow.clone())
-            .into_iter()
-            .collect(),
         skill: route
             .skill
             .as_ref()
             .map(|(name, _)| line(name, text::MAX_SLOT)),
         planner: "deterministic",
         degraded,
-    };
-    let failed = validate::check(&plan, question, route, settings);
-    if failed.is_empty() {
-        Ok(plan)
-    } else {
-        Err(failed)
-    }
+    })
 }
 
-/// The tracker of a plan with task items; empty: it has none.
+/// The tracker of a plan with task items; empty: it has none.
 fn tracker(settings: &Settings, workflow: &Workflow, route: &Route) -> String {
     let never = route.refusal || matches!(workflow.id.as_str(), "simple-question" | "direct-skill");
     if never || !workflow.needs_task || settings.tracker.trim() == "none" {
@@ -163,7 +142,7 @@ fn tracker(settings: &Settings, workflow: &Workflow, route: &Route) -> String {
     }
 }
 
-///
+/// Items with their labels and numbers.
 fn numbered(items: Vec<Item>) -> Vec<Todo> {
     let alone = items.len() == 1;
     let mut number = 0_usize;

@@ -1,4 +1,4 @@
-//! What no item may say, unless the user's own words say it.
+//! What no item of a model's reply may say, unless the user's own words say it.
 
 use std::cell::OnceCell;
 
@@ -46,20 +46,12 @@ pub(super) struct Never<'a> {
 impl<'a> Never<'a> {
     pub(super) fn new(question: &Question<'a>, route: &Route, settings: &Settings) -> Self {
         let prompt = question.prompt;
-        let mut said = vec![prompt.main.as_str()];
+        let mut said = vec![prompt.main.as_str(), &settings.tracker];
         said.extend(prompt.pasted.iter().map(|(_, text)| text.as_str()));
-        said.extend(prompt.requirements.iter().map(String::as_str));
-        said.extend(prompt.object.as_deref());
         said.extend(prompt.error.as_deref());
-        said.extend(prompt.quoted.iter().map(String::as_str));
         said.extend(question.session.question.as_deref());
         said.extend(question.session.replies.iter().map(String::as_str));
-        said.push(&settings.tracker);
         said.extend(settings.test_command.as_deref());
-        if let Some(second) = &route.second {
-            said.push(&second.prompt.main);
-            said.extend(second.prompt.object.as_deref());
-        }
         let mut skills: Vec<String> = question
             .skills
             .unwrap_or(&question.catalogue.skills)
@@ -154,7 +146,7 @@ impl<'a> Never<'a> {
         None
     }
 
-    /// Active, or a reference in an active file, which becomes `Follow <id>` where it has no target.
+    /// Active, or a reference in an active file, which becomes `Follow <id>` where it has no target.
     fn is_named(&self, id: &str) -> bool {
         self.catalogue.get(id).is_some()
             || self

@@ -1,11 +1,11 @@
-//! A plan as Markdown and as JSON.
+//! A plan as Markdown and as JSON.
 
 use serde::Serialize;
 
 use super::{Plan, Todo};
 
 impl Plan {
-    /// Section 16.1. Every text of a plan is one line already.
+    /// The plan as Markdown. Every text of a plan is one line already.
     #[must_use]
     pub fn markdown(&self) -> String {
         let guardrails = if self.guardrails.is_empty() {
@@ -40,7 +40,7 @@ impl Plan {
         )
     }
 
-    /// Section 16.2: one line, with its final newline.
+    /// The plan as one line of JSON, with its final newline.
     #[must_use]
     pub fn json(&self) -> String {
         let mut text = serde_json::to_string(&self.object()).unwrap_or_default();
@@ -48,7 +48,7 @@ impl Plan {
         text
     }
 
-    /// Section 16.2, as a member of a response.
+    /// The plan as a member of a response.
     #[must_use]
     pub fn object(&self) -> impl Serialize + use<> {
         Object {
@@ -70,7 +70,6 @@ impl Plan {
                     score: two_places(*score),
                 })
                 .collect(),
-            secondary: self.secondary.clone(),
             skill: self.skill.clone(),
             planner: self.planner,
             degraded: self.degraded.clone(),
@@ -78,7 +77,7 @@ impl Plan {
     }
 }
 
-/// the members in this order.
+/// The members of a plan, in their order.
 #[derive(Serialize)]
 struct Object {
     schema: &'static str,
@@ -92,7 +91,6 @@ struct Object {
     confidence: f64,
     abstained: bool,
     alternatives: Vec<Alternative>,
-    secondary: Vec<String>,
     skill: Option<String>,
     planner: &'static str,
     degraded: Vec<String>,

@@ -1,35 +1,14 @@
-//! A language model's reply as a plan (Q-177, Q-178).
+//! A language model's reply as a plan.
 
 use serde::Deserialize;
 
 use super::text::{folded, is_line};
 use super::{Failed, Plan, Settings, Todo, build, context, validate};
 use crate::route::{Question, Route};
+use crate::text::token::is_path;
 
-/// Bytes of a reply (Q-174).
+/// Bytes of a reply.
 const MAX_BYTES: usize = 256 * 1024;
-
-/// Words with a slash that are no paths.
-const NO_PATHS: &[&str] = &[
-    "and/or",
-    "either/or",
-    "i/o",
-    "n/a",
-    "read/write",
-    "yes/no",
-    "he/she",
-    "client/server",
-    "w/o",
-];
-
-/// Endings of names that are files even without a folder.
-const ENDINGS: &[&str] = &[
-    "bash", "bat", "c", "cc", "cfg", "clj", "conf", "cpp", "cs", "css", "csv", "dart", "env",
-    "erl", "ex", "exs", "go", "gradle", "h", "hpp", "hs", "html", "ini", "ipynb", "java", "js",
-    "json", "jsonl", "jsx", "kt", "lock", "log", "lua", "md", "mjs", "ml", "php", "pl", "proto",
-    "ps1", "py", "r", "rb", "rs", "rst", "scala", "scss", "sh", "sql", "svelte", "swift", "tf",
-    "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml", "zig", "zsh",
-];
 
 /// The members that a reply has, and no others; one that stands twice refuses it too.
 #[derive(Deserialize)]
@@ -51,12 +30,12 @@ struct Item {
     active_form: String,
 }
 
-/// A language model's reply as a plan (Q-177, Q-178); `gathered` is all text it may take paths from beside the prompt.
+/// A language model's reply as a plan; `gathered` is all text it may take paths from beside the prompt.
 ///
-/// Gate, commit, alternatives and degradation are set here and not by the reply (Q-180).
+/// Gate, commit, alternatives and degradation are set here and not by the reply.
 ///
 /// # Errors
-/// The checks that failed, for the retry (Q-179).
+/// The checks that failed, for the retry.
 pub fn accept(
     reply: &str,
     question: &Question<'_>,
@@ -115,12 +94,6 @@ pub fn accept(
             })
             .collect(),
         alternatives,
-        secondary: own
-            .secondary
-            .iter()
-            .filter(|id| **id != workflow.id)
-            .cloned()
-            .collect(),
         planner: "llm",
         ..own.clone()
     };
@@ -164,7 +137,7 @@ fn read(text: &str) -> Result<Reply, String> {
     })
 }
 
-/// Q-178: paths that neither the prompt nor the gathered text holds.
+/// Paths that neither the prompt nor the gathered text holds.
 fn unknown_paths(context: &[String], question: &Question<'_>, gathered: &str) -> Vec<String> {
     let prompt = question.prompt;
     let mut known = folded(&prompt.main);
@@ -199,13 +172,5 @@ fn paths(text: &str) -> impl Iterator<Item = &str> {
     })
     .map(|word| word.trim_end_matches(['.', ':', '!', '?']))
     .map(|word| word.strip_prefix("./").unwrap_or(word))
-    .filter(|word| {
-        let lower = word.to_lowercase();
-        let letters = word.chars().any(char::is_alphabetic);
-        let slash = lower.contains(['/', '\\']) && !NO_PATHS.contains(&lower.as_str());
-        let ending = lower
-            .rsplit_once('.')
-            .is_some_and(|(stem, ending)| !stem.is_empty() && ENDINGS.contains(&ending));
-        letters && (slash || ending)
-    })
+    .filter(|word| word.contains('\\') || is_path(word))
 }

@@ -1,16 +1,16 @@
-//! How commit and task items are told by their text, in our own plans as in a model's.
+//! How commit and task items are told by their text, in our own plans as in a model's.
 
-/// Whether an item's text is that of a commit.
+/// Whether an item's text is that of a commit.
 pub(super) fn is_commit(text: &str) -> bool {
     first_word(text) == "commit"
 }
 
-/// Whether it opens the tracking task.
+/// Whether it opens the tracking task.
 pub(super) fn is_task_open(text: &str, tracker: &str) -> bool {
     first_word(text) == "create" && names_task(text, tracker)
 }
 
-/// Whether it closes the tracking task.
+/// Whether it closes the tracking task.
 pub(super) fn is_task_close(text: &str, tracker: &str) -> bool {
     let lower = text.to_lowercase();
     (first_word(&lower) == "close" || lower.starts_with("update and close"))

@@ -1,25 +1,27 @@
-//! What stands in the braces of a workflow's steps (Q-147).
+//! The texts that replace the braces of a workflow's steps.
 
 use super::Settings;
 use super::text::{MAX_SLOT, length, line};
+use crate::cues::{self, has_content, is_order, skip_openers};
 use crate::route::{Question, Route};
 use crate::text::Prompt;
+use crate::text::token::{Kind, Stop, Token};
 
-/// Texts of all slots of one half of a prompt; none is empty.
+/// Texts of all slots; none is empty.
 #[derive(Debug, Clone)]
 pub(super) struct Slots {
     values: [(&'static str, String); 11],
 }
 
 impl Slots {
-    /// `clause` is what the half asks for, without politeness.
+    /// The slots of a prompt; `clause` is what it asks for, without politeness.
     pub(super) fn new(
-        prompt: &Prompt,
         clause: &str,
         question: &Question<'_>,
         route: &Route,
         settings: &Settings,
     ) -> Self {
+        let prompt = question.prompt;
         let or = |text: Option<&str>, general: &str| {
             let text = line(text.unwrap_or_default(), MAX_SLOT);
             if text.is_empty() {
@@ -29,7 +31,6 @@ impl Slots {
             }
         };
         let list = |texts: &[String], general: &str| {
-            // Joined only as far as there is room.
             let texts: Vec<String> = texts
                 .iter()
                 .take(8)
@@ -37,12 +38,7 @@ impl Slots {
                 .collect();
             or(Some(&texts.join(", ")), general)
         };
-        let skill = route.skill.as_ref().map(|(name, _)| name.as_str());
-        let asked = question.session.question.as_deref();
-        let object = prompt.object.as_deref();
-        let object = object
-            .filter(|object| !NO_THINGS.contains(&object.trim().to_lowercase().as_str()))
-            .map(with_article);
+        let object = object(prompt).map(|object| with_article(&object));
         let values = [
             ("intent", or(Some(clause), "the request")),
             ("clause", or(Some(clause), "the request")),
@@ -51,9 +47,15 @@ impl Slots {
             ("paths", list(&prompt.paths, "the files concerned")),
             ("quoted", list(&prompt.quoted, "the given text")),
             ("urls", list(&prompt.urls, "the links given")),
-            ("count", or(prompt.count.as_deref(), "the number of items")),
-            ("skill", or(skill, "named")),
-            ("question", or(asked, "the last question")),
+            ("count", or(count(&prompt.tokens), "the number of items")),
+            (
+                "skill",
+                or(route.skill.as_ref().map(|(name, _)| name.as_str()), "named"),
+            ),
+            (
+                "question",
+                or(question.session.question.as_deref(), "the last question"),
+            ),
             (
                 "test_cmd",
                 or(settings.test_command.as_deref(), "the project's tests"),
@@ -64,7 +66,7 @@ impl Slots {
 
     /// A text of a workflow file with its slots filled, in one pass; `tracker` is the name of the task tracker.
     ///
-    /// A name in braces that is no slot stands as its words; other braces are text.
+    /// A name in braces that is no slot becomes its words; other braces are text.
     pub(super) fn fill(&self, text: &str, tracker: &str) -> String {
         let mut filled = String::new();
         let mut rest = text;
@@ -73,19 +75,20 @@ impl Slots {
             let name = after.split_once('}').filter(|(name, _)| {
                 !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
             });
-            if let Some((name, after)) = name {
-                match name {
-                    "tracker" => filled.push_str(tracker),
-                    name => match self.values.iter().find(|(known, _)| *known == name) {
-                        Some((_, value)) => filled.push_str(value),
-                        None => filled.push_str(&format!("the {}", name.replace('_', " "))),
-                    },
+            rest = match name {
+                Some((name, after)) => {
+                    match (name, self.values.iter().find(|(known, _)| *known == name)) {
+                        ("tracker", _) => filled.push_str(tracker),
+                        (_, Some((_, value))) => filled.push_str(value),
+                        _ => filled.push_str(&format!("the {}", name.replace('_', " "))),
+                    }
+                    after
                 }
-                rest = after;
-            } else {
-                filled.push('{');
-                rest = after;
-            }
+                None => {
+                    filled.push('{');
+                    after
+                }
+            };
         }
         filled.push_str(rest);
         filled
@@ -100,19 +103,81 @@ impl Slots {
     }
 }
 
-/// What a noun phrase may begin with in place of an article.
-const DETERMINERS: &[&str] = &[
-    "a", "all", "an", "any", "both", "each", "every", "her", "his", "its", "my", "no", "our",
-    "that", "the", "their", "these", "this", "those", "what", "which", "whose", "your", "it",
-    "them",
-];
+/// What the prompt is about: the first named place, else the first thing behind an article or the verb.
+fn object(prompt: &Prompt) -> Option<String> {
+    if let Some(path) = prompt.paths.first() {
+        return Some(path.clone());
+    }
+    let tokens = &prompt.tokens;
+    if let Some(name) = tokens.iter().find(|token| token.kind == Kind::Identifier) {
+        return Some(name.text.clone());
+    }
+    let main = tokens
+        .iter()
+        .position(|token| Some(token.start) == cues::main_sentence(prompt))
+        .unwrap_or(0);
+    let sentence = tokens.get(main..)?;
+    let opened = skip_openers(sentence, 0);
+    let article = |token: &Token| {
+        token.among("the a an my our your this that these those its all every each")
+    };
+    let after_article = sentence.iter().position(article).map(|at| at + 1);
+    let after_verb = opened
+        + usize::from(
+            sentence
+                .get(opened)
+                .is_some_and(|token| is_order(&token.word)),
+        );
+    let start = match after_article {
+        Some(at) if at <= after_verb + 4 => at,
+        _ => after_verb,
+    };
+    let mut words: Vec<&str> = Vec::new();
+    for token in sentence.iter().skip(start) {
+        if token.kind == Kind::Word && (!has_content(token) || ends_phrase(&token.word)) {
+            if words.is_empty() && token.stop == Stop::None {
+                continue;
+            }
+            break;
+        }
+        words.push(&token.text);
+        if token.stop != Stop::None || words.len() == 4 {
+            break;
+        }
+    }
+    (!words.is_empty()).then(|| words.join(" "))
+}
 
-/// Words that are no thing, however they stand in a sentence.
-const NO_THINGS: &[&str] = &[
-    "actually", "again", "also", "be", "both", "do", "exactly", "first", "five", "four", "get",
-    "have", "here", "it", "just", "need", "next", "now", "one", "really", "roughly", "see", "so",
-    "that", "them", "then", "there", "this", "three", "two", "use", "want",
-];
+/// Whether a word with content ends a noun phrase: a preposition, or a verb of misbehaving.
+fn ends_phrase(word: &str) -> bool {
+    const ENDS: &str = "above across against along among around before behind below between beyond during inside like near onto \
+        outside per since throughout toward towards upon via within without because while whenever whether never always still not \
+        anymore crashes dies fails breaks hangs returns shows shows isnt ought must may might than whereas although unless";
+    crate::text::token::listed(ENDS, word)
+}
+
+/// A number of items: digits before a plural that is no unit.
+fn count(tokens: &[Token]) -> Option<&str> {
+    const UNITS: &str = "bits bytes characters chars columns days degrees hours lines minutes months ms percent pixels points retries \
+        rows seconds secs times weeks words years kb mb gb px rem";
+    tokens.iter().enumerate().find_map(|(at, token)| {
+        let digits = token.kind == Kind::Number
+            && token
+                .text
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b',')
+            && !matches!(token.text.as_str(), "0" | "1" | "2");
+        let plural = tokens
+            .iter()
+            .skip(at + 1)
+            .take(3)
+            .take_while(|next| !next.among(UNITS));
+        let counted = plural
+            .filter(|next| next.kind == Kind::Word && next.word.len() > 3)
+            .any(|next| next.word.ends_with('s'));
+        (digits && counted).then_some(token.text.as_str())
+    })
+}
 
 /// A noun phrase as a sentence has it: `the parser` for `parser`, but a path, name or possessive as it is.
 fn with_article(object: &str) -> String {
@@ -121,10 +186,8 @@ fn with_article(object: &str) -> String {
     let plain = !first.is_empty()
         && first.chars().all(|c| c.is_lowercase() || c == '-')
         && !object.contains("'s ")
-        && !object.contains("’s ");
-    // A phrase of many words is a clause, not a name.
-    let short = object.split(' ').count() <= 4 && length(&object) <= MAX_SLOT.saturating_sub(4);
-    if plain && short && !DETERMINERS.contains(&first) {
+        && length(&object) <= MAX_SLOT - 4;
+    if plain {
         format!("the {object}")
     } else {
         object
@@ -136,19 +199,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn q_147_a_bare_noun_gets_its_article() {
+    fn a_bare_noun_gets_its_article() {
         for (object, expected) in [
             ("parser", "the parser"),
             ("memory server", "the memory server"),
-            ("the tooltip", "the tooltip"),
             ("parser.py", "parser.py"),
             ("out/", "out/"),
             ("Redis", "Redis"),
             ("last night's snapshot", "last night's snapshot"),
             ("parse_duration", "parse_duration"),
-            ("`x` flag", "`x` flag"),
         ] {
             assert_eq!(with_article(object), expected);
+        }
+    }
+
+    #[test]
+    fn the_object_is_a_place_or_the_first_thing() {
+        for (prompt, expected) in [
+            ("fix the type error in parser.py", "parser.py"),
+            ("rename getUser to loadUser", "getUser"),
+            ("shorten the tooltip on the archive button", "tooltip"),
+            ("what workflows are available?", "workflows"),
+            (
+                "please speed up our nightly export, it takes hours",
+                "nightly export",
+            ),
+        ] {
+            assert_eq!(
+                object(&Prompt::read(prompt)).as_deref(),
+                Some(expected),
+                "{prompt}"
+            );
         }
     }
 }

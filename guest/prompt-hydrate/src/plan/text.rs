@@ -1,14 +1,14 @@
-//! One line of a plan: what a stranger wrote, made fit to stand there (Q-147, Q-160).
+//! One line of a plan: what a stranger wrote, made fit to stand there.
 
-/// Characters of an item (Q-154).
+/// Characters of an item.
 pub(crate) const MAX_CONTENT: usize = 200;
 /// Characters of an item without its label, of which `CHECKPOINT: ` is the longest.
 pub(crate) const MAX_TEXT: usize = MAX_CONTENT - 12;
-/// Characters of an intent (Q-146).
+/// Characters of an intent.
 pub(crate) const MAX_INTENT: usize = 120;
-/// Characters of a slot's text (Q-147).
+/// Characters of a slot's text.
 pub(crate) const MAX_SLOT: usize = 80;
-/// Characters of a line of context (Q-158).
+/// Characters of a line of context.
 pub(crate) const MAX_CONTEXT: usize = 160;
 
 /// One line of at most `max` characters: white-space runs are one space, control, direction and tag characters are gone,
@@ -149,7 +149,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn q_147_a_line_has_no_controls_breaks_or_fences() {
+    fn a_line_has_no_controls_breaks_or_fences() {
         assert_eq!(line(" a\r\n\tb\0c\u{202e}d ", 80), "a bcd");
         assert_eq!(line("x ```` y `` z ``\0` w", 80), "x ''' y `` z ''' w");
         assert_eq!(line("a\u{2028}b\u{85}c", 80), "a b c");
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn q_146_a_long_line_ends_at_a_word() {
+    fn a_long_line_ends_at_a_word() {
         assert_eq!(line("one two three", 9), "one two…");
         assert_eq!(line("one two three", 8), "one two…");
         assert_eq!(line("one two, three", 12), "one two…");
@@ -167,7 +167,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn q_160_every_line_is_a_line_of_its_length(text in "(\\PC|[\n\r\t\0`{}\u{202e}\u{e0041}]){0,90}", max in 2_usize..90) {
+        fn every_line_is_a_line_of_its_length(text in "(\\PC|[\n\r\t\0`{}\u{202e}\u{e0041}]){0,90}", max in 2_usize..90) {
             let line = line(&text, max);
             prop_assert!(length(&line) <= max);
             prop_assert!(line.is_empty() || is_line(&line), "{:?}", line);

@@ -1,13 +1,13 @@
-//! The checks that every plan passes before it leaves, whoever wrote it.
+//! The checks that a plan passes that a model wrote.
 
 use super::guardrails::{is_name, selected};
 use super::never::Never;
 use super::row_texts::{is_commit, is_task_close, is_task_open};
 use super::text::{MAX_CONTENT, MAX_CONTEXT, MAX_INTENT, folded, is_line, length};
-use super::{Failed, Plan, Settings, active, context, size, tracker};
+use super::{Failed, MAX_ITEMS, Plan, Settings, active, context, tracker};
 use crate::catalogue::{Modifies, Workflow};
+use crate::cues::Cue;
 use crate::route::{Question, Route};
-use crate::signals::Signal;
 
 /// Reasons reported at most.
 const MAX_REASONS: usize = 20;
@@ -68,7 +68,7 @@ fn labelled(content: &str) -> Labelled<'_> {
     }
 }
 
-/// CHECKPOINTs of a plan.
+/// CHECKPOINTs of a plan.
 pub(super) fn checkpoints(plan: &Plan) -> usize {
     plan.todos
         .iter()
@@ -76,7 +76,7 @@ pub(super) fn checkpoints(plan: &Plan) -> usize {
         .count()
 }
 
-/// Whether an item of a plan is its commit.
+/// Whether an item of a plan is its commit.
 pub(super) fn has_commit(plan: &Plan) -> bool {
     plan.todos.iter().any(|todo| {
         let item = labelled(&todo.content);
@@ -135,16 +135,12 @@ impl Check<'_> {
             context,
             "relevant_context is not 1 to 8 lines of at most 160 characters",
         );
-        //
-        let vetoed = self.route.signals.mutating() && plan.workflow == "simple-question";
+        let vetoed = self.route.cues.has(Cue::Change) && plan.workflow == "simple-question";
         self.require(
             !vetoed,
             "the prompt asks for a change: simple-question is excluded",
         );
-        // Q-143; what the user forced was decided by the route.
-        let kept = plan.planner == "llm"
-            && self.route.signals.has(Signal::NoChange)
-            && self.workflow.modifies == Modifies::Yes;
+        let kept = self.route.cues.has(Cue::NoChange) && self.workflow.modifies == Modifies::Yes;
         self.require(
             !kept,
             "the prompt forbids changes: this workflow makes them",
@@ -155,12 +151,8 @@ impl Check<'_> {
     fn items(&mut self) {
         let todos = &self.plan.todos;
         self.require(
-            (1..=size::MAX_ITEMS).contains(&todos.len()),
-            format!(
-                "{} items; 1 to {} are allowed",
-                todos.len(),
-                size::MAX_ITEMS
-            ),
+            (1..=MAX_ITEMS).contains(&todos.len()),
+            format!("{} items; 1 to {} are allowed", todos.len(), MAX_ITEMS),
         );
         let alone = todos.len() == 1;
         let mut expected = 0_usize;
@@ -208,7 +200,7 @@ impl Check<'_> {
         }
     }
 
-    /// CHECKPOINT, task and commit rows.
+    /// CHECKPOINT, task and commit rows.
     fn rows(&mut self) {
         let items: Vec<Labelled<'_>> = self
             .plan
@@ -265,10 +257,6 @@ impl Check<'_> {
             self.plan.commit_required != commits.is_empty(),
             "commit_required is wrong",
         );
-        let lenient = self.plan.secondary.iter().any(|id| {
-            let workflow = self.question.catalogue.get(id);
-            workflow.is_some_and(|workflow| workflow.modifies == Modifies::No)
-        });
         for commit in commits {
             let before = items.get(..commit).unwrap_or_default();
             let last = before.iter().rposition(|item| item.checkpoint);
@@ -277,13 +265,13 @@ impl Check<'_> {
                     .get(checkpoint.saturating_add(1)..)
                     .unwrap_or_default()
                     .iter()
-                    .all(|item| lenient || item.text.starts_with("Answer"))
+                    .all(|item| item.text.starts_with("Answer"))
             });
             self.require(covered, "no CHECKPOINT stands before the commit item");
         }
     }
 
-    ///
+    /// What no item may say.
     fn never(&mut self) {
         let never = Never::new(self.question, self.route, self.settings);
         for todo in &self.plan.todos {
@@ -291,9 +279,7 @@ impl Check<'_> {
                 self.failed.push(reason);
             }
         }
-        let named = self.plan.workflow != "direct-skill"
-            || self.plan.planner == "deterministic"
-            || self.plan.skill.is_some();
+        let named = self.plan.workflow != "direct-skill" || self.plan.skill.is_some();
         self.require(named, "direct-skill without a skill that was named");
     }
 }

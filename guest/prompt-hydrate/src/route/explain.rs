@@ -1,40 +1,38 @@
-//! What `route --explain` prints, as one object in the order of its members.
+//! What `route --explain` prints, as one object in the order of its members.
 
 use serde::Serialize;
 
 /// Why a prompt took its route.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Explanation {
-    /// The main text.
+    /// The main text.
     pub main: String,
     /// What was taken out, and what it was.
     pub stripped: Vec<Stripped>,
-    /// The signals, each with its words.
+    /// The cues, each with its words.
     pub signals: Vec<Fired>,
-    /// The words that make the prompt mutating.
+    /// The words that ask for a change.
     pub mutating: Option<String>,
-    /// The row that decided before scoring, by name (14.3).
+    /// What decided before the scores.
     pub forced: Option<String>,
     /// What was excluded, and why.
     pub veto: Vec<String>,
     /// One row for each candidate, in decision order.
     pub candidates: Vec<Candidate>,
-    /// Weights and thresholds by name.
+    /// Thresholds by name.
     pub thresholds: Vec<(&'static str, f64)>,
-    /// Between the best and the second.
+    /// From the best total to the second.
     pub margin: f64,
-    /// The decision row by name: `forced`, `agree`, `alone`, `abstain`.
+    /// `forced`, `certain` or `abstain`.
     pub decision: &'static str,
     /// Id of the workflow.
     pub workflow: String,
-    ///
+    /// How often such a route is right.
     pub confidence: f64,
-    /// Nothing was certain enough.
+    /// Whether nothing was certain enough.
     pub abstained: bool,
     /// Up to three others with their totals.
     pub alternatives: Vec<(String, f64)>,
-    /// The workflow of the other half.
-    pub secondary: Option<String>,
     /// The skill that is delegated to.
     pub skill: Option<String>,
 }
@@ -42,13 +40,13 @@ pub struct Explanation {
 /// A stretch that is not main text.
 #[derive(Debug, Clone, Serialize)]
 pub struct Stripped {
-    /// `fence`, `output`, `trace`, `log`, `diff` or `greeting`.
+    /// `fence`, `output`, `trace`, `log` or `diff`.
     pub kind: &'static str,
-    /// As it stood in the prompt.
+    /// The text as it was in the prompt.
     pub text: String,
 }
 
-/// A signal that fired.
+/// A cue that holds.
 #[derive(Debug, Clone, Serialize)]
 pub struct Fired {
     /// Its name.
@@ -57,17 +55,15 @@ pub struct Fired {
     pub words: String,
 }
 
-/// The opinions on one workflow; `None` where it has no such opinion.
+/// The scores of one workflow.
 #[derive(Debug, Clone, Serialize)]
 pub struct Candidate {
     /// Id of the workflow.
     pub workflow: String,
-    /// By signals.
-    pub r: Option<f64>,
-    /// By likeness.
-    pub b: Option<f64>,
-    /// By the model.
-    pub m: Option<f64>,
-    /// The weighted mean.
+    /// The model's probability; `None` for a workflow that it was not trained with.
+    pub model: Option<f64>,
+    /// The likeness to its own texts; `None` for a workflow that the model knows.
+    pub likeness: Option<f64>,
+    /// The share of all candidates.
     pub total: f64,
 }

@@ -1,43 +1,54 @@
-//! Which workflow a prompt takes (sections 14.3 to 14.5).
+//! Which workflow a prompt takes.
 //!
-//! First what the prompt says outright (`forced`), then the scores (`score`), each half by itself where there are two
-//! intents. Ids come from the catalogue; the four names here are those of Q-92.
+//! First what the prompt says outright (`forced`), then the scores: the model's probabilities, and likeness to their own
+//! texts for workflows that the model was not trained with. Ids come from the catalogue; the four names here have a meaning
+//! of their own.
 
 mod explain;
-mod follow_up;
+pub mod features;
 mod forced;
 pub mod likeness;
 pub mod model;
-pub mod number;
 pub mod phrases;
-mod prefixes;
-pub mod score;
 mod skill;
-pub mod thresholds;
 
 pub use explain::{Candidate, Explanation, Fired, Stripped};
 
 use self::forced::Forced;
 use self::model::Model;
-use self::number::two_places;
-use self::prefixes::Prefixes;
-use self::score::Scored;
-use self::thresholds::Thresholds;
 use crate::catalogue::{Catalogue, Modifies, Skill, Workflow};
+use crate::cues::{Cue, Cues};
 use crate::session::Facts;
-use crate::signals::{Signal, Signals, second_half};
 use crate::text::Prompt;
 
-/// The decision stages whose names are compiled in.
+/// The decision stages whose names are compiled in.
 pub(crate) const PLAN_MODE: &str = "plan-mode";
 pub(crate) const SIMPLE_QUESTION: &str = "simple-question";
 pub(crate) const DIRECT_SKILL: &str = "direct-skill";
 pub(crate) const FOLLOW_UP: &str = "interactive-followup";
 
-/// What an abstention's confidence never passes.
+/// The total, and the margin to the second, with which a workflow is taken; chosen by cross-validation.
+const THRESHOLD: f64 = 0.30;
+const MARGIN: f64 = 0.05;
+/// What `simple-question` needs beyond that.
+const QUESTION_EXTRA: f64 = 0.13;
+/// The confidence of an abstention is never above this.
 const ABSTAINED_AT_MOST: f64 = 0.49;
 /// How many others are named.
 const ALTERNATIVES: usize = 3;
+/// How often a total is right, from cross-validation; straight lines between the points.
+const CERTAIN: [(f64, f64); 10] = [
+    (0.0, 0.0),
+    (0.15, 0.23),
+    (0.25, 0.41),
+    (0.35, 0.57),
+    (0.45, 0.69),
+    (0.55, 0.78),
+    (0.65, 0.885),
+    (0.75, 0.935),
+    (0.85, 0.975),
+    (1.0, 1.0),
+];
 
 /// What a route is decided from.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +63,7 @@ pub struct Question<'a> {
     pub skills: Option<&'a [Skill]>,
     /// `--workflow`.
     pub workflow: Option<&'a str>,
-    /// Only outside the hook `/name` is a skill.
+    /// Whether `/name` is a skill, as it is outside the hook.
     pub slash_is_skill: bool,
 }
 
@@ -61,432 +72,248 @@ pub struct Question<'a> {
 pub struct Route {
     /// Id of an active workflow.
     pub workflow: String,
-    /// 0 to 1.
+    /// How often such a route is right, 0 to 1.
     pub confidence: f64,
-    /// Nothing was certain enough.
+    /// Whether nothing was certain enough.
     pub abstained: bool,
     /// Up to three others with their totals, two places.
     pub alternatives: Vec<(String, f64)>,
-    /// `direct-skill`: the name, and whether a list is present that lacks it.
+    /// `direct-skill`: the name, and whether a list is present that lacks it.
     pub skill: Option<(String, bool)>,
-    /// A refusal gives the one-item plan.
+    /// Whether the prompt declines what was asked.
     pub refusal: bool,
-    /// Several intents.
-    pub second: Option<Second>,
-    /// Of the whole prompt.
-    pub signals: Signals,
+    /// The cues of the prompt.
+    pub cues: Cues,
     /// A workflow that was asked for by name and is not active.
     pub warnings: Vec<String>,
 }
 
-/// The other half of a prompt with two intents.
-#[derive(Debug, Clone)]
-pub struct Second {
-    /// Its workflow; `None` when it alone would abstain, and becomes one item that names it.
-    pub workflow: Option<String>,
-    /// The half, taken apart.
-    pub prompt: Prompt,
-    /// Its signals.
-    pub signals: Signals,
-    /// Its steps come before those of the chosen workflow (first half a question, second half a change), not after.
-    pub before: bool,
-}
-
-/// Decides (sections 14.3 to 14.5).
+/// Decides.
 #[must_use]
 pub fn decide(question: &Question<'_>) -> Route {
     explain(question).0
 }
 
-/// Decides, and says why.
+/// Decides, and says why.
 #[must_use]
 pub fn explain(question: &Question<'_>) -> (Route, Explanation) {
-    let judge = Judge {
-        model: model::embedded(),
-        thresholds: Thresholds::embedded(),
-    };
-    explain_by(question, &judge)
+    explain_by(question, model::embedded())
 }
 
-/// What the scores rest on: the embedded model and thresholds, or others while these are being set.
-pub struct Judge<'a> {
-    /// Gives M.
-    pub model: &'a Model,
-    /// Weights and thresholds.
-    pub thresholds: Thresholds,
-}
-
-/// As [`explain`], by another model or other thresholds.
+/// Decides by another model.
 #[must_use]
-pub fn explain_by(question: &Question<'_>, judge: &Judge<'_>) -> (Route, Explanation) {
-    let signals = Signals::read(question.prompt);
-    let mut decided = whole(question, &signals, judge);
-    let mut second = None;
-    // A trigger decides for its own half only.
-    if decided
-        .forced
-        .as_ref()
-        .is_none_or(|reason| reason.starts_with(forced::TRIGGER))
-        && signals.has(Signal::SecondIntent)
-        && let Some(halves) = Halves::of(question)
-    {
-        (decided, second) = halves.join(question, &signals, decided, judge);
-    }
-    let explanation = decided.explanation(question, &signals, second.as_ref(), &judge.thresholds);
-    let route = Route {
-        workflow: explanation.workflow.clone(),
-        confidence: explanation.confidence,
-        abstained: explanation.abstained,
-        alternatives: explanation.alternatives.clone(),
-        skill: decided.skill,
-        refusal: decided.refusal,
-        second,
-        signals,
-        warnings: decided.warnings,
+pub fn explain_by(question: &Question<'_>, model: &Model) -> (Route, Explanation) {
+    let cues = Cues::read(question.prompt);
+    let mut why = Explanation {
+        main: question.prompt.main.clone(),
+        stripped: question
+            .prompt
+            .pasted
+            .iter()
+            .map(|(kind, text)| Stripped {
+                kind,
+                text: text.clone(),
+            })
+            .collect(),
+        signals: cues
+            .iter()
+            .map(|(cue, words)| Fired {
+                signal: cue.name(),
+                words: words.to_owned(),
+            })
+            .collect(),
+        mutating: cues.words(Cue::Change).map(str::to_owned),
+        thresholds: vec![
+            ("threshold", THRESHOLD),
+            ("margin", MARGIN),
+            ("question_extra", QUESTION_EXTRA),
+        ],
+        decision: "abstain",
+        abstained: true,
+        workflow: PLAN_MODE.to_owned(),
+        ..Explanation::default()
     };
-    (route, explanation)
-}
-
-/// What was decided on one prompt or half.
-struct Decided {
-    /// `None`: abstained.
-    workflow: Option<String>,
-    confidence: f64,
-    scored: Vec<Scored>,
-    margin: f64,
-    decision: &'static str,
-    forced: Option<String>,
-    veto: Vec<String>,
-    skill: Option<(String, bool)>,
-    refusal: bool,
-    warnings: Vec<String>,
-}
-
-/// Decides on a prompt as if it had one intent.
-fn whole(question: &Question<'_>, signals: &Signals, judge: &Judge<'_>) -> Decided {
-    let mut veto = Vec::new();
-    let candidates = candidates(question, signals, &mut veto);
-    let scored = score::score(
-        question.prompt,
-        signals,
-        &candidates,
-        &question.catalogue.workflows,
-        judge,
-    );
-    let verdict = score::decide(&scored, &judge.thresholds);
-    let mut decided = Decided {
-        workflow: None,
+    why.candidates = candidates(question, &cues, model, &mut why.veto);
+    let mut route = Route {
+        workflow: PLAN_MODE.to_owned(),
         confidence: 0.0,
-        margin: verdict.margin,
-        decision: verdict.decision,
-        scored,
-        forced: None,
-        veto,
+        abstained: true,
+        alternatives: Vec::new(),
         skill: None,
         refusal: false,
+        cues,
         warnings: Vec::new(),
     };
-    let best = verdict
-        .best
-        .and_then(|best| decided.scored.get(best))
-        .map(|best| (best.workflow.clone(), best.total));
-    let sure = |total| judge.thresholds.confidence(total);
-    match forced::of(question, signals, &mut decided.veto, &mut decided.warnings) {
-        Some(Forced::Workflow {
-            id,
+    let best = by_score(&mut why);
+    match forced::decide(question, &route.cues, &mut why.veto, &mut route.warnings) {
+        Some(Forced {
+            workflow: None,
+            reason,
+            ..
+        }) => {
+            why.decision = "abstain";
+            why.forced = Some(reason);
+        }
+        Some(Forced {
+            workflow: Some(id),
             reason,
             skill,
             refusal,
         }) => {
-            decided.workflow = Some(id);
-            decided.confidence = 1.0;
-            decided.decision = "forced";
-            decided.forced = Some(reason);
-            decided.skill = skill;
-            decided.refusal = refusal;
+            why.decision = "forced";
+            why.forced = Some(reason);
+            route.workflow = id;
+            route.skill = skill;
+            route.refusal = refusal;
         }
-        Some(Forced::Abstain { reason }) => {
-            decided.confidence = best.map_or(0.0, |(_, total)| sure(total).min(ABSTAINED_AT_MOST));
-            decided.decision = "abstain";
-            decided.forced = Some(reason);
-        }
-        None => match best {
-            Some((id, total)) if verdict.decision != "abstain" => {
-                decided.workflow = Some(id);
-                decided.confidence = sure(total);
-            }
-            Some((_, total)) => decided.confidence = sure(total).min(ABSTAINED_AT_MOST),
-            None => {}
-        },
+        None if why.decision == "certain" => route.workflow.clone_from(&best.workflow),
+        None => {}
     }
-    decided
+    route.abstained = why.decision == "abstain";
+    route.confidence = two_places(match why.decision {
+        "forced" => 1.0,
+        "certain" => certainty(best.total),
+        _ => certainty(best.total).min(ABSTAINED_AT_MOST),
+    });
+    let mut others: Vec<&Candidate> = why
+        .candidates
+        .iter()
+        .filter(|one| one.workflow != route.workflow)
+        .collect();
+    // Stable: ties stay in decision order.
+    others.sort_by(|one, other| other.total.total_cmp(&one.total));
+    route.alternatives = others
+        .iter()
+        .take(ALTERNATIVES)
+        .map(|one| (one.workflow.clone(), two_places(one.total)))
+        .collect();
+    why.workflow.clone_from(&route.workflow);
+    why.abstained = route.abstained;
+    why.confidence = route.confidence;
+    why.alternatives.clone_from(&route.alternatives);
+    why.skill = route.skill.as_ref().map(|(name, _)| name.clone());
+    (route, why)
 }
 
-/// The workflows that scoring may choose; the others are named in `veto`.
-fn candidates<'a>(
-    question: &Question<'a>,
-    signals: &Signals,
+/// The scores of the workflows that may be chosen by them; the others are named in `veto`.
+fn candidates(
+    question: &Question<'_>,
+    cues: &Cues,
+    model: &Model,
     veto: &mut Vec<String>,
-) -> Vec<&'a Workflow> {
-    let mut kept = Vec::new();
-    let known = words_of(question.prompt);
+) -> Vec<Candidate> {
+    let mut kept: Vec<&Workflow> = Vec::new();
     for workflow in &question.catalogue.workflows {
-        match excluded(question, signals, workflow, &known) {
+        match excluded(question, cues, workflow) {
             Some(reason) => veto.push(format!("{}: {reason}", workflow.id)),
             None => kept.push(workflow),
         }
     }
-    kept
+    let features = features::of_prompt(question.prompt, cues);
+    // A class whose file was removed keeps its share; one that is excluded leaves it to the others.
+    let probabilities = model.probabilities(&features, |class| {
+        question.catalogue.get(class).is_some() && !kept.iter().any(|workflow| workflow.id == class)
+            || class == FOLLOW_UP && !question.session.has_turns()
+    });
+    let mut all = 1.0;
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for workflow in kept {
+        let class = model.classes.iter().position(|class| *class == workflow.id);
+        let probability = class.and_then(|class| probabilities.get(class)).copied();
+        let likeness = probability
+            .is_none()
+            .then(|| likeness::of(question.prompt, workflow));
+        let odds = likeness.map(likeness::odds);
+        all += odds.unwrap_or_default();
+        candidates.push(Candidate {
+            workflow: workflow.id.clone(),
+            model: probability,
+            likeness,
+            total: probability.or(odds).unwrap_or_default(),
+        });
+    }
+    for candidate in &mut candidates {
+        candidate.total /= all;
+    }
+    candidates
 }
 
 /// Why a workflow cannot be chosen by its score.
-fn excluded(
-    question: &Question<'_>,
-    signals: &Signals,
-    workflow: &Workflow,
-    known: &Prefixes,
-) -> Option<String> {
+fn excluded(question: &Question<'_>, cues: &Cues, workflow: &Workflow) -> Option<String> {
     match workflow.id.as_str() {
-        //
-        SIMPLE_QUESTION if signals.mutating() => Some(format!(
+        SIMPLE_QUESTION if cues.has(Cue::Change) => Some(format!(
             "asks for a change ({})",
-            signals.mutating_words().unwrap_or_default()
+            cues.words(Cue::Change).unwrap_or_default()
         )),
-        // An order that nobody understands is no question.
-        SIMPLE_QUESTION
-            if !signals.has(Signal::Interrogative) && !signals.has(Signal::InfoRequest) =>
-        {
-            Some("asks nothing".to_owned())
-        }
-        // no skill is named that neither the prompt nor the list names.
+        // No skill is named that neither the prompt nor the list names.
         DIRECT_SKILL => Some("names no skill".to_owned()),
-        //
         FOLLOW_UP if !question.session.has_turns() => Some("no earlier turn".to_owned()),
-        //
-        _ if signals.has(Signal::NoChange) && workflow.modifies == Modifies::Yes => {
+        _ if cues.has(Cue::NoChange) && workflow.modifies == Modifies::Yes => {
             Some("nothing may be changed".to_owned())
         }
-        _ => {
-            not_for(question.prompt, workflow, known).map(|phrase| format!("not for \"{phrase}\""))
+        // "make sure it never …" says how something is to be built.
+        _ if cues.has(Cue::CorrectiveConstraint) && workflow.modifies != Modifies::Yes => {
+            Some(format!(
+                "asks for a change ({})",
+                cues.words(Cue::CorrectiveConstraint).unwrap_or_default()
+            ))
         }
+        _ => not_for(question.prompt, workflow).map(|phrase| format!("not for \"{phrase}\"")),
     }
 }
 
-/// What the words of a prompt start with.
-fn words_of(prompt: &Prompt) -> Prefixes {
-    Prefixes::of(prompt.tokens().map(|token| token.word.as_str()))
-}
-
-///
-fn not_for<'a>(prompt: &Prompt, workflow: &'a Workflow, known: &Prefixes) -> Option<&'a str> {
-    workflow
-        .not_for
-        .iter()
-        .find(|phrase| {
-            known.may_say(phrase) && phrases::Phrase::read(phrase).found(prompt).is_some()
-        })
+/// The phrase of the prompt that a workflow says it is not for.
+fn not_for<'a>(prompt: &Prompt, workflow: &'a Workflow) -> Option<&'a str> {
+    let mut phrases = workflow.not_for.iter();
+    phrases
+        .find(|phrase| phrases::Phrase::read(phrase).found(prompt).is_some())
         .map(String::as_str)
 }
 
-/// The two halves of a prompt.
-struct Halves {
-    first: Prompt,
-    second: Prompt,
-    /// The second half's object is only a pronoun.
-    pronoun: bool,
+/// The best candidate; says in `why` whether it is certain enough. Ties go to the earlier one.
+fn by_score(why: &mut Explanation) -> Candidate {
+    let none = Candidate {
+        workflow: PLAN_MODE.to_owned(),
+        model: None,
+        likeness: None,
+        total: 0.0,
+    };
+    let mut best = &none;
+    let mut second = 0.0;
+    for candidate in &why.candidates {
+        if candidate.total > best.total {
+            second = best.total;
+            best = candidate;
+        } else if candidate.total > second {
+            second = candidate.total;
+        }
+    }
+    let best = best.clone();
+    why.margin = best.total - second;
+    let extra = if best.workflow == SIMPLE_QUESTION {
+        QUESTION_EXTRA
+    } else {
+        0.0
+    };
+    if best.total >= THRESHOLD + extra && why.margin >= MARGIN {
+        why.decision = "certain";
+    }
+    best
 }
 
-impl Halves {
-    fn of(question: &Question<'_>) -> Option<Self> {
-        let prompt = question.prompt;
-        let at = second_half(prompt)?;
-        let clause = prompt.clauses.get(at)?;
-        let start = clause.tokens.first()?.start;
-        let first = prompt
-            .main
-            .get(..start)?
-            .trim_end()
-            .trim_end_matches([',', ';', '-', '—'])
-            .trim_end();
-        let second = prompt.main.get(start..)?;
-        let pronoun = clause
-            .tokens
-            .get(clause.reading.object)
-            .is_some_and(|token| token.among(&["it", "that", "this", "them", "those", "these"]));
-        let mut first = Prompt::read(first);
-        let mut second = Prompt::read(second);
-        // What was pasted belongs to both.
-        for half in [&mut first, &mut second] {
-            half.pasted.clone_from(&prompt.pasted);
-            half.pasted_paths.clone_from(&prompt.pasted_paths);
+/// How often a total is right.
+fn certainty(total: f64) -> f64 {
+    let mut before = (0.0, 0.0);
+    for point in CERTAIN {
+        if point.0 > before.0 && total <= point.0 {
+            let part = (total - before.0) / (point.0 - before.0);
+            return before.1 + part * (point.1 - before.1);
         }
-        first.error.clone_from(&prompt.error);
-        Some(Self {
-            first,
-            second,
-            pronoun,
-        })
+        before = point;
     }
-
-    /// Routes both, and puts them together.
-    fn join(
-        self,
-        question: &Question<'_>,
-        signals: &Signals,
-        whole_decided: Decided,
-        judge: &Judge<'_>,
-    ) -> (Decided, Option<Second>) {
-        let first_signals = Signals::read(&self.first);
-        let second_signals = Signals::read_later_half(&self.second);
-        let first = whole(
-            &Question {
-                prompt: &self.first,
-                ..*question
-            },
-            &first_signals,
-            judge,
-        );
-        let second = whole(
-            &Question {
-                prompt: &self.second,
-                ..*question
-            },
-            &second_signals,
-            judge,
-        );
-        let Some(first_id) = first.workflow.clone() else {
-            // The first half would abstain: the whole does, unless the whole is clear by itself.
-            return (whole_decided, None);
-        };
-        let modifies = |id: &str| {
-            question
-                .catalogue
-                .get(id)
-                .map_or(Modifies::Maybe, |workflow| workflow.modifies)
-        };
-        let harmless = modifies(&first_id) == Modifies::No;
-        if self.pronoun && !harmless
-            || second.workflow.as_ref() == Some(&first_id)
-            || second.workflow.as_deref() == Some(PLAN_MODE)
-        {
-            return (whole_decided, None);
-        }
-        let confidence = first.confidence.min(second.confidence);
-        if harmless && second_signals.mutating() {
-            // The change decides; what comes first is answered first.
-            let Some(_) = second.workflow.clone() else {
-                return (whole_decided, None);
-            };
-            let other = Second {
-                workflow: Some(first_id),
-                prompt: self.first,
-                signals: first_signals,
-                before: true,
-            };
-            return (
-                Decided {
-                    confidence,
-                    veto: whole_decided.veto,
-                    ..second
-                },
-                Some(other),
-            );
-        }
-        // a question that only leads up to its order is that order, where the whole is clear.
-        let more = whole_decided
-            .workflow
-            .as_deref()
-            .is_some_and(|id| modifies(id) != Modifies::No);
-        if first_id == SIMPLE_QUESTION && (signals.mutating() || more) {
-            return (whole_decided, None);
-        }
-        let other = Second {
-            workflow: second.workflow,
-            prompt: self.second,
-            signals: second_signals,
-            before: false,
-        };
-        let confidence = if other.workflow.is_some() {
-            confidence
-        } else {
-            first.confidence
-        };
-        (
-            Decided {
-                confidence,
-                veto: whole_decided.veto,
-                ..first
-            },
-            Some(other),
-        )
-    }
+    before.1
 }
 
-impl Decided {
-    fn explanation(
-        &self,
-        question: &Question<'_>,
-        signals: &Signals,
-        second: Option<&Second>,
-        thresholds: &Thresholds,
-    ) -> Explanation {
-        let abstained = self.workflow.is_none();
-        let workflow = self
-            .workflow
-            .clone()
-            .unwrap_or_else(|| PLAN_MODE.to_owned());
-        let mut others: Vec<&Scored> = self
-            .scored
-            .iter()
-            .filter(|scored| scored.workflow != workflow)
-            .collect();
-        // Stable: ties stay in decision order.
-        others.sort_by(|one, other| other.total.total_cmp(&one.total));
-        Explanation {
-            main: question.prompt.main.clone(),
-            stripped: question
-                .prompt
-                .pasted
-                .iter()
-                .map(|(kind, text)| Stripped {
-                    kind,
-                    text: text.clone(),
-                })
-                .collect(),
-            signals: signals
-                .iter()
-                .map(|(signal, words)| Fired {
-                    signal: signal.name(),
-                    words: words.to_owned(),
-                })
-                .collect(),
-            mutating: signals.mutating_words().map(str::to_owned),
-            forced: self.forced.clone(),
-            veto: self.veto.clone(),
-            candidates: self
-                .scored
-                .iter()
-                .map(|scored| Candidate {
-                    workflow: scored.workflow.clone(),
-                    r: scored.r,
-                    b: scored.b,
-                    m: scored.m,
-                    total: scored.total,
-                })
-                .collect(),
-            thresholds: thresholds.named(),
-            margin: self.margin,
-            decision: self.decision,
-            workflow,
-            confidence: two_places(self.confidence),
-            abstained,
-            alternatives: others
-                .iter()
-                .take(ALTERNATIVES)
-                .map(|scored| (scored.workflow.clone(), two_places(scored.total)))
-                .collect(),
-            secondary: second.and_then(|second| second.workflow.clone()),
-            skill: self.skill.as_ref().map(|(name, _)| name.clone()),
-        }
-    }
+fn two_places(number: f64) -> f64 {
+    (number * 100.0).round() / 100.0
 }

@@ -1,40 +1,22 @@
-//! Trigger phrases of catalogue files and skills, found in a prompt.
+//! Trigger phrases of catalogue files and skills, found in a prompt.
 
+use crate::cues::{QUESTION_WORDS, skip_openers};
 use crate::text::Prompt;
-use crate::text::clause::skip_openers;
-use crate::text::spelling;
-use crate::text::token::{Kind, Token};
+use crate::text::token::{self, Kind, Stop, Token};
 
-/// Most words that `…` stands for.
+/// Most words that `…` stands for.
 const GAP: usize = 6;
 
-/// A trigger taken apart.
+/// A trigger phrase.
 pub struct Phrase {
-    /// `None` is `…`.
+    /// Its words; `None` is `…`.
     words: Vec<Option<String>>,
-    /// Only at the start of a clause.
+    /// Whether it only counts at the start of a clause.
     anchored: bool,
 }
 
-/// One word in the spelling of the tokens; contractions give several.
-fn spelt(word: &str) -> Vec<String> {
-    let bare = word
-        .trim_matches(|letter: char| {
-            !letter.is_alphanumeric() && !matches!(letter, '/' | '_' | '<' | '>')
-        })
-        .to_lowercase()
-        .replace('\u{2019}', "'");
-    if bare.is_empty() {
-        return Vec::new();
-    }
-    spelling::expand(&bare).map_or_else(
-        || vec![spelling::normal(&bare)],
-        |words| words.iter().map(|word| (*word).to_owned()).collect(),
-    )
-}
-
 impl Phrase {
-    /// Reads a trigger as it stands in a file.
+    /// Reads a trigger as it is in a file.
     #[must_use]
     pub fn read(trigger: &str) -> Self {
         let anchored = trigger.trim_start().starts_with('^');
@@ -43,7 +25,11 @@ impl Phrase {
             if matches!(word, "…" | "...") {
                 words.push(None);
             } else {
-                words.extend(spelt(word).into_iter().map(Some));
+                words.extend(
+                    token::tokens(&word.replace('\u{2019}', "'"))
+                        .into_iter()
+                        .map(|token| Some(token.word)),
+                );
             }
         }
         Self { words, anchored }
@@ -55,61 +41,50 @@ impl Phrase {
         self.words.iter().flatten().count()
     }
 
-    /// Two words or an anchor make a trigger strong.
+    /// Whether it decides alone: it has two words, or an anchor.
     #[must_use]
     pub fn strong(&self) -> bool {
-        self.length() >= 2 || self.anchored && self.length() == 1
+        self.length() >= 2 || (self.anchored && self.length() == 1)
     }
 
-    /// Whether this is its first word.
-    #[must_use]
-    pub fn starts_with(&self, word: &str) -> bool {
-        self.words.first().and_then(Option::as_deref) == Some(word)
-    }
-
-    /// Whether it starts like a question itself.
+    /// Whether it begins like a question.
     #[must_use]
     pub fn asks(&self) -> bool {
         self.words
             .first()
             .and_then(Option::as_deref)
-            .is_some_and(|word| {
-                crate::text::lexicon::within(
-                    crate::text::lexicon::function_words::QUESTION_WORDS,
-                    word,
-                )
-            })
+            .is_some_and(|word| token::listed(QUESTION_WORDS, word))
     }
 
-    /// The clause it is found in; it may run on into the next one. Quotations are opaque.
+    /// The place in the prompt's tokens where it begins. A quotation never matches.
     #[must_use]
     pub fn found(&self, prompt: &Prompt) -> Option<usize> {
-        if self.length() == 0 {
-            return None;
-        }
-        let tokens: Vec<&Token> = prompt.tokens().collect();
-        let mut base = 0;
-        for (at, clause) in prompt.clauses.iter().enumerate() {
-            let starts = [
-                0,
-                skip_openers(&clause.tokens, 0),
-                clause.reading.verb.unwrap_or(0),
-            ];
-            for offset in 0..clause.tokens.len() {
-                let allowed = !self.anchored || starts.contains(&offset);
-                if allowed && matches(&self.words, tokens.get(base + offset..).unwrap_or_default())
-                {
-                    return Some(at);
-                }
+        let tokens = &prompt.tokens;
+        let first = self.words.first()?.as_deref();
+        let mut clause = 0;
+        for at in 0..tokens.len() {
+            if at > 0
+                && tokens
+                    .get(at - 1)
+                    .is_some_and(|before| before.stop != Stop::None)
+            {
+                clause = at;
             }
-            base += clause.tokens.len();
+            let token = tokens.get(at)?;
+            if first.is_some_and(|word| word != token.word) {
+                continue;
+            }
+            let opens = !self.anchored || at == clause || at == skip_openers(tokens, clause);
+            if opens && matches(&self.words, tokens.get(at..).unwrap_or_default()) {
+                return Some(at);
+            }
         }
         None
     }
 }
 
 /// Whether the tokens start with the words.
-fn matches(words: &[Option<String>], tokens: &[&Token]) -> bool {
+fn matches(words: &[Option<String>], tokens: &[Token]) -> bool {
     let Some((first, rest)) = words.split_first() else {
         return true;
     };
@@ -131,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn q_95_a_gap_stands_for_up_to_six_words_and_an_anchor_for_a_clause_start() {
+    fn a_gap_is_up_to_six_words_and_an_anchor_a_clause_start() {
         assert!(found(
             "why is … failing",
             "why is the nightly build failing"
@@ -147,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn q_133_two_words_or_an_anchor_are_strong() {
+    fn two_words_or_an_anchor_are_strong() {
         assert!(Phrase::read("cut the train").strong());
         assert!(Phrase::read("^prove").strong());
         assert!(!Phrase::read("migrate").strong());

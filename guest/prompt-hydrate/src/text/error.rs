@@ -1,6 +1,4 @@
-//! Error lines, traces and log lines: how they look, so that they can be set apart and quoted (Q-117, Q-147).
-
-use super::lexicon::phrases;
+//! Error lines, traces and log lines: how they look, so that they can be set apart and quoted.
 
 /// Whether a line opens a stack trace or is an error line of a tool.
 #[must_use]
@@ -34,6 +32,9 @@ pub fn trace_continues(line: &str) -> bool {
             || text.starts_with("-->")
             || text.starts_with("... ")
             || text.starts_with("assertion `")
+            || text.starts_with("[signal ")
+            || text.starts_with("created by ")
+            || (text.ends_with(')') && text.contains('(') && !text.contains(' '))
             || text.starts_with("E  "))
 }
 
@@ -42,11 +43,13 @@ pub fn trace_continues(line: &str) -> bool {
 pub fn with_order(line: &str) -> Option<(&str, &str)> {
     [" - ", " -- ", " – ", " — "].iter().find_map(|dash| {
         let (head, tail) = line.rsplit_once(dash)?;
-        let tokens = super::token::tokens(tail);
-        let start = super::clause::skip_openers(&tokens, 0);
-        super::clause::opens_order(&tokens, start).then_some((head, tail))
+        let first = tail.split_whitespace().next()?.to_lowercase();
+        super::token::listed(ORDERS, &first).then_some((head, tail))
     })
 }
+
+/// Words that open an order about an error.
+const ORDERS: &str = "can catch change correct could find fix handle help ignore investigate look make please prevent repair resolve silence";
 
 /// A frame of a stack: `at f (x.js:1:2)`, `File "x", line 1`, ` --> src/x.rs:1:2`.
 fn frame(text: &str) -> bool {
@@ -62,13 +65,15 @@ fn exception(text: &str) -> bool {
     let Some((head, _)) = text.split_once(':') else {
         return false;
     };
+    // A type with its module, as Python and Java print it, needs no such ending.
+    let qualified = head.matches('.').count() > 1 && !head.contains(['/', ' ']);
     let head = head.rsplit('.').next().unwrap_or(head);
     head.len() > 5
         && head.starts_with(|letter: char| letter.is_ascii_uppercase())
         && head
             .chars()
             .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-        && (head.ends_with("Error") || head.ends_with("Exception"))
+        && (head.ends_with("Error") || head.ends_with("Exception") || qualified)
 }
 
 /// `error: …`, `ERROR …`, `x.c:1:2: error: …` with something after it.
@@ -83,6 +88,7 @@ fn tool_error(text: &str) -> bool {
         "FATAL: ",
         "Fatal error: ",
         "fatal error: ",
+        "E: ",
     ];
     starts
         .iter()
@@ -123,13 +129,38 @@ pub fn log_line(text: &str) -> bool {
     stamped || levelled
 }
 
-phrases! {
-    /// Words of which at least one stands in a quoted message that reports an error.
-    MESSAGE_WORDS =
-    "|cannot|could not|denied|error|exception|exceeded|expected|failed|fatal|forbidden|invalid|missing\
-     |no such|not a |not found|null|overflow|panicked|refused|reset by peer|timed out|timeout|unable\
-     |unauthorized|undefined|unexpected|unknown|unreachable|unresolved|violat"
-}
+/// Words of which at least one is in a quoted message that reports an error.
+const MESSAGE_WORDS: [&str; 29] = [
+    "cannot",
+    "could not",
+    "denied",
+    "error",
+    "exception",
+    "exceeded",
+    "expected",
+    "failed",
+    "fatal",
+    "forbidden",
+    "invalid",
+    "missing",
+    "no such",
+    "not a ",
+    "not found",
+    "null",
+    "overflow",
+    "panicked",
+    "refused",
+    "reset by peer",
+    "timed out",
+    "timeout",
+    "unable",
+    "unauthorized",
+    "undefined",
+    "unexpected",
+    "unknown",
+    "unreachable",
+    "unresolved",
+];
 
 /// Whether quoted text is the wording of an error.
 #[must_use]
@@ -202,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn q_147_the_first_error_line_is_found_and_a_frame_is_none() {
+    fn the_first_error_line_is_found_and_a_frame_is_none() {
         let trace = "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\nKeyError: 'a'\n";
         assert_eq!(first(trace).as_deref(), Some("KeyError: 'a'"));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What a prompt holds beside what the user says: fences, tool output, traces, logs, diffs (Q-117, Q-118).
+//! What a prompt holds beside what the user says: fences, tool output, traces, logs, diffs.
 
 use super::error;
 
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn q_117_fences_output_traces_logs_and_diffs_are_not_main_text() {
+    fn fences_output_traces_logs_and_diffs_are_not_main_text() {
         for (prompt, main, kind) in [
             (
                 "fix it\n```rust\nlet x = 1;\n\ndelete all\n```\nplease",
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn q_117_an_open_fence_runs_to_the_end() {
+    fn an_open_fence_runs_to_the_end() {
         let (lines, pasted) = part("look\n````\n```\nrm -rf\n```\nmore");
         assert_eq!(lines.concat(), "look");
         assert_eq!(pasted.len(), 1);

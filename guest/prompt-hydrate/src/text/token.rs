@@ -1,10 +1,4 @@
-//! Main text as tokens: words in one spelling, and things that count as one noun – quotations, paths, identifiers, numbers.
-
-pub use super::kind::is_path;
-use super::kind::kind;
-use super::lemma::{self, Verb};
-use super::lexicon::within;
-use super::spelling;
+//! Main text as tokens: words in lower case, and what counts as one noun, such as quotations, paths and identifiers.
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,47 +7,38 @@ pub enum Kind {
     Word,
     /// It starts with a digit.
     Number,
-    /// In quotes or backticks: one opaque noun (Q-119).
+    /// Text in quotes or backticks: one opaque noun.
     Quoted,
     /// A path or file name.
     Path,
-    /// `http` or `https`.
+    /// An `http` or `https` URL.
     Url,
     /// `snake_case`, `camelCase`, `a::b`, `f()`, `--flag`.
     Identifier,
 }
 
-/// What stands after a token, from the weakest to the strongest.
+/// The punctuation after a token, from the weakest to the strongest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Stop {
     /// Nothing.
     #[default]
-    /// Nothing.
     None,
-    /// Also a bracket.
+    /// A comma or a bracket.
     Comma,
-    /// :
+    /// A colon.
     Colon,
-    /// Between blanks.
+    /// A dash between blanks.
     Dash,
-    /// ;
+    /// A semicolon.
     Semicolon,
-    /// A line break that ends something: an empty line, or before a list item.
+    /// A line break that ends something: an empty line, or one before a list item.
     Line,
-    /// .
+    /// A period.
     Period,
-    /// !
+    /// An exclamation mark.
     Exclamation,
-    /// ?
+    /// A question mark.
     Question,
-}
-
-impl Stop {
-    /// Ends a clause always (Q-120).
-    #[must_use]
-    pub fn cuts(self) -> bool {
-        self >= Self::Colon
-    }
 }
 
 /// One token.
@@ -61,65 +46,60 @@ impl Stop {
 pub struct Token {
     /// What it is.
     pub kind: Kind,
-    /// As typed, without quotes; empty for the second word of a contraction.
+    /// The text as typed, without quotes; empty for the second word of a contraction.
     pub text: String,
-    /// Lower case, in one spelling (Q-121).
+    /// The text in lower case, without apostrophes.
     pub word: String,
-    /// The verb that it may be.
-    pub verb: Option<Verb>,
-    /// Bytes of the main text.
+    /// Where it begins in the main text, in bytes.
     pub start: usize,
-    /// Where it ends in the main text, in bytes.
-    pub end: usize,
-    /// What stands after it.
+    /// The punctuation after it.
     pub stop: Stop,
 }
 
 impl Token {
-    /// Whether it is this word.
+    /// Whether it is one of the words of a list, which are parted by blanks.
     #[must_use]
-    pub fn is(&self, word: &str) -> bool {
-        self.kind == Kind::Word && self.word == word
-    }
-
-    /// Whether it is one of these words.
-    #[must_use]
-    pub fn among(&self, words: &[&str]) -> bool {
-        self.kind == Kind::Word && words.contains(&self.word.as_str())
-    }
-
-    /// Whether it is a word of the class.
-    #[must_use]
-    pub fn within(&self, words: super::lexicon::Words) -> bool {
-        self.kind == Kind::Word && within(words, &self.word)
+    pub fn among(&self, list: &str) -> bool {
+        self.kind == Kind::Word && listed(list, &self.word)
     }
 }
 
-/// Longest quotation, in bytes, that counts as one noun.
+/// Whether a word is in a list of words that are parted by blanks.
+#[must_use]
+pub fn listed(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
+}
+
+/// Longest quotation that counts as one noun, in bytes.
 const LONGEST_QUOTATION: usize = 600;
 const LONGEST_SINGLE_QUOTATION: usize = 160;
 
-/// Cuts main text, in which `\n` stands only where a line break ends something.
+/// Negations that are typed without their apostrophe.
+const BARE_NEGATIONS: &str =
+    "arent cant couldnt didnt doesnt dont hasnt havent isnt shouldnt wasnt werent wont wouldnt";
+
+/// Cuts main text, in which `\n` is a line break that ends something.
 #[must_use]
 pub fn tokens(main: &str) -> Vec<Token> {
-    let mut reader = Reader { tokens: Vec::new() };
-    let mut place = 0;
+    let mut tokens = Vec::new();
+    let mut rest = main;
     let mut before = ' ';
-    while let Some(rest) = main.get(place..) {
-        let Some(first) = rest.chars().next() else {
-            break;
-        };
-        if first == '\n' {
-            reader.stop(Stop::Line);
-            place += 1;
+    while let Some(first) = rest.chars().next() {
+        let start = main.len() - rest.len();
+        let length = if first == '\n' {
+            stop(&mut tokens, Stop::Line);
+            1
         } else if first.is_whitespace() {
-            place += first.len_utf8();
+            first.len_utf8()
         } else if let Some(length) = quotation(rest, first, before) {
-            let text = rest
-                .get(first.len_utf8()..length - first.len_utf8())
-                .unwrap_or_default();
-            reader.push(Kind::Quoted, text, place, place + length);
-            place += length;
+            let mark = first.len_utf8();
+            push(
+                &mut tokens,
+                Kind::Quoted,
+                rest.get(mark..length - mark).unwrap_or_default(),
+                start,
+            );
+            length
         } else {
             let length = rest
                 .char_indices()
@@ -127,16 +107,16 @@ pub fn tokens(main: &str) -> Vec<Token> {
                     letter.is_whitespace() || (*at > 0 && matches!(letter, '"' | '`' | '—'))
                 })
                 .map_or(rest.len(), |(at, _)| at);
-            let chunk = rest.get(..length).unwrap_or_default();
-            reader.chunk(chunk, place);
-            place += length.max(1);
-        }
-        before = main
-            .get(..place)
+            run(&mut tokens, rest.get(..length).unwrap_or_default(), start);
+            length
+        };
+        before = rest
+            .get(..length)
             .and_then(|read| read.chars().next_back())
             .unwrap_or(' ');
+        rest = rest.get(length..).unwrap_or_default();
     }
-    reader.tokens
+    tokens
 }
 
 /// Length of the quotation that starts here, with its marks.
@@ -148,248 +128,202 @@ fn quotation(rest: &str, mark: char, before: char) -> Option<usize> {
     };
     let mut previous = mark;
     for (at, letter) in rest.char_indices().skip(1) {
-        if letter == '\n' || at > longest {
+        if letter == '\n' || at > longest || (at == 1 && mark == '\'' && letter.is_whitespace()) {
             return None;
         }
         if letter == mark {
-            let after = rest
-                .get(at + 1..)
-                .and_then(|tail| tail.chars().next())
-                .unwrap_or(' ');
-            if mark != '\'' || (!after.is_alphanumeric() && !previous.is_whitespace()) {
+            let after = rest.get(at + 1..).and_then(|tail| tail.chars().next());
+            if mark != '\''
+                || (!after.is_some_and(char::is_alphanumeric) && !previous.is_whitespace())
+            {
                 return (at > 1).then_some(at + 1);
             }
-        }
-        if at == 1 && letter.is_whitespace() && mark == '\'' {
-            return None;
         }
         previous = letter;
     }
     None
 }
 
-struct Reader {
-    tokens: Vec<Token>,
+/// Reads a run of characters without white space and quotation marks.
+fn run(tokens: &mut Vec<Token>, run: &str, start: usize) {
+    if run
+        .chars()
+        .all(|letter| matches!(letter, '-' | '—' | '–' | '*' | '•'))
+    {
+        stop(tokens, Stop::Dash);
+        return;
+    }
+    let body = run.trim_start_matches(|letter: char| "([{*<\"'`—–#!?,;:|".contains(letter));
+    punctuation(
+        tokens,
+        run.get(..run.len() - body.len()).unwrap_or_default(),
+    );
+    let body = body.trim_start_matches("...");
+    let start = start + (run.len() - body.len());
+    let mut closed =
+        body.trim_end_matches(|letter: char| ".,;:?!()[]{}*>\"'`…|—–".contains(letter));
+    // "f()" keeps its brackets.
+    if body
+        .get(closed.len()..)
+        .is_some_and(|tail| tail.starts_with("()"))
+        && !closed.is_empty()
+    {
+        closed = body.get(..closed.len() + 2).unwrap_or(closed);
+    }
+    if closed.chars().any(char::is_alphanumeric) {
+        push(tokens, kind(closed), closed, start);
+    }
+    punctuation(tokens, body.get(closed.len()..).unwrap_or_default());
 }
 
-impl Reader {
-    fn stop(&mut self, stop: Stop) {
-        if let Some(last) = self.tokens.last_mut() {
-            last.stop = last.stop.max(stop);
-        }
+fn stop(tokens: &mut [Token], stop: Stop) {
+    if let Some(last) = tokens.last_mut() {
+        last.stop = last.stop.max(stop);
     }
+}
 
-    fn push(&mut self, kind: Kind, text: &str, start: usize, end: usize) {
-        let lower = text.to_lowercase();
-        if kind != Kind::Word {
-            self.tokens.push(Token {
-                kind,
-                text: text.to_owned(),
-                word: lower,
-                verb: None,
-                start,
-                end,
-                stop: Stop::None,
-            });
-            return;
-        }
-        if let Some(words) = spelling::expand(&lower) {
-            for (position, word) in words.iter().enumerate() {
-                let text = if position == 0 { text } else { "" };
-                self.word(text, (*word).to_owned(), start, end);
-            }
-        } else {
-            self.word(text, spelling::normal(&lower), start, end);
-        }
+fn punctuation(tokens: &mut [Token], marks: &str) {
+    for mark in marks.chars() {
+        let found = match mark {
+            '.' | '…' => Stop::Period,
+            ',' | '(' | ')' | '[' | ']' => Stop::Comma,
+            ':' => Stop::Colon,
+            ';' => Stop::Semicolon,
+            '?' => Stop::Question,
+            '!' => Stop::Exclamation,
+            '—' | '–' => Stop::Dash,
+            _ => Stop::None,
+        };
+        stop(tokens, found);
     }
+}
 
-    fn word(&mut self, text: &str, word: String, start: usize, end: usize) {
-        let verb = lemma::verb(&word).or_else(|| {
-            word.contains('-')
-                .then(|| lemma::verb(&word.replace('-', "")))
-                .flatten()
-        });
-        self.tokens.push(Token {
-            kind: Kind::Word,
+fn push(tokens: &mut Vec<Token>, kind: Kind, text: &str, start: usize) {
+    let lower = text.to_lowercase();
+    let mut add = |text: &str, word: String| {
+        tokens.push(Token {
+            kind,
             text: text.to_owned(),
             word,
-            verb,
             start,
-            end,
             stop: Stop::None,
         });
+    };
+    if kind != Kind::Word {
+        return add(text, lower);
     }
-
-    /// A run without white space and quotation marks.
-    fn chunk(&mut self, chunk: &str, start: usize) {
-        if chunk
-            .chars()
-            .all(|letter| matches!(letter, '-' | '—' | '–' | '*' | '•'))
-        {
-            self.stop(if chunk == "*" { Stop::Line } else { Stop::Dash });
-            return;
+    let stem = lower.strip_suffix("n't").or_else(|| {
+        lower
+            .strip_suffix("nt")
+            .filter(|_| listed(BARE_NEGATIONS, &lower))
+    });
+    match stem {
+        Some(stem) => {
+            add(
+                text,
+                match stem {
+                    "ca" => "can".to_owned(),
+                    "wo" => "will".to_owned(),
+                    stem => stem.to_owned(),
+                },
+            );
+            add("", "not".to_owned());
         }
-        let opened = chunk.trim_start_matches(|letter: char| "([{*<\"'`—–#!?,;:|".contains(letter));
-        // "#42" and "#[derive]" keep their sign; an opening bracket is a pause.
-        let mut from = start + (chunk.len() - opened.len());
-        if chunk.starts_with(['(', '[', '—', '–']) {
-            self.stop(Stop::Comma);
-        }
-        if chunk.starts_with(['?', '!', ';', ',', ':']) {
-            self.punctuation(chunk.get(..chunk.len() - opened.len()).unwrap_or_default());
-        }
-        let mut body = opened;
-        if body.starts_with("...") {
-            let rest = body.trim_start_matches('.');
-            from += body.len() - rest.len();
-            body = rest;
-        }
-        let closed =
-            body.trim_end_matches(|letter: char| ".,;:?!()[]{}*>\"'`…|—–".contains(letter));
-        // "f()" keeps its brackets.
-        let closed = if body
-            .get(closed.len()..)
-            .is_some_and(|tail| tail.starts_with("()"))
-            && !closed.is_empty()
-        {
-            body.get(..closed.len() + 2).unwrap_or(closed)
-        } else {
-            closed
-        };
-        let tail = body.get(closed.len()..).unwrap_or_default();
-        if closed.chars().any(char::is_alphanumeric) {
-            self.parts(closed, from);
-        }
-        self.punctuation(tail);
-    }
-
-    fn punctuation(&mut self, marks: &str) {
-        for mark in marks.chars() {
-            self.stop(match mark {
-                '.' | '…' => Stop::Period,
-                ',' | ')' | ']' => Stop::Comma,
-                ':' => Stop::Colon,
-                ';' => Stop::Semicolon,
-                '?' => Stop::Question,
-                '!' => Stop::Exclamation,
-                '—' | '–' => Stop::Dash,
-                _ => Stop::None,
-            });
-        }
-    }
-
-    /// "a,b" is two, "a...b" too; "1,000" is one.
-    fn parts(&mut self, text: &str, start: usize) {
-        let cut = text
-            .match_indices(',')
-            .map(|(at, _)| (at, 1))
-            .find(|(at, _)| {
-                let left = text.get(..*at).and_then(|left| left.chars().next_back());
-                let right = text.get(at + 1..).and_then(|right| right.chars().next());
-                !(left.is_some_and(|letter| letter.is_ascii_digit())
-                    && right.is_some_and(|letter| letter.is_ascii_digit()))
-            });
-        let cut = cut.or_else(|| text.find("...").map(|at| (at, 3)));
-        if let Some((at, length)) = cut
-            && at > 0
-            && !text.contains('(')
-        {
-            self.one(text.get(..at).unwrap_or_default(), start);
-            self.stop(if length == 3 {
-                Stop::Period
-            } else {
-                Stop::Comma
-            });
-            let rest = text.get(at + length..).unwrap_or_default();
-            if !rest.is_empty() {
-                self.one(rest, start + at + length);
-            }
-        } else {
-            self.one(text, start);
-        }
-    }
-
-    fn one(&mut self, text: &str, start: usize) {
-        self.push(kind(text), text, start, start + text.len());
+        None => add(text, lower.replace('\'', "")),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Endings of file names.
+const EXTENSIONS: &str = "adoc astro avi bash bat bib bin bmp c cc cfg cjs clj conf cpp crt cs css csv cts cxx dart db dll diff \
+    docx ejs env erl ex exe exs gif go gql gradle graphql gz h hbs hpp hs htm html ico ini ipynb j2 jar java jl jpeg jpg js json \
+    jsonl jsx key kt kts less lock log lua md mdx mjs mk ml mo mod mp3 mp4 mts nix odt parquet patch pdf pem php pl plist png po \
+    ppt pptx properties proto ps1 py pyi r rb rs rst rtf sass scala scss service sh so sql sqlite sum svelte svg swift tar tex tf \
+    tmpl toml ts tsv tsx txt vue wasm wav webm webp wit woff xls xlsx xml yaml yml zig zip zsh";
 
-    fn kinds(text: &str) -> Vec<(Kind, String)> {
-        tokens(text)
-            .into_iter()
-            .map(|token| (token.kind, token.word))
-            .collect()
+/// Files without an ending, which are written with a capital.
+const NAMED_FILES: &str = "changelog codeowners dockerfile gemfile jenkinsfile license makefile procfile readme vagrantfile";
+
+/// Words with a slash that are no paths.
+const SLASHED: &str = "a/b and/or async/await before/after ci/cd client/server either/or he/she http/https i/o in/out input/output \
+    light/dark n/a on/off open/close pass/fail pros/cons pub/sub read/write red/green red/green/refactor start/stop tcp/ip true/false up/down w/ w/o yes/no";
+
+/// Names with a capital inside, or an ending, that are plain nouns.
+const NAMES: &str = "changelog devops express.js github gitlab graphql ios iphone ipv4 ipv6 javascript macos mongodb mysql next.js \
+    node.js nodejs oauth openapi postgresql react.js sqlite todo typescript vue.js webassembly websocket wordpress youtube";
+
+/// Whether a word alone is a path or file name.
+#[must_use]
+pub fn is_path(text: &str) -> bool {
+    !text.contains(char::is_whitespace) && kind(text) == Kind::Path
+}
+
+fn kind(text: &str) -> Kind {
+    let lower = text.to_lowercase();
+    if lower.starts_with("http://") || lower.starts_with("https://") {
+        return Kind::Url;
     }
-
-    #[test]
-    fn q_119_a_quotation_is_one_noun() {
-        assert_eq!(
-            kinds("put a link captioned \"what is this?\" in it"),
-            [
-                (Kind::Word, "put".into()),
-                (Kind::Word, "a".into()),
-                (Kind::Word, "link".into()),
-                (Kind::Word, "captioned".into()),
-                (Kind::Quoted, "what is this?".into()),
-                (Kind::Word, "in".into()),
-                (Kind::Word, "it".into()),
-            ]
-        );
-        assert_eq!(
-            kinds("don't use 'x y' it's the users' own")
-                .iter()
-                .filter(|(kind, _)| *kind == Kind::Quoted)
-                .count(),
-            1
-        );
+    if listed(NAMES, &lower) {
+        return Kind::Word;
     }
+    let digits =
+        text.trim_start_matches(['$', '£', '€', '#', '~', '+', '-', '<', '>', '=', 'v', 'x']);
+    if digits.starts_with(|letter: char| letter.is_ascii_digit()) && !digits.contains(['/', '_']) {
+        Kind::Number
+    } else if path(text, &lower) {
+        Kind::Path
+    } else if identifier(text) {
+        Kind::Identifier
+    } else {
+        Kind::Word
+    }
+}
 
-    #[test]
-    fn q_117_paths_identifiers_numbers_and_words_are_told_apart() {
-        for (text, kind) in [
-            ("parser.py", Kind::Path),
-            ("src/main", Kind::Path),
-            (".gitattributes", Kind::Path),
-            ("README", Kind::Path),
-            ("https://a.example/b", Kind::Url),
-            ("parse_duration", Kind::Identifier),
-            ("getUser", Kind::Identifier),
-            ("std::env", Kind::Identifier),
-            ("run()", Kind::Identifier),
-            ("40MB", Kind::Number),
-            ("1,000", Kind::Number),
-            ("and/or", Kind::Word),
-            ("Node.js", Kind::Word),
-            ("GitHub", Kind::Word),
-            ("read-only", Kind::Word),
-        ] {
-            assert_eq!(
-                kinds(text).first().map(|(kind, _)| *kind),
-                Some(kind),
-                "{text}"
-            );
+fn path(text: &str, lower: &str) -> bool {
+    // "parser.py:12" names a place in a file.
+    let lower = lower
+        .split_once(':')
+        .filter(|(_, tail)| tail.starts_with(|letter: char| letter.is_ascii_digit()))
+        .map_or(lower, |(head, _)| head);
+    if lower.contains('/') {
+        let number = |part: &str| part.chars().all(|letter| letter.is_ascii_digit());
+        return lower.chars().any(char::is_alphanumeric)
+            && !listed(SLASHED, lower)
+            && !lower.split('/').all(number)
+            && lower.len() > 2;
+    }
+    if listed(NAMED_FILES, lower) && text.starts_with(char::is_uppercase) {
+        return true;
+    }
+    match lower.rsplit_once('.') {
+        None => false,
+        Some(("", ending)) => {
+            ending.len() > 1
+                && ending
+                    .chars()
+                    .all(|letter| letter.is_alphanumeric() || letter == '-')
         }
+        Some((_, ending)) => listed(EXTENSIONS, ending),
     }
+}
 
-    #[test]
-    fn q_120_stops_are_kept() {
-        let stops: Vec<Stop> = tokens("one, two; three -- four. five?")
-            .iter()
-            .map(|token| token.stop)
-            .collect();
-        assert_eq!(
-            stops,
-            [
-                Stop::Comma,
-                Stop::Semicolon,
-                Stop::Dash,
-                Stop::Period,
-                Stop::Question
-            ]
-        );
-    }
+fn identifier(text: &str) -> bool {
+    let inner = text.trim_matches('_');
+    let hump = inner
+        .chars()
+        .zip(inner.chars().skip(1))
+        .take(80)
+        .any(|(one, two)| one.is_lowercase() && two.is_uppercase());
+    let dotted = inner.contains('.')
+        && inner.split('.').all(|part| {
+            part.chars().count() > 1
+                && part
+                    .chars()
+                    .all(|letter| letter.is_alphanumeric() || letter == '_')
+        });
+    inner.contains('_')
+        || hump
+        || dotted
+        || text.contains("::")
+        || text.ends_with("()")
+        || (text.starts_with(['-', '$', '@']) && inner.len() > 1)
 }

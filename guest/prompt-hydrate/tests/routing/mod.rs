@@ -7,9 +7,9 @@
 )]
 
 use prompt_hydrate::catalogue::{Catalogue, Skill};
+use prompt_hydrate::cues::{Cue, Cues};
 use prompt_hydrate::route::{self, Explanation, Question, Route};
 use prompt_hydrate::session::Facts;
-use prompt_hydrate::signals::{Signal, Signals};
 use prompt_hydrate::text::Prompt;
 
 /// A session whose agent said this last.
@@ -58,13 +58,10 @@ pub fn route_of(prompt: &str) -> Route {
     routed(prompt, &Facts::default(), None, &Catalogue::embedded(&[])).0
 }
 
-pub fn signals_of(prompt: &str) -> Signals {
-    Signals::read(&Prompt::read(prompt))
+pub fn cues_of(prompt: &str) -> Cues {
+    Cues::read(&Prompt::read(prompt))
 }
 
-pub fn names(signals: &Signals) -> Vec<&'static str> {
-    signals
-        .iter()
-        .map(|(signal, _)| Signal::name(signal))
-        .collect()
+pub fn names(cues: &Cues) -> Vec<&'static str> {
+    cues.iter().map(|(cue, _)| Cue::name(cue)).collect()
 }

@@ -14,7 +14,7 @@ fn plan() -> Value {
             {"content": "Step 2: Commit and push", "status": "pending", "activeForm": "Committing"}
         ],
         "commit_required": true, "confidence": 0.9, "abstained": false,
-        "alternatives": [{"workflow": "feature-dev", "score": 0.3}], "secondary": [],
+        "alternatives": [{"workflow": "feature-dev", "score": 0.3}],
         "skill": null, "planner": "deterministic", "degraded": ["memory", "time"]
     })
 }
@@ -66,7 +66,6 @@ fn q_08_a_plan_that_breaks_a_row_does_not_get_out() {
             json!(vec![json!({"workflow": "a", "score": 0.1}); 4]),
         ),
         ("/alternatives/0/score", json!(-1)),
-        ("/secondary", json!(["No Such"])),
         ("/skill", json!("a\u{1b}")),
         ("/planner", json!("me")),
         ("/degraded", json!(["time", "memory"])),

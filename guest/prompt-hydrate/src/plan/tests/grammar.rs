@@ -156,7 +156,7 @@ fn head(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-/// The items of the Markdown with quoted keys: JSON (Q-161).
+/// The items of the Markdown with quoted keys: JSON.
 pub(super) fn items_as_json(text: &str) -> serde_json::Value {
     let (_, block) = text.split_once("TodoWrite(todos=[\n").unwrap();
     let block = block.strip_suffix("\n])\n```\n").unwrap();
@@ -173,7 +173,7 @@ pub(super) fn items_as_json(text: &str) -> serde_json::Value {
 }
 
 #[test]
-fn q_160_the_parser_refuses_what_is_not_the_grammar() {
+fn the_parser_refuses_what_is_not_the_grammar() {
     let good = "## Prompt Hydration\n\n**Intent**: x\n**Workflow**: a-b (G (h))\n**Guardrails**: none\n\n### Relevant Context\n\n- c\n\n### TodoWrite Plan\n\n```javascript\nTodoWrite(todos=[\n  {content: \"a \\\" b\", status: \"pending\", activeForm: \"W\"}\n])\n```\n";
     let parsed = parse(good).unwrap();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What every item and every plan keeps to, whatever workflow it is of.
+//! What every item and every plan keeps to, whatever workflow it is of.
 
 use super::*;
 use crate::catalogue::Modifies;
@@ -8,7 +8,7 @@ fn plans() -> Vec<(Modifies, Plan)> {
     let catalogue = Catalogue::embedded(&["extended".to_owned()]);
     let mut plans = Vec::new();
     for workflow in &catalogue.workflows {
-        for signals in [&[][..], &[Signal::ErrorReport, Signal::ErrorText]] {
+        for signals in [&[][..], &[Cue::ErrorReport, Cue::ErrorText]] {
             let mut case = Case::new(&workflow.id, "look after the lease reaper").signals(signals);
             case.catalogue = catalogue.clone();
             plans.push((workflow.modifies, case.plan()));
@@ -19,7 +19,7 @@ fn plans() -> Vec<(Modifies, Plan)> {
 }
 
 #[test]
-fn q_152_only_what_changes_files_commits_after_its_checkpoint_and_before_the_task_closes() {
+fn only_what_changes_files_commits_after_its_checkpoint_and_before_the_task_closes() {
     for (modifies, plan) in plans() {
         let all = contents(&plan);
         let at = |found: &dyn Fn(&str) -> bool| all.iter().position(|text| found(text));
@@ -52,7 +52,7 @@ fn q_152_only_what_changes_files_commits_after_its_checkpoint_and_before_the_tas
 }
 
 #[test]
-fn q_152_a_commit_is_never_in_a_plan_that_changes_nothing_whatever_the_file_says() {
+fn a_commit_is_never_in_a_plan_that_changes_nothing_whatever_the_file_says() {
     for (modifies, steps) in [
         (
             "no",
@@ -76,7 +76,7 @@ fn q_152_a_commit_is_never_in_a_plan_that_changes_nothing_whatever_the_file_says
 }
 
 #[test]
-fn q_153_steps_are_numbered_from_one_without_gaps_and_one_alone_is_not() {
+fn steps_are_numbered_from_one_without_gaps_and_one_alone_is_not() {
     for (_, plan) in plans() {
         let all = contents(&plan);
         if let [only] = all.as_slice() {
@@ -97,7 +97,7 @@ fn q_153_steps_are_numbered_from_one_without_gaps_and_one_alone_is_not() {
 }
 
 #[test]
-fn q_155_every_active_form_is_one_to_three_words_with_a_capital() {
+fn every_active_form_is_one_to_three_words_with_a_capital() {
     for (_, plan) in plans() {
         for todo in &plan.todos {
             let words: Vec<_> = todo.active_form.split(' ').collect();
@@ -117,7 +117,7 @@ fn q_155_every_active_form_is_one_to_three_words_with_a_capital() {
 }
 
 #[test]
-fn q_156_every_item_is_pending() {
+fn every_item_is_pending() {
     for (_, plan) in plans() {
         let json: serde_json::Value = serde_json::from_str(&plan.json()).unwrap();
         let todos = json["todos"].as_array().unwrap();
@@ -130,8 +130,8 @@ fn q_156_every_item_is_pending() {
 }
 
 #[test]
-fn q_162_the_keys_stand_in_their_order_and_items_have_three() {
-    const KEYS: [&str; 15] = [
+fn the_keys_stand_in_their_order_and_items_have_three() {
+    const KEYS: [&str; 14] = [
         "schema",
         "intent",
         "workflow",
@@ -143,7 +143,6 @@ fn q_162_the_keys_stand_in_their_order_and_items_have_three() {
         "confidence",
         "abstained",
         "alternatives",
-        "secondary",
         "skill",
         "planner",
         "degraded",

@@ -6,16 +6,15 @@ mod properties;
 mod replies;
 mod required;
 mod rows;
-mod second;
 mod workflows;
 
 use std::sync::LazyLock;
 
 use super::{Plan, Settings, build};
 use crate::catalogue::{Catalogue, File};
+use crate::cues::{Cue, Cues};
 use crate::route::{Question, Route};
 use crate::session::Facts;
-use crate::signals::{Signal, Signals};
 use crate::text::Prompt;
 
 static EMBEDDED: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::embedded(&[]));
@@ -45,10 +44,7 @@ impl Case {
     /// `main` routed to `workflow`.
     pub(super) fn new(workflow: &str, main: &str) -> Self {
         Self {
-            prompt: Prompt {
-                main: main.to_owned(),
-                ..Prompt::default()
-            },
+            prompt: Prompt::read(main),
             session: Facts::default(),
             catalogue: EMBEDDED.clone(),
             route: Route {
@@ -58,8 +54,7 @@ impl Case {
                 alternatives: vec![("feature-dev".to_owned(), 0.3)],
                 skill: None,
                 refusal: false,
-                second: None,
-                signals: Signals::default(),
+                cues: Cues::default(),
                 warnings: Vec::new(),
             },
             settings: Settings {
@@ -72,19 +67,13 @@ impl Case {
         }
     }
 
-    pub(super) fn object(mut self, object: &str) -> Self {
-        self.prompt.object = Some(object.to_owned());
+    pub(super) fn signals(mut self, cues: &[Cue]) -> Self {
+        self.route.cues = Cues::given(cues);
         self
     }
 
-    pub(super) fn signals(mut self, signals: &[Signal]) -> Self {
-        self.route.signals = Signals::given(signals, false);
-        self
-    }
-
-    pub(super) fn mutating(mut self) -> Self {
-        self.route.signals = Signals::given(&[], true);
-        self
+    pub(super) fn mutating(self) -> Self {
+        self.signals(&[Cue::Change])
     }
 
     /// A catalogue of `workflows/x.md` alone, with the front matter `text`, routed to it.
@@ -129,7 +118,7 @@ pub(super) fn contents(plan: &Plan) -> Vec<&str> {
         .collect()
 }
 
-/// the Markdown parses, and says what the JSON says.
+/// the Markdown parses, and says what the JSON says.
 pub(super) fn round_trips(plan: &Plan) {
     let markdown = plan.markdown();
     let parsed = grammar::parse(&markdown).unwrap_or_else(|error| panic!("{error}\n{markdown}"));

@@ -1,4 +1,4 @@
-//! Replies of a language model (Q-177, Q-178, Q-181).
+//! Replies of a language model.
 
 use super::*;
 use crate::plan::accept;
@@ -39,7 +39,7 @@ fn reply(text: &str) -> Result<Plan, Vec<String>> {
 }
 
 #[test]
-fn q_180_a_good_reply_is_a_plan_of_the_model() {
+fn a_good_reply_is_a_plan_of_the_model() {
     for text in [good().to_string(), format!("```json\n{}\n```\n", good())] {
         let plan = reply(&text).unwrap();
         round_trips(&plan);
@@ -55,7 +55,7 @@ fn q_180_a_good_reply_is_a_plan_of_the_model() {
 }
 
 #[test]
-fn q_177_anything_but_one_object_is_refused() {
+fn anything_but_one_object_is_refused() {
     let good = good().to_string();
     let doubled = good.replacen("{", "{\"intent\":\"x\",", 1);
     for text in [
@@ -83,7 +83,7 @@ fn failed(change: impl Fn(&mut Value)) -> String {
 type Fault = fn(&mut Value);
 
 #[test]
-fn q_178_each_check_refuses_its_fault() {
+fn each_check_refuses_its_fault() {
     let faults: [(&str, Fault); 24] = [
         ("JSON object", |v| v["quality_gate"] = json!("x")),
         ("JSON object", |v| v["todos"][0]["id"] = json!(1)),
@@ -156,7 +156,7 @@ fn q_178_each_check_refuses_its_fault() {
 }
 
 #[test]
-fn q_178_checkpoints_may_be_reworded_but_not_be_fewer() {
+fn checkpoints_may_be_reworded_but_not_be_fewer() {
     let mut value = good();
     value["todos"][2]["content"] = json!("CHECKPOINT: See it on the page");
     assert!(reply(&value.to_string()).is_ok());
@@ -167,7 +167,7 @@ fn q_178_checkpoints_may_be_reworded_but_not_be_fewer() {
 }
 
 #[test]
-fn q_115_none_is_the_empty_list() {
+fn none_is_the_empty_list() {
     let mut case = Case::new("plan-mode", "what is it?");
     case.route.abstained = true;
     let text = json!({

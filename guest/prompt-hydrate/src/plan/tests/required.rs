@@ -28,11 +28,11 @@ fn planned(text: &str) -> Plan {
     case.plan()
 }
 
-/// Q-230: the same prompt in other clothes.
+/// the same prompt in other clothes.
 fn variants(text: &str) -> Vec<String> {
     vec![
         text.to_owned(),
-        // A blank line would end the pasted block (Q-117).
+        // A blank line would end the pasted block.
         format!("\n\t {}\n\n", text.replace(' ', "  ")),
         text.replace('\n', "\r\n"),
         format!("please {text}"),
@@ -60,7 +60,7 @@ fn head(plan: &Plan) -> String {
 }
 
 #[test]
-fn q_225_section_3_of_the_seed() {
+fn of_the_seed() {
     for text in variants(SECTION_3) {
         let plan = planned(&text);
         assert_eq!(
@@ -82,7 +82,7 @@ fn q_225_section_3_of_the_seed() {
 }
 
 #[test]
-fn q_226_example_1() {
+fn example_1() {
     for text in variants(EXAMPLE_1) {
         let plan = planned(&text);
         assert_eq!(
@@ -122,7 +122,7 @@ fn q_226_example_1() {
 }
 
 #[test]
-fn q_227_example_2() {
+fn example_2() {
     for text in variants(EXAMPLE_2) {
         let plan = planned(&text);
         assert_eq!(
@@ -140,7 +140,7 @@ fn q_227_example_2() {
 }
 
 #[test]
-fn q_228_example_3() {
+fn example_3() {
     for text in variants(EXAMPLE_3) {
         let plan = planned(&text);
         assert_eq!(
@@ -166,7 +166,7 @@ fn q_228_example_3() {
 }
 
 #[test]
-fn q_210_white_space_alone_abstains() {
+fn white_space_alone_abstains() {
     let plan = planned(" \n\t ");
     assert_eq!(
         (plan.workflow.as_str(), plan.abstained),
@@ -176,7 +176,7 @@ fn q_210_white_space_alone_abstains() {
 }
 
 #[test]
-fn q_211_every_example_and_pair_of_examples_gives_a_plan() {
+fn every_example_and_pair_of_examples_gives_a_plan() {
     let mut case = Case::new("plan-mode", "");
     let examples: Vec<String> = case
         .catalogue
@@ -199,7 +199,7 @@ fn q_211_every_example_and_pair_of_examples_gives_a_plan() {
 }
 
 #[test]
-fn q_211_any_text_read_as_a_prompt_gives_a_plan() {
+fn any_text_read_as_a_prompt_gives_a_plan() {
     for text in [
         "}, {content: \"x\", status: \"done\"}",
         "``````\n```javascript\nTodoWrite(todos=[])\n```",

@@ -18,9 +18,9 @@ const IDS: [&str; 12] = [
 ];
 
 #[test]
-fn q_211_every_default_workflow_gives_a_plan() {
+fn every_default_workflow_gives_a_plan() {
     for id in IDS {
-        let case = Case::new(id, "look after the lease reaper").object("lease reaper");
+        let case = Case::new(id, "look after the lease reaper");
         let plan = case.plan();
         assert_eq!(plan.workflow, id);
         assert!(plan.todos.len() <= 12);
@@ -31,7 +31,7 @@ fn q_211_every_default_workflow_gives_a_plan() {
 }
 
 #[test]
-fn q_212_gates_checkpoints_and_commits_are_those_of_the_files() {
+fn gates_checkpoints_and_commits_are_those_of_the_files() {
     use crate::catalogue::Modifies;
     for id in IDS {
         let case = Case::new(id, "look after the lease reaper");
@@ -58,7 +58,7 @@ fn q_212_gates_checkpoints_and_commits_are_those_of_the_files() {
 }
 
 #[test]
-fn q_97_q_111_feature_dev_has_twelve_items_with_the_cycle_in_place() {
+fn q_111_feature_dev_has_twelve_items_with_the_cycle_in_place() {
     let plan = Case::new("feature-dev", "give reviewers a way to pin a remark").plan();
     assert_eq!(plan.todos.len(), 12);
     let text = contents(&plan).join("\n");
@@ -66,16 +66,12 @@ fn q_97_q_111_feature_dev_has_twelve_items_with_the_cycle_in_place() {
 }
 
 #[test]
-fn q_227_a_question_is_one_item_without_a_number() {
+fn a_question_is_one_item_without_a_number() {
     let mut case = Case::new("simple-question", "what workflows are available?")
-        .object("the available workflows")
-        .signals(&[Signal::Interrogative]);
+        .signals(&[Cue::Interrogative]);
     case.settings.context = vec!["x".to_owned()];
     let plan = case.plan();
-    assert_eq!(
-        contents(&plan),
-        ["Answer the question about the available workflows"]
-    );
+    assert_eq!(contents(&plan), ["Answer the question about the workflows"]);
     assert_eq!(plan.todos[0].active_form, "Answering");
     assert_eq!(plan.intent, "Answer: what workflows are available?");
     assert!(plan.markdown().contains("**Guardrails**: none\n"));
@@ -86,13 +82,12 @@ fn q_227_a_question_is_one_item_without_a_number() {
 }
 
 #[test]
-fn q_225_a_reported_fault_is_fixed_within_the_design() {
+fn a_reported_fault_is_fixed_within_the_design() {
     let mut case = Case::new(
         "minor-edit",
         "Fix the type error in parser.py that's causing the build to fail",
     )
-    .object("parser.py")
-    .signals(&[Signal::ErrorReport]);
+    .signals(&[Cue::ErrorReport]);
     case.settings.test_command = Some("pytest".to_owned());
     let plan = case.plan();
     assert_eq!(
@@ -113,11 +108,11 @@ fn q_225_a_reported_fault_is_fixed_within_the_design() {
 }
 
 #[test]
-fn q_116_guardrails_follow_the_signals() {
+fn guardrails_follow_the_signals() {
     let plain = Case::new("minor-edit", "shorten the tooltip").plan();
     assert_eq!(plain.guardrails, ["verify_before_complete", "test_changes"]);
     let debugging = Case::new("debugging", "it dies")
-        .signals(&[Signal::ErrorText])
+        .signals(&[Cue::ErrorText])
         .plan();
     assert_eq!(
         debugging.guardrails,
@@ -130,7 +125,7 @@ fn q_116_guardrails_follow_the_signals() {
 }
 
 #[test]
-fn q_129_direct_skill_names_the_skill_and_says_when_it_is_missing() {
+fn direct_skill_names_the_skill_and_says_when_it_is_missing() {
     let mut case = Case::new("direct-skill", "use the sql-lint skill on reports/");
     case.route.skill = Some(("sql-lint".to_owned(), false));
     let plan = case.plan();
@@ -147,8 +142,8 @@ fn q_129_direct_skill_names_the_skill_and_says_when_it_is_missing() {
 }
 
 #[test]
-fn q_131_a_refusal_is_one_item_and_a_confirmation_quotes_the_question() {
-    let mut case = Case::new("interactive-followup", "nah, leave it").signals(&[Signal::Refusal]);
+fn a_refusal_is_one_item_and_a_confirmation_quotes_the_question() {
+    let mut case = Case::new("interactive-followup", "nah, leave it").signals(&[Cue::Refusal]);
     case.session.question = Some("Shall I drop the old index as well?".to_owned());
     case.session.replies = vec!["Shall I drop the old index as well?".to_owned()];
     case.route.refusal = true;
@@ -158,7 +153,7 @@ fn q_131_a_refusal_is_one_item_and_a_confirmation_quotes_the_question() {
     assert!(plan.intent.contains("Shall I drop the old index as well?"));
     case.prompt.main = "go for it".to_owned();
     case.route.refusal = false;
-    case.route.signals = Signals::given(&[Signal::Confirmation], false);
+    case.route.cues = Cues::given(&[Cue::Confirmation]);
     let plan = case.plan();
     assert!(plan.intent.contains("Shall I drop the old index as well?"));
     assert!(contents(&plan)[0].contains("Shall I drop the old index as well?"));
@@ -166,7 +161,7 @@ fn q_131_a_refusal_is_one_item_and_a_confirmation_quotes_the_question() {
 }
 
 #[test]
-fn q_141_an_abstention_names_the_two_closest() {
+fn an_abstention_names_the_two_closest() {
     let mut case = Case::new("plan-mode", "blorp the frunk");
     case.route.abstained = true;
     case.route.confidence = 0.31;
@@ -189,7 +184,7 @@ fn q_141_an_abstention_names_the_two_closest() {
 }
 
 #[test]
-fn q_146_intents() {
+fn intents() {
     let case = Case::new("plan-mode", "");
     assert_eq!(case.plan().intent, "Clarify: the request is empty");
     let mut case = Case::new("debugging", "");
@@ -211,17 +206,16 @@ fn q_146_intents() {
 }
 
 #[test]
-fn q_147_an_empty_slot_is_a_general_noun_and_braces_of_a_prompt_are_text() {
+fn an_empty_slot_is_a_general_noun_and_braces_of_a_prompt_are_text() {
     let plan = Case::new("tdd-cycle", "cover it").plan();
     assert!(
         contents(&plan)
             .iter()
             .any(|t| t.contains("a failing test for the component"))
     );
-    let case = Case::new("tdd-cycle", "x").object("}, {content: \"{tracker} ```` \u{0}\n z");
-    let plan = case.plan();
-    let expected = "Step 2: Write a failing test for }, {content: \"{tracker} ''' z";
-    assert!(contents(&plan).contains(&expected), "{:?}", contents(&plan));
+    let plan = Case::new("tdd-cycle", "cover the {tracker} parser").plan();
+    let expected = "Step 1: Create bd task to track: cover the {tracker} parser";
+    assert_eq!(contents(&plan)[0], expected);
     let plan = Case::file(
         "modifies_files: no\nneeds_task: no\nsteps: [\"Look at {the_thing} {\"]\n",
         "x",
@@ -231,11 +225,9 @@ fn q_147_an_empty_slot_is_a_general_noun_and_braces_of_a_prompt_are_text() {
 }
 
 #[test]
-fn q_149_requirements_stand_before_the_last_checkpoint() {
-    let mut case = Case::new("minor-edit", "fix the thing");
-    case.prompt.requirements = ["package a script", "commit the result", "add a note", "fly"]
-        .map(str::to_owned)
-        .to_vec();
+fn requirements_stand_before_the_last_checkpoint() {
+    let further = "it should package a script. it must commit the result. it should add a note. it must fly high";
+    let case = Case::new("minor-edit", &format!("fix the thing. {further}"));
     let plan = case.plan();
     let all = contents(&plan);
     let at = |words: &str| all.iter().position(|t| t.contains(words));
@@ -243,14 +235,13 @@ fn q_149_requirements_stand_before_the_last_checkpoint() {
     assert_eq!(at("Carry out: commit the result"), Some(script + 1));
     assert_eq!(at("Add a note"), Some(script + 2));
     assert_eq!(at("CHECKPOINT"), Some(script + 3));
-    assert_eq!(at("fly").or(at("Fly")), None);
-    let mut debugging = Case::new("debugging", "it dies");
-    debugging.prompt.requirements = vec!["package a script".to_owned()];
+    assert_eq!(at("Fly high"), None);
+    let debugging = Case::new("debugging", "it dies. it should package a script");
     assert!(!contents(&debugging.plan()).join(" ").contains("Package"));
 }
 
 #[test]
-fn q_150_the_tracker_may_have_another_name_or_be_none() {
+fn the_tracker_may_have_another_name_or_be_none() {
     let mut case = Case::new("minor-edit", "fix it");
     case.settings.tracker = "jira".to_owned();
     let plan = case.plan();
@@ -262,7 +253,7 @@ fn q_150_the_tracker_may_have_another_name_or_be_none() {
 }
 
 #[test]
-fn q_151_an_incomplete_file_gives_a_valid_plan() {
+fn an_incomplete_file_gives_a_valid_plan() {
     for (steps, expected) in [
         (
             "[Do it]",
@@ -316,16 +307,17 @@ fn q_151_an_incomplete_file_gives_a_valid_plan() {
 }
 
 #[test]
-fn q_154_a_plan_shrinks_in_order() {
-    let mut case = Case::new("feature-dev", "add it");
-    case.prompt.requirements = vec!["package a script".to_owned(), "add a note".to_owned()];
+fn a_plan_shrinks_in_order() {
+    let mut case = Case::new(
+        "feature-dev",
+        "add it. it should package a script. it should add a note",
+    );
     let plan = case.plan();
     assert!(plan.todos.len() <= 12);
     let text = contents(&plan).join("\n");
-    assert!(text.contains("Package a script; add a note"), "{text}");
     assert!(
-        text.contains("Drive it by a failing test"),
-        "collapsed: {text}"
+        text.contains("Package a script") && text.contains("dd a note"),
+        "{text}"
     );
     for max in 1..=12 {
         case.settings.max_todos = max;
@@ -338,7 +330,7 @@ fn q_154_a_plan_shrinks_in_order() {
 }
 
 #[test]
-fn q_154_twenty_checkpoints_are_joined_not_dropped() {
+fn twenty_checkpoints_are_joined_not_dropped() {
     let steps: String = (0..10)
         .map(|n| format!("  - {{name: Step of {n}}}\n  - {{name: Gate {n}, kind: checkpoint}}\n"))
         .collect();
@@ -352,7 +344,7 @@ fn q_154_twenty_checkpoints_are_joined_not_dropped() {
 }
 
 #[test]
-fn q_97_cycles_and_missing_targets_are_one_item() {
+fn cycles_and_missing_targets_are_one_item() {
     let plan = Case::file(
         "modifies_files: no\nneeds_task: no\nsteps:\n  - name: A\n  - workflow: \"[[gone]]\"\n  - workflow: \"[[x]]\"\nsummary: Round and round\n",
         "x",
@@ -369,28 +361,7 @@ fn q_97_cycles_and_missing_targets_are_one_item() {
 }
 
 #[test]
-fn q_157_steps_of_a_file_that_may_never_stand_there_are_left_out() {
-    let steps = "[Read workflows/x.md first, \"Read [[y]]\", This requires a human, Use the `fly` skill, Go on]";
-    let plan = Case::file(
-        &format!("modifies_files: no\nneeds_task: no\nsteps: {steps}\n"),
-        "x",
-    )
-    .plan();
-    assert_eq!(contents(&plan), ["Go on"]);
-    // What the user says is not the plan's claim.
-    let said = "the agent cannot open workflows/release.md, which requires a human";
-    let plan = Case::new("minor-edit", said)
-        .object("workflows/release.md")
-        .plan();
-    assert!(
-        contents(&plan)
-            .iter()
-            .any(|t| t.contains("Read workflows/release.md"))
-    );
-}
-
-#[test]
-fn q_158_context_has_eight_lines_at_most() {
+fn context_has_eight_lines_at_most() {
     let mut case = Case::new("minor-edit", "fix it");
     assert_eq!(case.plan().relevant_context, ["(none found)"]);
     case.settings.context = (0..20)
@@ -406,15 +377,9 @@ fn q_158_context_has_eight_lines_at_most() {
 }
 
 #[test]
-fn q_163_degraded_is_sorted_and_knows_the_catalogue() {
+fn degraded_is_sorted_and_knows_the_catalogue() {
     let mut case = Case::new("minor-edit", "fix it");
     case.settings.degraded = ["time", "memory", "time"].map(str::to_owned).to_vec();
     case.catalogue.warnings.push("x".to_owned());
     assert_eq!(case.plan().degraded, ["catalog", "memory", "time"]);
-}
-
-#[test]
-fn q_142_a_changing_prompt_has_no_question_plan() {
-    let case = Case::new("simple-question", "what is it").mutating();
-    assert!(build(&case.question(), &case.route, &case.settings).is_err());
 }

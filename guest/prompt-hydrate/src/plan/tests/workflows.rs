@@ -1,4 +1,4 @@
-//! The default catalogue, workflow by workflow: what section 12 says each plan holds.
+//! The default catalogue, workflow by workflow: what section 12 says each plan holds.
 
 use super::*;
 use crate::catalogue::Modifies;
@@ -12,12 +12,9 @@ const CLOSE: Item = (TaskClose, &["Close bd task"]);
 const COMMIT: Item = (Commit, &["Commit and push"]);
 
 /// A prompt with all that the slots ask for.
-fn case(id: &str, signals: &[Signal]) -> Case {
-    let mut case = Case::new(id, "look after the lease reaper")
-        .object("lease reaper")
-        .signals(signals);
+fn case(id: &str, signals: &[Cue]) -> Case {
+    let mut case = Case::new(id, "look after the lease reaper").signals(signals);
     case.prompt.error = Some("E0433: no such lease".to_owned());
-    case.prompt.count = Some("63".to_owned());
     case
 }
 
@@ -49,7 +46,7 @@ fn gives(case: &Case, expected: &[Item]) {
     }
     let holds = |step: &&crate::catalogue::Step| {
         step.when
-            .is_none_or(|when| case.route.signals.has(when.signal) != when.negated)
+            .is_none_or(|when| case.route.cues.has(when.cue) != when.negated)
     };
     let steps = workflow.steps.iter().filter(holds);
     assert_eq!(
@@ -60,7 +57,7 @@ fn gives(case: &Case, expected: &[Item]) {
 
 /// category, gate, guardrails, whether it changes files and whether it is tracked, in decision order.
 #[test]
-fn q_101_to_q_112_the_table_of_the_default_workflows() {
+fn the_table_of_the_default_workflows() {
     use Modifies::{Maybe, No, Yes};
     type Line = (
         &'static str,
@@ -201,16 +198,16 @@ fn q_101_to_q_112_the_table_of_the_default_workflows() {
 }
 
 #[test]
-fn q_101_direct_skill_invokes_the_skill() {
+fn direct_skill_invokes_the_skill() {
     let mut case = case("direct-skill", &[]);
     case.route.skill = Some(("sql-lint".to_owned(), false));
     gives(&case, &[(Step, &["Invoke the sql-lint skill"])]);
 }
 
 #[test]
-fn q_102_interactive_followup_carries_on_or_leaves_it() {
+fn interactive_followup_carries_on_or_leaves_it() {
     gives(
-        &case("interactive-followup", &[Signal::Continuation]),
+        &case("interactive-followup", &[Cue::Continuation]),
         &[
             (
                 Step,
@@ -220,7 +217,7 @@ fn q_102_interactive_followup_carries_on_or_leaves_it() {
             (Step, &["If files changed, commit", "with the open work"]),
         ],
     );
-    let mut refused = case("interactive-followup", &[Signal::Refusal]);
+    let mut refused = case("interactive-followup", &[Cue::Refusal]);
     refused.session.question = Some("Shall I drop it?".to_owned());
     refused.route.refusal = true;
     gives(
@@ -230,15 +227,15 @@ fn q_102_interactive_followup_carries_on_or_leaves_it() {
 }
 
 #[test]
-fn q_103_simple_question_answers() {
+fn simple_question_answers() {
     gives(
-        &case("simple-question", &[Signal::Interrogative]),
+        &case("simple-question", &[Cue::Interrogative]),
         &[(Step, &["Answer the question about the lease reaper"])],
     );
 }
 
 #[test]
-fn q_104_decompose_makes_the_next_task_ready() {
+fn decompose_makes_the_next_task_ready() {
     gives(
         &case("decompose", &[]),
         &[
@@ -258,12 +255,12 @@ fn q_104_decompose_makes_the_next_task_ready() {
 }
 
 #[test]
-fn q_105_batch_processing_accounts_for_every_item() {
+fn batch_processing_accounts_for_every_item() {
     gives(
         &case("batch-processing", &[]),
         &[
             OPEN,
-            (Step, &["item list", "count: 63"]),
+            (Step, &["item list", "note its count"]),
             (Step, &["one item completely", "check it"]),
             (Step, &["the rest", "for each"]),
             (Step, &["sample of the whole"]),
@@ -275,10 +272,10 @@ fn q_105_batch_processing_accounts_for_every_item() {
 }
 
 #[test]
-fn q_106_debugging_finds_the_cause_before_any_fix() {
+fn debugging_finds_the_cause_before_any_fix() {
     for (signals, symptom) in [
         (
-            &[Signal::ErrorText][..],
+            &[Cue::ErrorText][..],
             &["Reproduce", "E0433: no such lease"],
         ),
         (&[], &["Reproduce", "the symptom"]),
@@ -309,7 +306,7 @@ fn q_106_debugging_finds_the_cause_before_any_fix() {
 }
 
 #[test]
-fn q_107_spec_review_puts_a_proposal_to_the_user() {
+fn spec_review_puts_a_proposal_to_the_user() {
     gives(
         &case("spec-review", &[]),
         &[
@@ -328,7 +325,7 @@ fn q_107_spec_review_puts_a_proposal_to_the_user() {
 }
 
 #[test]
-fn q_108_qa_demo_judges_by_real_output() {
+fn qa_demo_judges_by_real_output() {
     gives(
         &case("qa-demo", &[]),
         &[
@@ -345,9 +342,9 @@ fn q_108_qa_demo_judges_by_real_output() {
 }
 
 #[test]
-fn q_109_minor_edit_reads_changes_and_verifies() {
+fn minor_edit_reads_changes_and_verifies() {
     let mut edit = case("minor-edit", &[]);
-    edit.prompt.requirements = vec!["package a script".to_owned()];
+    edit.prompt = Prompt::read("look after the lease reaper. it should package a script");
     let read: Item = (Step, &["Read the lease reaper", "what has to change"]);
     let change: Item = (Step, &["Make the change in the lease reaper"]);
     let required: Item = (Step, &["Package a script"]);
@@ -366,12 +363,12 @@ fn q_109_minor_edit_reads_changes_and_verifies() {
     );
     let show: Item = (Step, &["Get", "E0433: no such lease", "to show in a check"]);
     gives(
-        &case("minor-edit", &[Signal::ErrorReport]),
+        &case("minor-edit", &[Cue::ErrorReport]),
         &[OPEN, read, show, change, verify, COMMIT, CLOSE],
     );
 }
 
-/// from the failing test to tidy code.
+/// from the failing test to tidy code.
 const CYCLE: [Item; 5] = [
     (Step, &["Write a failing test for the lease reaper"]),
     (Step, &["see it fail for the expected reason"]),
@@ -384,13 +381,13 @@ const CYCLE: [Item; 5] = [
 ];
 
 #[test]
-fn q_110_tdd_cycle_starts_with_a_failing_test() {
+fn tdd_cycle_starts_with_a_failing_test() {
     let items = [&[OPEN][..], &CYCLE, &[COMMIT, CLOSE]].concat();
     gives(&case("tdd-cycle", &[]), &items);
 }
 
 #[test]
-fn q_111_feature_dev_holds_the_cycle_between_criteria_and_demonstration() {
+fn feature_dev_holds_the_cycle_between_criteria_and_demonstration() {
     let before: [Item; 4] = [
         OPEN,
         (Step, &["Write acceptance criteria for the lease reaper"]),
@@ -414,7 +411,7 @@ fn q_111_feature_dev_holds_the_cycle_between_criteria_and_demonstration() {
 }
 
 #[test]
-fn q_112_plan_mode_changes_nothing_before_approval() {
+fn plan_mode_changes_nothing_before_approval() {
     gives(
         &case("plan-mode", &[]),
         &[

@@ -1,0 +1,550 @@
+//! A short table of cues: what the words of a prompt say outright about the kind of request it is.
+//!
+//! The model weighs them like any other feature; the vetoes and the forced routes rest on them. Where a cue is in doubt,
+//! a prompt counts as a change: a question that is planned for costs a moment, a change that is answered in words is lost.
+
+use crate::text::Prompt;
+use crate::text::token::{Kind, Stop, Token, listed};
+
+/// Declares the cues once, with their names.
+macro_rules! cues {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+        /// One property of a prompt.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Cue {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Cue {
+            /// All of them.
+            pub const ALL: &'static [Cue] = &[$(Cue::$variant,)*];
+
+            /// The name in catalogue files and explanations.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+
+            /// The cue of a name.
+            #[must_use]
+            pub fn parse(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|cue| cue.name() == name)
+            }
+        }
+    };
+}
+
+cues! {
+    /// It asks, or wants something told or explained.
+    Interrogative = "interrogative",
+    /// It asks for a change.
+    Change = "change",
+    /// "make sure it never …".
+    CorrectiveConstraint = "corrective_constraint",
+    /// "it should …", "it must …".
+    RequirementClause = "requirement_clause",
+    /// A fault is to be corrected.
+    ErrorReport = "error_report",
+    /// A literal error line, anywhere.
+    ErrorText = "error_text",
+    /// Nothing is to be changed.
+    NoChange = "no_change",
+    /// A plan is wanted before any change.
+    PlanFirst = "plan_first",
+    /// Fewer than two words with content, or a question without any.
+    Vague = "vague",
+    /// Nothing but agreement.
+    Confirmation = "confirmation",
+    /// Nothing but refusal.
+    Refusal = "refusal",
+    /// Nothing but a choice between what was offered.
+    Choice = "choice",
+    /// It is tied to what came before: "it", "the same", "also".
+    Continuation = "continuation",
+}
+
+/// The cues of a prompt, each with the words that caused it.
+#[derive(Debug, Clone, Default)]
+pub struct Cues {
+    found: Vec<(Cue, String)>,
+}
+
+impl Cues {
+    /// Reads the cues of a prompt.
+    #[must_use]
+    pub fn read(prompt: &Prompt) -> Self {
+        let mut cues = Self::default();
+        for sentence in sentences(&prompt.tokens) {
+            cues.read_sentence(sentence);
+        }
+        let words = words(&prompt.tokens);
+        if let Some(error) = &prompt.error {
+            cues.add(Cue::ErrorText, error.chars().take(80).collect::<String>());
+        }
+        if let Some(words) = forbids_changes(&words) {
+            cues.add(Cue::NoChange, words);
+        }
+        // "design it, no code yet" wants the design, not a plan of the work.
+        let on_paper = |found: &str| found.ends_with("yet") && words.contains(" design ");
+        if let Some(found) = phrase(&words, PLAN_FIRST)
+            .or_else(|| plan_before(&words))
+            .filter(|found| !on_paper(found))
+        {
+            cues.add(Cue::PlanFirst, found);
+        }
+        cues.read_answer(prompt);
+        if let Some(words) = phrase(&words, CONTINUATIONS) {
+            cues.add(Cue::Continuation, words);
+        }
+        let least = if cues.has(Cue::Interrogative) { 1 } else { 2 };
+        if prompt.error.is_none() && prompt.pasted.is_empty() && content(prompt) < least {
+            cues.add(Cue::Vague, prompt.main.chars().take(40).collect::<String>());
+        }
+        cues.found.sort_by_key(|(cue, _)| *cue);
+        cues
+    }
+
+    /// Whether a cue holds.
+    #[must_use]
+    pub fn has(&self, cue: Cue) -> bool {
+        self.words(cue).is_some()
+    }
+
+    /// The words that caused a cue.
+    #[must_use]
+    pub fn words(&self, cue: Cue) -> Option<&str> {
+        self.iter()
+            .find(|(found, _)| *found == cue)
+            .map(|(_, words)| words)
+    }
+
+    /// Each cue that holds, with the words that caused it.
+    pub fn iter(&self) -> impl Iterator<Item = (Cue, &str)> {
+        self.found.iter().map(|(cue, words)| (*cue, words.as_str()))
+    }
+
+    /// Cues set by hand, for tests of what follows from them.
+    #[cfg(test)]
+    pub(crate) fn given(cues: &[Cue]) -> Self {
+        Self {
+            found: cues.iter().map(|cue| (*cue, String::new())).collect(),
+        }
+    }
+
+    /// Adds a cue; the first words stay.
+    fn add(&mut self, cue: Cue, words: impl Into<String>) {
+        if !self.has(cue) {
+            self.found.push((cue, words.into()));
+        }
+    }
+
+    fn read_sentence(&mut self, sentence: &[Token]) {
+        let start = skip_openers(sentence, 0);
+        let question = asks(sentence, start);
+        if question {
+            self.add(Cue::Interrogative, typed(sentence, start, 3));
+        }
+        if let Some(at) = order_of_change(sentence, question) {
+            self.add(Cue::Change, typed(sentence, at, 4));
+            if sentence.get(at).is_some_and(|verb| verb.among(REPAIRS)) {
+                self.add(Cue::ErrorReport, typed(sentence, at, 4));
+            }
+        }
+        if !question && let Some(at) = sentence.windows(2).position(requires) {
+            self.add(Cue::RequirementClause, typed(sentence, at, 4));
+            self.add(Cue::Change, typed(sentence, at, 4));
+        }
+        let all = words(sentence);
+        if let Some(found) = phrase(&all, ENSURES)
+            && let Some((_, rest)) = all.split_once(found)
+            && rest
+                .split(' ')
+                .any(|word| listed("cannot never no not nothing only", word))
+        {
+            self.add(Cue::CorrectiveConstraint, typed(sentence, start, 6));
+            self.add(Cue::Change, typed(sentence, start, 6));
+        }
+        if let Some(found) = phrase(&all, CHANGE_PHRASES) {
+            self.add(Cue::Change, found);
+        }
+    }
+
+    /// Agreement, refusal and choice: short prompts that are made of such words alone.
+    fn read_answer(&mut self, prompt: &Prompt) {
+        let tokens = &prompt.tokens;
+        let question = tokens
+            .last()
+            .is_some_and(|token| token.stop == Stop::Question);
+        if tokens.is_empty() || tokens.len() > 8 || question || !prompt.pasted.is_empty() {
+            return;
+        }
+        let only = |list: &str| {
+            tokens.iter().all(|token| {
+                matches!(token.kind, Kind::Word | Kind::Number) && listed(list, &token.word)
+            })
+        };
+        let some = |list: &str| tokens.iter().any(|token| listed(list, &token.word));
+        let why_not = words(tokens).contains(" why not ");
+        let cue = if only(REFUSALS) && some(NO_WORDS) && !why_not {
+            Cue::Refusal
+        } else if only(CONFIRMATIONS) && some(YES_WORDS) && (why_not || !some(NO_WORDS)) {
+            Cue::Confirmation
+        } else if only(CHOICES) && some(CHOICE_WORDS) {
+            Cue::Choice
+        } else {
+            return;
+        };
+        self.add(cue, prompt.main.chars().take(60).collect::<String>());
+    }
+}
+
+/// Whether a prompt is so short, and so little of its own, that only what came before can say what it means.
+#[must_use]
+pub fn is_remainder(prompt: &Prompt, cues: &Cues) -> bool {
+    let tokens = &prompt.tokens;
+    let start = skip_openers(tokens, 0);
+    let ordered = tokens.get(start).is_some_and(|token| is_order(&token.word));
+    let own =
+        tokens.iter().filter(|token| has_content(token)).count() > if ordered { 2 } else { 4 };
+    tokens.len() <= 6
+        && !own
+        && !cues.has(Cue::Interrogative)
+        && prompt.paths.is_empty()
+        && prompt.pasted.is_empty()
+}
+
+/// Where the sentence begins that orders something, else the one that asks anything, in bytes of the main text.
+#[must_use]
+pub fn main_sentence(prompt: &Prompt) -> Option<usize> {
+    let asking = |sentence: &&[Token]| asks(sentence, skip_openers(sentence, 0));
+    let ordering = |sentence: &&[Token]| {
+        let first = sentence.get(skip_openers(sentence, 0));
+        first.is_some_and(|first| is_order(&first.word))
+            || order_of_change(sentence, asking(sentence)).is_some()
+    };
+    let found = sentences(&prompt.tokens)
+        .find(ordering)
+        .or_else(|| sentences(&prompt.tokens).find(asking));
+    found?.first().map(|token| token.start)
+}
+
+/// Whether a word is a verb that orders something.
+#[must_use]
+pub fn is_order(word: &str) -> bool {
+    listed(CHANGES, word) || listed(OTHER_ORDERS, word)
+}
+
+/// How much content a prompt has: one for a word, two for a name or a quotation.
+fn content(prompt: &Prompt) -> usize {
+    let tokens = prompt.tokens.iter().filter(|token| has_content(token));
+    tokens
+        .map(|token| if token.kind == Kind::Word { 1 } else { 2 })
+        .sum()
+}
+
+/// Runs of tokens up to a mark that ends a clause always.
+fn sentences(tokens: &[Token]) -> impl Iterator<Item = &[Token]> {
+    tokens.split_inclusive(|token| token.stop >= Stop::Colon)
+}
+
+/// Whether a sentence, whose openers end at `start`, asks or wants something told.
+fn asks(sentence: &[Token], start: usize) -> bool {
+    let first = sentence.get(start);
+    let opened = start > 0
+        && sentence.get(..start).is_some_and(|openers| {
+            phrase(
+                &words(openers),
+                "can you|could you|would you|will you|can we|could we",
+            )
+            .is_some()
+        });
+    let second = sentence
+        .get(start + 1)
+        .is_some_and(|token| token.among(QUESTION_WORDS));
+    second
+        || first.is_some_and(|token| {
+            token.among(QUESTION_WORDS)
+                || (token.among(AUXILIARIES) && sentence.len() > start + 1)
+                || token.among(TELLING)
+        })
+        || (!opened
+            && sentence
+                .last()
+                .is_some_and(|token| token.stop == Stop::Question))
+}
+
+/// The place of a verb of change in a sentence, where an order would have it.
+fn order_of_change(sentence: &[Token], question: bool) -> Option<usize> {
+    let mut start = 0;
+    let clauses = sentence.split_inclusive(|token| token.stop == Stop::Comma);
+    for (number, clause) in clauses.enumerate() {
+        let at = skip_openers(sentence, start);
+        let linked = clause
+            .first()
+            .is_some_and(|token| token.among("also and but please then"));
+        if (number == 0 || !question || linked)
+            && at < start + clause.len()
+            && orders_change(sentence, at)
+        {
+            return Some(at);
+        }
+        start += clause.len();
+    }
+    // "… and fix the backoff": behind "and" only where a thing follows, and not within a question.
+    let asked = |at: usize| {
+        sentence
+            .iter()
+            .take(at)
+            .any(|token| token.among(QUESTION_WORDS) || token.among(AUXILIARIES))
+    };
+    sentence.windows(3).enumerate().find_map(|(at, three)| {
+        let [link, verb, object] = three else {
+            return None;
+        };
+        let then = link.among("then please afterwards")
+            || link.among("that")
+                && at > 0
+                && sentence
+                    .get(at - 1)
+                    .is_some_and(|token| token.among("after"));
+        let linked = link.among("and")
+            && (object.among(DETERMINERS) || object.kind != Kind::Word)
+            && !asked(at);
+        ((then || linked) && verb.among(CHANGES)).then_some(at + 1)
+    })
+}
+
+/// Whether the words from one place on order a change or wish for a thing.
+fn orders_change(tokens: &[Token], at: usize) -> bool {
+    let Some(first) = tokens.get(at) else {
+        return false;
+    };
+    let mind = at > 0 && tokens.get(at - 1).is_some_and(|token| token.among("mind"));
+    if mind && let Some(stem) = first.word.strip_suffix("ing") {
+        return listed(CHANGES, stem)
+            || listed(CHANGES, &format!("{stem}e"))
+            || first.word.len() < 8;
+    }
+    let rest = words(
+        tokens
+            .get(at..)
+            .unwrap_or_default()
+            .get(..8.min(tokens.len() - at))
+            .unwrap_or_default(),
+    );
+    let wish = WISHES
+        .split('|')
+        .any(|wish| rest.trim_start().starts_with(wish));
+    // "give me a summary", "make sure it works"
+    let given = tokens.get(at + 1).is_some_and(|next| {
+        first.among("give get bring") && next.among("me us")
+            || first.among("make") && next.among("sure certain")
+    });
+    let told = rest.split(' ').any(|word| listed(TOLD, word));
+    (first.among(CHANGES) && !given) || (wish && !told)
+}
+
+/// "must …", "should …", "has to …".
+fn requires(pair: &[Token]) -> bool {
+    let [modal, next] = pair else { return false };
+    modal.among("must should shall")
+        || (modal.among("has have need needs ought") && next.among("to"))
+}
+
+/// The place behind the words before a clause that say nothing of what is wanted.
+#[must_use]
+pub fn skip_openers(tokens: &[Token], from: usize) -> usize {
+    let mut at = from;
+    while let Some(rest) = tokens.get(at..).filter(|rest| !rest.is_empty()) {
+        let taken = OPENERS
+            .split('|')
+            .filter(|opener| {
+                let mut words = rest.iter();
+                opener
+                    .split(' ')
+                    .all(|word| words.next().is_some_and(|token| token.among(word)))
+            })
+            .map(|opener| opener.split(' ').count())
+            .max();
+        match taken {
+            Some(taken) if taken < rest.len() => at += taken,
+            _ => break,
+        }
+    }
+    at
+}
+
+/// "do not touch anything", but not "do not touch anything else".
+fn forbids_changes(words: &str) -> Option<&'static str> {
+    NO_CHANGES.split('|').find(|phrase| {
+        words
+            .split_once(&format!(" {phrase} "))
+            .is_some_and(|(_, rest)| {
+                !rest
+                    .split(' ')
+                    .take(3)
+                    .any(|word| listed("apart besides beyond else except more other outside", word))
+            })
+    })
+}
+
+/// "a plan for …, before you touch anything".
+fn plan_before(words: &str) -> Option<&'static str> {
+    let (_, rest) = words.split_once(" plan ")?;
+    phrase(
+        rest,
+        "before touching|before changing|before writing|before coding|before editing|before you|before any|before anything|before we",
+    )
+}
+
+/// The first of the phrases, which bars part, that is in the words.
+fn phrase<'p>(words: &str, phrases: &'p str) -> Option<&'p str> {
+    phrases.split('|').find(|phrase| {
+        words.match_indices(phrase).any(|(at, _)| {
+            words.get(..at).is_some_and(|before| before.ends_with(' '))
+                && words
+                    .get(at + phrase.len()..)
+                    .is_some_and(|after| after.starts_with(' '))
+        })
+    })
+}
+
+/// All words with a blank around each; a quotation or a name is no word.
+fn words(tokens: &[Token]) -> String {
+    let mut words = String::from(" ");
+    for token in tokens {
+        words.push_str(if token.kind == Kind::Word {
+            &token.word
+        } else {
+            "\u{0}"
+        });
+        words.push(' ');
+    }
+    words
+}
+
+/// Up to `count` tokens as they were typed.
+fn typed(tokens: &[Token], at: usize, count: usize) -> String {
+    let tokens = tokens
+        .iter()
+        .skip(at)
+        .take(count)
+        .map(|token| token.text.as_str());
+    tokens
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Whether a token has content of its own.
+#[must_use]
+pub fn has_content(token: &Token) -> bool {
+    match token.kind {
+        Kind::Word => !listed(STOP_WORDS, &token.word),
+        kind => kind != Kind::Number,
+    }
+}
+
+const OPENERS: &str = "please|pls|plz|kindly|hey|hi|hello|ok|okay|so|well|alright|now|just|also|then|and|and then|but|or|next|first|\
+    finally|maybe|perhaps|quickly|instead|actually|claude|can you|could you|would you|will you|can we|could we|would you mind|\
+    do you mind|mind|i need you to|i want you to|id like you to|i would like you to|we need you to|we need to|i need to|i want to|\
+    we want to|id like to|i would like to|we should|you should|we have to|we must|you must|lets|let us|go ahead and|go and|\
+    try to|start by|be sure to|help me|help us|todo|your task|next task|the task|and also|time to|can u|could u|would u|gotta|need to|\
+    want to|if so|if not|if yes|in that case|yes|yeah|no|nice|great|thanks|sorry|fyi|ugh|hm|hmm|oh";
+
+/// Verbs of making, changing or taking away, in the form of an order.
+const CHANGES: &str = "add adjust align allow amend anonymize append apply archive automate backfill backport batch bring build bump \
+    cap catch change clean collapse combine configure convert copy correct create cut debounce decouple decrease deduplicate \
+    dedupe delete deploy deprecate disable document drop duplicate edit eliminate enable encrypt enforce exclude expand expose \
+    extend extract factor fix format generate get give group hide hook implement import improve include increase inline insert \
+    install integrate introduce kill limit link localize lower make merge migrate mock modernize modify move nuke optimize \
+    package paginate parallelize patch pin polish port prepend prevent promote prune publish purge put raise rearrange rebase \
+    rebuild redesign reduce refactor reformat regenerate register reintroduce relocate remove rename reorder reorganize repair \
+    replace reset resize resolve restore restructure retire revert reword rewire rewrite rip rotate round sanitize scaffold set \
+    sharpen shorten shrink silence simplify sort speed split squash stamp stop store streamline strip style support suppress swap \
+    switch synchronize sync tag teach throttle tighten tidy toggle translate trim truncate turn tweak unify uninstall unpin \
+    untangle update upgrade vendor whitelist widen wire wrap write zip apply normalise normalize optimise reorganise";
+/// Verbs of correcting a fault.
+const REPAIRS: &str = "catch correct fix patch repair resolve";
+/// Verbs of other orders.
+const OTHER_ORDERS: &str = "analyze answer ask assess check compare confirm cover debug demonstrate design diagnose ensure evaluate explain \
+    find figure inspect investigate keep list look measure plan prove read report reproduce rerun review run search show test \
+    trace use validate verify";
+/// Phrases that ask for a change wherever they are.
+const CHANGE_PHRASES: &str = "must i|do i need to change|do i have to change|get rid of|would it be possible to|instead of using";
+/// How a wish for a thing begins.
+const WISHES: &str = "i want a|i want an|i want the|i need a|i need an|i need the|we need a|we need an|we need the|we want a|\
+    we want the|id like a|id like an|id like the|id love a|i would like a|i would like the|it would be nice|it would be great|\
+    would be nice|would be great|wish we|i wish";
+/// What is wanted where a wish is for an answer in words.
+const TOLD: &str = "answer explanation hint idea know learn list overview recap summary tldr understand understanding";
+const ENSURES: &str = "make sure|make certain|be sure|ensure|guarantee|see to it|enforce";
+
+/// Words that open a question.
+pub const QUESTION_WORDS: &str =
+    "how hows what whats when where wheres which who whos whom whose why whys";
+/// Verbs that open a question.
+const AUXILIARIES: &str =
+    "am are can could did do does had has have is may might shall should was were will would";
+/// Verbs that want something told.
+const TELLING: &str = "clarify compare define describe elaborate enumerate explain list name outline quote recall recap recite \
+    remind say show summarise summarize tell";
+const DETERMINERS: &str = "a all an another any both each every it its my one our some that the their them these this those your";
+
+const NO_CHANGES: &str = "do not edit|do not change anything|do not change any|do not change the code|do not modify|do not touch anything|\
+    do not touch the code|do not touch any|do not write any code|do not write code|do not fix anything|do not fix it|do not fix them|\
+    do not make any changes|do not make changes|do not alter|do not commit|do not implement|do not apply|no changes|no edits|\
+    no code changes|no fixes|no fixing|no writes|without changing anything|without changing any|without changing the code|\
+    without editing|without touching anything|without touching the code|without modifying|without making changes|\
+    without making any changes|just look|only look|just looking|read only please|read-only please|hands off|\
+    leave everything as it is|leave the code|change nothing|edit nothing|touch nothing|nothing should be changed|\
+    nothing may change|not change anything|not touching anything|never edit|keep your hands off";
+
+const PLAN_FIRST: &str = "plan first|plan mode|plan-mode|planning mode|plan only|only a plan|just a plan|only plan|first a plan|\
+    first plan|plan it first|plan this first|plan that first|plan it out first|start with a plan|start by planning|begin with a plan|\
+    see a plan|see the plan|see your plan|approve the plan|approve a plan|approve your plan|approve the approach|approve it before|\
+    approve before|sign off on|wait for my approval|wait for my ok|wait for my go|wait for approval|wait until i approve|\
+    my approval before|until i approve|until i agree|until i have approved|until i have seen|until i have read|until i ok|\
+    until i sign|before i approve|for my approval|do not code yet|do not implement yet|do not start yet|do not write code yet|\
+    do not write any code yet|do not start coding|do not start implementing|do not touch anything yet|do not touch code yet|\
+    do not touch any code yet|do not change anything yet|do not edit anything yet|no code yet|no coding yet|nothing yet|\
+    before you start coding|propose a plan|draft a plan|outline your approach|\
+    outline your plan|show me a plan|show me the plan|show me your plan|give me a plan|give me your plan|present a plan|\
+    lay out a plan|come up with a plan|put together a plan|your approach before|your plan before|the plan before|a plan before|\
+    plan for approval|your steps before|what you would change before|what you will do before|what you would do before|\
+    run it by me|run it past me|run the plan by me|check with me before|ask me before|ask before you|confirm with me before";
+
+const CONTINUATIONS: &str = "also|too|instead|as well|while you are there|while you are at it|while youre at it|same for|same with|\
+    same thing|do the same|again|another one|the other one|the rest|the others|next one|that one|this one|those|that|it|them|these|\
+    keep going|carry on|continue|go on|what about|how about|after that|the same|as before|like before|the other|both|back to|\
+    one more|one thing|more thing|option|the first|the second|the third|the latter|the former|rather";
+
+const CONFIRMATIONS: &str = "absolutely accept accepted affirmative agree agreed ahead all alright approve approved awesome aye bet \
+    brilliant by carry certainly confirm confirmed continue cool correct course deal definitely do exactly excellent fine for go \
+    good gotcha great happy indeed it k keep kk let lets lgtm like looks make makes me means merge more nice not now of ok okay okey \
+    on perfect please proceed right roger ship so sounds super sure thanks that the thing this thx to totally true way why with works \
+    y ya yea yeah yep yes you yup";
+const YES_WORDS: &str = "absolutely accept accepted affirmative agree agreed ahead alright approve approved awesome aye brilliant \
+    carry certainly confirm confirmed continue cool correct definitely exactly excellent fine go good great indeed k kk lgtm makes \
+    ok okay okey perfect proceed roger ship sounds sure totally works y ya yea yeah yep yes yup";
+const REFUSALS: &str = "abort about actually alone anymore as away back be bother cancel do drop enough for forget from hold i is it \
+    just keep later leave lets mind moment nah naw nay need negative never nevermind no none nope not now nvm of off on please \
+    rather reject scrap skip stop thank thanks that thats the them there this those today wait way we yet you fine";
+const NO_WORDS: &str = "abort cancel drop forget hold leave nah naw nay negative never nevermind no none nope not nvm reject scrap \
+    skip stop wait";
+const CHOICES: &str = "1 2 3 4 5 a all alternative and approach b both bottom c choice d either first for former fourth go i id it \
+    just last latter left lets middle neither number of one ones only option options or pick plan please prefer second take that \
+    the them these third this those three top two use variant version with would";
+const CHOICE_WORDS: &str = "1 2 3 4 5 a all b both c d either first former fourth last latter middle neither option options second \
+    third";
+
+/// Words without content of their own.
+const STOP_WORDS: &str = "a about again all also am an and any anything are as at be been being bit both but by can could did do \
+    does doing done down each either else ever everything few for from get give go got had has have having he hello help her here \
+    hers hey hi him his how i id if im in into is it its itself just kindly lets like little look lot make maybe me more most my \
+    myself need no nor not now of off ok okay on once one only or other our ours out over own perhaps please pls plz really same \
+    shall she should so some something stuff such sure than thank thanks that thats the their them then there these they thing \
+    things this those through to too try under until up us very want was way we were what whats when where which while who whom \
+    whose why will with would you your yours check fix improve update change";
