@@ -127,35 +127,29 @@ fn folds(catalogue: &Catalogue) {
     tally.print("folds");
 }
 
-/// Every example of the packs, left out of its own workflow, without triggers; and the default examples with the packs active, which must not
-/// be drawn to a pack.
+/// Every example of the packs and of the default workflows, each left out of its own, without triggers: the first must be
+/// found by likeness, the second must not be drawn to a pack.
 fn likeness() {
     let mut catalogue = Catalogue::embedded(&["extended".to_owned()]);
     let known = training::classes(&Catalogue::embedded(&[]));
-    // A trigger would decide without likeness.
     for workflow in &mut catalogue.workflows {
         workflow.triggers.clear();
     }
     let (mut packs, mut own) = (Tally::default(), Tally::default());
     let workflows: Vec<Workflow> = catalogue.workflows.clone();
-    for (place, workflow) in workflows
-        .iter()
-        .enumerate()
-        .filter(|(_, workflow)| workflow.id != "direct-skill")
-    {
+    for (place, workflow) in workflows.iter().enumerate() {
+        if workflow.id == "direct-skill" {
+            continue;
+        }
         for (at, example) in workflow.examples.iter().enumerate() {
-            if known.contains(&workflow.id) {
-                own.add(
-                    &workflow.id,
-                    &routed(example, &workflow.id, &catalogue, embedded()),
-                );
-                continue;
-            }
             catalogue.workflows[place].examples.remove(at);
-            packs.add(
-                &workflow.id,
-                &routed(example, &workflow.id, &catalogue, embedded()),
-            );
+            let why = routed(example, &workflow.id, &catalogue, embedded());
+            let tally = if known.contains(&workflow.id) {
+                &mut own
+            } else {
+                &mut packs
+            };
+            tally.add(&workflow.id, &why);
             catalogue.workflows[place]
                 .examples
                 .insert(at, example.clone());
