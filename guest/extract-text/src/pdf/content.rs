@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use hayro_font::kurbo::{Affine, Vec2};
 use hayro_syntax::content::{Instruction, UntypedIter};
 use hayro_syntax::object::{Array, Dict, Name, Object, Stream};
 use hayro_syntax::page::{Page, Resources};
+use kurbo::{Affine, Vec2};
 
 use super::font::{Font, Fonts};
 use super::layout::Layout;
@@ -27,18 +27,18 @@ const HIDDEN: u32 = 2;
 const MAX_STATES: usize = 256;
 
 /// Draws pages, of which only the text is kept.
-pub(super) struct Painter<'a, 'o> {
+pub(super) struct Painter<'o> {
     output: &'o mut Output,
-    fonts: Fonts<'a>,
+    fonts: Fonts,
     content_left: usize,
     layout: Layout,
 }
 
 /// The part of the graphics state that text depends on.
 #[derive(Clone)]
-struct State<'a> {
+struct State {
     matrix: Affine,
-    font: Option<Rc<Font<'a>>>,
+    font: Option<Rc<Font>>,
     size: f64,
     character_space: f64,
     word_space: f64,
@@ -51,18 +51,18 @@ struct State<'a> {
 /// One content stream that is being drawn.
 struct Frame<'a, 'r> {
     resources: &'r Resources<'a>,
-    state: State<'a>,
-    saved: Vec<State<'a>>,
+    state: State,
+    saved: Vec<State>,
     text: Affine,
     line: Affine,
     forms: u32,
 }
 
-impl<'a, 'o> Painter<'a, 'o> {
+impl<'o> Painter<'o> {
     pub(super) fn new(output: &'o mut Output) -> Self {
         Self {
             output,
-            fonts: Fonts::new(),
+            fonts: Fonts::default(),
             content_left: MAX_CONTENT,
             layout: Layout::default(),
         }
@@ -79,7 +79,7 @@ impl<'a, 'o> Painter<'a, 'o> {
     }
 
     /// Draws a page.
-    pub(super) fn page(&mut self, page: &Page<'a>) {
+    pub(super) fn page<'a>(&mut self, page: &Page<'a>) {
         self.layout = Layout::default();
         let content = self.contents(page.raw());
         let state = State::new(Affine::IDENTITY);
@@ -91,7 +91,7 @@ impl<'a, 'o> Painter<'a, 'o> {
     }
 
     /// Draws what an annotation looks like: the text of a filled form is there.
-    fn annotation(&mut self, annotation: &Dict<'a>, resources: &Resources<'a>) {
+    fn annotation<'a>(&mut self, annotation: &Dict<'a>, resources: &Resources<'a>) {
         let flags = annotation.get::<u32>("F").unwrap_or(0);
         let subtype = annotation.get::<Name<'_>>("Subtype");
         if flags & HIDDEN != 0 || subtype.as_deref() == Some(b"Popup") {
@@ -110,7 +110,7 @@ impl<'a, 'o> Painter<'a, 'o> {
     }
 
     /// The content of a page: its streams, one behind the other.
-    fn contents(&self, page: &Dict<'a>) -> Vec<u8> {
+    fn contents<'a>(&self, page: &Dict<'a>) -> Vec<u8> {
         if let Some(stream) = page.get::<Stream<'_>>("Contents") {
             return decoded(&stream);
         }
@@ -127,7 +127,7 @@ impl<'a, 'o> Painter<'a, 'o> {
         content
     }
 
-    fn content(&mut self, content: &[u8], resources: &Resources<'a>, state: State<'a>, forms: u32) {
+    fn content<'a>(&mut self, content: &[u8], resources: &Resources<'a>, state: State, forms: u32) {
         let cost = content.len().saturating_add(FORM_COST);
         let Some(left) = self.content_left.checked_sub(cost) else {
             self.content_left = 0;
@@ -154,7 +154,7 @@ impl<'a, 'o> Painter<'a, 'o> {
         }
     }
 
-    fn instruction(&mut self, instruction: &Instruction<'_, '_>, frame: &mut Frame<'a, '_>) {
+    fn instruction<'a>(&mut self, instruction: &Instruction<'_, '_>, frame: &mut Frame<'a, '_>) {
         let state = &mut frame.state;
         let operand = |index: usize| instruction.operands().nth(index);
         let number = |index: usize| operand(index).and_then(number).unwrap_or(0.0);
@@ -221,7 +221,7 @@ impl<'a, 'o> Painter<'a, 'o> {
     }
 
     /// Shows a string where the text matrix is and moves the matrix behind it. A number, in `TJ`, only moves the matrix.
-    fn show(&mut self, item: Option<&Object<'_>>, frame: &mut Frame<'a, '_>) {
+    fn show<'a>(&mut self, item: Option<&Object<'_>>, frame: &mut Frame<'a, '_>) {
         let Some(font) = frame.state.font.clone() else {
             return;
         };
@@ -235,7 +235,7 @@ impl<'a, 'o> Painter<'a, 'o> {
         }
     }
 
-    fn show_string(&mut self, string: &[u8], font: &Font<'a>, frame: &mut Frame<'a, '_>) {
+    fn show_string<'a>(&mut self, string: &[u8], font: &Font, frame: &mut Frame<'a, '_>) {
         let vertical = font.is_vertical();
         let mut rest = string;
         while let Some(shown) = font.next(rest) {
@@ -259,7 +259,7 @@ impl<'a, 'o> Painter<'a, 'o> {
     }
 
     /// Draws a form; images have no text.
-    fn draw(&mut self, name: &Name<'_>, frame: &Frame<'a, '_>) {
+    fn draw<'a>(&mut self, name: &Name<'_>, frame: &Frame<'a, '_>) {
         if frame.forms >= MAX_FORMS {
             return;
         }
@@ -273,11 +273,11 @@ impl<'a, 'o> Painter<'a, 'o> {
         self.form(&form, frame.resources, frame.state.clone(), forms);
     }
 
-    fn form(
+    fn form<'a>(
         &mut self,
         form: &Stream<'a>,
         resources: &Resources<'a>,
-        mut state: State<'a>,
+        mut state: State,
         forms: u32,
     ) {
         let dict = form.dict();
@@ -290,7 +290,7 @@ impl<'a, 'o> Painter<'a, 'o> {
     }
 }
 
-impl State<'_> {
+impl State {
     fn new(matrix: Affine) -> Self {
         Self {
             matrix,
@@ -325,7 +325,7 @@ impl Frame<'_, '_> {
     }
 
     /// Moves the text matrix by units of the font size and by a space, along the direction of the font.
-    fn advance(&mut self, font: &Font<'_>, units: Vec2, space: f64) {
+    fn advance(&mut self, font: &Font, units: Vec2, space: f64) {
         let way = units * self.state.size;
         let step = if font.is_vertical() {
             Vec2::new(0.0, way.y + space)

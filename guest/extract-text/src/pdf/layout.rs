@@ -1,6 +1,6 @@
 //! From places to spaces and lines: the order is that of drawing.
 
-use hayro_font::kurbo::{Affine, Point, Vec2};
+use kurbo::{Affine, Point, Vec2};
 
 use crate::output::{Gap, Output};
 
@@ -38,10 +38,6 @@ impl Layout {
         text: Option<&str>,
         output: &mut Output,
     ) {
-        // What says nothing does not move the end of what was said.
-        if text.is_some_and(str::is_empty) {
-            return;
-        }
         let [a, b, c, d, ..] = begin.as_coeffs();
         let (x_axis, y_axis) = (Vec2::new(a, b), Vec2::new(c, d));
         let (direction, size) = if vertical {
@@ -52,6 +48,8 @@ impl Layout {
         if let Some(last) = &self.last {
             let size = size.max(last.size);
             match distance(last, origin(begin), unit(direction), size) {
+                // What says nothing counts as a part of the word that it continues only.
+                Distance::Line | Distance::Space if text == Some("") => return,
                 Distance::Line => output.gap(Gap::Line),
                 Distance::Space => output.flowing(" "),
                 Distance::None => {}

@@ -1,7 +1,7 @@
 //! PDF.
 //!
-//! `hayro-syntax` reads the file: cross-references and their repair, filters, decryption. `hayro-font` reads fonts. What is here
-//! turns content streams into text in the order in which it is drawn. Nothing is followed, run or fetched.
+//! `hayro-syntax` reads the file: cross-references and their repair, filters, decryption. `skrifa` reads embedded fonts, and
+//! knows the Adobe Glyph List. What is here turns content streams into text in the order in which it is drawn. Nothing is followed, run or fetched.
 //!
 //! A hostile file may make a library use up memory, fuel or stack. The host bounds these, and the call ends with its error.
 //! Work that a small valid file can ask for without end (forms that draw forms) is bounded here: the answer then holds what was
@@ -9,12 +9,15 @@
 
 mod codes;
 mod content;
+mod encoding;
 mod font;
 mod layout;
+mod metrics;
 mod outline;
 mod predefined;
 mod strings;
 mod title;
+mod widths;
 
 use std::collections::HashMap;
 

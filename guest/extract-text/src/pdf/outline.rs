@@ -34,6 +34,8 @@ pub(super) struct Entry {
 struct Outline<'a, 'p> {
     pages: &'p HashMap<ObjectIdentifier, u32>,
     catalog: &'p Dict<'a>,
+    /// Destinations by name, as the first versions of PDF have them.
+    old: Dict<'a>,
     /// Pages by the names of destinations, once one was looked for.
     names: Option<HashMap<Vec<u8>, u32>>,
 }
@@ -48,6 +50,7 @@ pub(super) fn read<'a>(
     let mut outline = Outline {
         pages,
         catalog,
+        old: catalog.get("Dests").unwrap_or_default(),
         names: None,
     };
     let mut entries = Vec::new();
@@ -105,8 +108,7 @@ impl<'a> Outline<'a, '_> {
     }
 
     fn named(&mut self, name: &[u8]) -> Option<u32> {
-        let old = self.catalog.get::<Dict<'a>>("Dests");
-        if let Some(found) = old.and_then(|dests| dests.get::<Object<'a>>(name)) {
+        if let Some(found) = self.old.get::<Object<'a>>(name) {
             return page_at(self.pages, found);
         }
         let names = self

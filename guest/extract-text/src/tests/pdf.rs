@@ -88,7 +88,7 @@ fn ts_138_fonts_say_what_their_codes_are() {
             .collect();
         text(&pdf(&objects, ""))
     };
-    assert_eq!(show(6, "(ABCDEFGa)"), "fi€ffl\u{2126}aGa");
+    assert_eq!(show(6, "(ABCDEFGa)"), "fi€ffl\u{2126}a\u{FFFD}Ga");
     assert_eq!(show(7, "<0001001000110030003100FF>"), "HiAB😀ff\u{FFFD}");
     assert_eq!(show(9, "(ab\\345)"), "αβ∑");
     assert_eq!(show(10, "<65E5672C>"), "日本");
@@ -197,4 +197,63 @@ fn ts_138_documents_of_other_writers() {
     assert_eq!(columns["hints"]["sections"][2]["level"], 2);
     // The user password is empty.
     assert_eq!(call("application/pdf", ENCRYPTED, None).unwrap(), response);
+}
+
+/// The text of a page that shows a string in a font; the font's further objects begin with 7.
+fn in_font(font: &str, more: &[String], string: &str) -> String {
+    let content = format!("BT /X 10 Tf {string} Tj ET");
+    let mut objects = pages(&[&content], "", &[]);
+    objects.push(font.to_owned());
+    objects.extend(more.iter().cloned());
+    let objects: Vec<String> = objects
+        .into_iter()
+        .map(|object| object.replace("/Font<</F 3 0 R>>", "/Font<</X 6 0 R>>"))
+        .collect();
+    text(&pdf(&objects, ""))
+}
+
+#[test]
+fn bitmap_fonts_of_tex_say_what_their_codes_are() {
+    let font = |codes: &[u8]| {
+        let names: String = codes
+            .iter()
+            .map(|code| format!(" {code}/a{code}"))
+            .collect();
+        let encoding = format!("/Encoding<</Differences[{names}]>>");
+        let widths = format!("/FirstChar 0/Widths[{}]", "500 ".repeat(128));
+        format!(
+            "<</Type/Font/Subtype/Type3/FontMatrix[.001 0 0 .001 0 0]/CharProcs<<>>{encoding}{widths}>>"
+        )
+    };
+    let letters = font(b"\x0Cacenorst1");
+    assert_eq!(in_font(&letters, &[], "(\\014rst1)"), "first1");
+    // In a font for symbols the same codes are brackets and arrows.
+    assert_eq!(in_font(&font(b"bcde"), &[], "(bcde)"), "\u{FFFD}");
+}
+
+#[test]
+fn a_map_that_is_broken_around_its_entries_counts() {
+    let font =
+        "<</Type/Font/Subtype/Type0/Encoding/Identity-H/ToUnicode 7 0 R/DescendantFonts[<<>>]>>";
+    let map =
+        "/CMapName /X> def 3 beginbfchar <0001> <0041> <0002> <> <0003> <0042> endbfchar endcmap";
+    let string = "<000100020003>";
+    assert_eq!(in_font(font, &[stream("", map)], string), "AB");
+    let identity = font.replace("7 0 R", "/Identity-H");
+    assert_eq!(in_font(&identity, &[], "<00410416>"), "AЖ");
+}
+
+#[test]
+fn the_text_of_form_fields_follows_that_of_the_page() {
+    let fields = [
+        "<</Subtype/Widget/Rect[9 9 99 20]/AP<</N 7 0 R>>>>".to_owned(),
+        stream(
+            "/Subtype/Form/Resources<</Font<</F 3 0 R>>>>",
+            "BT /F 9 Tf (filled) Tj ET",
+        ),
+        "<</Subtype/Widget/F 2/Rect[9 9 99 20]/AP<</N 7 0 R>>>>".to_owned(),
+    ];
+    let mut objects = pages(&["BT /F 9 Tf 0 99 Td (page) Tj ET"], "", &fields);
+    objects[3] = "<</Type/Page/Parent 2 0 R/Contents 5 0 R/Annots[6 0 R 8 0 R]>>".to_owned();
+    assert_eq!(text(&pdf(&objects, "")), "page\nfilled");
 }
