@@ -249,8 +249,13 @@ impl<'o> Painter<'o> {
             frame.advance(font, shown.glyph.advance, 0.0);
             let end = frame.glyph_matrix();
             frame.advance(font, Vec2::ZERO, space);
+            let spaced = frame.glyph_matrix();
+            if shown.glyph.is_silent {
+                self.layout.extend([end, spaced]);
+                continue;
+            }
             self.layout.place(
-                [begin, end, frame.glyph_matrix()],
+                [begin, end, spaced],
                 vertical,
                 shown.glyph.text.as_deref(),
                 self.output,

@@ -34,6 +34,8 @@ pub(super) struct Font {
 pub(super) struct Glyph {
     /// What it says; none if nobody knows.
     pub(super) text: Option<String>,
+    /// Whether the glyphs beside it say what it is a part of.
+    pub(super) is_silent: bool,
     /// The way to the next glyph, in units of the font size.
     pub(super) advance: Vec2,
 }
@@ -122,7 +124,6 @@ impl Font {
         let mapped = self.to_unicode.as_ref();
         let mapped = mapped.and_then(|map| map.lookup_bf_string(code));
         let text = match mapped {
-            _ if self.silent.contains(&code) => Some(String::new()),
             // Such an entry says that there is none.
             Some(BfString::Char('\0')) | None => self.codes.text(code, character),
             Some(BfString::Char(c)) => Some(c.to_string()),
@@ -135,7 +136,11 @@ impl Font {
             (Codes::Encoded(_), Some(text)) => Vec2::new(predefined::width(text), 0.0),
             _ => Vec2::new(self.widths.get(character), 0.0),
         };
-        Glyph { text, advance }
+        Glyph {
+            text,
+            is_silent: self.silent.contains(&code),
+            advance,
+        }
     }
 }
 

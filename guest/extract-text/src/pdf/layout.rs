@@ -38,6 +38,10 @@ impl Layout {
         text: Option<&str>,
         output: &mut Output,
     ) {
+        // What says nothing, such as a space without a glyph, does not move the end of what was said.
+        if text.is_some_and(str::is_empty) {
+            return;
+        }
         let [a, b, c, d, ..] = begin.as_coeffs();
         let (x_axis, y_axis) = (Vec2::new(a, b), Vec2::new(c, d));
         let (direction, size) = if vertical {
@@ -48,8 +52,6 @@ impl Layout {
         if let Some(last) = &self.last {
             let size = size.max(last.size);
             match distance(last, origin(begin), unit(direction), size) {
-                // What says nothing counts as a part of the word that it continues only.
-                Distance::Line | Distance::Space if text == Some("") => return,
                 Distance::Line => output.gap(Gap::Line),
                 Distance::Space => output.flowing(" "),
                 Distance::None => {}
@@ -69,6 +71,14 @@ impl Layout {
             size,
             is_unknown: text.is_none(),
         });
+    }
+
+    /// Moves the end of the last glyph, of which this one is a part.
+    pub(super) fn extend(&mut self, [end, spaced]: [Affine; 2]) {
+        if let Some(last) = &mut self.last {
+            last.end = origin(end);
+            last.spaced = origin(spaced);
+        }
     }
 }
 
