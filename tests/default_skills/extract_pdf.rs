@@ -237,7 +237,10 @@ fn ts_139_ts_12_limits() {
     assert_eq!(desk.ok(ID, &request(PDF, &bomb(16)))["text"], "");
     let is_partial = |bytes: &[u8]| {
         let notes = &desk.ok(ID, &request(PDF, bytes))["hints"]["notes"];
-        notes[0].as_str().unwrap().contains("67108864 bytes of content")
+        notes[0]
+            .as_str()
+            .unwrap()
+            .contains("67108864 bytes of content")
     };
     assert!(is_partial(&bomb(65)));
     let mut several = Pdf::new();
