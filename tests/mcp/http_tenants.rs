@@ -134,7 +134,7 @@ fn a_tenant_is_offered_the_skills_that_it_may_use_and_no_others() {
             .filter_map(|tool| Some(tool["_meta"]["hydrant/skill"].as_str()?.to_owned()))
             .collect()
     };
-    assert_eq!(skills(&mut alpha), ["content.hydrate", "fs.read_text"]);
+    assert_eq!(skills(&mut alpha), ["fs.read_text"]);
     let denied = json!({ "name": "git_status", "arguments": {} });
     let nothing = json!({ "name": "git_stotus", "arguments": {} });
     let denied = alpha.error("tools/call", denied);
@@ -144,7 +144,7 @@ fn a_tenant_is_offered_the_skills_that_it_may_use_and_no_others() {
         message.replace("stotus", "status")
     );
     let mut beta = Session::begin(server.client("beta", "caller"));
-    assert!(skills(&mut beta).len() > 10);
+    assert!(skills(&mut beta).len() > 8);
 }
 
 #[test]

@@ -255,10 +255,19 @@ impl BuiltIn {
     }
 
     pub(super) fn annotations(&self) -> ToolAnnotations {
-        ToolAnnotations::with_title(self.title)
-            .read_only(self.is_read_only)
-            .destructive(!self.is_read_only)
-            .open_world(self.is_open_world)
+        annotations(self.is_read_only, self.is_open_world)
+    }
+}
+
+/// Hints for a client. Whether something is destroyed is a question only of a tool that changes something.
+pub(super) fn annotations(is_read_only: bool, is_open_world: bool) -> ToolAnnotations {
+    let hints = ToolAnnotations::new()
+        .read_only(is_read_only)
+        .open_world(is_open_world);
+    if is_read_only {
+        hints
+    } else {
+        hints.destructive(true)
     }
 }
 

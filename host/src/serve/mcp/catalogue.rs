@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use hydrant_canonical::Json;
-use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
+use rmcp::model::{JsonObject, MetaObject, Tool};
 use serde_json::Value;
 
 use super::built_in::{self, BuiltIn};
@@ -241,12 +241,7 @@ impl SkillTool {
         let mut tool = Tool::new(name.to_owned(), description, input);
         tool.title = Some(skill.id.clone());
         tool.output_schema = output.map(Arc::new);
-        tool.annotations = Some(
-            ToolAnnotations::with_title(skill.id.clone())
-                .read_only(is_read_only)
-                .destructive(!is_read_only)
-                .open_world(reaches_out || executes),
-        );
+        tool.annotations = Some(built_in::annotations(is_read_only, reaches_out || executes));
         tool.meta = Some(MetaObject(JsonObject::from_iter([
             ("hydrant/skill".to_owned(), skill.id.clone().into()),
             ("hydrant/version".to_owned(), skill.version.into()),

@@ -26,11 +26,32 @@ pub(super) fn of_arguments(schema: &Value) -> Option<JsonObject> {
     Some(schema)
 }
 
-/// The schema of a tool's answer: each alternative has one type.
+/// The schema of a tool's answer: each alternative has one type, and no bounds are said. They would take up the context of
+/// a model, to which an answer that exists says more.
 pub(super) fn of_answer(schema: &Value) -> Option<JsonObject> {
     let mut schema = of_object(schema)?;
-    each_below(&mut schema, &mut spell_out);
+    leave_out_bounds(&mut schema);
+    each_below(&mut schema, &mut |schema| {
+        spell_out(schema);
+        leave_out_bounds(schema);
+    });
     Some(schema)
+}
+
+fn leave_out_bounds(schema: &mut JsonObject) {
+    for name in [
+        "minimum",
+        "maximum",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+    ] {
+        schema.shift_remove(name);
+    }
+    if schema.get("additionalProperties") == Some(&Value::Bool(false)) {
+        schema.shift_remove("additionalProperties");
+    }
 }
 
 /// `arguments` as `schema` has them: `null` for what may be left out is as if it was left out, and a word of a list of values
