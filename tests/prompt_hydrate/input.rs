@@ -106,10 +106,6 @@ fn q_11_null_absent_and_odd_members_are_no_trouble() {
             "{\"session_id\":\"s\",\"prompt\":\"\",\"cwd\":7,\"transcript_path\":[]}",
             "{}",
         ),
-        (
-            "{\"session_id\":\"s\",\"prompt\":\"x\",\"prompt\":\"\"}",
-            "{}",
-        ),
     ] {
         let run = desk.raw(&[], stdin.as_bytes());
         assert_eq!(run.status, 0, "{stdin}: {run:?}");

@@ -265,7 +265,7 @@ fn k_440_an_unusable_operation() {
     let server = Recorder::content();
     let house = House::beside(&[&server]);
     let text = format!(
-        "name: one\noperations:\n- name: read\n  command: curl --insecure {}\n- {{name: none, description: x}}\n",
+        "name: one\noperations:\n- name: read\n  command: curl --proxy http://p.example {}\n- {{name: none, description: x}}\n",
         server.url("/read")
     );
     let loaded = house.load("one.yaml", &text);

@@ -149,9 +149,12 @@ fn k_250_an_unknown_tool_has_its_arguments_and_no_shell() {
 #[test]
 fn k_251_a_refused_option_is_an_error() {
     let house = House::new();
-    let error = house.error(&["map", "curl --insecure https://books.example.org/"]);
+    let error = house.error(&[
+        "map",
+        "curl --proxy http://p.example https://books.example.org/",
+    ]);
     assert_eq!(code(&error), "curl-option-refused");
-    assert!(string(&error["message"]).contains("--insecure"), "{error}");
+    assert!(string(&error["message"]).contains("--proxy"), "{error}");
 }
 
 #[test]

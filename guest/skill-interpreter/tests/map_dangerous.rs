@@ -68,9 +68,7 @@ fn dangerous() -> impl Strategy<Value = (&'static str, &'static str)> {
 }
 
 /// Options with which curl reads or writes files, trusts or reaches somebody else, or reads more options.
-const SMUGGLED: [&str; 26] = [
-    "-k",
-    "--insecure",
+const SMUGGLED: [&str; 24] = [
     "-x http://p.example",
     "--proxy http://p.example",
     "--preproxy http://p.example",

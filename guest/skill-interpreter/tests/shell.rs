@@ -7,11 +7,14 @@
     reason = "a failed expectation is a failed test, in a fixture as in the test itself"
 )]
 
+mod requests;
+
 use serde_json::{Value, json};
 
 fn map(command: &str) -> Value {
-    let request = json!({"op": "map", "command": command}).to_string();
-    serde_json::from_slice(&skill_interpreter::run(request.as_bytes()).unwrap()).unwrap()
+    let request = json!({"op": "map", "command": command});
+    let answer = skill_interpreter::run(request.to_string().as_bytes()).unwrap();
+    requests::judged::judged(serde_json::from_slice(&answer).unwrap(), &request)
 }
 
 /// The operations of a text, of which there may be one.
@@ -299,6 +302,7 @@ fn tools_that_went_are_tools_like_others() {
         assert!(operation["params"]["script"].is_null(), "{operation}");
     }
     assert!(is_whole_script("printf '%s' a"));
+    assert_eq!(only("printf plain")["maps-to"], "ccos.io.println");
     assert!(is_whole_script("echo -e 'a\\nb'"));
     assert_eq!(only("echo plain")["maps-to"], "ccos.io.println");
 }
@@ -418,4 +422,11 @@ fn a_script_is_given_what_it_does_not_set() {
     for name in ["i", "COUNT", "line", "PATH", "NOT"] {
         assert!(inputs.get(name).is_none(), "{name}: {operation}");
     }
+}
+
+#[test]
+fn certificates_are_checked_whatever_the_command_says() {
+    let command = "curl -sk https://nas.example/status";
+    assert_eq!(capabilities(command), ["ccos.network.http-fetch"]);
+    assert_eq!(codes(command), ["insecure-ignored"]);
 }

@@ -21,7 +21,7 @@ fn mapped(words: &str) -> Option<Vec<String>> {
     let request = json!({"op": "map", "command": format!("boxctl {words}")}).to_string();
     let answer: Value =
         serde_json::from_slice(&skill_interpreter::run(request.as_bytes()).unwrap()).unwrap();
-    let argv = answer["stages"][0]["program"]["argv"].as_array()?;
+    let argv = answer["operations"][0]["stages"][0]["program"]["argv"].as_array()?;
     let text = |segments: &Value| -> Option<String> {
         segments
             .as_array()?

@@ -141,6 +141,7 @@ codes! {
     SchemeMissing => "scheme-missing",
     NoServers => "no-servers",
     BaseAssumed => "base-assumed",
+    InsecureIgnored => "insecure-ignored",
 }
 
 impl Code {

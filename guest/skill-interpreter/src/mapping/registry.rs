@@ -116,7 +116,13 @@ const TABLE: [Row; 14] = [
         1,
         0.9,
     ),
-    row(Pattern::Println, "echo", &["ccos.io.println"], 1, 0.7),
+    row(
+        Pattern::Println,
+        "echo, printf",
+        &["ccos.io.println"],
+        1,
+        0.7,
+    ),
     row(
         Pattern::ReadFile,
         "cat, head, tail with files",

@@ -82,7 +82,7 @@ pub fn stages(
     let tool = match name.as_str() {
         "jq" => return jq::stages(invocation),
         "echo" => print::echo(invocation),
-        "printf" => Tool::Script("`printf`".to_owned()),
+        "printf" => print::printf(invocation),
         "cat" => files::cat(invocation),
         "head" | "tail" => files::excerpt(&name, invocation),
         "python" | "python3" => runtime::python(invocation),

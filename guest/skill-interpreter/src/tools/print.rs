@@ -1,4 +1,4 @@
-//! echo of plain text.
+//! echo and printf of plain text.
 
 use super::{Tool, without_final_newline};
 use crate::draft::{DraftStage, Quoting, Template};
@@ -35,4 +35,18 @@ pub(super) fn echo(invocation: &Invocation<'_>) -> Tool {
     Tool::Stages(vec![DraftStage::Println {
         text: without_final_newline(text),
     }])
+}
+
+/// Text without a format and without arguments.
+pub(super) fn printf(invocation: &Invocation<'_>) -> Tool {
+    if invocation.stdin == Stdin::Nothing
+        && let [_, text] = invocation.argv
+        && let Some(literal) = text.as_literal()
+        && !literal.contains(['%', '\\'])
+        && !literal.starts_with('-')
+        && !(globs::has_tilde(text) || globs::has_brace_list(text))
+    {
+        return Tool::Stages(vec![DraftStage::Println { text: text.clone() }]);
+    }
+    Tool::Script("format of `printf`".to_owned())
 }

@@ -100,6 +100,8 @@ const ACCEPTED: &[&str] = &[
     "--proto-redir",
     "-j",
     "--junk-session-cookies",
+    "-k",
+    "--insecure",
     "-i",
     "--include",
     "-v",
@@ -117,8 +119,6 @@ const ACCEPTED: &[&str] = &[
 
 /// K-150.
 const REFUSED: &[&str] = &[
-    "-k",
-    "--insecure",
     "-x",
     "--proxy*",
     "-p",

@@ -154,12 +154,12 @@ fn k_149_what_only_shows_more_is_noted() {
 
 #[test]
 fn k_150_a_refusal_names_the_option_and_no_value() {
-    let failure = read(&["curl", "--insecure", "https://h.example/"]).unwrap_err();
+    let failure = read(&["curl", "--netrc", "https://h.example/"]).unwrap_err();
     assert_eq!(failure.code, Code::CurlOptionRefused);
-    assert!(failure.message.contains("--insecure"), "{failure}");
-    let failure = read(&["curl", "-sk", U, "-H", "X: secret"]).unwrap_err();
+    assert!(failure.message.contains("--netrc"), "{failure}");
+    let failure = read(&["curl", "-sn", U, "-H", "X: secret"]).unwrap_err();
     assert!(
-        failure.message.contains("-k") && !failure.message.contains("secret"),
+        failure.message.contains("-n") && !failure.message.contains("secret"),
         "{failure}"
     );
 }

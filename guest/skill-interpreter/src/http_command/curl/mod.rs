@@ -113,6 +113,7 @@ struct Given {
     url_query: Vec<QueryDraft>,
     protocols: Protocols,
     noted: bool,
+    insecure: bool,
     globoff: bool,
 }
 
@@ -164,6 +165,7 @@ impl Given {
             Role::Protocols => self.protocols.allow(option, &value)?,
             Role::DefaultProtocol => self.protocols.set_default(option, &value)?,
             Role::NoEffect => {}
+            Role::Insecure => self.insecure = true,
             Role::Noted => self.noted = true,
             Role::NotedToStdout if value.as_literal().as_deref() == Some("-") => self.noted = true,
             Role::NotedToStdout => return Err(refused(option, "writes a file")),

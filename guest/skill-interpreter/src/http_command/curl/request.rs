@@ -30,6 +30,13 @@ impl Given {
         diagnostics: &mut Diagnostics,
     ) -> Result<Vec<HttpDraft>, Failure> {
         self.check_conflicts()?;
+        if self.insecure {
+            diagnostics.warn(
+                Code::InsecureIgnored,
+                line,
+                "certificates are checked, whatever -k says",
+            );
+        }
         let mut urls = std::mem::take(&mut self.urls);
         if !self.globoff {
             urls = urls.into_iter().map(url::with_placeholders).collect();

@@ -36,6 +36,8 @@ pub(super) enum Role {
     Protocols,
     /// `--proto-default`, the scheme of a URL without one.
     DefaultProtocol,
+    /// `-k`: certificates are checked all the same, which the author hears of.
+    Insecure,
     /// Nothing that a request shows, or that the host does not decide anyway.
     NoEffect,
     Noted,
@@ -158,6 +160,7 @@ pub(super) const TABLE: &[Row<Role>] = &[
         Nothing,
         Role::NoEffect,
     ),
+    row(&["-k", "--insecure"], Nothing, Role::Insecure),
     row(&["--proto"], Value, Role::Protocols),
     row(&["--proto-default"], Value, Role::DefaultProtocol),
     row(&["--proto-redir"], Value, Role::NoEffect),
@@ -182,8 +185,6 @@ pub(super) const TABLE: &[Row<Role>] = &[
     // Whatever these take: reading ends at the first of them.
     row(
         &[
-            "-k",
-            "--insecure",
             "-x",
             "--proxy*",
             "-p",

@@ -155,9 +155,9 @@ fn k_250_an_unknown_tool() {
 
 #[test]
 fn k_251_a_refused_option() {
-    let (code, message) = refused("curl --insecure https://books.example.org/");
+    let (code, message) = refused("curl --netrc https://books.example.org/");
     assert_eq!(code, "curl-option-refused");
-    assert!(message.contains("--insecure"), "{message}");
+    assert!(message.contains("--netrc"), "{message}");
 }
 
 #[test]
