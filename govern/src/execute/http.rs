@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 use zeroize::Zeroize;
 
+use super::output_file::Whose;
 use super::plan::{Produced, Run};
 use super::redirect::{self, Hop};
 use crate::address::is_private_literal;
@@ -347,7 +348,7 @@ impl Run<'_> {
                     .to_owned(),
                 _ => path,
             };
-            let mut file = self.write_output(&path, &produced.bytes)?;
+            let mut file = self.write_output(&path, Whose::of(&file.path), &produced.bytes)?;
             if !self.echo.is_empty()
                 && super::result::goes_to_file(&produced.bytes)
                 && let Some(file) = file.as_object_mut()

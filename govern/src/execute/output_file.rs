@@ -8,13 +8,18 @@ use super::plan::{Run, filled};
 use crate::config::Config;
 use crate::failure::{Code, Failure};
 use crate::request::{CallFiles, Inputs, beneath};
-use hydrant_plan::{Operation, Stage};
+use hydrant_plan::{Operation, Segment, Segments, Stage};
 
 impl Run<'_> {
     /// Writes a file under the run's output directory, or, where a document's absolute path lies inside fs_write, there;
     /// answers its entry of `files` (K-308).
-    pub(super) fn write_output(&mut self, path: &str, bytes: &[u8]) -> Result<Value, Failure> {
-        let (directory, below) = place(path, self.call.output, self.call.config)?;
+    pub(super) fn write_output(
+        &mut self,
+        path: &str,
+        whose: Whose,
+        bytes: &[u8],
+    ) -> Result<Value, Failure> {
+        let (directory, below) = place(path, whose, self.call.output, self.call.config)?;
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         // K-290
         if self
@@ -66,14 +71,38 @@ pub(crate) fn check(
         let path = filled(&file.path, inputs, files, &[])?;
         // A folder: the file is named as the request's path ends.
         if !path.trim_end_matches('/').is_empty() {
-            place(&path, Path::new("."), config)?;
+            place(&path, Whose::of(&file.path), Path::new("."), config)?;
         }
     }
     Ok(())
 }
 
+/// Who says where an output file lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// The document, with an absolute path.
+    Document,
+    /// The caller, or nobody: the file lies below the output directory.
+    Caller,
+}
+
+impl Whose {
+    /// Whose a path with these segments is.
+    pub(super) fn of(path: &Segments) -> Self {
+        match path.0.first() {
+            Some(Segment::Literal { lit }) if lit.starts_with('/') => Self::Document,
+            _ => Self::Caller,
+        }
+    }
+}
+
 /// The directory, and the path below it.
-fn place(path: &str, output: &Path, config: &Config) -> Result<(PathBuf, PathBuf), Failure> {
+fn place(
+    path: &str,
+    whose: Whose,
+    output: &Path,
+    config: &Config,
+) -> Result<(PathBuf, PathBuf), Failure> {
     let denied = || {
         let shown: String = path.chars().take(200).collect();
         Failure::new(
@@ -88,6 +117,9 @@ fn place(path: &str, output: &Path, config: &Config) -> Result<(PathBuf, PathBuf
         return Err(denied());
     }
     let path = Path::new(path);
+    if path.is_absolute() && whose == Whose::Caller {
+        return Err(denied());
+    }
     if path.is_absolute() {
         return config
             .fs_write

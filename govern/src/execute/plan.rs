@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::captured::Captured;
 use super::echo::Echo;
+use super::output_file::Whose;
 use super::result;
 use super::{Call, Caps, Done, Output};
 use crate::chain::{Entry, Event, Outcome, Used};
@@ -146,7 +147,7 @@ impl Run<'_> {
         let mut members = produced.members;
         if produced.has_content {
             if result::goes_to_file(&produced.bytes) {
-                let mut file = self.write_output("body", &produced.bytes)?;
+                let mut file = self.write_output("body", Whose::Caller, &produced.bytes)?;
                 if !self.echo.is_empty()
                     && let Some(file) = file.as_object_mut()
                 {

@@ -4,6 +4,8 @@
 //! input with its default, a secret, a file. What a call sends that gives no more than it must is told as well, as it is sent.
 //! Every interface shows these texts, and no text of a document can look like a placeholder: its brace is escaped then.
 
+use std::collections::BTreeSet;
+
 use hydrant_canonical::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -77,9 +79,16 @@ pub enum Kind {
 #[must_use]
 pub fn of(operation: &Operation) -> Vec<Sends> {
     let defaults = Inputs::defaults(&operation.input_schema);
+    let required = operation.input_schema.get("required");
+    let required: BTreeSet<&str> = required
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let stage = |stage: &Stage| {
         let view = |without_input| View {
-            schema: &operation.input_schema,
+            required: &required,
             defaults: &defaults,
             without_input,
             needs_all: !matches!(stage, Stage::Http(_)),
@@ -195,7 +204,7 @@ fn constant(what: &str, text: &str) -> Row {
 /// then.
 #[derive(Clone, Copy)]
 struct View<'a> {
-    schema: &'a Value,
+    required: &'a BTreeSet<&'a str>,
     defaults: &'a Inputs,
     /// Defaults stand in their places.
     without_input: bool,
@@ -387,8 +396,7 @@ impl View<'_> {
         written: impl FnOnce(&Json) -> String,
     ) -> Option<()> {
         let default = self.defaults.present(name);
-        let names = self.schema.get("required").and_then(Value::as_array);
-        let is_required = names.is_some_and(|names| names.iter().any(|one| one == name));
+        let is_required = self.required.contains(name);
         match default {
             Some(value) if self.without_input => {
                 parts.text(Kind::Default, &written(value));

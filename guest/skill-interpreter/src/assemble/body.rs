@@ -255,7 +255,13 @@ impl Assembly<'_> {
             Place::Value
         };
         let text = self.with_constants(&scan(&text, place));
-        let segments = self.segments(&text, Encoding::None, Position::Body(""), None, as_it_is);
+        // What looks like JSON is read as JSON where it goes: a value can't end the string that it stands in.
+        let enc = if is_json || looks_json {
+            Encoding::JsonString
+        } else {
+            Encoding::None
+        };
+        let segments = self.segments(&text, enc, Position::Body(""), None, as_it_is);
         Body::Text(segments)
     }
 

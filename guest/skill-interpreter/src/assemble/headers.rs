@@ -380,9 +380,10 @@ impl Assembly<'_> {
         });
     }
 
-    /// K-72
+    /// Sends the only secret of a skill as a bearer token where no auth is given. A request to another origin than that of the
+    /// base gets none.
     fn assumed_auth(&mut self, heading: &mut Heading) {
-        if self.context.assumed_auth == AssumedAuth::Never {
+        if self.context.assumed_auth == AssumedAuth::Never || self.is_elsewhere() {
             return;
         }
         match self.context.secrets.as_slice() {
@@ -406,7 +407,17 @@ impl Assembly<'_> {
         }
     }
 
-    /// K-204, K-182: a declared input in a header or cookie.
+    /// Whether the skill has a base, and the request goes to another origin.
+    fn is_elsewhere(&self) -> bool {
+        let base = self.context.base_url.as_ref().map(url::Url::origin);
+        let own = self.endpoint.as_ref().and_then(|endpoint| {
+            let origin = url::Url::parse(endpoint.origin.as_deref()?).ok()?;
+            Some(origin.origin())
+        });
+        matches!((base, own), (Some(base), Some(own)) if base != own)
+    }
+
+    /// A declared input in a header or cookie.
     pub(super) fn placed_header(
         &mut self,
         name: &str,

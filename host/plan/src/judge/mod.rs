@@ -13,6 +13,7 @@
 //! | `digests` | the digests that approvals are bound to |
 
 mod digests;
+mod encodings;
 mod hosts;
 mod policy;
 mod reasons;
@@ -131,6 +132,7 @@ fn complete(operation: &mut Operation, load: Load<'_>) -> Result<BTreeSet<String
         let Stage::Http(stage) = stage else {
             continue;
         };
+        encodings::check(stage)?;
         let of_stage = match hosts::of(stage) {
             Some(hosts) => hosts,
             None if load.is_command => BTreeSet::new(),

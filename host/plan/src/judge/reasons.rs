@@ -144,7 +144,10 @@ fn unknown_code(stage: &SandboxStage) -> Option<String> {
 }
 
 fn is_plain_http(stage: &Stage) -> bool {
-    matches!(stage, Stage::Http(stage) if stage.url.display().starts_with("http://"))
+    let Stage::Http(stage) = stage else {
+        return false;
+    };
+    url::Url::parse(&stage.url.display()).is_ok_and(|url| url.scheme() == "http")
 }
 
 /// Whether a data classification is of data about people.

@@ -107,6 +107,16 @@ fn told(line: &str) -> Option<(&str, &str)> {
         .iter()
         .any(|word| address.to_ascii_lowercase().contains(word));
     let is_default = line.contains("efault") || line.contains("默认");
+    // A sentence tells of many things: only a table, or nothing but marks between the two, says that they belong together.
+    let between = line
+        .find(name)
+        .zip(line.find(address))
+        .and_then(|(at, to)| line.get(at.saturating_add(name.len())..to));
+    let is_plain = line.trim_start().starts_with('|')
+        || between.is_some_and(|text| is_default || !text.contains(char::is_alphabetic));
+    if !is_plain {
+        return None;
+    }
     (has_plain_host(address) && (is_default || !shows_none)).then_some((name, address))
 }
 

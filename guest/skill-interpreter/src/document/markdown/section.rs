@@ -84,13 +84,16 @@ pub(crate) fn secrets(outline: &Outline) -> Vec<String> {
 /// a fence or the line that follows.
 pub(crate) fn base_url(lines: &Lines<'_>) -> Option<String> {
     let mut number = 1;
+    // A label within a sentence may tell of anything: it counts where no line begins with one.
+    let mut within = None;
     while let Some(line) = lines.get(number) {
         number = number.saturating_add(1);
         let Some((rest, begins_line)) = after_base_label(line) else {
             continue;
         };
-        if let Some(found) = base_in(rest) {
-            return Some(found);
+        match base_in(rest) {
+            Some(found) if begins_line => return Some(found),
+            found => within = within.or(found),
         }
         if !begins_line {
             continue;
@@ -100,7 +103,9 @@ pub(crate) fn base_url(lines: &Lines<'_>) -> Option<String> {
                 .get(*number)
                 .is_some_and(|line| !line.trim().is_empty())
         });
-        let (next, line) = next.and_then(|next| Some((next, lines.get(next)?)))?;
+        let Some((next, line)) = next.and_then(|next| Some((next, lines.get(next)?))) else {
+            break;
+        };
         let found = match fence_mark(line) {
             None => base_in(line),
             Some(mark) => (next.saturating_add(1)..next.saturating_add(LABELLED_LINES))
@@ -114,7 +119,7 @@ pub(crate) fn base_url(lines: &Lines<'_>) -> Option<String> {
         // Blank lines are not walked over again.
         number = next.max(number);
     }
-    None
+    within
 }
 
 /// The first address of a text that a request can be sent to, without user information; of one whose path goes on with a
