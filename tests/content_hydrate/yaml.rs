@@ -270,10 +270,12 @@ fn y_13_lenient_quotes_the_two_values_that_people_forget_to_quote() {
         ("Y-13", "name: A # b\ndescription: x: y", ["A # b", "x: y"]),
         ("Y-13", "name: \"a\\tb\"\ndescription: x: y", ["a\tb", "x: y"]),
         ("Y-13", "name: 'a: b'\ndescription: x: y", ["a: b", "x: y"]),
-        ("Y-13", "name: Ann\ndescription: [x: y", [BAD, BAD]),
-        ("Y-13", "name: @ann\ndescription: d", [BAD, BAD]),
-        ("Y-13", "name: Ann\ndescription: d\ntitle: a: b", [BAD, BAD]),
-        ("Y-13", "name: Ann\ndescription: d\nx: {name: a: b}", [BAD, BAD]),
+        // No YAML at all: each of the two lines by itself, unless it holds no text.
+        ("Y-13", "name: Ann\ndescription: [x: y", ["Ann", BAD]),
+        ("Y-13", "name: Ann\ndescription: >\n  d\ntitle: a: b", ["Ann", BAD]),
+        ("Y-13", "name: @ann\ndescription: d", ["@ann", "d"]),
+        ("Y-13", "name: Ann\ndescription: d\ntitle: a: b", ["Ann", "d"]),
+        ("Y-13", "name: Ann\ndescription: d\nx: {name: a: b}", ["Ann", "d"]),
         ("Y-13", "name: Ann # plain\ndescription: d", ["Ann", "d"]),
         ("H-18", "name: Ann\r\ndescription: Use when: asked\r", ["Ann", "Use when: asked"]),
     ];
@@ -289,7 +291,7 @@ fn y_13_lenient_quotes_the_two_values_that_people_forget_to_quote() {
         BAD,
         "H-45: off by default"
     );
-    assert_eq!(strict.skills()[9]["name"], "Ann", "H-45");
+    assert_eq!(strict.skills()[10]["name"], "Ann", "H-45");
 }
 
 #[test]

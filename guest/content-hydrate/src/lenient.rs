@@ -48,8 +48,8 @@ pub(crate) fn quote_values(front_matter: &str) -> String {
     out
 }
 
-/// The value of the first line of front matter that begins with a key, without quotes around the whole of it: what is left to read where front
-/// matter is no YAML at all. `skill load` reads it so, too.
+/// The text behind a key on the first line of front matter that begins with it, without quotes around the whole of it: what
+/// is left to read where front matter is no YAML at all. None where what the line holds is no text.
 pub(crate) fn recover<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let value = front_matter(text)
         .lines()
@@ -58,7 +58,9 @@ pub(crate) fn recover<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let unquoted = ['"', '\'']
         .into_iter()
         .find_map(|quote| value.strip_prefix(quote)?.strip_suffix(quote));
-    Some(unquoted.unwrap_or(value)).filter(|value| !value.is_empty())
+    // A block, a list or a mapping goes on in the lines below, and a comment is no value.
+    let is_text = !value.starts_with(['|', '>', '[', '{', '#']);
+    Some(unquoted.unwrap_or(value)).filter(|text| is_text && !text.is_empty())
 }
 
 /// The key with its blanks, the value, and the trailing blanks and line terminator.

@@ -36,7 +36,7 @@ pub(super) struct Source {
     #[arg(long)]
     no_exec: bool,
 
-    /// Accept an unquoted `: ` in name and description
+    /// Read name and description also in front matter that is no YAML
     #[arg(long)]
     lenient: bool,
 

@@ -201,7 +201,13 @@ fn y_13_y_31_lenient_quotes_names_and_descriptions() {
         );
     }
     let no_yaml = [
-        ("description: [Use when: asked", "[Use when: asked"),
+        ("description: [Use when: asked", "ERROR: PARSE_ERROR"),
+        ("description: {when: asked", "ERROR: PARSE_ERROR"),
+        ("description: >\n  one\nx: a: b", "ERROR: PARSE_ERROR"),
+        ("description: |-\n  one\nx: a: b", "ERROR: PARSE_ERROR"),
+        ("description: # none: yet\nx: a: b", "ERROR: PARSE_ERROR"),
+        ("description: \"\"\nx: a: b", "ERROR: PARSE_ERROR"),
+        ("description: '| a'\nx: a: b", "| a"),
         ("description: `Use when: asked", "`Use when: asked"),
         ("description: a\nx: Use when: asked", "a"),
         ("description\t: Use when: asked", "d"),

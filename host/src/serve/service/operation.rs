@@ -28,7 +28,7 @@ pub struct HydrateOptions {
     /// Add the digest of every resource.
     #[serde(default)]
     pub checksums: bool,
-    /// Accept an unquoted `: ` in name and description.
+    /// Read name and description also in front matter that is no YAML.
     #[serde(default)]
     pub lenient: bool,
 }
