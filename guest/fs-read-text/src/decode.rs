@@ -86,6 +86,23 @@ pub(crate) fn decode(
     }
 }
 
+/// Whether a text begins within a character: within a unit of UTF-16, or, where no encoding is given, within a character
+/// of UTF-8. `bytes` are those of the file up to the end of the text.
+pub(crate) fn begins_within_character(
+    bytes: &[u8],
+    begin: usize,
+    encoding: Option<Encoding>,
+    end: End,
+) -> bool {
+    match (encoding, bytes.get(begin)) {
+        (Some(Encoding::Utf16Le | Encoding::Utf16Be), Some(_)) => !begin.is_multiple_of(2),
+        (None, Some(0x80..=0xBF)) => (1..=3)
+            .filter_map(|before| bytes.get(begin.checked_sub(before)?..))
+            .any(|bytes| utf8(bytes, end).is_ok()),
+        _ => false,
+    }
+}
+
 fn holds_nul(bytes: &[u8]) -> bool {
     bytes.chunks(BLOCK).any(|block| {
         // Without a way out in between, which would keep it from being done by vectors.

@@ -15,6 +15,7 @@ use kit::charset::End;
 use kit::host::ReadFiles;
 use kit::host::fs_read::{File, FsError, Overflow, ReadRequest, Symlinks};
 use kit::json::write_string;
+use kit::members::invalid;
 use kit::path::{Path, fs_error, wrong_type};
 
 use decode::{Decoded, Fault};
@@ -60,6 +61,10 @@ pub fn run(host: &mut impl ReadFiles, request: &[u8]) -> Result<Vec<u8>, SkillEr
     let (decoded, position) = match file.bytes.get(text_begin..end) {
         Some(text) => {
             let text_end = if is_whole { End::Whole } else { End::Cut };
+            let bytes = file.bytes.get(..end).unwrap_or_default();
+            if decode::begins_within_character(bytes, text_begin, bom.encoding, text_end) {
+                return Err(invalid("offset", "is within a character"));
+            }
             let decoded = decode::decode(text, bom.encoding, text_end)
                 .map_err(|fault| fail(fault.after(text_begin)))?;
             let position = text_begin.saturating_add(decoded.bytes);

@@ -415,6 +415,37 @@ fn what_is_truncated_goes_on_at_next() {
 }
 
 #[test]
+fn an_offset_within_a_character_is_refused() {
+    let at = |bytes: &[u8], encoding: &str, offset: usize, max_bytes: usize| {
+        let request =
+            json!({"path": "a", "encoding": encoding, "offset": offset, "max_bytes": max_bytes});
+        run(&mut disk(bytes), request.to_string().as_bytes())
+            .map(|answer| serde_json::from_slice::<Value>(&answer).unwrap()["text"].clone())
+            .map_err(|error| error.details().unwrap().to_owned())
+    };
+    let refused = Err(r#"{"member":"offset"}"#.to_owned());
+    let marked = b"\xff\xfea\0b\0c\0";
+    for encoding in ["utf-8", "auto", "utf-16", "utf-16le"] {
+        assert_eq!(at(marked, encoding, 3, 4), refused, "{encoding}");
+        assert_eq!(at(marked, encoding, 4, 4), Ok(json!("bc")), "{encoding}");
+        assert_eq!(at(marked, encoding, 1, 3), Ok(json!("a")), "{encoding}");
+    }
+    assert_eq!(at(b"\0a\0b", "utf-16be", 1, 9), refused);
+    assert_eq!(at(b"\0a\0b", "utf-16be", 9, 9), Ok(json!("")));
+    for text in ["é", "x€y", "😀!", "Ã©é"] {
+        for (offset, max_bytes) in (1..text.len()).flat_map(|at| [(at, 1), (at, 99)]) {
+            if !text.is_char_boundary(offset) {
+                assert_eq!(at(text.as_bytes(), "auto", offset, max_bytes), refused);
+            }
+        }
+    }
+    // ISO-8859-1, said or seen.
+    assert_eq!(at("é".as_bytes(), "latin1", 1, 9), Ok(json!("©")));
+    assert_eq!(at(b"a\xA9 \xE9", "auto", 1, 9), Ok(json!("© é")));
+    assert_eq!(at(b"\xC3\xA9 \xE9", "auto", 1, 9), Ok(json!("© é")));
+}
+
+#[test]
 fn windows_1252_is_read_where_it_is_said() {
     let bytes = b"\x93a\x94 \x80 \xE9 \x81";
     let text = "“a” € é \u{81}";
