@@ -2,14 +2,14 @@
 
 use kit::SkillError;
 use kit::fetch::fetch_error;
-use kit::host::fetch::{Encodings, HttpRequest, Method, Overflow};
+use kit::host::fetch::{Encodings, FetchError, HttpRequest, Method, Overflow};
 use kit::host::fs_read::{FsError, Overflow as FileOverflow, ReadRequest, Symlinks};
 use kit::host::{Fetch, ReadFiles};
 use kit::media::MediaType;
 use kit::path::{Path, fs_error};
 use serde_json::json;
 
-use crate::error::unsupported;
+use crate::error::{too_large, unsupported};
 use crate::pdf;
 use crate::request::{MAX_INPUT, Source, larger};
 
@@ -100,7 +100,14 @@ fn fetch(
         .send(&[request])
         .pop()
         .ok_or_else(|| SkillError::new("internal", "the host gave no answer"))?
-        .map_err(|failure| fetch_error(&failure))?;
+        .map_err(|failure| match failure.reason {
+            // The policy bounds a body more closely than `max_bytes` does.
+            FetchError::TooLarge => {
+                let message = format!("the body is larger than may be fetched: {}", failure.url);
+                too_large("input", &message)
+            }
+            _ => fetch_error(&failure),
+        })?;
     if !(200..300).contains(&response.status) {
         let (status, url) = (response.status, &response.url);
         let error = SkillError::new("network", &format!("{url} answered with status {status}"));

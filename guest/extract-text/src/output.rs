@@ -279,6 +279,12 @@ impl Output {
         }
     }
 
+    /// Adds why the text ends before the document does.
+    pub(crate) fn end_early(&mut self, note: &'static str) {
+        self.note(note);
+        self.cut = true;
+    }
+
     /// Adds a section; those behind the limit (TS-134) or beyond their number are left out. Answers its index.
     pub(crate) fn section(&mut self, section: Section) -> Option<usize> {
         if section.start >= self.limit {

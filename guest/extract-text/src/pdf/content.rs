@@ -23,6 +23,9 @@ const MAX_FORMS: u32 = 12;
 /// The flag of annotations that are not shown (ISO 32000-2, 12.5.3).
 const HIDDEN: u32 = 2;
 
+/// Bytes that nothing may be compressed to.
+const EMPTY_STREAM: usize = 16;
+
 /// Saved states at most.
 const MAX_STATES: usize = 256;
 
@@ -110,14 +113,14 @@ impl<'o> Painter<'o> {
     }
 
     /// The content of a page: its streams, one behind the other.
-    fn contents<'a>(&self, page: &Dict<'a>) -> Vec<u8> {
+    fn contents<'a>(&mut self, page: &Dict<'a>) -> Vec<u8> {
         if let Some(stream) = page.get::<Stream<'_>>("Contents") {
-            return decoded(&stream);
+            return self.decoded(&stream);
         }
         let streams = page.get::<Array<'_>>("Contents").unwrap_or_default();
         let mut content = Vec::new();
         for stream in streams.iter::<Stream<'_>>() {
-            content.extend(decoded(&stream));
+            content.extend(self.decoded(&stream));
             // No token goes on in the next stream.
             content.push(b'\n');
             if content.len() > self.content_left {
@@ -131,7 +134,7 @@ impl<'o> Painter<'o> {
         let cost = content.len().saturating_add(FORM_COST);
         let Some(left) = self.content_left.checked_sub(cost) else {
             self.content_left = 0;
-            self.output.note(
+            self.output.end_early(
                 "the pages draw more than 67108864 bytes of content: what is behind was not read",
             );
             return;
@@ -291,7 +294,18 @@ impl<'o> Painter<'o> {
         }
         let own = dict.get::<Dict<'a>>("Resources").map(Resources::new);
         let resources = own.as_ref().unwrap_or(resources);
-        self.content(&decoded(form), resources, state, forms);
+        let content = self.decoded(form);
+        self.content(&content, resources, state, forms);
+    }
+
+    /// The bytes of a stream; none, and a note, of one that cannot be decoded.
+    fn decoded(&mut self, stream: &Stream<'_>) -> Vec<u8> {
+        let content = stream.decoded_data().unwrap_or_default();
+        if content.is_empty() && stream.raw_data().len() > EMPTY_STREAM {
+            self.output
+                .note("content of the PDF is damaged or in an unknown form: its text is missing");
+        }
+        content.into_owned()
     }
 }
 
@@ -346,10 +360,4 @@ fn number(object: &Object<'_>) -> Option<f64> {
         Object::Number(number) => Some(number.as_f64()),
         _ => None,
     }
-}
-
-/// The bytes of a stream; none of one that cannot be decoded.
-fn decoded(stream: &Stream<'_>) -> Vec<u8> {
-    let data = stream.decoded_data();
-    data.map(std::borrow::Cow::into_owned).unwrap_or_default()
 }

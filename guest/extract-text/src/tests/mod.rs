@@ -38,6 +38,8 @@ const ENCRYPTED: &[u8] = include_bytes!("../../tests/fixtures/encrypted.pdf");
 struct Hosting {
     file: Option<Vec<u8>>,
     page: Option<(u16, &'static str, Vec<u8>)>,
+    /// Why there is no page; nothing is granted where it is not said.
+    failure: Option<FetchError>,
 }
 
 impl ReadFiles for Hosting {
@@ -67,7 +69,7 @@ impl Fetch for Hosting {
             .map(|request| {
                 let url = request.url.clone();
                 let Some((status, content_type, body)) = self.page.clone() else {
-                    let reason = FetchError::Denied;
+                    let reason = self.failure.unwrap_or(FetchError::Denied);
                     return Err(FetchFailure { reason, url });
                 };
                 Ok(HttpResponse {

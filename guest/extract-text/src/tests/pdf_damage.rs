@@ -70,6 +70,12 @@ fn ts_139_what_is_no_pdf_or_damaged_or_encrypted() {
     ]
     .map(str::to_owned);
     assert_eq!(reason(&pdf(&pages, "")), ("malformed", "damaged".into()));
+    // A page is found also where the catalog names no object.
+    let lost = String::from_utf8(page(SHOW)).unwrap();
+    let lost = lost.replace("/Pages 2 0 R", "/Pages 9 0 R");
+    let response = call(PDF, lost.as_bytes(), None).unwrap();
+    assert_eq!(response["hints"]["pages"], 1);
+    assert_eq!(reason(&page(SHOW)[..60]), ("malformed", "damaged".into()));
     let zeros = "00".repeat(32);
     let encrypt = format!(
         "/Encrypt<</Filter/Standard/V 1/R 2/Length 40/P -4/O<{zeros}>/U<{zeros}>>>/ID[<00><00>]"
@@ -151,11 +157,27 @@ fn filters_are_undone() {
     assert_eq!(text(PDF, &filtered("/Fl", &damaged)), "shown");
 }
 
+#[test]
+fn content_that_cannot_be_decoded_is_noted() {
+    let notes = |filter: &str, content: &[u8]| {
+        let response = call(PDF, &filtered(filter, content), None).unwrap();
+        assert_eq!(response["text"], "");
+        response["hints"]["notes"].as_array().map_or(0, Vec::len)
+    };
+    assert_eq!(notes("/FlateDecode", &[0xFF; 100]), 1);
+    assert_eq!(notes("/DCTDecode", SHOW.as_bytes()), 1);
+    // An empty page is none.
+    for level in [0, 6] {
+        assert_eq!(notes("/FlateDecode", &compress_to_vec_zlib(b"", level)), 0);
+    }
+}
+
 /// The text of a file of which not all content is read.
 fn partial(file: &[u8]) -> String {
     let response = call(PDF, file, None).unwrap();
     let note = response["hints"]["notes"][0].as_str().unwrap();
     assert!(note.contains("67108864 bytes of content"), "{note}");
+    assert_eq!(response["truncated"], true);
     response["text"].as_str().unwrap().to_owned()
 }
 

@@ -1,3 +1,4 @@
+use kit::host::fetch::FetchError;
 use serde_json::{Value, json};
 
 use super::writer::page;
@@ -52,6 +53,19 @@ fn a_url_is_what_its_server_or_its_name_says() {
     assert_eq!(
         (error.code(), error.details()),
         ("network", Some(r#"{"phase":"http","status":404}"#))
+    );
+}
+
+#[test]
+fn a_body_that_is_larger_than_may_be_fetched_is_an_input_that_is_too_large() {
+    let mut host = Hosting {
+        failure: Some(FetchError::TooLarge),
+        ..Hosting::default()
+    };
+    let error = ask(&mut host, &json!({"url": "https://a.example/b.pdf"})).unwrap_err();
+    assert_eq!(
+        (error.code(), error.details()),
+        ("too_large", Some(r#"{"reason":"input"}"#))
     );
 }
 
