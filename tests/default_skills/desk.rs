@@ -318,8 +318,8 @@ fn response(skill: &str, run: &Run) -> Value {
         .unwrap()
         .keys()
         .map(String::as_str)
-        // Only where there is more, or where lines were asked for.
-        .filter(|name| !["next", "total_lines"].contains(name))
+        // Only where there is more, where lines were asked for, or where a patch was read loosely.
+        .filter(|name| !["next", "total_lines", "notes"].contains(name))
         .collect();
     assert_eq!(names, members(skill), "TS-03 {skill}");
     value
