@@ -47,6 +47,12 @@ pub(crate) fn apply(
     if placer.loosely {
         notes.push("white space at the ends of lines (blanks, CR or the last newline) differs: lines that stay keep theirs, new lines end in LF or CR LF as they do".to_owned());
     }
+    if placer.fuzzily {
+        notes.push(
+            "context lines at the ends of a hunk differ, as `fuzz` allows: those of the file stay"
+                .to_owned(),
+        );
+    }
     let mut new = Vec::with_capacity(content.len());
     let mut copied = 0;
     for (replaced, bytes) in edits {
@@ -66,6 +72,8 @@ struct Placer<'a> {
     loose: [OnceCell<Text<'a>>; 2],
     /// A hunk was found by lines that differ at their ends.
     loosely: bool,
+    /// A hunk was found without all of its context lines.
+    fuzzily: bool,
     fuzz: usize,
     /// The line behind the hunk before.
     behind: usize,
@@ -102,6 +110,7 @@ impl<'a> Placer<'a> {
             exact: Text::new(content, Form::Exact),
             loose: Default::default(),
             loosely: false,
+            fuzzily: false,
             fuzz,
             behind: 0,
             shift: 0,
@@ -145,13 +154,94 @@ impl<'a> Placer<'a> {
                     form: *form,
                 };
                 match self.find(hunk, &side) {
-                    Found::Once(at) => return self.accept(hunk, &side, at),
+                    Found::Once(at) => {
+                        self.check_place(hunk, &side, at, forms)?;
+                        self.fuzzily |= lines.len() < old.len();
+                        return self.accept(hunk, &side, at);
+                    }
                     Found::Ambiguous => return Err((Reason::Ambiguous, self.ambiguity(hunk))),
                     Found::Nowhere => {}
                 }
             }
         }
         Err((Reason::ContextMismatch, self.mismatch(hunk, &old)))
+    }
+
+    /// Refuses a place that is not the only one a reader may take: byte for byte where the hunk does not say, though it
+    /// fits at another but for white space at the ends of lines; as far down as the hunk before was, though it fits
+    /// where it says; above a line that its header names.
+    fn check_place(
+        &self,
+        hunk: &Hunk<'_>,
+        side: &Side<'_, '_>,
+        at: usize,
+        forms: &[Form],
+    ) -> Result<(), (Reason, String)> {
+        let place = at.saturating_add(1);
+        let written = hunk.position.map(|line| line.saturating_add(side.dropped));
+        if written == Some(at) {
+            return Ok(());
+        }
+        if let Some(other) = written
+            && !side.lines.is_empty()
+            && self.fits(
+                &Side {
+                    form: *forms.last().unwrap_or(&side.form),
+                    ..*side
+                },
+                other,
+            )
+        {
+            let other = other.saturating_add(1);
+            let what = format!(
+                "the old lines match at line {other}, where the hunk says, and also at line {place}"
+            );
+            return Err((Reason::Ambiguous, what));
+        }
+        if let [Form::Exact, form] = *forms
+            && side.form == Form::Exact
+            && self.find(hunk, &Side { form, ..*side }) != Found::Once(at)
+        {
+            let what = format!(
+                "the old lines match at line {place}, and at another but for white space at the ends of lines"
+            );
+            return Err((Reason::Ambiguous, what));
+        }
+        let anchor = self.anchor(hunk);
+        let end = at.saturating_add(side.lines.len());
+        if let Some(above) = anchor.filter(|line| *line >= end) {
+            let above = above.saturating_add(1);
+            let what = format!(
+                "the old lines match at line {place} only, above line {above}, which the hunk names as one above it"
+            );
+            return Err((Reason::ContextMismatch, what));
+        }
+        Ok(())
+    }
+
+    /// The last of the lines that a hunk names as those above it, each looked for below the one before.
+    fn anchor(&self, hunk: &Hunk<'_>) -> Option<usize> {
+        let mut lines = self.content.split(|byte| *byte == b'\n').enumerate();
+        let mut last = None;
+        for anchor in &hunk.anchors {
+            let mut rest = lines.clone();
+            if let Some((line, _)) = rest.find(|(_, text)| text.trim_ascii() == anchor.as_bytes()) {
+                (lines, last) = (rest, Some(line));
+            }
+        }
+        last
+    }
+
+    /// Whether the lines stand at line `at`, behind the hunk before.
+    fn fits(&self, side: &Side<'_, '_>, at: usize) -> bool {
+        let text = self.text(side.form);
+        let end = at.saturating_add(side.lines.len());
+        at >= self.behind
+            && end <= text.len()
+            && text.lines(at..end) == side.bytes()
+            && (!side.ends_file || end == text.len())
+            // Lines are added behind a newline only.
+            && (!side.lines.is_empty() || at < text.len() || self.exact.is_ended())
     }
 
     /// The line where the hunk says it begins, moved as far as the one before was.
@@ -164,15 +254,7 @@ impl<'a> Placer<'a> {
     fn find(&self, hunk: &Hunk<'_>, side: &Side<'_, '_>) -> Found {
         let text = self.text(side.form);
         let (bytes, count) = (side.bytes(), side.lines.len());
-        let fits = |at: usize| {
-            let end = at.saturating_add(count);
-            at >= self.behind
-                && end <= text.len()
-                && text.lines(at..end) == bytes
-                && (!side.ends_file || end == text.len())
-                // Lines are added behind a newline only.
-                && (count > 0 || at < text.len() || self.exact.is_ended())
-        };
+        let fits = |at: &usize| self.fits(side, *at);
         let open = side.lines.last().is_some_and(|line| !line.ended);
         if open && self.exact.is_ended() {
             return Found::Nowhere;
@@ -182,14 +264,14 @@ impl<'a> Placer<'a> {
             usize::try_from(line.saturating_add(dropped)).unwrap_or(usize::MAX)
         });
         let stated = if text.len() == 0 { Some(0) } else { stated };
-        if let Some(at) = stated.filter(|at| fits(*at)) {
+        if let Some(at) = stated.filter(fits) {
             return Found::Once(at);
         }
         if count == 0 {
             return Found::Nowhere;
         }
         if side.ends_file {
-            let end = text.len().checked_sub(count).filter(|at| fits(*at));
+            let end = text.len().checked_sub(count).filter(fits);
             return end.map_or(Found::Nowhere, Found::Once);
         }
         text.find(&bytes, self.behind)
@@ -328,9 +410,12 @@ impl<'a> Placer<'a> {
             Some(differs) => {
                 format!("the old lines do not match at line {number}, and nowhere below: {differs}")
             }
-            None => {
+            None if line < self.behind => {
                 format!("the hunk begins at line {number}, before the end of the one before it")
             }
+            None => format!(
+                "the old lines stand at line {number}, but the file does not end there as the diff says"
+            ),
         }
     }
 

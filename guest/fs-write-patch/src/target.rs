@@ -25,6 +25,8 @@ const PREFIXES: [(&str, &str); 6] = [
     ("1", "2"),
 ];
 
+const BACKSLASHES: &str = "the backslashes of the name are taken for slashes";
+
 /// A file, and the sections that change it in their order.
 #[derive(Debug)]
 pub(crate) struct Target<'a> {
@@ -73,8 +75,8 @@ impl Target<'_> {
         !self.others.is_empty() && (self.unsure || files.is_missing(&self.path))
     }
 
-    /// Takes the one path that names a file.
-    fn choose(&mut self, files: &Files) -> Result<(), SkillError> {
+    /// Takes the one path that names a file; true if it is not the most likely one.
+    fn choose(&mut self, files: &Files) -> Result<bool, SkillError> {
         let paths = std::iter::once(&self.path).chain(&self.others);
         let existing: Vec<_> = paths.filter(|path| !files.is_missing(path)).collect();
         match existing.as_slice() {
@@ -85,13 +87,15 @@ impl Target<'_> {
             }
             [path] if **path != self.path => {
                 let (line, shown) = (self.line, path.shown());
-                self.notes = vec![format!(
+                // Instead of how the names were read before.
+                self.notes.retain(|note| note == BACKSLASHES);
+                self.notes.push(format!(
                     "the names at line {line} of the diff are taken for {shown}"
-                )];
+                ));
                 self.path = (*path).clone();
-                Ok(())
+                Ok(true)
             }
-            _ => Ok(()),
+            _ => Ok(false),
         }
     }
 }
@@ -117,8 +121,14 @@ pub(crate) fn resolve<'a>(
         .collect();
     let others = open.iter().flat_map(|target| &target.others);
     files.read(host, others.map(|path| (path, Need::Content)), true)?;
+    let mut other = None;
     for target in open {
-        target.choose(&files)?;
+        if target.choose(&files)? {
+            other = Some((target.line, names.is_whole(target)));
+        }
+    }
+    if let Some((line, whole)) = other {
+        names.refuse_mixture(&targets, line, whole)?;
     }
     let targets = merge(targets)?;
     check_nesting(&targets)?;
@@ -188,12 +198,52 @@ impl<'r> Names<'r> {
                 target.others = paths.filter(|path| *path != target.path).collect();
             }
         }
-        let names = [&section.old, &section.new];
-        if names.into_iter().flatten().any(|name| name.windows) {
-            let note = "the backslashes of the name are taken for slashes";
-            target.notes.push(note.to_owned());
+        let sides = section.old.iter().chain(&section.new);
+        let moved = section.moved.iter().flat_map(|(from, to)| [from, to]);
+        if sides.chain(moved).any(|name| name.windows) {
+            target.notes.push(BACKSLASHES.to_owned());
         }
         Ok(target)
+    }
+
+    /// Whether a path is one of the names of its sections with all of its components.
+    fn is_whole(&self, target: &Target<'_>) -> bool {
+        target.sections.iter().any(|section| {
+            let mut names = section.old.iter().chain(&section.new);
+            names.any(|name| self.path(name, false).is_ok_and(|path| path == target.path))
+        })
+    }
+
+    /// Refuses a new file of which the name may have a prefix, and was not read as the names at line `other` were:
+    /// `whole` or without their first component.
+    fn refuse_mixture(
+        &self,
+        targets: &[Target<'_>],
+        other: usize,
+        whole: bool,
+    ) -> Result<(), SkillError> {
+        let prefixed = |section: &&Section<'_>| {
+            let first = section
+                .new
+                .as_ref()
+                .and_then(|name| split(name))
+                .map(|(first, _)| first);
+            first.is_some_and(|first| ["a", "b"].contains(&first) || self.prefixes.contains(first))
+        };
+        let otherwise = |target: &&Target<'_>| {
+            target.kind == Kind::Create
+                && target.sections.iter().any(prefixed)
+                && self.is_whole(target) != whole
+        };
+        match targets.iter().find(otherwise) {
+            None => Ok(()),
+            Some(target) => {
+                let what = format!(
+                    "the first component of the name is taken for a prefix here and not at line {other}, or the other way round: `strip` has to say"
+                );
+                Err(malformed(target.line, &what))
+            }
+        }
     }
 
     /// The paths that the names of a section may mean, the most likely one first; never none.

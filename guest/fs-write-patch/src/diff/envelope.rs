@@ -1,7 +1,7 @@
 //! Sections of the form that some models write between `*** Begin Patch` and `*** End Patch`.
 //!
-//! Its hunks have no line numbers. What stands behind `@@` is a line somewhere above the hunk; it is not needed, as a hunk
-//! without numbers must have one place only.
+//! Its hunks have no line numbers. What stands behind `@@` is a line somewhere above the hunk. It does not tell which of
+//! several places is meant, but a place above it is none.
 
 use kit::SkillError;
 
@@ -40,20 +40,35 @@ pub(super) fn section<'a>(lines: &mut Lines<'a>) -> Result<Option<Section<'a>>, 
     if kind != Kind::Delete {
         while !lines.at_boundary() || lines.at("@@") {
             let begin = lines.number();
-            // The last `@@` of several is that of the hunk.
-            while lines.at("@@") {
+            let mut anchors = Vec::new();
+            while let Some(header) = lines.peek().filter(|line| line.starts_with("@@")) {
+                anchors.extend(hunk::anchor(header));
                 lines.next();
             }
-            section
-                .hunks
-                .push(hunk::without_header(lines, begin, kind == Kind::Create)?);
+            let mut hunk = hunk::without_header(lines, begin, kind == Kind::Create)?;
+            hunk.anchors = anchors;
+            section.hunks.push(hunk);
             if lines.at("*** End of File") {
                 lines.next();
             }
         }
+        refuse_end(lines)?;
     }
     if kind == Kind::Modify && section.hunks.is_empty() && section.moved.is_none() {
         return Err(malformed(line, "the section changes nothing"));
     }
     Ok(Some(section))
+}
+
+/// Refuses an end that is none: a line without a mark, such as a fence of Markdown, and more of the same text behind it.
+fn refuse_end(lines: &Lines<'_>) -> Result<(), SkillError> {
+    let mut rest = lines.clone();
+    while rest.peek().is_some() && !rest.at_mark() {
+        rest.next();
+    }
+    if rest.peek().is_some() && rest.number() > lines.number() {
+        let what = "a line without a blank, `+` or `-` before it, and more of the patch behind it";
+        return Err(malformed(lines.number(), what));
+    }
+    Ok(())
 }

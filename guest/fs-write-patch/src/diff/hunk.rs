@@ -19,6 +19,8 @@ pub(crate) struct Hunk<'a> {
     pub(crate) lines: Vec<Line<'a>>,
     /// One of its sides ends without a newline, so it stands at the end of the file.
     pub(crate) ends_file: bool,
+    /// Lines above it that its header names in place of numbers, from the top of the file down.
+    pub(crate) anchors: Vec<&'a str>,
     /// What was read otherwise than it is written.
     pub(crate) note: Option<String>,
 }
@@ -99,6 +101,7 @@ fn read<'a>(lines: &mut Lines<'a>, creates: bool) -> Result<Hunk<'a>, SkillError
     }
     let Some((start, stated)) = ranges(header) else {
         let mut hunk = without_header(lines, line, creates)?;
+        hunk.anchors.extend(anchor(header));
         hunk.note = Some(format!(
             "the hunk at line {line} of the diff has no line numbers: its place was found by its lines"
         ));
@@ -106,7 +109,7 @@ fn read<'a>(lines: &mut Lines<'a>, creates: bool) -> Result<Hunk<'a>, SkillError
     };
     let body = match counted(lines, stated) {
         Some(body) => {
-            refuse_rest(lines)?;
+            refuse_rest(lines, true)?;
             body
         }
         None => uncounted(lines)?,
@@ -143,6 +146,12 @@ pub(super) fn without_header<'a>(
     creates: bool,
 ) -> Result<Hunk<'a>, SkillError> {
     checked(line, uncounted(lines)?, creates)
+}
+
+/// What a header names in place of numbers.
+pub(super) fn anchor(header: &str) -> Option<&str> {
+    let text = header.trim_start_matches('@').trim_end_matches('@').trim();
+    (!text.is_empty()).then_some(text)
 }
 
 /// Takes the lines that the counts cover; none if others are there.
@@ -185,30 +194,45 @@ fn uncounted<'a>(lines: &mut Lines<'a>) -> Result<Vec<Line<'a>>, SkillError> {
         }
     }
     body.truncate(end);
+    refuse_rest(lines, false)?;
     Ok(body)
 }
 
-/// Refuses changes behind an empty line that the counts leave out: they may belong to the hunk.
-fn refuse_rest(lines: &Lines<'_>) -> Result<(), SkillError> {
+/// Refuses changes that stand behind the lines taken and outside a section: they may belong to the hunk.
+///
+/// Where the counts end a hunk, only those count that follow empty lines, lines that lost their mark to a TAB, or one
+/// line of text. Where its lines end it, all do up to the next section, but for the lists of a longer text.
+fn refuse_rest(lines: &Lines<'_>, counted: bool) -> Result<(), SkillError> {
     let mut rest = lines.clone();
-    while rest
-        .peek()
-        .is_some_and(|line| line.is_empty() || line.starts_with(' '))
+    let mut text = 0_usize;
+    while let Some(line) = rest.peek()
+        && !(rest.at("@@") || rest.at("diff --git ") || rest.at_mark() || rest.at_names())
     {
+        let behind = rest.number() > lines.number() && !rest.at_signature();
+        if behind
+            && is_change(line)
+            && (text < 2 || !(line.starts_with("- ") || line.starts_with("+ ")))
+        {
+            let what = "this line looks like one of the hunk before it, which ends above by its counts or its lines";
+            return Err(malformed(rest.number(), what));
+        }
+        if line == "~" && text == 0 {
+            return Err(malformed(rest.number(), "a word diff cannot be applied"));
+        }
+        text = text.saturating_add(usize::from(
+            !line.is_empty() && !line.starts_with([' ', '\t']),
+        ));
+        if counted && (text > 1 || text == 1 && line.is_empty()) {
+            break;
+        }
         rest.next();
     }
-    let change = rest.peek().is_some_and(|line| {
-        line.starts_with(['+', '-']) && !line.starts_with("---") && !line.starts_with("+++")
-    });
-    if change && rest.number() > lines.number() && !rest.at_signature() {
-        let what =
-            "this line looks like one of the hunk before it, whose header counts fewer lines";
-        return Err(malformed(rest.number(), what));
-    }
-    if rest.peek() == Some("~") {
-        return Err(malformed(rest.number(), "a word diff cannot be applied"));
-    }
     Ok(())
+}
+
+/// Whether a line is one that a hunk adds or removes, and no rule or name.
+fn is_change(line: &str) -> bool {
+    line.starts_with(['+', '-']) && !line.starts_with("---") && !line.starts_with("+++")
 }
 
 /// A hunk of these lines; refuses lines behind the end of their side, and a hunk without changes.
@@ -232,6 +256,7 @@ fn checked(line: usize, mut body: Vec<Line<'_>>, creates: bool) -> Result<Hunk<'
             position: None,
             lines: body,
             ends_file: old || new,
+            anchors: Vec::new(),
             note: None,
         });
     }
@@ -258,7 +283,7 @@ fn next_line<'a>(lines: &mut Lines<'a>) -> Option<Line<'a>> {
     let number = lines.number();
     lines.next();
     // `\ No newline at end of file`, in whatever language.
-    let ended = !lines.at("\\");
+    let ended = !lines.at("\\ ");
     if !ended {
         lines.next();
     }

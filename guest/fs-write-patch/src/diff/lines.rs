@@ -13,14 +13,13 @@ pub(super) struct Lines<'a> {
 }
 
 /// What a line that follows the last hunk of a section begins with.
-const BOUNDARIES: [&str; 11] = [
+const BOUNDARIES: [&str; 10] = [
     "@@",
     "diff ",
     "Index: ",
     "Only in ",
     "Binary files ",
     "From ",
-    "*** ",
     "===",
     "___",
     "```",
@@ -66,12 +65,26 @@ impl<'a> Lines<'a> {
             && !self.after().rest.starts_with([' ', '+', '-', '@'])
     }
 
+    /// Whether the next line is one of those that divide a `*** Begin Patch` text.
+    pub(super) fn at_mark(&self) -> bool {
+        self.at("*** Begin Patch") || self.at("*** End ") || self.at_order()
+    }
+
+    /// Whether the next line is one of those that say what becomes of a file, as in `*** Add File: `, known or not.
+    pub(super) fn at_order(&self) -> bool {
+        let text = self.peek().and_then(|line| line.strip_prefix("*** "));
+        text.is_some_and(|text| {
+            text.starts_with("Move to:") || text.to_ascii_lowercase().contains(" file:")
+        })
+    }
+
     /// Whether the next line cannot belong to a hunk whose counts are no help: the end of the text, the beginning of
     /// something else, or the signature of git with its version.
     pub(super) fn at_boundary(&self) -> bool {
         let version = |lines: Self| lines.rest.starts_with(|first: char| first.is_ascii_digit());
         self.rest.is_empty()
             || BOUNDARIES.iter().any(|start| self.at(start))
+            || self.at_mark()
             || (self.at_names() && self.after().after().at("@@"))
             || (self.at_signature() && version(self.after()))
     }

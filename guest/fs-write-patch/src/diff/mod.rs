@@ -131,6 +131,10 @@ fn next_section<'a>(lines: &mut Lines<'a>) -> Result<Option<Section<'a>>, SkillE
             lines.next();
             return Ok(Some(section));
         }
+        if lines.at_order() {
+            let what = "none of `*** Add File: `, `*** Update File: ` and `*** Delete File: `";
+            return Err(malformed(lines.number(), what));
+        }
         let refused = [
             (
                 "diff --cc ",

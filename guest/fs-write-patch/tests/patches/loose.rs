@@ -128,9 +128,6 @@ fn white_space_that_the_diff_lost_stays_in_the_file() {
     }
     let added = loose("a\nb", &format!("{HEAD}@@ -1,2 +1,3 @@\n a\n b\n+c\n"));
     assert_eq!(added.0, "a\nb\nc");
-    // An exact place goes before one that matches loosely.
-    let (text, notes) = loose("x \nx\n", &format!("{HEAD}@@ -1 +1 @@\n-x\n+y\n"));
-    assert_eq!((&*text, notes.len()), ("x \ny\n", 0));
     // Two places that match loosely, and a change of what may have been lost.
     for (old, lines, reason) in [
         ("z\nx \nx \n", "-x\n+y\n", "ambiguous"),
@@ -326,4 +323,192 @@ fn a_begin_patch_text_is_read() {
         error(&mut Host::default(), unmarked, json!({})).0,
         "malformed"
     );
+}
+
+#[test]
+fn an_exact_place_is_not_taken_where_white_space_tells_it_from_another() {
+    let twice = "one {\n  go\n}\n\ntwo {\n  go\n}";
+    for (old, hunk) in [
+        // The place it says lacks the last newline, has other line ends or a blank more.
+        (twice, "@@ -6,2 +6,2 @@\n-  go\n+  stop\n }\n"),
+        ("k\r\nk\n", "@@ -1 +1 @@\n-k\n+K\n"),
+        ("k \nm\nk\n", "@@ -1 +1 @@\n-k\n+K\n"),
+        // It says another place than both, or none.
+        ("k \nm\nk\n", "@@ -2 +2 @@\n-k\n+K\n"),
+        ("k \nm\nk\n", "@@ @@\n-k\n+K\n"),
+    ] {
+        let mut host = Host::new(&[("f", old)]);
+        let answer = patch(&mut host, &format!("{HEAD}{hunk}"));
+        assert_eq!(rejects(&answer), [reject("f", 1, "ambiguous")], "{answer}");
+        assert_eq!(host.text("f"), Some(old));
+    }
+    // At the line it says there is no doubt, nor with a CR in the hunk.
+    for (old, hunk, new) in [
+        ("k \nm\nk\n", "@@ -3 +3 @@\n-k\n+K\n", "k \nm\nK\n"),
+        ("k\nm\nk\r\n", "@@ -9 +9 @@\n-k\r\n+K\r\n", "k\nm\nK\r\n"),
+    ] {
+        let (text, notes) = loose(old, &format!("{HEAD}{hunk}"));
+        assert_eq!((&*text, notes.len()), (new, 0));
+    }
+}
+
+#[test]
+fn changes_behind_a_line_that_lost_its_mark_are_not_left_out() {
+    let shell = "# T\nold\n```\nmake\n```\nlast\n";
+    let envelope = "*** Begin Patch\n*** Update File: f\n@@\n";
+    for (body, line) in [
+        ("# T\n-old\n+new\n```\n-make\n+make all\n", 7),
+        ("# T\n-old\n+new\n```\n\n-make\n+make all\n", 8),
+        ("# T\n-old\n+new\n```\n make\n```\n-last\n", 9),
+        ("# T\n-old\n+new\n===\n-make\n", 7),
+        ("# T\n-old\n+new\n```\nmake\n```\n-last\n+end\n", 9),
+        ("# T\n-old\n+new\nFrom here on\n-make\n", 7),
+    ] {
+        for header in ["@@ -1,9 +1,9 @@", "@@ ... @@"] {
+            let diff = format!("{HEAD}{header}\n {body}");
+            let mut host = Host::new(&[("f", shell)]);
+            let found = error(&mut host, &diff, json!({}));
+            assert_eq!(
+                found,
+                ("malformed".into(), json!({ "line": line + 1 })),
+                "{diff}"
+            );
+        }
+        for end in ["", "*** End Patch\n"] {
+            let diff = format!("{envelope} {body}{end}");
+            let code = error(&mut Host::new(&[("f", shell)]), &diff, json!({})).0;
+            assert_eq!(code, "malformed", "{diff}");
+        }
+    }
+    // The counts are of the lines before it.
+    for (body, line) in [
+        ("-a\n+A\n b\n\tc\n-d\n+D\n", 8),
+        ("-a\n+A\n b\nc\n-d\n+D\n", 8),
+        ("-a\n+A\n b\n```\n-d\n+D\n", 8),
+    ] {
+        let diff = format!("{HEAD}@@ -1,2 +1,2 @@\n{body}");
+        let found = error(&mut Host::new(&[("f", "a\nb\nc\nd\n")]), &diff, json!({}));
+        assert_eq!(
+            found,
+            ("malformed".into(), json!({ "line": line })),
+            "{diff}"
+        );
+    }
+    // What people write about a patch.
+    for end in [
+        "```\n\n- changes b\n- and no more\n",
+        "```\nThis changes:\n- b\n+ nothing\n",
+        "\nThis changes b.\n\n- it was small\n",
+    ] {
+        assert_eq!(
+            loose(ABC, &format!("{EDIT_F}{end}")).0,
+            "a\nB\nc\n",
+            "{end}"
+        );
+    }
+    let wrong = EDIT_F.replace("1,3 +1,3", "1,7 +1,7");
+    let end = "```\nThis changes:\n- b\n+ nothing\n";
+    assert_eq!(loose(ABC, &format!("{wrong}{end}")).0, "a\nB\nc\n");
+}
+
+#[test]
+fn a_begin_patch_text_ends_where_it_says() {
+    let mut host = Host::new(&[("f", ABC)]);
+    let edit = "*** Update File: f\n@@\n-b\n+B\n";
+    for diff in [
+        // A line of the new file that lost its `+`.
+        "*** Begin Patch\n*** Add File: n\n+# T\n```\nmake\n```\n*** End Patch\n".to_owned(),
+        format!("*** Begin Patch\n*** Add File: n\n+x\n~~~\n{edit}"),
+        // Marks that do not exist.
+        format!("*** Begin Patch\n*** Create File: n\n+x\n{edit}*** End Patch\n"),
+        format!("*** Begin Patch\n{edit}*** Rename File: f\n*** End Patch\n"),
+        format!("*** Begin Patch\n*** Add File:n\n+x\n{edit}*** End Patch\n"),
+        format!("{edit}*** Move to: n\n*** End Patch\n"),
+    ] {
+        assert_eq!(error(&mut host, &diff, json!({})).0, "malformed", "{diff}");
+        assert!(host.applied.is_empty());
+    }
+    let fenced = format!("```\n{edit}```\n");
+    assert_eq!(files(&patch(&mut host, &fenced)), [("f", "modified", 1)]);
+}
+
+#[test]
+fn a_hunk_stands_below_the_lines_that_it_names() {
+    let old =
+        "class A:\n  def get(self):\n    return 1\nclass B:\n  def get(self):\n    return  1\n";
+    let hunk = "-    return 1\n+    return 2\n";
+    for (anchors, applied) in [
+        ("@@ class A:\n", true),
+        ("@@ def get(self):\n", true),
+        ("@@ class C:\n", true),
+        ("@@ class B:\n", false),
+        ("@@ class B:\n@@   def get(self):\n", false),
+        ("@@ class B: @@\n", false),
+    ] {
+        let diff = format!("*** Begin Patch\n*** Update File: f\n{anchors}{hunk}*** End Patch\n");
+        let plain = format!("{HEAD}{}\n{hunk}", anchors.trim_end());
+        for diff in [diff, plain] {
+            if diff.starts_with("---") && anchors.matches('\n').count() > 1 {
+                continue;
+            }
+            let mut host = Host::new(&[("f", old)]);
+            let answer = patch(&mut host, &diff);
+            assert_eq!(answer["applied"], applied, "{diff} {answer}");
+            if !applied {
+                assert_eq!(rejects(&answer), [reject("f", 1, "context_mismatch")]);
+            }
+        }
+    }
+    // The line may be one of its own.
+    let diff = format!(
+        "{HEAD}@@ class B: @@\n class B:\n   def get(self):\n-    return  1\n+    return 2\n"
+    );
+    assert!(loose(old, &diff).0.ends_with("    return 2\n"));
+}
+
+#[test]
+fn a_line_that_begins_with_a_backslash_is_no_end_of_file() {
+    let tex = "old\n\\end{document}\n";
+    for body in [
+        "@@ -1,2 +1,2 @@\n-old\n+new\n\\end{document}\n",
+        "@@ -1 +1 @@\n-old\n\\ No newline at end of file\n+new\n\\end{document}\n",
+    ] {
+        let mut host = Host::new(&[("f", tex)]);
+        let code = error(&mut host, &format!("{HEAD}{body}"), json!({})).0;
+        assert_eq!(code, "malformed", "{body}");
+    }
+    // The file goes on where the diff says that it ends.
+    let diff = format!("{HEAD}@@ -1 +1 @@\n-old\n\\ No newline at end of file\n+new\n");
+    let answer = patch(&mut Host::new(&[("f", tex)]), &diff);
+    let message = answer["rejects"][0]["message"].as_str().unwrap();
+    assert!(message.contains("does not end there"), "{message}");
+}
+
+#[test]
+fn names_of_one_patch_are_read_in_one_way() {
+    let edit = EDIT_F.replace("/f", "/m");
+    let create = "--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n";
+    for (there, diff) in [
+        ("b/m", format!("{edit}{create}")),
+        ("b/m", format!("{create}{edit}")),
+        ("m", format!("{}{create}", edit.replace("a/m", "b/m"))),
+    ] {
+        let mut host = Host::new(&[(there, ABC)]);
+        assert_eq!(error(&mut host, &diff, json!({})).0, "malformed", "{diff}");
+        let strip = i32::from(there == "m");
+        let answer = call(&mut host, &diff, json!({ "strip": strip })).unwrap();
+        assert_eq!(files(&answer).len(), 2, "{answer}");
+    }
+}
+
+#[test]
+fn backslashes_are_noted_wherever_they_stand() {
+    let mut host = Host::new(&[("b/m", ABC), ("f", ABC)]);
+    let edit = EDIT_F.replace("a/f", "a\\m").replace("b/f", "b\\m");
+    let answer = patch(&mut host, &edit);
+    assert_eq!(files(&answer)[0].0, "b/m");
+    assert_eq!(notes(&answer).len(), 2, "{answer}");
+    let answer = patch(&mut host, "*** Update File: f\n*** Move to: src\\f\n");
+    assert_eq!(files(&answer), [("src/f", "renamed", 0)]);
+    assert!(notes(&answer)[0].contains("backslashes"), "{answer}");
 }

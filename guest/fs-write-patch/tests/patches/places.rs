@@ -491,3 +491,37 @@ fn bytes_that_are_no_text_stay() {
     };
     assert_eq!(bytes, b"\xff\xfe\x00\r\nx\nb\r\xe4\n\x80");
 }
+
+/// GNU patch moves a hunk as the one before it, git does not: where both places fit, neither is meant for sure.
+#[test]
+fn the_hunk_before_does_not_decide_between_two_places() {
+    let text = |old: &str| old.replace(' ', "\n") + "\n";
+    let diff = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+A\n@@ -5 +5 @@\n-x\n+y\n";
+    for (old, new) in [
+        ("p p a q x q x", None),
+        ("p p a q q q x", Some("p p A q q q y")),
+        ("a q q q x q x", Some("A q q q y q x")),
+    ] {
+        let mut host = Host::new(&[("f", &text(old))]);
+        let answer = patch(&mut host, diff);
+        match new {
+            Some(new) => assert_eq!(host.text("f"), Some(&*text(new)), "{answer}"),
+            None => assert_eq!(rejects(&answer), [reject("f", 2, "ambiguous")]),
+        }
+    }
+}
+
+#[test]
+fn context_that_fuzz_leaves_out_is_noted() {
+    let diff = "--- a/f\n+++ b/f\n@@ -9,3 +9,3 @@\n 1\n-x\n+y\n 2\n";
+    for (old, noted) in [("1\nx\n2\n", false), ("1\nx\n3\n", true)] {
+        let mut host = Host::new(&[("f", old)]);
+        let answer = call(&mut host, diff, json!({"fuzz": 1})).unwrap();
+        assert_eq!(answer["applied"], true);
+        assert_eq!(
+            answer["notes"].to_string().contains("fuzz"),
+            noted,
+            "{answer}"
+        );
+    }
+}
