@@ -44,7 +44,7 @@ pub struct HydrateRequest {
     pub depth: u8,
     /// Add the SHA-256 digest of every resource.
     pub checksums: bool,
-    /// Repair unquoted `: ` in `name` and `description` (Y-13).
+    /// Read `name` and `description` of dependencies whose front matter cannot be parsed.
     pub lenient: bool,
     /// Development only: allow `http://` to loopback (N-09).
     pub allow_http_loopback: bool,

@@ -61,7 +61,7 @@ pub(super) const ALL: [BuiltIn; 10] = [
                         "description": "json: the payload; link and v2: the document with its declarations hydrated" },
                     "depth": depth(),
                     "checksums": { "type": "boolean", "default": false, "description": "add SHA-256 digests of what was read" },
-                    "lenient": { "type": "boolean", "default": false, "description": "read unquoted colons in names and descriptions" },
+                    "lenient": { "type": "boolean", "default": false, "description": "read names and descriptions of dependencies whose front matter cannot be parsed" },
                 }),
                 &["uri"],
             )
