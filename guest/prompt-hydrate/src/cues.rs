@@ -266,7 +266,9 @@ fn asks(sentence: &[Token], start: usize) -> bool {
     second
         || first.is_some_and(|token| {
             token.among(QUESTION_WORDS)
-                || (token.among(AUXILIARIES) && sentence.len() > start + 1)
+                || (token.among(AUXILIARIES)
+                    && sentence.len() > start + 1
+                    && !acts_on_it(sentence, start))
                 || token.among(TELLING)
         })
         || (!opened
@@ -284,21 +286,27 @@ fn order_of_change(sentence: &[Token], question: bool) -> Option<usize> {
         let linked = clause
             .first()
             .is_some_and(|token| token.among("also and but please then"));
-        if (number == 0 || !question || linked)
-            && at < start + clause.len()
-            && orders_change(sentence, at)
-        {
+        let begins = number == 0 || !question || linked;
+        let end = start + clause.len();
+        let acts = (!question || number > 0 && !puts_into_question(sentence, at))
+            && acts_on_it(sentence, at);
+        if at < end && (begins && orders_change(sentence, at) || acts) {
             return Some(at);
         }
-        start += clause.len();
+        let polite = [start, at]
+            .into_iter()
+            .find_map(|at| skip_polite_request(sentence, at));
+        if begins && let Some(at) = polite.filter(|at| *at < end) {
+            return Some(at);
+        }
+        start = end;
     }
-    // "… and fix the backoff": behind "and" only where a thing follows, and not within a question.
-    let asked = |at: usize| {
-        sentence
-            .iter()
-            .take(at)
-            .any(|token| token.among(QUESTION_WORDS) || token.among(AUXILIARIES))
-    };
+    // "… and fix the backoff": behind "and" only where a thing follows, and not as a part of what is asked.
+    let first = skip_openers(sentence, 0);
+    let opens_question = sentence
+        .get(first)
+        .is_some_and(|token| token.among(QUESTION_WORDS) || token.among(AUXILIARIES));
+    let asked = |at: usize| opens_question || puts_into_question(sentence, at);
     sentence.windows(3).enumerate().find_map(|(at, three)| {
         let [link, verb, object] = three else {
             return None;
@@ -309,10 +317,74 @@ fn order_of_change(sentence: &[Token], question: bool) -> Option<usize> {
                 && sentence
                     .get(at - 1)
                     .is_some_and(|token| token.among("after"));
-        let linked = link.among("and")
-            && (object.among(DETERMINERS) || object.kind != Kind::Word)
-            && !asked(at);
-        ((then || linked) && verb.among(CHANGES)).then_some(at + 1)
+        let and = link.among("and")
+            || link.among("also just maybe")
+                && at > 0
+                && sentence.get(at - 1).is_some_and(|token| token.among("and"));
+        let linked = and && (object.among(DETERMINERS) || object.kind != Kind::Word) && !asked(at);
+        let changes = verb.among(CHANGES) || acts_on_it(sentence, at + 1);
+        ((then || linked) && changes).then_some(at + 1)
+    })
+}
+
+/// Whether a verb at this place may belong to what is asked before it: "how to stop it and remove it", "what happens
+/// when I stop it and remove it", but not "what it does and remove it".
+fn puts_into_question(sentence: &[Token], at: usize) -> bool {
+    let first = skip_openers(sentence, 0);
+    let before = sentence.get(first..at.max(first)).unwrap_or_default();
+    before.windows(2).any(|pair| {
+        let [word, next] = pair else { return false };
+        word.among(QUESTION_WORDS) && next.among("to happens")
+            || word.among("can could do does did may might must should will would")
+    })
+}
+
+/// Whether the words order something to be done to what was spoken of: "skip them", "take it out", but not "check it".
+fn acts_on_it(tokens: &[Token], at: usize) -> bool {
+    let Some([verb, object]) = tokens.get(at..at + 2) else {
+        return false;
+    };
+    let base = verb.word.ends_with("ss")
+        || !["s", "ed", "ing"]
+            .iter()
+            .any(|end| verb.word.ends_with(end));
+    let acts = verb.among(CHANGES)
+        || verb.among("do")
+        || base && verb.kind == Kind::Word && has_content(verb);
+    let spoken_of = if verb.among("do") {
+        "it them"
+    } else {
+        "it them these those"
+    };
+    acts && object.among(spoken_of)
+        && ![OTHER_ORDERS, TELLING, LINKS]
+            .iter()
+            .any(|list| verb.among(list))
+}
+
+/// The place of a verb of change behind a polite request: "any chance you could …", "would it be fine to …".
+fn skip_polite_request(tokens: &[Token], from: usize) -> Option<usize> {
+    let rest = tokens.get(from..)?;
+    let length = rest.iter().take_while(|token| token.among(POLITE)).count();
+    let (request, verb) = (rest.get(..length)?, rest.get(length)?);
+    let said = words(request);
+    phrase(&said, ASKS_TO_ACT)?;
+    let ends = |list: &str| {
+        list.split('|')
+            .any(|end| said.ends_with(&format!(" {end} ")))
+    };
+    let ordered = ends("to|could|can|would|might|if you|about you|why not|do not you")
+        && orders_change(tokens, from + length);
+    let bent = ends("if you|if we|of|about|consider|say to") && is_form_of_change(&verb.word);
+    (ordered || bent).then_some(from + length)
+}
+
+/// Whether a word is a verb of change with "ing" or "ed".
+fn is_form_of_change(word: &str) -> bool {
+    let stem = word.strip_suffix("ing").or_else(|| word.strip_suffix("ed"));
+    stem.is_some_and(|stem| {
+        let single = stem.get(..stem.len().saturating_sub(1)).unwrap_or_default();
+        listed(CHANGES, stem) || listed(CHANGES, single) || listed(CHANGES, &format!("{stem}e"))
     })
 }
 
@@ -323,9 +395,7 @@ fn orders_change(tokens: &[Token], at: usize) -> bool {
     };
     let mind = at > 0 && tokens.get(at - 1).is_some_and(|token| token.among("mind"));
     if mind && let Some(stem) = first.word.strip_suffix("ing") {
-        return listed(CHANGES, stem)
-            || listed(CHANGES, &format!("{stem}e"))
-            || first.word.len() < 8;
+        return is_form_of_change(&first.word) || stem.len() < 5;
     }
     let rest = words(
         tokens
@@ -452,7 +522,17 @@ const OPENERS: &str = "please|pls|plz|kindly|hey|hi|hello|ok|okay|so|well|alrigh
     do you mind|mind|i need you to|i want you to|id like you to|i would like you to|we need you to|we need to|i need to|i want to|\
     we want to|id like to|i would like to|we should|you should|we have to|we must|you must|lets|let us|go ahead and|go and|\
     try to|start by|be sure to|help me|help us|todo|your task|next task|the task|and also|time to|can u|could u|would u|gotta|need to|\
-    want to|if so|if not|if yes|in that case|yes|yeah|no|nice|great|thanks|sorry|fyi|ugh|hm|hmm|oh";
+    want to|anyway|anyhow|either way|regardless|possibly|can someone|could someone|can somebody|could somebody|if so|if not|if yes|in that case|yes|yeah|no|nice|great|thanks|sorry|fyi|ugh|hm|hmm|oh";
+
+/// Words of polite requests, before the verb.
+const POLITE: &str = "able about alright any anyway are ask asked be bit can chance consider could do fine for get good happy hoping how i if is it kind \
+    might much not of ok okay possible possibly please say there that think to too trouble was way we were what why willing wondering \
+    would you";
+/// Phrases of which a polite request has one.
+const ASKS_TO_ACT: &str = "you|chance|would it be|it would be|how about|what about|why not";
+
+/// Words before "it" that are no verbs and not without content.
+const LINKS: &str = "after although because before hope since though unless whether without";
 
 /// Verbs of making, changing or taking away, in the form of an order.
 const CHANGES: &str = "add adjust align allow amend anonymize append apply archive automate backfill backport batch bring build bump \

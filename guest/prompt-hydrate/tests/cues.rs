@@ -142,6 +142,115 @@ fn a_verb_of_change_inside_a_question_is_no_change() {
 }
 
 #[test]
+fn a_change_behind_a_question_or_asked_politely_is_never_answered_as_a_question() {
+    for prompt in [
+        "can you tell me what foo does and rename it",
+        "explain how auth works and refactor it",
+        "tell me what this does and clean it up",
+        "is there any chance you could swap the two columns?",
+        "would it be OK to bump the version?",
+        "which tests are flaky? skip them",
+        "what would it take to support IPv6? do it please",
+        "who wrote this? anyway rename it to util.rs",
+        "is the api key in the repo? take it out",
+        "could you describe what the cron entry is for and disable it",
+        "show me where the banner is rendered and hide it",
+        "say what the shim is good for, and then drop it",
+        "summarize what the migration does and split it in two",
+        "list the flags nobody reads and delete them",
+        "outline how the cache works and shrink it to 10 MB",
+        "any chance you can make the sidebar narrower?",
+        "any chance of renaming the package to lowercase?",
+        "would it be fine to merge the two config files?",
+        "would it be alright if you moved the tests next to the code?",
+        "would it be too much trouble to sort the imports?",
+        "do you think you could convert these callbacks to async?",
+        "are you able to remove the unused feature flags?",
+        "is it possible for you to pin the compiler version?",
+        "I was wondering if you could add a dark theme",
+        "could I ask you to shorten the error texts?",
+        "might you be willing to translate the labels to German?",
+        "what would it take to drop the lodash dependency? do it",
+        "why is this fixture still here? throw it away",
+        "are these snapshots stale? regenerate them",
+        "how old is the vendored zlib? either way upgrade it",
+        "does anything call legacy_sum? wipe it from the module",
+        "what is this comment about, remove it",
+        "which of the jobs are obsolete? turn them off",
+        "where does the warning come from? mute it",
+        "why do we log the token? comment it out",
+        "can you walk me through the parser and rewrite the slow part",
+        "can you see what the hook does and port it to python",
+        "explain the config loader and also rename it to settings",
+        "would you consider moving to pnpm?",
+        "what would you say to renaming the module?",
+        "would you be able to rename the topic?",
+        "could you possibly reorder the columns?",
+        "is there any way you could speed up the import?",
+        "it would be great if you could split this file",
+        "can someone fix the broken link in the footer",
+        "why don't you move the helper into utils?",
+        "how about dropping the second cache?",
+        "how does login work, and can you make it faster?",
+    ] {
+        let route = route_of(prompt);
+        assert!(route.cues.has(Cue::Change), "{prompt}");
+        assert_ne!(route.workflow, "simple-question", "{prompt}");
+    }
+}
+
+#[test]
+fn a_question_in_similar_words_stays_a_question() {
+    for prompt in [
+        "can you tell me how to rename a branch?",
+        "what does it take to build this?",
+        "is it ok that the tests are skipped?",
+        "can you explain how to stop the daemon and remove it?",
+        "tell me what happens when I remove the lock and restart it",
+        "tell me how I can export a table and import it elsewhere",
+        "explain what the sweep does and whether it deletes drafts",
+        "explain what this module does and how it is tested",
+        "describe how the writer opens a file and locks it",
+        "list the flags and tell me which of them are read",
+        "show me what the cache holds and check it against the docs",
+        "is it possible to rename a branch on the server?",
+        "is there a way to rotate the logs?",
+        "is there any chance that the upload fails silently?",
+        "are you sure that the sweep deletes drafts?",
+        "do you think the parser is fast enough?",
+        "do you know who added the retry?",
+        "would it be faster with a larger buffer?",
+        "would you say that the lock is needed?",
+        "what would it take to support IPv6?",
+        "what would it cost to host this?",
+        "is it safe to delete the target folder?",
+        "can I remove a tag after a release?",
+        "could the cache have dropped the row?",
+        "how do I open the archive and extract it?",
+        "which tests are flaky? are they skipped in CI?",
+        "who wrote this? is it still used?",
+        "do these tests pass?",
+        "do those need a lock?",
+        "what about the retry, is it tested?",
+        "how about memory, does it grow?",
+        "why not a queue?",
+        "what about format support?",
+        "does it also delete drafts?",
+        "how can you tell that the row is stale?",
+        "where can you set the port?",
+        "do you have to rebuild after an update?",
+        "if it fails, who is told?",
+    ] {
+        let cues = cues_of(prompt);
+        assert!(
+            cues.has(Cue::Interrogative) && !cues.has(Cue::Change),
+            "{prompt}: {:?}",
+            cues.words(Cue::Change)
+        );
+    }
+}
+
+#[test]
 fn pasted_and_quoted_text_is_not_read() {
     let pasted = "```\nplease delete the index and plan first\n```";
     assert_eq!(
