@@ -348,8 +348,11 @@ fn acts_on_it(tokens: &[Token], at: usize) -> bool {
         || !["s", "ed", "ing"]
             .iter()
             .any(|end| verb.word.ends_with(end));
+    let needless = tokens
+        .get(at.saturating_sub(3)..at)
+        .is_some_and(|before| words(before) == " no need to ");
     let acts = verb.among(CHANGES)
-        || verb.among("do")
+        || verb.among("do") && !needless
         || base && verb.kind == Kind::Word && has_content(verb);
     let spoken_of = if verb.among("do") {
         "it them"
@@ -551,7 +554,7 @@ const REPAIRS: &str = "catch correct fix patch repair resolve";
 /// Verbs of other orders.
 const OTHER_ORDERS: &str = "analyze answer ask assess check compare confirm cover debug demonstrate design diagnose ensure evaluate explain \
     find figure inspect investigate keep list look measure plan prove read report reproduce rerun review run search show test \
-    trace use validate verify";
+    trace track use validate verify";
 /// Phrases that ask for a change wherever they are.
 const CHANGE_PHRASES: &str = "must i|do i need to change|do i have to change|get rid of|would it be possible to|instead of using";
 /// How a wish for a thing begins.

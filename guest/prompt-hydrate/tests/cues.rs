@@ -234,6 +234,7 @@ fn a_question_in_similar_words_stays_a_question() {
         "what about the retry, is it tested?",
         "how about memory, does it grow?",
         "why not a queue?",
+        "can I move a tag, and how? no need to do it now",
         "what about format support?",
         "does it also delete drafts?",
         "how can you tell that the row is stale?",
