@@ -127,7 +127,7 @@ fn k_373_a_call_that_runs_while_its_operation_is_removed_finishes() {
 fn k_296_what_cannot_be_used_says_why() {
     let house = House::new();
     let loaded = house.load(&format!(
-        "name: one\noperations:\n- name: read\n  command: curl --insecure {API}\n- {{name: none, description: x}}\n"
+        "name: one\noperations:\n- name: read\n  command: curl --proxy http://p.example {API}\n- {{name: none, description: x}}\n"
     ));
     assert_eq!(loaded["pending-approvals"], 0);
     assert_denied(&house, json!({}), Code::CurlOptionRefused);

@@ -350,3 +350,23 @@ fn a_comment_within_a_body_ends_nothing() {
     let body = skill["operations"][0]["stages"][0]["body"].to_string();
     assert!(body.contains("pen"), "{body}");
 }
+
+#[test]
+fn a_sentence_about_an_address_leads_no_request_there() {
+    let command = "```bash\ncurl \"$API_BASE_URL/items\"\n```\n";
+    let text =
+        format!("{BASE}Never use API_BASE_URL with https://old.example as before.\n\n{command}");
+    assert_eq!(requests(&text), ["GET https://api.shop.example/v1/items"]);
+    let text = format!("| API_BASE_URL | where it is | https://b.example |\n\n{command}");
+    assert_eq!(requests(&text), ["GET https://b.example/items"]);
+    let text = format!("The old base URL https://old.example was shut down.\n\n{BASE}GET /items\n");
+    assert_eq!(requests(&text), ["GET https://api.shop.example/v1/items"]);
+}
+
+#[test]
+fn a_value_ends_no_string_of_a_body_that_is_nearly_json() {
+    let command = "curl https://api.shop.example/bulk --data-binary $'{\"index\":{}}\\n{\"text\":\"note {text}\"}\\n'";
+    let skill = document(&format!("```bash\n{command}\n```\n"));
+    let body = skill["operations"][0]["stages"][0]["body"].to_string();
+    assert!(!body.contains("\"enc\":\"none\""), "{body}");
+}

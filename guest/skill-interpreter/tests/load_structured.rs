@@ -322,6 +322,18 @@ fn k_72_assumed_auth() {
 }
 
 #[test]
+fn a_command_to_another_origin_than_the_base_gets_no_secret() {
+    let secrets = |url: &str| {
+        let text = format!(
+            "name: x\nbase_url: https://api.e.org/\nsecrets: [X_TOKEN]\noperations: {{a: {{command: 'curl {url}'}}}}\n"
+        );
+        operation(&skill(URL, &text), "a")["secrets"].clone()
+    };
+    assert_eq!(secrets("https://other.example/ip"), json!([]));
+    assert_eq!(secrets("https://api.e.org/x")[0]["name"], "X_TOKEN");
+}
+
+#[test]
 fn k_73_k_74_approval_and_domains() {
     let text = "name: x\napproval: {required: true, mode: Never, sensitive_domains: [a]}\ndomains: [API.e.org]\noperations: {a: {endpoint: 'https://api.e.org/x'}}\n";
     let skill = skill(URL, text);

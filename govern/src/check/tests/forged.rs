@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::*;
-use hydrant_plan::{Encoding, Fetches, HeaderOut, ProgramOut, Segment, Segments};
+use hydrant_plan::{
+    Body, Encoding, Fetches, HeaderOut, HttpStage, JsonNode, Pair, ProgramOut, Segment, Segments,
+};
 
 #[test]
 fn every_answer_is_judged() {
@@ -315,5 +317,40 @@ fn what_fetches_its_code_is_tier_3_and_a_script_is_named() {
         }
         let reason = "script".to_owned();
         assert!(fetching("setup", "").reasons.contains(&reason));
+    }
+}
+
+#[test]
+fn a_value_that_is_encoded_for_another_place_cannot_be_used() {
+    let raw = || {
+        Segments(vec![Segment::Input {
+            input: "x".to_owned(),
+            enc: Encoding::None,
+            style: None,
+        }])
+    };
+    let alterations: [fn(&mut HttpStage, Segments); 4] = [
+        |stage, raw| stage.url.0.extend(raw.0),
+        |stage, raw| {
+            stage.query.push(Pair {
+                name: Segments::literal("q"),
+                value: Some(raw),
+            });
+        },
+        |stage, raw| stage.body = Some(Body::Json(JsonNode::Array(vec![JsonNode::Text(raw)]))),
+        |stage, raw| {
+            stage.body = Some(Body::Form(vec![Pair {
+                name: raw,
+                value: None,
+            }]));
+        },
+    ];
+    for alter in alterations {
+        let operation = altered(MOLTBOOK, "create_notebook", |operation| {
+            let stage = request(operation);
+            stage.url = Segments::literal("https://api.moltbook.com/v1/");
+            alter(stage, raw());
+        });
+        assert_eq!(refused(&operation), Some(Code::InvalidPlan));
     }
 }

@@ -9,7 +9,7 @@ use super::resolve::{Assembly, Position, as_it_is};
 use super::secrets;
 use crate::context::AssumedAuth;
 use crate::draft::{
-    AuthDraft, HeaderDraft, HeaderValue, HttpDraft, Part, Spelling, Template, Variable,
+    AuthDraft, HeaderDraft, HeaderValue, HttpDraft, Part, Spelling, Template, Variable, WrittenAs,
 };
 use crate::failure::{Code, Failure};
 use crate::model::{AuthOut, Basic, Encoding, HeaderOut, Pair, SecretKind, Segment, Segments};
@@ -99,8 +99,11 @@ impl Assembly<'_> {
         for auth in &draft.auth {
             self.declared_auth(auth, &mut heading)?;
         }
+        // A command to another origin than that of the base sends what it says, as the real one would.
+        let is_command = matches!(draft.written_as, WrittenAs::Curl | WrittenAs::Wget);
         if draft.auth.is_empty()
             && self.auth.is_none()
+            && !(is_command && self.is_elsewhere())
             && !heading
                 .headers
                 .iter()
@@ -380,10 +383,9 @@ impl Assembly<'_> {
         });
     }
 
-    /// Sends the only secret of a skill as a bearer token where no auth is given. A request to another origin than that of the
-    /// base gets none.
+    /// Sends the only secret of a skill as a bearer token where no auth is given.
     fn assumed_auth(&mut self, heading: &mut Heading) {
-        if self.context.assumed_auth == AssumedAuth::Never || self.is_elsewhere() {
+        if self.context.assumed_auth == AssumedAuth::Never {
             return;
         }
         match self.context.secrets.as_slice() {

@@ -132,7 +132,6 @@ fn complete(operation: &mut Operation, load: Load<'_>) -> Result<BTreeSet<String
         let Stage::Http(stage) = stage else {
             continue;
         };
-        encodings::check(stage)?;
         let of_stage = match hosts::of(stage) {
             Some(hosts) => hosts,
             None if load.is_command => BTreeSet::new(),
@@ -150,6 +149,7 @@ fn complete(operation: &mut Operation, load: Load<'_>) -> Result<BTreeSet<String
                 "a request whose URL the caller gives cannot carry a secret",
             ));
         }
+        encodings::check(stage)?;
         for name in uses::of_http(stage).secrets {
             sent.entry(name)
                 .or_default()
