@@ -359,7 +359,9 @@ fn a_sentence_about_an_address_leads_no_request_there() {
     assert_eq!(requests(&text), ["GET https://api.shop.example/v1/items"]);
     let text = format!("| API_BASE_URL | where it is | https://b.example |\n\n{command}");
     assert_eq!(requests(&text), ["GET https://b.example/items"]);
-    let text = format!("The old base URL https://old.example was shut down.\n\n{BASE}GET /items\n");
+    let text = format!(
+        "Whoever asks at the base URL https://old.example is told so.\n\n{BASE}```http\nGET /items\n```\n"
+    );
     assert_eq!(requests(&text), ["GET https://api.shop.example/v1/items"]);
 }
 

@@ -19,10 +19,14 @@ fn of_object(schema: &Value) -> Option<JsonObject> {
     Some(schema)
 }
 
-/// The schema of a tool's arguments, in which every member has one type.
+/// The schema of a tool's arguments, in which every member has one type. How long a text may be, the skill says when one is
+/// too long.
 pub(super) fn of_arguments(schema: &Value) -> Option<JsonObject> {
     let mut schema = of_object(schema)?;
-    each_below(&mut schema, &mut simplify);
+    each_below(&mut schema, &mut |schema| {
+        simplify(schema);
+        schema.shift_remove("maxLength");
+    });
     Some(schema)
 }
 
@@ -34,6 +38,7 @@ pub(super) fn of_answer(schema: &Value) -> Option<JsonObject> {
     each_below(&mut schema, &mut |schema| {
         spell_out(schema);
         leave_out_bounds(schema);
+        schema.shift_remove("required");
     });
     Some(schema)
 }
