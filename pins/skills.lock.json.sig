@@ -2,11 +2,11 @@
   {
     "signer": "hydrant.build",
     "algorithm": "ed25519",
-    "signature": "jkQ65bev+4FWZdKvK2vGobB3cTXYRWyTKOzcj4bi4cmckW/FJa4TcnsVF+4fP26kPc7jJF1hIWbMwoqpg/XTBw=="
+    "signature": "jn3PapN9y//JmyJFIhfCGjSaVp4EFRDF4jrQS5ySYz2rZtUcPcsmjGPTr0IMJ1Z6YEjqHonmTniU4wsrGolDCQ=="
   },
   {
     "signer": "hydrant.release",
     "algorithm": "ed25519",
-    "signature": "41IGc+ioU7fsJnpwmGIdU/jCtuaWYnKswNQCQ9p8PPM4YV8D9B9oC3jddRhuiHlm4M43qf5VCcj16v3Ioo7lDw=="
+    "signature": "8a3dwOFYv18S544MBTc3VzJljt8T4cfnQCQB9EW6HomsJXyOanXOkISLRSB1Olw9LcSjs2NISJv0m81WN08ZDg=="
   }
 ]
