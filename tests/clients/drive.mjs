@@ -75,7 +75,7 @@ const { client, call, wire } = await sdk();
 await client.connect(wire);
 try {
   const { tools } = await client.listTools();
-  check(tools.length >= 20, `tools: ${tools.length}`);
+  check(tools.length >= 15, `tools: ${tools.length}`);
   for (const tool of tools) {
     check(tool.description && tool.description !== tool.title, `${tool.name}: ${tool.description}`);
     plain(tool.inputSchema, tool.name);

@@ -27,7 +27,7 @@ sys.exit(0 if eval(sys.argv[2]) else f"inspector: {sys.argv[3]}: {sys.argv[1][:2
 
 # all TARGET… - everything, of one server.
 all() {
-  asked tools 'len(a["tools"]) >= 20 and all("." not in t["name"] and t["description"] != t["title"] for t in a["tools"])' "$@" \
+  asked tools 'len(a["tools"]) >= 15 and all("." not in t["name"] and t["description"] != t["title"] for t in a["tools"])' "$@" \
     --method tools/list --strict
   asked refusal 'a["isError"] and a["content"][0]["text"].startswith("not_found: ")' "$@" \
     --method tools/call --tool-name fs_read_text --tool-arg path=/os/no-such-file.md
