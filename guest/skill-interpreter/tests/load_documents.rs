@@ -370,5 +370,6 @@ fn a_value_ends_no_string_of_a_body_that_is_nearly_json() {
     let command = "curl https://api.shop.example/bulk --data-binary $'{\"index\":{}}\\n{\"text\":\"note {text}\"}\\n'";
     let skill = document(&format!("```bash\n{command}\n```\n"));
     let body = skill["operations"][0]["stages"][0]["body"].to_string();
+    assert!(body.contains("\"enc\":\"json-string\""), "{body}");
     assert!(!body.contains("\"enc\":\"none\""), "{body}");
 }
