@@ -80,6 +80,30 @@ fn k_207_an_absolute_path_is_honoured_within_fs_write_only() {
 }
 
 #[test]
+fn a_caller_names_no_absolute_path_of_an_output() {
+    let permitted = tempfile::tempdir().unwrap();
+    let kept = permitted.path().join("keep");
+    std::fs::write(&kept, "mine").unwrap();
+    let config = format!("fs_write = [\"{}\"]", permitted.path().display());
+    let mut fetch = crate::request::tests::operation("kit", "fetch-to-passwd");
+    fetch.input_schema = json!({"type": "object", "properties": {"to": {"type": "string"}}});
+    let hydrant_plan::Stage::Http(stage) = &mut fetch.stages[0] else {
+        panic!()
+    };
+    stage.output_file.as_mut().unwrap().path =
+        hydrant_plan::Segments::input("to".to_owned(), hydrant_plan::Encoding::None);
+    let write = |to: &str| {
+        let around = Around::new([response(200, &[], b"x")]).config(&config);
+        let done = around.call_of("kit", &fetch, json!({"to": to}));
+        done.end.map_err(|failure| failure.code)
+    };
+    write("below").unwrap();
+    let refused = write(kept.to_str().unwrap());
+    assert_eq!(refused.unwrap_err(), Code::PathNotAllowed);
+    assert_eq!(std::fs::read(&kept).unwrap(), b"mine");
+}
+
+#[test]
 fn k_207_a_link_in_the_output_directory_is_not_followed() {
     let around = Around::new([response(200, &[], b"x")]);
     let elsewhere = tempfile::tempdir().unwrap();
