@@ -90,7 +90,10 @@ proptest! {
     fn k_154_the_host_is_the_one_that_curl_contacts(address in any_address()) {
         if let Ok(drafts) = read(&["curl", "--", &address]) {
             let template = drafts[0].url.clone().unwrap();
-            prop_assert_eq!(&template, &word(&address));
+            // A value in brackets is a placeholder, which `word` keeps as text.
+            if !address.contains('[') {
+                prop_assert_eq!(&template, &word(&address));
+            }
             let Some(text) = template.as_literal() else {
                 return Ok(());
             };
