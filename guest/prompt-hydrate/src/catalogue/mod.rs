@@ -17,7 +17,6 @@ use serde::Deserialize;
 use crate::cues::Cue;
 
 pub use check::{Finding, check};
-pub(crate) use embedded::all as embedded_files;
 pub use embedded::files as embedded_catalogue;
 pub(crate) use registry::is_skill;
 pub(crate) use workflow::{MAX_FILE_BYTES, one_line};

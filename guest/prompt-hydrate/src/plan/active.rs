@@ -1,15 +1,13 @@
 //! The `activeForm` of an item: 1 to 3 words.
 
-use super::text::{capitalised, is_line, length, line};
+use super::text::{capitalised, line};
 use crate::cues::is_order;
+use crate::text::token::listed;
 
 /// Characters of an active form at most.
 const MAX: usize = 40;
 /// Verbs whose last letter is doubled.
-const DOUBLED: &[&str] = &[
-    "commit", "cut", "drop", "get", "put", "run", "set", "split", "stop", "swap", "tag", "trim",
-    "wrap", "zip",
-];
+const DOUBLED: &str = "commit cut drop get put run set split stop swap tag trim wrap zip";
 
 /// The active form: what the step says, else its first word as a participle, else `Working`.
 pub(super) fn form(given: Option<&str>, content: &str) -> String {
@@ -24,19 +22,8 @@ pub(super) fn form(given: Option<&str>, content: &str) -> String {
     }
     let stem = match first.strip_suffix('e') {
         Some(stem) if !first.ends_with("ee") => stem.to_owned(),
-        _ if DOUBLED.contains(&first.as_str()) => format!(
-            "{first}{}",
-            first.get(first.len() - 1..).unwrap_or_default()
-        ),
+        _ if listed(DOUBLED, &first) => first.chars().chain(first.chars().last()).collect(),
         _ => first,
     };
     capitalised(&format!("{stem}ing"))
-}
-
-/// Whether it is an active form: 1 to 3 words, beginning with a capital.
-pub(super) fn is_form(text: &str) -> bool {
-    is_line(text)
-        && length(text) <= MAX
-        && (1..=3).contains(&text.split_whitespace().count())
-        && !text.starts_with(char::is_lowercase)
 }

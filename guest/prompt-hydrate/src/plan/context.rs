@@ -2,11 +2,12 @@
 
 use super::Settings;
 use super::text::{MAX_CONTEXT, length, line};
-use crate::catalogue::Workflow;
+use crate::catalogue::{Catalogue, Workflow};
 use crate::route::{Question, Route};
+use crate::text::Prompt;
 
 /// Lines at most.
-pub(super) const MAX_LINES: usize = 8;
+const MAX_LINES: usize = 8;
 
 /// 1 to 8 lines, the abstention's first.
 pub(super) fn lines(
@@ -22,8 +23,8 @@ pub(super) fn lines(
     if let Some((name, true)) = &route.skill {
         all.push(format!("Skill `{name}` is not in the skills list"));
     }
-    if workflow.category == "information" && asks_for_workflows(&question.prompt.main) {
-        all.extend(active_ids(question));
+    if workflow.category == "information" && asks_for_workflows(question.prompt) {
+        all.extend(active_ids(question.catalogue));
     }
     all.extend(settings.context.iter().cloned());
     clean(all)
@@ -48,49 +49,36 @@ pub(super) fn clean(lines: Vec<String>) -> Vec<String> {
     all
 }
 
-/// What an abstention says, with the two closest workflows.
+/// Returns what an abstention says, with the two closest workflows.
 fn abstention(route: &Route) -> String {
-    let closest: Vec<String> = route
-        .alternatives
-        .iter()
-        .take(2)
+    let closest = route.alternatives.iter().take(2);
+    let closest: Vec<String> = closest
         .map(|(workflow, score)| format!("{workflow} ({score:.2})"))
         .collect();
+    let said = "No workflow was certain enough";
     if closest.is_empty() {
-        "No workflow was certain enough".to_owned()
+        said.to_owned()
     } else {
-        format!(
-            "No workflow was certain enough; closest: {}",
-            closest.join(", ")
-        )
+        format!("{said}; closest: {}", closest.join(", "))
     }
 }
 
-fn asks_for_workflows(main: &str) -> bool {
-    main.split(|c: char| !c.is_alphanumeric())
-        .any(|word| word.eq_ignore_ascii_case("workflow") || word.eq_ignore_ascii_case("workflows"))
+fn asks_for_workflows(prompt: &Prompt) -> bool {
+    let mut tokens = prompt.tokens.iter();
+    tokens.any(|token| token.among("workflow workflows"))
 }
 
-/// The active ids, on as many lines as they need, two at most.
-fn active_ids(question: &Question<'_>) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    let mut open = String::new();
-    for workflow in &question.catalogue.workflows {
-        let more = if open.is_empty() {
-            format!("Active workflows: {}", workflow.id)
-        } else {
-            format!("{open}, {}", workflow.id)
-        };
-        if length(&more) <= MAX_CONTEXT {
-            open = more;
-            continue;
+/// Returns the active ids, on as many lines as they need, two at most.
+fn active_ids(catalogue: &Catalogue) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for workflow in &catalogue.workflows {
+        match lines.last_mut() {
+            Some(open) if length(open) + length(&workflow.id) + 2 <= MAX_CONTEXT => {
+                open.push_str(&format!(", {}", workflow.id));
+            }
+            _ => lines.push(format!("Active workflows: {}", workflow.id)),
         }
-        all.push(std::mem::replace(
-            &mut open,
-            format!("Active workflows: {}", workflow.id),
-        ));
     }
-    all.push(open);
-    all.truncate(2);
-    all
+    lines.truncate(2);
+    lines
 }

@@ -5,70 +5,21 @@ use crate::catalogue::Workflow;
 use crate::cues::{Cue, main_sentence};
 use crate::route::{Question, Route};
 use crate::text::Prompt;
+use crate::text::token::listed;
 
 /// Characters that a form has to leave for the user's own words.
 const LEAST: usize = 100;
 /// Characters of a prompt that are looked at: what comes later is in no intent.
 const LOOKED_AT: usize = 20_000;
 
-/// What opens a polite request and says nothing about it, in the order they are tried.
-const OPENINGS: &[&str] = &[
-    "please",
-    "pls",
-    "plz",
-    "kindly",
-    "hey",
-    "hi",
-    "hello",
-    "hello there",
-    "can you",
-    "could you",
-    "would you",
-    "will you",
-    "can we",
-    "could we",
-    "i need you to",
-    "i want you to",
-    "i'd like you to",
-    "i would like you to",
-    "we need you to",
-    "let's",
-    "let us",
-    "go ahead and",
-    "thanks",
-    "thank you",
-    "nice,",
-    "nice.",
-    "great,",
-    "great.",
-    "perfect,",
-    "perfect.",
-    "cool,",
-    "cool.",
-    "ok,",
-    "ok.",
-    "okay,",
-    "alright,",
-];
+/// What opens a polite request and says nothing about it, parted by bars.
+const OPENINGS: &str = "please|pls|plz|kindly|hey|hi|hello|hello there|can you|could you|would you|will you|can we|could we|\
+    i need you to|i want you to|i'd like you to|i would like you to|we need you to|let's|let us|go ahead and|thanks|thank you|\
+    nice,|nice.|great,|great.|perfect,|perfect.|cool,|cool.|ok,|ok.|okay,|alright,";
 /// What closes one.
-const CLOSINGS: &[&str] = &[
-    "please",
-    "pls",
-    "plz",
-    "thanks",
-    "thank you",
-    "thx",
-    "cheers",
-];
+const CLOSINGS: &str = "please|pls|plz|thanks|thank you|thx|cheers";
 /// Verbs that open an investigation, which a form such as `Diagnose: {clause}` says already.
-const SEARCHES: &[&str] = &[
-    "figure out",
-    "find out",
-    "work out",
-    "look into",
-    "investigate",
-    "diagnose",
-];
+const SEARCHES: &str = "figure out|find out|work out|look into|investigate|diagnose";
 
 /// The intent of a plan.
 pub(super) fn intent(question: &Question<'_>, route: &Route, workflow: &Workflow) -> String {
@@ -132,16 +83,14 @@ fn asked<'q>(question: &'q Question<'_>, route: &Route) -> Option<&'q str> {
 
 /// `why it fails` of `find out why it fails`.
 fn without_search(clause: &str) -> &str {
-    let after = SEARCHES.iter().find_map(|verb| after_word(clause, verb));
-    let first = |text: &str| text.split(' ').next().unwrap_or_default().to_lowercase();
-    after
-        .filter(|after| {
-            [
-                "why", "what", "how", "where", "which", "who", "when", "whether", "if",
-            ]
-            .contains(&first(after).as_str())
-        })
-        .unwrap_or(clause)
+    let after = SEARCHES
+        .split('|')
+        .find_map(|verb| after_word(clause, verb));
+    let asks = |text: &&str| {
+        let first = text.split(' ').next().unwrap_or_default().to_lowercase();
+        listed("why what how where which who when whether if", &first)
+    };
+    after.filter(asks).unwrap_or(clause)
 }
 
 /// `go for it ("Shall I …?")`
@@ -176,7 +125,7 @@ pub(super) fn polite(text: &str) -> String {
     let mut rest = text.as_str();
     let mut request = false;
     while let Some((after, opening)) = OPENINGS
-        .iter()
+        .split('|')
         .find_map(|opening| Some((after_word(rest, opening)?, opening)))
     {
         request |= opening.ends_with(" you") || opening.ends_with(" we");
@@ -184,7 +133,7 @@ pub(super) fn polite(text: &str) -> String {
     }
     let mut rest = trimmed(rest, false);
     while let Some(before) = CLOSINGS
-        .iter()
+        .split('|')
         .find_map(|closing| before_word(rest, closing))
     {
         rest = trimmed(before, false);

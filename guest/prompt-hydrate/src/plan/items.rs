@@ -1,15 +1,12 @@
 //! The items of a plan: the workflow's steps for this prompt, its further demands, and what every plan has.
 
-use super::active;
-use super::expand::{Expansion, Part};
-use super::intent;
-use super::row_texts::{is_commit, is_task_close, is_task_open, reads_as_row};
+use super::expand::Expansion;
 use super::slots::Slots;
 use super::text::{MAX_SLOT, MAX_TEXT, capitalised, length, line, uncapitalised};
-use super::{MAX_ITEMS, Settings};
+use super::{MAX_ITEMS, Settings, Todo, active};
 use crate::catalogue::steps::without_label;
-use crate::catalogue::{Modifies, StepKind, Workflow};
-use crate::route::{Question, Route};
+use crate::catalogue::{Modifies, Step, StepKind, Workflow};
+use crate::route::{DIRECT_SKILL, Question, Route, SIMPLE_QUESTION};
 use crate::text::Prompt;
 use crate::text::token::{Stop, Token};
 
@@ -26,273 +23,210 @@ pub(super) struct Item {
 }
 
 impl Item {
-    fn new(kind: StepKind, text: &str, active: &str) -> Self {
-        Self {
+    /// An item with this text; none where it says nothing.
+    pub(super) fn new(kind: StepKind, text: &str, active: Option<&str>) -> Option<Self> {
+        let text = line(text, MAX_TEXT);
+        let text = without_label(&text);
+        (!text.is_empty()).then(|| Self {
             kind,
             text: text.to_owned(),
-            active: active.to_owned(),
-        }
+            active: active::form(active, text),
+        })
     }
+}
+
+/// Returns the items of a plan: at most as many as are wanted where steps can be joined for that.
+pub(super) fn todos(
+    question: &Question<'_>,
+    route: &Route,
+    settings: &Settings,
+    workflow: &Workflow,
+) -> Vec<Todo> {
+    let maker = Maker {
+        question,
+        route,
+        workflow,
+        tracker: tracker(settings, workflow, route),
+        slots: Slots::new(question, route, settings),
+    };
+    let wanted = settings.max_todos.clamp(1, MAX_ITEMS);
+    let mut items = maker.items(false);
+    if items.len() > wanted {
+        items = maker.items(true);
+    }
+    while items.len() > wanted && join(&mut items, StepKind::Step) {}
+    // A file of a dozen CHECKPOINTs has them joined.
+    while items.len() > MAX_ITEMS
+        && (join(&mut items, StepKind::Step) || join(&mut items, StepKind::Checkpoint))
+    {}
+    numbered(items)
+}
+
+/// Returns items with their labels and numbers.
+pub(super) fn numbered(items: Vec<Item>) -> Vec<Todo> {
+    let alone = items.len() == 1;
+    let mut number = 0_usize;
+    let labelled = items.into_iter().map(|item| {
+        let text = capitalised(&item.text);
+        let content = if item.kind == StepKind::Checkpoint {
+            format!("CHECKPOINT: {text}")
+        } else if alone {
+            text
+        } else {
+            number = number.saturating_add(1);
+            format!("Step {number}: {text}")
+        };
+        Todo {
+            content,
+            status: "pending",
+            active_form: item.active,
+            kind: item.kind,
+        }
+    });
+    labelled.collect()
+}
+
+/// Returns the tracker of a plan that has task items.
+fn tracker<'s>(settings: &'s Settings, workflow: &Workflow, route: &Route) -> Option<&'s str> {
+    let never = route.refusal || matches!(workflow.id.as_str(), SIMPLE_QUESTION | DIRECT_SKILL);
+    let tracker = Some(settings.tracker.as_str()).filter(|tracker| *tracker != "none");
+    tracker.filter(|_| !never && workflow.needs_task)
 }
 
 /// What items are made from.
-pub(super) struct Maker<'a> {
+struct Maker<'a> {
     question: &'a Question<'a>,
     route: &'a Route,
-    settings: &'a Settings,
     workflow: &'a Workflow,
-    /// Empty: there is none.
-    tracker: &'a str,
+    tracker: Option<&'a str>,
     slots: Slots,
 }
 
-impl<'a> Maker<'a> {
-    pub(super) fn new(
-        question: &'a Question<'a>,
-        route: &'a Route,
-        settings: &'a Settings,
-        workflow: &'a Workflow,
-        tracker: &'a str,
-    ) -> Self {
-        let clause = intent::clause(question, route);
-        let slots = Slots::new(&clause, question, route, settings);
-        Self {
-            question,
-            route,
-            settings,
-            workflow,
-            tracker,
-            slots,
-        }
-    }
-
-    /// The items, at most as many as are wanted where steps can be joined for that.
-    pub(super) fn items(&self) -> Vec<Item> {
-        let wanted = self.settings.max_todos.clamp(1, MAX_ITEMS);
-        let mut items = self.all(false);
-        if items.len() > wanted {
-            items = self.all(true);
-        }
-        while items.len() > wanted && join_steps(&mut items) {}
-        // A file of a dozen CHECKPOINTs has them joined.
-        while items.len() > MAX_ITEMS && join_checkpoints(&mut items) {
-            while items.len() > MAX_ITEMS && join_steps(&mut items) {}
-        }
-        tell_apart(&mut items);
-        items
-    }
-
-    /// All items; `collapsed` has one for each reference to another workflow.
-    fn all(&self, collapsed: bool) -> Vec<Item> {
+impl Maker<'_> {
+    /// Returns all items; `collapsed` has one for each reference to another workflow.
+    fn items(&self, collapsed: bool) -> Vec<Item> {
         let expansion = Expansion {
             catalogue: self.question.catalogue,
-            cues: &self.route.cues,
-            refusal: self.route.refusal,
+            route: self.route,
             collapsed,
         };
-        let parts = expansion.parts(self.workflow);
+        let steps = expansion.steps(self.workflow);
         if self.route.refusal {
-            return vec![self.refusal(&parts)];
+            let leave = steps.iter().find(|step| step.kind == StepKind::Step);
+            let leave = leave.and_then(|step| self.filled(step)).or_else(|| {
+                let text = "Leave it undone and ask the user for the next step";
+                Item::new(StepKind::Step, text, Some("Asking"))
+            });
+            return leave.into_iter().collect();
         }
-        let mut items = self.steps(&parts);
+        let mut items = self.work(&steps);
         if self.workflow.modifies == Modifies::Yes {
             self.add_requirements(&mut items);
         }
         self.complete(&mut items);
-        if !self.tracker.is_empty() {
-            items.insert(0, self.task_item(&parts, StepKind::TaskOpen));
-            items.push(self.task_item(&parts, StepKind::TaskClose));
+        if let Some(tracker) = self.tracker {
+            let given = |kind| {
+                let step = steps.iter().find(|step| step.kind == kind);
+                step.and_then(|step| self.filled(step))
+            };
+            let open = given(StepKind::TaskOpen).or_else(|| {
+                let text = format!("Create {tracker} task to track the work");
+                Item::new(StepKind::TaskOpen, &text, Some("Creating task"))
+            });
+            let close = given(StepKind::TaskClose).or_else(|| {
+                let text = format!("Close {tracker} task with the result");
+                Item::new(StepKind::TaskClose, &text, Some("Closing task"))
+            });
+            items = open.into_iter().chain(items).chain(close).collect();
         }
         items
     }
 
-    fn item(&self, kind: StepKind, text: &str, active: Option<&str>) -> Option<Item> {
-        let text = line(text, MAX_TEXT);
-        let text = without_label(&text);
-        // What reads like a commit or task item and is none, would be taken for one.
-        let text = if kind == StepKind::Step && reads_as_row(text, &self.settings.tracker) {
-            line(&format!("Carry out: {}", uncapitalised(text)), MAX_TEXT)
-        } else {
-            text.to_owned()
-        };
-        (!text.is_empty()).then(|| Item {
-            kind,
-            active: active::form(active, &text),
-            text,
-        })
-    }
-
-    fn filled(&self, part: &Part) -> Option<Item> {
-        let tracker = if self.tracker.is_empty() {
-            "tracking"
-        } else {
-            self.tracker
-        };
-        let mut text = self.slots.fill(&part.text, tracker);
+    /// Returns a step with its slots filled.
+    fn filled(&self, step: &Step) -> Option<Item> {
+        let mut text = self
+            .slots
+            .fill(&step.name, self.tracker.unwrap_or("tracking"));
         // A list is present that lacks the skill.
         if let Some((name, true)) = &self.route.skill
-            && part.kind == StepKind::Step
-            && part.text.contains("{skill}")
+            && step.kind == StepKind::Step
+            && step.name.contains("{skill}")
         {
-            text = format!(
-                "{text}; if {} is not installed, tell the user and stop",
-                line(name, MAX_SLOT)
-            );
+            let name = line(name, MAX_SLOT);
+            text = format!("{text}; if {name} is not installed, tell the user and stop");
         }
-        self.item(part.kind, &text, part.active.as_deref())
+        Item::new(step.kind, &text, step.active.as_deref())
     }
 
-    /// The one item of a refusal, that leaves the thing undone.
-    fn refusal(&self, parts: &[Part]) -> Item {
-        let step = parts.iter().find(|part| part.kind == StepKind::Step);
-        step.and_then(|part| self.filled(part)).unwrap_or_else(|| {
-            Item::new(
-                StepKind::Step,
-                "Leave it undone and ask the user for the next step",
-                "Asking",
-            )
-        })
-    }
-
-    /// The steps of the workflow; task items are added last.
-    fn steps(&self, parts: &[Part]) -> Vec<Item> {
-        let modifies = self.workflow.modifies;
-        let commit = parts.iter().rposition(|part| part.kind == StepKind::Commit);
+    /// Returns the work itself, with the commit where one belongs.
+    fn work(&self, steps: &[Step]) -> Vec<Item> {
+        let last_commit = steps.iter().rposition(|step| step.kind == StepKind::Commit);
         let mut items = Vec::new();
-        for (position, part) in parts.iter().enumerate() {
-            match (part.kind, modifies) {
-                (StepKind::Step | StepKind::Checkpoint, _) => items.extend(self.filled(part)),
+        for (position, step) in steps.iter().enumerate() {
+            let item = match (step.kind, self.workflow.modifies) {
+                (StepKind::Step | StepKind::Checkpoint, _) => self.filled(step),
                 (StepKind::TaskOpen | StepKind::TaskClose, _)
-                | (StepKind::Commit, Modifies::No) => {}
+                | (StepKind::Commit, Modifies::No) => None,
                 (StepKind::Commit, Modifies::Maybe) => {
-                    items.push(Item::new(
-                        StepKind::Step,
-                        "If files changed, commit and push",
-                        "Committing",
-                    ));
+                    let text = "If files changed, commit and push";
+                    Item::new(StepKind::Step, text, Some("Committing"))
                 }
-                (StepKind::Commit, Modifies::Yes) if commit == Some(position) => {
-                    items.push(commit_item(self.filled(part)));
+                (StepKind::Commit, Modifies::Yes) if last_commit == Some(position) => {
+                    self.filled(step)
                 }
-                // An earlier one: a step, so that the last one is the commit of the plan.
-                (StepKind::Commit, Modifies::Yes) => {
-                    items.extend(self.filled(&Part {
-                        kind: StepKind::Step,
-                        ..part.clone()
-                    }));
-                }
-            }
+                // The last one is the commit of the plan.
+                (StepKind::Commit, Modifies::Yes) => self.filled(&Step {
+                    kind: StepKind::Step,
+                    ..step.clone()
+                }),
+            };
+            items.extend(item);
         }
         if !items.iter().any(|item| item.kind == StepKind::Step) {
-            let text = line(
-                &format!("Carry out: {}", self.slots.get("intent")),
-                MAX_TEXT,
-            );
-            items.insert(0, Item::new(StepKind::Step, &text, "Working"));
+            let text = format!("Carry out: {}", self.slots.get("intent"));
+            items.splice(0..0, Item::new(StepKind::Step, &text, Some("Working")));
         }
         items
     }
 
-    /// "It should …" as steps before the last CHECKPOINT, in the prompt's order.
+    /// Adds "it should …" as steps before the last CHECKPOINT, in the prompt's order.
     fn add_requirements(&self, items: &mut Vec<Item>) {
-        let texts = requirements(self.question.prompt);
-        let last = items
+        let place = items
             .iter()
             .rposition(|item| item.kind == StepKind::Checkpoint)
             .unwrap_or(items.len());
-        let found = texts
-            .iter()
-            .take(MAX_REQUIREMENTS)
-            .filter_map(|text| self.item(StepKind::Step, &capitalised(text), None));
-        for (place, item) in (last..).zip(found) {
-            items.insert(place, item);
-        }
+        let found = requirements(self.question.prompt).into_iter();
+        let found = found.filter_map(|text| Item::new(StepKind::Step, &capitalised(&text), None));
+        items.splice(place..place, found.take(MAX_REQUIREMENTS));
     }
 
     /// Adds what the file lacks: a CHECKPOINT where files may change, and a commit behind it where they surely do.
     fn complete(&self, items: &mut Vec<Item>) {
         let modifies = self.workflow.modifies;
         if modifies == Modifies::Yes && !items.iter().any(|item| item.kind == StepKind::Commit) {
-            items.push(commit_item(None));
+            items.extend(Item::new(
+                StepKind::Commit,
+                "Commit and push",
+                Some("Committing"),
+            ));
         }
         let commit = items.iter().position(|item| item.kind == StepKind::Commit);
-        let checked = items.iter().any(|item| item.kind == StepKind::Checkpoint);
-        let exempt = modifies == Modifies::No || self.workflow.id == "direct-skill";
-        if !checked && !exempt {
-            let text = if modifies == Modifies::Yes {
-                line(
-                    &format!(
-                        "Run {} and look at the result itself",
-                        self.slots.get("test_cmd")
-                    ),
-                    MAX_TEXT,
-                )
-            } else {
-                "Compare the result with what was asked, with evidence".to_owned()
-            };
-            items.insert(
-                commit.unwrap_or(items.len()),
-                Item::new(StepKind::Checkpoint, &text, "Verifying"),
-            );
-        } else if let Some(commit) = commit
-            && !items
-                .get(commit.saturating_sub(1))
-                .is_some_and(|item| item.kind == StepKind::Checkpoint)
-        {
-            let text = "Look at everything that changed once more before it is committed";
-            items.insert(commit, Item::new(StepKind::Checkpoint, text, "Verifying"));
-        }
-        items.dedup_by(|b, a| {
-            a.kind == StepKind::Checkpoint
-                && b.kind == a.kind
-                && a.text.eq_ignore_ascii_case(&b.text)
-        });
-    }
-
-    fn task_item(&self, parts: &[Part], kind: StepKind) -> Item {
-        let tracker = self.tracker;
-        let opens = kind == StepKind::TaskOpen;
-        let reads = |item: &Item| {
-            if opens {
-                is_task_open(&item.text, tracker)
-            } else {
-                is_task_close(&item.text, tracker)
-            }
+        let is_checked =
+            |items: &[Item]| items.iter().any(|item| item.kind == StepKind::Checkpoint);
+        let place = commit.unwrap_or(items.len());
+        let exempt = modifies == Modifies::No || self.workflow.id == DIRECT_SKILL;
+        let text = if exempt || is_checked(items.get(..place).unwrap_or_default()) {
+            return;
+        } else if modifies == Modifies::Yes {
+            let tests = self.slots.get("test_cmd");
+            format!("Run {tests} and look at the result itself")
+        } else {
+            "Compare the result with what was asked, with evidence".to_owned()
         };
-        let given = parts
-            .iter()
-            .find(|part| part.kind == kind)
-            .and_then(|part| self.filled(part));
-        given.filter(reads).unwrap_or_else(|| {
-            if opens {
-                Item::new(
-                    kind,
-                    &format!("Create {tracker} task to track the work"),
-                    "Creating task",
-                )
-            } else {
-                Item::new(
-                    kind,
-                    &format!("Close {tracker} task with the result"),
-                    "Closing task",
-                )
-            }
-        })
-    }
-}
-
-/// The commit of a plan, in the words of its file where these begin so.
-fn commit_item(given: Option<Item>) -> Item {
-    match given {
-        Some(item) if is_commit(&item.text) => item,
-        Some(item) => {
-            let text = line(
-                &format!("Commit and push: {}", uncapitalised(&item.text)),
-                MAX_TEXT,
-            );
-            Item::new(StepKind::Commit, &text, "Committing")
-        }
-        None => Item::new(StepKind::Commit, "Commit and push", "Committing"),
+        items.splice(
+            place..place,
+            Item::new(StepKind::Checkpoint, &text, Some("Verifying")),
+        );
     }
 }
 
@@ -340,69 +274,34 @@ fn requirement(prompt: &Prompt, sentence: &[Token]) -> Option<String> {
     })
 }
 
-/// Joins the two neighbouring steps that are shortest together.
-fn join_steps(items: &mut Vec<Item>) -> bool {
-    let shortest = items
-        .windows(2)
-        .enumerate()
-        .filter_map(|(at, pair)| match pair {
-            [a, b] if a.kind == StepKind::Step && b.kind == StepKind::Step => {
-                Some((length(&a.text) + length(&b.text), at))
-            }
-            _ => None,
-        });
-    let Some((_, at)) = shortest.min() else {
-        return false;
-    };
-    let second = items.remove(at + 1);
-    if let Some(first) = items.get_mut(at) {
-        first.text = joined(&first.text, &second.text);
-    }
-    true
-}
-
-/// Joins the first CHECKPOINT with the one after it.
-fn join_checkpoints(items: &mut Vec<Item>) -> bool {
-    let mut places = (0..items.len()).filter(|at| {
-        items
-            .get(*at)
-            .is_some_and(|item| item.kind == StepKind::Checkpoint)
+/// Joins the two items of a kind that are shortest together: neighbours, or the first two CHECKPOINTs.
+fn join(items: &mut Vec<Item>, kind: StepKind) -> bool {
+    let places: Vec<usize> = (0..items.len())
+        .filter(|place| items.get(*place).is_some_and(|item| item.kind == kind))
+        .collect();
+    let size = |place: usize| items.get(place).map_or(0, |item| length(&item.text));
+    let pairs = places.windows(2).filter_map(|pair| match pair {
+        [one, other] if kind == StepKind::Checkpoint || one + 1 == *other => Some((*one, *other)),
+        _ => None,
     });
-    let (Some(first), Some(second)) = (places.next(), places.next()) else {
+    let Some((one, other)) = pairs.min_by_key(|(one, other)| size(*one) + size(*other)) else {
         return false;
     };
-    let first = items.remove(first);
-    if let Some(second) = items.get_mut(second - 1) {
+    // A CHECKPOINT looks back: what two of them look at stands where the later one does.
+    let first = items.remove(one);
+    if let Some(second) = items.get_mut(other - 1) {
         second.text = joined(&first.text, &second.text);
+        if kind == StepKind::Step {
+            second.active = first.active;
+        }
     }
     true
 }
 
-/// Two texts as one. Something of both stays, however long the first is.
+/// Returns two texts as one. Something of both stays, however long the first is.
 fn joined(first: &str, second: &str) -> String {
     let room = MAX_TEXT - 2;
     let second = line(second, room.saturating_sub(length(first).min(MAX_TEXT / 2)));
-    format!(
-        "{}; {}",
-        line(first, room.saturating_sub(length(&second))),
-        uncapitalised(&second)
-    )
-}
-
-/// Makes equal texts differ: the later one says that it comes again.
-fn tell_apart(items: &mut [Item]) {
-    let mut seen: Vec<String> = Vec::new();
-    for item in items {
-        let base = line(&item.text, MAX_TEXT - 24);
-        let mut turn = 1;
-        while seen.contains(&item.text.to_lowercase()) {
-            turn += 1;
-            item.text = if turn == 2 {
-                format!("{base} – again")
-            } else {
-                format!("{base} – again ({turn})")
-            };
-        }
-        seen.push(item.text.to_lowercase());
-    }
+    let first = line(first, room.saturating_sub(length(&second)));
+    format!("{first}; {}", uncapitalised(&second))
 }

@@ -6,29 +6,29 @@ mod expand;
 mod guardrails;
 mod intent;
 mod items;
-mod never;
-mod render;
+mod markdown;
 mod reply;
-mod row_texts;
 mod slots;
 #[cfg(test)]
 mod tests;
 pub(crate) mod text;
-mod validate;
+
+use serde::{Serialize, Serializer};
 
 pub use reply::accept;
 pub(crate) use text::line;
 
+use crate::catalogue::StepKind;
+use crate::route::{Question, Route};
+
 /// Items of any plan, at most.
 const MAX_ITEMS: usize = 12;
 
-use self::items::{Item, Maker};
-use crate::catalogue::{StepKind, Workflow};
-use crate::route::{Question, Route};
-
-/// A plan.
-#[derive(Debug, Clone, PartialEq)]
+/// A plan, and how it stands in a response.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Plan {
+    /// `hydrant.plan/1`.
+    pub schema: &'static str,
     /// One line of at most 120 characters.
     pub intent: String,
     /// Id of an active workflow.
@@ -43,11 +43,12 @@ pub struct Plan {
     pub todos: Vec<Todo>,
     /// Whether one of them is a commit.
     pub commit_required: bool,
-    /// 0 to 1.
+    /// 0 to 1, with two decimals.
     pub confidence: f64,
     /// No workflow was certain enough.
     pub abstained: bool,
     /// At most three others with their totals.
+    #[serde(serialize_with = "objects")]
     pub alternatives: Vec<(String, f64)>,
     /// The skill that is delegated to.
     pub skill: Option<String>,
@@ -57,13 +58,19 @@ pub struct Plan {
     pub degraded: Vec<String>,
 }
 
-/// One item of `TodoWrite`; its status is always `pending`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One item of `TodoWrite`, with exactly its members.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Todo {
     /// One line of at most 200 characters, with its label.
     pub content: String,
+    /// Always `pending`.
+    pub status: &'static str,
     /// 1 to 3 words.
+    #[serde(rename = "activeForm")]
     pub active_form: String,
+    /// What the item is for.
+    #[serde(skip)]
+    pub kind: StepKind,
 }
 
 /// What a plan takes beside the route.
@@ -84,84 +91,50 @@ pub struct Settings {
 /// Why something is not a plan: the checks that failed, each one line.
 pub type Failed = Vec<String>;
 
-/// The plan of a route.
+/// Returns the plan of a route.
 ///
 /// # Errors
 /// If the workflow of the route is not active.
 pub fn build(question: &Question<'_>, route: &Route, settings: &Settings) -> Result<Plan, Failed> {
     let catalogue = question.catalogue;
     let Some(workflow) = catalogue.get(&route.workflow) else {
-        return Err(vec!["the workflow is not active".to_owned()]);
+        return Err(vec![format!("workflow {:?} is not active", route.workflow)]);
     };
-    let tracker = tracker(settings, workflow, route);
-    let items = Maker::new(question, route, settings, workflow, &tracker).items();
-    let commit_required = items.iter().any(|item| item.kind == StepKind::Commit);
+    let todos = items::todos(question, route, settings, workflow);
     let mut degraded = settings.degraded.clone();
     if !catalogue.warnings.is_empty() {
         degraded.push("catalog".to_owned());
     }
     degraded.sort();
     degraded.dedup();
+    let skill = route.skill.as_ref();
     Ok(Plan {
+        schema: "hydrant.plan/1",
         intent: intent::intent(question, route, workflow),
         workflow: workflow.id.clone(),
         quality_gate: workflow.quality_gate.clone(),
-        guardrails: guardrails::selected(catalogue, workflow, route),
+        guardrails: guardrails::selected(workflow, route),
         relevant_context: context::lines(question, route, workflow, settings),
-        todos: numbered(items),
-        commit_required,
+        commit_required: todos.iter().any(|todo| todo.kind == StepKind::Commit),
+        todos,
         confidence: route.confidence,
         abstained: route.abstained,
         alternatives: route.alternatives.clone(),
-        skill: route
-            .skill
-            .as_ref()
-            .map(|(name, _)| line(name, text::MAX_SLOT)),
+        skill: skill.map(|(name, _)| line(name, text::MAX_SLOT)),
         planner: "deterministic",
         degraded,
     })
 }
 
-/// The tracker of a plan with task items; empty: it has none.
-fn tracker(settings: &Settings, workflow: &Workflow, route: &Route) -> String {
-    let never = route.refusal || matches!(workflow.id.as_str(), "simple-question" | "direct-skill");
-    if never || !workflow.needs_task || settings.tracker.trim() == "none" {
-        return String::new();
+/// Writes workflows and their totals as objects.
+fn objects<S: Serializer>(all: &[(String, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Alternative<'a> {
+        workflow: &'a str,
+        score: f64,
     }
-    let clean: String = settings
-        .tracker
-        .chars()
-        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.'))
-        .take(40)
-        .collect();
-    let clean = line(&clean, 40);
-    if clean.is_empty() {
-        "bd".to_owned()
-    } else {
-        clean
-    }
-}
-
-/// Items with their labels and numbers.
-fn numbered(items: Vec<Item>) -> Vec<Todo> {
-    let alone = items.len() == 1;
-    let mut number = 0_usize;
-    items
-        .into_iter()
-        .map(|item| {
-            let text = text::capitalised(&item.text);
-            let content = if item.kind == StepKind::Checkpoint {
-                format!("CHECKPOINT: {text}")
-            } else if alone {
-                text
-            } else {
-                number = number.saturating_add(1);
-                format!("Step {number}: {text}")
-            };
-            Todo {
-                content,
-                active_form: item.active,
-            }
-        })
-        .collect()
+    serializer.collect_seq(all.iter().map(|(workflow, score)| Alternative {
+        workflow,
+        score: *score,
+    }))
 }

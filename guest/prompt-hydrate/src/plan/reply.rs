@@ -1,14 +1,23 @@
 //! A language model's reply as a plan.
+//!
+//! What the planner would have made of the same workflow is the measure: a reply may say it in better words, and may not
+//! leave out a guardrail, a CHECKPOINT, the commit or the task. Gate, labels and numbers are set here, not by the reply.
 
 use serde::Deserialize;
 
-use super::text::{folded, is_line};
-use super::{Failed, Plan, Settings, Todo, build, context, validate};
-use crate::route::{Question, Route};
+use super::items::{Item, numbered};
+use super::text::{MAX_INTENT, folded, line};
+use super::{Failed, MAX_ITEMS, Plan, Settings, build, context};
+use crate::catalogue::StepKind;
+use crate::route::{Question, Route, excluded};
 use crate::text::token::is_path;
 
 /// Bytes of a reply.
 const MAX_BYTES: usize = 256 * 1024;
+
+/// Claims that the work cannot be done, and answers in place of the order to answer.
+const CLAIMS: &str = "human only|human-only|only a human|requires a human|done by a human|agent cannot|agent can't|\
+    agents cannot|agent is unable|agent is not able|as an ai|ai cannot|i cannot|i can't|i am unable|the answer is|answer:";
 
 /// The members that a reply has, and no others; one that stands twice refuses it too.
 #[derive(Deserialize)]
@@ -18,21 +27,19 @@ struct Reply {
     workflow: String,
     guardrails: Vec<String>,
     relevant_context: Vec<String>,
-    todos: Vec<Item>,
+    todos: Vec<ReplyItem>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Item {
+struct ReplyItem {
     content: String,
     status: String,
     #[serde(rename = "activeForm")]
     active_form: String,
 }
 
-/// A language model's reply as a plan; `gathered` is all text it may take paths from beside the prompt.
-///
-/// Gate, commit, alternatives and degradation are set here and not by the reply.
+/// Returns a language model's reply as a plan; `gathered` is all text it may take paths from beside the prompt.
 ///
 /// # Errors
 /// The checks that failed, for the retry.
@@ -44,75 +51,233 @@ pub fn accept(
     gathered: &str,
 ) -> Result<Plan, Failed> {
     let reply = read(reply).map_err(|reason| vec![reason])?;
-    let Some(workflow) = question.catalogue.get(&reply.workflow) else {
-        return Err(vec![format!(
-            "workflow {:?} is not active",
-            reply.workflow.chars().take(40).collect::<String>()
-        )]);
-    };
-    let mut failed = Failed::new();
-    if reply.todos.iter().any(|item| item.status != "pending") {
-        failed.push("the status of an item is not \"pending\"".to_owned());
-    }
-    let context = if reply.relevant_context.is_empty() {
-        context::clean(Vec::new())
-    } else {
-        reply.relevant_context
-    };
-    failed.extend(unknown_paths(&context, question, gathered));
-    // What we would have planned for this workflow.
+    let changed = reply.workflow != route.workflow;
     let own_route = Route {
-        workflow: workflow.id.clone(),
-        refusal: route.refusal && workflow.id == route.workflow,
+        workflow: line(&reply.workflow, 40),
+        refusal: route.refusal && !changed,
         abstained: false,
         ..route.clone()
     };
     let own = build(question, &own_route, settings)?;
-    let mut alternatives = vec![(route.workflow.clone(), route.confidence)];
-    alternatives.extend(
-        route
-            .alternatives
-            .iter()
-            .filter(|(id, _)| *id != workflow.id && *id != route.workflow)
-            .cloned(),
-    );
-    alternatives.truncate(3);
+    let mut failed = Failed::new();
+    let workflow = question.catalogue.get(&own.workflow);
+    if let Some(reason) = workflow
+        .filter(|_| changed)
+        .and_then(|workflow| excluded(question, &route.cues, workflow))
+    {
+        failed.push(format!("{} is excluded: {reason}", own.workflow));
+    }
     let mut plan = Plan {
-        intent: reply.intent,
-        guardrails: reply
-            .guardrails
-            .into_iter()
-            .filter(|name| name != "none")
-            .collect(),
-        relevant_context: context,
-        todos: reply
-            .todos
-            .into_iter()
-            .map(|item| Todo {
-                content: item.content,
-                active_form: item.active_form,
-            })
-            .collect(),
-        alternatives,
+        intent: line(&reply.intent, MAX_INTENT),
+        guardrails: guardrails(reply.guardrails, &own, question, &mut failed),
+        relevant_context: context::clean(reply.relevant_context),
+        todos: Vec::new(),
         planner: "llm",
         ..own.clone()
     };
-    plan.commit_required = validate::has_commit(&plan);
-    failed.extend(validate::check(&plan, question, &own_route, settings));
-    if validate::checkpoints(&plan) < validate::checkpoints(&own) {
-        failed.push(format!(
-            "fewer than {} CHECKPOINTs",
-            validate::checkpoints(&own)
-        ));
+    let others = route.alternatives.iter().cloned();
+    plan.alternatives = std::iter::once((route.workflow.clone(), route.confidence))
+        .chain(others.filter(|(id, _)| *id != route.workflow))
+        .filter(|(id, _)| *id != plan.workflow)
+        .take(3)
+        .collect();
+    if plan.intent.is_empty() {
+        failed.push("the intent says nothing".to_owned());
     }
+    let said = UserWords::new(question, settings);
+    for path in plan.relevant_context.iter().flat_map(|text| paths(text)) {
+        let lower = path.to_lowercase();
+        if !said.prompt.contains(&lower) && !folded(gathered).contains(&lower) {
+            let path = line(path, 80);
+            failed.push(format!(
+                "relevant_context names {path:?}, which was not gathered"
+            ));
+        }
+    }
+    let items = items(reply.todos, &own, settings, &mut failed);
+    for item in &items {
+        failed.extend(said.unsaid(&item.text, question, route));
+    }
+    plan.todos = numbered(items);
     if failed.is_empty() {
         Ok(plan)
     } else {
+        failed.truncate(20);
         Err(failed)
     }
 }
 
-/// One JSON object, optionally in one fence; nothing around it.
+/// Returns the guardrails of a reply, each once; it has all that the workflow has, and only registered ones.
+fn guardrails(
+    names: Vec<String>,
+    own: &Plan,
+    question: &Question<'_>,
+    failed: &mut Failed,
+) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for name in names.into_iter().filter(|name| name != "none") {
+        // A parameter names a skill, which no reply does by itself.
+        let known = own.guardrails.contains(&name)
+            || !name.contains(':') && question.catalogue.definition(&name).is_some();
+        if !known {
+            failed.push(format!("guardrail {:?} is not registered", line(&name, 80)));
+        } else if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    let missing = own.guardrails.iter().filter(|name| !all.contains(name));
+    failed.extend(missing.map(|name| format!("guardrail {name:?} of the workflow is missing")));
+    all
+}
+
+/// Returns the items of a reply, by what they are for; they have the CHECKPOINTs, the commit and the task of `own`.
+fn items(todos: Vec<ReplyItem>, own: &Plan, settings: &Settings, failed: &mut Failed) -> Vec<Item> {
+    let mut require = |holds: bool, reason: &str| {
+        if !holds {
+            failed.push(reason.to_owned());
+        }
+    };
+    let count = todos.len();
+    require(
+        (1..=MAX_ITEMS).contains(&count),
+        "there are not 1 to 12 items",
+    );
+    let mut items = Vec::new();
+    for todo in todos {
+        require(
+            todo.status == "pending",
+            "the status of an item is not \"pending\"",
+        );
+        let text = todo.content.trim();
+        let label = text.split(':').next().unwrap_or_default();
+        let kind = if label.eq_ignore_ascii_case("checkpoint") {
+            StepKind::Checkpoint
+        } else {
+            StepKind::Step
+        };
+        let item = Item::new(kind, text, Some(&todo.active_form));
+        require(item.is_some(), "an item says nothing");
+        items.extend(item);
+    }
+    for item in items.iter_mut().filter(|item| item.kind == StepKind::Step) {
+        if first_word(&item.text) == "commit" {
+            item.kind = StepKind::Commit;
+        }
+    }
+    let tracker = settings.tracker.to_lowercase();
+    let tracks = |item: Option<&Item>| {
+        let text = item.map_or_else(String::new, |item| item.text.to_lowercase());
+        text.contains(&tracker) && (text.contains("task") || text.contains("issue"))
+    };
+    let own_kinds: Vec<StepKind> = own.todos.iter().map(|todo| todo.kind).collect();
+    let has_task =
+        |kind: Option<&StepKind>| matches!(kind, Some(StepKind::TaskOpen | StepKind::TaskClose));
+    require(
+        !has_task(own_kinds.first()) || tracks(items.first()),
+        "the first item does not create the task",
+    );
+    require(
+        !has_task(own_kinds.last()) || tracks(items.last()),
+        "the last item does not close the task",
+    );
+    let count = |kind| items.iter().filter(|item| item.kind == kind).count();
+    let own_count = |kind| own_kinds.iter().filter(|own| **own == kind).count();
+    let checkpoints = own_count(StepKind::Checkpoint);
+    require(
+        count(StepKind::Checkpoint) >= checkpoints,
+        &format!("there are fewer than {checkpoints} CHECKPOINTs"),
+    );
+    if own.commit_required {
+        require(
+            count(StepKind::Commit) > 0,
+            "there is no item \"Commit and push\"",
+        );
+    } else {
+        require(
+            count(StepKind::Commit) == 0,
+            "there is a commit item where none belongs",
+        );
+    }
+    let work = items
+        .iter()
+        .take_while(|item| item.kind != StepKind::Commit);
+    let before = work.last().map(|item| item.kind);
+    require(
+        count(StepKind::Commit) == 0 || before == Some(StepKind::Checkpoint),
+        "no CHECKPOINT stands before the commit item",
+    );
+    items
+}
+
+fn first_word(text: &str) -> String {
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    words
+        .find(|word| !word.is_empty())
+        .unwrap_or_default()
+        .to_lowercase()
+}
+
+/// What the user and the session said, folded: an item may say it again.
+struct UserWords {
+    prompt: String,
+    session: String,
+}
+
+impl UserWords {
+    fn new(question: &Question<'_>, settings: &Settings) -> Self {
+        let (prompt, session) = (question.prompt, question.session);
+        let pasted = prompt.pasted.iter().map(|(_, text)| text);
+        let replies = session.replies.iter().chain(&session.question);
+        let session: Vec<String> = replies
+            .chain(&settings.test_command)
+            .map(|text| folded(text))
+            .collect();
+        let prompt: Vec<String> = pasted
+            .chain([&prompt.main])
+            .map(|text| folded(text))
+            .collect();
+        Self {
+            prompt: prompt.join("\n"),
+            session: session.join("\n"),
+        }
+    }
+
+    fn contain(&self, text: &str) -> bool {
+        self.prompt.contains(text) || self.session.contains(text)
+    }
+
+    /// Why an item may not stand in a plan: it says what the user's own words do not say.
+    fn unsaid(&self, text: &str, question: &Question<'_>, route: &Route) -> Option<String> {
+        let text = folded(text);
+        let claims = CLAIMS.split('|');
+        let files = ["workflows/", "workflows.md", "[["].into_iter();
+        let mut said_by_nobody = claims
+            .chain(files)
+            .filter(|phrase| text.contains(phrase) && !self.contain(phrase));
+        if let Some(phrase) = said_by_nobody.next() {
+            return Some(format!("an item says {phrase:?}, and the user did not"));
+        }
+        let listed = question.skills.unwrap_or(&question.catalogue.skills).iter();
+        let skills = listed.map(|skill| &skill.name);
+        let skills: Vec<&String> = skills
+            .chain(route.skill.iter().map(|(name, _)| name))
+            .collect();
+        let is_skill = |name: &str| skills.iter().any(|known| known.eq_ignore_ascii_case(name));
+        // "use the `x` skill", "the workflow `x`"
+        let words: Vec<&str> = text.split(' ').collect();
+        let named = words.iter().enumerate().find_map(|(at, word)| {
+            let name = word.strip_prefix('`')?.split('`').next()?;
+            let around = words.get(at.saturating_sub(1)..words.len().min(at + 2))?;
+            let beside = |noun: &str| around.iter().any(|word| word.starts_with(noun));
+            let unknown = beside("workflow") && question.catalogue.get(name).is_none()
+                || beside("skill") && !is_skill(name);
+            (unknown && !self.contain(name)).then_some(name)
+        });
+        named.map(|name| format!("an item names {name:?}, which is not active"))
+    }
+}
+
+/// Reads one JSON object, optionally in one fence; nothing around it.
 fn read(text: &str) -> Result<Reply, String> {
     if text.len() > MAX_BYTES {
         return Err(format!("the reply is over {MAX_BYTES} bytes"));
@@ -135,30 +300,6 @@ fn read(text: &str) -> Result<Reply, String> {
             error.column()
         )
     })
-}
-
-/// Paths that neither the prompt nor the gathered text holds.
-fn unknown_paths(context: &[String], question: &Question<'_>, gathered: &str) -> Vec<String> {
-    let prompt = question.prompt;
-    let mut known = folded(&prompt.main);
-    for text in prompt.pasted.iter().map(|(_, text)| text.as_str()) {
-        known.push('\n');
-        known.push_str(&folded(text));
-    }
-    known.push('\n');
-    known.push_str(&folded(gathered));
-    context
-        .iter()
-        .filter(|text| is_line(text))
-        .flat_map(|text| paths(text))
-        .filter(|path| !known.contains(&path.to_lowercase()))
-        .map(|path| {
-            format!(
-                "relevant_context names {:?}, which was not gathered",
-                path.chars().take(80).collect::<String>()
-            )
-        })
-        .collect()
 }
 
 /// What looks like a path: with a slash, or a name with the ending of a file.

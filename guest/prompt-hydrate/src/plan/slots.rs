@@ -1,26 +1,21 @@
 //! The texts that replace the braces of a workflow's steps.
 
-use super::Settings;
 use super::text::{MAX_SLOT, length, line};
+use super::{Settings, intent};
 use crate::cues::{self, has_content, is_order, skip_openers};
 use crate::route::{Question, Route};
 use crate::text::Prompt;
 use crate::text::token::{Kind, Stop, Token};
 
-/// Texts of all slots; none is empty.
+/// The texts that slots stand for; none is empty.
 #[derive(Debug, Clone)]
 pub(super) struct Slots {
     values: [(&'static str, String); 11],
 }
 
 impl Slots {
-    /// The slots of a prompt; `clause` is what it asks for, without politeness.
-    pub(super) fn new(
-        clause: &str,
-        question: &Question<'_>,
-        route: &Route,
-        settings: &Settings,
-    ) -> Self {
+    /// The slots of a prompt.
+    pub(super) fn new(question: &Question<'_>, route: &Route, settings: &Settings) -> Self {
         let prompt = question.prompt;
         let or = |text: Option<&str>, general: &str| {
             let text = line(text.unwrap_or_default(), MAX_SLOT);
@@ -30,38 +25,27 @@ impl Slots {
                 text
             }
         };
-        let list = |texts: &[String], general: &str| {
-            let texts: Vec<String> = texts
-                .iter()
-                .take(8)
-                .map(|text| line(text, MAX_SLOT))
-                .collect();
-            or(Some(&texts.join(", ")), general)
-        };
+        let list = |texts: &[String], general: &str| or(Some(&texts.join(", ")), general);
+        let clause = or(Some(&intent::clause(question, route)), "the request");
         let object = object(prompt).map(|object| with_article(&object));
-        let values = [
-            ("intent", or(Some(clause), "the request")),
-            ("clause", or(Some(clause), "the request")),
-            ("object", or(object.as_deref(), "the component")),
-            ("error", or(prompt.error.as_deref(), "the reported fault")),
-            ("paths", list(&prompt.paths, "the files concerned")),
-            ("quoted", list(&prompt.quoted, "the given text")),
-            ("urls", list(&prompt.urls, "the links given")),
-            ("count", or(count(&prompt.tokens), "the number of items")),
-            (
-                "skill",
-                or(route.skill.as_ref().map(|(name, _)| name.as_str()), "named"),
-            ),
-            (
-                "question",
-                or(question.session.question.as_deref(), "the last question"),
-            ),
-            (
-                "test_cmd",
-                or(settings.test_command.as_deref(), "the project's tests"),
-            ),
-        ];
-        Self { values }
+        let skill = route.skill.as_ref().map(|(name, _)| name.as_str());
+        let asked = question.session.question.as_deref();
+        let tests = settings.test_command.as_deref();
+        Self {
+            values: [
+                ("intent", clause.clone()),
+                ("clause", clause),
+                ("object", or(object.as_deref(), "the component")),
+                ("error", or(prompt.error.as_deref(), "the reported fault")),
+                ("paths", list(&prompt.paths, "the files concerned")),
+                ("quoted", list(&prompt.quoted, "the given text")),
+                ("urls", list(&prompt.urls, "the links given")),
+                ("count", or(count(&prompt.tokens), "the number of items")),
+                ("skill", or(skill, "named")),
+                ("question", or(asked, "the last question")),
+                ("test_cmd", or(tests, "the project's tests")),
+            ],
+        }
     }
 
     /// A text of a workflow file with its slots filled, in one pass; `tracker` is the name of the task tracker.
@@ -75,31 +59,29 @@ impl Slots {
             let name = after.split_once('}').filter(|(name, _)| {
                 !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
             });
-            rest = match name {
+            rest = after;
+            match name {
+                None => filled.push('{'),
                 Some((name, after)) => {
-                    match (name, self.values.iter().find(|(known, _)| *known == name)) {
-                        ("tracker", _) => filled.push_str(tracker),
-                        (_, Some((_, value))) => filled.push_str(value),
-                        _ => filled.push_str(&format!("the {}", name.replace('_', " "))),
-                    }
-                    after
+                    let text = match self.get(name) {
+                        _ if name == "tracker" => tracker.to_owned(),
+                        "" => format!("the {}", name.replace('_', " ")),
+                        text => text.to_owned(),
+                    };
+                    filled.push_str(&text);
+                    rest = after;
                 }
-                None => {
-                    filled.push('{');
-                    after
-                }
-            };
+            }
         }
         filled.push_str(rest);
         filled
     }
 
-    /// One slot.
+    /// Returns the text of a slot; empty: there is none of this name.
     pub(super) fn get(&self, name: &str) -> &str {
-        self.values
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map_or("", |(_, value)| value)
+        let mut values = self.values.iter();
+        let value = values.find(|(known, _)| *known == name);
+        value.map_or("", |(_, value)| value)
     }
 }
 

@@ -1,9 +1,7 @@
 //! One line of a plan: what a stranger wrote, made fit to stand there.
 
-/// Characters of an item.
-pub(crate) const MAX_CONTENT: usize = 200;
-/// Characters of an item without its label, of which `CHECKPOINT: ` is the longest.
-pub(crate) const MAX_TEXT: usize = MAX_CONTENT - 12;
+/// Characters of an item, of which there are 200, without its label, of which `CHECKPOINT: ` is the longest.
+pub(crate) const MAX_TEXT: usize = 188;
 /// Characters of an intent.
 pub(crate) const MAX_INTENT: usize = 120;
 /// Characters of a slot's text.
@@ -65,16 +63,6 @@ fn is_invisible(c: char) -> bool {
         || matches!(c,
             '\u{061c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2060}' | '\u{feff}'
             | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
-}
-
-/// Whether a text is one line as [`line`] makes it, and not empty.
-#[must_use]
-pub(crate) fn is_line(text: &str) -> bool {
-    !text.trim().is_empty()
-        && !text.contains("```")
-        && !text
-            .chars()
-            .any(|c| is_invisible(c) || (c.is_whitespace() && c != ' ' && c != '\u{a0}'))
 }
 
 /// At most `max` characters, cut at a word's end, with `…` in place of the rest.
@@ -170,7 +158,12 @@ mod tests {
         fn every_line_is_a_line_of_its_length(text in "(\\PC|[\n\r\t\0`{}\u{202e}\u{e0041}]){0,90}", max in 2_usize..90) {
             let line = line(&text, max);
             prop_assert!(length(&line) <= max);
-            prop_assert!(line.is_empty() || is_line(&line), "{:?}", line);
+            prop_assert!(!line.contains("```"), "{:?}", line);
+            prop_assert!(
+                !line.chars().any(|c| is_invisible(c) || (c.is_whitespace() && c != ' ')),
+                "{:?}",
+                line
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the component answers. Members that do not apply to the `op` are absent.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::catalogue::Finding;
 use crate::document::ModelRequest;
@@ -53,7 +53,6 @@ pub(crate) enum Answer {
 #[derive(Debug, Serialize)]
 pub(crate) struct Planned {
     /// The plan as an object.
-    #[serde(serialize_with = "plan_object")]
     pub(crate) plan: Plan,
     /// The same in Markdown.
     pub(crate) markdown: String,
@@ -103,10 +102,6 @@ pub struct Context {
     pub memory: String,
     /// `## Codebase`
     pub codebase: String,
-}
-
-fn plan_object<S: Serializer>(plan: &Plan, serializer: S) -> Result<S::Ok, S::Error> {
-    plan.object().serialize(serializer)
 }
 
 /// What went wrong without ending the call.

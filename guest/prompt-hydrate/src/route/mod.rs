@@ -239,7 +239,11 @@ fn candidates(
 }
 
 /// Why a workflow cannot be chosen by its score.
-fn excluded(question: &Question<'_>, cues: &Cues, workflow: &Workflow) -> Option<String> {
+pub(crate) fn excluded(
+    question: &Question<'_>,
+    cues: &Cues,
+    workflow: &Workflow,
+) -> Option<String> {
     match workflow.id.as_str() {
         SIMPLE_QUESTION if cues.has(Cue::Change) => Some(format!(
             "asks for a change ({})",

@@ -122,7 +122,7 @@ pub(super) fn contents(plan: &Plan) -> Vec<&str> {
 pub(super) fn round_trips(plan: &Plan) {
     let markdown = plan.markdown();
     let parsed = grammar::parse(&markdown).unwrap_or_else(|error| panic!("{error}\n{markdown}"));
-    let json: serde_json::Value = serde_json::from_str(&plan.json()).unwrap();
+    let json = serde_json::to_value(plan).unwrap();
     assert_eq!(json["schema"], "hydrant.plan/1");
     assert_eq!(json["intent"], parsed.intent);
     assert_eq!(json["workflow"], parsed.workflow);
@@ -135,5 +135,4 @@ pub(super) fn round_trips(plan: &Plan) {
         contents,
         plan.todos.iter().map(|t| &t.content).collect::<Vec<_>>()
     );
-    assert!(plan.json().ends_with("}\n"));
 }

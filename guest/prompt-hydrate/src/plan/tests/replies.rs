@@ -84,7 +84,7 @@ type Fault = fn(&mut Value);
 
 #[test]
 fn each_check_refuses_its_fault() {
-    let faults: [(&str, Fault); 24] = [
+    let faults: [(&str, Fault); 20] = [
         ("JSON object", |v| v["quality_gate"] = json!("x")),
         ("JSON object", |v| v["todos"][0]["id"] = json!(1)),
         ("JSON object", |v| v["intent"] = json!(null)),
@@ -95,18 +95,11 @@ fn each_check_refuses_its_fault() {
         ("not \"pending\"", |v| {
             v["todos"][1]["status"] = json!("completed");
         }),
-        ("intent", |v| v["intent"] = json!("x".repeat(121))),
-        ("intent", |v| v["intent"] = json!("a\nb")),
+        ("intent", |v| v["intent"] = json!(" \n ")),
         ("not registered", |v| {
             v["guardrails"].as_array_mut().unwrap().push(json!("fly"));
         }),
         ("is missing", |v| v["guardrails"] = json!(["test_changes"])),
-        ("twice", |v| {
-            v["guardrails"]
-                .as_array_mut()
-                .unwrap()
-                .push(json!("test_changes"));
-        }),
         ("not gathered", |v| {
             v["relevant_context"][0] = json!("see src/other.rs");
         }),
@@ -116,15 +109,12 @@ fn each_check_refuses_its_fault() {
         ("not gathered", |v| {
             v["relevant_context"][0] = json!("see other.py");
         }),
-        ("items; 1 to 12", |v| {
+        ("1 to 12 items", |v| {
             let item = v["todos"][1].clone();
             v["todos"] = json!(vec![item; 13]);
         }),
-        ("no CHECKPOINT", |v| {
+        ("fewer than 1 CHECKPOINTs", |v| {
             v["todos"][2]["content"] = json!("Step 3: Run cargo test");
-        }),
-        ("numbered", |v| {
-            v["todos"][1]["content"] = json!("Step 7: Shorten it");
         }),
         ("before the commit", |v| {
             let items = v["todos"].as_array_mut().unwrap();
@@ -139,14 +129,11 @@ fn each_check_refuses_its_fault() {
         ("last item", |v| {
             v["todos"][4]["content"] = json!("Step 4: Rest");
         }),
-        ("workflow file", |v| {
+        ("workflows/", |v| {
             v["todos"][1]["content"] = json!("Step 2: Read workflows/minor-edit.md");
         }),
-        ("claims", |v| {
+        ("requires a human", |v| {
             v["todos"][1]["content"] = json!("Step 2: Skip this, it requires a human");
-        }),
-        ("activeForm", |v| {
-            v["todos"][1]["activeForm"] = json!("Doing what was asked for");
         }),
     ];
     for (reason, change) in faults {
@@ -164,6 +151,24 @@ fn checkpoints_may_be_reworded_but_not_be_fewer() {
     value["guardrails"] = json!(["require_acceptance_test", "verify_before_complete"]);
     let failed = reply(&value.to_string()).unwrap_err().join("; ");
     assert!(failed.contains("fewer than 2 CHECKPOINTs"), "{failed}");
+}
+
+#[test]
+fn labels_numbers_and_lengths_of_a_reply_are_put_right() {
+    let mut value = good();
+    value["intent"] = json!(format!("Shorten it\n{}", "x ".repeat(100)));
+    value["guardrails"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!("test_changes"));
+    value["todos"][1]["content"] = json!("step 7: shorten it");
+    value["todos"][1]["activeForm"] = json!("doing what was asked for");
+    let plan = reply(&value.to_string()).unwrap();
+    round_trips(&plan);
+    assert!(plan.intent.chars().count() <= 120 && plan.intent.starts_with("Shorten it x"));
+    assert_eq!(plan.guardrails, ["verify_before_complete", "test_changes"]);
+    assert_eq!(plan.todos[1].content, "Step 2: Shorten it");
+    assert_eq!(plan.todos[1].active_form, "Doing what was");
 }
 
 #[test]

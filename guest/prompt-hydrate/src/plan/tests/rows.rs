@@ -232,7 +232,7 @@ fn requirements_stand_before_the_last_checkpoint() {
     let all = contents(&plan);
     let at = |words: &str| all.iter().position(|t| t.contains(words));
     let script = at("Package a script").unwrap();
-    assert_eq!(at("Carry out: commit the result"), Some(script + 1));
+    assert_eq!(at("Commit the result"), Some(script + 1));
     assert_eq!(at("Add a note"), Some(script + 2));
     assert_eq!(at("CHECKPOINT"), Some(script + 3));
     assert_eq!(at("Fly high"), None);
@@ -269,23 +269,21 @@ fn an_incomplete_file_gives_a_valid_plan() {
             "[{name: Ship it, kind: commit}, {name: Look, kind: checkpoint}, {name: Rest}]",
             vec![
                 "Step 1: Create bd task to track the work",
-                "CHECKPOINT: Look at everything that changed once more before it is committed",
-                "Step 2: Commit and push: ship it",
+                "CHECKPOINT: Run cargo test and look at the result itself",
+                "Step 2: Ship it",
                 "CHECKPOINT: Look",
                 "Step 3: Rest",
                 "Step 4: Close bd task with the result",
             ],
         ),
         (
-            "[{name: Look, kind: checkpoint}, {name: Look, kind: checkpoint}, {name: Go}, {name: Go}]",
+            "[{name: Look, kind: checkpoint}, {name: Go}]",
             vec![
                 "Step 1: Create bd task to track the work",
                 "CHECKPOINT: Look",
                 "Step 2: Go",
-                "Step 3: Go – again",
-                "CHECKPOINT: Look at everything that changed once more before it is committed",
-                "Step 4: Commit and push",
-                "Step 5: Close bd task with the result",
+                "Step 3: Commit and push",
+                "Step 4: Close bd task with the result",
             ],
         ),
     ] {
