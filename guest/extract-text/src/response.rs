@@ -1,4 +1,4 @@
-//! The answer, in the order of its row (TS-134).
+//! The answer, its members in this order.
 
 /// The response.
 #[derive(Debug, PartialEq, Eq, serde::Serialize)]

@@ -1,6 +1,6 @@
-//! What an element means for the text (TS-135).
+//! What an element means for the text.
 
-use html5ever::{LocalName, Namespace, local_name, ns};
+use html5ever::{Attribute, QualName, local_name, ns};
 
 /// What is done with an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) enum Role {
     /// `li`
     Item,
     /// `h1` to `h6`.
-    Heading(u8),
+    Heading(u32),
     /// `pre` and what is like it.
     Preformatted,
     /// `br`
@@ -36,93 +36,47 @@ pub(super) enum Role {
 }
 
 impl Role {
-    /// The role of an element of a namespace.
-    pub(super) fn of(namespace: &Namespace, name: &LocalName) -> Self {
-        if *namespace == ns!(svg) {
+    /// The role of an element.
+    pub(super) fn of(name: &QualName, attributes: &[Attribute]) -> Self {
+        let is_hidden = |attribute: &Attribute| attribute.name.local == local_name!("hidden");
+        if name.ns == ns!(svg) || attributes.iter().any(is_hidden) {
             return Self::Dropped;
         }
-        if *namespace != ns!(html) {
+        if name.ns != ns!(html) {
             return Self::Inline;
         }
-        match *name {
-            local_name!("script")
-            | local_name!("style")
-            | local_name!("noscript")
-            | local_name!("template")
-            | local_name!("iframe")
-            | local_name!("object") => Self::Dropped,
-            local_name!("title") => Self::Title,
-            local_name!("h1") => Self::Heading(1),
-            local_name!("h2") => Self::Heading(2),
-            local_name!("h3") => Self::Heading(3),
-            local_name!("h4") => Self::Heading(4),
-            local_name!("h5") => Self::Heading(5),
-            local_name!("h6") => Self::Heading(6),
-            local_name!("p")
-            | local_name!("blockquote")
-            | local_name!("figure")
-            | local_name!("hr")
-            | local_name!("dl") => Self::Paragraph,
-            local_name!("ul") | local_name!("ol") | local_name!("menu") | local_name!("dir") => {
-                Self::List
-            }
-            local_name!("li") => Self::Item,
-            local_name!("pre")
-            | local_name!("listing")
-            | local_name!("xmp")
-            | local_name!("plaintext")
-            | local_name!("textarea") => Self::Preformatted,
-            local_name!("br") => Self::LineBreak,
-            local_name!("img") => Self::Image,
-            local_name!("table") => Self::Table,
-            local_name!("tr") => Self::Row,
-            local_name!("td") | local_name!("th") => Self::Cell,
-            _ if is_block(name) => Self::Block,
+        match &*name.local {
+            "script" | "style" | "noscript" | "template" | "iframe" | "object" => Self::Dropped,
+            "title" => Self::Title,
+            "h1" => Self::Heading(1),
+            "h2" => Self::Heading(2),
+            "h3" => Self::Heading(3),
+            "h4" => Self::Heading(4),
+            "h5" => Self::Heading(5),
+            "h6" => Self::Heading(6),
+            "p" | "blockquote" | "figure" | "hr" | "dl" => Self::Paragraph,
+            "ul" | "ol" | "menu" | "dir" => Self::List,
+            "li" => Self::Item,
+            "pre" | "listing" | "xmp" | "plaintext" | "textarea" => Self::Preformatted,
+            "br" => Self::LineBreak,
+            "img" => Self::Image,
+            "table" => Self::Table,
+            "tr" => Self::Row,
+            "td" | "th" => Self::Cell,
+            "address" | "article" | "aside" | "body" | "caption" | "center" | "dd" | "details"
+            | "dialog" | "div" | "dt" | "fieldset" | "figcaption" | "footer" | "form"
+            | "frameset" | "header" | "hgroup" | "html" | "legend" | "main" | "nav"
+            | "optgroup" | "option" | "search" | "section" | "summary" | "tbody" | "tfoot"
+            | "thead" => Self::Block,
             _ => Self::Inline,
         }
     }
 
-    /// Whether a row that holds it is a layout and not a line of a table.
+    /// Whether a row that holds it arranges parts of a page instead of being a line of a table.
     pub(super) fn is_layout(self) -> bool {
         matches!(
             self,
             Self::Heading(_) | Self::Table | Self::List | Self::Preformatted
         )
     }
-}
-
-fn is_block(name: &LocalName) -> bool {
-    matches!(
-        *name,
-        local_name!("address")
-            | local_name!("article")
-            | local_name!("aside")
-            | local_name!("body")
-            | local_name!("caption")
-            | local_name!("center")
-            | local_name!("dd")
-            | local_name!("details")
-            | local_name!("dialog")
-            | local_name!("div")
-            | local_name!("dt")
-            | local_name!("fieldset")
-            | local_name!("figcaption")
-            | local_name!("footer")
-            | local_name!("form")
-            | local_name!("frameset")
-            | local_name!("header")
-            | local_name!("hgroup")
-            | local_name!("html")
-            | local_name!("legend")
-            | local_name!("main")
-            | local_name!("nav")
-            | local_name!("optgroup")
-            | local_name!("option")
-            | local_name!("search")
-            | local_name!("section")
-            | local_name!("summary")
-            | local_name!("tbody")
-            | local_name!("tfoot")
-            | local_name!("thead")
-    )
 }

@@ -6,7 +6,7 @@ fn html(input: &str) -> String {
 }
 
 #[test]
-fn ts_135_blocks_break_lines_and_white_space_collapses() {
+fn blocks_break_lines_and_white_space_collapses() {
     for (input, expected) in [
         ("<p>a\n  b</p><p>c</p>", "a b\n\nc"),
         ("<div>a</div><div>b</div>", "a\nb"),
@@ -49,7 +49,7 @@ fn ts_135_blocks_break_lines_and_white_space_collapses() {
 }
 
 #[test]
-fn ts_136_title_and_sections() {
+fn title_and_sections() {
     let response = call(
         "text/html",
         "<title> A \n b</title><h2>One <b>two</b></h2>x<h1>H<br>1</h1><ul><li><h3>é</h3></ul><h4> </h4>".as_bytes(),

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::{call, error, text};
 
 #[test]
-fn ts_134_the_text_is_cut_between_characters() {
+fn the_text_is_cut_between_characters() {
     let input = "# aé\n\nb€c\n\n## d".as_bytes();
     for (max_bytes, expected, sections, truncated) in [
         (1, "a", 1, true),
@@ -32,14 +32,13 @@ fn ts_134_the_text_is_cut_between_characters() {
 }
 
 #[test]
-fn ts_134_at_most_1000_sections_are_kept() {
+fn at_most_1000_sections_are_kept() {
     let sections = |count: usize| {
         let response = call("text/html", "<h2>a</h2>".repeat(count).as_bytes(), None).unwrap();
         let sections = response["hints"]["sections"].as_array().unwrap().len();
         (sections, response["truncated"].as_bool().unwrap())
     };
     assert_eq!(sections(1_000), (1_000, false));
-    // TS-09
     assert_eq!(sections(1_001), (1_000, true));
 }
 
@@ -59,7 +58,7 @@ fn a_title_has_at_most_1024_bytes() {
 }
 
 #[test]
-fn ts_132_charset_by_mark_parameter_meta_and_bytes() {
+fn charset_by_mark_parameter_meta_and_bytes() {
     for (content_type, input, expected) in [
         (
             "text/html; charset=latin1",
@@ -89,7 +88,7 @@ fn ts_132_charset_by_mark_parameter_meta_and_bytes() {
 }
 
 #[test]
-fn ts_131_requests_that_are_refused() {
+fn requests_that_are_refused() {
     for (request, code) in [
         (json!({}), "invalid_request"),
         (json!({"content_type": "text/html"}), "invalid_request"),

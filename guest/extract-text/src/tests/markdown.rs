@@ -6,7 +6,7 @@ fn markdown(input: &str) -> String {
 }
 
 #[test]
-fn ts_137_markup_is_dropped() {
+fn markup_is_dropped() {
     for (input, expected) in [
         ("a *b* **c** ~~d~~ `e  *f*`", "a b c d e  *f*"),
         ("a\nb  \nc\\\nd", "a\nb\nc\nd"),
@@ -24,8 +24,13 @@ fn ts_137_markup_is_dropped() {
             "a | b\nc |\nd | e|f",
         ),
         ("> a\n> > b\n\nc", "a\n\nb\n\nc"),
-        ("a <b>x</b> <br>y <!-- z -->", "a x y"),
+        ("a <b>x</b> <br>y <!-- z -->", "a x\ny"),
+        ("| a |\n|---|\n| b<br/>c |", "a\nb c"),
         ("<div class='a>b'>\nx &amp; y\n</div>\n\nz", "x & y\n\nz"),
+        (
+            "<table><tr><td>a</td><td><img alt='b'></td></tr></table>\n\n<pre>\n c\n</pre>",
+            "a | b\n\n c",
+        ),
         ("<script>\nvar a;\n</script>\n\n<!-- c -->\n\nt", "t"),
         ("a\n\n---\n\nb &copy; \\*", "a\n\nb © *"),
         ("", ""),
@@ -35,7 +40,7 @@ fn ts_137_markup_is_dropped() {
 }
 
 #[test]
-fn ts_137_title_and_sections() {
+fn title_and_sections() {
     let response = call(
         "text/markdown;charset=utf-8",
         b"---\ntitle: \"The  title\"\n---\nA\n=\n\n## B `c`\ntext\n> ### D",
@@ -64,6 +69,10 @@ fn ts_137_title_and_sections() {
         response["hints"]["title"].clone()
     };
     assert_eq!(title("## a\n\n# *b*\n\n# c"), "b");
+    assert_eq!(
+        title("<h1 align='center'>\n  A <i>b</i>\n</h1>\n\n# c"),
+        "A b"
+    );
     assert_eq!(title("---\ntitle: [x]\n---\n# b"), "b");
     assert_eq!(title("---\ntitle: '  '\n---\nb"), json!(null));
     assert_eq!(title("---\n: : broken\n---\n# b"), "b");

@@ -8,7 +8,7 @@ use super::{COLUMNS, LINEAR, OBJECT_STREAMS, REPORT, call, on_small_stack};
 
 const KINDS: [&str; 3] = ["text/html", "text/markdown", "application/pdf"];
 
-/// TS-133 and TS-134, of any success.
+/// What holds of any success.
 fn check(response: &Value) {
     let text = response["text"].as_str().unwrap();
     assert_eq!(response["bytes"], text.len());
@@ -106,7 +106,7 @@ proptest! {
     }
 
     #[test]
-    fn ts_133_ts_134_hold_and_a_limit_cuts_the_same_text(input in markup(), max_bytes in 1_usize..60) {
+    fn the_text_is_normalised_and_a_limit_cuts_the_same_text(input in markup(), max_bytes in 1_usize..60) {
         for kind in &KINDS[..2] {
             let whole = call(kind, input.as_bytes(), None).unwrap();
             let cut = call(kind, input.as_bytes(), Some(max_bytes)).unwrap();

@@ -1,6 +1,4 @@
-//! Markdown (TS-137).
-
-mod raw;
+//! Markdown, with the tables and the strikethrough of GitHub.
 
 use kit::SkillError;
 use kit::charset::{Charset, End, Hint};
@@ -8,20 +6,14 @@ use kit::front_matter;
 use kit::yaml::{self, Value};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use crate::error::too_large;
+use crate::html;
 use crate::output::{Gap, Output, title};
 use crate::response::Response;
 
-/// Characters that may be markup at most: the parser keeps about a hundred bytes for each.
-const MAX_MARKS: usize = 1_000_000;
-
-/// Quotes and items that one line begins at most: the parser looks at all that are open for each line.
-const MAX_CONTAINERS: usize = 500;
-
-/// The text of a document.
+/// Returns the text of a document.
 ///
 /// # Errors
-/// `unsupported` for an unknown charset, `too_large` for too much markup.
+/// `unsupported` for an unknown charset.
 pub(crate) fn extract(
     input: &[u8],
     charset: Option<&str>,
@@ -30,20 +22,6 @@ pub(crate) fn extract(
     let text = Charset::detect(input, End::Whole, charset, Hint::None)?
         .decode(input, End::Whole)
         .text;
-    if marks(&text) > MAX_MARKS {
-        return Err(too_large(
-            "nodes",
-            "the Markdown has more than a million characters of markup",
-        ));
-    }
-    if text.lines().any(|line| containers(line) > MAX_CONTAINERS) {
-        return Err(too_large(
-            "depth",
-            &format!(
-                "a line of the Markdown begins with more than {MAX_CONTAINERS} quotes or items"
-            ),
-        ));
-    }
     let document = front_matter::split(&text);
     let title = document
         .front_matter
@@ -51,51 +29,6 @@ pub(crate) fn extract(
         .and_then(front_matter_title);
     let content = text.get(document.content..).unwrap_or_default();
     Ok(walk(content, title, max_bytes))
-}
-
-/// Characters that may be markup, line breaks among them; a point only where it may number an item.
-fn marks(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let points = bytes
-        .windows(2)
-        .filter(|pair| matches!(pair, [b'.' | b')', b' ']));
-    let marks = bytes.iter().filter(|byte| {
-        matches!(
-            byte,
-            b'*' | b'_'
-                | b'`'
-                | b'['
-                | b']'
-                | b'!'
-                | b'<'
-                | b'>'
-                | b'&'
-                | b'\\'
-                | b'|'
-                | b'~'
-                | b'-'
-                | b'+'
-                | b'#'
-                | b'\n'
-        )
-    });
-    points.count().saturating_add(marks.count())
-}
-
-/// Marks of quotes and items at the beginning of a line.
-fn containers(line: &str) -> usize {
-    let mut count = 0_usize;
-    let mut bytes = line.bytes().peekable();
-    while let Some(byte) = bytes.next() {
-        let ends = bytes.peek().is_none_or(|next| matches!(next, b' ' | b'\t'));
-        match byte {
-            b'>' => count = count.saturating_add(1),
-            b'-' | b'+' | b'*' | b'.' | b')' if ends => count = count.saturating_add(1),
-            b' ' | b'\t' | b'0'..=b'9' => {}
-            _ => break,
-        }
-    }
-    count
 }
 
 /// The `title` of front matter that can be read; a date or a number is its text.
@@ -114,13 +47,9 @@ fn walk(content: &str, title: Option<String>, max_bytes: usize) -> Response {
         lists: Vec::new(),
         in_code: false,
         html: None,
-        cell: false,
     };
     for event in Parser::new_ext(content, options) {
         walk.event(event);
-        if walk.output.is_full() && (title.is_some() || walk.output.has_title()) {
-            break;
-        }
     }
     walk.output.finish(title, None)
 }
@@ -132,8 +61,6 @@ struct Walk {
     in_code: bool,
     /// The block of raw HTML that is being read.
     html: Option<String>,
-    /// Whether the row has a cell already.
-    cell: bool,
 }
 
 impl Walk {
@@ -142,7 +69,7 @@ impl Walk {
             Event::Start(tag) => self.start(&tag),
             Event::End(tag) => self.end(tag),
             Event::Text(text) if self.in_code => self.output.preformatted(&text),
-            Event::Text(text) => self.output.lines(&text),
+            Event::Text(text) => self.output.flowing(&text),
             Event::Code(text) => self.output.preformatted(&text),
             Event::SoftBreak | Event::HardBreak => self.output.line_break(),
             Event::Rule => self.output.gap(Gap::EmptyLine),
@@ -151,7 +78,8 @@ impl Walk {
                     html.push_str(&text);
                 }
             }
-            // A single tag; the others need extensions that are off.
+            Event::InlineHtml(tag) if tag.starts_with("<br") => self.output.line_break(),
+            // Another tag; the other events need extensions that are off.
             _ => {}
         }
     }
@@ -175,12 +103,8 @@ impl Walk {
                 let prefix = self.next_prefix();
                 self.output.begin_item(prefix);
             }
-            Tag::TableHead | Tag::TableRow => {
-                self.output.begin_row();
-                self.cell = false;
-            }
-            Tag::TableCell if self.cell => self.output.next_cell(),
-            Tag::TableCell => self.cell = true,
+            Tag::TableHead | Tag::TableRow => self.output.begin_row(),
+            Tag::TableCell => self.output.begin_cell(),
             _ => {}
         }
     }
@@ -198,7 +122,7 @@ impl Walk {
             TagEnd::HtmlBlock => {
                 self.output.gap(Gap::EmptyLine);
                 if let Some(html) = self.html.take() {
-                    self.output.lines(&raw::without_tags(&html));
+                    html::write(&html, &mut self.output);
                 }
                 self.output.gap(Gap::EmptyLine);
             }
