@@ -91,6 +91,7 @@ impl<'o> Painter<'o> {
         for annotation in annotations.iter::<Dict<'a>>() {
             self.annotation(&annotation, page.resources());
         }
+        self.layout.end_line(self.output);
     }
 
     /// Draws what an annotation looks like: the text of a filled form is there.

@@ -7,6 +7,7 @@
 //! Work that a small valid file can ask for without end (forms that draw forms) is bounded here: the answer then holds what was
 //! read so far, and says so.
 
+mod bidi;
 mod codes;
 mod content;
 mod encoding;

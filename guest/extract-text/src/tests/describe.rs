@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 #[test]
-fn ts_07_describe_is_compact_json_of_four_members() {
+fn describe_is_compact_json_of_four_members() {
     let text = crate::describe();
     assert!(text.len() <= 65_536 && !text.contains('\n'));
     let describe: Value = serde_json::from_str(text).unwrap();
@@ -16,7 +16,7 @@ fn ts_07_describe_is_compact_json_of_four_members() {
 }
 
 #[test]
-fn ts_03_the_members_of_the_response_are_those_of_the_schema_in_their_order() {
+fn the_members_of_the_response_are_those_of_the_schema_in_their_order() {
     let describe: Value = serde_json::from_str(crate::describe()).unwrap();
     let response = super::call("text/html", b"<h1>a</h1>", None).unwrap();
     let same = |schema: &Value, value: &Value| {

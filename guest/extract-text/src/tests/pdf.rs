@@ -8,7 +8,7 @@ fn text(file: &[u8]) -> String {
 }
 
 #[test]
-fn ts_138_places_become_spaces_and_lines() {
+fn places_become_spaces_and_lines() {
     for (content, expected) in [
         ("BT /F 10 Tf (a) Tj (b) Tj ET", "ab"),
         ("BT /F 10 Tf (a) Tj 0 -12 Td (b) Tj ET", "a\nb"),
@@ -53,7 +53,7 @@ fn ts_138_places_become_spaces_and_lines() {
 }
 
 #[test]
-fn ts_138_pages_stand_apart_by_an_empty_line() {
+fn pages_stand_apart_by_an_empty_line() {
     let show = |what: &str| format!("BT /F 10 Tf 0 700 Td ({what}) Tj ET");
     let (one, three) = (show("one"), show("three"));
     let objects = pages(&[&one, "", &three], "", &[]);
@@ -66,7 +66,7 @@ fn ts_138_pages_stand_apart_by_an_empty_line() {
 }
 
 #[test]
-fn ts_138_fonts_say_what_their_codes_are() {
+fn fonts_say_what_their_codes_are() {
     let fonts = [
         "<</Type/Font/Subtype/Type1/BaseFont/X/Encoding<</Differences[65/fi/uni20AC/f_f_l/Omega/a.alt/zzz]>>>>".to_owned(),
         "<</Type/Font/Subtype/Type0/BaseFont/Y/Encoding/Identity-H/ToUnicode 8 0 R/DescendantFonts[<</DW 500/W[1[600 600]3 9 700]>>]>>".to_owned(),
@@ -100,7 +100,46 @@ fn ts_138_fonts_say_what_their_codes_are() {
 }
 
 #[test]
-fn ts_138_forms_are_drawn_where_they_are_used() {
+fn text_that_is_written_from_right_to_left_is_in_the_order_of_reading() {
+    let utf_16 =
+        "<</Type/Font/Subtype/Type0/BaseFont/Z/Encoding/UniJIS-UTF16-H/DescendantFonts[<<>>]>>";
+    let show = |content: &str| {
+        let mut objects = pages(&[&format!("BT /F 10 Tf {content} ET")], "", &[]);
+        objects[2] = utf_16.to_owned();
+        text(&pdf(&objects, ""))
+    };
+    let string = |line: &str| -> String {
+        let units = line.encode_utf16().map(|unit| format!("{unit:04X}"));
+        format!("<{}>", units.collect::<String>())
+    };
+    // On the left as a page looks, on the right as it is read.
+    for (looks, read) in [
+        ("םולש", "שלום"),
+        ("2012 תנש", "שנת 2012"),
+        ("12,500 3 ףיעס", "סעיף 3 12,500"),
+        ("טסקט my file בשחמ", "מחשב my file טקסט"),
+        ("the word םולש stands here", "the word שלום stands here"),
+        ("Say in Hebrew: םלוע םולש.", "Say in Hebrew: שלום עולם."),
+        ("\u{FEE1}\u{FEFC}\u{FEB3}", "سلام"),
+    ] {
+        assert_eq!(show(&format!("{} Tj", string(looks))), read, "{looks}");
+    }
+    // Drawn in the order of reading, each letter on the left of the one before.
+    let letters: String = (0..)
+        .zip("שלום עולם".chars())
+        .map(|(at, c)| {
+            format!(
+                "1 0 0 1 {} 9 Tm {} Tj ",
+                200 - 10 * at,
+                string(&c.to_string())
+            )
+        })
+        .collect();
+    assert_eq!(show(&letters), "שלום עולם");
+}
+
+#[test]
+fn forms_are_drawn_where_they_are_used() {
     let form = stream(
         "/Type/XObject/Subtype/Form/Matrix[1 0 0 1 0 -20]/Resources<</Font<</G 3 0 R>>/XObject<</Me 6 0 R>>>>",
         "BT /G 10 Tf (inside) Tj ET /Me Do",
@@ -112,7 +151,7 @@ fn ts_138_forms_are_drawn_where_they_are_used() {
 }
 
 #[test]
-fn ts_138_title_of_information_else_of_metadata() {
+fn title_of_information_else_of_metadata() {
     let title = |information: &str, metadata: &str| {
         let more = [stream("/Type/Metadata/Subtype/XML", metadata)];
         let mut objects = pages(&[""], "", &more);
@@ -136,7 +175,7 @@ fn ts_138_title_of_information_else_of_metadata() {
 }
 
 #[test]
-fn ts_138_outline_entries_are_sections() {
+fn outline_entries_are_sections() {
     let more = [
         // 8: the outline; 9 leads to 10 and down to 11, 10 to 12 and back to 9.
         "<</First 9 0 R>>",
@@ -170,7 +209,7 @@ fn ts_138_outline_entries_are_sections() {
 }
 
 #[test]
-fn ts_138_documents_of_other_writers() {
+fn documents_of_other_writers() {
     let response = call("application/pdf", REPORT, None).unwrap();
     let report = response["text"].as_str().unwrap();
     assert!(report.starts_with(

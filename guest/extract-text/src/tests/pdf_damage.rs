@@ -52,7 +52,7 @@ fn an_update_at_the_end_counts() {
 }
 
 #[test]
-fn ts_139_what_is_no_pdf_or_damaged_or_encrypted() {
+fn what_is_no_pdf_or_damaged_or_encrypted() {
     let reason = |file: &[u8]| error(PDF, file);
     assert_eq!(reason(b"hello"), ("malformed", "not_pdf".into()));
     assert_eq!(
@@ -94,7 +94,7 @@ fn ts_139_what_is_no_pdf_or_damaged_or_encrypted() {
 }
 
 #[test]
-fn ts_139_more_than_2000_pages_are_too_large() {
+fn more_than_2000_pages_are_too_large() {
     let with = |count: usize| {
         let kids = "<</Type/Page>>".repeat(count);
         pdf(
@@ -252,7 +252,7 @@ fn content_that_is_shared_counts_as_often_as_it_is_drawn() {
 }
 
 #[test]
-fn ts_138_metadata_of_many_blank_elements_is_looked_at_once() {
+fn metadata_of_many_blank_elements_is_looked_at_once() {
     let blank = "<a> </a>".repeat(100_000);
     let metadata = format!("<x><dc:title>{blank}<li>One</li><li>Two</li></dc:title></x>");
     let file = with("/Metadata 6 0 R", "5 0 R", &[stream("", &metadata)]);
@@ -263,7 +263,7 @@ fn ts_138_metadata_of_many_blank_elements_is_looked_at_once() {
 }
 
 #[test]
-fn ts_138_an_outline_that_shares_a_long_title_or_destination_is_read_to_1000_entries() {
+fn an_outline_that_shares_a_long_title_or_destination_is_read_to_1000_entries() {
     let array = format!("/Dests<</a[0 {}]>>", "0 ".repeat(8_000));
     for (catalog, title, destination) in [
         ("", "x".repeat(10_000), "[0]"),
@@ -289,7 +289,7 @@ fn ts_138_an_outline_that_shares_a_long_title_or_destination_is_read_to_1000_ent
 }
 
 #[test]
-fn ts_139_a_damaged_file_is_looked_through_in_linear_time() {
+fn a_damaged_file_is_looked_through_in_linear_time() {
     let begin = std::time::Instant::now();
     for unit in ["1 0 obj ", "trailer<<", "1 0 obj<</Type/Catalog("] {
         let file = format!("%PDF-1.7\n{}", unit.repeat(400_000));
@@ -314,7 +314,7 @@ fn ts_139_a_damaged_file_is_looked_through_in_linear_time() {
 }
 
 #[test]
-fn ts_139_white_space_that_many_entries_lead_to_is_not_passed_for_each() {
+fn white_space_that_many_entries_lead_to_is_not_passed_for_each() {
     let begin = std::time::Instant::now();
     let mut file = String::from_utf8(page(SHOW)).unwrap();
     file.truncate(file.find("xref").unwrap());
