@@ -7,8 +7,8 @@ use kit::host::fs_write::{Change, Content, Expected, Failure};
 use kit::path::{Path, fs_error};
 use sha2::{Digest, Sha256};
 
+use crate::diff::Kind;
 use crate::outcome::Outcome;
-use crate::response::Action;
 
 /// Writes what the outcomes say, in their order.
 ///
@@ -26,7 +26,7 @@ pub(crate) fn apply(
         changes.push(change(outcome));
         paths.push(&target.path);
         // The destination first: whatever happens in between, the content is somewhere.
-        if let (Action::Renamed, Some(source)) = (outcome.action, &target.source) {
+        if let (Kind::Rename, Some(source)) = (outcome.action, &target.source) {
             changes.push(deletion(source, outcome.old));
             paths.push(source);
         }
@@ -38,9 +38,9 @@ pub(crate) fn apply(
 fn change(outcome: &mut Outcome<'_>) -> Change {
     let path = &outcome.target.path;
     let expected = match outcome.action {
-        Action::Deleted => return deletion(path, outcome.old),
-        Action::Created | Action::Renamed | Action::Copied => Expected::Absent,
-        Action::Modified | Action::Mode => digest(outcome.old),
+        Kind::Delete => return deletion(path, outcome.old),
+        Kind::Create | Kind::Rename | Kind::Copy => Expected::Absent,
+        Kind::Modify | Kind::Mode => digest(outcome.old),
     };
     Change {
         path: path.absolute().to_owned(),

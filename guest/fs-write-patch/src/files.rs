@@ -7,12 +7,6 @@ use kit::host::ReadFiles;
 use kit::host::fs_read::{File, FsError, Overflow, ReadRequest, Symlinks};
 use kit::path::{Path, denied, fs_error};
 
-/// Bytes of one file.
-pub(crate) const MAX_FILE_BYTES: usize = 16_777_216;
-
-/// Bytes of all files that are kept: with as much again for what becomes of them it fits in the memory of a call.
-const MAX_BYTES: usize = 100_663_296;
-
 /// What is asked of every file first: a thousand of them fit, and few are longer.
 const FIRST_BYTES: u32 = 32_768;
 
@@ -34,8 +28,6 @@ pub(crate) enum State {
 #[derive(Debug, Default)]
 pub(crate) struct Files {
     states: BTreeMap<String, State>,
-    /// Bytes of all files.
-    held: usize,
 }
 
 /// How much of a path has to be known.
@@ -50,8 +42,8 @@ impl Files {
     /// Reads these paths, each with the most that is needed of it. One that `may_fail` and does counts as missing.
     ///
     /// # Errors
-    /// `denied` outside the grant and for a symbolic link in any component, `too_large` for a file over 16,777,216
-    /// bytes or 100,663,296 bytes in all, and what else the host answers.
+    /// `denied` outside the grant and for a symbolic link in any component, and what else
+    /// the host answers.
     pub(crate) fn read<'p>(
         &mut self,
         host: &mut impl ReadFiles,
@@ -109,24 +101,13 @@ impl Files {
 
     fn keep(&mut self, path: &Path, answer: Result<File, FsError>) -> Result<(), SkillError> {
         let state = match answer {
-            Ok(file) => {
-                self.held = self.held.saturating_add(file.bytes.len());
-                if self.held > MAX_BYTES {
-                    let what = format!("the files of the diff hold more than {MAX_BYTES} bytes");
-                    return Err(SkillError::new("too_large", &what));
-                }
-                State::Regular(file)
-            }
+            Ok(file) => State::Regular(file),
             Err(FsError::NotFound) => State::Missing,
             Err(FsError::NotDirectory) => State::Blocked,
             Err(FsError::IsDirectory | FsError::Special) => State::NotRegular,
             // Reading a link might be allowed; what is refused is to write through it.
             Err(FsError::Symlink | FsError::LeavesMount) => {
                 return Err(denied("fs.write", path.absolute()));
-            }
-            Err(FsError::TooLarge) => {
-                let what = format!("{}: larger than {MAX_FILE_BYTES} bytes", path.shown());
-                return Err(SkillError::new("too_large", &what));
             }
             Err(error) => return Err(fs_error("fs.read", path, error)),
         };

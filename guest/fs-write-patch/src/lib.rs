@@ -40,16 +40,12 @@ pub fn run<H: ReadFiles + WriteFiles>(host: &mut H, request: &[u8]) -> Result<Ve
     let (targets, files) = target::resolve(host, &sections, &request)?;
     let mut rejects = Rejects::default();
     let mut outcomes = Vec::with_capacity(targets.len());
-    let mut bytes = 0;
     for target in &targets {
         // Nothing will be written any more, and the list of reasons is full.
         if rejects.truncated && !request.partial {
             break;
         }
-        if let Some(outcome) = outcome::compute(target, &files, request.fuzz, &mut rejects) {
-            outcome::check_size(&outcome, &mut bytes)?;
-            outcomes.push(outcome);
-        }
+        outcomes.extend(outcome::compute(target, &files, request.fuzz, &mut rejects));
     }
     if !rejects.is_empty() && !request.partial {
         outcomes.clear();

@@ -1,22 +1,19 @@
 //! What becomes of each target: the new content of its file, or why it is rejected.
 
-use kit::SkillError;
 use kit::host::fs_read::File;
 
 use crate::diff::Kind;
-use crate::files::{Files, MAX_FILE_BYTES, State};
+use crate::files::{Files, State};
 use crate::place;
-use crate::response::{Action, Reason, Rejects};
+use crate::response::{Reason, Rejects};
 use crate::target::Target;
-
-/// Bytes that one call writes.
-const MAX_WRITTEN_BYTES: usize = 67_108_864;
 
 /// A target whose sections apply.
 #[derive(Debug)]
 pub(crate) struct Outcome<'t> {
     pub(crate) target: &'t Target<'t>,
-    pub(crate) action: Action,
+    /// What is done; of a section that may create its file and does, `Create`.
+    pub(crate) action: Kind,
     /// The file that the new content is made of, if it is made of one.
     pub(crate) old: Option<&'t File>,
     pub(crate) content: Vec<u8>,
@@ -64,7 +61,7 @@ pub(crate) fn compute<'t>(
         hunks = hunks.saturating_add(section.hunks.len());
     }
     let all = target.sections.iter().any(|section| section.deletes_all);
-    if action == Action::Deleted && !content.is_empty() && !all {
+    if action == Kind::Delete && !content.is_empty() && !all {
         let message = "the file is not empty after the hunks that delete it";
         rejects.add(&target.path, 0, Reason::NotEmpty, message);
         return None;
@@ -84,10 +81,7 @@ pub(crate) fn compute<'t>(
 }
 
 /// What a target does with the files as they are.
-fn check<'t>(
-    target: &Target<'_>,
-    files: &'t Files,
-) -> Result<(Action, Option<&'t File>), WholeFile> {
+fn check<'t>(target: &Target<'_>, files: &'t Files) -> Result<(Kind, Option<&'t File>), WholeFile> {
     if target.sections.iter().any(|section| section.other_mode) {
         let what = "only the modes 100644 and 100755 can be applied";
         return Err((Reason::Mode, what));
@@ -100,16 +94,12 @@ fn check<'t>(
         .sections
         .iter()
         .all(|section| section.hunks.is_empty());
-    let (action, makes) = match target.kind {
+    let action = match target.kind {
         Kind::Modify if target.may_create() && matches!(there, State::Missing) => {
-            return Ok((Action::Created, None));
+            return Ok((Kind::Create, None));
         }
-        Kind::Modify if no_hunks => (Action::Mode, false),
-        Kind::Modify => (Action::Modified, false),
-        Kind::Delete => (Action::Deleted, false),
-        Kind::Create => (Action::Created, true),
-        Kind::Rename => (Action::Renamed, true),
-        Kind::Copy => (Action::Copied, true),
+        Kind::Modify if no_hunks => Kind::Mode,
+        kind => kind,
     };
     let old = match files.at(target.content_path()) {
         _ if target.kind == Kind::Create => None,
@@ -121,29 +111,13 @@ fn check<'t>(
         }
     };
     match there {
-        State::Regular(_) | State::NotRegular if makes => {
+        State::Regular(_) | State::NotRegular if action.makes_file() => {
             Err((Reason::TargetExists, "the file to be made exists already"))
         }
-        State::Blocked if makes => {
+        State::Blocked if action.makes_file() => {
             let what = "a file stands where a directory of the file to be made would be";
             Err((Reason::TargetExists, what))
         }
         _ => Ok((action, old)),
     }
-}
-
-/// Counts the bytes of an outcome; refuses what would be more than the host takes.
-pub(crate) fn check_size(outcome: &Outcome<'_>, all: &mut usize) -> Result<(), SkillError> {
-    let length = outcome.content.len();
-    if length > MAX_FILE_BYTES {
-        let path = outcome.target.path.shown();
-        let what = format!("{path}: would be larger than {MAX_FILE_BYTES} bytes");
-        return Err(SkillError::new("too_large", &what));
-    }
-    *all = all.saturating_add(length);
-    if *all > MAX_WRITTEN_BYTES {
-        let what = format!("the new files would hold more than {MAX_WRITTEN_BYTES} bytes");
-        return Err(SkillError::new("too_large", &what));
-    }
-    Ok(())
 }

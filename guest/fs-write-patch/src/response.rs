@@ -4,6 +4,7 @@ use kit::SkillError;
 use kit::path::Path;
 use serde::Serialize;
 
+use crate::diff::Kind;
 use crate::outcome::Outcome;
 
 /// Rejects of a response.
@@ -11,18 +12,6 @@ const MAX_REJECTS: usize = 100;
 
 /// Notes of a response.
 const MAX_NOTES: usize = 100;
-
-/// What happens to a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Action {
-    Modified,
-    Created,
-    Deleted,
-    Renamed,
-    Copied,
-    Mode,
-}
 
 /// Why a hunk or a section is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -77,7 +66,7 @@ impl Rejects {
 #[derive(Debug, Serialize)]
 struct Written<'a> {
     path: &'a str,
-    action: Action,
+    action: Kind,
     hunks: usize,
 }
 

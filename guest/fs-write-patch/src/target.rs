@@ -405,11 +405,7 @@ fn merge(targets: Vec<Target<'_>>) -> Result<Vec<Target<'_>>, SkillError> {
 
 /// What is made as a file is not made as a directory too.
 fn check_nesting(targets: &[Target<'_>]) -> Result<(), SkillError> {
-    let makes = |target: &&Target<'_>| match target.kind {
-        Kind::Create | Kind::Rename | Kind::Copy => true,
-        Kind::Modify => target.may_create(),
-        Kind::Delete => false,
-    };
+    let makes = |target: &&Target<'_>| target.kind.makes_file() || target.may_create();
     let mut made: Vec<_> = targets
         .iter()
         .filter(makes)

@@ -12,6 +12,7 @@ mod lines;
 mod name;
 
 use kit::SkillError;
+use serde::Serialize;
 use serde_json::json;
 
 pub(crate) use hunk::{Hunk, Line, LineKind};
@@ -23,16 +24,31 @@ use lines::Lines;
 const MAX_SECTIONS: usize = 1_000;
 
 /// What a section does with its files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) enum Kind {
     /// Changes a file that exists.
+    #[serde(rename = "modified")]
     Modify,
+    #[serde(rename = "created")]
     Create,
+    #[serde(rename = "deleted")]
     Delete,
     /// Makes a file of another one, which is deleted.
+    #[serde(rename = "renamed")]
     Rename,
     /// Makes a file of another one, which stays.
+    #[serde(rename = "copied")]
     Copy,
+    /// Changes the mode of a file alone.
+    #[serde(rename = "mode")]
+    Mode,
+}
+
+impl Kind {
+    /// Whether it makes a file where none may be.
+    pub(crate) fn makes_file(self) -> bool {
+        matches!(self, Self::Create | Self::Rename | Self::Copy)
+    }
 }
 
 /// What a diff says about one file, or about two of which one becomes the other.

@@ -114,6 +114,7 @@ impl Host {
         }
         let path = change.path.strip_prefix("/workspace/").unwrap().to_owned();
         match &change.content {
+            Some(content) if content.bytes.len() > 16_777_216 => return Err(FsError::TooLarge),
             Some(content) => {
                 let entry = Entry::File(content.bytes.clone(), content.executable);
                 self.entries.insert(path, entry);
