@@ -1,4 +1,4 @@
-//! In which encoding a text from elsewhere is, and reading it (TS-116, TS-132).
+//! In which encoding a text from elsewhere is, and reading it.
 //!
 //! What the bytes begin with decides before what is said about them, and what the sender says before what the
 //! text says of itself. Encodings and their labels are those of the WHATWG Encoding Standard. Reading replaces
@@ -8,7 +8,7 @@ mod declared;
 
 use std::borrow::Cow;
 
-use encoding_rs::{CoderResult, Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{CoderResult, Encoding, REPLACEMENT, UTF_8, WINDOWS_1252};
 use serde_json::json;
 
 use crate::SkillError;
@@ -32,7 +32,7 @@ pub enum Hint {
 pub enum End {
     /// They are.
     Whole,
-    /// They were cut, perhaps within a character: an incomplete last one is left out (TS-08, TS-117).
+    /// They were cut, perhaps within a character: an incomplete last one is left out.
     Cut,
 }
 
@@ -118,20 +118,15 @@ impl Charset {
     }
 
     /// What is left of `content` without an incomplete last character.
+    ///
+    /// Decoders tell by what they answer: a beginning that is read as all there is becomes U+FFFD, and as what may go on
+    /// becomes nothing yet.
     fn complete(self, content: &[u8]) -> &[u8] {
-        let incomplete = if self.encoding == UTF_8 {
-            incomplete_utf8(content)
-        } else if self.encoding == UTF_16LE {
-            incomplete_utf16(content, u16::from_le_bytes)
-        } else if self.encoding == UTF_16BE {
-            incomplete_utf16(content, u16::from_be_bytes)
-        } else if self.encoding.is_single_byte() {
-            0
-        } else {
-            incomplete_sequence(self.encoding, content)
-        };
-        let kept = content.len().saturating_sub(incomplete);
-        content.get(..kept).unwrap_or(content)
+        let begun = length_of_text(self.encoding, content, End::Cut);
+        (0..=MAX_INCOMPLETE)
+            .filter_map(|left_out| content.get(..content.len().checked_sub(left_out)?))
+            .find(|kept| length_of_text(self.encoding, kept, End::Whole) == begun)
+            .unwrap_or(content)
     }
 }
 
@@ -150,43 +145,6 @@ pub fn is_utf8(bytes: &[u8], end: End) -> bool {
         Ok(_) => true,
         Err(error) => end == End::Cut && error.error_len().is_none(),
     }
-}
-
-/// Bytes at the end that begin a character of UTF-8 and do not finish it.
-fn incomplete_utf8(bytes: &[u8]) -> usize {
-    let begins_incomplete = |&length: &usize| {
-        let tail = bytes
-            .len()
-            .checked_sub(length)
-            .and_then(|at| bytes.get(at..));
-        tail.and_then(|tail| std::str::from_utf8(tail).err())
-            .is_some_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
-    };
-    (1..=MAX_INCOMPLETE).find(begins_incomplete).unwrap_or(0)
-}
-
-/// Bytes at the end that are half a code unit or the first half of a pair.
-fn incomplete_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> usize {
-    let (units, odd) = bytes.as_chunks::<2>();
-    match units.last() {
-        Some(&last) if (0xD800..0xDC00).contains(&unit(last)) => odd.len().saturating_add(2),
-        _ => odd.len(),
-    }
-}
-
-/// Bytes at the end that only begin a sequence of a legacy encoding of several bytes.
-///
-/// Its decoders tell by what they answer: a beginning that is read as all there is becomes U+FFFD, and as what
-/// may go on becomes nothing yet.
-fn incomplete_sequence(encoding: &'static Encoding, bytes: &[u8]) -> usize {
-    let begun = length_of_text(encoding, bytes, End::Cut);
-    (0..=MAX_INCOMPLETE)
-        .find(|&left_out| {
-            let kept = bytes.len().saturating_sub(left_out);
-            let kept = bytes.get(..kept).unwrap_or_default();
-            length_of_text(encoding, kept, End::Whole) == begun
-        })
-        .unwrap_or(0)
 }
 
 /// Bytes of UTF-8 that `bytes` are read as, of which nothing is kept.

@@ -1,4 +1,4 @@
-//! Cutting text at a limit of bytes, between characters (TS-08).
+//! Cutting text at a limit of bytes, between characters.
 
 /// The longest beginning of at most `most` bytes that ends between characters.
 #[must_use]
@@ -13,34 +13,14 @@ pub fn utf8_at_bytes(bytes: &[u8], most: usize) -> &[u8] {
     let Some(kept) = bytes.get(..most) else {
         return bytes;
     };
-    let continues = |byte: Option<&u8>| byte.is_some_and(|byte| byte & 0xC0 == 0x80);
-    if !continues(bytes.get(most)) {
-        return kept;
-    }
-    // What begins the sequence that goes on behind the limit, if one does, is one of the last three bytes.
-    for back in 1..=3_usize {
-        let Some(at) = most.checked_sub(back) else {
-            return kept;
-        };
-        match bytes.get(at) {
-            byte if continues(byte) => {}
-            Some(lead) => {
-                let length = match lead {
-                    0xC2..=0xDF => 2,
-                    0xE0..=0xEF => 3,
-                    0xF0..=0xF4 => 4,
-                    _ => return kept,
-                };
-                return if length > back {
-                    bytes.get(..at).unwrap_or(kept)
-                } else {
-                    kept
-                };
-            }
-            None => return kept,
-        }
-    }
-    kept
+    let is_incomplete = |(_, tail): &(&[u8], &[u8])| {
+        std::str::from_utf8(tail)
+            .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+    };
+    (1..=3)
+        .filter_map(|length| kept.split_at_checked(kept.len().checked_sub(length)?))
+        .find(is_incomplete)
+        .map_or(kept, |(complete, _)| complete)
 }
 
 #[cfg(test)]
@@ -48,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ts_08_no_character_is_split() {
+    fn no_character_is_split() {
         let text = "aé€🧗";
         for (most, expected) in [
             (0, ""),
@@ -71,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_08_bytes_that_are_no_text_are_cut_where_the_limit_is() {
+    fn bytes_that_are_no_text_are_cut_where_the_limit_is() {
         for bytes in [
             &b"\x80\x80\x80\x80\x80"[..],
             b"\xff\x80\x80",

@@ -1,7 +1,4 @@
-//! Writing JSON by hand: strings with the escapes of J-02, straight into one output.
-//!
-//! J-02 is the escaping of RFC 8785 (JSON Canonicalization Scheme), which is also valid inside a YAML 1.2
-//! double-quoted scalar (LF-03).
+//! Writing JSON strings fast, with the escapes of RFC 8785 (JSON Canonicalization Scheme).
 
 /// Bytes that are looked at together: one vector.
 const BLOCK: usize = 16;
@@ -99,18 +96,6 @@ fn write_escape(out: &mut Vec<u8>, byte: u8) {
     out.extend_from_slice(&[b'\\', short]);
 }
 
-/// Appends a JSON array of strings.
-pub fn write_strings<'a>(out: &mut Vec<u8>, texts: impl IntoIterator<Item = &'a str>) {
-    out.push(b'[');
-    for (position, text) in texts.into_iter().enumerate() {
-        if position > 0 {
-            out.push(b',');
-        }
-        write_string(out, text);
-    }
-    out.push(b']');
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn j_02_escapes_are_the_short_ones_and_lower_case_hex() {
+    fn escapes_are_the_short_ones_and_lower_case_hex() {
         assert_eq!(
             written("\"\\\u{8}\u{c}\n\r\t\0\u{1f}\u{b}"),
             r#""\"\\\b\f\n\r\t\u0000\u001f\u000b""#
@@ -131,13 +116,13 @@ mod tests {
     }
 
     #[test]
-    fn j_02_every_other_character_is_literal() {
+    fn every_other_character_is_literal() {
         assert_eq!(written("/\u{7f}\u{2028}é🧗"), "\"/\u{7f}\u{2028}é🧗\"");
         assert_eq!(written(""), "\"\"");
     }
 
     #[test]
-    fn j_02_an_escape_is_seen_at_every_place_of_a_block() {
+    fn an_escape_is_seen_at_every_place_of_a_block() {
         for byte in 0..=0x7F_u8 {
             for place in 0..40 {
                 let mut text = "é23456789012345678901234567890123456789012".to_owned();
@@ -146,14 +131,6 @@ mod tests {
                 assert_eq!(back, text, "{byte:#x} at {place}");
             }
         }
-    }
-
-    #[test]
-    fn arrays_are_compact() {
-        let mut out = Vec::new();
-        write_strings(&mut out, []);
-        write_strings(&mut out, ["a", "b"]);
-        assert_eq!(out, b"[][\"a\",\"b\"]");
     }
 
     proptest! {

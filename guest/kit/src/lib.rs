@@ -10,6 +10,7 @@ pub mod cut;
 pub mod error;
 pub mod fetch;
 pub mod front_matter;
+pub mod glob;
 pub mod host;
 pub mod json;
 pub mod media;
@@ -19,6 +20,7 @@ pub mod process;
 pub mod redact;
 pub mod request;
 pub mod text;
+pub mod tree;
 pub mod yaml;
 
 pub use error::SkillError;

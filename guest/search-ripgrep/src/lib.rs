@@ -5,17 +5,11 @@
 //! of them match.
 
 mod answer;
-mod filter;
-mod ignore_file;
-mod item;
 mod lines;
-mod listing;
-mod named;
 mod pattern;
 mod request;
 mod search;
 mod walk;
-mod work;
 
 use kit::SkillError;
 use kit::host::ReadFiles;

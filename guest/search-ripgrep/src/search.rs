@@ -7,19 +7,17 @@ use kit::host::ReadFiles;
 use kit::host::fs_read::{File, FsError, Overflow, ReadRequest};
 
 use crate::answer::{Answer, internal};
-use crate::filter::Filter;
-use crate::ignore_file::Reader;
-use crate::item::{Item, Kind};
 use crate::lines::{self, Collector};
-use crate::listing::Lister;
-use crate::named;
 use crate::pattern;
 use crate::request::Request;
-use crate::walk::{BatchLimits, Walk};
-use crate::work::Work;
+use crate::walk::{BatchLimits, Found, UNKNOWN_LENGTH, Walk};
 
 /// Bytes of a file that is searched.
 const MAX_FILE_BYTES: u32 = 16 * 1024 * 1024;
+
+/// Files that are searched or skipped, and bytes that are read of them.
+const MAX_FILES: u32 = 200_000;
+const MAX_READ_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
 /// The first batch is small, so that a search whose answer is full soon reads little.
 const FIRST_BATCH: BatchLimits = BatchLimits {
@@ -36,36 +34,31 @@ const LARGEST_BATCH: BatchLimits = BatchLimits {
 /// Answers a request.
 ///
 /// # Errors
-/// `invalid_request` for a pattern or glob that cannot be compiled, those of the paths, `too_large` for ignore files.
+/// `invalid_request` for a pattern or glob that cannot be compiled, those of the paths, `too_large` for an ignore file.
 pub(crate) fn search(host: &mut impl ReadFiles, request: &Request) -> Result<Vec<u8>, SkillError> {
-    let filter = Filter::of(request)?;
     let mut search = Search {
         matcher: pattern::compile(&request.pattern, request.case_sensitive)?,
         searcher: lines::searcher(),
         context_lines: usize::try_from(request.context_lines).unwrap_or(0),
         answer: Answer::new(request),
-        work: Work::default(),
+        files_left: MAX_FILES,
+        bytes_left: MAX_READ_BYTES,
     };
-    let mut ignore_files = request.use_ignore.then(Reader::default);
-    let work = &mut search.work;
-    let Some(named) = named::resolve(host, work, ignore_files.as_mut(), &request.paths)? else {
-        return search.answer.finish(true);
-    };
-    let mut walk = Walk::new(Lister::new(&filter, ignore_files), named);
+    let mut walk = Walk::new(host, request)?;
     let mut limits = FIRST_BATCH;
-    let mut complete = true;
-    while complete {
-        let batch = walk.next_batch(host, &mut search.work, limits)?;
+    let mut is_complete = true;
+    while is_complete {
+        let batch = walk.next_batch(host, limits)?;
         if batch.is_empty() {
             break;
         }
-        complete = search.batch(host, batch)?;
+        is_complete = search.batch(host, batch)?;
         limits = BatchLimits {
             files: limits.files.saturating_mul(2).min(LARGEST_BATCH.files),
             bytes: limits.bytes.saturating_mul(2).min(LARGEST_BATCH.bytes),
         };
     }
-    search.answer.finish(!complete || walk.is_truncated())
+    search.answer.finish(!is_complete || walk.is_truncated())
 }
 
 struct Search {
@@ -73,28 +66,42 @@ struct Search {
     searcher: Searcher,
     context_lines: usize,
     answer: Answer,
-    work: Work,
+    files_left: u32,
+    bytes_left: u64,
 }
 
 impl Search {
     /// Searches a batch; false if something was left out and the search ends.
-    fn batch(&mut self, host: &mut impl ReadFiles, batch: Vec<Item>) -> Result<bool, SkillError> {
-        let requests: Vec<_> = batch.iter().filter_map(read_request).collect();
+    fn batch(&mut self, host: &mut impl ReadFiles, batch: Vec<Found>) -> Result<bool, SkillError> {
+        let requests: Vec<_> = batch
+            .iter()
+            .filter_map(|found| read_request(found).ok())
+            .collect();
         let mut answers = host.read(&requests).into_iter();
-        for item in batch {
-            let contents = match read_request(&item) {
-                None => Err(unread(&item)),
-                Some(request) => answers
-                    .next()
-                    .unwrap_or(Err(FsError::Io))
-                    .or_else(|error| read_again(host, &mut self.work, request, error)),
+        for found in batch {
+            let contents = match read_request(&found) {
+                Err(error) => Err(error),
+                Ok(request) => match answers.next().unwrap_or(Err(FsError::Io)) {
+                    // Longer than it was when it was listed: of a batch each may only have what it had then.
+                    Err(FsError::TooLarge) if request.max_bytes < MAX_FILE_BYTES => {
+                        let max_bytes = MAX_FILE_BYTES;
+                        let request = ReadRequest {
+                            max_bytes,
+                            ..request
+                        };
+                        host.read(&[request]).pop().unwrap_or(Err(FsError::Io))
+                    }
+                    contents => contents,
+                },
             };
             let bytes = contents.as_ref().map_or(0, |contents| contents.bytes.len());
-            if !self
-                .work
-                .take_file(u64::try_from(bytes).unwrap_or(u64::MAX))
-                || !self.file(&item, contents)?
-            {
+            let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+            let left = (self.files_left.checked_sub(1)).zip(self.bytes_left.checked_sub(bytes));
+            let Some(left) = left else {
+                return Ok(false);
+            };
+            (self.files_left, self.bytes_left) = left;
+            if !self.file(found.path.shown(), contents)? {
                 return Ok(false);
             }
         }
@@ -102,7 +109,7 @@ impl Search {
     }
 
     /// Searches a file; false if the answer is full.
-    fn file(&mut self, item: &Item, contents: Result<File, FsError>) -> Result<bool, SkillError> {
+    fn file(&mut self, file: &str, contents: Result<File, FsError>) -> Result<bool, SkillError> {
         let skipped = &mut self.answer.skipped;
         let text = match contents {
             Ok(contents) => lines::text(contents.bytes).ok_or(&mut skipped.binary),
@@ -117,11 +124,10 @@ impl Search {
             }
         };
         self.answer.searched = self.answer.searched.saturating_add(1);
-        let path = item.path();
         let collector = Collector {
             answer: &mut self.answer,
             matcher: &self.matcher,
-            file: path.shown(),
+            file,
             text: &text,
             context_lines: self.context_lines,
         };
@@ -132,42 +138,20 @@ impl Search {
     }
 }
 
-/// What to read of an item; none if it is known that it cannot be searched.
-fn read_request(item: &Item) -> Option<ReadRequest> {
-    let Kind::File { bytes } = item.kind else {
-        return None;
+/// What to read of a file, or why it cannot be searched.
+fn read_request(found: &Found) -> Result<ReadRequest, FsError> {
+    let bytes = match found.bytes.ok_or(FsError::NotAccessible)? {
+        UNKNOWN_LENGTH => MAX_FILE_BYTES.into(),
+        bytes => bytes,
     };
-    let bytes = bytes.unwrap_or(MAX_FILE_BYTES.into());
-    let max_bytes = u32::try_from(bytes).ok()?;
-    (max_bytes <= MAX_FILE_BYTES).then(|| ReadRequest {
-        path: item.path().absolute().to_owned(),
+    let max_bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+    if max_bytes > MAX_FILE_BYTES {
+        return Err(FsError::TooLarge);
+    }
+    Ok(ReadRequest {
+        path: found.path.absolute().to_owned(),
         max_bytes,
         overflow: Overflow::Refuse,
-        symlinks: item.symlinks(),
+        symlinks: found.symlinks,
     })
-}
-
-/// Why [`read_request`] has nothing to read.
-fn unread(item: &Item) -> FsError {
-    match item.kind {
-        Kind::File { .. } => FsError::TooLarge,
-        _ => FsError::NotAccessible,
-    }
-}
-
-/// Reads a file alone that is longer than it was when it was listed: of a batch each may only have what it had then.
-fn read_again(
-    host: &mut impl ReadFiles,
-    work: &mut Work,
-    request: ReadRequest,
-    error: FsError,
-) -> Result<File, FsError> {
-    if error != FsError::TooLarge || request.max_bytes >= MAX_FILE_BYTES || !work.take_lookups(1) {
-        return Err(error);
-    }
-    let request = ReadRequest {
-        max_bytes: MAX_FILE_BYTES,
-        ..request
-    };
-    host.read(&[request]).pop().unwrap_or(Err(FsError::Io))
 }

@@ -1,26 +1,42 @@
-//! The files to search, in the order of the answer, found level by level and only as far as they are needed.
+//! The files to search, in the order of the answer, found only as far as they are needed.
 //!
-//! What was not looked at yet stands on a stack, in order, the next on top. A directory on top is replaced by what
-//! it holds, and with it, in the same hostcall, some of the directories that follow. So an ignored directory is
-//! never entered, a search that ends early lists little, and memory is bounded whatever the tree looks like.
+//! What was not looked at yet waits in a map, in order. The first directory is replaced by what it contains, and with it, in the
+//! same hostcall, some of the directories that follow. So an ignored directory is never entered, and a search that ends
+//! early lists little.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use kit::SkillError;
+use kit::glob::Globs;
 use kit::host::ReadFiles;
-use kit::path::Path;
+use kit::host::fs_read::{Entry, EntryKind, FsError, Overflow, ReadRequest, Symlinks};
+use kit::members::invalid;
+use kit::path::{Path, fs_error};
+use kit::tree::{self, Directory, Rules};
 
-use crate::item::{Item, Kind, compare_paths};
-use crate::listing::{Lister, Outcome};
-use crate::work::Work;
+use crate::request::Request;
+
+/// Files and directories that may wait, and directories that are listed: then the search is truncated.
+const MAX_WAITING: usize = 200_000;
+const MAX_DIRECTORIES: usize = 200_000;
 
 /// Directories that are listed in one hostcall: at first, and at most.
 const FIRST_AT_ONCE: usize = 4;
 const MOST_AT_ONCE: usize = 256;
 
-/// Items that are looked through for more directories to list.
+/// Names of all directories that are listed in one hostcall, and bytes of names after which the host ends a listing.
+const NAMES_AT_ONCE: usize = 100_000;
+const MAX_LISTING_BYTES: usize = 16 * 1024 * 1024;
+
+/// Files and directories that are looked through for more directories to list.
 const LOOK_AHEAD: usize = 4_096;
 
-/// Bytes of items that may wait; then the last in order are given up.
-const MAX_WAITING_BYTES: usize = 64 * 1024 * 1024;
+/// The name of a repository's own directory, or of the file that leads to it.
+const GIT: &str = ".git";
+
+/// The length of a file that the host did not say.
+pub(crate) const UNKNOWN_LENGTH: u64 = u64::MAX;
 
 /// How much a batch of files may be.
 #[derive(Debug, Clone, Copy)]
@@ -30,203 +46,289 @@ pub(crate) struct BatchLimits {
     pub(crate) bytes: u64,
 }
 
+/// A file to search, or a file or directory that cannot be read.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) path: Path,
+    /// Whether a link on the way to it was named in the request, and may be followed.
+    pub(crate) symlinks: Symlinks,
+    /// Its length, or [`UNKNOWN_LENGTH`]; `None` if it cannot be read.
+    pub(crate) bytes: Option<u64>,
+}
+
 /// The files that are still to be searched.
 #[derive(Debug)]
-pub(crate) struct Walk<'a> {
-    lister: Lister<'a>,
-    /// In order, the next one last.
-    waiting: Vec<Item>,
-    waiting_bytes: usize,
+pub(crate) struct Walk {
+    globs: Globs,
+    include_hidden: bool,
+    use_ignore: bool,
+    /// By virtual path, with NUL for `/`: so paths are in order segment by segment.
+    waiting: BTreeMap<String, Item>,
+    /// The keys of the paths of the request. They are searched whatever the rules say, and once.
+    named: BTreeSet<String>,
     at_once: usize,
-    truncated: bool,
+    directories_left: usize,
+    is_truncated: bool,
 }
 
-/// An item from the top of the stack.
-struct Taken {
-    item: Item,
-    /// It is a directory to list now.
-    listed: bool,
+/// A path of the request.
+#[derive(Debug)]
+struct Root {
+    path: Path,
+    symlinks: Symlinks,
 }
 
-impl<'a> Walk<'a> {
-    /// Begins at the paths of the request, in order.
-    pub(crate) fn new(lister: Lister<'a>, named: Vec<Item>) -> Self {
-        let mut walk = Self {
-            lister,
-            waiting: Vec::new(),
-            waiting_bytes: 0,
+/// A file or directory that waits.
+#[derive(Debug)]
+struct Item {
+    /// The path of the request that leads to it.
+    root: Rc<Root>,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// A regular file, and its length or [`UNKNOWN_LENGTH`].
+    File(u64),
+    /// A directory, and the rules of those above it.
+    Directory(Rules),
+    /// A file or directory that cannot be opened.
+    Unreadable,
+}
+
+impl Root {
+    /// The path from here to what has this key; globs see it.
+    fn below(&self, key: &str) -> String {
+        let prefix = self.path.absolute().len().saturating_add(1);
+        key.get(prefix..).unwrap_or_default().replace('\0', "/")
+    }
+}
+
+impl Walk {
+    /// Begins at the paths of a request.
+    ///
+    /// # Errors
+    /// `invalid_request` for a glob that cannot be parsed; the error of the first path that does not exist, is not allowed,
+    /// or cannot be fetched; `too_large` for an ignore file above them.
+    pub(crate) fn new(host: &mut impl ReadFiles, request: &Request) -> Result<Self, SkillError> {
+        let mut globs = Globs::default();
+        for glob in &request.globs {
+            let mistake = |_| invalid("glob", &format!("holds `{glob}`, which is no valid glob"));
+            globs.add(glob).map_err(mistake)?;
+        }
+        let mut waiting = BTreeMap::new();
+        for path in &request.paths {
+            let (symlinks, mut kind) = probe(host, path)?;
+            if let Kind::Directory(rules) = &mut kind {
+                if path.absolute().split('/').any(|name| name == GIT) {
+                    continue;
+                }
+                if request.use_ignore {
+                    *rules = tree::rules_above(host, path).map_err(without_ignore)?;
+                }
+            }
+            let root = Rc::new(Root {
+                path: path.clone(),
+                symlinks,
+            });
+            let key = path.absolute().replace('/', "\0");
+            waiting.entry(key).or_insert(Item { root, kind });
+        }
+        Ok(Self {
+            globs,
+            include_hidden: request.include_hidden,
+            use_ignore: request.use_ignore,
+            named: waiting.keys().cloned().collect(),
+            waiting,
             at_once: FIRST_AT_ONCE,
-            truncated: false,
-        };
-        walk.push_all(named);
-        walk
+            directories_left: MAX_DIRECTORIES,
+            is_truncated: false,
+        })
     }
 
     /// Something was left out because there was too much of it.
     pub(crate) fn is_truncated(&self) -> bool {
-        self.truncated
+        self.is_truncated
     }
 
     /// The next files, and what cannot be read, in order; empty at the end.
     ///
     /// # Errors
-    /// Those of the ignore files.
+    /// `too_large` for an ignore file.
     pub(crate) fn next_batch(
         &mut self,
         host: &mut impl ReadFiles,
-        work: &mut Work,
         limits: BatchLimits,
-    ) -> Result<Vec<Item>, SkillError> {
-        let mut batch = Vec::new();
+    ) -> Result<Vec<Found>, SkillError> {
+        let mut batch: Vec<Found> = Vec::new();
         let mut bytes_left = limits.bytes;
         while batch.len() < limits.files
-            && let Some(item) = self.pop()
+            && let Some((key, item)) = self.waiting.pop_first()
         {
-            if item.is_directory() {
-                self.push(item);
-                self.list(host, work)?;
-                continue;
-            }
             let bytes = match item.kind {
-                Kind::File { bytes } => bytes.unwrap_or(u64::MAX),
-                _ => 0,
+                Kind::Directory(_) => {
+                    self.waiting.insert(key, item);
+                    self.list_next(host)?;
+                    continue;
+                }
+                Kind::File(bytes) => Some(bytes),
+                Kind::Unreadable => None,
             };
-            if bytes > bytes_left && !batch.is_empty() {
-                self.push(item);
+            if bytes.unwrap_or(0) > bytes_left && !batch.is_empty() {
+                self.waiting.insert(key, item);
                 break;
             }
-            bytes_left = bytes_left.saturating_sub(bytes);
-            batch.push(item);
+            bytes_left = bytes_left.saturating_sub(bytes.unwrap_or(0));
+            batch.push(Found {
+                path: item.root.path.join(&item.root.below(&key)),
+                symlinks: item.root.symlinks,
+                bytes,
+            });
         }
         Ok(batch)
     }
 
-    /// Replaces the directory on top, and some that follow, by what they hold.
-    fn list(&mut self, host: &mut impl ReadFiles, work: &mut Work) -> Result<(), SkillError> {
-        let window = self.take_window();
-        let directories: Vec<_> = window
-            .iter()
-            .filter(|taken| taken.listed)
-            .map(|taken| &taken.item)
+    /// Replaces the next directories by what they contain.
+    fn list_next(&mut self, host: &mut impl ReadFiles) -> Result<(), SkillError> {
+        let ahead = self.waiting.iter().take(LOOK_AHEAD);
+        let directories = ahead.filter(|(_, item)| matches!(item.kind, Kind::Directory(_)));
+        let keys: Vec<String> = directories
+            .map(|(key, _)| key.clone())
+            .take(self.at_once)
             .collect();
-        let Some(outcomes) = self.lister.list(host, work, &directories)? else {
-            self.waiting.clear();
-            self.truncated = true;
-            return Ok(());
-        };
         self.at_once = self.at_once.saturating_mul(2).min(MOST_AT_ONCE);
-        let items = self.replace(window, outcomes);
-        self.push_all(items);
-        self.bound_memory();
+        let names = NAMES_AT_ONCE.checked_div(keys.len()).unwrap_or(1);
+        for large in self.list(host, keys, names)? {
+            self.list(host, vec![large], NAMES_AT_ONCE)?;
+        }
+        while self.waiting.len() > MAX_WAITING {
+            self.waiting.pop_last();
+            self.is_truncated = true;
+        }
         Ok(())
     }
 
-    /// Takes items from the top, and chooses directories among them to list. A path of the request that lies
-    /// below one of these waits for what the directory above it holds.
-    fn take_window(&mut self) -> Vec<Taken> {
-        let mut window: Vec<Taken> = Vec::new();
-        let mut chosen: Vec<Path> = Vec::new();
-        while let Some(item) = self.pop() {
-            let alone = item.kind == Kind::LargeDirectory;
-            let full = chosen.len() >= self.at_once || window.len() >= LOOK_AHEAD;
-            let waits = item.is_named() && chosen.iter().any(|path| item.is_named_below(path));
-            if !waits && (full || (alone && !window.is_empty())) {
-                self.push(item);
-                break;
-            }
-            let listed = item.is_directory() && !waits;
-            if listed {
-                chosen.push(item.path());
-            }
-            window.push(Taken { item, listed });
-            if alone {
-                break;
-            }
-        }
-        window
-    }
-
-    /// The items of a window, directories that were listed replaced by what they hold.
-    fn replace(&mut self, window: Vec<Taken>, outcomes: Vec<Outcome>) -> Vec<Item> {
-        let mut outcomes = outcomes.into_iter();
-        let mut window = window.into_iter().peekable();
-        let mut items = Vec::with_capacity(window.len());
-        while let Some(Taken { mut item, listed }) = window.next() {
-            if !listed {
-                items.push(item);
+    /// Lists directories; returns those with more names than asked for, which have to be listed alone.
+    fn list(
+        &mut self,
+        host: &mut impl ReadFiles,
+        keys: Vec<String>,
+        names: usize,
+    ) -> Result<Vec<String>, SkillError> {
+        let Some(left) = self.directories_left.checked_sub(keys.len()) else {
+            self.waiting.clear();
+            self.is_truncated = true;
+            return Ok(Vec::new());
+        };
+        self.directories_left = left;
+        let directories: Vec<Directory> = keys
+            .iter()
+            .filter_map(|key| {
+                let Item { root, kind } = self.waiting.get(key)?;
+                let Kind::Directory(rules) = kind else {
+                    return None;
+                };
+                Some(Directory {
+                    path: root.path.join(&root.below(key)),
+                    rules: rules.clone(),
+                    symlinks: root.symlinks,
+                })
+            })
+            .collect();
+        let options = tree::Options {
+            max_entries: names,
+            include_hidden: self.include_hidden,
+            use_ignore: self.use_ignore,
+        };
+        let answers = tree::list(host, &directories, options).map_err(without_ignore)?;
+        let is_alone = keys.len() == 1;
+        let mut large = Vec::new();
+        for ((key, directory), answer) in keys.into_iter().zip(directories).zip(answers) {
+            let (listing, rules) = match answer {
+                Ok(contents) => contents,
+                Err(_) => {
+                    if let Some(item) = self.waiting.get_mut(&key) {
+                        item.kind = Kind::Unreadable;
+                    }
+                    continue;
+                }
+            };
+            // What the host says of that also means levels further down.
+            let bytes = listing.entries.iter().map(|entry| entry.path.len());
+            let is_cut =
+                listing.entries.len() >= names || bytes.sum::<usize>() >= MAX_LISTING_BYTES;
+            if is_cut && !is_alone {
+                large.push(key);
                 continue;
             }
-            match outcomes.next() {
-                Some(Outcome::Listed {
-                    directory,
-                    items: mut below,
-                    truncated,
-                }) => {
-                    self.truncated |= truncated;
-                    let mut named = Vec::new();
-                    while let Some(taken) =
-                        window.next_if(|taken| taken.item.is_named_below(&directory.path))
-                    {
-                        named.push(taken.item);
-                    }
-                    merge(&mut below, named, &directory.path);
-                    items.append(&mut below);
-                }
-                Some(Outcome::Large) => {
-                    item.kind = Kind::LargeDirectory;
-                    items.push(item);
-                }
-                Some(Outcome::Unreadable) | None => {
-                    item.kind = Kind::Unreadable;
-                    items.push(item);
+            self.is_truncated |= is_cut;
+            if let Some(Item { root, .. }) = self.waiting.remove(&key) {
+                for entry in listing.entries {
+                    self.add(&root, &key, &directory.path, &rules, &entry);
                 }
             }
         }
-        items
+        Ok(large)
     }
 
-    fn push(&mut self, item: Item) {
-        self.waiting_bytes = self.waiting_bytes.saturating_add(item.weight());
-        self.waiting.push(item);
-    }
-
-    fn push_all(&mut self, items: Vec<Item>) {
-        items.into_iter().rev().for_each(|item| self.push(item));
-    }
-
-    fn pop(&mut self) -> Option<Item> {
-        let item = self.waiting.pop()?;
-        self.waiting_bytes = self.waiting_bytes.saturating_sub(item.weight());
-        Some(item)
-    }
-
-    /// Gives the last items in order up when too many wait.
-    fn bound_memory(&mut self) {
-        if self.waiting_bytes <= MAX_WAITING_BYTES {
+    /// Adds a name of a directory, if it is searched or entered.
+    fn add(&mut self, root: &Rc<Root>, parent: &str, path: &Path, rules: &Rules, entry: &Entry) {
+        let name = entry.path.as_str();
+        let kind = match entry.kind {
+            EntryKind::File => Kind::File(entry.bytes.unwrap_or(UNKNOWN_LENGTH)),
+            EntryKind::Directory if entry.error.is_some() => Kind::Unreadable,
+            EntryKind::Directory => Kind::Directory(rules.clone()),
+            EntryKind::Symlink | EntryKind::Other => return,
+        };
+        if name == GIT || (name.starts_with('.') && !self.include_hidden) {
             return;
         }
-        let mut bytes = self.waiting_bytes;
-        let last = self.waiting.iter().take_while(|item| {
-            bytes = bytes.saturating_sub(item.weight());
-            bytes > MAX_WAITING_BYTES / 2
-        });
-        let last = last.count();
-        self.waiting.drain(..last);
-        self.waiting_bytes = self.waiting.iter().map(Item::weight).sum();
-        self.truncated = true;
+        let is_directory = entry.kind == EntryKind::Directory;
+        let key = format!("{parent}\0{name}");
+        if !rules.exclude(path.join(name).absolute(), is_directory)
+            && self.globs.choose(&root.below(&key), is_directory)
+            && !self.named.contains(&key)
+        {
+            let root = Rc::clone(root);
+            self.waiting.insert(key, Item { root, kind });
+        }
     }
 }
 
-/// Adds the paths of the request that lie below `directory` to what is searched of it. They are searched whatever
-/// the rules say, and once.
-fn merge(items: &mut Vec<Item>, named: Vec<Item>, directory: &Path) {
-    if named.is_empty() {
-        return;
+/// Asks the host what a path of the request is, first without following links. No byte is read.
+fn probe(host: &mut impl ReadFiles, path: &Path) -> Result<(Symlinks, Kind), SkillError> {
+    let mut answer = Err(FsError::Symlink);
+    let mut symlinks = Symlinks::Refuse;
+    for allowed in [Symlinks::Refuse, Symlinks::Follow] {
+        if matches!(answer, Err(FsError::Symlink)) {
+            symlinks = allowed;
+            let request = ReadRequest {
+                path: path.absolute().to_owned(),
+                max_bytes: 0,
+                overflow: Overflow::Cut,
+                symlinks,
+            };
+            answer = host.read(&[request]).pop().unwrap_or(Err(FsError::Io));
+        }
     }
-    items.retain(|item| {
-        let path = item.path_from(directory);
-        named.iter().all(|named| named.path_from(directory) != path)
-    });
-    items.extend(named);
-    items.sort_by(|one, other| compare_paths(one.path_from(directory), other.path_from(directory)));
+    let kind = match answer {
+        Ok(_) => Kind::File(UNKNOWN_LENGTH),
+        Err(FsError::IsDirectory) => Kind::Directory(Rules::default()),
+        // Skipped, and counted.
+        Err(FsError::NotAccessible | FsError::Special | FsError::Io) => Kind::Unreadable,
+        // What would lie below a file does not exist.
+        Err(FsError::NotDirectory) => return Err(fs_error("fs.read", path, FsError::NotFound)),
+        Err(FsError::InvalidPath) => {
+            let what = format!("holds {}, which cannot be searched", path.absolute());
+            return Err(invalid("paths", &what));
+        }
+        Err(error) => return Err(fs_error("fs.read", path, error)),
+    };
+    Ok((symlinks, kind))
+}
+
+/// The error of an ignore file, with the way around it.
+fn without_ignore(error: SkillError) -> SkillError {
+    let message = format!("{}; `use_ignore` false searches without", error.message());
+    error.because(&message)
 }

@@ -460,7 +460,7 @@ fn globs_are_relative_to_the_path_that_leads_to_a_file() {
 fn a_glob_with_a_mistake_is_refused() {
     let mut disk = Disk::with(&[("a", "x")]);
     let deep = format!("{}a{}", "{".repeat(2_000), "}".repeat(2_000));
-    for glob in ["[a", "{a", "a}", "a\\", "[b-a]", deep.as_str()] {
+    for glob in ["[a", "{a", "a\\", "[b-a]", deep.as_str()] {
         let request = json!({"pattern": "x", "glob": [glob]}).to_string();
         let error = disk.search(&request).unwrap_err();
         assert_eq!(error.code(), "invalid_request", "{glob}");
@@ -556,38 +556,17 @@ fn hostile_ignore_files_are_bounded() {
 }
 
 #[test]
-fn globs_that_are_slow_are_bounded_and_plain_ones_are_not() {
-    let lines = |count: usize, line: fn(usize) -> String| (0..count).map(line).collect::<String>();
-    let slow = |at: usize| format!("*a*{at}*b\n");
-    let plain =
-        |at: usize| format!("name{at}/\n/dist{at}\n*.log{at}\nx/y{at}\n**/z{at}\n# *a*\n\n");
-    let too_large = |disk: &mut Disk| disk.search(r#"{"pattern":"x"}"#).unwrap_err();
-    let mut disk = Disk::with(&[("a", "x"), ("b", "x"), ("c.log999", "x")]);
-    disk.write(".gitignore", lines(4_000, plain).as_bytes());
+fn thousands_of_globs_are_obeyed() {
+    let mut disk = Disk::with(&[("a", "x"), ("b", "x"), ("c.log999", "x"), ("saab7b", "x")]);
+    let plain = (0..4_000).map(|at| format!("name{at}/\n/dist{at}\n*.log{at}\n**/z{at}\n# *a*\n"));
+    disk.write(".gitignore", plain.collect::<String>().as_bytes());
+    let slow = (0..4_000).map(|at| format!("*a*{at}*b\n"));
+    disk.write(".ignore", slow.collect::<String>().as_bytes());
     assert_eq!(files(&mut disk, json!({"pattern": "x"})), ["a", "b"]);
-    disk.write(".gitignore", lines(512, slow).as_bytes());
-    assert_eq!(
-        files(&mut disk, json!({"pattern": "x"})),
-        ["a", "b", "c.log999"]
-    );
-    for count in [513, 2_000, 20_000] {
-        disk.write(".gitignore", lines(count, slow).as_bytes());
-        let error = too_large(&mut disk);
-        assert_eq!(error.code(), "too_large");
-        assert_eq!(error.details(), Some(r#"{"path":".gitignore"}"#));
-        assert!(error.message().contains("`use_ignore` false"));
-    }
-    disk.write(".gitignore", b"");
-    for at in 0..5 {
-        disk.write(&format!("s{at}/.gitignore"), lines(500, slow).as_bytes());
-    }
-    let error = too_large(&mut disk);
-    assert_eq!(error.details(), Some(r#"{"path":"s4/.gitignore"}"#));
     let all = json!({"pattern": "x", "use_ignore": false});
-    assert_eq!(files(&mut disk, all).len(), 3);
+    assert_eq!(files(&mut disk, all).len(), 4);
 }
 
-/// Globs are compiled in sets, and the last that matches still decides.
 #[test]
 fn the_last_of_many_globs_decides() {
     let fill: String = (0..100).map(|at| format!("?{at}?\n")).collect();

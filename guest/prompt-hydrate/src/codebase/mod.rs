@@ -3,7 +3,6 @@
 //! Names are listed and compared; of contents only ignore files and two build files of the root are read, and nothing that
 //! may hold a secret. A file is named only if it exists below the root.
 
-mod ignore_file;
 mod inline;
 mod rank;
 mod test_command;
@@ -11,6 +10,7 @@ mod walk;
 mod words;
 
 use kit::host::ReadFiles;
+use kit::path::Path;
 
 use crate::request::{Codebase, Tree, WorkspaceMount};
 use crate::text::Prompt;
@@ -38,9 +38,10 @@ pub fn look(
 
 fn look_below(host: &mut impl ReadFiles, prompt: &Prompt) -> Result<Codebase, Unreadable> {
     let named = rank::Named::new(prompt);
-    let found = walk::walk(host, MOUNT)?;
-    let tests = test_command::find(&found.root, &named);
-    let files = rank::rank(host, MOUNT, &found.entries, &named);
+    let root = Path::parse("workspace", ".").map_err(|_| Unreadable)?;
+    let found = walk::walk(host, &root)?;
+    let tests = test_command::find(host, &root, &found.root_files, &named);
+    let files = rank::rank(host, &root, &found.entries, &named);
     Ok(Codebase { files, tests })
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use kit::host::ReadFiles;
 use kit::host::fs_read::FsError;
+use kit::path::Path;
 
 use super::is_secret;
 use super::walk::{Seen, request};
@@ -108,7 +109,7 @@ struct Ranked {
 /// Returns the most relevant files, best first.
 pub(super) fn rank(
     host: &mut impl ReadFiles,
-    mount: &str,
+    root: &Path,
     entries: &[Seen],
     named: &Named,
 ) -> Vec<RelevantFile> {
@@ -124,7 +125,7 @@ pub(super) fn rank(
     let judged = entries
         .iter()
         .filter_map(|entry| judge(entry, named, &commonness));
-    let mut ranked: Vec<Ranked> = judged.chain(unseen(host, mount, entries, named)).collect();
+    let mut ranked: Vec<Ranked> = judged.chain(unseen(host, root, entries, named)).collect();
     ranked.retain(|file| is_printable(&file.path));
     let depth = |file: &Ranked| file.path.matches('/').count();
     ranked.sort_by(|one, other| {
@@ -213,7 +214,7 @@ fn by_name(path: &str, source: &Source, commonness: &Commonness<'_>) -> Option<(
 }
 
 /// Returns named paths that the walk did not come upon, because they are ignored or too far down.
-fn unseen(host: &mut impl ReadFiles, mount: &str, entries: &[Seen], named: &Named) -> Vec<Ranked> {
+fn unseen(host: &mut impl ReadFiles, root: &Path, entries: &[Seen], named: &Named) -> Vec<Ranked> {
     let mut wanted: Vec<Ranked> = Vec::new();
     for source in &named.0 {
         for path in &source.paths {
@@ -234,7 +235,7 @@ fn unseen(host: &mut impl ReadFiles, mount: &str, entries: &[Seen], named: &Name
     // No byte is read: the answer tells whether it is there, and refuses links on the way.
     let requests: Vec<_> = wanted
         .iter()
-        .map(|wanted| request(mount, &wanted.path, 0))
+        .map(|wanted| request(root, &wanted.path, 0))
         .collect();
     let mut answers = host.read(&requests).into_iter();
     wanted.retain(|_| matches!(answers.next(), Some(Ok(_) | Err(FsError::IsDirectory))));

@@ -1,15 +1,29 @@
 //! How the project is tested, from the files of its root.
 
+use kit::host::ReadFiles;
+use kit::path::Path;
 use serde_json::Value;
 
 use super::rank::Named;
-use super::walk::Root;
+use super::walk::request;
 
-/// Files of the root that are read for it.
-pub(super) const BUILD_FILES: [&str; 2] = ["Makefile", "package.json"];
+/// Files of the root that are read for it, and bytes of each.
+const BUILD_FILES: [&str; 2] = ["Makefile", "package.json"];
+const MAX_FILE_BYTES: u32 = 64 * 1024;
+
+/// What the root tells of how the project is tested.
+struct Root<'a> {
+    /// Names of its files.
+    names: &'a [String],
+    /// Those of [`BUILD_FILES`] that could be read.
+    texts: Vec<(&'static str, String)>,
+}
 
 /// A language: the extensions of its files, and the command of a root that is in it.
-type Language = (&'static [&'static str], fn(&Root) -> Option<&'static str>);
+type Language = (
+    &'static [&'static str],
+    fn(&Root<'_>) -> Option<&'static str>,
+);
 
 /// Languages in the order of trial.
 const LANGUAGES: &[Language] = &[
@@ -31,7 +45,25 @@ const LANGUAGES: &[Language] = &[
 ];
 
 /// Returns the command of the language of a path that the prompt names, else the first that there is.
-pub(super) fn find(root: &Root, named: &Named) -> Option<String> {
+pub(super) fn find(
+    host: &mut impl ReadFiles,
+    path: &Path,
+    names: &[String],
+    named: &Named,
+) -> Option<String> {
+    let mut files = BUILD_FILES.to_vec();
+    files.retain(|file| names.iter().any(|name| name == file));
+    let mut texts = Vec::new();
+    if !files.is_empty() {
+        let requests: Vec<_> =
+            (files.iter().map(|file| request(path, file, MAX_FILE_BYTES))).collect();
+        for (file, answer) in files.into_iter().zip(host.read(&requests)) {
+            texts.extend(
+                answer.map(|answer| (file, String::from_utf8_lossy(&answer.bytes).into_owned())),
+            );
+        }
+    }
+    let root = &Root { names, texts };
     let speaks = |path: &str| {
         let extension = path.rsplit_once('.')?.1.to_ascii_lowercase();
         let (_, command) = LANGUAGES
@@ -44,16 +76,16 @@ pub(super) fn find(root: &Root, named: &Named) -> Option<String> {
     command.map(str::to_owned)
 }
 
-fn has(root: &Root, names: &[&str]) -> bool {
+fn has(root: &Root<'_>, names: &[&str]) -> bool {
     root.names.iter().any(|name| names.contains(&name.as_str()))
 }
 
-fn text<'a>(root: &'a Root, name: &str) -> Option<&'a str> {
+fn text<'a>(root: &'a Root<'_>, name: &str) -> Option<&'a str> {
     let (_, text) = root.texts.iter().find(|(known, _)| *known == name)?;
     Some(text)
 }
 
-fn node(root: &Root) -> Option<&'static str> {
+fn node(root: &Root<'_>) -> Option<&'static str> {
     let package: Value = serde_json::from_str(text(root, "package.json")?).ok()?;
     let script = package.pointer("/scripts/test")?.as_str()?;
     // What `npm init` writes is no test.
@@ -69,7 +101,7 @@ fn node(root: &Root) -> Option<&'static str> {
     })
 }
 
-fn make(root: &Root) -> Option<&'static str> {
+fn make(root: &Root<'_>) -> Option<&'static str> {
     let is_rule = |line: &str| {
         let rest = line.strip_prefix("test").map(str::trim_start);
         let rest = rest.and_then(|rest| rest.strip_prefix(':'));

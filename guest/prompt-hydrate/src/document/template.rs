@@ -4,7 +4,7 @@ use crate::respond::Failure;
 
 const MAX_BYTES: usize = 64 * 1024;
 
-/// Returns the text of a template with its placeholders `{{name}}` replaced; `needed` has to be among them. `value` gives
+/// Returns the text of a template, without front matter, with its placeholders `{{name}}` replaced; `needed` has to be among them. `value` gives
 /// the text of a name, and nothing for one that the template may not hold.
 ///
 /// # Errors
@@ -18,7 +18,8 @@ pub(super) fn fill<'v>(
         return Err(failure("over 64 KiB"));
     }
     let mut text = String::new();
-    let mut rest = body(template);
+    let body = kit::front_matter::split(template).content;
+    let mut rest = template.get(body..).unwrap_or_default();
     let mut has_needed = false;
     while let Some((before, after)) = rest.find("{{").and_then(|at| rest.split_at_checked(at)) {
         text.push_str(before);
@@ -55,22 +56,4 @@ fn name(text: &str) -> Option<&str> {
     let (name, _) = text.strip_prefix("{{")?.split_once("}}")?;
     let is_name = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
     (!name.is_empty() && name.bytes().all(is_name)).then_some(name)
-}
-
-/// Returns a template without front matter and byte order mark.
-fn body(text: &str) -> &str {
-    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    let mut lines = text.split_inclusive('\n');
-    let is_rule = |line: &str| line.trim_end_matches(['\n', '\r']) == "---";
-    let Some(first) = lines.next().filter(|line| is_rule(line)) else {
-        return text;
-    };
-    let mut read = first.len();
-    for line in lines {
-        read = read.saturating_add(line.len());
-        if is_rule(line) {
-            return text.get(read..).unwrap_or_default();
-        }
-    }
-    text
 }
