@@ -1,8 +1,8 @@
-//! What one hydration may read and keep. Both are hard errors that name the budget (G-06).
+//! What one hydration may read and keep. Both are hard errors that name the budget.
 
 use kit::SkillError;
 
-/// L-04: bytes of all resources, files and bodies.
+/// Bytes of all resources, files and bodies.
 const MAX_READ_BYTES: usize = 64 << 20;
 
 /// Bytes of names, descriptions and raw arrays. More do not fit an answer, which is as long at most; and

@@ -3,29 +3,29 @@
 /// A soft error: `ERROR: `, a code, and nothing after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Code {
-    /// EC-01, EC-02
+    /// It cannot be had.
     FetchFailed,
-    /// EC-03, EC-04
+    /// It is no text, or its front matter no YAML.
     ParseError,
-    /// EC-05
+    /// It has no name.
     MissingName,
-    /// EC-05
+    /// It has no description.
     MissingDescription,
-    /// EC-06
+    /// The tool does not exist.
     NotFound,
-    /// EC-07
+    /// The tool may not be run by its user.
     PermissionDenied,
-    /// EC-08
+    /// The policy does not let the tool run.
     ExecutionSkipped,
-    /// EC-09
+    /// The tool took too long.
     Timeout,
-    /// EC-10
+    /// Neither an os nor an https URI.
     UnsupportedScheme,
-    /// EC-11
+    /// The tool failed.
     ExecutionFailed,
-    /// EC-12
+    /// The tool printed nothing.
     NoOutput,
-    /// EC-13
+    /// There are more entries than are listed.
     LimitExceeded,
 }
 

@@ -1,118 +1,57 @@
-//! D-06: groups of documents that declare each other.
+//! Groups of documents that declare each other.
 
-use std::collections::BTreeMap;
-
-/// The strongly connected groups of more than one member, and single members that declare themselves;
-/// each group in ascending order, and the groups by their first members.
+/// The strongly connected groups of more than one member, and single members that declare themselves; each group in
+/// ascending order, and the groups by their first members.
 ///
-/// `edges` has the successors of each vertex. Tarjan's algorithm with a stack of its own, because the
-/// depth of the graph is the documents' to choose.
+/// `edges` has the successors of each vertex. This is Kosaraju's algorithm: searched against the edges, in the reverse of the
+/// order in which a search along them ends, the vertices that are reached from one make a group with it.
 pub(crate) fn groups(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let mut search = Search {
-        edges,
-        order: BTreeMap::new(),
-        low: vec![0; edges.len()],
-        waiting: Vec::new(),
-        is_waiting: vec![false; edges.len()],
-        groups: Vec::new(),
-    };
-    for vertex in 0..edges.len() {
-        if !search.order.contains_key(&vertex) {
-            search.from(vertex);
+    let mut against = vec![Vec::new(); edges.len()];
+    for (vertex, successors) in edges.iter().enumerate() {
+        for successor in successors {
+            if let Some(predecessors) = against.get_mut(*successor) {
+                predecessors.push(vertex);
+            }
         }
     }
-    let mut groups = search.groups;
+    let mut seen = vec![false; edges.len()];
+    let ended = (0..edges.len()).flat_map(|vertex| search(edges, vertex, &mut seen));
+    let ended: Vec<usize> = ended.collect();
+    let mut seen = vec![false; edges.len()];
+    let groups = ended.into_iter().rev().map(|vertex| {
+        let mut group = search(&against, vertex, &mut seen);
+        group.sort_unstable();
+        group
+    });
+    let declares_itself = |vertex: &usize| {
+        let successors = edges.get(*vertex);
+        successors.is_some_and(|successors| successors.contains(vertex))
+    };
+    let mut groups: Vec<Vec<usize>> = groups
+        .filter(|group| group.len() > 1 || group.iter().any(declares_itself))
+        .collect();
     groups.sort();
     groups
 }
 
-struct Search<'e> {
-    edges: &'e [Vec<usize>],
-    /// When a vertex was first seen.
-    order: BTreeMap<usize, usize>,
-    /// The earliest vertex that each one is known to reach.
-    low: Vec<usize>,
-    /// Vertices that belong to no group yet.
-    waiting: Vec<usize>,
-    is_waiting: Vec<bool>,
-    groups: Vec<Vec<usize>>,
-}
-
-impl Search<'_> {
-    fn from(&mut self, start: usize) {
-        // A vertex, and how many of its successors have been looked at.
-        let mut path = vec![(start, 0_usize)];
-        self.enter(start);
-        while let Some((vertex, looked_at)) = path.last_mut() {
-            let vertex = *vertex;
-            let successor = self
-                .edges
-                .get(vertex)
-                .and_then(|edges| edges.get(*looked_at));
-            *looked_at = looked_at.saturating_add(1);
-            match successor {
-                Some(&successor) => match self.order.get(&successor).copied() {
-                    None => {
-                        self.enter(successor);
-                        path.push((successor, 0));
-                    }
-                    Some(order) if self.is_waiting.get(successor) == Some(&true) => {
-                        self.reach(vertex, order);
-                    }
-                    Some(_) => {}
-                },
-                None => {
-                    path.pop();
-                    let low = self.low.get(vertex).copied().unwrap_or_default();
-                    if self.order.get(&vertex) == Some(&low) {
-                        self.close(vertex);
-                    }
-                    if let Some((parent, _)) = path.last() {
-                        self.reach(*parent, low);
-                    }
-                }
+/// The vertices that are reached from one and were not seen before, in the order in which the search leaves them. Its stack is
+/// its own: how deep the graph is the documents decide.
+fn search(edges: &[Vec<usize>], start: usize, seen: &mut [bool]) -> Vec<usize> {
+    let mut enter = |vertex: usize| {
+        let seen = seen.get_mut(vertex).filter(|seen| !**seen)?;
+        *seen = true;
+        Some((vertex, edges.get(vertex)?.iter()))
+    };
+    let mut path = Vec::from_iter(enter(start));
+    let mut left = Vec::new();
+    while let Some((vertex, successors)) = path.last_mut() {
+        match successors.next() {
+            Some(successor) => path.extend(enter(*successor)),
+            None => {
+                left.push(*vertex);
+                path.pop();
             }
         }
     }
-
-    fn enter(&mut self, vertex: usize) {
-        let order = self.order.len();
-        self.order.insert(vertex, order);
-        if let (Some(low), Some(is_waiting)) =
-            (self.low.get_mut(vertex), self.is_waiting.get_mut(vertex))
-        {
-            *low = order;
-            *is_waiting = true;
-        }
-        self.waiting.push(vertex);
-    }
-
-    fn reach(&mut self, vertex: usize, order: usize) {
-        if let Some(low) = self.low.get_mut(vertex) {
-            *low = order.min(*low);
-        }
-    }
-
-    /// Takes the group whose first vertex is this one.
-    fn close(&mut self, vertex: usize) {
-        let mut group = Vec::new();
-        while let Some(member) = self.waiting.pop() {
-            if let Some(is_waiting) = self.is_waiting.get_mut(member) {
-                *is_waiting = false;
-            }
-            group.push(member);
-            if member == vertex {
-                break;
-            }
-        }
-        let declares_itself = || {
-            self.edges
-                .get(vertex)
-                .is_some_and(|edges| edges.contains(&vertex))
-        };
-        if group.len() > 1 || declares_itself() {
-            group.sort_unstable();
-            self.groups.push(group);
-        }
-    }
+    left
 }

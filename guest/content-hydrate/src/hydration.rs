@@ -19,7 +19,7 @@ use crate::{
     uri::{Resolver, Unresolved, Uri},
 };
 
-/// Y-03
+/// The keys that are read; what stands under others is only checked.
 pub(crate) const USED_KEYS: [&str; 2] = ["skills", "tools"];
 
 /// A resource that was read and parsed, and what it depends on.
@@ -29,15 +29,15 @@ pub(crate) struct Hydration {
     /// The whole file.
     pub(crate) text: String,
     pub(crate) checksum: Option<String>,
-    /// Sorted; the sentinel of H-35, if any, is the last entry.
+    /// Sorted; the sentinel that says that there were more, if any, is the last entry.
     pub(crate) skills: Vec<Skill>,
     /// Likewise.
     pub(crate) tools: Vec<Tool>,
-    /// D-06; none at depth 1.
+    /// Documents that declare each other; none at depth 1.
     pub(crate) cycles: Option<Vec<Vec<String>>>,
 }
 
-/// H-01, H-02: the resource itself cannot be had or cannot be parsed.
+/// The resource itself cannot be had or cannot be parsed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) code: Code,

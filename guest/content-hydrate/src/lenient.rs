@@ -1,4 +1,4 @@
-//! Y-13: names and descriptions with an unquoted `: `, a common defect of real skills.
+//! Names and descriptions with an unquoted `: `, a common defect of real skills.
 
 use kit::front_matter;
 

@@ -61,8 +61,8 @@ pub fn run(effects: &mut impl Effects, request: &[u8]) -> Result<Vec<u8>, SkillE
 /// # Errors
 ///
 /// `invalid_request` when the URI is empty or the depth out of range; `budget_exceeded` when more was read
-/// or has to be kept than a hydration may (L-04). Of the link and v2 forms also `fetch_failed`,
-/// `unsupported_scheme` and `parse_error`: there is no document to link (LF-09).
+/// or has to be kept than a hydration may. Of the link and v2 forms also `fetch_failed`,
+/// `unsupported_scheme` and `parse_error`: there is no document to link.
 pub fn hydrate(effects: &mut impl Effects, request: &Request) -> Result<Vec<u8>, SkillError> {
     request.check()?;
     let answer = hydration::hydrate(effects, request)?;

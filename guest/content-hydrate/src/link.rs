@@ -28,7 +28,7 @@ pub(crate) fn write(
 ) -> Result<Vec<u8>, SkillError> {
     let hydration = answer.map_err(|failure| no_document(failure.code, &failure.uri))?;
     let document = front_matter::split(&hydration.text);
-    // LF-08
+    // A document without front matter declares nothing.
     let Some(range) = document.front_matter else {
         return Ok(hydration.text.into_bytes());
     };
@@ -41,7 +41,7 @@ pub(crate) fn write(
     ];
     let mut edits = Vec::new();
     for (key, objects) in USED_KEYS.iter().zip(&objects) {
-        // LF-07: nothing is inserted.
+        // Nothing is inserted.
         let (Some(style), Some(entry), false) = (yaml.style(), yaml.entry(key), objects.is_empty())
         else {
             continue;
@@ -61,7 +61,7 @@ pub(crate) fn write(
             },
         });
     }
-    // LF-09: an anchor that would be gone while its alias stays.
+    // An anchor that would be gone while its alias stays.
     let ranges: Vec<Range<usize>> = edits.iter().map(|edit| edit.range.clone()).collect();
     if yaml.is_referred_to(&ranges) {
         return Err(unlinkable());
@@ -70,7 +70,7 @@ pub(crate) fn write(
     Ok(apply(&hydration.text, range.start, &edits))
 }
 
-/// LF-09: a hard error, with the code and the URI whole in its details.
+/// A hard error, with the code and the URI whole in its details.
 fn no_document(code: Code, uri: &str) -> SkillError {
     let (name, word) = match code {
         Code::FetchFailed => ("fetch_failed", "FETCH_FAILED"),
@@ -97,7 +97,7 @@ fn apply(text: &str, offset: usize, edits: &[Edit]) -> Vec<u8> {
     out
 }
 
-/// LF-04: from after the key's `:` to the end of the line of the value's last non-blank character.
+/// From after the key's `:` to the end of the line of the value's last non-blank character.
 fn block_range(front_matter: &str, entry: &Entry, column: usize) -> Option<Range<usize>> {
     // A key in the explicit form may be followed by comments and line breaks.
     let colon = skip_blank(front_matter, entry.key.end);

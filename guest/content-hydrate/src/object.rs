@@ -1,10 +1,10 @@
-//! An entry as an object of a document, in the four ways it can be laid out (LF-02 to LF-06, V2-01).
+//! An entry as an object of a document, in the four ways it can be laid out.
 
 use kit::front_matter::LineBreak;
 
 use crate::{code::Code, skill::Skill, tool::Tool};
 
-/// V2-01: a quoted key of more characters is written in the explicit form; YAML allows 1024.
+/// A quoted key of more characters is written in the explicit form; YAML allows 1024.
 const MAX_SIMPLE_KEY: usize = 1_000;
 
 /// An entry: its URI, and its other members in order.
@@ -35,7 +35,7 @@ impl<'e> From<&'e Tool> for Object<'e> {
     }
 }
 
-/// C-01: the last member.
+/// The last member.
 fn checksum(checksum: Option<&str>) -> Option<(&'static str, &str)> {
     checksum.map(|checksum| ("checksum", checksum))
 }
@@ -50,7 +50,7 @@ pub(crate) enum Layout {
 }
 
 impl Layout {
-    /// LF-04: each object on lines of its own, below a key in this column.
+    /// Each object on lines of its own, below a key in this column.
     pub(crate) fn block(
         self,
         objects: &[Object<'_>],
@@ -78,7 +78,7 @@ impl Layout {
         text
     }
 
-    /// LF-05: compact JSON, but for keys that YAML does not take as such.
+    /// Compact JSON, but for keys that YAML does not take as such.
     pub(crate) fn flow(self, objects: &[Object<'_>]) -> String {
         let object = |object: &Object<'_>| {
             let uri = quoted(object.uri);
@@ -99,7 +99,7 @@ impl Layout {
         }
     }
 
-    /// V2-02: a declared entry of the sentinel's name gives way to the sentinel, which is the last one.
+    /// A declared entry of the sentinel's name gives way to the sentinel, which is the last one.
     fn distinct<'o, 'e>(self, objects: &'o [Object<'e>]) -> impl Iterator<Item = &'o Object<'e>> {
         let sentinel = Code::LimitExceeded.as_str();
         let (last, others) = match objects.split_last() {
@@ -118,10 +118,10 @@ fn is_simple_key(quoted: &str) -> bool {
     quoted.chars().nth(MAX_SIMPLE_KEY).is_none()
 }
 
-/// LF-03: a double-quoted scalar with the escapes of J-02, and of what YAML calls not printable.
+/// A double-quoted scalar with the escapes of JSON, and of what YAML calls not printable.
 ///
 /// YAML lets these stand in quotes for the sake of JSON, but not every parser does (ours does not), and
-/// LF-10 wants a document that parses.
+/// the linked document has to parse.
 fn quoted(text: &str) -> String {
     let json = serde_json::Value::from(text).to_string();
     if json.chars().all(is_printable) {

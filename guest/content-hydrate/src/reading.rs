@@ -14,19 +14,19 @@ use crate::{
 /// URIs read at once. The host works on ten at a time; what bounds this is the bytes that are alive.
 pub(crate) const BATCH: usize = 64;
 
-/// L-01: bytes of one resource, file or body.
+/// Bytes of one resource, file or body.
 const MAX_BYTES: u32 = 4 << 20;
 
-/// L-08
+/// How long one fetch may take.
 const FETCH_TIMEOUT_MS: u32 = 10_000;
 
-/// L-10
+/// Redirects that are followed.
 const MAX_REDIRECTS: u8 = 5;
 
-/// N-01
+/// The types that are preferred.
 const ACCEPT: &str = "text/markdown, text/plain;q=0.9, */*;q=0.1";
 
-/// The bytes of each URI, in order; none where they cannot be had, for whatever reason (EC-01).
+/// The bytes of each URI, in order; none where they cannot be had, for whatever reason.
 pub(crate) fn read(
     effects: &mut impl Effects,
     budget: &mut Budget,
@@ -105,7 +105,7 @@ fn get(uri: &Uri) -> HttpRequest {
     }
 }
 
-/// N-02: any 2xx status is success.
+/// Any 2xx status is success.
 fn body(response: HttpResponse) -> Result<Vec<u8>, String> {
     if (200..300).contains(&response.status) {
         Ok(response.body)

@@ -4,9 +4,11 @@
 /// Logs the reason for a document. Neither may hold control characters there.
 #[allow(clippy::print_stderr, reason = "what a component logs")]
 pub(crate) fn log(uri: &str, reason: &str) {
-    let line: String = format!("{uri}: {reason}")
+    let mut line: String = format!("{uri}: {reason}")
         .chars()
         .map(|c| if c.is_control() { '\u{FFFD}' } else { c })
         .collect();
-    eprintln!("{line}");
+    line.push('\n');
+    // One write, which is one call of the host.
+    eprint!("{line}");
 }

@@ -1,4 +1,4 @@
-//! P-3a: what a document declares, as one sorted list without duplicates.
+//! What a document declares, as one sorted list without duplicates.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use crate::{
     uri::{Resolver, Unresolved, Uri},
 };
 
-/// L-02: entries of both arrays together.
+/// Entries of both arrays together.
 pub(crate) const MAX_DEPENDENCIES: usize = 1_000;
 
 /// More candidates than this are sorted and cut before more are taken.
@@ -20,9 +20,9 @@ const MAX_CANDIDATES: usize = 16 * MAX_DEPENDENCIES;
 pub(crate) enum Reference {
     /// A canonical URI.
     Resolved(Uri),
-    /// H-30, H-31: a list, a mapping or null where a string belongs.
+    /// A list, a mapping or null where a string belongs.
     NotAScalar,
-    /// H-05: what the document says, verbatim, and why it is no URI.
+    /// What the document says, verbatim, and why it is no URI.
     Unresolved(String, Unresolved),
 }
 
@@ -38,7 +38,7 @@ impl Reference {
         }
     }
 
-    /// The `uri` of its entry (J-04).
+    /// The `uri` of its entry.
     pub(crate) fn emitted(&self) -> &str {
         match self {
             Self::Resolved(uri) => uri.as_str(),
@@ -56,8 +56,8 @@ impl Reference {
         }
     }
 
-    /// H-33: bytewise by what is emitted. Declarations that are emitted alike and fail differently have an
-    /// order too, so that the one that stays does not depend on which came first (DT-02).
+    /// Bytewise by what is emitted. Declarations that are emitted alike and fail differently have an
+    /// order too, so that the one that stays does not depend on which came first.
     fn compare(&self, other: &Self) -> Ordering {
         let rank = |reference: &Self| match reference {
             Self::Resolved(_) => 0_u8,
@@ -96,14 +96,14 @@ impl Candidates {
         }
     }
 
-    /// H-33 to H-35: the first `room` in order, and whether there were more.
+    /// The first `room` in order, and whether there were more.
     pub(crate) fn take(mut self, room: usize) -> (Vec<Candidate>, bool) {
         self.cut(room);
         (self.candidates, self.cut)
     }
 
     fn cut(&mut self, room: usize) {
-        // Stable, so that of equal ones the first declaration stays (H-34).
+        // Stable, so that of equal ones the first declaration stays.
         self.candidates
             .sort_by(|a, b| a.reference.compare(&b.reference));
         self.candidates
@@ -113,7 +113,7 @@ impl Candidates {
     }
 }
 
-/// The declarations of a value: scalars as text, everything else as none (H-30, H-31).
+/// The declarations of a value: scalars as text, everything else as none.
 ///
 /// Items that are aliases of one node are one declaration, so that no text is copied more often than it
 /// stands in the source.

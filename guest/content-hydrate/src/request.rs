@@ -6,28 +6,28 @@ use kit::{
 };
 use serde::Deserialize;
 
-/// L-11
+/// Levels at most.
 const MAX_DEPTH: u8 = 16;
 
 /// What is to be hydrated, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// A reference, resolved against `os://` (H-11); not empty (H-10).
+    /// A reference, resolved against `os://`; not empty.
     pub uri: String,
     /// The form of the answer.
     #[serde(default)]
     pub format: Format,
-    /// Levels of skills and tools, 1 to 16 (D-01).
+    /// Levels of skills and tools, 1 to 16.
     #[serde(default = "one")]
     pub depth: u8,
-    /// C-01: SHA-256 digests of what was read.
+    /// SHA-256 digests of what was read.
     #[serde(default)]
     pub checksums: bool,
-    /// Y-13: read unquoted `: ` in names and descriptions.
+    /// Read unquoted `: ` in names and descriptions.
     #[serde(default)]
     pub lenient: bool,
-    /// N-09: resolve `http://` URIs of this machine.
+    /// Resolve `http://` URIs of this machine.
     #[serde(default)]
     pub allow_http_loopback: bool,
 }

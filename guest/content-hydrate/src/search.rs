@@ -1,4 +1,4 @@
-//! P-3b over levels (§14.3): which skills there are, and what they say. Depth 1 is one level.
+//! Which skills there are, and what they say, level by level (§14.3). Depth 1 is one level.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::{
     reading::{self, BATCH},
     reference::{Candidate, Candidates, MAX_DEPENDENCIES, Reference},
     request::Request,
-    skill::{Reading, Skill},
+    skill::Skill,
     uri::{Resolver, Unresolved, Uri},
 };
 
@@ -34,7 +34,7 @@ pub(crate) struct Found {
     uris: Vec<Option<Uri>>,
     /// How many of `skills` the resource declares itself.
     first_level: usize,
-    /// H-35: there were more.
+    /// There were more.
     cut: bool,
     /// Every tool that was declared within reach.
     pub(crate) tools: Candidates,
@@ -47,7 +47,7 @@ impl Found {
         Some(&skill.uri)
     }
 
-    /// P-4: the entries in order, the sentinel of H-35 last.
+    /// The entries in order, the sentinel that says that there were more last.
     pub(crate) fn into_entries(mut self, checksums: bool) -> Vec<Skill> {
         self.skills.sort_by(|a, b| a.uri.cmp(&b.uri));
         if self.cut {
@@ -63,7 +63,7 @@ impl Found {
 }
 
 impl Search<'_> {
-    /// D-03: breadth first, the new URIs of a level in sorted order.
+    /// Breadth first, the new URIs of a level in sorted order.
     pub(crate) fn run(
         &self,
         effects: &mut impl Effects,
@@ -79,7 +79,7 @@ impl Search<'_> {
         let mut seen = BTreeSet::from([self.resource.as_str().to_owned()]);
         let mut candidates = skills;
         for distance in 1..=self.request.depth {
-            // D-05: at the limit the search goes on without new skills; tools of the last ones count.
+            // At the limit the search goes on without new skills; tools of the last ones count.
             let room = MAX_DEPENDENCIES.saturating_sub(found.skills.len());
             let (level, cut) = candidates.take(room);
             found.cut |= cut;
@@ -109,7 +109,7 @@ impl Search<'_> {
         } = found;
         for (position, (skill, uri)) in skills.iter().zip(&*uris).enumerate().skip(first) {
             let document = position.saturating_add(1);
-            // D-04: a skill that failed declares nothing.
+            // A skill that failed declares nothing.
             let Some(base) = uri else {
                 continue;
             };
@@ -172,27 +172,22 @@ impl Search<'_> {
         read: Option<Option<Vec<u8>>>,
         budget: &mut Budget,
     ) -> Result<Skill, SkillError> {
-        let reading = Reading {
-            lenient: self.request.lenient,
-            checksums: self.request.checksums,
-        };
         let uri = reference.emitted().to_owned();
         let code = match reference {
             Reference::NotAScalar => Code::ParseError,
             Reference::Unresolved(_, Unresolved::Scheme) => Code::UnsupportedScheme,
             Reference::Unresolved(_, Unresolved::Failed | Unresolved::Escape) => Code::FetchFailed,
             Reference::Resolved(_) => match &read {
-                Some(Some(bytes)) => return Skill::read(uri, bytes, reading, budget),
+                Some(Some(bytes)) => return Skill::read(uri, bytes, self.request, budget),
                 Some(None) => Code::FetchFailed,
-                None => return Skill::read(uri, self.text.as_bytes(), reading, budget),
+                None => return Skill::read(uri, self.text.as_bytes(), self.request, budget),
             },
         };
-        // C-03
-        let checksum = reading.checksums.then(|| code.text());
+        let checksum = self.request.checksums.then(|| code.text());
         Ok(Skill::failed(uri, code, checksum))
     }
 
-    /// D-06, over the resource and the skills that have a canonical URI.
+    /// The groups of documents that declare each other, over the resource and the skills that have a canonical URI.
     pub(crate) fn cycles(&self, found: &Found) -> Vec<Vec<String>> {
         let mut vertices = BTreeMap::from([(self.resource.as_str(), 0_usize)]);
         let mut uris = vec![self.resource.as_str()];

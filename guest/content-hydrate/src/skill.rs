@@ -1,4 +1,4 @@
-//! P-3b: what a skill's front matter says.
+//! What a skill's front matter says.
 
 use kit::{
     SkillError, text,
@@ -7,12 +7,12 @@ use kit::{
 
 use serde::{Serialize, Serializer};
 
-use crate::{budget::Budget, checksum, code::Code, lenient, reason};
+use crate::{budget::Budget, checksum, code::Code, lenient, reason, request::Request};
 
-/// L-03: items of a raw array.
+/// Items of a raw array.
 const MAX_ITEMS: usize = 1_000;
 
-/// Y-03
+/// The keys that are read; what stands under others is only checked.
 const USED_KEYS: [&str; 4] = ["name", "description", "skills", "tools"];
 
 /// An entry of `skills`.
@@ -28,7 +28,7 @@ pub(crate) struct Skill {
     pub(crate) checksum: Option<String>,
 }
 
-/// A skill's own declarations (H-32).
+/// A skill's own declarations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Raw {
     /// Neither an array nor null.
@@ -37,7 +37,7 @@ pub(crate) enum Raw {
     Array {
         /// Scalars by their source text; none for what is no scalar.
         items: Vec<Option<String>>,
-        /// There were more than L-03 allows.
+        /// There were more than [`MAX_ITEMS`].
         cut: bool,
     },
 }
@@ -66,7 +66,7 @@ impl Raw {
             .chain(last.map(Code::as_str))
     }
 
-    /// The declarations that deeper levels follow (D-04); none for one that is no scalar.
+    /// The declarations that deeper levels follow; none for one that is no scalar.
     pub(crate) fn declared(&self) -> impl Iterator<Item = Option<&str>> {
         let items: &[Option<String>] = match self {
             Self::NotAnArray => &[None],
@@ -76,17 +76,8 @@ impl Raw {
     }
 }
 
-/// How skills are read.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Reading {
-    /// Y-13
-    pub(crate) lenient: bool,
-    /// C-01
-    pub(crate) checksums: bool,
-}
-
 impl Skill {
-    /// EC-01, EC-03, EC-04, EC-10: the code stands for name and description.
+    /// The code stands for name and description.
     pub(crate) fn failed(uri: String, code: Code, checksum: Option<String>) -> Self {
         Self {
             uri,
@@ -102,16 +93,16 @@ impl Skill {
     pub(crate) fn read(
         uri: String,
         bytes: &[u8],
-        reading: Reading,
+        request: &Request,
         budget: &mut Budget,
     ) -> Result<Self, SkillError> {
-        let checksum = reading.checksums.then(|| checksum::of(bytes));
+        let checksum = request.checksums.then(|| checksum::of(bytes));
         let failed = |uri, checksum| Ok(Self::failed(uri, Code::ParseError, checksum));
-        // H-20: the whole file, not its front matter alone.
+        // The whole file, not its front matter alone.
         let Ok(text) = std::str::from_utf8(bytes) else {
             return failed(uri, checksum);
         };
-        let skill = lenient::read(text, reading.lenient, |front_matter| {
+        let skill = lenient::read(text, request.lenient, |front_matter| {
             let yaml = yaml::parse(front_matter, &USED_KEYS)?;
             Ok::<_, YamlError>(Self::from_front_matter(&yaml, budget))
         });
@@ -126,7 +117,7 @@ impl Skill {
             Err(error) => error,
         };
         reason::log(&uri, &error.to_string());
-        if !reading.lenient {
+        if !request.lenient {
             return failed(uri, checksum);
         }
         let mut recovered = |key| match lenient::recover(text, key) {
@@ -153,7 +144,7 @@ impl Skill {
     }
 }
 
-/// H-27, H-28: a scalar's text, unless it is blank.
+/// A scalar's text, unless it is blank.
 fn string(
     yaml: &Yaml<'_>,
     key: &str,

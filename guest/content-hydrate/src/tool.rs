@@ -1,6 +1,6 @@
-//! P-3c: what tools say of themselves (§10.1).
+//! What tools say of themselves (§10.1).
 //!
-//! Whether a tool may run, and how, is the host's to decide (TD-02 to TD-09). This file decides what is asked
+//! Whether a tool may run, and how, is the host's to decide. This file decides what is asked
 //! and what the answers mean.
 
 use std::collections::BTreeMap;
@@ -20,10 +20,16 @@ use crate::{
     uri::{Place, Unresolved, Uri},
 };
 
-/// L-08
+/// What a tool is asked for first.
+const DESCRIPTION: &str = "--description";
+
+/// What it is asked for if it does not describe itself.
+const HELP: &str = "--help";
+
+/// How long a tool may run.
 const TIMEOUT_MS: u32 = 5_000;
 
-/// L-07
+/// Bytes of a tool's output at most.
 const MAX_OUTPUT_BYTES: u32 = 64 << 10;
 
 /// An entry of `tools`.
@@ -45,10 +51,8 @@ struct Declared {
 }
 
 enum State {
-    /// The host is to be asked what this path says of itself.
-    NeedsDescription(String),
-    /// It says nothing of itself: the host is to be asked for the help of this path.
-    NeedsHelp(String),
+    /// The host is to be asked what it prints for this flag, at this path.
+    Asked(&'static str, String),
     /// It has been found and did something; its bytes may be read.
     Ran(Result<String, Code>),
     /// Nothing of it was read.
@@ -76,16 +80,9 @@ pub(crate) fn describe(
             reference: tool.reference,
         })
         .collect();
-    ask(effects, &mut tools, "--description", |tool| {
-        match &tool.state {
-            State::NeedsDescription(path) => Some(path),
-            _ => None,
-        }
-    });
-    ask(effects, &mut tools, "--help", |tool| match &tool.state {
-        State::NeedsHelp(path) => Some(path),
-        _ => None,
-    });
+    ask(effects, &mut tools);
+    // Those that say nothing of themselves are asked for their help.
+    ask(effects, &mut tools);
     let mut checksums = match checksum {
         None => Vec::new(),
         Some(checksum) => {
@@ -99,7 +96,7 @@ pub(crate) fn describe(
         description: match tool.state {
             State::Ran(Ok(text)) => text,
             State::Ran(Err(code)) | State::Failed(code) => code.text(),
-            State::NeedsDescription(_) | State::NeedsHelp(_) => Code::ExecutionFailed.text(),
+            State::Asked(..) => Code::ExecutionFailed.text(),
         },
         checksum: checksums.next(),
     };
@@ -133,8 +130,8 @@ fn known_checksums<'f>(
 fn state(reference: &Reference) -> State {
     match reference {
         Reference::Resolved(uri) => match uri.place() {
-            Place::File(path) => State::NeedsDescription(path),
-            Place::Web => State::NeedsDescription(uri.as_str().to_owned()),
+            Place::File(path) => State::Asked(DESCRIPTION, path),
+            Place::Web => State::Asked(DESCRIPTION, uri.as_str().to_owned()),
             Place::Nowhere => State::Failed(Code::NotFound),
         },
         Reference::NotAScalar => State::Failed(Code::ParseError),
@@ -144,27 +141,23 @@ fn state(reference: &Reference) -> State {
     }
 }
 
-/// Asks all tools that have a path to be asked, in one list.
-fn ask(
-    effects: &mut impl Effects,
-    tools: &mut [Declared],
-    flag: &str,
-    path: impl Fn(&Declared) -> Option<&String>,
-) {
-    let asked = tools.iter_mut().filter(|tool| path(tool).is_some());
-    let asked: Vec<&mut Declared> = asked.collect();
-    let command = |tool: &&mut Declared| {
-        Some(Command {
+/// Asks all tools that are to be asked, in one list.
+fn ask(effects: &mut impl Effects, tools: &mut [Declared]) {
+    let command = |tool: &Declared| match &tool.state {
+        State::Asked(flag, path) => Some(Command {
             target: Target::Tool(ToolCommand {
-                path: path(tool)?.clone(),
+                path: path.clone(),
                 declared_by: tool.declared_by.clone(),
             }),
-            arguments: vec![flag.to_owned()],
+            arguments: vec![(*flag).to_owned()],
             timeout_ms: TIMEOUT_MS,
             max_output_bytes: MAX_OUTPUT_BYTES,
-        })
+        }),
+        State::Ran(_) | State::Failed(_) => None,
     };
-    let commands: Vec<Command> = asked.iter().filter_map(command).collect();
+    let asked = tools.iter_mut();
+    let asked = asked.filter_map(|tool| command(tool).map(|command| (tool, command)));
+    let (asked, commands): (Vec<&mut Declared>, Vec<Command>) = asked.unzip();
     if commands.is_empty() {
         return;
     }
@@ -180,8 +173,10 @@ fn ask(
 
 fn answered(tool: &Declared, exit: &Exit) -> State {
     match &tool.state {
-        State::NeedsDescription(_) if is_component(&tool.reference) => State::Ran(component(exit)),
-        State::NeedsDescription(path) => described(path, exit),
+        State::Asked(DESCRIPTION, _) if is_component(&tool.reference) => {
+            State::Ran(component(exit))
+        }
+        State::Asked(DESCRIPTION, path) => described(path, exit),
         _ => State::Ran(helped(exit)),
     }
 }
@@ -197,16 +192,16 @@ fn described(path: &str, exit: &Exit) -> State {
         Ending::Exited(0) => {
             let text = text::clean(&exit.stdout);
             if text::is_blank(&text) {
-                State::NeedsHelp(path.to_owned())
+                State::Asked(HELP, path.to_owned())
             } else {
                 State::Ran(Ok(text::first_characters(&text).to_owned()))
             }
         }
-        Ending::Exited(_) | Ending::Signaled(_) => State::NeedsHelp(path.to_owned()),
+        Ending::Exited(_) | Ending::Signaled(_) => State::Asked(HELP, path.to_owned()),
     }
 }
 
-/// TD-12, H-38
+/// Reads what a tool printed for `--help`: its first paragraph.
 fn helped(exit: &Exit) -> Result<String, Code> {
     match exit.ending {
         Ending::TimedOut => Err(Code::Timeout),
@@ -223,7 +218,7 @@ fn helped(exit: &Exit) -> Result<String, Code> {
     }
 }
 
-/// TD-14, TD-15: standard output is what the component's `describe` returned.
+/// Standard output is what the component's `describe` returned.
 fn component(exit: &Exit) -> Result<String, Code> {
     #[derive(serde::Deserialize)]
     struct Description {
@@ -248,7 +243,7 @@ fn component(exit: &Exit) -> Result<String, Code> {
     Ok(text::first_characters(&text).to_owned())
 }
 
-/// EC-02, EC-06 to EC-08, EC-11: why nothing ran.
+/// Why nothing ran.
 fn refused(error: ProcessError) -> State {
     match error {
         ProcessError::Denied
@@ -258,7 +253,7 @@ fn refused(error: ProcessError) -> State {
         ProcessError::NotFound => State::Failed(Code::NotFound),
         ProcessError::NotPermitted => State::Failed(Code::PermissionDenied),
         ProcessError::FetchFailed => State::Failed(Code::FetchFailed),
-        // It was found, so it has bytes (C-04).
+        // It was found, so it has bytes.
         ProcessError::NotStartable => State::Ran(Err(Code::ExecutionFailed)),
         ProcessError::NoDirectory | ProcessError::NotDirectory | ProcessError::InvalidRequest => {
             State::Failed(Code::ExecutionFailed)

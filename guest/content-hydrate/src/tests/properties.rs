@@ -122,6 +122,37 @@ proptest! {
     }
 
     #[test]
+    fn cycles_are_the_documents_that_lead_to_each_other(
+        edges in proptest::collection::vec(proptest::collection::vec(0..7_usize, 0..3), 7)
+    ) {
+        let uri = |document: &usize| format!("os://{document}.md");
+        let mut host = FakeHost::default();
+        for (document, declared) in edges.iter().enumerate() {
+            let declared = declared.iter().map(uri).collect::<Vec<_>>().join(", ");
+            host.file(&format!("{document}.md"), format!("---\nskills: [{declared}]\n---\n"));
+        }
+        let mut leads = vec![[false; 7]; 7];
+        for (from, declared) in edges.iter().enumerate() {
+            for to in declared {
+                leads[from][*to] = true;
+            }
+        }
+        for (by, from, to) in (0..343).map(|n| (n / 49, n / 7 % 7, n % 7)) {
+            leads[from][to] |= leads[from][by] && leads[by][to];
+        }
+        let is_read = |document: &usize| *document == 0 || leads[0][*document];
+        let mut groups: Vec<Vec<String>> = (0..7)
+            .filter(|one| is_read(one) && leads[*one][*one])
+            .map(|one| (0..7).filter(|other| leads[one][*other] && leads[*other][one]).map(|other| uri(&other)).collect())
+            .collect();
+        groups.sort();
+        groups.dedup();
+        let payload = host.hydrate(&Request { depth: 16, ..Request::new("os://0.md") });
+        let payload: serde_json::Value = serde_json::from_str(&payload).unwrap();
+        prop_assert_eq!(&payload["metadata"]["cycles"], &serde_json::json!(groups));
+    }
+
+    #[test]
     fn any_request_is_answered_or_refused(json in any::<Vec<u8>>()) {
         drop(crate::run(&mut FakeHost::default(), &json));
     }

@@ -9,7 +9,7 @@ mod web;
 #[cfg(test)]
 mod tests;
 
-/// L-06: bytes of a reference.
+/// Bytes of a reference at most.
 const MAX_REFERENCE_BYTES: usize = 2_048;
 
 /// A canonical URI: resolving its text gives itself again.
@@ -22,10 +22,10 @@ pub enum Unresolved {
     /// It is no reference that §7 allows.
     #[error("not a reference")]
     Failed,
-    /// H-07: `..` above the root.
+    /// `..` above the root.
     #[error("above the root")]
     Escape,
-    /// H-13: neither os nor https.
+    /// Neither os nor https.
     #[error("unsupported scheme")]
     Scheme,
 }
@@ -44,7 +44,7 @@ pub enum Place {
 /// Resolves references, as the options of the request say.
 #[derive(Debug, Clone, Copy)]
 pub struct Resolver {
-    /// N-09
+    /// Whether `http://` URIs of this machine are resolved.
     pub allow_http_loopback: bool,
 }
 
@@ -63,7 +63,7 @@ impl Resolver {
         {
             return Err(Unresolved::Failed);
         }
-        // Rule 2, H-09
+        // Rule 2
         let reference = reference
             .split_once('#')
             .map_or(reference, |(before, _)| before);
@@ -109,7 +109,7 @@ impl Uri {
         self.0
     }
 
-    /// Where its bytes are (G-03).
+    /// Where its bytes are.
     #[must_use]
     pub fn place(&self) -> Place {
         match self.os_path() {
@@ -118,7 +118,7 @@ impl Uri {
         }
     }
 
-    /// TD-06: whether its file's name ends in `.wasm`.
+    /// Whether its file's name ends in `.wasm`.
     #[must_use]
     pub fn names_a_component(&self) -> bool {
         match self.place() {

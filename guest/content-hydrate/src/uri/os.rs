@@ -23,7 +23,7 @@ pub(super) fn canonical(folder: &str, path: &str) -> Result<String, Unresolved> 
             "" | "." => uri.truncate(begin),
             ".." => {
                 uri.truncate(begin);
-                // H-07: an escape is refused, not clamped.
+                // An escape is refused, not clamped.
                 let parent = uri.get(root..).filter(|path| !path.is_empty());
                 let parent = parent.ok_or(Unresolved::Escape)?;
                 let keep = parent.rfind('/').unwrap_or(0);

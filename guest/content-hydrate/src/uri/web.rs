@@ -1,4 +1,4 @@
-//! §7.3: https, and http of this machine where the request allows it (N-09).
+//! §7.3: https, and http of this machine where the request allows it.
 
 use url::{Host, Url};
 
@@ -60,7 +60,7 @@ fn canonical(mut url: Url, resolver: Resolver) -> Result<String, Unresolved> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(Unresolved::Failed);
     }
-    // N-09: any other http stays a scheme that is not served.
+    // Any other http stays a scheme that is not served.
     let served = is_served(url.scheme(), resolver) && (url.scheme() != "http" || is_loopback(&url));
     if !served {
         return Err(Unresolved::Scheme);
