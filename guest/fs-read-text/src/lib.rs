@@ -13,7 +13,7 @@ mod tests;
 use kit::SkillError;
 use kit::charset::End;
 use kit::host::ReadFiles;
-use kit::host::fs_read::{File, FsError, Overflow, ReadRequest, Symlinks};
+use kit::host::fs_read::{File, Overflow, ReadRequest, Symlinks};
 use kit::json::write_string;
 use kit::members::invalid;
 use kit::path::{Path, fs_error, wrong_type};
@@ -98,8 +98,8 @@ fn read(host: &mut impl ReadFiles, request: &Request) -> Result<File, SkillError
         overflow: Overflow::Cut,
         symlinks: Symlinks::Follow,
     };
-    let outcome = host.read(&[asked]).pop().unwrap_or(Err(FsError::Io));
-    outcome.map_err(|error| fs_error("fs.read", &request.path, error))
+    host.read_file(asked)
+        .map_err(|error| fs_error("fs.read", &request.path, error))
 }
 
 /// The error of a file that holds something else than text of the encoding.

@@ -1,6 +1,6 @@
 //! A call against one file in memory.
 
-use kit::host::fs_read::{Listing, TreeRequest};
+use kit::host::fs_read::{FsError, Listing, TreeRequest};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -24,22 +24,20 @@ pub fn describe() -> &'static str {
     include_str!("describe.json").trim_ascii_end()
 }
 
-/// One call. Every final status is an answer (TS-113).
+/// One call. Every final status is an answer.
 ///
 /// # Errors
 /// `invalid_request`; `denied` of the URL or the target of a redirect; `unsupported` for another scheme, a type
 /// that is no text, a charset or content encoding that cannot be read; `too_large`, `timeout` and `network`.
 pub fn run(host: &mut impl Fetch, request: &[u8]) -> Result<Vec<u8>, SkillError> {
     let request = Request::parse(request)?;
-    let outcome = host.send(&[request.hostcall()]).pop();
-    let response = outcome
-        .ok_or_else(|| SkillError::new("internal", "the host gave no answer"))?
-        .map_err(|failure| fetch_error(&failure))?;
+    let outcome = host.send_one(request.hostcall())?;
+    let response = outcome.map_err(|failure| fetch_error(&failure))?;
     let text = text::of(&response)?;
     Ok(answer(&request.url, &response, &text))
 }
 
-/// The response (TS-03), written by hand: the text is most of it, and is copied once.
+/// The response, written by hand: the text is most of it, and is copied once.
 fn answer(url: &str, response: &HttpResponse, text: &Text<'_>) -> Vec<u8> {
     let content = text.content.as_ref();
     // Room for the other members, and for the escapes of an ordinary text.

@@ -14,14 +14,14 @@ const DEFAULT_BYTES: u32 = 131_072;
 /// What a host allows at most; its own limit may be less and then holds.
 const TIMEOUT_MS: u32 = 120_000;
 
-/// TS-112
+/// Redirects that are followed.
 const MAX_REDIRECTS: u8 = 5;
 
 /// What is liked best, where a server has a choice.
 const ACCEPT: &str =
     "text/markdown, text/*;q=0.9, application/json;q=0.9, application/xml;q=0.8, */*;q=0.1";
 
-/// TS-115: types whose bodies are text.
+/// Types whose bodies are text.
 const TEXT_TYPES: [&str; 13] = [
     "text/*",
     "application/json",
@@ -47,7 +47,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Reads a request (TS-01, TS-02, TS-111). Whether the URL is one is for the host to say, which parses it.
+    /// Reads a request. Whether the URL is one is for the host to say, which parses it.
     pub(crate) fn parse(request: &[u8]) -> Result<Self, SkillError> {
         let mut members = Members::parse(request)?;
         let url = members.string("url", 1..=MAX_URL_BYTES)?;

@@ -1,4 +1,4 @@
-//! What the body of a response is as text (TS-113 to TS-117).
+//! What the body of a response is as text.
 
 use std::borrow::Cow;
 

@@ -90,18 +90,6 @@ impl Charset {
         Ok(Self { encoding, bom: 0 })
     }
 
-    /// The encoding.
-    #[must_use]
-    pub fn encoding(self) -> &'static Encoding {
-        self.encoding
-    }
-
-    /// Bytes of the byte order mark: 0, 2 or 3.
-    #[must_use]
-    pub fn bom(self) -> usize {
-        self.bom
-    }
-
     /// Reads the bytes this was detected from.
     #[must_use]
     pub fn decode(self, bytes: &[u8], end: End) -> Decoded<'_> {

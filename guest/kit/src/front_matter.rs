@@ -1,4 +1,4 @@
-//! Splitting a document into front matter and content (§8).
+//! Splitting a document into front matter and content (RFC 0020 §8).
 //!
 //! The scan goes by lines and knows no YAML. It borrows from the document and copies nothing.
 
@@ -37,7 +37,7 @@ impl LineBreak {
     }
 }
 
-/// The byte after one leading U+FEFF, which H-19 takes off; 0 if there is none.
+/// The byte after one leading byte order mark; 0 if there is none.
 #[must_use]
 pub fn after_bom(text: &str) -> usize {
     if text.starts_with(BOM) {
@@ -65,7 +65,7 @@ pub fn split(text: &str) -> Document {
             *position = begin.saturating_add(line.len());
             Some((begin, *position, line))
         });
-    // H-21: the opening delimiter stands at offset 0 and has a line terminator (F-21).
+    // The opening delimiter is the first line, and has a line terminator.
     let Some((_, opening_end, opening)) = lines.next() else {
         return all_content;
     };
@@ -74,7 +74,7 @@ pub fn split(text: &str) -> Document {
     }
     let closing = lines.find(|(_, _, line)| is_delimiter(line));
     match closing {
-        // H-22: what is never closed is content.
+        // What is never closed is content.
         None => all_content,
         Some((closing_begin, closing_end, _)) => Document {
             front_matter: Some(opening_end..closing_begin),
@@ -83,7 +83,7 @@ pub fn split(text: &str) -> Document {
             } else {
                 LineBreak::Lf
             },
-            // H-17: blank lines that follow are content.
+            // Blank lines that follow are content.
             content: closing_end,
         },
     }

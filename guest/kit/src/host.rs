@@ -37,6 +37,7 @@ pub use bindings::hydrant::host::{fetch, fs_read, fs_write, process};
 #[doc(hidden)]
 pub use bindings::{Guest, SkillError as ErrorRecord, export};
 
+use crate::SkillError;
 use fetch::{FetchFailure, HttpRequest, HttpResponse};
 use fs_read::{File, FsError, Listing, ReadRequest, TreeRequest};
 use fs_write::{Change, Failure};
@@ -46,6 +47,14 @@ use process::{Command, Exit, ProcessError};
 pub trait ReadFiles {
     /// Reads files; as many answers as requests, in their order.
     fn read(&mut self, requests: &[ReadRequest]) -> Vec<Result<File, FsError>>;
+
+    /// Reads one file.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    fn read_file(&mut self, request: ReadRequest) -> Result<File, FsError> {
+        self.read(&[request]).pop().unwrap_or(Err(FsError::Io))
+    }
 
     /// Lists directories; as many answers as requests, in their order.
     fn tree(&mut self, requests: &[TreeRequest]) -> Vec<Result<Listing, FsError>>;
@@ -64,6 +73,18 @@ pub trait WriteFiles {
 pub trait Fetch {
     /// Sends requests; as many answers as requests, in their order.
     fn send(&mut self, requests: &[HttpRequest]) -> Vec<Result<HttpResponse, FetchFailure>>;
+
+    /// Sends one request; returns the response, or why there is none.
+    ///
+    /// # Errors
+    /// `internal` if the host gives no answer.
+    fn send_one(
+        &mut self,
+        request: HttpRequest,
+    ) -> Result<Result<HttpResponse, FetchFailure>, SkillError> {
+        let answer = self.send(&[request]).pop();
+        answer.ok_or_else(|| SkillError::new("internal", "the host gave no answer"))
+    }
 }
 
 /// `process`.

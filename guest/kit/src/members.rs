@@ -1,6 +1,6 @@
-//! The members of a request, taken one by one within their bounds (TS-01, TS-02).
+//! The members of a request, taken one by one within their bounds.
 //!
-//! The request is read strictly (TB-17): one JSON object, no name twice in any object, nesting at most 128.
+//! The request is read strictly: one JSON object, no name twice in any object, nesting at most 128.
 //! Each member is taken by name with its type and bounds; what is left at the end is unknown and refused.
 
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Paths of requests and responses (TS-05, TS-06), and why one could not be used.
+//! Paths of requests and responses, and why one could not be used.
 
 use serde_json::json;
 
@@ -90,7 +90,7 @@ impl Path {
     }
 }
 
-/// `denied` for an operation of `kind` (`fs.read`, `fs.write`, …) on `value` (TS-11).
+/// `denied` for an operation of `kind` (`fs.read`, `fs.write`, …) on `value`.
 #[must_use]
 pub fn denied(kind: &str, value: &str) -> SkillError {
     SkillError::new("denied", &format!("{kind} of {value} is not allowed"))

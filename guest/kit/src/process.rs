@@ -1,4 +1,4 @@
-//! Why a command did not run, as a skill says it (TS-62, TS-68), and why git had no answer (TS-98).
+//! Why a command did not run, as a skill says it, and why git had no answer.
 
 use serde_json::json;
 
@@ -38,7 +38,7 @@ pub fn git(directory: &Path, arguments: &[&str], max_output_bytes: u32) -> Comma
 /// The answer of a git command that succeeded.
 ///
 /// # Errors
-/// Of a command that did not run, [`process_error`]; of one that failed, what TS-98 calls it, or `timeout`.
+/// Of a command that did not run, [`process_error`]; of one that failed, `not_found`, `wrong_type`, `process_failed` or `timeout`.
 pub fn git_answer(
     directory: &Path,
     answer: Option<Result<Exit, ProcessError>>,
@@ -57,7 +57,7 @@ pub fn git_answer(
     }
 }
 
-/// TS-98. The host shows a real path in git's messages as the virtual one that it has.
+/// The error of a git command that failed. The host shows a real path in git's messages as the virtual one that it has.
 fn git_failure(directory: &Path, code: u32, stderr: &[u8]) -> SkillError {
     let says = |begin: &str| {
         stderr
@@ -134,7 +134,7 @@ impl Path {
     /// Reads the member `member`: the directory that `program` is to run in.
     ///
     /// # Errors
-    /// As [`Path::parse`], but what climbs too far is `denied` as a working directory (TS-62).
+    /// As [`Path::parse`], but what climbs too far is `denied` as a working directory.
     pub fn parse_directory(program: &str, member: &str, text: &str) -> Result<Self, SkillError> {
         Self::parse(member, text).map_err(|error| match error.code() {
             "denied" => denied(program, "cwd", "not allowed in this directory"),
@@ -143,7 +143,7 @@ impl Path {
     }
 }
 
-/// `denied` for a program, and which part of the rule refuses it (TS-62).
+/// `denied` for a program, and which part of the rule refuses it.
 fn denied(program: &str, reason: &str, what: &str) -> SkillError {
     SkillError::new("denied", &format!("{program}: {what}")).with_details(
         json!({ "capability": format!("exec.safe:{program}"), "reason": reason }).to_string(),

@@ -16,21 +16,7 @@ pub fn is_invisible(c: char) -> bool {
             | '\u{E0000}'..='\u{E007F}')
 }
 
-/// Without invisible characters and secrets; line feeds stay, tabs become spaces.
-#[must_use]
-pub fn gathered(text: &str) -> String {
-    let clean: String = text
-        .chars()
-        .filter_map(|c| match c {
-            '\t' => Some(' '),
-            '\n' => Some(c),
-            c => (!is_invisible(c)).then_some(c),
-        })
-        .collect();
-    secrets(&clean)
-}
-
-/// As [`gathered`], in one line: white space becomes single spaces, and three backticks `'''`.
+/// A text in one line, without invisible characters and secrets: white space becomes single spaces, and three backticks `'''`.
 #[must_use]
 pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
@@ -73,15 +59,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn invisible_characters_go_and_line_feeds_stay() {
+    fn invisible_characters_go() {
         let text = "a\0b\u{1b}[1m\tc\r\nd\u{202e}e\u{2066}f\u{200f}g\u{e0041}\u{e007f}h\u{85}";
-        assert_eq!(gathered(text), "ab[1m c\ndefgh");
+        assert_eq!(one_line(text), "ab[1m c defgh");
     }
 
     #[test]
     fn an_invisible_character_does_not_hide_a_secret() {
         let text = format!("gh\u{202e}p_{}", "a1".repeat(18));
-        assert_eq!(gathered(&text), "[REDACTED:token]");
+        assert_eq!(one_line(&text), "[REDACTED:token]");
     }
 
     #[test]

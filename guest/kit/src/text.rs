@@ -1,18 +1,18 @@
 //! Text that a tool printed or a stranger wrote: blank, cleaned, cut.
 
-/// Y-12: only characters with the Unicode property White_Space, or none.
+/// Whether a text has only characters with the Unicode property White_Space, or none.
 #[must_use]
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(char::is_whitespace)
 }
 
-/// L-09: Unicode scalar values of a description.
+/// Unicode scalar values of a description.
 const MAX_CHARACTERS: usize = 1_024;
 
-/// H-40: what ends a help text that was cut.
+/// What ends a help text that was cut.
 const INDICATOR: &str = "... (Run with --help for full usage)";
 
-/// H-41, TD-11: lossy UTF-8, LF for CRLF, no CSI sequences, no white space at the ends.
+/// The text that a tool printed: lossy UTF-8, LF for CRLF, no CSI sequences, no white space at the ends.
 ///
 /// Other control characters stay: they are escaped wherever the text is written.
 #[must_use]
@@ -51,13 +51,13 @@ fn after_csi(text: &str) -> Option<&str> {
         .strip_prefix(|c| ('\u{40}'..='\u{7e}').contains(&c))
 }
 
-/// H-40, `--description`: the first 1024 Unicode scalar values.
+/// For `--description`: the first 1024 Unicode scalar values.
 #[must_use]
 pub fn first_characters(text: &str) -> &str {
     split_characters(text, MAX_CHARACTERS).map_or(text, |(first, _)| first)
 }
 
-/// H-40, `--help`: a text of more than 1024 Unicode scalar values is its first 988 and a remark.
+/// For `--help`: a text of more than 1024 Unicode scalar values is its first 988 and a remark.
 #[must_use]
 pub fn first_characters_with_indicator(text: &str) -> String {
     if split_characters(text, MAX_CHARACTERS).is_none() {

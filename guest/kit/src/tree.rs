@@ -103,7 +103,12 @@ pub fn list(
         for (at, (directory, listing)) in directories.iter().zip(&listings).enumerate() {
             let entries = listing.iter().flat_map(|listing| &listing.entries);
             let ranks = entries.filter_map(|entry| rank(&entry.path, entry.kind));
-            wanted.extend(ranks.map(|rank| (at, &directory.path, rank, directory.symlinks)));
+            wanted.extend(ranks.map(|rank| Wanted {
+                owner: at,
+                directory: &directory.path,
+                rank,
+                symlinks: directory.symlinks,
+            }));
         }
     }
     let mut rules: Vec<Vec<IgnoreFile>> = vec![Vec::new(); directories.len()];
@@ -128,20 +133,36 @@ pub fn rules_above(host: &mut impl ReadFiles, path: &Path) -> Result<Rules, Skil
     let above: Vec<Path> = ends
         .filter_map(|end| Path::parse("paths", text.get(..end)?).ok())
         .collect();
-    let ranks = 0..IGNORE_FILES.len();
-    let wanted: Vec<_> = above
-        .iter()
-        .enumerate()
-        // The path may have been reached through a link.
-        .flat_map(|(at, path)| {
-            ranks
-                .clone()
-                .map(move |rank| (at, path, rank, Symlinks::Follow))
+    let all_of = |directory| {
+        (0..IGNORE_FILES.len()).map(move |rank| Wanted {
+            owner: 0,
+            directory,
+            rank,
+            // The path may have been reached through a link.
+            symlinks: Symlinks::Follow,
         })
-        .collect();
+    };
+    let wanted: Vec<_> = above.iter().flat_map(all_of).collect();
     let mut files = read_ignore_files(host, &wanted)?;
     files.reverse();
     Ok(Rules::default().with(files.into_iter().map(|(_, file)| file).collect()))
+}
+
+/// An ignore file to read.
+struct Wanted<'a> {
+    /// The index of its directory among those that are asked for.
+    owner: usize,
+    directory: &'a Path,
+    /// Its index in [`IGNORE_FILES`].
+    rank: usize,
+    symlinks: Symlinks,
+}
+
+impl Wanted<'_> {
+    fn path(&self) -> Path {
+        let name = IGNORE_FILES.get(self.rank).copied();
+        self.directory.join(name.unwrap_or_default())
+    }
 }
 
 /// The rank of the ignore file that a name is or leads to.
@@ -154,38 +175,35 @@ fn rank(name: &str, kind: EntryKind) -> Option<usize> {
     IGNORE_FILES.iter().position(|known| *known == path)
 }
 
-/// Reads ignore files: the owner, directory and rank of each. One that is not there, or cannot be read, is left out.
+/// Reads ignore files, and returns each with its owner. One that is not there, or cannot be read, is left out.
 fn read_ignore_files(
     host: &mut impl ReadFiles,
-    wanted: &[(usize, &Path, usize, Symlinks)],
+    wanted: &[Wanted<'_>],
 ) -> Result<Vec<(usize, IgnoreFile)>, SkillError> {
     let mut files = Vec::new();
     for wanted in wanted.chunks(READ_AT_ONCE) {
-        let path = |directory: &Path, rank: usize| {
-            directory.join(IGNORE_FILES.get(rank).copied().unwrap_or_default())
-        };
         let requests: Vec<_> = wanted
             .iter()
-            .map(|(_, directory, rank, symlinks)| ReadRequest {
-                path: path(directory, *rank).absolute().to_owned(),
+            .map(|wanted| ReadRequest {
+                path: wanted.path().absolute().to_owned(),
                 max_bytes: MAX_IGNORE_BYTES,
                 overflow: Overflow::Refuse,
-                symlinks: *symlinks,
+                symlinks: wanted.symlinks,
             })
             .collect();
-        for ((owner, directory, rank, _), answer) in wanted.iter().zip(host.read(&requests)) {
+        for (wanted, answer) in wanted.iter().zip(host.read(&requests)) {
             let globs = match answer {
                 Ok(file) => Globs::from_file(&file.bytes),
-                Err(FsError::TooLarge) => return Err(too_large(&path(directory, *rank))),
+                Err(FsError::TooLarge) => return Err(too_large(&wanted.path())),
                 Err(_) => continue,
             };
             if !globs.is_empty() {
                 let file = IgnoreFile {
-                    rank: *rank,
-                    prefix: directory.absolute().len().saturating_add(1),
+                    rank: wanted.rank,
+                    prefix: wanted.directory.absolute().len().saturating_add(1),
                     globs: Rc::new(globs),
                 };
-                files.push((*owner, file));
+                files.push((wanted.owner, file));
             }
         }
     }

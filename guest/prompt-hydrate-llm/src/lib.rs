@@ -26,8 +26,7 @@ pub fn describe() -> &'static str {
 /// `invalid_request`, and `internal` if the host gives no answer.
 pub fn run(host: &mut impl Fetch, request: &[u8]) -> Result<Vec<u8>, SkillError> {
     let request = Request::parse(request)?;
-    let outcome = host.send(&[request.hostcall()]).pop();
-    let outcome = outcome.ok_or_else(|| SkillError::new("internal", "the host gave no answer"))?;
+    let outcome = host.send_one(request.hostcall())?;
     let answer = answer::read(request.dialect, outcome);
     serde_json::to_vec(&answer).map_err(|error| SkillError::new("internal", &error.to_string()))
 }

@@ -89,7 +89,7 @@ impl Search {
                             max_bytes,
                             ..request
                         };
-                        host.read(&[request]).pop().unwrap_or(Err(FsError::Io))
+                        host.read_file(request)
                     }
                     contents => contents,
                 },

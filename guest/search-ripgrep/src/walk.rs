@@ -114,7 +114,16 @@ impl Walk {
         let mut globs = Globs::default();
         for glob in &request.globs {
             let mistake = |_| invalid("glob", &format!("holds `{glob}`, which is no valid glob"));
-            globs.add(glob).map_err(mistake)?;
+            // As people write it for what stands directly in a path.
+            let added = match glob.strip_prefix("!./") {
+                Some(below) => globs.add(&format!("!/{below}")),
+                None => globs.add(
+                    glob.strip_prefix('.')
+                        .filter(|glob| glob.starts_with('/'))
+                        .unwrap_or(glob),
+                ),
+            };
+            added.map_err(mistake)?;
         }
         let mut waiting = BTreeMap::new();
         for path in &request.paths {
@@ -308,7 +317,7 @@ fn probe(host: &mut impl ReadFiles, path: &Path) -> Result<(Symlinks, Kind), Ski
                 overflow: Overflow::Cut,
                 symlinks,
             };
-            answer = host.read(&[request]).pop().unwrap_or(Err(FsError::Io));
+            answer = host.read_file(request);
         }
     }
     let kind = match answer {

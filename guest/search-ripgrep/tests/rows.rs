@@ -441,6 +441,11 @@ fn globs_are_relative_to_the_path_that_leads_to_a_file() {
         (json!(["./s/"]), json!(["t/**", "!*.rs"]), vec!["s/t/c.md"]),
         (json!(["s"]), json!(["!/t"]), vec!["s/a.rs"]),
         (
+            json!(["."]),
+            json!(["./s/t/**", "!./s/t/*.md"]),
+            vec!["s/t/b.rs"],
+        ),
+        (
             json!([".", "s/t"]),
             json!(["/*.rs"]),
             vec!["a.rs", "s/t/b.rs"],

@@ -11,7 +11,7 @@ use super::*;
 fn detected(bytes: &[u8], parameter: Option<&str>, hint: Hint) -> &'static Encoding {
     Charset::detect(bytes, End::Whole, parameter, hint)
         .unwrap()
-        .encoding()
+        .encoding
 }
 
 #[test]
@@ -22,7 +22,7 @@ fn ts_116_a_byte_order_mark_decides_first() {
         (b"\xFE\xFF\0a", UTF_16BE, 2),
     ] {
         let charset = Charset::detect(bytes, End::Whole, Some("shift_jis"), Hint::Html).unwrap();
-        assert_eq!((charset.encoding(), charset.bom()), (encoding, bom));
+        assert_eq!((charset.encoding, charset.bom), (encoding, bom));
         let decoded = charset.decode(bytes, End::Whole);
         assert_eq!((&*decoded.text, decoded.bytes), ("a", bytes.len()));
     }
@@ -141,7 +141,7 @@ fn ts_116_without_a_name_it_is_utf_8_or_windows_1252() {
         (b"\x80a\xe2\x82", End::Cut, WINDOWS_1252),
     ] {
         let charset = Charset::detect(bytes, end, None, Hint::None).unwrap();
-        assert_eq!(charset.encoding(), encoding, "{bytes:?}");
+        assert_eq!(charset.encoding, encoding, "{bytes:?}");
     }
 }
 
@@ -270,7 +270,7 @@ proptest! {
         let html = parts.concat();
         for hint in [Hint::Html, Hint::Xml] {
             let detected = Charset::detect(html.as_bytes(), End::Cut, None, hint);
-            prop_assert!(detected.is_ok_and(|charset| charset.encoding() == UTF_8));
+            prop_assert!(detected.is_ok_and(|charset| charset.encoding == UTF_8));
         }
     }
 }
