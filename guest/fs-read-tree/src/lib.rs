@@ -9,8 +9,9 @@ mod tests;
 use kit::SkillError;
 use kit::host::ReadFiles;
 use kit::host::fs_read::{Entry, EntryKind, FsError, Listing};
-use kit::json::write_string;
+use kit::json::response;
 use kit::path::fs_error;
+use serde::Serialize;
 
 use request::{MAX_SKIP, Request};
 
@@ -35,14 +36,14 @@ pub fn run(host: &mut impl ReadFiles, request: &[u8]) -> Result<Vec<u8>, SkillEr
     let listing = outcome
         .unwrap_or(Err(FsError::Io))
         .map_err(|error| fs_error("fs.read", &request.root, error))?;
-    Ok(answer(&request, &listing))
+    answer(&request, &listing)
 }
 
-/// The response, written by hand: a listing is long and of one form. It has at least one of the entries there are.
-fn answer(request: &Request, listing: &Listing) -> Vec<u8> {
+/// The response, written entry by entry up to its bound. It has at least one of the entries there are.
+fn answer(request: &Request, listing: &Listing) -> Result<Vec<u8>, SkillError> {
     let mut out = Vec::with_capacity(request.max_bytes.min(64 * 1024));
     out.extend_from_slice(b"{\"root\":");
-    write_string(&mut out, request.root.shown());
+    out.extend(response(&request.root.shown())?);
     out.extend_from_slice(b",\"entries\":[");
     let first = out.len();
     let room = request.max_bytes.saturating_sub(END_BYTES);
@@ -54,7 +55,7 @@ fn answer(request: &Request, listing: &Listing) -> Vec<u8> {
         if begin > first {
             out.push(b',');
         }
-        write_entry(&mut out, entry);
+        out.extend(response(&Shown::new(entry))?);
         if out.len() > room && begin > first {
             out.truncate(begin);
             is_cut = true;
@@ -69,33 +70,41 @@ fn answer(request: &Request, listing: &Listing) -> Vec<u8> {
         out.extend_from_slice(format!(",\"next\":{{\"skip\":{next}}}").as_bytes());
     }
     out.push(b'}');
-    out
+    Ok(out)
 }
 
-/// Appends one entry.
-fn write_entry(out: &mut Vec<u8>, entry: &Entry) {
-    out.extend_from_slice(b"{\"path\":");
-    write_string(out, &entry.path);
-    let kind: &[u8] = match entry.kind {
-        EntryKind::File => b",\"kind\":\"file\"",
-        EntryKind::Directory => b",\"kind\":\"dir\"",
-        EntryKind::Symlink => b",\"kind\":\"symlink\"",
-        EntryKind::Other => b",\"kind\":\"other\"",
-    };
-    out.extend_from_slice(kind);
-    if let (EntryKind::File, Some(bytes)) = (entry.kind, entry.bytes) {
-        out.extend_from_slice(format!(",\"bytes\":{bytes}").as_bytes());
-    }
-    if let Some(error) = entry.error {
-        let error: &[u8] = match error {
-            FsError::Denied | FsError::NotAccessible | FsError::LeavesMount | FsError::Symlink => {
-                b",\"error\":\"denied\""
-            }
-            _ => b",\"error\":\"io\"",
+/// An entry as the response shows it.
+#[derive(Serialize)]
+struct Shown<'a> {
+    path: &'a str,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'static str>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(entry: &'a Entry) -> Self {
+        let (kind, bytes) = match entry.kind {
+            EntryKind::File => ("file", entry.bytes),
+            EntryKind::Directory => ("dir", None),
+            EntryKind::Symlink => ("symlink", None),
+            EntryKind::Other => ("other", None),
         };
-        out.extend_from_slice(error);
+        let error = entry.error.map(|error| match error {
+            FsError::Denied | FsError::NotAccessible | FsError::LeavesMount | FsError::Symlink => {
+                "denied"
+            }
+            _ => "io",
+        });
+        Self {
+            path: &entry.path,
+            kind,
+            bytes,
+            error,
+        }
     }
-    out.push(b'}');
 }
 
 kit::component!(crate::describe, crate::run);

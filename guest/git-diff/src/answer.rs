@@ -32,7 +32,7 @@ pub(crate) fn write(exit: &Exit, max_bytes: u32) -> Result<Vec<u8>, SkillError> 
         bytes: diff.len(),
         truncated: exit.stdout_truncated || diff.len() < text.len(),
     };
-    serde_json::to_vec(&response).map_err(|error| SkillError::new("internal", &error.to_string()))
+    kit::json::response(&response)
 }
 
 /// The longest beginning that ends with a line feed, or nothing.

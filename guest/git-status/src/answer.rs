@@ -66,7 +66,7 @@ pub(crate) fn write(status: Status<'_>, most: usize, cut: bool) -> Result<Vec<u8
         }),
         truncated,
     };
-    serde_json::to_vec(&response).map_err(|error| SkillError::new("internal", &error.to_string()))
+    kit::json::response(&response)
 }
 
 /// Decodes a path; what is not UTF-8 appears as U+FFFD.

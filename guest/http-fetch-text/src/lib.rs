@@ -11,11 +11,21 @@ mod text;
 use kit::SkillError;
 use kit::fetch::fetch_error;
 use kit::host::Fetch;
-use kit::host::fetch::HttpResponse;
-use kit::json::write_string;
+use serde::Serialize;
 
 use request::Request;
-use text::Text;
+
+/// The response of a call.
+#[derive(Serialize)]
+struct Answer<'a> {
+    url: &'a str,
+    final_url: &'a str,
+    status: u16,
+    mime: &'a str,
+    text: &'a str,
+    bytes: usize,
+    truncated: bool,
+}
 
 /// What the component says of itself: one JSON object with `name`, `description`, `input_schema` and
 /// `output_schema`.
@@ -34,30 +44,15 @@ pub fn run(host: &mut impl Fetch, request: &[u8]) -> Result<Vec<u8>, SkillError>
     let outcome = host.send_one(request.hostcall())?;
     let response = outcome.map_err(|failure| fetch_error(&failure))?;
     let text = text::of(&response)?;
-    Ok(answer(&request.url, &response, &text))
-}
-
-/// The response, written by hand: the text is most of it, and is copied once.
-fn answer(url: &str, response: &HttpResponse, text: &Text<'_>) -> Vec<u8> {
-    let content = text.content.as_ref();
-    // Room for the other members, and for the escapes of an ordinary text.
-    let room = content.len().saturating_add(content.len() / 8);
-    let urls = url.len().saturating_add(response.url.len());
-    let mut out = Vec::with_capacity(room.saturating_add(urls).saturating_add(192));
-    out.extend_from_slice(b"{\"url\":");
-    write_string(&mut out, url);
-    out.extend_from_slice(b",\"final_url\":");
-    write_string(&mut out, &response.url);
-    out.extend_from_slice(format!(",\"status\":{},\"mime\":", response.status).as_bytes());
-    write_string(&mut out, &text.mime);
-    out.extend_from_slice(b",\"text\":");
-    write_string(&mut out, content);
-    let rest = format!(
-        ",\"bytes\":{},\"truncated\":{}}}",
-        text.bytes, text.truncated
-    );
-    out.extend_from_slice(rest.as_bytes());
-    out
+    kit::json::response(&Answer {
+        url: &request.url,
+        final_url: &response.url,
+        status: response.status,
+        mime: &text.mime,
+        text: &text.content,
+        bytes: text.bytes,
+        truncated: text.truncated,
+    })
 }
 
 kit::component!(crate::describe, crate::run);

@@ -1,6 +1,8 @@
 //! A call against one canned answer.
 
-use kit::host::fetch::{Encodings, FetchError, FetchFailure, HttpRequest, Method, Overflow};
+use kit::host::fetch::{
+    Encodings, FetchError, FetchFailure, HttpRequest, HttpResponse, Method, Overflow,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

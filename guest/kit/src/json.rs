@@ -1,9 +1,21 @@
-//! Writing JSON strings fast, with the escapes of RFC 8785 (JSON Canonicalization Scheme).
+//! Writing responses in JSON, and long strings fast.
+
+use serde::Serialize;
+
+use crate::SkillError;
+
+/// Writes a response.
+///
+/// # Errors
+/// `internal` for a value that JSON cannot hold.
+pub fn response(response: &impl Serialize) -> Result<Vec<u8>, SkillError> {
+    serde_json::to_vec(response).map_err(|error| SkillError::new("internal", &error.to_string()))
+}
 
 /// Bytes that are looked at together: one vector.
 const BLOCK: usize = 16;
 
-/// Appends `text` as a JSON string, quotes included.
+/// Appends `text` as a JSON string, quotes included, with the escapes of RFC 8785 (JSON Canonicalization Scheme).
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
     // Room for the escapes of an ordinary text.
     out.reserve(

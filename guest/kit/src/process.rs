@@ -46,15 +46,13 @@ pub fn git_answer(
     let exit = answer
         .unwrap_or(Err(ProcessError::NotStartable))
         .map_err(|error| process_error("git", directory, error))?;
-    match exit.ending {
-        Ending::Exited(0) => Ok(exit),
-        Ending::Exited(code) => Err(git_failure(directory, u32::from(code), &exit.stderr)),
-        Ending::Signaled(signal) => {
-            let code = u32::from(signal).saturating_add(128);
-            Err(git_failure(directory, code, &exit.stderr))
-        }
-        Ending::TimedOut => Err(SkillError::new("timeout", "git did not end in time")),
-    }
+    let code = match exit.ending {
+        Ending::Exited(0) => return Ok(exit),
+        Ending::Exited(code) => u32::from(code),
+        Ending::Signaled(signal) => u32::from(signal).saturating_add(128),
+        Ending::TimedOut => return Err(SkillError::new("timeout", "git did not end in time")),
+    };
+    Err(git_failure(directory, code, &exit.stderr))
 }
 
 /// The error of a git command that failed. The host shows a real path in git's messages as the virtual one that it has.

@@ -27,8 +27,7 @@ pub fn describe() -> &'static str {
 pub fn run(host: &mut impl Fetch, request: &[u8]) -> Result<Vec<u8>, SkillError> {
     let request = Request::parse(request)?;
     let outcome = host.send_one(request.hostcall())?;
-    let answer = answer::read(request.dialect, outcome);
-    serde_json::to_vec(&answer).map_err(|error| SkillError::new("internal", &error.to_string()))
+    kit::json::response(&answer::read(request.dialect, outcome))
 }
 
 kit::component!(crate::describe, crate::run);

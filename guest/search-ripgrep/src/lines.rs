@@ -2,6 +2,7 @@
 
 use std::io;
 
+use bstr::ByteSlice;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkMatch};
 
@@ -16,26 +17,16 @@ pub(crate) fn searcher() -> Searcher {
 /// The text of a file: without the byte order mark at its beginning, and with LF line ends.
 /// None if it is binary, that is, if it holds a NUL.
 pub(crate) fn text(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
-    if memchr::memchr(0, &bytes).is_some() {
+    if bytes.contains_str("\0") {
         return None;
     }
     if bytes.starts_with(b"\xEF\xBB\xBF") {
         bytes.drain(..3);
     }
-    if memchr::memmem::find(&bytes, b"\r\n").is_none() {
-        return Some(bytes);
+    if bytes.contains_str("\r\n") {
+        bytes = bytes.replace("\r\n", "\n");
     }
-    let mut text = Vec::with_capacity(bytes.len());
-    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        match line.strip_suffix(b"\r\n") {
-            Some(line) => {
-                text.extend_from_slice(line);
-                text.push(b'\n');
-            }
-            None => text.extend_from_slice(line),
-        }
-    }
-    Some(text)
+    Some(bytes)
 }
 
 /// Adds the lines of one file that match to the answer.
