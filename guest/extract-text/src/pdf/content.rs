@@ -26,9 +26,6 @@ const HIDDEN: u32 = 2;
 /// Bytes that nothing may be compressed to.
 const EMPTY_STREAM: usize = 16;
 
-/// Saved states at most.
-const MAX_STATES: usize = 256;
-
 /// Draws pages, of which only the text is kept.
 pub(super) struct Painter<'o> {
     output: &'o mut Output,
@@ -164,7 +161,7 @@ impl<'o> Painter<'o> {
         let number = |index: usize| operand(index).and_then(number).unwrap_or(0.0);
         let matrix = || Affine::new([0, 1, 2, 3, 4, 5].map(number));
         match &**instruction.operator {
-            b"q" if frame.saved.len() < MAX_STATES => frame.saved.push(state.clone()),
+            b"q" => frame.saved.push(state.clone()),
             b"Q" => {
                 if let Some(saved) = frame.saved.pop() {
                     frame.state = saved;

@@ -28,20 +28,17 @@ use hayro_syntax::{LoadPdfError, Pdf};
 use kit::SkillError;
 
 use self::content::Painter;
-use crate::error::{malformed, too_large, unsupported};
+use crate::error::{malformed, unsupported};
 use crate::output::{Gap, Output};
 use crate::response::{Response, Section};
 
 /// Bytes at the beginning of a file in which the header may stand.
 const HEADER: usize = 1_024;
 
-/// Pages of a document at most.
-const MAX_PAGES: usize = 2_000;
-
 /// Returns the text of a document.
 ///
 /// # Errors
-/// `malformed` for what is no PDF or has no pages, `unsupported` for one that needs a password, `too_large` for too many pages.
+/// `malformed` for what is no PDF or has no pages, `unsupported` for one that needs a password.
 pub(crate) fn extract(mut input: Vec<u8>, max_bytes: usize) -> Result<Response, SkillError> {
     let header = header(&input)
         .ok_or_else(|| malformed("not_pdf", "there is no %PDF- in the first 1024 bytes"))?;
@@ -53,23 +50,18 @@ pub(crate) fn extract(mut input: Vec<u8>, max_bytes: usize) -> Result<Response, 
         LoadPdfError::Invalid => damaged(),
     })?;
     let pages = pdf.pages();
-    match pages.len() {
-        0 => return Err(damaged()),
-        MAX_PAGES.. if pages.len() > MAX_PAGES => {
-            return Err(too_large("pages", "the PDF has more than 2000 pages"));
-        }
-        _ => {}
+    if pages.is_empty() {
+        return Err(damaged());
     }
     let catalog: Dict<'_> = pdf.xref().get(pdf.xref().root_id()).unwrap_or_default();
     let mut output = Output::new(max_bytes);
     let starts = paint(pages, &mut output);
     let start = |page: u32| starts.get(usize::try_from(page.checked_sub(1)?).ok()?);
-    // Pages that were not drawn lie behind the limit.
-    let is_kept = |page| start(page).is_some_and(|start| *start < max_bytes);
-    for entry in outline::read(&catalog, &page_numbers(pages), is_kept) {
+    for entry in outline::read(&catalog, &page_numbers(pages)) {
         output.section(Section {
             level: entry.level,
             title: entry.title,
+            // Pages that were not drawn lie behind the limit.
             start: start(entry.page).copied().unwrap_or(usize::MAX),
             page: Some(entry.page),
         });

@@ -7,19 +7,7 @@ use hayro_syntax::object::{
 };
 
 use super::strings;
-use crate::output::{MAX_SECTIONS, title};
-
-/// Entries that are visited at most.
-const MAX_ENTRIES: usize = 10_000;
-
-/// Levels at most.
-const MAX_LEVEL: u32 = 64;
-
-/// Nodes and names of the tree of destinations at most.
-const MAX_NAMES: usize = 100_000;
-
-/// Bytes of a title that are read at most.
-const MAX_STRING: usize = 4_096;
+use crate::output::title;
 
 /// One entry that leads to a page.
 #[derive(Debug)]
@@ -40,13 +28,8 @@ struct Outline<'a, 'p> {
     names: Option<HashMap<Vec<u8>, u32>>,
 }
 
-/// Returns the entries in their order. Those without a page are left out, and those whose page is not kept. One more than can be
-/// kept shows that there are more.
-pub(super) fn read<'a>(
-    catalog: &Dict<'a>,
-    pages: &HashMap<ObjectIdentifier, u32>,
-    is_kept: impl Fn(u32) -> bool,
-) -> Vec<Entry> {
+/// Returns the entries that lead to a page, in their order.
+pub(super) fn read<'a>(catalog: &Dict<'a>, pages: &HashMap<ObjectIdentifier, u32>) -> Vec<Entry> {
     let mut outline = Outline {
         pages,
         catalog,
@@ -63,26 +46,18 @@ pub(super) fn read<'a>(
         if !item.obj_id().is_some_and(|id| visited.insert(id)) {
             continue;
         }
-        let page = outline.page(&item).filter(|page| is_kept(*page));
+        let page = outline.page(&item);
         entries.extend(page.and_then(|page| entry(&item, level, page)));
-        if visited.len() >= MAX_ENTRIES || entries.len() > MAX_SECTIONS {
-            break;
-        }
         stack.extend(item.get("Next").map(|next| (next, level)));
-        if level < MAX_LEVEL {
-            stack.extend(
-                item.get("First")
-                    .map(|first| (first, level.saturating_add(1))),
-            );
-        }
+        let first = item.get("First");
+        stack.extend(first.map(|first| (first, level.saturating_add(1))));
     }
     entries
 }
 
 fn entry(item: &Dict<'_>, level: u32, page: u32) -> Option<Entry> {
     let text = item.get::<PdfString<'_>>("Title")?;
-    let text = text.get(..MAX_STRING).unwrap_or(&text);
-    let title = title(&strings::text(text)).unwrap_or_default();
+    let title = title(&strings::text(&text)).unwrap_or_default();
     Some(Entry { level, title, page })
 }
 
@@ -142,7 +117,6 @@ fn read_names(catalog: &Dict<'_>, pages: &HashMap<ObjectIdentifier, u32>) -> Has
     let root = catalog.get::<Dict<'_>>("Names");
     let root = root.and_then(|names| names.get::<Dict<'_>>("Dests"));
     let mut stack: Vec<Dict<'_>> = root.into_iter().collect();
-    let mut left = MAX_NAMES;
     while let Some(node) = stack.pop() {
         if node.obj_id().is_some_and(|id| !visited.insert(id)) {
             continue;
@@ -155,18 +129,8 @@ fn read_names(catalog: &Dict<'_>, pages: &HashMap<ObjectIdentifier, u32>) -> Has
             if let Some(page) = page_at(pages, destination) {
                 names.insert(name.to_vec(), page);
             }
-            left = left.saturating_sub(1);
-            if left == 0 {
-                return names;
-            }
         }
-        for kid in node.get::<Array<'_>>("Kids").unwrap_or_default().iter() {
-            left = left.saturating_sub(1);
-            if left == 0 {
-                return names;
-            }
-            stack.push(kid);
-        }
+        stack.extend(node.get::<Array<'_>>("Kids").unwrap_or_default().iter());
     }
     names
 }

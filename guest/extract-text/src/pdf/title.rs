@@ -9,16 +9,13 @@ use quick_xml::events::{BytesStart, Event};
 use super::strings;
 use crate::output::title;
 
-/// Bytes of metadata that are looked through at most.
-const MAX_METADATA: usize = 1_048_576;
-
 /// Returns the title, if there is one that is not empty.
 pub(super) fn read(pdf: &Pdf, catalog: &Dict<'_>) -> Option<String> {
     let own = pdf.metadata().title.as_deref();
     own.and_then(|own| title(&strings::text(own))).or_else(|| {
         let metadata = catalog.get::<Stream<'_>>("Metadata")?;
         let bytes = metadata.decoded_data().ok()?;
-        of_metadata(bytes.get(..MAX_METADATA).unwrap_or(&bytes))
+        of_metadata(&bytes)
     })
 }
 
