@@ -97,8 +97,8 @@ fn is_delimiter(line: &str) -> bool {
         .is_some_and(|rest| rest.bytes().all(|byte| byte == b' ' || byte == b'\t'))
 }
 
-#[cfg(test)]
 #[allow(clippy::string_slice, reason = "a wrong range fails the test")]
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

@@ -174,7 +174,7 @@ fn bad(detail: &str) -> Failure {
 }
 
 /// JSON with each escape of half a surrogate pair replaced by that of U+FFFD, which serde_json would refuse.
-fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
+pub(crate) fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
     if !json.contains("\\ud") && !json.contains("\\uD") {
         return Cow::Borrowed(json);
     }
@@ -199,11 +199,6 @@ fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
     }
     out.push_str(rest);
     Cow::Owned(out)
-}
-
-/// Replaces halves of surrogate pairs in one line of a transcript.
-pub(crate) fn repaired(line: &str) -> Cow<'_, str> {
-    without_lone_surrogates(line)
 }
 
 /// The unit of UTF-16 that `\uXXXX` at the beginning stands for.

@@ -114,14 +114,14 @@ impl Walk {
         let mut globs = Globs::default();
         for glob in &request.globs {
             let mistake = |_| invalid("glob", &format!("holds `{glob}`, which is no valid glob"));
+            let (mark, path) = match glob.strip_prefix('!') {
+                Some(path) => ("!", path),
+                None => ("", glob.as_str()),
+            };
             // As people write it for what stands directly in a path.
-            let added = match glob.strip_prefix("!./") {
-                Some(below) => globs.add(&format!("!/{below}")),
-                None => globs.add(
-                    glob.strip_prefix('.')
-                        .filter(|glob| glob.starts_with('/'))
-                        .unwrap_or(glob),
-                ),
+            let added = match path.strip_prefix("./") {
+                Some(below) => globs.add(&format!("{mark}/{below}")),
+                None => globs.add(glob),
             };
             added.map_err(mistake)?;
         }

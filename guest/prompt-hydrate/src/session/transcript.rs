@@ -52,7 +52,7 @@ pub(super) fn read(tail: &str, prompt: &str) -> Facts {
                 continue;
             }
         }
-        if let Ok(entry) = serde_json::from_str::<Entry>(&hook::repaired(line))
+        if let Ok(entry) = serde_json::from_str::<Entry>(&hook::without_lone_surrogates(line))
             && !(entry.is_meta || entry.is_sidechain || entry.is_compact_summary)
         {
             take(&mut collector, &entry);
