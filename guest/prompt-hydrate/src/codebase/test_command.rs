@@ -51,18 +51,13 @@ pub(super) fn find(
     names: &[String],
     named: &Named,
 ) -> Option<String> {
-    let mut files = BUILD_FILES.to_vec();
-    files.retain(|file| names.iter().any(|name| name == file));
-    let mut texts = Vec::new();
-    if !files.is_empty() {
-        let requests: Vec<_> =
-            (files.iter().map(|file| request(path, file, MAX_FILE_BYTES))).collect();
-        for (file, answer) in files.into_iter().zip(host.read(&requests)) {
-            texts.extend(
-                answer.map(|answer| (file, String::from_utf8_lossy(&answer.bytes).into_owned())),
-            );
-        }
-    }
+    let files = BUILD_FILES.into_iter();
+    let files = files.filter(|file| names.iter().any(|name| name == file));
+    let texts = files.filter_map(|file| {
+        let answer = host.read_file(request(path, file, MAX_FILE_BYTES)).ok()?;
+        Some((file, String::from_utf8_lossy(&answer.bytes).into_owned()))
+    });
+    let texts = texts.collect();
     let root = &Root { names, texts };
     let speaks = |path: &str| {
         let extension = path.rsplit_once('.')?.1.to_ascii_lowercase();
