@@ -30,8 +30,6 @@ pub(crate) struct Search<'s> {
 pub(crate) struct Found {
     /// Level by level. The skill at `i` is document `i + 1`; document 0 is the resource.
     pub(crate) skills: Vec<Skill>,
-    /// The canonical URIs of `skills`; none for those that have none.
-    uris: Vec<Option<Uri>>,
     /// How many of `skills` the resource declares itself.
     first_level: usize,
     /// There were more.
@@ -101,16 +99,10 @@ impl Search<'_> {
     /// What the skills from `first` on declare that is not known yet.
     fn follow(&self, first: usize, found: &mut Found, seen: &BTreeSet<String>) -> Candidates {
         let mut candidates = Candidates::default();
-        let Found {
-            skills,
-            uris,
-            tools,
-            ..
-        } = found;
-        for (position, (skill, uri)) in skills.iter().zip(&*uris).enumerate().skip(first) {
-            let document = position.saturating_add(1);
+        let Found { skills, tools, .. } = found;
+        for (document, skill) in (1..).zip(&*skills).skip(first) {
             // A skill that failed declares nothing.
-            let Some(base) = uri else {
+            let Some(base) = &skill.base else {
                 continue;
             };
             for declared in skill.skills.declared() {
@@ -148,11 +140,11 @@ impl Search<'_> {
             for reference in batch {
                 let read = self.to_read(&reference).map(|_| files.next().flatten());
                 let skill = self.skill(&reference, read, budget)?;
-                found.skills.push(skill);
-                found.uris.push(match reference {
+                let base = match reference {
                     Reference::Resolved(uri) => Some(uri),
                     Reference::NotAScalar | Reference::Unresolved(..) => None,
-                });
+                };
+                found.skills.push(Skill { base, ..skill });
             }
         }
     }
@@ -191,8 +183,7 @@ impl Search<'_> {
     pub(crate) fn cycles(&self, found: &Found) -> Vec<Vec<String>> {
         let mut vertices = BTreeMap::from([(self.resource.as_str(), 0_usize)]);
         let mut uris = vec![self.resource.as_str()];
-        let entries = || found.skills.iter().zip(&found.uris);
-        for (skill, _) in entries().filter(|(_, uri)| uri.is_some()) {
+        for skill in found.skills.iter().filter(|skill| skill.base.is_some()) {
             // A resource that declares itself is one vertex and not two.
             vertices.entry(&skill.uri).or_insert_with(|| {
                 uris.push(&skill.uri);
@@ -204,9 +195,10 @@ impl Search<'_> {
         if let Some(edges) = edges.first_mut() {
             edges.extend(first_level.filter_map(|skill| vertices.get(&*skill.uri).copied()));
         }
-        for (skill, uri) in entries() {
+        for skill in &found.skills {
             let vertex = vertices.get(&*skill.uri).filter(|vertex| **vertex != 0);
-            let (Some(base), Some(edges)) = (uri, vertex.and_then(|v| edges.get_mut(*v))) else {
+            let (Some(base), Some(edges)) = (&skill.base, vertex.and_then(|v| edges.get_mut(*v)))
+            else {
                 continue;
             };
             for declared in skill.skills.declared().flatten() {

@@ -7,7 +7,7 @@ use kit::{
 
 use serde::{Serialize, Serializer};
 
-use crate::{budget::Budget, checksum, code::Code, lenient, reason, request::Request};
+use crate::{budget::Budget, checksum, code::Code, lenient, reason, request::Request, uri::Uri};
 
 /// Items of a raw array.
 const MAX_ITEMS: usize = 1_000;
@@ -19,6 +19,9 @@ const USED_KEYS: [&str; 4] = ["name", "description", "skills", "tools"];
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Skill {
     pub(crate) uri: String,
+    /// What its declarations are resolved against; none if `uri` is no canonical URI.
+    #[serde(skip)]
+    pub(crate) base: Option<Uri>,
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) skills: Raw,
@@ -81,6 +84,7 @@ impl Skill {
     pub(crate) fn failed(uri: String, code: Code, checksum: Option<String>) -> Self {
         Self {
             uri,
+            base: None,
             name: code.text(),
             description: code.text(),
             skills: Raw::EMPTY,
@@ -135,6 +139,7 @@ impl Skill {
     fn from_front_matter(yaml: &Yaml<'_>, budget: &mut Budget) -> Result<Self, SkillError> {
         Ok(Self {
             uri: String::new(),
+            base: None,
             name: string(yaml, "name", Code::MissingName, budget)?,
             description: string(yaml, "description", Code::MissingDescription, budget)?,
             skills: raw(yaml.get("skills"), budget)?,

@@ -131,7 +131,7 @@ proptest! {
             let declared = declared.iter().map(uri).collect::<Vec<_>>().join(", ");
             host.file(&format!("{document}.md"), format!("---\nskills: [{declared}]\n---\n"));
         }
-        let mut leads = vec![[false; 7]; 7];
+        let mut leads = [[false; 7]; 7];
         for (from, declared) in edges.iter().enumerate() {
             for to in declared {
                 leads[from][*to] = true;
