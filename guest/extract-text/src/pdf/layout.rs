@@ -120,7 +120,7 @@ impl Layout {
     /// Writes the line that was drawn.
     pub(super) fn end_line(&mut self, output: &mut Output) {
         if std::mem::take(&mut self.has_rtl) {
-            push(&bidi::logical(&self.from_left_to_right()), output);
+            push(&bidi::logical(&self.as_it_looks()), output);
         } else {
             push(&self.line, output);
         }
@@ -129,7 +129,7 @@ impl Layout {
     }
 
     /// The line as it looks, in whatever order it was drawn.
-    fn from_left_to_right(&mut self) -> String {
+    fn as_it_looks(&mut self) -> String {
         // A point or accent is drawn before the letter that it belongs to.
         let mut begin = f64::INFINITY;
         for glyph in self.glyphs.iter_mut().rev() {
