@@ -5,7 +5,6 @@
 //! memory than a call has, ends the call at the host's limits.
 
 mod finding;
-mod reader;
 mod request;
 mod schema;
 
@@ -17,7 +16,7 @@ use kit::SkillError;
 use kit::host::Host;
 
 use finding::{Finding, Findings};
-use reader::{Names, Refusal};
+use kit::json_reader::{self, Names, Refusal};
 use request::Request;
 use schema::Schema;
 
@@ -56,7 +55,7 @@ struct Response {
 pub fn run(request: &[u8]) -> Result<Vec<u8>, SkillError> {
     let request = Request::parse(request)?;
     let schema = Schema::new(&request)?;
-    let findings = match reader::read(request.json.as_bytes(), Names::LastCounts) {
+    let findings = match json_reader::read(request.json.as_bytes(), Names::LastCounts) {
         Ok(instance) => schema.check(&instance, request.max_errors)?,
         Err(Refusal::TooDeep) => {
             return Err(SkillError::new(

@@ -1,11 +1,8 @@
 //! The request, every member within its bounds.
 
 use kit::SkillError;
-use kit::members::{invalid, missing};
-use kit::request::INVALID_REQUEST;
-use serde_json::{Map, Value};
-
-use crate::reader::{self, Names, Refusal};
+use kit::members::{self, invalid, missing};
+use serde_json::Value;
 
 /// Bytes of `json` at most.
 const JSON_BYTES: usize = 8 * 1024 * 1024;
@@ -25,7 +22,7 @@ impl Request {
     /// # Errors
     /// `invalid_request`, with the member in its details.
     pub(crate) fn parse(request: &[u8]) -> Result<Self, SkillError> {
-        let mut members = members(request)?;
+        let mut members = members::object(request)?;
         let request = Self {
             json: json(members.shift_remove("json"))?,
             schema: match members.shift_remove("schema") {
@@ -53,21 +50,6 @@ impl Request {
             None => Ok(request),
             Some(name) => Err(invalid(name, "is not a member of the request")),
         }
-    }
-}
-
-fn members(request: &[u8]) -> Result<Map<String, Value>, SkillError> {
-    match reader::read(request, Names::Once) {
-        Ok(Value::Object(members)) => Ok(members),
-        Ok(_) => Err(SkillError::new(
-            INVALID_REQUEST,
-            "the request is not a JSON object",
-        )),
-        Err(Refusal::Twice(name)) => Err(invalid(&name, "is given twice")),
-        Err(refusal) => Err(SkillError::new(
-            INVALID_REQUEST,
-            &format!("the request is not JSON: {refusal}"),
-        )),
     }
 }
 

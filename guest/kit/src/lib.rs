@@ -13,6 +13,7 @@ pub mod front_matter;
 pub mod glob;
 pub mod host;
 pub mod json;
+pub mod json_reader;
 pub mod media;
 pub mod members;
 pub mod path;

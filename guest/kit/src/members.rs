@@ -3,17 +3,13 @@
 //! The request is read strictly: one JSON object, no name twice in any object, nesting at most 128.
 //! Each member is taken by name with its type and bounds; what is left at the end is unknown and refused.
 
-use std::fmt;
 use std::ops::RangeInclusive;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use crate::SkillError;
+use crate::json_reader::{self, Names, Refusal};
 use crate::request::INVALID_REQUEST;
-
-/// Objects and arrays within each other.
-const MAX_NESTING: usize = 128;
 
 /// What was not taken yet of a request.
 #[derive(Debug)]
@@ -193,109 +189,13 @@ pub fn object(request: &[u8]) -> Result<Map<String, Value>, SkillError> {
 /// # Errors
 /// `invalid_request`; the details name a member that occurs twice.
 pub fn parse(bytes: &[u8]) -> Result<Value, SkillError> {
-    let mut twice = None;
-    let mut reader = serde_json::Deserializer::from_slice(bytes);
-    reader.disable_recursion_limit();
-    let strict = Strict {
-        nesting: MAX_NESTING,
-        twice: &mut twice,
-    };
-    let value = strict
-        .deserialize(&mut reader)
-        .and_then(|value| reader.end().map(|()| value));
-    value.map_err(|error| match &twice {
-        Some(name) => invalid(name, "is given twice"),
-        None => SkillError::new(
+    json_reader::read(bytes, Names::Once).map_err(|refusal| match refusal {
+        Refusal::Twice(name) => invalid(&name, "is given twice"),
+        refusal => SkillError::new(
             INVALID_REQUEST,
-            &format!("the request is not JSON: {error}"),
+            &format!("the request is not JSON: {refusal}"),
         ),
     })
-}
-
-/// One value, with the nesting that is left.
-struct Strict<'a> {
-    nesting: usize,
-    twice: &'a mut Option<String>,
-}
-
-impl Strict<'_> {
-    fn inner<E: serde::de::Error>(&mut self) -> Result<Strict<'_>, E> {
-        let nesting = self
-            .nesting
-            .checked_sub(1)
-            .ok_or_else(|| E::custom(format_args!("nested deeper than {MAX_NESTING}")))?;
-        Ok(Strict {
-            nesting,
-            twice: self.twice,
-        })
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Strict<'_> {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Strict<'_> {
-    type Value = Value;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value)
-            .map(Value::Number)
-            .ok_or_else(|| E::custom("number out of range"))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Value, A::Error> {
-        let mut values = Vec::new();
-        while let Some(value) = items.next_element_seed(self.inner()?)? {
-            values.push(value);
-        }
-        Ok(Value::Array(values))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<Value, A::Error> {
-        let mut values = Map::new();
-        while let Some(name) = members.next_key::<String>()? {
-            if values.contains_key(&name) {
-                *self.twice = Some(name);
-                return Err(serde::de::Error::custom("a member is given twice"));
-            }
-            let value = members.next_value_seed(self.inner()?)?;
-            values.insert(name, value);
-        }
-        Ok(Value::Object(values))
-    }
 }
 
 #[cfg(test)]

@@ -167,7 +167,7 @@ proptest! {
     #[test]
     fn any_text_is_read_as_serde_json_reads_it(text in "[\\[\\]{}\",:0-9eE+.\\\\ua-ftrunls \\n-]{0,24}") {
         let expected: Option<Value> = serde_json::from_str(&text).ok();
-        let found = crate::reader::read(text.as_bytes(), crate::reader::Names::LastCounts).ok();
+        let found = kit::json_reader::read(text.as_bytes(), kit::json_reader::Names::LastCounts).ok();
         prop_assert_eq!(found, expected, "{}", text);
     }
 }

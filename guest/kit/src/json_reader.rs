@@ -1,6 +1,6 @@
-//! Reading JSON with numbers as they are written.
+//! Reading JSON strictly: no name twice in an object, nesting at most 128, numbers as they are written.
 //!
-//! With `arbitrary_precision`, `serde_json` hands a number over as a map whose only member has a private name, and its
+//! The last only where `serde_json` has its feature `arbitrary_precision`, which `json.validate` alone turns on. With `arbitrary_precision`, `serde_json` hands a number over as a map whose only member has a private name, and its
 //! text as an owned string. Strings of the text are never owned there, which tells an object of that name from a number:
 //! what a stranger writes as an object stays one.
 
@@ -17,7 +17,7 @@ const NUMBER: &str = "$serde_json::private::Number";
 
 /// What several members of one name in one object mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Names {
+pub enum Names {
     /// The text is refused.
     Once,
     /// The last one counts.
@@ -26,10 +26,12 @@ pub(crate) enum Names {
 
 /// Why a text is not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub enum Refusal {
+    /// It is not JSON.
     Syntax(String),
     /// A member is there twice.
     Twice(String),
+    /// Objects and arrays nest too deeply.
     TooDeep,
 }
 
@@ -44,7 +46,10 @@ impl fmt::Display for Refusal {
 }
 
 /// Reads one JSON value.
-pub(crate) fn read(text: &[u8], names: Names) -> Result<Value, Refusal> {
+///
+/// # Errors
+/// See [`Refusal`].
+pub fn read(text: &[u8], names: Names) -> Result<Value, Refusal> {
     let mut state = State {
         names,
         refusal: None,
