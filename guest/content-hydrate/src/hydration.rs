@@ -1,9 +1,6 @@
 //! The algorithm of §4, with the levels of §14.3: from a request to everything an answer holds.
 
-use kit::{
-    SkillError, front_matter,
-    yaml::{self, YamlError},
-};
+use kit::{SkillError, front_matter, yaml};
 
 use crate::{
     Effects,
@@ -130,10 +127,10 @@ fn parse(
     // A document that is printed again is not read otherwise than it stands there.
     let lenient = request.lenient && request.format == Format::Json;
     let declarations = lenient::read(&text, lenient, |front_matter| {
-        let yaml = yaml::parse(front_matter, &USED_KEYS)?;
-        Ok::<_, YamlError>(USED_KEYS.map(|key| {
+        let yaml = yaml::read_front_matter(front_matter, &USED_KEYS)?;
+        Ok::<_, yaml::Error>(USED_KEYS.map(|key| {
             let mut candidates = Candidates::default();
-            for text in declared(yaml.get(key)) {
+            for text in declared(yaml.root().and_then(|root| root.get(key))) {
                 candidates.push(Reference::new(text, uri, resolver), 0);
             }
             candidates

@@ -34,7 +34,7 @@ pub(crate) fn write(
     };
     let front_matter = hydration.text.get(range.clone()).unwrap_or_default();
     let unlinkable = || no_document(Code::ParseError, hydration.uri.as_str());
-    let yaml = yaml::parse(front_matter, &USED_KEYS).map_err(|_| unlinkable())?;
+    let yaml = yaml::read_front_matter(front_matter, &USED_KEYS).map_err(|_| unlinkable())?;
     let objects: [Vec<Object<'_>>; 2] = [
         hydration.skills.iter().map(Object::from).collect(),
         hydration.tools.iter().map(Object::from).collect(),

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use kit::yaml::{Items, Value};
+use kit::yaml::Node;
 
 use crate::{
     code::Code,
@@ -117,23 +117,15 @@ impl Candidates {
 ///
 /// Items that are aliases of one node are one declaration, so that no text is copied more often than it
 /// stands in the source.
-pub(crate) fn declared(value: Option<Value<'_>>) -> Vec<Option<&str>> {
+pub(crate) fn declared(value: Option<Node<'_>>) -> Vec<Option<&str>> {
     match value {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Text(_) | Value::Mapping) => vec![None],
-        Some(Value::Sequence(items)) => distinct(items),
+        Some(list) if list.is_list() => {
+            let mut items: Vec<_> = list.items().collect();
+            items.sort_by_key(Node::identity);
+            items.dedup_by_key(|item| item.identity());
+            items.iter().map(Node::scalar).collect()
+        }
+        Some(value) if !value.is_null() => vec![None],
+        _ => Vec::new(),
     }
-}
-
-fn distinct(items: Items<'_>) -> Vec<Option<&str>> {
-    let mut items: Vec<_> = items.collect();
-    items.sort_by_key(|item| item.node);
-    items.dedup_by_key(|item| item.node);
-    items
-        .into_iter()
-        .map(|item| match item.value {
-            Value::Text(text) => Some(text),
-            _ => None,
-        })
-        .collect()
 }

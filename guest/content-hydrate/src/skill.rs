@@ -1,9 +1,7 @@
 //! What a skill's front matter says.
 
-use kit::{
-    SkillError, text,
-    yaml::{self, Items, Value, Yaml, YamlError},
-};
+use kit::yaml::{self, Node};
+use kit::{SkillError, text};
 
 use serde::{Serialize, Serializer};
 
@@ -107,8 +105,8 @@ impl Skill {
             return failed(uri, checksum);
         };
         let skill = lenient::read(text, request.lenient, |front_matter| {
-            let yaml = yaml::parse(front_matter, &USED_KEYS)?;
-            Ok::<_, YamlError>(Self::from_front_matter(&yaml, budget))
+            let yaml = yaml::read_front_matter(front_matter, &USED_KEYS)?;
+            Ok::<_, yaml::Error>(Self::from_front_matter(yaml.root(), budget))
         });
         let error = match skill {
             Ok(skill) => {
@@ -136,14 +134,15 @@ impl Skill {
     }
 
     /// A skill without URI and checksum.
-    fn from_front_matter(yaml: &Yaml<'_>, budget: &mut Budget) -> Result<Self, SkillError> {
+    fn from_front_matter(root: Option<Node<'_>>, budget: &mut Budget) -> Result<Self, SkillError> {
+        let get = |key| root.and_then(|root| root.get(key));
         Ok(Self {
             uri: String::new(),
             base: None,
-            name: string(yaml, "name", Code::MissingName, budget)?,
-            description: string(yaml, "description", Code::MissingDescription, budget)?,
-            skills: raw(yaml.get("skills"), budget)?,
-            tools: raw(yaml.get("tools"), budget)?,
+            name: string(get("name"), Code::MissingName, budget)?,
+            description: string(get("description"), Code::MissingDescription, budget)?,
+            skills: raw(get("skills"), budget)?,
+            tools: raw(get("tools"), budget)?,
             checksum: None,
         })
     }
@@ -151,33 +150,30 @@ impl Skill {
 
 /// A scalar's text, unless it is blank.
 fn string(
-    yaml: &Yaml<'_>,
-    key: &str,
+    value: Option<Node<'_>>,
     missing: Code,
     budget: &mut Budget,
 ) -> Result<String, SkillError> {
-    match yaml.get(key) {
-        Some(Value::Text(value)) if !text::is_blank(value) => budget.keep(value),
+    match value.and_then(|value| value.scalar()) {
+        Some(value) if !text::is_blank(value) => budget.keep(value),
         _ => Ok(missing.text()),
     }
 }
 
-fn raw(value: Option<Value<'_>>, budget: &mut Budget) -> Result<Raw, SkillError> {
+fn raw(value: Option<Node<'_>>, budget: &mut Budget) -> Result<Raw, SkillError> {
     match value {
-        None | Some(Value::Null) => Ok(Raw::EMPTY),
-        Some(Value::Text(_) | Value::Mapping) => Ok(Raw::NotAnArray),
-        Some(Value::Sequence(items)) => raw_array(items, budget),
+        Some(list) if list.is_list() => raw_array(list, budget),
+        Some(value) if !value.is_null() => Ok(Raw::NotAnArray),
+        _ => Ok(Raw::EMPTY),
     }
 }
 
-fn raw_array(mut items: Items<'_>, budget: &mut Budget) -> Result<Raw, SkillError> {
+fn raw_array(list: Node<'_>, budget: &mut Budget) -> Result<Raw, SkillError> {
+    let mut items = list.items();
     let kept = items
         .by_ref()
         .take(MAX_ITEMS)
-        .map(|item| match item.value {
-            Value::Text(text) => budget.keep(text).map(Some),
-            _ => Ok(None),
-        })
+        .map(|item| item.scalar().map(|text| budget.keep(text)).transpose())
         .collect::<Result<_, _>>()?;
     Ok(Raw::Array {
         items: kept,

@@ -3,7 +3,7 @@
 use kit::SkillError;
 use kit::charset::{Charset, End, Hint};
 use kit::front_matter;
-use kit::yaml::{self, Value};
+use kit::yaml;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::html;
@@ -33,11 +33,8 @@ pub(crate) fn extract(
 
 /// The `title` of front matter that can be read; a date or a number is its text.
 fn front_matter_title(front_matter: &str) -> Option<String> {
-    let yaml = yaml::parse(front_matter, &["title"]).ok()?;
-    match yaml.get("title")? {
-        Value::Text(text) => title(text),
-        _ => None,
-    }
+    let yaml = yaml::read_yaml(front_matter, 2).ok()?;
+    title(yaml.root()?.get("title")?.scalar()?)
 }
 
 fn walk(content: &str, title: Option<String>, max_bytes: usize) -> Response {

@@ -15,9 +15,7 @@ pub const COMMAND_BYTES: usize = 64 << 10;
 /// Constructs of the shell within each other.
 pub const SHELL_NESTING: usize = 64;
 /// Collections of JSON or YAML within each other.
-pub const DATA_NESTING: usize = 128;
-/// Nodes of YAML after aliases are expanded.
-pub const YAML_NODES: usize = 100_000;
+pub const DATA_NESTING: usize = kit::yaml::MAX_DEPTH;
 /// `$ref` within `$ref`.
 pub const REFERENCE_DEPTH: usize = 32;
 /// What a jq program may put out, in bytes.

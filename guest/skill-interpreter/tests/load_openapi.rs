@@ -126,15 +126,17 @@ fn k_181_references() {
         assert_eq!(unusable["code"], code);
         assert_eq!(unusable["stages"], json!([]));
     }
-    // A cycle.
+    // A body stands in its place, and what it refers to in `$defs`.
     let body = &properties(operation(&skill, "addBook"))["body"];
-    assert_eq!(body, &json!({"$ref": "#/$defs/Book"}));
-    let book = &operation(&skill, "addBook")["input-schema"]["$defs"]["Book"];
+    let definitions = &operation(&skill, "addBook")["input-schema"]["$defs"];
+    assert_eq!(body["properties"], definitions["Book"]["properties"]);
+    // A cycle.
+    let parent = body["properties"]["parent"]["$ref"].as_str().unwrap();
+    let parent = &definitions[parent.strip_prefix("#/$defs/").unwrap()];
     assert_eq!(
-        book["properties"]["parent"]["properties"]["books"]["items"],
+        parent["properties"]["books"]["items"],
         json!({"$ref": "#/$defs/Book"})
     );
-    // Without a cycle, it stands in its place.
     let plain = three(
         "paths: {/a: {post: {operationId: a, requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/A'}}}}}}}\ncomponents: {schemas: {A: {$ref: '#/components/schemas/B~1c%20d'}, 'B/c d': {type: integer}}}\n",
     );
@@ -154,20 +156,28 @@ fn k_181_references() {
 }
 
 #[test]
-fn k_181_references_go_32_deep() {
-    let chain = |depth: usize| {
-        let schemas: String = (0..depth)
-            .map(|n| format!("    S{n}: {{type: object, properties: {{p: {{$ref: '#/components/schemas/S{}'}}}}}}\n", n + 1))
-            .collect();
-        let paths = "paths: {/a: {post: {operationId: a, requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/S0'}}}}}}}\n";
-        let text = three(&format!(
-            "{paths}components:\n  schemas:\n{schemas}    S{depth}: {{type: string}}\n"
-        ));
-        operation(&skill(URL, &text), "a").clone()
-    };
-    assert_eq!(chain(31)["status"], "ok");
-    assert_eq!(chain(32)["code"], "limit");
-    assert_eq!(chain(500)["code"], "limit");
+fn schemas_refer_to_each_other_as_deep_as_they_like() {
+    let schemas: String = (0..500)
+        .map(|n| format!("    S{n}: {{type: object, properties: {{p: {{$ref: '#/components/schemas/S{}'}}}}}}\n", n + 1))
+        .collect();
+    let paths = "paths: {/a: {post: {operationId: a, requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/S0'}}}}}}}\n";
+    let text = three(&format!(
+        "{paths}components:\n  schemas:\n{schemas}    S500: {{type: string}}\n    Unused: {{}}\n"
+    ));
+    let skill = skill(URL, &text);
+    let definitions = operation(&skill, "a")["input-schema"]["$defs"].as_object();
+    assert_eq!(definitions.map(|all| all.len()), Some(500));
+}
+
+#[test]
+fn a_default_that_is_no_exact_number_is_left_out() {
+    let text = three(
+        "paths: {/a: {get: {operationId: a, parameters: [{name: q, in: query, schema: {type: integer, default: 12345678901234567890123, maximum: 18446744073709551615}}]}}}\n",
+    );
+    assert_eq!(
+        properties(operation(&skill(URL, &text), "a"))["q"],
+        json!({"type": "integer", "maximum": u64::MAX})
+    );
 }
 
 #[test]

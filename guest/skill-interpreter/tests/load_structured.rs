@@ -372,35 +372,41 @@ fn k_75_k_103_relative_endpoints() {
 }
 
 #[test]
-fn k_380_k_383_onboarding_is_checked() {
+fn a_secret_is_no_parameter_of_an_onboarding() {
     let with = |steps: &str| format!("name: x\nonboarding:\n  steps: {steps}\n");
-    let refused = |steps: &str| {
-        error(URL, &with(steps))["message"]
-            .as_str()
-            .unwrap()
-            .to_owned()
-    };
-    let circle =
-        "[{id: a, type: condition, depends_on: [b]}, {id: b, type: condition, depends_on: [a]}]";
+    let secret = "[{id: a, type: api_call, params: {k: ['{{ secret:K }}']}}]";
     assert_eq!(
-        refused(circle),
-        "onboarding.steps[0]: depends_on goes in a circle"
-    );
-    assert_eq!(
-        refused("[{id: a, type: condition, depends_on: [c]}]"),
-        "onboarding.steps[0].depends_on[0]: names no step"
-    );
-    assert_eq!(
-        refused("[{id: a, type: other}]"),
-        "onboarding.steps[0].type: expected api_call, human_action or condition, got string"
-    );
-    assert_eq!(
-        refused("[{id: a, type: api_call, params: {k: ['{{ secret:K }}']}}]"),
+        error(URL, &with(secret))["message"],
         "onboarding.steps[0].params.k[0]: a secret cannot be a parameter"
     );
     let fits = "[{id: a, type: api_call, operation: o, params: {k: '{{memory:K}}'}}, {id: b, type: human_action, depends_on: [a]}]";
     assert_eq!(
         skill(URL, &with(fits))["onboarding"]["steps"][1]["depends_on"],
         json!(["a"])
+    );
+}
+
+#[test]
+fn a_number_is_exact_or_refused() {
+    let body = |number: &str| {
+        let body = format!("endpoint: https://api.e.org/x\nmethod: POST\nbody: {{id: [{number}]}}");
+        one(&body)
+    };
+    for number in ["18446744073709551615", "-9223372036854775808"] {
+        let skill = skill(URL, &body(number));
+        let operation = operation(&skill, "a").to_string();
+        assert!(operation.contains(number), "{operation}");
+    }
+    let refused = error(URL, &body("12345678901234567890123"));
+    assert_eq!(
+        refused["message"],
+        "operations.a.body: has a number that cannot be sent exactly"
+    );
+    let default = one(
+        "endpoint: https://api.e.org/x\ninput: {q: {type: integer, default: 12345678901234567890123}}",
+    );
+    assert_eq!(
+        error(URL, &default)["message"],
+        "operations.a.input.q.default: has a number that is not exact"
     );
 }

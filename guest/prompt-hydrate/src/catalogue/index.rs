@@ -1,8 +1,6 @@
 //! `WORKFLOWS.md`: which workflows the index names, in which order.
 
-use kit::yaml::to_json;
-
-use super::workflow::{Problem, is_id, one_line, unreadable};
+use super::workflow::{Problem, front_matter, is_id, one_line};
 
 /// What the index says.
 #[derive(Debug, Default)]
@@ -24,9 +22,9 @@ pub(super) fn read(text: &str) -> Index {
     };
     let document = kit::front_matter::split(text);
     if let Some(front) = document.front_matter.and_then(|range| text.get(range)) {
-        match to_json(front) {
+        match front_matter(front) {
             Ok(members) => index.closed = members.get("index") == Some(&"closed".into()),
-            Err(error) => index.problem = Some(unreadable(text, &error)),
+            Err(problem) => index.problem = Some(problem),
         }
     }
     let body = text.get(document.content..).unwrap_or_default();

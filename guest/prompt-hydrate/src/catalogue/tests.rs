@@ -157,10 +157,6 @@ fn a_broken_file_is_passed_over_with_one_warning() {
         ),
         ("---\ntitle: x\n---\n", "there are no steps"),
         (
-            "---\nsteps: &a [{name: Go}]\nintent: *a\n---\n",
-            "an alias, which is not allowed here",
-        ),
-        (
             "---\npriority: high\nsteps: [{name: Go}]\n---\n",
             "priority: expected a whole number",
         ),
@@ -181,6 +177,13 @@ fn a_broken_file_is_passed_over_with_one_warning() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn an_alias_is_what_it_stands_for() {
+    let text = "---\ntriggers: &words [go on]\nexamples: *words\nsteps: [{name: Go}]\n---\n";
+    let catalogue = Catalogue::load(&with("workflows/extra.md", text), &[]);
+    assert_eq!(catalogue.get("extra").unwrap().examples, ["go on"]);
 }
 
 #[test]

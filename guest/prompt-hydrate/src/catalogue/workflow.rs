@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use kit::yaml::{YamlError, to_json};
+use kit::yaml;
 use serde::{Deserialize, Deserializer, de};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::index::target;
 use super::{Condition, Modifies, Step, StepKind, Workflow, steps};
@@ -204,7 +204,7 @@ impl Reader<'_> {
         let document = kit::front_matter::split(text);
         let front = document.front_matter.and_then(|range| text.get(range));
         let front = front.ok_or_else(|| not_loaded(1, "there is no front matter"))?;
-        let members = to_json(front).map_err(|error| unreadable(text, &error))?;
+        let members = front_matter(front)?;
         let front: Front =
             serde_path_to_error::deserialize(Value::Object(members)).map_err(|error| {
                 not_loaded(line_of(text, &error.path().to_string()), &error.to_string())
@@ -330,15 +330,18 @@ pub(super) fn not_loaded(line: usize, message: &str) -> Problem {
     }
 }
 
-/// Says where front matter of `text` does not load.
-pub(super) fn unreadable(text: &str, error: &YamlError) -> Problem {
-    let line = match error {
-        // The first line of the file is the delimiter.
-        YamlError::Syntax { line, .. } => line.saturating_add(1),
-        YamlError::DuplicateKey { key } => line_of(text, key),
-        _ => 1,
-    };
-    not_loaded(line, &error.to_string())
+/// The members of front matter, each scalar as its text; an empty one has none.
+pub(super) fn front_matter(text: &str) -> Result<Map<String, Value>, Problem> {
+    // The first line of the file is the delimiter.
+    let tree = yaml::read_yaml(text, 2).map_err(|error| {
+        let line = usize::try_from(error.line()).unwrap_or(1);
+        not_loaded(line, &error.to_string())
+    })?;
+    match tree.root().map(yaml::Node::to_json_texts) {
+        Some(Value::Object(members)) => Ok(members),
+        None | Some(Value::Null) => Ok(Map::new()),
+        Some(_) => Err(not_loaded(2, "the front matter is no mapping")),
+    }
 }
 
 pub(super) fn is_too_long(text: &str) -> bool {

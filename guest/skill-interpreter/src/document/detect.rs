@@ -1,11 +1,11 @@
-//! What kind of document it is (section 3).
+//! What kind of document it is.
 
 use url::Url;
 
-use super::tree::{self, Node, Tree};
 use crate::failure::{Code, Failure};
 use crate::limits::DOCUMENT_BYTES;
 use crate::model::Format;
+use kit::yaml::{self, Node, Tree};
 
 /// A document's text, and what kind it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,11 +18,11 @@ pub struct Detected<'a> {
     pub is_json: bool,
 }
 
-/// Decides by K-45 to K-49.
+/// Decides by what the text is, else by its suffix, else by its content type, else by how it begins.
 ///
 /// # Errors
 ///
-/// The codes of K-45 to K-49. Whether the text is what it was taken for, its reader finds.
+/// Those of [`text_of`], `openapi-version` and `format-unknown`. Whether the text is what it was taken for, its reader finds.
 pub fn detect<'a>(
     bytes: &'a [u8],
     source_url: &str,
@@ -36,7 +36,6 @@ pub fn detect<'a>(
         format,
         is_json: format == Format::Json,
     };
-    // K-46
     let parsed = if suffix == Some(Format::Markdown) || has_front_matter {
         None
     } else {
@@ -53,11 +52,9 @@ pub fn detect<'a>(
             ..of(Format::Openapi)
         });
     }
-    // K-47, K-48
     if let Some(format) = suffix.or_else(|| content_type.and_then(of_content_type)) {
         return Ok(of(format));
     }
-    // K-49
     let format = if text.trim_start().starts_with(['{', '[']) {
         Format::Json
     } else if has_front_matter {
@@ -75,7 +72,7 @@ pub fn detect<'a>(
     Ok(of(format))
 }
 
-/// K-45
+/// The document as text.
 fn text_of(bytes: &[u8]) -> Result<&str, Failure> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -99,7 +96,7 @@ fn text_of(bytes: &[u8]) -> Result<&str, Failure> {
     Ok(text)
 }
 
-/// K-47: what the suffix of the path says; query and fragment do not count.
+/// What the suffix of the path says; query and fragment do not count.
 fn suffix(source_url: &str) -> Option<Format> {
     let path = match Url::parse(source_url) {
         Ok(url) => url.path().to_owned(),
@@ -116,7 +113,7 @@ fn suffix(source_url: &str) -> Option<Format> {
     }
 }
 
-/// K-48
+/// What a content type says.
 fn of_content_type(content_type: &str) -> Option<Format> {
     let essence = content_type.split(';').next()?.trim().to_ascii_lowercase();
     match essence.as_str() {
@@ -133,7 +130,7 @@ fn is_delimiter(line: &str) -> bool {
         .is_some_and(|rest| rest.trim_matches([' ', '\t', '\r']).is_empty())
 }
 
-/// K-49: a first line `---` with a later one, and text after that.
+/// A first line `---` with a later one, and text after that.
 fn has_front_matter(text: &str) -> bool {
     let mut lines = text.lines();
     lines.next().is_some_and(is_delimiter)
@@ -146,14 +143,14 @@ fn parse(text: &str) -> Option<(Tree<'_>, bool)> {
     let json = text
         .trim_start()
         .starts_with('{')
-        .then(|| tree::read_json(text, 1));
+        .then(|| yaml::read_json(text, 1));
     match json {
         Some(Ok(tree)) => Some((tree, true)),
-        _ => tree::read_yaml(text, 1).ok().map(|tree| (tree, false)),
+        _ => yaml::read_yaml(text, 1).ok().map(|tree| (tree, false)),
     }
 }
 
-/// K-46
+/// Whether it is an OpenAPI description.
 fn is_openapi(root: Node<'_>) -> Result<bool, Failure> {
     let (openapi, swagger) = (root.get("openapi"), root.get("swagger"));
     let Some(key) = openapi.or(swagger) else {
@@ -172,7 +169,7 @@ fn is_openapi(root: Node<'_>) -> Result<bool, Failure> {
     .at_line(key.line()))
 }
 
-/// K-49
+/// Whether it has the keys of a skill.
 fn is_skill(root: Node<'_>) -> bool {
     let has = |keys: &[&str]| keys.iter().any(|key| root.get(key).is_some());
     has(&["skill"]) || has(&["name", "id"]) && has(&["operations", "capabilities", "instructions"])

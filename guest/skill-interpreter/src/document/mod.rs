@@ -5,7 +5,6 @@ pub mod markdown;
 pub mod openapi;
 pub mod schema_keyword;
 pub mod structured;
-pub mod tree;
 
 use std::collections::BTreeMap;
 

@@ -1,18 +1,17 @@
-//! Budgets, and time.
+//! Limits of front matter, and time.
 
 use super::*;
 
 #[test]
-fn y_10_at_most_100_000_nodes_in_the_source() {
+fn the_source_has_at_most_100_000_nodes() {
     // The root, the key, the sequence and its items.
     let items = |count: usize| format!("x: [{}]", "a,".repeat(count));
     assert!(!is_refused(&items(MAX_NODES - 3)));
-    assert_eq!(
-        parse(&items(MAX_NODES - 2), &USED).unwrap_err(),
-        YamlError::TooManyNodes
-    );
+    assert!(has_too_many_nodes(
+        &parse(&items(MAX_NODES - 2), &USED).unwrap_err()
+    ));
     let aliases = format!("x: &a b\ny: [{}]", "*a,".repeat(MAX_NODES - 4));
-    assert_eq!(parse(&aliases, &USED).unwrap_err(), YamlError::TooManyNodes);
+    assert!(has_too_many_nodes(&parse(&aliases, &USED).unwrap_err()));
 }
 
 /// Twelve levels, each ten times the one before.
@@ -26,17 +25,16 @@ fn bomb(key: &str) -> String {
 }
 
 #[test]
-fn y_10_s_09_an_alias_bomb_is_refused_under_a_used_key_and_harmless_elsewhere() {
-    assert_eq!(
-        parse(&bomb("skills"), &USED).unwrap_err(),
-        YamlError::TooManyNodes
-    );
+fn an_alias_bomb_is_refused_under_a_used_key_and_harmless_elsewhere() {
+    assert!(has_too_many_nodes(
+        &parse(&bomb("skills"), &USED).unwrap_err()
+    ));
     assert!(!is_refused(&bomb("other")));
     assert!(parse(&bomb("name"), &["skills", "tools"]).is_ok());
 }
 
 #[test]
-fn y_10_the_used_values_share_one_expansion_budget() {
+fn the_used_values_share_one_expansion_budget() {
     let half = "a,".repeat(40_000);
     let shared = |times: &str| format!("x: &x [{half}]\nskills: {times}\n");
     assert!(!is_refused(&shared("[*x, *x]")));
@@ -45,7 +43,7 @@ fn y_10_the_used_values_share_one_expansion_budget() {
 }
 
 #[test]
-fn y_11_collections_nest_at_most_64_deep() {
+fn collections_nest_at_most_64_deep() {
     let flow = |depth: usize| format!("x: {}{}", "[".repeat(depth), "]".repeat(depth));
     assert!(!is_refused(&flow(63)));
     assert!(is_refused(&flow(64)));
@@ -57,32 +55,28 @@ fn y_11_collections_nest_at_most_64_deep() {
         format!("x:\n  {}{open}{close}", "- ".repeat(40))
     };
     assert!(!is_refused(&mixed(23)));
-    assert_eq!(parse(&mixed(24), &USED).unwrap_err(), YamlError::TooDeep);
-    assert_eq!(
-        parse(
+    assert!(is_too_deep(&parse(&mixed(24), &USED).unwrap_err()));
+    assert!(is_too_deep(
+        &parse(
             &format!("x: {}a: b{}", "[".repeat(63), "]".repeat(63)),
             &USED
         )
-        .unwrap_err(),
-        YamlError::TooDeep
-    );
+        .unwrap_err()
+    ));
 }
 
 #[test]
-fn y_11_the_expansion_of_used_values_nests_at_most_64_deep_too() {
+fn the_expansion_of_used_values_nests_at_most_64_deep_too() {
     let nested = |key: &str| {
         let (open, close) = ("[".repeat(40), "]".repeat(40));
         format!("x: &x {open}{close}\n{key}: {open}*x{close}\n")
     };
-    assert_eq!(
-        parse(&nested("skills"), &USED).unwrap_err(),
-        YamlError::TooDeep
-    );
+    assert!(is_too_deep(&parse(&nested("skills"), &USED).unwrap_err()));
     assert!(!is_refused(&nested("other")));
 }
 
 #[test]
-fn s_09_hostile_front_matter_of_4_mib_ends_soon() {
+fn hostile_front_matter_of_4_mib_ends_soon() {
     const BYTES: usize = 4 << 20;
     let fill = |unit: &str| unit.repeat(BYTES / unit.len());
     let texts = [

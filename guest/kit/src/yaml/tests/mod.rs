@@ -1,14 +1,29 @@
-//! The rows of §9 that concern parsing; what hydration makes of values is tested there.
+//! Front matter to the letter, and YAML and JSON as people write them.
 
 mod limits;
 mod properties;
 mod rows;
 mod spans;
+mod tree;
 
-use super::*;
+use super::{read_front_matter as parse, *};
 
 const USED: [&str; 4] = ["name", "description", "skills", "tools"];
 
 fn is_refused(front_matter: &str) -> bool {
     parse(front_matter, &USED).is_err()
+}
+
+fn is_too_deep(error: &Error) -> bool {
+    matches!(error, Error::Limit { most: 64, .. })
+}
+
+fn has_too_many_nodes(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Limit {
+            most: MAX_NODES,
+            ..
+        }
+    )
 }

@@ -3,15 +3,14 @@
 use super::*;
 
 fn text(front_matter: &str, key: &str) -> Option<String> {
-    match parse(front_matter, &USED).unwrap().get(key) {
-        Some(Value::Text(text)) => Some(text.to_owned()),
-        Some(Value::Null) | None => None,
-        other => panic!("{front_matter:?}: {other:?}"),
-    }
+    let tree = parse(front_matter, &USED).unwrap();
+    let value = tree.root()?.get(key)?;
+    assert!(!value.is_list() && !value.is_map(), "{front_matter:?}");
+    value.scalar().map(str::to_owned)
 }
 
 #[test]
-fn y_20_to_y_28_a_scalar_is_its_text() {
+fn a_scalar_is_its_text() {
     let cases = [
         ("name: 007", "007"),
         ("name: 1.10", "1.10"),
@@ -58,7 +57,7 @@ fn y_20_to_y_28_a_scalar_is_its_text() {
 }
 
 #[test]
-fn y_02_only_these_scalars_are_null() {
+fn only_these_scalars_are_null() {
     for null in [
         "name:",
         "name: ~",
@@ -83,7 +82,7 @@ fn y_02_only_these_scalars_are_null() {
 }
 
 #[test]
-fn h_23_empty_comments_and_null_are_an_empty_mapping() {
+fn empty_comments_and_null_are_an_empty_mapping() {
     for empty in [
         "",
         "\n",
@@ -94,27 +93,20 @@ fn h_23_empty_comments_and_null_are_an_empty_mapping() {
         "---\n",
         "...\n",
     ] {
-        let yaml = parse(empty, &USED).unwrap();
-        assert!(
-            yaml.get("name").is_none() && yaml.style().is_none(),
-            "{empty:?}"
-        );
+        assert!(parse(empty, &USED).unwrap().root().is_none(), "{empty:?}");
     }
 }
 
 #[test]
-fn h_24_another_root_is_refused() {
+fn another_root_is_refused() {
     for root in ["Ann", "- a\n", "[a]", "''", "!!str", "&a b"] {
-        assert_eq!(
-            parse(root, &USED).unwrap_err(),
-            YamlError::RootIsNoMapping,
-            "{root:?}"
-        );
+        let error = parse(root, &USED).unwrap_err();
+        assert_eq!(error, Error::RootIsNoMapping { line: 1 }, "{root:?}");
     }
 }
 
 #[test]
-fn y_01_directives_and_second_documents_are_refused() {
+fn directives_and_second_documents_are_refused() {
     for stream in [
         "%YAML 1.2\n---\nname: Ann\n",
         "%TAG ! tag:a,2000:\n--- \nname: Ann\n",
@@ -125,19 +117,18 @@ fn y_01_directives_and_second_documents_are_refused() {
     for stream in [
         "name: Ann\n--- x\n",
         "name: Ann\n...\nx: y\n",
-        "name: Ann\n...\n--- \n",
         "name: Ann\n--- {a: b}\n",
     ] {
-        assert_eq!(
-            parse(stream, &USED).unwrap_err(),
-            YamlError::SecondDocument,
-            "{stream:?}"
+        let error = parse(stream, &USED).unwrap_err();
+        assert!(
+            matches!(error, Error::SecondDocument { .. }),
+            "{stream:?}: {error}"
         );
     }
 }
 
 #[test]
-fn y_04_duplicate_keys_at_any_depth_however_written() {
+fn duplicate_keys_at_any_depth_however_written() {
     for front_matter in [
         "name: Ann\n\"name\": Bo",
         "name: Ann\n? name\n: Bo",
@@ -151,7 +142,7 @@ fn y_04_duplicate_keys_at_any_depth_however_written() {
     ] {
         let error = parse(front_matter, &USED).unwrap_err();
         assert!(
-            matches!(error, YamlError::DuplicateKey { .. }),
+            matches!(error, Error::DuplicateKey { .. }),
             "{front_matter:?}: {error}"
         );
     }
@@ -167,7 +158,7 @@ fn y_04_duplicate_keys_at_any_depth_however_written() {
 }
 
 #[test]
-fn y_05_y_27_s_10_unknown_and_misfitting_tags_are_refused() {
+fn unknown_and_misfitting_tags_are_refused() {
     for front_matter in [
         "name: !pilot Ann",
         "x: !!binary aGk=",
@@ -216,27 +207,24 @@ fn y_05_y_27_s_10_unknown_and_misfitting_tags_are_refused() {
 }
 
 #[test]
-fn y_06_aliases_need_an_anchor_before_them_that_is_closed() {
+fn aliases_need_an_anchor_before_them_that_is_closed() {
     assert!(is_refused("x: *nope"));
     assert!(is_refused("x: *later\ny: &later z"));
     for cycle in ["x: &a [*a]", "x: &a {b: *a}", "&a\nx: *a", "x: &a [[[*a]]]"] {
-        assert_eq!(
-            parse(cycle, &USED).unwrap_err(),
-            YamlError::Cycle,
-            "{cycle:?}"
-        );
+        let error = parse(cycle, &USED).unwrap_err();
+        assert!(matches!(error, Error::Cycle { .. }), "{cycle:?}: {error}");
     }
     assert!(!is_refused("x: &a [b]\ny: *a\nz: [*a, *a]"));
 }
 
 #[test]
-fn y_07_y_29_a_merge_key_merges_nothing() {
+fn a_merge_key_merges_nothing() {
     let front_matter = "base: &b {name: Ann}\n<<: *b";
     assert_eq!(text(front_matter, "name"), None);
 }
 
 #[test]
-fn y_08_control_characters_and_escapes_that_are_no_characters_are_refused() {
+fn control_characters_and_escapes_that_are_no_characters_are_refused() {
     for code in (0..0x20_u8).filter(|code| !matches!(code, b'\t' | b'\n' | b'\r')) {
         let control = char::from(code);
         for front_matter in [
@@ -270,7 +258,7 @@ fn y_08_control_characters_and_escapes_that_are_no_characters_are_refused() {
 }
 
 #[test]
-fn y_09_y_31_y_32_what_is_no_yaml_is_refused() {
+fn what_is_no_yaml_is_refused() {
     for front_matter in [
         "description: Use when: asked",
         "\tname: Ann",

@@ -43,7 +43,7 @@ fn entries_tell_where_a_key_and_its_value_stand() {
 }
 
 #[test]
-fn lf_09_anchors_inside_a_range_that_are_used_outside_are_found() {
+fn anchors_inside_a_range_that_are_used_outside_are_found() {
     let referred = |text: &str| {
         let yaml = parse(text, &USED).unwrap();
         yaml.is_referred_to(&[yaml.entry("skills").unwrap().value])

@@ -10,10 +10,10 @@ use super::outline::{Block, Fence, Kind, Outline};
 use crate::diagnostic::Diagnostics;
 use crate::document::structured::field::Field;
 use crate::document::structured::schema;
-use crate::document::tree;
 use crate::draft::InputDeclaration;
 use crate::failure::{Code, Failure};
 use crate::identifier::is_id;
+use kit::yaml;
 
 /// The annotations of a document, by the position of the block that each is about.
 #[derive(Debug, Default)]
@@ -150,12 +150,12 @@ fn declared<T>(
     key: &str,
     value: &Value,
     line: u32,
-    read: impl Fn(&Field<'_, '_>) -> Result<T, Failure>,
+    read: impl Fn(Field<'_, '_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let invalid = || Failure::new(Code::Schema, format!("{key}: expected map"));
     let text = json!({ key: value }).to_string();
-    let tree = tree::read_json(&text, line).map_err(|_| invalid())?;
+    let tree = yaml::read_json(&text, line).map_err(|_| invalid())?;
     let root = Field::root(tree.root().ok_or_else(invalid)?);
     let field = root.get(key).ok_or_else(invalid)?;
-    read(&field)
+    read(field)
 }

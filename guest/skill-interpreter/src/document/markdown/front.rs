@@ -2,10 +2,10 @@
 
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
-use crate::document::tree::{self, Node, Value};
 use crate::document::{Candidate, SkillDeclaration, structured};
 use crate::failure::{Code, Failure};
 use crate::model::Format;
+use kit::yaml::{self, Node, Value};
 
 /// The line of the document that front matter begins on.
 const FIRST_LINE: u32 = 2;
@@ -57,7 +57,7 @@ impl FrontMatter {
         let Some(text) = text else {
             return Ok(front);
         };
-        let reason = match tree::read_yaml(text, FIRST_LINE) {
+        let reason = match yaml::read_yaml(text, FIRST_LINE) {
             Ok(tree) => match tree.root() {
                 None => return Ok(front),
                 Some(root) if root.is_null() => return Ok(front),
@@ -99,7 +99,7 @@ impl FrontMatter {
         let Some(text) = text.filter(|_| self.is_yaml) else {
             return Ok(Vec::new());
         };
-        let Ok(tree) = tree::read_yaml(text, FIRST_LINE) else {
+        let Ok(tree) = yaml::read_yaml(text, FIRST_LINE) else {
             return Ok(Vec::new());
         };
         match tree.root().and_then(|root| root.get("operations")) {
@@ -147,7 +147,7 @@ impl FrontMatter {
             // K-91: a JSON object on one line, quoted.
             Value::Text(text) => {
                 let line = metadata.line();
-                if let Ok(tree) = tree::read_json(text, line)
+                if let Ok(tree) = yaml::read_json(text, line)
                     && let Some(root) = tree.root().filter(Node::is_map)
                 {
                     self.requirements(root);

@@ -1,13 +1,13 @@
-//! Request bodies and responses (K-184, K-187).
+//! Request bodies and responses.
 
 use serde_json::{Map, Value, json};
 
 use super::parameter::{Inputs, Parameter, Place, described, schema};
 use super::reference::{Api, Version};
-use super::schema::{Converter, Stop};
-use crate::document::tree::{self, Node};
+use super::schema::Schemas;
 use crate::draft::{BodyDraft, Media, MultipartDraft, PartContent, Spelling, Template};
 use crate::failure::Failure;
+use kit::yaml::{self, Node};
 
 /// The input that is the body, in 3.x and for forms.
 const BODY: &str = "body";
@@ -30,7 +30,7 @@ fn essence(r#type: &str) -> String {
     essence.trim().to_ascii_lowercase()
 }
 
-/// K-184: which of several media types is taken, the least first.
+/// Which of several media types is taken, the least first.
 fn rank(r#type: &str) -> u8 {
     match media(r#type) {
         Media::Json if essence(r#type) == "application/json" => 0,
@@ -55,6 +55,8 @@ fn chosen<'t>(content: Node<'t>) -> Option<(&'t str, Node<'t>)> {
 struct NewBody<'a> {
     wanted: &'a str,
     schema: Value,
+    /// Those of its properties that are files.
+    files: Vec<&'a str>,
     required: bool,
     r#type: String,
 }
@@ -67,7 +69,7 @@ fn add(inputs: &mut Inputs, body: NewBody<'_>) -> BodyDraft {
         return BodyDraft::Multipart(parts);
     }
     let name = inputs.name(body.wanted, BODY);
-    // A file is not a value: K-207 lists it under `files`.
+    // A file is not a value: it is listed under `files`.
     if media != Media::File {
         if body.required {
             inputs.required.push(name.clone());
@@ -96,19 +98,18 @@ fn parts_with_files(inputs: &mut Inputs, body: &NewBody<'_>) -> Option<Vec<Multi
         .filter_map(Value::as_str)
         .collect();
     let is_required = |name: &str| required.contains(&name);
-    let files = || properties.iter().filter(|(_, schema)| is_file(schema));
-    let first = files().next()?.0;
-    let any_required = files().any(|(name, _)| is_required(name));
+    let first = body.files.first()?;
+    let any_required = body.files.iter().any(|name| is_required(name));
     let mut parts = Vec::new();
     for (name, schema) in properties {
-        let content = if !is_file(schema) {
+        let content = if !body.files.contains(&name.as_str()) {
             let input = inputs.name(name, BODY);
             if is_required(name) {
                 inputs.required.push(input.clone());
             }
             inputs.properties.insert(input.clone(), schema.clone());
             PartContent::Text(Template::variable(input, Spelling::Declared))
-        } else if is_required(name) || !any_required && name == first {
+        } else if is_required(name) || !any_required && name == *first {
             PartContent::File(Template::variable(name.clone(), Spelling::Declared))
         } else {
             continue;
@@ -124,13 +125,20 @@ fn parts_with_files(inputs: &mut Inputs, body: &NewBody<'_>) -> Option<Vec<Multi
 }
 
 /// Whether a schema is that of a file, or of a list of files.
-fn is_file(schema: &Value) -> bool {
-    let is_binary = |schema: &Value| {
-        schema
-            .get("format")
-            .is_some_and(|format| format == "binary")
+fn is_file<'t>(api: Api<'t>, schema: Node<'t>) -> bool {
+    let says = |schema: Node<'t>, key: &str, text: &str| {
+        let value = schema.get(key).and_then(|value| value.as_text());
+        value == Some(text)
     };
-    is_binary(schema) || schema.get("items").is_some_and(is_binary)
+    let is_binary = |schema: Node<'t>| {
+        let schema = api.resolve(schema);
+        schema.is_ok_and(|schema| says(schema, "format", "binary") || says(schema, "type", "file"))
+    };
+    let items = api
+        .resolve(schema)
+        .ok()
+        .and_then(|schema| schema.get("items"));
+    is_binary(schema) || items.is_some_and(is_binary)
 }
 
 /// The body of an operation of 3.x.
@@ -141,9 +149,9 @@ fn is_file(schema: &Value) -> bool {
 pub(super) fn request_body<'t>(
     api: Api<'t>,
     operation: Node<'t>,
-    converter: &mut Converter<'_, 't>,
+    schemas: &mut Schemas<'t>,
     inputs: &mut Inputs,
-) -> Result<Option<BodyDraft>, Stop> {
+) -> Result<Option<BodyDraft>, Failure> {
     let Some(body) = operation.get("requestBody").filter(|body| !body.is_null()) else {
         return Ok(None);
     };
@@ -152,18 +160,25 @@ pub(super) fn request_body<'t>(
         return Ok(None);
     };
     let schema = match content.get("schema") {
-        // Its properties are looked at.
-        Some(schema) if media(r#type) == Media::Multipart => {
-            converter.schema(api.resolve(schema)?)?
-        }
-        Some(schema) => converter.schema(schema)?,
+        Some(schema) => schemas.whole(schema)?,
         None => json!({}),
     };
     let required = body.get("required").map(|required| required.value());
+    let whole = content.get("schema").map(|schema| api.resolve(schema));
+    let properties = whole
+        .transpose()?
+        .and_then(|schema| schema.get("properties"));
+    let files = properties
+        .iter()
+        .flat_map(|properties| properties.entries());
     let new = NewBody {
         wanted: BODY,
         schema: described(schema, body),
-        required: matches!(required, Some(tree::Value::Bool(true))),
+        files: files
+            .filter(|(_, schema)| is_file(api, *schema))
+            .map(|(name, _)| name.text)
+            .collect(),
+        required: matches!(required, Some(yaml::Value::Bool(true))),
         r#type: r#type.to_owned(),
     };
     Ok(Some(add(inputs, new)))
@@ -178,15 +193,16 @@ pub(super) fn body_parameters<'t>(
     api: Api<'t>,
     operation: Node<'t>,
     parameters: &[Parameter<'t>],
-    converter: &mut Converter<'_, 't>,
+    schemas: &mut Schemas<'t>,
     inputs: &mut Inputs,
-) -> Result<Option<BodyDraft>, Stop> {
+) -> Result<Option<BodyDraft>, Failure> {
     let consumes = listed(api, operation, "consumes");
     if let Some(body) = parameters.iter().find(|one| one.place == Place::Body) {
         let r#type = consumes.iter().min_by_key(|name| rank(name)).copied();
         let new = NewBody {
             wanted: body.name,
-            schema: described(schema(api, converter, body)?, body.node),
+            schema: described(schema(api, schemas, body)?, body.node),
+            files: Vec::new(),
             required: body.is_required(),
             r#type: r#type.unwrap_or("application/json").to_owned(),
         };
@@ -194,16 +210,12 @@ pub(super) fn body_parameters<'t>(
     }
     let mut form = Map::new();
     let mut required = Vec::new();
-    let mut has_file = false;
+    let mut files = Vec::new();
     for part in parameters.iter().filter(|one| one.place == Place::Form) {
-        let r#type = part.node.get("type").and_then(|name| name.as_text());
-        has_file |= r#type == Some("file");
-        let schema = if r#type == Some("file") {
-            json!({"type": "string", "format": "binary"})
-        } else {
-            schema(api, converter, part)?
-        };
-        let schema = described(schema, part.node);
+        if is_file(api, part.node) {
+            files.push(part.name);
+        }
+        let schema = described(schema(api, schemas, part)?, part.node);
         if part.is_required() {
             required.push(part.name);
         }
@@ -223,7 +235,7 @@ pub(super) fn body_parameters<'t>(
         .into_iter()
         .filter(|name| matches!(media(name), Media::Form | Media::Multipart))
         .min_by_key(|name| rank(name));
-    let r#type = if has_file {
+    let r#type = if !files.is_empty() {
         multipart
     } else {
         consumed.unwrap_or(urlencoded)
@@ -231,6 +243,7 @@ pub(super) fn body_parameters<'t>(
     let new = NewBody {
         wanted: BODY,
         schema,
+        files,
         required: is_required,
         r#type: r#type.to_owned(),
     };
@@ -246,7 +259,7 @@ fn listed<'t>(api: Api<'t>, operation: Node<'t>, key: &str) -> Vec<&'t str> {
         .collect()
 }
 
-/// K-184: the schema of the response that counts: the first 2xx, else `default`; in JSON.
+/// The schema of the response that counts: the first 2xx, else `default`; in JSON.
 ///
 /// # Errors
 ///

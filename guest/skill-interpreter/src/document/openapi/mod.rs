@@ -1,4 +1,4 @@
-//! OpenAPI descriptions 2.0, 3.0 and 3.1 (section 10), by an extractor of our own over the tree.
+//! OpenAPI descriptions 2.0, 3.0 and 3.1, by an extractor of our own over the tree.
 //!
 //! Of a description only what makes requests is read, and what is read is checked; the rest may be as imperfect as such
 //! files are. What is wrong with one operation makes that one unusable.
@@ -17,7 +17,6 @@ use self::reference::{Api, Version};
 use self::schema::{Schemas, malformed};
 use self::server::Source;
 use super::markdown::numbering::Taken;
-use super::tree::{self, Node};
 use super::{Candidate, Document, SkillDeclaration};
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
@@ -29,8 +28,9 @@ use crate::identifier::{fold, is_id, slug};
 use crate::limits;
 use crate::model::Format;
 use crate::request::LoadRequest;
+use kit::yaml::{self, Node};
 
-/// K-180
+/// The methods of a path item.
 const METHODS: [&str; 7] = ["get", "put", "post", "delete", "options", "head", "patch"];
 
 /// Reads an OpenAPI description.
@@ -82,7 +82,7 @@ pub fn read(
     })
 }
 
-/// K-46, K-179
+/// The dialect, and the version as written.
 fn version(root: Node<'_>, diagnostics: &mut Diagnostics) -> Result<(Version, String), Failure> {
     let text = |key: &str| root.get(key).and_then(|value| value.as_text());
     let (version, text) = match (text("openapi"), text("swagger")) {
@@ -114,7 +114,7 @@ fn is_minor(text: &str, minor: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-']))
 }
 
-/// K-179
+/// What the description says of itself.
 fn declaration(root: Node<'_>) -> Result<SkillDeclaration, Failure> {
     let mut skill = SkillDeclaration::new(Format::Openapi);
     let info = root.get("info");
@@ -126,7 +126,7 @@ fn declaration(root: Node<'_>) -> Result<SkillDeclaration, Failure> {
         .to_owned();
     if let Some(version) = value("version") {
         match version.value() {
-            tree::Value::Text(text) | tree::Value::Integer(text) | tree::Value::Number(text) => {
+            yaml::Value::Text(text) | yaml::Value::Integer(text) | yaml::Value::Number(text) => {
                 text.clone_into(&mut skill.version);
             }
             _ => return Err(malformed(version, "info.version", "string")),
@@ -241,7 +241,7 @@ fn keep_only(only: &[String], found: &mut Vec<Found<'_>>) -> Result<(), Failure>
     Ok(())
 }
 
-/// K-180: what is no request.
+/// What is no request.
 fn ignored(root: Node<'_>, found: &[Found<'_>], diagnostics: &mut Diagnostics) {
     let mut report = |what: &str, node: Option<Node<'_>>| {
         if let Some(node) = node {
@@ -352,7 +352,7 @@ impl<'t> Reader<'_, 't> {
         let parameters = parameter::merged(api, [found.item, operation])?;
         let base = server::base(api, [operation, found.item], &self.source, diagnostics)?;
         let security = security::read(api, operation, self.source.context)?;
-        let ((inputs, body), definitions) = schemas.convert(|converter| {
+        let ((inputs, body), definitions) = schemas.convert(|schemas| {
             let mut inputs = Inputs::default();
             for parameter in &parameters {
                 // What the path has no place for cannot be sent.
@@ -360,7 +360,7 @@ impl<'t> Reader<'_, 't> {
                 if let Place::Wire(place) = parameter.place
                     && (place != WirePlace::Path || is_in_path())
                 {
-                    inputs.add(api, converter, parameter, place)?;
+                    inputs.add(api, schemas, parameter, place)?;
                 }
             }
             for name in server::names_in(found.path) {
@@ -368,9 +368,9 @@ impl<'t> Reader<'_, 't> {
             }
             let body = match api.version {
                 Version::Two => {
-                    body::body_parameters(api, operation, &parameters, converter, &mut inputs)?
+                    body::body_parameters(api, operation, &parameters, schemas, &mut inputs)?
                 }
-                _ => body::request_body(api, operation, converter, &mut inputs)?,
+                _ => body::request_body(api, operation, schemas, &mut inputs)?,
             };
             Ok((inputs, body))
         })?;
@@ -390,7 +390,7 @@ impl<'t> Reader<'_, 't> {
         Ok(http)
     }
 
-    /// K-184: what comes out. It is left out where it would be too large: nothing depends on it.
+    /// What comes out. It is left out where it would be too large: nothing depends on it.
     fn add_output(
         &self,
         found: &Found<'t>,
@@ -399,7 +399,7 @@ impl<'t> Reader<'_, 't> {
         diagnostics: &mut Diagnostics,
     ) -> Result<(), Failure> {
         let converted = body::response_schema(self.api, found.operation).and_then(|schema| {
-            let convert = |schema| schemas.convert(|converter| converter.schema(schema));
+            let convert = |schema| schemas.convert(|schemas| schemas.whole(schema));
             schema.map(convert).transpose()
         });
         match converted {
@@ -428,7 +428,7 @@ fn is_of_operation(code: Code) -> bool {
     code != Code::Openapi
 }
 
-/// K-180
+/// The id of an operation: its `operationId`, or one that is made of it or of method and path.
 fn id(operation_id: Option<&str>, method: &str, path: &str) -> String {
     match operation_id {
         Some(id) if is_id(id) => return id.to_owned(),
@@ -443,7 +443,7 @@ fn id(operation_id: Option<&str>, method: &str, path: &str) -> String {
     slug(&format!("{method} {path}")).unwrap_or_else(|| "operation".to_owned())
 }
 
-/// K-183
+/// The schema of all inputs of an operation.
 fn object_schema(inputs: &Inputs, definitions: Map<String, Value>) -> Map<String, Value> {
     let mut schema = Map::new();
     schema.insert("type".to_owned(), json!("object"));

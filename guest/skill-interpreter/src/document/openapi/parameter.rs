@@ -1,16 +1,16 @@
-//! Parameters of an operation as inputs (K-182, K-183).
+//! Parameters of an operation as inputs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
 use super::reference::{Api, Version};
-use super::schema::{Converter, Stop, malformed};
+use super::schema::{Schemas, malformed};
 use crate::diagnostic::excerpt;
-use crate::document::tree::Node;
 use crate::draft::{InputPlace, WirePlace};
 use crate::failure::{Code, Failure};
 use crate::model::Style;
+use kit::yaml::Node;
 
 /// A parameter with references followed.
 #[derive(Debug, Clone, Copy)]
@@ -33,15 +33,15 @@ pub(super) enum Place {
 
 impl Parameter<'_> {
     pub(super) fn is_required(&self) -> bool {
-        use crate::document::tree::Value;
+        use kit::yaml::Value;
         let required = self.node.get("required");
         let said = required.is_some_and(|flag| matches!(flag.value(), Value::Bool(true)));
-        // K-182
+        // Nothing else can stand in the place of a path parameter.
         said || self.place == Place::Wire(WirePlace::Path)
     }
 }
 
-/// K-182: those of the path item and of the operation, merged by name and place.
+/// Those of the path item and of the operation, merged by name and place.
 ///
 /// # Errors
 ///
@@ -99,7 +99,7 @@ fn place(version: Version, within: &str) -> Option<Place> {
     })
 }
 
-/// K-182: headers that are not the caller's to set.
+/// Headers that are not the caller's to set.
 fn is_dropped(parameter: &Parameter<'_>) -> bool {
     let names = ["accept", "content-type", "authorization"];
     parameter.place == Place::Wire(WirePlace::Header)
@@ -120,7 +120,7 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    /// K-183: a name of its own; the later of two is `<in>-<name>`.
+    /// A name of its own; the later of two is `<in>-<name>`.
     pub(super) fn name(&mut self, wanted: &str, within: &str) -> String {
         let mut name = wanted.to_owned();
         while !self.names.insert(name.clone()) {
@@ -133,16 +133,16 @@ impl Inputs {
     ///
     /// # Errors
     ///
-    /// `openapi-style`, and those of [`Converter::schema`].
+    /// `openapi-style`, and those of [`Schemas::whole`].
     pub(super) fn add<'t>(
         &mut self,
         api: Api<'t>,
-        converter: &mut Converter<'_, 't>,
+        schemas: &mut Schemas<'t>,
         parameter: &Parameter<'t>,
         place: WirePlace,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Failure> {
         let style = style(api, parameter, place)?;
-        let schema = described(schema(api, converter, parameter)?, parameter.node);
+        let schema = described(schema(api, schemas, parameter)?, parameter.node);
         let is_scalar = schema
             .get("type")
             .and_then(Value::as_str)
@@ -197,14 +197,14 @@ fn within(place: WirePlace) -> &'static str {
 /// The schema of a parameter: in 2.0 the parameter itself.
 pub(super) fn schema<'t>(
     api: Api<'t>,
-    converter: &mut Converter<'_, 't>,
+    schemas: &mut Schemas<'t>,
     parameter: &Parameter<'t>,
-) -> Result<Value, Stop> {
+) -> Result<Value, Failure> {
     if api.version == Version::Two && parameter.place != Place::Body {
-        return converter.parameter(parameter.node);
+        return schemas.parameter(parameter.node);
     }
     if let Some(schema) = parameter.node.get("schema") {
-        return converter.schema(schema);
+        return schemas.whole(schema);
     }
     let content = parameter.node.get("content");
     let Some((media, content)) = content.and_then(|content| content.entries().next()) else {
@@ -212,7 +212,7 @@ pub(super) fn schema<'t>(
     };
     let mut text = json!({"type": "string", "contentMediaType": media.text});
     if let (Some(schema), Value::Object(text)) = (content.get("schema"), &mut text) {
-        text.insert("contentSchema".to_owned(), converter.schema(schema)?);
+        text.insert("contentSchema".to_owned(), schemas.whole(schema)?);
     }
     Ok(text)
 }
@@ -226,7 +226,7 @@ pub(super) fn described(mut schema: Value, beside: Node<'_>) -> Value {
     schema
 }
 
-/// K-182: how an array or an object is written.
+/// How an array or an object is written.
 fn style(api: Api<'_>, parameter: &Parameter<'_>, place: WirePlace) -> Result<Style, Failure> {
     let node = parameter.node;
     let text = |key: &str| node.get(key).and_then(|value| value.as_text());
@@ -255,7 +255,7 @@ fn style(api: Api<'_>, parameter: &Parameter<'_>, place: WirePlace) -> Result<St
     let style = text("style").unwrap_or(default);
     let explode = node.get("explode").map(|explode| explode.value());
     let explode = match explode {
-        Some(crate::document::tree::Value::Bool(flag)) => flag,
+        Some(kit::yaml::Value::Bool(flag)) => flag,
         _ => style == "form",
     };
     match (place, style, explode) {

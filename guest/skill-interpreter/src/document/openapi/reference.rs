@@ -1,14 +1,14 @@
-//! A description as a whole: its version, and what `$ref` names in it (K-181).
+//! A description as a whole: its version, and what `$ref` names in it.
 
 use crate::diagnostic::excerpt;
-use crate::document::tree::Node;
 use crate::failure::{Code, Failure};
 use crate::limits::{self, REFERENCE_DEPTH};
+use kit::yaml::Node;
 
 /// How far into a list a reference may point: counting there is a walk.
 const LIST_ITEMS: usize = 4_096;
 
-/// K-179: which dialect it is.
+/// Which dialect it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Version {
     /// 2.0

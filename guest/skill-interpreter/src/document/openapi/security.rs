@@ -1,13 +1,13 @@
-//! Security schemes as credentials (K-186).
+//! Security schemes as credentials.
 
 use super::reference::{Api, Version};
 use super::schema::malformed;
 use crate::context::Context;
 use crate::diagnostic::excerpt;
-use crate::document::tree::Node;
 use crate::draft::{AuthDraft, Spelling, Template};
 use crate::failure::{Code, Failure};
 use crate::identifier::upper_snake;
+use kit::yaml::Node;
 
 /// What a request has to carry, and what the approver is shown of it.
 #[derive(Debug, Default)]

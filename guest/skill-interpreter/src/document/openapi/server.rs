@@ -1,4 +1,4 @@
-//! Where an operation's requests go: servers and the path (K-185, K-187).
+//! Where an operation's requests go: servers and the path.
 
 use url::Url;
 
@@ -6,10 +6,10 @@ use super::reference::{Api, Version};
 use super::schema::malformed;
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
-use crate::document::tree::Node;
 use crate::draft::{Quoting, Spelling, Template};
 use crate::failure::{Code, Failure};
 use crate::identifier::fold;
+use kit::yaml::Node;
 
 /// The server of an operation, without a slash at its end; empty where there is none, so that the path is relative.
 ///
@@ -93,7 +93,7 @@ impl Source<'_> {
     }
 }
 
-/// K-185: the URL of a server with its variables at their defaults, or at what the request's constants say.
+/// The URL of a server with its variables at their defaults, or at what the request's constants say.
 fn substituted(server: Node<'_>, context: &Context) -> Result<String, Failure> {
     let url = server.get("url");
     let url = url.ok_or_else(|| malformed(server, "servers[0]", "map with url"))?;
@@ -141,7 +141,7 @@ fn variable(server: Node<'_>, name: &str, context: &Context) -> Result<String, F
 
 /// The text of a scalar: a version or a port may be written without quotes.
 fn scalar(node: Node<'_>) -> Option<String> {
-    use crate::document::tree::Value;
+    use kit::yaml::Value;
     match node.value() {
         Value::Text(text) | Value::Integer(text) | Value::Number(text) => Some(text.to_owned()),
         Value::Bool(value) => Some(value.to_string()),
@@ -149,7 +149,7 @@ fn scalar(node: Node<'_>) -> Option<String> {
     }
 }
 
-/// K-187: the server of 2.0. Without `host` it is that of the document; without `schemes` its scheme is, too.
+/// The server of 2.0. Without `host` it is that of the document; without `schemes` its scheme is, too.
 fn host_and_base_path(root: Node<'_>, source: &Source<'_>) -> Result<Option<String>, Failure> {
     let text = |key: &str| match root.get(key).filter(|value| !value.is_null()) {
         None => Ok(None),

@@ -1,11 +1,11 @@
-//! Values of a document with their paths, and the messages of K-63.
+//! Values of a document with their paths, and the messages about them.
 //!
 //! A path is a chain on the stack and becomes text only for a message, so that reading takes no time for it.
 
-use crate::document::tree::{Node, Value};
 use crate::failure::{Code, Failure};
+use kit::yaml::{Node, Value};
 
-/// K-38: characters of one key in a path; what a stranger wrote is not repeated at length.
+/// Characters of one key in a path: what a stranger wrote is not repeated at length.
 const KEY_CHARACTERS: usize = 60;
 
 /// Where a value stands (`operations[1].endpoint`).
@@ -91,7 +91,7 @@ impl<'p, 't> Field<'p, 't> {
         }
     }
 
-    /// The value of a key; K-65: `null` equals absent.
+    /// The value of a key; `null` equals absent.
     #[must_use]
     pub fn get(&'p self, key: &'p str) -> Option<Field<'p, 't>> {
         let node = self.node.get(key).filter(|node| !node.is_null())?;
@@ -99,6 +99,48 @@ impl<'p, 't> Field<'p, 't> {
             node,
             path: self.path.key(key),
         })
+    }
+
+    /// The value of a key as a function reads it; none where it is absent.
+    ///
+    /// # Errors
+    ///
+    /// Those of the function.
+    pub fn read<T>(
+        &'p self,
+        key: &'p str,
+        read: impl FnOnce(Self) -> Result<T, Failure>,
+    ) -> Result<Option<T>, Failure> {
+        self.get(key).map(read).transpose()
+    }
+
+    /// The value of a key that has to be there.
+    ///
+    /// # Errors
+    ///
+    /// `schema`
+    pub fn required(&'p self, key: &'p str) -> Result<Self, Failure> {
+        self.get(key).ok_or_else(|| {
+            let path = self.path.key(key).to_string();
+            Failure::new(Code::Schema, format!("{path}: expected string, got null"))
+                .at_path(path)
+                .at_line(self.node.line())
+        })
+    }
+
+    /// A map that has no other keys than these: one that nobody reads could be a restriction.
+    ///
+    /// # Errors
+    ///
+    /// `schema`, `unknown-op-key`
+    pub fn known_keys(self, keys: &[&str], of: &str) -> Result<Self, Failure> {
+        let field = self.map()?;
+        match field.entries().find(|(key, _)| !keys.contains(key)) {
+            Some((_, value)) => {
+                Err(value.failure(Code::UnknownOpKey, &format!("unknown key of {of}")))
+            }
+            None => Ok(self),
+        }
     }
 
     /// The items of a list with their paths; of anything else, none.
@@ -120,7 +162,7 @@ impl<'p, 't> Field<'p, 't> {
         })
     }
 
-    /// K-63: `<path>: expected <what>, got <type>`.
+    /// `<path>: expected <what>, got <type>`.
     #[must_use]
     pub fn wrong(&self, expected: &str) -> Failure {
         let got = self.node.type_name();
@@ -149,17 +191,17 @@ impl<'p, 't> Field<'p, 't> {
     ///
     /// # Errors
     ///
-    /// `schema` (K-63); so have all that follow.
-    pub fn text(&self) -> Result<&'t str, Failure> {
+    /// `schema`; so have all that follow.
+    pub fn text(self) -> Result<&'t str, Failure> {
         self.node.as_text().ok_or_else(|| self.wrong("string"))
     }
 
-    /// K-64: a string with something in it.
+    /// A string with something in it.
     ///
     /// # Errors
     ///
     /// `schema`
-    pub fn name(&self) -> Result<&'t str, Failure> {
+    pub fn name(self) -> Result<&'t str, Failure> {
         let text = self.text()?;
         if text.trim().is_empty() {
             return Err(self.failure(Code::Schema, "must not be empty"));
@@ -172,7 +214,7 @@ impl<'p, 't> Field<'p, 't> {
     /// # Errors
     ///
     /// `schema`
-    pub fn boolean(&self) -> Result<bool, Failure> {
+    pub fn boolean(self) -> Result<bool, Failure> {
         match self.node.value() {
             Value::Bool(value) => Ok(value),
             _ => Err(self.wrong("boolean")),
@@ -184,7 +226,7 @@ impl<'p, 't> Field<'p, 't> {
     /// # Errors
     ///
     /// `schema`
-    pub fn count(&self) -> Result<u64, Failure> {
+    pub fn count(self) -> Result<u64, Failure> {
         match self.node.value() {
             Value::Integer(_) => self
                 .node
@@ -233,7 +275,7 @@ impl<'p, 't> Field<'p, 't> {
             .collect()
     }
 
-    /// A map of strings, in the order of the document; a value that is `null` is absent (K-65).
+    /// A map of strings, in the order of the document; a value that is `null` is absent.
     ///
     /// # Errors
     ///

@@ -1,18 +1,18 @@
-//! Requests of an operation with an `endpoint` (K-79 to K-83, K-204).
+//! Requests of an operation with an `endpoint`.
 
 use super::auth as credentials;
 use super::field::Field;
 use crate::assemble::placeholder::document_text;
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
-use crate::document::tree;
 use crate::draft::{
     AuthDraft, BodyDraft, Declaration, HeaderDraft, HeaderValue, HttpDraft, InputDeclaration,
     JsonDraft, Media, Piece, QueryDraft, WrittenAs,
 };
 use crate::failure::{Code, Failure};
+use kit::yaml;
 
-/// The request; none without an endpoint. Everything is read in any case, so that a wrong type is found (K-63).
+/// The request; none without an endpoint. Everything is read in any case, so that a wrong type is found.
 ///
 /// # Errors
 ///
@@ -23,12 +23,9 @@ pub(super) fn endpoint(
     context: &Context,
     diagnostics: &mut Diagnostics,
 ) -> Result<Option<HttpDraft>, Failure> {
-    let url = field.get("endpoint").map(|url| url.text()).transpose()?;
+    let url = field.read("endpoint", Field::text)?;
     let input = declaration.input.as_ref();
-    let body = field
-        .get("body")
-        .map(|body| body_of(&body, input))
-        .transpose()?;
+    let body = field.read("body", |body| body_of(&body, input))?;
     let method = method(field, body.is_some())?;
     let headers = headers(field)?;
     let query = query(field)?;
@@ -60,7 +57,7 @@ fn refuse_without_endpoint(field: &Field<'_, '_>, diagnostics: &mut Diagnostics)
     }
 }
 
-/// K-79
+/// The method: without one, POST with a body and else GET.
 fn method(field: &Field<'_, '_>, has_body: bool) -> Result<String, Failure> {
     let Some(method) = field.get("method") else {
         return Ok(if has_body { "POST" } else { "GET" }.to_owned());
@@ -74,13 +71,12 @@ fn method(field: &Field<'_, '_>, has_body: bool) -> Result<String, Failure> {
     Ok(text.to_ascii_uppercase())
 }
 
-/// K-81
 fn headers(field: &Field<'_, '_>) -> Result<Vec<HeaderDraft>, Failure> {
-    let Some(headers) = field.get("headers") else {
-        return Ok(Vec::new());
-    };
-    let headers = headers.string_map()?.into_iter();
+    let headers = field
+        .read("headers", Field::string_map)?
+        .unwrap_or_default();
     Ok(headers
+        .into_iter()
         .map(|(name, value)| HeaderDraft {
             name,
             value: match value.trim() {
@@ -91,13 +87,10 @@ fn headers(field: &Field<'_, '_>) -> Result<Vec<HeaderDraft>, Failure> {
         .collect())
 }
 
-/// K-81
 fn query(field: &Field<'_, '_>) -> Result<Vec<QueryDraft>, Failure> {
-    let Some(query) = field.get("query") else {
-        return Ok(Vec::new());
-    };
-    let query = query.string_map()?.into_iter();
+    let query = field.read("query", Field::string_map)?.unwrap_or_default();
     Ok(query
+        .into_iter()
         .map(|(name, value)| QueryDraft::Pair {
             name,
             value: document_text(value),
@@ -105,23 +98,23 @@ fn query(field: &Field<'_, '_>) -> Result<Vec<QueryDraft>, Failure> {
         .collect())
 }
 
-/// K-83; nothing is one element `None` only where the document says `none`.
+/// The credentials; nothing is one element `None` only where the document says `none`.
 pub(super) fn auth(field: &Field<'_, '_>, context: &Context) -> Result<Vec<AuthDraft>, Failure> {
-    let auth = field.get("auth");
-    let auth = auth
-        .map(|auth| credentials::read(&auth, context))
-        .transpose()?;
+    let auth = field.read("auth", |auth| credentials::read(auth, context))?;
     Ok(auth.into_iter().collect())
 }
 
-/// K-90
+/// Whether redirects are followed.
 pub(super) fn follow(field: &Field<'_, '_>) -> Result<bool, Failure> {
-    let follow = field.get("follow").map(|follow| follow.boolean());
-    Ok(follow.transpose()?.unwrap_or_default())
+    Ok(field.read("follow", Field::boolean)?.unwrap_or_default())
 }
 
-/// K-82
+/// The body: text as it is, anything else as JSON.
 fn body_of(field: &Field<'_, '_>, input: Option<&InputDeclaration>) -> Result<BodyDraft, Failure> {
+    if let Some(number) = field.node.inexact() {
+        let failure = field.failure(Code::Schema, "has a number that cannot be sent exactly");
+        return Err(failure.at_line(number.line()));
+    }
     Ok(match field.node.as_text() {
         Some(text) => BodyDraft::Pieces(vec![Piece::Text(document_text(text))]),
         None => BodyDraft::Json(json(field, input)),
@@ -131,7 +124,7 @@ fn body_of(field: &Field<'_, '_>, input: Option<&InputDeclaration>) -> Result<Bo
 /// A JSON value with templates in its string leaves.
 fn json(field: &Field<'_, '_>, input: Option<&InputDeclaration>) -> JsonDraft {
     match field.node.value() {
-        tree::Value::Text(text) => {
+        yaml::Value::Text(text) => {
             let template = document_text(text);
             if is_typed_variable(text, input) {
                 JsonDraft::Any(template)
@@ -139,10 +132,10 @@ fn json(field: &Field<'_, '_>, input: Option<&InputDeclaration>) -> JsonDraft {
                 JsonDraft::Text(template)
             }
         }
-        tree::Value::List => {
+        yaml::Value::List => {
             JsonDraft::Array(field.items().map(|item| json(&item, input)).collect())
         }
-        tree::Value::Map => JsonDraft::Object(
+        yaml::Value::Map => JsonDraft::Object(
             field
                 .entries()
                 .map(|(key, value)| (key.to_owned(), json(&value, input)))
@@ -165,7 +158,7 @@ fn is_typed_variable(text: &str, input: Option<&InputDeclaration>) -> bool {
     property.is_some() && r#type.is_none_or(|r#type| r#type != "string")
 }
 
-/// K-204: the body of an operation that declares none.
+/// The body of an operation that declares none.
 fn body_of_inputs(method: &str, input: Option<&InputDeclaration>) -> Option<BodyDraft> {
     match (method, input) {
         ("GET" | "HEAD" | "DELETE", _) => None,

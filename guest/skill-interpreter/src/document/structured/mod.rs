@@ -1,7 +1,7 @@
-//! YAML and JSON skills (section 5).
+//! YAML and JSON skills.
 //!
-//! Both are one tree ([`super::tree`]), so that a JSON skill is its YAML twin. Front matter of Markdown is read by
-//! [`skill_keys`] and [`operations`] as well (K-91).
+//! Both are one tree ([`kit::yaml`]), so that a JSON skill is its YAML twin. Front matter of Markdown is read by
+//! [`skill_keys`] and [`operations`] as well.
 
 mod auth;
 pub mod field;
@@ -17,19 +17,19 @@ pub use operation::operations;
 pub use skill::skill_keys;
 
 use self::field::Field;
-use super::tree::{self, Node, Tree};
 use super::{Document, SkillDeclaration};
 use crate::context::{AssumedAuth, Context};
 use crate::diagnostic::Diagnostics;
 use crate::failure::{Code, Failure};
 use crate::model::Format;
 use crate::request::LoadRequest;
+use kit::yaml::{self, Node, Tree};
 
 /// Reads a YAML or JSON skill.
 ///
 /// # Errors
 ///
-/// The codes of section 5, `json`, `yaml` and `limit`.
+/// Those of a skill that is none, `json`, `yaml` and `limit`.
 pub fn read(
     text: &str,
     format: Format,
@@ -51,12 +51,10 @@ pub fn read(
         .and_then(|root| unwrap(root, diagnostics))
         .ok_or_else(not_a_skill)?;
     let field = Field::root(map);
-    // K-62
     let has = |keys: &[&str]| keys.iter().any(|key| field.get(key).is_some());
     if !has(&["operations", "capabilities", "instructions", "onboarding"]) {
         return Err(not_a_skill().at_line(map.line()));
     }
-    // K-64
     if !has(&["id", "name"]) {
         return Err(
             Failure::new(Code::NameMissing, "the skill has neither id nor name")
@@ -64,11 +62,9 @@ pub fn read(
         );
     }
     let mut skill = SkillDeclaration::new(format);
-    // K-72
     skill.assumed_auth = AssumedAuth::FromSecrets;
     skill_keys(map, &[], &mut skill, diagnostics)?;
     let context = Context::of_load(request, &skill)?;
-    // K-67
     let Some(_) = context.skill_id else {
         return Err(Failure::new(Code::NameMissing, "name: makes no id").at_line(map.line()));
     };
@@ -76,7 +72,6 @@ pub fn read(
         Some(node) => operations(node, &context, diagnostics)?,
         None => Vec::new(),
     };
-    // K-66
     if candidates.is_empty()
         && skill.declared_capabilities.is_empty()
         && !skill::has_steps(skill.onboarding.as_ref())
@@ -100,9 +95,9 @@ pub fn read(
 /// `json` or `yaml` with line, `limit`.
 pub fn parse(text: &str, is_json: bool) -> Result<Tree<'_>, Failure> {
     let tree = if is_json {
-        tree::read_json(text, 1)
+        yaml::read_json(text, 1)
     } else {
-        tree::read_yaml(text, 1)
+        yaml::read_yaml(text, 1)
     };
     tree.map_err(|error| {
         let code = match is_json {

@@ -1,17 +1,17 @@
-//! Operations of a YAML or JSON skill (K-70, K-77 to K-90).
+//! Operations of a YAML or JSON skill.
 
 use super::field::Field;
 use super::{http, program, sandbox, schema};
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
 use crate::document::Candidate;
-use crate::document::tree::Node;
 use crate::draft::{Declaration, Draft, DraftStage, Example, Identity};
 use crate::failure::{Code, Failure};
 use crate::limits;
+use kit::yaml::Node;
 
-/// K-65: what an operation may say.
-const KEYS: [&str; 21] = [
+/// What an operation may say.
+const KEYS: [&str; 22] = [
     "name",
     "description",
     "method",
@@ -33,10 +33,8 @@ const KEYS: [&str; 21] = [
     "data_classifications",
     "follow",
     "timeout_ms",
+    "returns_secret",
 ];
-
-/// The last of them.
-const RETURNS_SECRET: &str = "returns_secret";
 
 /// Reads the value of the key `operations`; `null` is none.
 ///
@@ -57,7 +55,7 @@ pub fn operations(
     if node.is_list() {
         for item in field.items() {
             let item = item.map()?;
-            named.push((name_of(&item)?, item));
+            named.push((name_of(item)?, item));
         }
     } else if node.is_map() {
         for (key, value) in field.entries() {
@@ -66,16 +64,10 @@ pub fn operations(
             }
             named.push((key, value.map()?));
         }
-        // K-70: a map is taken in name order.
+        // A map is taken in name order.
         named.sort_by_key(|(name, _)| *name);
     } else if !node.is_null() {
         return Err(field.wrong("list or map"));
-    }
-    if named.len() > limits::OPERATIONS {
-        return Err(limits::exceeded(
-            "operations of the skill",
-            limits::OPERATIONS,
-        ));
     }
     let mut candidates = Vec::new();
     for (name, field) in named {
@@ -90,29 +82,19 @@ pub fn operations(
     Ok(candidates)
 }
 
-/// K-77: the name of an operation in a list.
-fn name_of<'t>(item: &Field<'_, 't>) -> Result<&'t str, Failure> {
-    let missing = || {
-        let path = format!("{}.name", item.path);
-        Failure::new(Code::Schema, format!("{path}: expected string, got null"))
-            .at_path(path)
-            .at_line(item.node.line())
-    };
-    item.get("name").ok_or_else(missing)?.name()
+/// The name of an operation in a list.
+fn name_of<'t>(item: Field<'_, 't>) -> Result<&'t str, Failure> {
+    item.required("name")?.name()
 }
 
-/// One operation; a command with several URLs makes several (K-147).
+/// One operation; a command with several URLs makes several.
 fn operation(
     name: &str,
     field: &Field<'_, '_>,
     context: &Context,
     diagnostics: &mut Diagnostics,
 ) -> Result<Vec<Candidate>, Failure> {
-    for (key, value) in field.entries() {
-        if !KEYS.contains(&key) && key != RETURNS_SECRET {
-            return Err(value.failure(Code::UnknownOpKey, "unknown key of an operation"));
-        }
-    }
+    field.known_keys(&KEYS, "an operation")?;
     let declaration = declaration(name, field)?;
     let drafts = drafts(field, &declaration, context, diagnostics)?;
     let several = drafts.into_iter().enumerate();
@@ -128,7 +110,7 @@ fn operation(
         .collect())
 }
 
-/// K-78: what it does, by the first of endpoint, script with runtime, and command that it has.
+/// What it does, by the first of endpoint, script with runtime, and command that it has.
 fn drafts(
     field: &Field<'_, '_>,
     declaration: &Declaration,
@@ -136,13 +118,10 @@ fn drafts(
     diagnostics: &mut Diagnostics,
 ) -> Result<Vec<Draft>, Failure> {
     let line = field.node.line();
-    // What is not used has its type too (K-63).
+    // What is not used has its type too.
     let endpoint = http::endpoint(field, declaration, context, diagnostics)?;
     let mut program = program::read(field)?;
-    let limit = field
-        .get("timeout_ms")
-        .map(|limit| limit.count())
-        .transpose()?;
+    let limit = field.read("timeout_ms", Field::count)?;
     if let Some(mut http) = endpoint {
         if let Some(command) = field.get("command") {
             diagnostics.warn(
@@ -178,44 +157,35 @@ fn drafts(
 fn declaration(name: &str, field: &Field<'_, '_>) -> Result<Declaration, Failure> {
     let mut declaration = Declaration::new(Identity::Verbatim(name.to_owned()));
     name.clone_into(&mut declaration.title);
-    if let Some(description) = field.get("description") {
-        description.text()?.clone_into(&mut declaration.description);
+    if let Some(description) = field.read("description", Field::text)? {
+        description.clone_into(&mut declaration.description);
     }
     // Both names are checked; where both are given, the schema is the more exact one.
     for key in ["input", "input_schema"] {
-        if let Some(input) = field.get(key) {
-            declaration.input = schema::input(&input)?;
+        if let Some(input) = field.read(key, schema::input)? {
+            declaration.input = input;
         }
     }
     for key in ["output", "output_schema"] {
-        if let Some(output) = field.get(key) {
-            declaration.output_schema = Some(schema::output(&output)?);
-        }
+        declaration.output_schema = field
+            .read(key, schema::output)?
+            .or(declaration.output_schema);
     }
-    if let Some(classes) = field.get("data_classifications") {
-        declaration.data_classifications = classes.strings()?;
-    }
-    if let Some(packages) = field.get("packages") {
-        declaration.packages = packages.strings()?;
-    }
-    if let Some(pointers) = field.get(RETURNS_SECRET) {
-        declaration.returns_secret = pointers.strings()?;
-    }
-    if let Some(sandbox) = field.get("sandbox") {
-        declaration.sandbox = Some(sandbox::read(&sandbox)?);
-    }
-    if let Some(limit) = field.get("timeout_ms")
+    let strings = |key| Ok::<_, Failure>(field.read(key, Field::strings)?.unwrap_or_default());
+    declaration.data_classifications = strings("data_classifications")?;
+    declaration.packages = strings("packages")?;
+    declaration.returns_secret = strings("returns_secret")?;
+    declaration.sandbox = field.read("sandbox", sandbox::read)?;
+    if let Some(limit) = field.read("timeout_ms", Field::count)?
         && field.get("endpoint").is_none()
     {
-        let limit = ("wall-clock-ms".to_owned(), limit.count()?);
         let sandbox = declaration.sandbox.get_or_insert_default();
         if sandbox.line == 0 {
             sandbox.line = field.node.line();
         }
-        sandbox::lower(sandbox, limit);
+        sandbox::lower(sandbox, ("wall-clock-ms".to_owned(), limit));
     }
-    if let Some(examples) = field.get("examples") {
-        let examples = examples.list()?;
+    if let Some(examples) = field.read("examples", Field::list)? {
         declaration.examples = examples.items().map(|item| example(&item)).collect();
     }
     Ok(declaration)
@@ -224,18 +194,14 @@ fn declaration(name: &str, field: &Field<'_, '_>) -> Result<Declaration, Failure
 /// An example: a map with `input` or `output`, or a value that is an input.
 fn example(field: &Field<'_, '_>) -> Example {
     let value = |key| field.get(key).map(|value| value.node.to_json());
-    let line = Some(field.node.line());
-    match (value("input"), value("output")) {
-        (None, None) => Example {
-            input: Some(field.node.to_json()),
-            line,
-            ..Example::default()
-        },
-        (input, output) => Example {
-            input,
-            output,
-            line,
-            ..Example::default()
-        },
+    let (mut input, output) = (value("input"), value("output"));
+    if output.is_none() {
+        input = input.or_else(|| Some(field.node.to_json()));
+    }
+    Example {
+        input,
+        output,
+        line: Some(field.node.line()),
+        ..Example::default()
     }
 }

@@ -1,4 +1,4 @@
-//! Operations that run something: `command`, or `script` with `runtime` (K-86 to K-88).
+//! Operations that run something: `command`, or `script` with `runtime`.
 
 use super::field::Field;
 use crate::context::Context;
@@ -27,23 +27,17 @@ struct Text {
 ///
 /// `schema`, with path.
 pub(super) fn read(field: &Field<'_, '_>) -> Result<Program, Failure> {
-    let text = |key| {
-        let value = field.get(key);
-        let value = value.map(|value| {
-            Ok::<_, Failure>(Text {
-                text: value.text()?.to_owned(),
-                line: value.node.line(),
-            })
-        });
-        value.transpose()
+    let text = |value: Field<'_, '_>| {
+        Ok(Text {
+            text: value.text()?.to_owned(),
+            line: value.node.line(),
+        })
     };
-    let runtime = field.get("runtime").map(|runtime| runtime.name());
+    let runtime = field.read("runtime", Field::name)?;
     Ok(Program {
-        command: text("command")?,
-        script: text("script")?,
-        runtime: runtime
-            .transpose()?
-            .map(|runtime| runtime.trim().to_owned()),
+        command: field.read("command", text)?,
+        script: field.read("script", text)?,
+        runtime: runtime.map(|runtime| runtime.trim().to_owned()),
     })
 }
 
@@ -56,7 +50,7 @@ impl Program {
         diagnostics: &mut Diagnostics,
     ) -> Vec<Draft> {
         let line = field.node.line();
-        // K-86: `<runtime>:run` means the script.
+        // `<runtime>:run` means the script.
         let run = self.command.as_ref().and_then(|command| {
             let runtime = command.text.trim().strip_suffix(":run")?;
             let is_name = !runtime.is_empty() && !runtime.contains(char::is_whitespace);
@@ -100,7 +94,7 @@ impl Program {
     }
 }
 
-/// K-78, K-86: an operation that cannot be used.
+/// An operation that cannot be used.
 fn unusable(line: u32, code: Code, why: &str) -> Draft {
     Draft {
         line,
@@ -110,7 +104,7 @@ fn unusable(line: u32, code: Code, why: &str) -> Draft {
     }
 }
 
-/// Section 8, for a structured command.
+/// What a command does.
 fn command_drafts(
     command: &Text,
     runtime: Option<&str>,
@@ -129,7 +123,7 @@ fn command_drafts(
     if drafts.is_empty() {
         return vec![unusable(line, Code::OpEmpty, "the command does nothing")];
     }
-    // K-87: recorded; a command is what its own words say.
+    // Recorded; a command is what its own words say.
     for stage in drafts
         .iter_mut()
         .flat_map(|draft| draft.plan.iter_mut())
@@ -142,7 +136,7 @@ fn command_drafts(
     drafts
 }
 
-/// K-87, K-88
+/// A script and the runtime that it is for.
 fn script_draft(script: &Text, runtime: &str, line: u32, context: &Context) -> Draft {
     if script.text.trim().is_empty() {
         return unusable(line, Code::ScriptMissing, "the script is empty");

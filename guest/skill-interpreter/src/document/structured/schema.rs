@@ -1,4 +1,4 @@
-//! K-84, K-85: the forms in which inputs and outputs are declared, as JSON Schema 2020-12.
+//! The forms in which inputs and outputs are declared, as JSON Schema 2020-12.
 //!
 //! There are three: the seed's shorthand (property → type), a list of entries, and JSON Schema. A property is read alike in
 //! all of them, so that `required: true` within a JSON Schema means what its author meant.
@@ -7,18 +7,18 @@ use serde_json::{Map, Value, json};
 
 use super::field::Field;
 use crate::document::schema_keyword::{Keyword, keyword};
-use crate::document::tree;
 use crate::draft::{InputDeclaration, InputPlace, WirePlace};
 use crate::failure::{Code, Failure};
+use kit::yaml;
 
 /// `input`, `input_schema`: none if nothing is declared in it.
 ///
 /// # Errors
 ///
 /// `schema`, with path.
-pub fn input(field: &Field<'_, '_>) -> Result<Option<InputDeclaration>, Failure> {
+pub fn input(field: Field<'_, '_>) -> Result<Option<InputDeclaration>, Failure> {
     let mut places = Vec::new();
-    let schema = object(field, &mut places)?;
+    let schema = object(&field, &mut places)?;
     let is_empty = schema
         .get("properties")
         .and_then(Value::as_object)
@@ -31,8 +31,8 @@ pub fn input(field: &Field<'_, '_>) -> Result<Option<InputDeclaration>, Failure>
 /// # Errors
 ///
 /// `schema`, with path.
-pub fn output(field: &Field<'_, '_>) -> Result<Value, Failure> {
-    object(field, &mut Vec::new()).map(Value::Object)
+pub fn output(field: Field<'_, '_>) -> Result<Value, Failure> {
+    object(&field, &mut Vec::new()).map(Value::Object)
 }
 
 /// Any of the three forms.
@@ -73,14 +73,10 @@ fn entries(list: &Field<'_, '_>) -> Result<Map<String, Value>, Failure> {
     let mut required = Vec::new();
     for entry in list.items() {
         let entry = entry.map()?;
-        let key = entry.get("key").map(|key| key.name().map(str::to_owned));
-        let key = key.ok_or_else(|| entry.failure(Code::Schema, "has no key"))??;
-        let schema = match entry.get("value_type") {
-            Some(value_type) => property(&value_type)?.schema,
-            None => Value::Object(Map::new()),
-        };
-        let optional = entry.get("optional").map(|optional| optional.boolean());
-        if !optional.transpose()?.unwrap_or_default() {
+        let key = entry.required("key")?.name()?.to_owned();
+        let schema = entry.read("value_type", |r#type| Ok(property(&r#type)?.schema))?;
+        let schema = schema.unwrap_or_else(|| json!({}));
+        if entry.read("optional", Field::boolean)? != Some(true) {
             required.push(key.clone());
         }
         if properties.insert(key, schema).is_some() {
@@ -146,21 +142,19 @@ fn property(field: &Field<'_, '_>) -> Result<Property, Failure> {
     };
     let mut schema = Map::new();
     match field.node.value() {
-        tree::Value::Null | tree::Value::Bool(true) => {}
+        yaml::Value::Null | yaml::Value::Bool(true) => {}
         // JSON Schema: nothing fits.
-        tree::Value::Bool(false) => {
+        yaml::Value::Bool(false) => {
             schema.insert("not".to_owned(), json!({}));
         }
-        tree::Value::Text(_) => set_type(field, &mut schema)?,
-        tree::Value::Map => {
+        yaml::Value::Text(_) => set_type(field, &mut schema)?,
+        yaml::Value::Map => {
             if let Some(required) = field.get("required")
                 && !required.node.is_list()
             {
                 property.required = required.boolean()?;
             }
-            if let Some(place) = field.get("in") {
-                property.place = Some(wire_place(&place)?);
-            }
+            property.place = field.read("in", wire_place)?;
             let named = field.get("type").and_then(|r#type| r#type.node.as_text());
             match field.get("entries") {
                 Some(list) if named == Some("map") && list.node.is_list() => {
@@ -176,7 +170,7 @@ fn property(field: &Field<'_, '_>) -> Result<Property, Failure> {
     Ok(property)
 }
 
-fn wire_place(field: &Field<'_, '_>) -> Result<WirePlace, Failure> {
+fn wire_place(field: Field<'_, '_>) -> Result<WirePlace, Failure> {
     Ok(match field.text()? {
         "path" => WirePlace::Path,
         "query" => WirePlace::Query,
@@ -208,7 +202,7 @@ fn keywords(
                 let items = property(&value)?.schema;
                 schema.insert(name.to_owned(), items);
             }
-            // K-12: a reference to another document could only be followed by fetching it.
+            // A reference to another document could only be followed by fetching it.
             "$ref" => {
                 let reference = value.text()?;
                 if !reference.starts_with('#') {
@@ -235,7 +229,7 @@ fn keyword_value(kind: Keyword, field: &Field<'_, '_>) -> Result<Value, Failure>
     let schema = |field: &Field<'_, '_>| Ok(property(field)?.schema);
     Ok(match kind {
         Keyword::Schema => match field.node.value() {
-            tree::Value::Bool(value) => Value::Bool(value),
+            yaml::Value::Bool(value) => Value::Bool(value),
             _ => schema(field)?,
         },
         Keyword::Schemas => {
@@ -259,8 +253,16 @@ fn keyword_value(kind: Keyword, field: &Field<'_, '_>) -> Result<Value, Failure>
         },
         Keyword::Text => json!(field.text()?),
         Keyword::Flag => json!(field.boolean()?),
-        Keyword::Values => field.list()?.node.to_json(),
-        Keyword::Data => field.node.to_json(),
+        Keyword::Values | Keyword::Data => {
+            if kind == Keyword::Values {
+                field.list()?;
+            }
+            if let Some(number) = field.node.inexact() {
+                let failure = field.failure(Code::Schema, "has a number that is not exact");
+                return Err(failure.at_line(number.line()));
+            }
+            field.node.to_json()
+        }
     })
 }
 
@@ -286,7 +288,7 @@ fn set_type(field: &Field<'_, '_>, schema: &mut Map<String, Value>) -> Result<()
     Ok(())
 }
 
-/// K-84: a type by one of its names; none for `any`.
+/// A type by one of its names; none for `any`.
 fn type_name(field: &Field<'_, '_>) -> Result<Option<&'static str>, Failure> {
     Ok(Some(match field.text()? {
         "string" | "str" => "string",

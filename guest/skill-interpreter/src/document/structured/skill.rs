@@ -1,4 +1,4 @@
-//! What a document says of its skill (K-67 to K-76). Front matter is read by the same code (K-91).
+//! What a document says of its skill. Front matter is read by the same code.
 
 use serde_json::Value;
 
@@ -6,12 +6,12 @@ use super::field::Field;
 use super::onboarding;
 use crate::diagnostic::{Diagnostics, excerpt};
 use crate::document::SkillDeclaration;
-use crate::document::tree::{self, Node};
 use crate::draft::ApprovalWish;
 use crate::failure::{Code, Failure};
+use kit::yaml::{self, Node};
 
 /// Reads the keys of a skill into its declaration; `operations` are left to [`super::operations`], and the keys of
-/// `passed_over` to the caller. Whether it is a skill at all (K-62, K-64, K-66) is not asked here.
+/// `passed_over` to the caller. Whether it is a skill at all is not asked here.
 ///
 /// # Errors
 ///
@@ -24,34 +24,39 @@ pub fn skill_keys(
 ) -> Result<(), Failure> {
     let field = Field::root(map).map()?;
     for (key, value) in field.entries() {
-        let is_null = value.node.is_null();
+        // `null` equals absent.
+        if value.node.is_null() || passed_over.contains(&key) {
+            continue;
+        }
         match key {
-            _ if passed_over.contains(&key) => {}
             "operations" => {}
-            "id"
-            | "name"
-            | "version"
-            | "description"
-            | "instructions"
-            | "data_classifications"
-            | "data_class"
-            | "capabilities"
-            | "effects"
-            | "secrets"
-            | "approval"
-            | "domains"
-            | "base_url"
-            | "api_base"
-            | "examples"
-            | "onboarding"
-            | "display"
-            | "metadata"
-            | "license"
-            | "homepage" => {
-                // K-65
-                if !is_null {
-                    key_of_skill(key, &value, skill, diagnostics)?;
+            "id" => skill.id = Some(value.name()?.to_owned()),
+            "name" => value.name()?.clone_into(&mut skill.name),
+            "version" => skill.version = version(value)?,
+            "description" => value.text()?.clone_into(&mut skill.description),
+            "instructions" => value.text()?.clone_into(&mut skill.instructions),
+            "data_classifications" => skill.data_classifications.extend(value.strings()?),
+            "data_class" => skill.data_classifications.push(value.text()?.to_owned()),
+            "capabilities" => skill.declared_capabilities.extend(value.strings()?),
+            "effects" => skill.effects.extend(value.strings()?),
+            "secrets" => {
+                for name in value.strings()? {
+                    if !skill.secrets.contains(&name) {
+                        skill.secrets.push(name);
+                    }
                 }
+            }
+            "approval" => approval(value, skill, diagnostics)?,
+            "domains" => skill.domains = domains(value)?,
+            // `base_url` goes before its other name, whichever stands first.
+            "base_url" => skill.base_url = Some(value.text()?.to_owned()),
+            "api_base" => {
+                let base = value.text()?.to_owned();
+                skill.base_url.get_or_insert(base);
+            }
+            "onboarding" => skill.onboarding = Some(onboarding::read(value)?),
+            "examples" | "display" | "metadata" | "license" | "homepage" => {
+                skill.recorded.insert(key.to_owned(), value.node.to_json());
             }
             _ => diagnostics.warn(
                 Code::UnknownKey,
@@ -63,65 +68,24 @@ pub fn skill_keys(
     Ok(())
 }
 
-fn key_of_skill(
-    key: &str,
-    value: &Field<'_, '_>,
-    skill: &mut SkillDeclaration,
-    diagnostics: &mut Diagnostics,
-) -> Result<(), Failure> {
-    match key {
-        "id" => skill.id = Some(value.name()?.to_owned()),
-        "name" => value.name()?.clone_into(&mut skill.name),
-        "version" => skill.version = version(value)?,
-        "description" => value.text()?.clone_into(&mut skill.description),
-        "instructions" => value.text()?.clone_into(&mut skill.instructions),
-        "data_classifications" => skill.data_classifications.extend(value.strings()?),
-        "data_class" => skill.data_classifications.push(value.text()?.to_owned()),
-        "capabilities" => skill.declared_capabilities.extend(value.strings()?),
-        "effects" => skill.effects.extend(value.strings()?),
-        "secrets" => {
-            for name in value.strings()? {
-                if !skill.secrets.contains(&name) {
-                    skill.secrets.push(name);
-                }
-            }
-        }
-        "approval" => approval(value, skill, diagnostics)?,
-        "domains" => skill.domains = domains(value)?,
-        // `base_url` goes before its other name, whichever stands first.
-        "base_url" => skill.base_url = Some(value.text()?.to_owned()),
-        "api_base" => {
-            let base = value.text()?.to_owned();
-            skill.base_url.get_or_insert(base);
-        }
-        "onboarding" => skill.onboarding = Some(onboarding::read(value)?),
-        _ => {
-            skill.recorded.insert(key.to_owned(), value.node.to_json());
-        }
-    }
-    Ok(())
-}
-
-/// K-68: a string, or a bare number as it is written.
-fn version(value: &Field<'_, '_>) -> Result<String, Failure> {
+/// A string, or a bare number as it is written.
+fn version(value: Field<'_, '_>) -> Result<String, Failure> {
     match value.node.value() {
-        tree::Value::Text(text) | tree::Value::Integer(text) | tree::Value::Number(text) => {
+        yaml::Value::Text(text) | yaml::Value::Integer(text) | yaml::Value::Number(text) => {
             Ok(text.to_owned())
         }
         _ => Err(value.wrong("string")),
     }
 }
 
-/// K-73
+/// A document may ask for approval, and never for less of it.
 fn approval(
-    value: &Field<'_, '_>,
+    value: Field<'_, '_>,
     skill: &mut SkillDeclaration,
     diagnostics: &mut Diagnostics,
 ) -> Result<(), Failure> {
     let value = value.map()?;
-    if let Some(required) = value.get("required")
-        && required.boolean()?
-    {
+    if value.read("required", Field::boolean)? == Some(true) {
         skill.approval_wish = ApprovalWish::Required;
     }
     if let Some(mode) = value.get("mode") {
@@ -135,15 +99,13 @@ fn approval(
             _ => return Err(mode.wrong("Once, PerSession, PerCall or Never")),
         }
     }
-    if let Some(domains) = value.get("sensitive_domains") {
-        domains.strings()?;
-    }
+    value.read("sensitive_domains", Field::strings)?;
     skill.approval = Some(value.node.to_json());
     Ok(())
 }
 
-/// K-74: names of hosts, no patterns, as the URL standard writes them.
-fn domains(value: &Field<'_, '_>) -> Result<Vec<String>, Failure> {
+/// Names of hosts, no patterns, as the URL standard writes them.
+fn domains(value: Field<'_, '_>) -> Result<Vec<String>, Failure> {
     let value = value.list()?;
     let mut domains = Vec::new();
     for item in value.items() {
@@ -164,7 +126,7 @@ fn domains(value: &Field<'_, '_>) -> Result<Vec<String>, Failure> {
     Ok(domains)
 }
 
-/// K-66: whether onboarding has steps.
+/// Whether onboarding has steps.
 pub(super) fn has_steps(onboarding: Option<&Value>) -> bool {
     onboarding
         .and_then(|onboarding| onboarding.get("steps"))

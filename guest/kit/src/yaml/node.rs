@@ -1,8 +1,8 @@
 //! Looking at a tree: nodes with aliases followed.
 
-use serde_json::{Map, Number};
+use serde_json::Map;
 
-use super::{Children, Kind, Scalar, Stored, Tree, position};
+use super::{Kind, Scalar, Stored, Tree, scalar};
 
 /// The key whose value is merged into its map.
 const MERGE: &str = "<<";
@@ -50,16 +50,19 @@ impl<'t> Node<'t> {
     }
 
     /// The line it begins on, counted from 1 in the whole document: of a block scalar, where its text does.
+    #[must_use]
     pub fn line(&self) -> u32 {
         self.line
     }
 
     /// A number of this value in its document: equal for all aliases of one value.
+    #[must_use]
     pub fn identity(&self) -> u32 {
         self.position
     }
 
     /// What it says.
+    #[must_use]
     pub fn value(&self) -> Value<'t> {
         match self.stored.kind {
             Kind::List => Value::List,
@@ -76,7 +79,8 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// K-63: the name of its type.
+    /// The name of its type.
+    #[must_use]
     pub fn type_name(&self) -> &'static str {
         match self.value() {
             Value::Null => "null",
@@ -107,7 +111,18 @@ impl<'t> Node<'t> {
         matches!(self.value(), Value::List)
     }
 
+    /// The source text of a scalar that is not `null`, with quotes, escapes and folding applied.
+    #[must_use]
+    pub fn scalar(&self) -> Option<&'t str> {
+        match self.stored.kind {
+            Kind::Scalar(Scalar::Null, _) => None,
+            Kind::Scalar(_, text) => Some(self.tree.text(text)),
+            _ => None,
+        }
+    }
+
     /// Its text, if it is a string.
+    #[must_use]
     pub fn as_text(&self) -> Option<&'t str> {
         match self.value() {
             Value::Text(text) => Some(text),
@@ -116,6 +131,7 @@ impl<'t> Node<'t> {
     }
 
     /// The value of a key, if it is a map that has the key, its own or a merged one; `null` is a value here.
+    #[must_use]
     pub fn get(&self, key: &str) -> Option<Self> {
         self.own(key)
             .or_else(|| self.merged().iter().find_map(|merged| merged.get(key)))
@@ -125,13 +141,13 @@ impl<'t> Node<'t> {
         if !self.is_map() {
             return None;
         }
-        let value = self.tree.index.find(self.tree, self.position, key)?;
+        let value = self.tree.index.find(self.position, key)?;
         Self::at(self.tree, value)
     }
 
     /// The maps that `<<` merges into this one: of YAML 1.1, and written to this day.
     fn merged(&self) -> Vec<Self> {
-        let value = self.own(MERGE).filter(|_| self.tree.is_yaml);
+        let value = self.own(MERGE).filter(|_| self.tree.merges);
         let list = value.iter().flat_map(Self::items);
         let maps = value.iter().copied().chain(list);
         maps.filter(Self::is_map).collect()
@@ -140,8 +156,9 @@ impl<'t> Node<'t> {
     /// The items of a list; of anything else, none.
     pub fn items(&self) -> impl Iterator<Item = Self> + use<'t> {
         let tree = self.tree;
-        self.children(Kind::List)
-            .filter_map(move |child| Self::at(tree, child))
+        let list = (self.stored.kind == Kind::List).then_some(self.position);
+        let children = list.into_iter().flat_map(|list| tree.children(list));
+        children.filter_map(move |child| Self::at(tree, child))
     }
 
     /// The keys and values of a map in the order of the source, then merged ones; of anything else, none.
@@ -170,49 +187,62 @@ impl<'t> Node<'t> {
 
     fn own_entries(&self) -> impl Iterator<Item = (Key<'t>, Self)> + use<'t> {
         let tree = self.tree;
-        let mut children = self.children(Kind::Map);
-        std::iter::from_fn(move || {
-            let (key, value) = (children.next()?, children.next()?);
-            let line = tree.nodes.get(position(key))?.line;
+        let map = self.is_map().then_some(self.position);
+        let pairs = map.into_iter().flat_map(|map| tree.pairs(map));
+        pairs.filter_map(|(key, value)| {
+            let line = tree.line(key);
             let text = tree.scalar_text(tree.resolve(key))?;
             Some((Key { text, line }, Self::at(tree, value)?))
         })
     }
 
-    fn children(&self, kind: Kind) -> Children<'t> {
-        let mut children = self.tree.children(self.position);
-        if self.stored.kind != kind {
-            children.end = children.position;
-        }
-        children
-    }
-
     /// It and all below as JSON. Its size is bounded by the limits of the readers, and so is the depth of this.
     ///
-    /// A number that JSON cannot write (`.inf`, `1e999`) is its source text.
+    /// A number that JSON cannot hold exactly (see [`Self::inexact`]) is its source text.
+    #[must_use]
     pub fn to_json(self) -> serde_json::Value {
-        match self.value() {
+        self.json(&|node| match node.value() {
             Value::Null => serde_json::Value::Null,
             Value::Bool(value) => serde_json::Value::Bool(value),
-            Value::Integer(text) => number(super::scalar::integer(text), text),
-            Value::Number(text) => number(super::scalar::float(text), text),
-            Value::Text(text) => serde_json::Value::String(text.to_owned()),
-            Value::List => self.items().map(Self::to_json).collect(),
+            Value::Integer(text) | Value::Number(text) => {
+                scalar::number(text).map_or_else(|| text.into(), serde_json::Value::Number)
+            }
+            _ => node.scalar().into(),
+        })
+    }
+
+    /// The same with each scalar as its text, so that a type may read `yes`, `5` or `2024` as it needs.
+    #[must_use]
+    pub fn to_json_texts(self) -> serde_json::Value {
+        self.json(&|node| node.scalar().into())
+    }
+
+    fn json(self, scalar: &impl Fn(Self) -> serde_json::Value) -> serde_json::Value {
+        match self.value() {
+            Value::List => self.items().map(|item| item.json(scalar)).collect(),
             Value::Map => {
                 let members = self
                     .entries()
-                    .map(|(key, value)| (key.text.to_owned(), value.to_json()));
+                    .map(|(key, value)| (key.text.to_owned(), value.json(scalar)));
                 serde_json::Value::Object(members.collect::<Map<_, _>>())
             }
+            _ => scalar(self),
         }
     }
-}
 
-fn number(number: Option<Number>, text: &str) -> serde_json::Value {
-    number.map_or_else(
-        || serde_json::Value::String(text.to_owned()),
-        serde_json::Value::Number,
-    )
+    /// The first number in it that JSON cannot hold exactly: `.inf`, `1e999`, or an integer of more than 64 bits that is no
+    /// double.
+    #[must_use]
+    pub fn inexact(self) -> Option<Self> {
+        match self.value() {
+            Value::Integer(text) | Value::Number(text) => {
+                scalar::number(text).is_none().then_some(self)
+            }
+            Value::List => self.items().find_map(Self::inexact),
+            Value::Map => self.entries().find_map(|(_, value)| value.inexact()),
+            _ => None,
+        }
+    }
 }
 
 /// A key of a map.
