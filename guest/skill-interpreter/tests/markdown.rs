@@ -411,11 +411,17 @@ fn k_112_an_annotation_raises_and_never_lowers() {
 }
 
 #[test]
-fn k_117_a_set_up_fence_is_one_script_and_nothing_of_it_is_lost() {
-    let text = "# P\n## Setup\n```bash\nmkdir -p ~/.p\ncurl -s https://a.example/p > ~/.p/p\nchmod +x ~/.p/p\n```\n";
-    let operation = operation(text);
-    assert_eq!(shown(&operation), "4 setup script tier=3");
-    let script = operation["stages"][0]["program"]["script"]
+fn a_fence_that_sets_up_is_no_operation_and_with_more_in_it_one_script() {
+    let text = |more: &str| {
+        format!(
+            "# P\n## Setup\n```bash\nmkdir -p ~/.p\ncurl -s https://a.example/p > ~/.p/p\nchmod +x ~/.p/p\n{more}```\n## A\n```bash\ncurl https://a.example/x\n```\n"
+        )
+    };
+    let only_setup = skill(&text(""));
+    assert_eq!(only_setup["operations"].as_array().unwrap().len(), 1);
+    let skill = skill(&text("~/.p/p start\n"));
+    assert_eq!(shown(&skill["operations"][0]), "4 setup script tier=3");
+    let script = skill["operations"][0]["stages"][0]["program"]["script"]
         .as_str()
         .unwrap();
     assert!(script.contains("chmod +x ~/.p/p"), "{script}");

@@ -73,7 +73,7 @@ fn lower(command: &str, context: &Context, diagnostics: &mut Diagnostics) -> Vec
     shell::lower(
         command,
         1,
-        Statements::Fence,
+        Statements::Text,
         &mut constants,
         context,
         diagnostics,

@@ -49,6 +49,16 @@ fn computes(name: &str) -> bool {
     COMMANDS.contains(&name) || name.contains('_') && name_length(name) == name.len()
 }
 
+/// Whether a command is a script of the skill (`{baseDir}/scripts/token.sh`), which puts out a secret that the caller gives instead.
+pub(super) fn is_own_script(commands: &[Command]) -> bool {
+    let [command] = commands else { return false };
+    let name = command.words.first().map(text).unwrap_or_default();
+    command.assignments.is_empty()
+        && command.input.is_none()
+        && !name.starts_with('/')
+        && [".sh", ".py", ".js"].iter().any(|end| name.ends_with(end))
+}
+
 /// `gcloud auth print-access-token`, `op read …` and alike.
 fn prints_token(command: &Command) -> bool {
     let words: Vec<&str> = command.words.iter().filter_map(bare).collect();
@@ -56,6 +66,7 @@ fn prints_token(command: &Command) -> bool {
         ["gcloud", "auth", rest @ ..] => rest
             .iter()
             .any(|word| word.starts_with("print-") && word.ends_with("-token")),
+        ["oc", "whoami", "-t"] | ["openclaw" | "clawdbot", "config", "get", _] => true,
         ["op", "read", ..] | ["pass", "show", ..] | ["gh", "auth", "token"] => true,
         ["security", "find-generic-password", ..] => true,
         _ => false,

@@ -36,7 +36,7 @@ pub(super) fn keep(
 ) -> bool {
     let mut kept = Vec::with_capacity(assignments.len());
     for assignment in assignments {
-        let Some(value) = read(&assignment.value, constants, around) else {
+        let Some(value) = read(assignment, constants, around) else {
             return false;
         };
         kept.push((assignment, value));
@@ -74,7 +74,11 @@ pub(super) fn keep(
     true
 }
 
-fn read(value: &Value, constants: &Constants, around: &Surroundings<'_>) -> Option<Kept> {
+fn read(
+    Assignment { name, value, .. }: &Assignment,
+    constants: &Constants,
+    around: &Surroundings<'_>,
+) -> Option<Kept> {
     let mut reader = Reader::new(constants, around.context, around.budget);
     match value {
         Value::Word(word) => {
@@ -91,7 +95,11 @@ fn read(value: &Value, constants: &Constants, around: &Surroundings<'_>) -> Opti
                 .all(|value| value.as_literal().is_some() && globs::in_operand(value).is_none());
             is_literal.then_some(Kept::Values(values))
         }
-        Value::Output(commands) => computed::is_value(commands).then_some(Kept::Given),
+        Value::Output(commands) => {
+            let is_secret = secrets::is_secret_name(name, around.context);
+            (computed::is_value(commands) || is_secret && computed::is_own_script(commands))
+                .then_some(Kept::Given)
+        }
     }
 }
 

@@ -4,10 +4,13 @@
 //! redirections that throw output away. Anything else is no part of a plan, and what stands there is not looked at: the text, or
 //! where its extent is certain the statement, is a script. Words are read in `quoting`, redirections in `redirect`.
 
+use super::computed;
 use super::placeholder;
+use super::plan;
 use super::program::{
     Assignment, Command, Program, Statement, Stop, Value, bare, construct, name_length, syntax,
 };
+use super::prose;
 use super::source::Source;
 
 /// What the reserved word is that begins something else than a simple command.
@@ -47,11 +50,14 @@ pub(super) struct Lexer<'a> {
     pub(super) depth: usize,
     /// Up to where `&` was found to be part of an address.
     pub(super) address_end: usize,
+    /// Whether lines that are no commands are left out.
+    is_fence: bool,
 }
 
-/// Reads text.
-pub(super) fn read(text: &str) -> Result<Program, Stop> {
+/// Reads text; of a fence, the lines that are commands.
+pub(super) fn read(text: &str, is_fence: bool) -> Result<Program, Stop> {
     let mut lexer = Lexer::new(text);
+    lexer.is_fence = is_fence;
     lexer.statements()?;
     Ok(lexer.program)
 }
@@ -67,6 +73,7 @@ impl<'a> Lexer<'a> {
             written: Vec::new(),
             depth: 0,
             address_end: 0,
+            is_fence: false,
         }
     }
 
@@ -79,9 +86,12 @@ impl<'a> Lexer<'a> {
                     None => Ok(()),
                 };
             }
+            if self.is_fence && self.pending.is_empty() && self.skip_prose() {
+                continue;
+            }
             let (line, start) = (self.source.line(), self.source.position());
             let commands = self.pipeline(false)?;
-            self.program.statements.push(Statement {
+            let statement = Statement {
                 commands,
                 line,
                 start,
@@ -89,9 +99,51 @@ impl<'a> Lexer<'a> {
                 is_apart: std::mem::take(&mut self.is_apart),
                 constructs: std::mem::take(&mut self.constructs),
                 written: std::mem::take(&mut self.written),
-            });
+            };
+            self.add(statement);
             self.end_of_statement()?;
         }
+    }
+
+    /// Adds a statement; in a fence, one that begins with an option to the request above it.
+    fn add(&mut self, mut statement: Statement) {
+        let begins_with_option = statement
+            .commands
+            .first()
+            .and_then(Command::name)
+            .is_some_and(|name| name.starts_with('-'));
+        if self.is_fence
+            && begins_with_option
+            && !statement.is_apart
+            && let Some(above) = self.program.statements.last_mut()
+            && let [request] = above.commands.as_mut_slice()
+            && plan::is_http(request)
+            && request.input.is_none()
+        {
+            self.program.joined.push(statement.line);
+            let mut options = statement.commands.remove(0);
+            request.words.append(&mut options.words);
+            request.input = options.input;
+            above.commands.append(&mut statement.commands);
+            above.constructs.append(&mut statement.constructs);
+            above.written.append(&mut statement.written);
+            above.end = statement.end;
+        } else {
+            self.program.statements.push(statement);
+        }
+    }
+
+    /// Leaves out the lines that begin here and are no commands. Says whether there are any.
+    fn skip_prose(&mut self) -> bool {
+        let lines = prose::lines(self.source.rest());
+        if lines > 0 {
+            self.program.left_out.push(self.source.line());
+            self.is_apart = true;
+        }
+        for _ in 0..lines {
+            self.source.next_line();
+        }
+        lines > 0
     }
 
     pub(super) fn end_of_statement(&mut self) -> Result<(), Stop> {
@@ -193,6 +245,14 @@ impl<'a> Lexer<'a> {
                     let is_apart = self.is_apart;
                     self.lines()?;
                     self.is_apart = is_apart;
+                }
+                Some('|') if is_nested && rest.starts_with("||") => {
+                    self.source.skip(2);
+                    let otherwise = self.pipeline(true)?;
+                    return match computed::is_value(&commands) && computed::is_value(&otherwise) {
+                        true => Ok(commands),
+                        false => construct("`||`"),
+                    };
                 }
                 Some(')') if is_nested => return Ok(commands),
                 None | Some('\n' | ';') if !is_nested => return Ok(commands),

@@ -7,14 +7,18 @@ use super::construct::Constructs;
 use super::lexer;
 use super::plan::{self, Outcome, document_line};
 use super::program::{self, Command, Piece, Program, Statement, Stop, Value};
-use super::statement::{is_label, is_printing, is_setting, sets_constants};
+use super::setup::{self, Step};
+use super::statement::{is_label, is_no_command, is_printing, is_setting, sets_constants};
 use super::word::{Budget, Reader};
 use super::{Constants, Statements, script};
 use crate::context::Context;
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostics, excerpt};
 use crate::draft::{Draft, DraftStage, Template};
 use crate::failure::{Code, Failure};
 use crate::limits;
+
+/// What is said of lines that are no commands.
+const LEFT_OUT: &str = "no command stands here; it was left out";
 
 /// A text on its way.
 pub(super) struct Lowering<'a> {
@@ -22,6 +26,7 @@ pub(super) struct Lowering<'a> {
     pub(super) start_line: u32,
     pub(super) context: &'a Context,
     pub(super) budget: Budget,
+    pub(super) statements: Statements,
 }
 
 /// A statement that is to become an operation.
@@ -56,7 +61,6 @@ impl Lowering<'_> {
     /// The drafts; a failure has the line of the text, and is of the text as a whole.
     pub(super) fn run(
         &self,
-        statements: Statements,
         constants: &mut Constants,
         diagnostics: &mut Diagnostics,
     ) -> Result<Vec<Draft>, Failure> {
@@ -67,7 +71,7 @@ impl Lowering<'_> {
             ));
         }
         self.refuse_what_is_no_command()?;
-        let program = match lexer::read(self.text) {
+        let program = match lexer::read(self.text, self.is_fence()) {
             Ok(program) => program,
             Err(Stop::Syntax(failure)) => match self.with_closed_body(diagnostics) {
                 Some(program) => program,
@@ -81,7 +85,7 @@ impl Lowering<'_> {
             }
         };
         let mut found = Constructs::default();
-        if statements == Statements::Command && program.statements.len() > 1 {
+        if self.statements == Statements::Command && program.statements.len() > 1 {
             found.add("several statements");
             return Ok(vec![self.script(found, diagnostics)]);
         }
@@ -103,11 +107,27 @@ impl Lowering<'_> {
                         "an address with `&` is not quoted; `&` was taken for a part of it",
                     );
                 }
+                self.note(
+                    diagnostics,
+                    Code::ShellSyntax,
+                    &program.joined,
+                    "a line begins with an option; it was read as a part of the command above",
+                );
+                self.note(
+                    diagnostics,
+                    Code::NotAnOperation,
+                    &program.left_out,
+                    LEFT_OUT,
+                );
                 diagnostics.append(&said);
                 Ok(drafts)
             }
             None => Ok(vec![self.script(found, diagnostics)]),
         }
+    }
+
+    fn is_fence(&self) -> bool {
+        self.statements == Statements::Fence
     }
 
     fn refuse_what_is_no_command(&self) -> Result<(), Failure> {
@@ -124,7 +144,7 @@ impl Lowering<'_> {
             .find(|line| !line.is_empty() && !line.starts_with('#'))
             .and_then(|line| line.split_whitespace().next());
         match first {
-            Some(word) if is_label(word) => Err(Failure::new(
+            Some(word) if is_label(word) && !self.is_fence() => Err(Failure::new(
                 Code::NotAnOperation,
                 "a header or label, not a command",
             )),
@@ -134,7 +154,7 @@ impl Lowering<'_> {
 
     /// The text with the quote that is missing at its end, after a body of JSON.
     fn with_closed_body(&self, diagnostics: &mut Diagnostics) -> Option<Program> {
-        let program = lexer::read(&format!("{}'", self.text.trim_end())).ok()?;
+        let program = lexer::read(&format!("{}'", self.text.trim_end()), false).ok()?;
         let last = program.statements.last()?.commands.last()?;
         let body = match last.words.last()?.last()? {
             Piece::Literal { text, .. } => text.trim_start(),
@@ -168,7 +188,15 @@ impl Lowering<'_> {
         }
     }
 
-    /// What is left once settings, constants and printed text are dropped.
+    /// Says what holds for some lines, at the first of them.
+    fn note(&self, diagnostics: &mut Diagnostics, code: Code, lines: &[u32], message: &str) {
+        if let Some(first) = lines.iter().min() {
+            diagnostics.warn(code, document_line(self.start_line, *first), message);
+        }
+    }
+
+    /// What is left once settings, constants and printed text are dropped; in a fence, also what is no command and what only
+    /// prepares the skill.
     fn sorted<'s>(
         &self,
         program: &'s Program,
@@ -177,7 +205,20 @@ impl Lowering<'_> {
     ) -> Sorted<'s> {
         let mut sorted = Sorted::default();
         let mut answers = BTreeSet::new();
-        for statement in &program.statements {
+        let steps: Vec<Option<Step>> = match self.is_fence() {
+            true => program.statements.iter().map(setup::step).collect(),
+            false => vec![None; program.statements.len()],
+        };
+        let prepares = setup::is_all(&steps);
+        let are_requests = (program.statements.iter().zip(&steps)).all(|(statement, step)| {
+            step.is_some() || statement.commands.first().is_some_and(plan::is_http)
+        });
+        for (statement, step) in program.statements.iter().zip(steps) {
+            if self.is_fence() && is_no_command(statement) {
+                let lines = [statement.line];
+                self.note(diagnostics, Code::NotAnOperation, &lines, LEFT_OUT);
+                continue;
+            }
             if let [command] = statement.commands.as_slice()
                 && statement.constructs.is_empty()
             {
@@ -213,6 +254,21 @@ impl Lowering<'_> {
                         continue;
                     }
                 }
+            }
+            let is_left_out = match step {
+                Some(Step::Installs | Step::Directory) => true,
+                Some(Step::Idle) => prepares || are_requests,
+                _ => prepares,
+            };
+            if is_left_out {
+                let line = document_line(self.start_line, statement.line);
+                let shown = excerpt(&setup::shown(statement, step));
+                diagnostics.info(
+                    Code::CommandIgnored,
+                    line,
+                    format!("prepares the skill and is no operation: {shown}"),
+                );
+                continue;
             }
             let one = self.one(
                 statement,
@@ -299,8 +355,8 @@ impl Lowering<'_> {
 
     /// The operations; none if the text is a script.
     ///
-    /// Requests beside each other are operations of their own. Of other commands each is one only where comments or empty lines
-    /// tell them apart, and none uses what another one does.
+    /// Requests beside each other are operations of their own, and so are calls of code files where none uses what another one
+    /// does. Of other commands each is one only where comments or empty lines tell them apart besides.
     fn operations(
         &self,
         sorted: Sorted<'_>,
@@ -310,14 +366,13 @@ impl Lowering<'_> {
     ) -> Option<Vec<Draft>> {
         let only = sorted.remaining.len() == 1;
         let has_computed = sorted.has_computed;
-        let are_alternatives = !program.shares_lines
-            && !has_computed
+        let are_independent = !program.shares_lines && !has_computed && !depend(&sorted.remaining);
+        let are_alternatives = are_independent
             && sorted
                 .remaining
                 .iter()
                 .skip(1)
-                .all(|remaining| remaining.statement.is_apart)
-            && !depend(&sorted.remaining);
+                .all(|remaining| remaining.statement.is_apart);
         let mut drafts = Vec::with_capacity(sorted.remaining.len());
         for Remaining {
             statement,
@@ -347,7 +402,6 @@ impl Lowering<'_> {
                         draft,
                         document_line(self.start_line, statement.line),
                         text.into_list(),
-                        self.context,
                     );
                     vec![Ok(vec![DraftStage::Sandbox(Box::new(stage))])]
                 }
@@ -357,7 +411,11 @@ impl Lowering<'_> {
                 }
                 Outcome::Unusable(failure) if may_be_any || is_http => vec![Err(failure)],
                 Outcome::Plans(plans)
-                    if may_be_any || plans.iter().all(|plan| plan::is_http_pipeline(plan)) =>
+                    if may_be_any
+                        || plans.iter().all(|plan| {
+                            plan::is_http_pipeline(plan)
+                                || are_independent && plan::is_code_file(plan)
+                        }) =>
                 {
                     plans.into_iter().map(Ok).collect()
                 }
@@ -414,7 +472,7 @@ impl Lowering<'_> {
                 "a placeholder in a script stays as it is written",
             );
         }
-        let stage = script::stage(self.text, self.start_line, found.into_list(), self.context);
+        let stage = script::stage(self.text, self.start_line, found.into_list());
         let above = usize::try_from(first).unwrap_or(1).checked_sub(2);
         let comment = above
             .and_then(|above| self.text.lines().nth(above))

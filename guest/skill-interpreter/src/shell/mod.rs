@@ -15,9 +15,11 @@ mod mend;
 mod placeholder;
 mod plan;
 mod program;
+mod prose;
 mod quoting;
 mod redirect;
 mod script;
+mod setup;
 mod source;
 mod statement;
 mod word;
@@ -45,8 +47,10 @@ pub struct Constants {
 /// How statements are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Statements {
-    /// A shell fence, the text of `map`.
+    /// A shell fence of a document: lines that are no commands and what only prepares the skill are left out.
     Fence,
+    /// The text of `map`: all of it counts.
+    Text,
     /// A structured `command`: two or more statements are always a script.
     Command,
 }
@@ -54,8 +58,8 @@ pub enum Statements {
 /// A text that is a script whatever it says: verbatim, Tier 3, with its free variables. Whether it is one that a shell would
 /// accept is not asked.
 #[must_use]
-pub fn script(text: &str, start_line: u32, context: &Context) -> SandboxDraft {
-    script::stage(text, start_line, Vec::new(), context)
+pub fn script(text: &str, start_line: u32) -> SandboxDraft {
+    script::stage(text, start_line, Vec::new())
 }
 
 /// Lowers shell text. At least one draft, unless nothing but comments, settings and constants is left and the text is not
@@ -111,8 +115,9 @@ fn read(
         start_line,
         context,
         budget: Budget::new(),
+        statements,
     };
-    match lowering.run(statements, constants, diagnostics) {
+    match lowering.run(constants, diagnostics) {
         Ok(drafts) if drafts.len() > limits::FENCE_OPERATIONS => {
             vec![
                 lowering.unusable(

@@ -7,8 +7,8 @@ use super::word::Reader;
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
 use crate::draft::{
-    BodyDraft, DraftStage, HttpDraft, PartContent, Piece as BodyPiece, Quoting, Template, Trust,
-    Word,
+    BodyDraft, DraftStage, HttpDraft, PartContent, Piece as BodyPiece, Program, Quoting, Template,
+    Trust, Word,
 };
 use crate::failure::Failure;
 use crate::http_command::{self, Invocation, Stdin};
@@ -210,7 +210,7 @@ pub(super) fn plan(
                 Err(failure) => return Outcome::Unusable(failure.at_line(command.line)),
             }
         } else {
-            match tools::stages(&invocation, context, diagnostics) {
+            match tools::stages(&invocation) {
                 Ok(Tool::Stages(stages)) => vec![stages],
                 Ok(Tool::Script(construct)) => {
                     found.add(construct);
@@ -312,6 +312,12 @@ pub(super) fn is_http_pipeline(plan: &[DraftStage]) -> bool {
             DraftStage::Sandbox(sandbox) => sandbox.trust == Trust::KnownRuntime,
             _ => false,
         })
+}
+
+/// Whether the plan is a call of a file of code, for a runtime that is known.
+pub(super) fn is_code_file(plan: &[DraftStage]) -> bool {
+    matches!(plan, [DraftStage::Sandbox(sandbox)]
+        if sandbox.trust == Trust::KnownRuntime && matches!(sandbox.program, Program::File(_)))
 }
 
 /// A line of the text, in the document.

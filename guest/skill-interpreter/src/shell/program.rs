@@ -98,6 +98,10 @@ pub(super) struct Program {
     pub(super) shares_lines: bool,
     /// Lines of addresses with `&` that are not quoted.
     pub(super) ampersands: Vec<u32>,
+    /// Lines on which something begins that is no command.
+    pub(super) left_out: Vec<u32>,
+    /// Lines that begin with an option of the command above.
+    pub(super) joined: Vec<u32>,
 }
 
 /// Why a text has no statements.

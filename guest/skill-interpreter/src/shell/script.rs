@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 
 use super::placeholder;
 use super::program::name_length;
-use crate::assemble::secrets;
-use crate::context::Context;
 use crate::draft::{Code, DraftStage, Program, SandboxDraft, Trust};
 use crate::model::Runtime;
 
@@ -26,21 +24,6 @@ const SET_BY_SHELL: [&str; 14] = [
     "FUNCNAME",
     "_",
 ];
-/// Names that steer the shell or the loader.
-const STEERING: [&str; 8] = [
-    "PATH",
-    "HOME",
-    "TMPDIR",
-    "IFS",
-    "ENV",
-    "CDPATH",
-    "SHELLOPTS",
-    "PS4",
-];
-/// Beginnings of names of the loader and of bash itself: never given, whatever else the name says.
-const STEERING_PREFIXES: [&str; 2] = ["LD_", "BASH"];
-/// Beginnings of names that steer programs: never an input. `GITHUB_TOKEN` is a secret, which another rule gives out.
-const PROGRAM_PREFIXES: [&str; 4] = ["PYTHON", "NODE", "GO", "GIT"];
 /// Variables of a script; more are not shown to anybody.
 const MOST: usize = 256;
 /// Commands that assign the names that follow them.
@@ -58,12 +41,7 @@ const ASSIGNING: [&str; 10] = [
 ];
 
 /// The stage of a script, with the variables that come from outside.
-pub(super) fn stage(
-    text: &str,
-    line: u32,
-    constructs: Vec<String>,
-    context: &Context,
-) -> SandboxDraft {
+pub(super) fn stage(text: &str, line: u32, constructs: Vec<String>) -> SandboxDraft {
     let mut stage = SandboxDraft::new(
         Runtime::Shell,
         Program::Script(Code {
@@ -76,7 +54,7 @@ pub(super) fn stage(
     stage.free_variables = names
         .used
         .into_iter()
-        .filter(|name| !names.assigned.contains(name) && may_be_given(name, context))
+        .filter(|name| !names.assigned.contains(name) && !SET_BY_SHELL.contains(name))
         .map(str::to_owned)
         .collect();
     stage
@@ -156,22 +134,6 @@ impl<'a> Names<'a> {
 
 fn skip(text: &str, bytes: usize) -> &str {
     text.get(bytes..).unwrap_or_default()
-}
-
-fn may_be_given(name: &str, context: &Context) -> bool {
-    if SET_BY_SHELL.contains(&name)
-        || STEERING.contains(&name)
-        || name.to_ascii_uppercase().ends_with("_PROXY")
-        || STEERING_PREFIXES
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
-    {
-        return false;
-    }
-    !PROGRAM_PREFIXES
-        .iter()
-        .any(|prefix| name.starts_with(prefix))
-        || secrets::is_secret_name(name, context)
 }
 
 /// Whether `<name>` or `{name}`, and not `${name}`, stands in the text.

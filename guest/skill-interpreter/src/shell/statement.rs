@@ -10,6 +10,18 @@ pub(super) fn is_label(word: &str) -> bool {
     word.ends_with(':') && !word.contains(['=', '"', '\''])
 }
 
+/// An option, a header or an address that stands alone.
+pub(super) fn is_no_command(statement: &Statement) -> bool {
+    let [command] = statement.commands.as_slice() else {
+        return false;
+    };
+    let is_alone = command.words.len() == 1;
+    command.assignments.is_empty()
+        && command.name().is_some_and(|name| {
+            name.starts_with('-') || is_label(name) || is_alone && name.contains("://")
+        })
+}
+
 /// `NAME=value` or `export NAME=value`, and nothing else.
 pub(super) fn sets_constants(command: &Command) -> bool {
     !command.assignments.is_empty()
@@ -18,7 +30,7 @@ pub(super) fn sets_constants(command: &Command) -> bool {
             || command.words.len() == 1 && command.name() == Some("export"))
 }
 
-/// `set -…`
+/// `set -…`, `set +…`
 pub(super) fn is_setting(command: &Command) -> bool {
     command.assignments.is_empty()
         && command.input.is_none()
@@ -27,7 +39,7 @@ pub(super) fn is_setting(command: &Command) -> bool {
             .words
             .get(1)
             .and_then(bare)
-            .is_some_and(|option| option.starts_with('-') && option != "--")
+            .is_some_and(|option| option.starts_with(['-', '+']) && option != "--")
 }
 
 /// `echo` or `printf` alone, or of the answer of a request, whatever reads it then.

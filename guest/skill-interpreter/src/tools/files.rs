@@ -1,6 +1,6 @@
 //! Cat, head and tail, of files and of streams.
 
-use super::{Tool, jq, unknown, without_final_newline};
+use super::{Tool, direct, jq, without_final_newline};
 use crate::draft::{DraftStage, Excerpt, Range, Template};
 use crate::http_command::{Invocation, Stdin};
 use crate::shell::globs;
@@ -8,7 +8,7 @@ use crate::shell::globs;
 pub(super) fn cat(invocation: &Invocation<'_>) -> Tool {
     let operands: Vec<&Template> = invocation.argv.iter().skip(1).collect();
     if operands.iter().any(|word| is_option(word)) {
-        return unknown::direct(invocation);
+        return direct::run(invocation);
     }
     if operands.is_empty() || is_stdin(&operands) {
         return match invocation.stdin {
@@ -68,7 +68,7 @@ pub(super) fn excerpt(name: &str, invocation: &Invocation<'_>) -> Tool {
             Some("--") if options => options = false,
             Some(text) if options && text.starts_with('-') && text != "-" => {
                 let Some((unit, value)) = count_option(text) else {
-                    return unknown::direct(invocation);
+                    return direct::run(invocation);
                 };
                 let value = match value {
                     Some(value) => Some(value.to_owned()),
@@ -78,7 +78,7 @@ pub(super) fn excerpt(name: &str, invocation: &Invocation<'_>) -> Tool {
                     .as_deref()
                     .and_then(|value| count(unit, value, from_end));
                 if range.is_none() {
-                    return unknown::direct(invocation);
+                    return direct::run(invocation);
                 }
             }
             None if options && jq::starts_like_option(word) => {
@@ -97,7 +97,7 @@ pub(super) fn excerpt(name: &str, invocation: &Invocation<'_>) -> Tool {
     }
     if operands.len() > 1 {
         // Several are put out with a heading each.
-        return unknown::direct(invocation);
+        return direct::run(invocation);
     }
     read(
         invocation,

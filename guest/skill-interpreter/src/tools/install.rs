@@ -1,33 +1,28 @@
-//! What downloads code, to run it or to keep it.
+//! What downloads code, to keep it or to run it.
 
-use super::{Tool, exact, runtime, unknown};
-use crate::draft::{DraftStage, Package, Program, SandboxDraft, Template, Trust, Word};
+use super::{Tool, direct};
+use crate::draft::{Package, Template, Trust, Word};
 use crate::http_command::Invocation;
 use crate::model::Runtime;
 
-/// An installer: its name, the runtime that its packages are for, and its verbs.
-type Installer = (&'static str, &'static str, &'static [&'static str]);
-
-const INSTALLERS: [Installer; 17] = [
-    ("pip", "python", &["install"]),
-    ("pip3", "python", &["install"]),
-    ("pipx", "python", &["install"]),
-    ("uv", "python", &["add", "install"]),
-    ("npm", "node", &["install", "i", "add"]),
-    ("pnpm", "node", &["install", "i", "add"]),
-    ("yarn", "node", &["install", "i", "add"]),
-    ("bun", "node", &["install", "i", "add"]),
-    ("go", "go", &["install"]),
-    ("cargo", "rust", &["install"]),
-    ("gem", "ruby", &["install"]),
-    ("apt", "system", &["install"]),
-    ("apt-get", "system", &["install"]),
-    ("apk", "system", &["add"]),
-    ("dnf", "system", &["install"]),
-    ("yum", "system", &["install"]),
-    ("brew", "system", &["install"]),
+/// Programs that install: their names, the runtime that the packages are for, and the verbs.
+const INSTALLERS: [(&[&str], &str, &[&str]); 7] = [
+    (&["pip", "pip3", "pipx"], "python", &["install"]),
+    (&["uv"], "python", &["add", "install"]),
+    (
+        &["npm", "pnpm", "yarn", "bun"],
+        "node",
+        &["install", "i", "add"],
+    ),
+    (&["go"], "go", &["install"]),
+    (&["cargo"], "rust", &["install"]),
+    (&["gem"], "ruby", &["install"]),
+    (
+        &["apt", "apt-get", "apk", "dnf", "yum", "brew"],
+        "system",
+        &["install", "add"],
+    ),
 ];
-
 /// Options with a value, which is no package.
 const VALUED: [&str; 24] = [
     "-i",
@@ -55,65 +50,59 @@ const VALUED: [&str; 24] = [
     "--tap",
     "--cwd",
 ];
+/// Options of what runs downloaded code that name a package.
+const PACKAGE: [&str; 5] = ["-p", "--package", "--from", "--with", "--spec"];
 
-pub(super) fn is_installer(name: &str) -> bool {
-    INSTALLERS.iter().any(|(installer, ..)| *installer == name)
+/// The runtime that a program installs packages for.
+pub(super) fn installer(name: &str) -> Option<&'static str> {
+    let found = INSTALLERS.iter().find(|(names, ..)| names.contains(&name));
+    found.map(|(_, runtime, _)| *runtime)
 }
 
-pub(super) fn stages(name: &str, invocation: &Invocation<'_>) -> Tool {
-    let words = invocation.argv.get(1..).unwrap_or_default();
-    stages_of(name, words, invocation)
+/// Whether words, without options, install something: `pip install …`
+#[must_use]
+pub fn installs(name: &str, verb: Option<&str>) -> bool {
+    let verbs = INSTALLERS.iter().find(|(names, ..)| names.contains(&name));
+    verbs.is_some_and(|(_, _, verbs)| verb.is_some_and(|verb| verbs.contains(&verb)))
 }
 
-/// The same, where the arguments do not follow `argv[0]` (`python -m pip …`).
-pub(super) fn stages_of(name: &str, words: &[Word], invocation: &Invocation<'_>) -> Tool {
-    let Some((_, runtime, verbs)) = INSTALLERS.iter().find(|(known, ..)| *known == name) else {
-        return unknown::direct(invocation);
+/// An installer with its words, which need not follow `argv[0]` (`python -m pip …`).
+pub(super) fn stages(name: &str, words: &[Word], invocation: &Invocation<'_>) -> Tool {
+    let is_verb = |word: &Word| word.as_literal().is_some_and(|text| !text.starts_with('-'));
+    let (Some(runtime), Some(position)) = (installer(name), words.iter().position(is_verb)) else {
+        return direct::run(invocation);
     };
-    let position = words
-        .iter()
-        .position(|word| word.as_literal().is_some_and(|text| !text.starts_with('-')));
-    let installs = position
-        .and_then(|position| words.get(position))
-        .and_then(Template::as_literal)
-        .is_some_and(|verb| verbs.contains(&verb.as_str()));
-    match position.and_then(|position| words.get(position + 1..)) {
-        Some(rest) if installs => {
-            let packages = packages(rest)
-                .into_iter()
-                .map(|name| package(runtime, name));
-            stage(
-                Runtime::Shell,
-                Trust::Installer,
-                packages.collect(),
-                invocation,
-            )
-        }
-        _ => unknown::direct(invocation),
+    let verb = words.get(position).and_then(Template::as_literal);
+    if !installs(name, verb.as_deref()) {
+        return direct::run(invocation);
     }
+    let packages = packages(words.get(position + 1..).unwrap_or_default())
+        .into_iter()
+        .map(|name| package(runtime, name))
+        .collect();
+    direct::run_as(Runtime::Shell, Trust::Installer, packages, invocation)
 }
 
 /// What an installer is told to install: its operands, and files of requirements.
 fn packages(words: &[Word]) -> Vec<String> {
-    let shown: Vec<String> = words.iter().map(Template::display).collect();
     let mut packages = Vec::new();
-    let mut words = shown.iter();
+    let mut words = words.iter().map(Template::display);
     while let Some(word) = words.next() {
         match word.as_str() {
             "-r" | "--requirement" => {
-                packages.push(format!("-r {}", words.next().map_or("", String::as_str)));
+                packages.push(format!("-r {}", words.next().unwrap_or_default()));
             }
             option if VALUED.contains(&option) => {
                 words.next();
             }
             option if option.starts_with('-') => {}
-            package => packages.push(package.to_owned()),
+            _ => packages.push(word),
         }
     }
     packages
 }
 
-fn package(runtime: &str, name: String) -> Package {
+pub(super) fn package(runtime: &str, name: String) -> Package {
     Package {
         runtime: runtime.to_owned(),
         name,
@@ -133,11 +122,10 @@ pub(super) fn download(name: &str, invocation: &Invocation<'_>) -> Tool {
         ("npx" | "bunx", _) => run_of(name, "node", words, invocation),
         ("uvx", _) => run_of(name, "python", words, invocation),
         ("pipx", Some("run")) => run_of(name, "python", rest, invocation),
-        ("pipx", _) => stages(name, invocation),
         ("deno", Some("run")) if rest.iter().any(is_remote) => {
             run_of(name, "deno", rest, invocation)
         }
-        _ => unknown::direct(invocation),
+        _ => stages(name, words, invocation),
     }
 }
 
@@ -149,23 +137,18 @@ pub(super) fn run_of(
     invocation: &Invocation<'_>,
 ) -> Tool {
     let mut packages = Vec::new();
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let shown = word.display();
-        match shown.as_str() {
-            "-p" | "--package" | "--from" | "--with" | "--spec" => {
-                packages.extend(words.next().map(Template::display));
-            }
+    let mut words = words.iter().map(Template::display);
+    while let Some(shown) = words.next() {
+        if PACKAGE.contains(&shown.as_str()) {
+            packages.extend(words.next());
+            continue;
+        }
+        match shown.split_once('=') {
+            Some((option, value)) if PACKAGE.contains(&option) => packages.push(value.to_owned()),
+            _ if shown.starts_with('-') => {}
             _ => {
-                let glued = ["--package=", "--from=", "--with=", "--spec="]
-                    .iter()
-                    .find_map(|option| shown.strip_prefix(option));
-                if let Some(package) = glued {
-                    packages.push(package.to_owned());
-                } else if !shown.starts_with('-') {
-                    packages.push(shown);
-                    break;
-                }
+                packages.push(shown);
+                break;
             }
         }
     }
@@ -182,25 +165,5 @@ pub(super) fn run_of(
     let trust = Trust::Download {
         name: name.to_owned(),
     };
-    stage(core, trust, packages, invocation)
-}
-
-fn stage(
-    runtime: Runtime,
-    trust: Trust,
-    packages: Vec<Package>,
-    invocation: &Invocation<'_>,
-) -> Tool {
-    let args = invocation.argv.get(1..).unwrap_or_default();
-    if let Some(script) = runtime::operands_are_plain(args) {
-        return script;
-    }
-    let guarded = match exact::guard(invocation) {
-        Ok(guarded) => guarded,
-        Err(script) => return script,
-    };
-    let mut stage = SandboxDraft::new(runtime, Program::Argv(guarded.argv), trust);
-    stage.packages = packages;
-    stage.stdin = guarded.stdin;
-    Tool::Stages(vec![DraftStage::Sandbox(Box::new(stage))])
+    direct::run_as(core, trust, packages, invocation)
 }

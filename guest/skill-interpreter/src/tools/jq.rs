@@ -6,6 +6,34 @@ use crate::failure::{Code, Failure};
 use crate::http_command::{Invocation, Stdin};
 use crate::shell::globs;
 
+/// Long options without a value, and what is the same.
+const LONG: [(&str, char); 9] = [
+    ("raw-output", 'r'),
+    ("compact-output", 'c'),
+    ("slurp", 's'),
+    ("null-input", 'n'),
+    ("sort-keys", 'S'),
+    ("exit-status", 'e'),
+    ("join-output", 'j'),
+    ("monochrome-output", 'M'),
+    ("color-output", 'C'),
+];
+
+fn set(filter: &mut FilterDraft, letter: Option<char>, option: &str) -> Result<(), Failure> {
+    match letter {
+        Some('r') => filter.raw = true,
+        Some('c') => filter.compact = true,
+        Some('s') => filter.slurp = true,
+        Some('n') => filter.null_input = true,
+        Some('S') => filter.sort_keys = true,
+        Some('e') => filter.exit_status = true,
+        Some('j') => filter.join = true,
+        Some('M' | 'C') => {}
+        _ => return Err(refused(option, "is not understood")),
+    }
+    Ok(())
+}
+
 /// Reads a command line of jq.
 pub(super) fn stages(invocation: &Invocation<'_>) -> Result<Tool, Failure> {
     let mut filter = FilterDraft::default();
@@ -44,29 +72,15 @@ pub(super) fn stages(invocation: &Invocation<'_>) -> Result<Tool, Failure> {
                         .map_err(|_| refused(&text, "its value is no JSON"))?;
                     filter.json_args.push((name, value));
                 }
-                "raw-output" => filter.raw = true,
-                "compact-output" => filter.compact = true,
-                "slurp" => filter.slurp = true,
-                "null-input" => filter.null_input = true,
-                "sort-keys" => filter.sort_keys = true,
-                "exit-status" => filter.exit_status = true,
-                "join-output" => filter.join = true,
-                "monochrome-output" | "color-output" => {}
-                _ => return Err(refused(&text, "is not understood")),
+                _ => {
+                    let letter = LONG.iter().find(|(name, _)| *name == long);
+                    let letter = letter.map(|(_, letter)| *letter);
+                    set(&mut filter, letter, &text)?;
+                }
             }
         } else {
             for flag in text.chars().skip(1) {
-                match flag {
-                    'r' => filter.raw = true,
-                    'c' => filter.compact = true,
-                    's' => filter.slurp = true,
-                    'n' => filter.null_input = true,
-                    'S' => filter.sort_keys = true,
-                    'e' => filter.exit_status = true,
-                    'j' => filter.join = true,
-                    'M' | 'C' => {}
-                    _ => return Err(refused(&format!("-{flag}"), "is not understood")),
-                }
+                set(&mut filter, Some(flag), &format!("-{flag}"))?;
             }
         }
     }

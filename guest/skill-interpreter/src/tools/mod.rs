@@ -3,20 +3,20 @@
 //! An option is known, or the command is not what its name says: nothing is ignored that might name a file or run a program.
 //! What is not known is an unknown tool (Tier 3) where it stands alone, and makes a script of a pipeline.
 
-mod exact;
+mod direct;
 mod files;
 mod install;
 mod jq;
 mod print;
 mod runtime;
 mod text;
-mod unknown;
 
-use crate::context::Context;
-use crate::diagnostic::Diagnostics;
+pub use install::installs;
+
 use crate::draft::{DraftStage, Part, Template};
 use crate::failure::Failure;
 use crate::http_command::Invocation;
+use crate::model::Runtime;
 
 /// What a command is in its position.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,37 +28,18 @@ pub enum Tool {
 }
 
 /// Commands that make a script wherever they stand.
-fn is_script_word(name: &str) -> bool {
-    matches!(
-        name,
-        "eval"
-            | "source"
-            | "."
-            | "exec"
-            | "trap"
-            | "sudo"
-            | "su"
-            | "env"
-            | "xargs"
-            | "tee"
-            | "nohup"
-            | "timeout"
-            | "ssh"
-    )
-}
+const SCRIPT_WORDS: [&str; 13] = [
+    "eval", "source", ".", "exec", "trap", "sudo", "su", "env", "xargs", "tee", "nohup", "timeout",
+    "ssh",
+];
+const SHELLS: [&str; 9] = [
+    "sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "csh", "tcsh",
+];
 
 /// Whether a command only means something in the shell that runs it.
 #[must_use]
 pub fn is_builtin(name: &str) -> bool {
-    is_script_word(name) || unknown::is_builtin(name)
-}
-
-/// Shells.
-fn is_shell(name: &str) -> bool {
-    matches!(
-        name,
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "csh" | "tcsh"
-    )
+    SCRIPT_WORDS.contains(&name) || direct::is_builtin(name)
 }
 
 /// Reads a simple command that is no HTTP command.
@@ -66,17 +47,11 @@ fn is_shell(name: &str) -> bool {
 /// # Errors
 ///
 /// `jq-option-refused`.
-pub fn stages(
-    invocation: &Invocation<'_>,
-    context: &Context,
-    diagnostics: &mut Diagnostics,
-) -> Result<Tool, Failure> {
-    // No tool depends on a skill or notices anything yet.
-    let _ = (context, diagnostics);
+pub fn stages(invocation: &Invocation<'_>) -> Result<Tool, Failure> {
     let Some(name) = invocation.argv.first().and_then(Template::as_literal) else {
         return Ok(Tool::Script("variable as a command".to_owned()));
     };
-    if is_script_word(&name) {
+    if SCRIPT_WORDS.contains(&name.as_str()) {
         return Ok(Tool::Script(format!("`{name}`")));
     }
     let tool = match name.as_str() {
@@ -85,15 +60,17 @@ pub fn stages(
         "printf" => print::printf(invocation),
         "cat" => files::cat(invocation),
         "head" | "tail" => files::excerpt(&name, invocation),
-        "python" | "python3" => runtime::python(invocation),
+        "python" | "python3" => runtime::interpreter(Runtime::Python, invocation),
+        "node" => runtime::interpreter(Runtime::Node, invocation),
         "uv" => runtime::uv(invocation),
-        "node" => runtime::node(invocation),
         "go" => runtime::go(invocation),
         "npx" | "bunx" | "uvx" | "pipx" | "deno" => install::download(&name, invocation),
-        _ if is_shell(&name) => runtime::shell(&name, invocation),
-        _ if text::is_text_tool(&name) => text::stages(&name, invocation),
-        _ if install::is_installer(&name) => install::stages(&name, invocation),
-        _ => unknown::stages(&name, invocation),
+        shell if SHELLS.contains(&shell) => runtime::shell(shell, invocation),
+        _ if install::installer(&name).is_some() => {
+            let words = invocation.argv.get(1..).unwrap_or_default();
+            install::stages(&name, words, invocation)
+        }
+        _ => text::stages(&name, invocation).unwrap_or_else(|| direct::unknown(&name, invocation)),
     };
     Ok(tool)
 }

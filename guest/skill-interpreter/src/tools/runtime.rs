@@ -1,44 +1,45 @@
 //! Python, uv, node, go; and shells with a file of code.
 
-use super::{Tool, install, jq, unknown};
+use super::{Tool, direct, install, jq};
 use crate::draft::{
-    Code, CodeFile, DraftStage, FilterDraft, Package, Program, SandboxDraft, Template, Trust, Word,
+    Code, CodeFile, DraftStage, FilterDraft, Program, SandboxDraft, Template, Trust, Word,
 };
 use crate::http_command::{Invocation, Stdin};
 use crate::model::Runtime;
 use crate::shell::globs;
 
-pub(super) fn python(invocation: &Invocation<'_>) -> Tool {
-    let mut words = invocation.argv.iter().skip(1);
-    // Options that change nothing of what is run.
-    let first = loop {
-        match words.next() {
-            Some(word) => match word.as_literal().as_deref() {
-                Some("-u" | "-B" | "-I" | "-E" | "-s" | "-S" | "-O" | "-q") => {}
-                _ => break Some(word),
-            },
-            None => break None,
-        }
+/// Options of Python that change nothing of what is run.
+const PYTHON_FLAGS: [&str; 8] = ["-u", "-B", "-I", "-E", "-s", "-S", "-O", "-q"];
+
+/// Python or node: code in an argument or a here-document, a module, a file.
+pub(super) fn interpreter(runtime: Runtime, invocation: &Invocation<'_>) -> Tool {
+    let is_python = runtime == Runtime::Python;
+    let is_flag = |word: &&Word| {
+        let text = word.as_literal();
+        is_python && text.is_some_and(|text| PYTHON_FLAGS.contains(&text.as_str()))
     };
-    let rest: Vec<Word> = words.cloned().collect();
-    let literal = first.map(Template::as_literal);
-    match (literal.as_ref().map(Option::as_deref), invocation.stdin) {
-        (None | Some(Some("-")), Stdin::Text(text)) => {
-            code(Runtime::Python, text, rest, invocation)
+    let mut words = invocation.argv.iter().skip(1).skip_while(is_flag);
+    let first = words.next();
+    let args: Vec<Word> = words.cloned().collect();
+    let Some(literal) = first.map_or(Some("-".to_owned()), Template::as_literal) else {
+        return Tool::Script("variable as a file of code".to_owned());
+    };
+    match (literal.as_str(), invocation.stdin) {
+        ("-", Stdin::Text(text)) => code(runtime, text, args, None, invocation.line),
+        ("-", Stdin::Previous) => Tool::Script(format!("pipe into `{}`", runtime.as_str())),
+        ("-c", _) if is_python => code_argument(runtime, args, invocation),
+        ("-m", _) if is_python => module(args, invocation),
+        ("-e" | "--eval" | "-p" | "--print", _) if !is_python => {
+            code_argument(runtime, args, invocation)
         }
-        (None | Some(Some("-")), Stdin::Previous) => Tool::Script("pipe into `python`".to_owned()),
-        (None | Some(Some("-")), Stdin::Nothing) => unknown::direct(invocation),
-        (Some(None), _) => Tool::Script("variable as a file of code".to_owned()),
-        (Some(Some("-c")), _) => code_argument(Runtime::Python, rest, invocation),
-        (Some(Some("-m")), _) => module(rest, invocation),
-        (Some(Some(option)), _) if option.starts_with('-') => unknown::direct(invocation),
-        (Some(Some(file)), _) => file_of(Runtime::Python, file, first, rest, invocation),
+        (option, _) if option.starts_with('-') => direct::run(invocation),
+        (file, _) => file_of(runtime, file, first, args, invocation),
     }
 }
 
 fn module(mut args: Vec<Word>, invocation: &Invocation<'_>) -> Tool {
     if args.is_empty() {
-        return unknown::direct(invocation);
+        return direct::run(invocation);
     }
     let Some(module) = args.remove(0).as_literal() else {
         return Tool::Script("variable as a module".to_owned());
@@ -56,7 +57,7 @@ fn module(mut args: Vec<Word>, invocation: &Invocation<'_>) -> Tool {
                     Some("--compact") => filter.compact = true,
                     Some("--no-ensure-ascii") => {}
                     Some(option) if option.starts_with('-') && option != "-" => {
-                        return unknown::direct(invocation);
+                        return direct::run(invocation);
                     }
                     _ => files.push(word),
                 }
@@ -64,45 +65,29 @@ fn module(mut args: Vec<Word>, invocation: &Invocation<'_>) -> Tool {
             // A second file would be written to.
             jq::with_file(invocation, &files, DraftStage::JsonFilter(filter))
         }
-        "pip" => install::stages_of("pip", &args, invocation),
+        "pip" => install::stages("pip", &args, invocation),
         _ => {
-            let stage = SandboxDraft::new(
-                Runtime::Python,
-                Program::Module(module),
-                Trust::KnownRuntime,
-            );
-            finish(stage, args, invocation)
+            let program = Program::Module(module);
+            let draft = SandboxDraft::new(Runtime::Python, program, Trust::KnownRuntime);
+            direct::stage(draft, args, direct::text_of(invocation))
         }
     }
 }
 
 pub(super) fn uv(invocation: &Invocation<'_>) -> Tool {
     let words = invocation.argv.get(1..).unwrap_or_default();
-    let literal: Vec<String> = words
-        .iter()
-        .map(|word| word.as_literal().unwrap_or_default())
-        .collect();
-    match literal
-        .iter()
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .as_slice()
-    {
-        ["run", ..] => uv_run(words.get(1..).unwrap_or_default(), invocation),
-        ["add", ..] => install::stages("uv", invocation),
-        ["pip", "install", ..] => {
-            install::stages_of("uv", words.get(1..).unwrap_or_default(), invocation)
-        }
-        ["tool", "run", ..] => install::run_of(
-            "uv",
-            "python",
-            words.get(2..).unwrap_or_default(),
-            invocation,
-        ),
-        _ => unknown::direct(invocation),
+    let rest = |skip: usize| words.get(skip..).unwrap_or_default();
+    let literal = |index: usize| words.get(index).and_then(Template::as_literal);
+    match (literal(0).as_deref(), literal(1).as_deref()) {
+        (Some("run"), _) => uv_run(rest(1), invocation),
+        (Some("add"), _) => install::stages("uv", words, invocation),
+        (Some("pip"), Some("install")) => install::stages("uv", rest(1), invocation),
+        (Some("tool"), Some("run")) => install::run_of("uv", "python", rest(2), invocation),
+        _ => direct::run(invocation),
     }
 }
 
+/// `uv run [--with PACKAGE] FILE`. Anything else than a file of Python is a command of its own.
 fn uv_run(words: &[Word], invocation: &Invocation<'_>) -> Tool {
     let mut packages = Vec::new();
     let mut words = words.iter();
@@ -110,97 +95,51 @@ fn uv_run(words: &[Word], invocation: &Invocation<'_>) -> Tool {
         let Some(text) = word.as_literal() else {
             return Tool::Script("variable as a file of code".to_owned());
         };
-        let package = if text == "--with" {
-            match words.next().and_then(Template::as_literal) {
+        let package = match text.strip_prefix("--with") {
+            Some("") => match words.next().and_then(Template::as_literal) {
                 Some(package) => Some(package),
                 None => return Tool::Script("variable as a package".to_owned()),
-            }
-        } else {
-            text.strip_prefix("--with=").map(str::to_owned)
+            },
+            Some(glued) => glued.strip_prefix('=').map(str::to_owned),
+            None => None,
         };
         if let Some(package) = package {
-            packages.extend(package.split(',').map(|name| Package {
-                runtime: "python".to_owned(),
-                name: name.to_owned(),
-            }));
+            let names = package.split(',').map(str::to_owned);
+            packages.extend(names.map(|name| install::package("python", name)));
             continue;
         }
-        // Anything else than a file of Python is a command of its own.
         if text.starts_with('-') || !text.ends_with(".py") {
-            return unknown::direct(invocation);
+            break;
         }
-        let tool = file_of(
-            Runtime::Python,
-            &text,
-            Some(word),
-            words.cloned().collect(),
-            invocation,
-        );
-        return match tool {
-            Tool::Stages(stages) if !packages.is_empty() => Tool::Stages(
-                stages
-                    .into_iter()
-                    .map(|stage| with_packages(stage, &packages))
-                    .collect(),
-            ),
-            other => other,
-        };
-    }
-    unknown::direct(invocation)
-}
-
-/// With packages it is no longer the runtime alone.
-fn with_packages(stage: DraftStage, packages: &[Package]) -> DraftStage {
-    match stage {
-        DraftStage::Sandbox(mut sandbox) => {
-            sandbox.packages = packages.to_vec();
+        let args = words.cloned().collect();
+        let mut tool = file_of(Runtime::Python, &text, Some(word), args, invocation);
+        // With packages it is no longer the runtime alone.
+        if let Tool::Stages(stages) = &mut tool
+            && let [DraftStage::Sandbox(sandbox)] = stages.as_mut_slice()
+            && !packages.is_empty()
+        {
+            sandbox.packages = packages;
             sandbox.trust = Trust::Installer;
-            DraftStage::Sandbox(sandbox)
         }
-        other => other,
+        return tool;
     }
-}
-
-pub(super) fn node(invocation: &Invocation<'_>) -> Tool {
-    let mut words = invocation.argv.iter().skip(1);
-    let Some(first) = words.next() else {
-        return match invocation.stdin {
-            Stdin::Previous => Tool::Script("pipe into `node`".to_owned()),
-            Stdin::Nothing | Stdin::Text(_) => unknown::direct(invocation),
-        };
-    };
-    let rest: Vec<Word> = words.cloned().collect();
-    match first.as_literal().as_deref() {
-        None => Tool::Script("variable as a file of code".to_owned()),
-        Some("-e" | "--eval" | "-p" | "--print") => code_argument(Runtime::Node, rest, invocation),
-        Some("-") if invocation.stdin == Stdin::Previous => {
-            Tool::Script("pipe into `node`".to_owned())
-        }
-        Some(option) if option.starts_with('-') => unknown::direct(invocation),
-        Some(file) => file_of(Runtime::Node, file, Some(first), rest, invocation),
-    }
+    direct::run(invocation)
 }
 
 pub(super) fn go(invocation: &Invocation<'_>) -> Tool {
-    let mut words = invocation.argv.iter().skip(1);
-    let command = words.next().and_then(Template::as_literal);
-    let rest: Vec<Word> = words.cloned().collect();
-    match (command.as_deref(), rest.first().map(Template::as_literal)) {
+    let words = invocation.argv.get(1..).unwrap_or_default();
+    let (command, rest) = (words.first(), words.get(1..).unwrap_or_default());
+    let file = rest.first().map(Template::as_literal);
+    match (command.and_then(Template::as_literal).as_deref(), file) {
         (Some("run"), Some(None)) => Tool::Script("variable as a file of code".to_owned()),
         (Some("run"), Some(Some(file))) if file.ends_with(".go") && !file.starts_with('-') => {
-            file_of(
-                Runtime::Go,
-                &file,
-                rest.first(),
-                rest.get(1..).unwrap_or_default().to_vec(),
-                invocation,
-            )
+            let args = rest.get(1..).unwrap_or_default().to_vec();
+            file_of(Runtime::Go, &file, rest.first(), args, invocation)
         }
         (Some("run"), Some(Some(module))) if module.contains('@') && !module.starts_with('-') => {
-            install::run_of("go", "go", &rest, invocation)
+            install::run_of("go", "go", rest, invocation)
         }
-        (Some("install"), Some(_)) => install::stages("go", invocation),
-        _ => unknown::direct(invocation),
+        _ => install::stages("go", words, invocation),
     }
 }
 
@@ -213,25 +152,20 @@ pub(super) fn shell(name: &str, invocation: &Invocation<'_>) -> Tool {
         (Some(word), Some(path), Stdin::Nothing)
             if !path.starts_with('-') && globs::in_operand(word).is_none() && !path.is_empty() =>
         {
-            let mut stage = SandboxDraft::new(
-                Runtime::Shell,
-                Program::File(CodeFile {
-                    name: path.to_owned(),
-                }),
-                Trust::Script {
-                    constructs: vec![format!("`{name} FILE`")],
-                },
-            );
-            stage.args = invocation.argv.get(2..).unwrap_or_default().to_vec();
-            operands_are_plain(&stage.args)
-                .unwrap_or_else(|| Tool::Stages(vec![DraftStage::Sandbox(Box::new(stage))]))
+            let program = Program::File(CodeFile {
+                name: path.to_owned(),
+            });
+            let constructs = vec![format!("`{name} FILE`")];
+            let draft = SandboxDraft::new(Runtime::Shell, program, Trust::Script { constructs });
+            let args = invocation.argv.get(2..).unwrap_or_default().to_vec();
+            direct::stage(draft, args, None)
         }
         (_, Some("-c"), _) => Tool::Script(format!("`{name} -c`")),
         _ => Tool::Script(format!("shell `{name}`")),
     }
 }
 
-/// A file of code.
+/// A file of code. `~/skills/x.py` is a name: what is run is the file that was given by that name.
 fn file_of(
     runtime: Runtime,
     file: &str,
@@ -239,77 +173,39 @@ fn file_of(
     args: Vec<Word>,
     invocation: &Invocation<'_>,
 ) -> Tool {
-    if let Some(construct) = word.and_then(globs::in_operand) {
-        return Tool::Script(construct.to_owned());
+    if word.is_some_and(|word| globs::has_glob(word) || globs::has_brace_list(word)) {
+        return Tool::Script("glob in an operand".to_owned());
     }
-    let stage = SandboxDraft::new(
-        runtime,
-        Program::File(CodeFile {
-            name: file.to_owned(),
-        }),
-        Trust::KnownRuntime,
-    );
-    finish(stage, args, invocation)
+    let program = Program::File(CodeFile {
+        name: file.to_owned(),
+    });
+    let draft = SandboxDraft::new(runtime, program, Trust::KnownRuntime);
+    direct::stage(draft, args, direct::text_of(invocation))
 }
 
 fn code_argument(runtime: Runtime, mut args: Vec<Word>, invocation: &Invocation<'_>) -> Tool {
     if args.is_empty() {
-        return unknown::direct(invocation);
+        return direct::run(invocation);
     }
     let text = args.remove(0);
     if globs::has_brace_list(&text) || globs::has_tilde(&text) {
         return Tool::Script("brace list".to_owned());
     }
-    code(runtime, &text, args, invocation)
+    let stdin = direct::text_of(invocation);
+    code(runtime, &text, args, stdin, invocation.line)
 }
 
-fn code(runtime: Runtime, text: &Template, args: Vec<Word>, invocation: &Invocation<'_>) -> Tool {
+fn code(
+    runtime: Runtime,
+    text: &Template,
+    args: Vec<Word>,
+    stdin: Option<Template>,
+    line: u32,
+) -> Tool {
     let Some(text) = text.as_literal() else {
         return Tool::Script("variable in code".to_owned());
     };
-    let stage = SandboxDraft::new(
-        runtime,
-        Program::Code(Code {
-            text,
-            line: invocation.line,
-        }),
-        Trust::KnownRuntime,
-    );
-    // A here-document that is the code is no input besides.
-    let is_input = invocation.argv.iter().skip(1).any(|word| {
-        matches!(
-            word.as_literal().as_deref(),
-            Some("-c" | "-e" | "--eval" | "-p" | "--print")
-        )
-    });
-    if is_input {
-        finish(stage, args, invocation)
-    } else {
-        finish(
-            stage,
-            args,
-            &Invocation {
-                stdin: Stdin::Nothing,
-                ..*invocation
-            },
-        )
-    }
-}
-
-fn finish(mut stage: SandboxDraft, args: Vec<Word>, invocation: &Invocation<'_>) -> Tool {
-    if let Some(script) = operands_are_plain(&args) {
-        return script;
-    }
-    stage.args = args;
-    if let Stdin::Text(text) = invocation.stdin {
-        stage.stdin = Some(text.clone());
-    }
-    Tool::Stages(vec![DraftStage::Sandbox(Box::new(stage))])
-}
-
-/// Of what may be files.
-pub(super) fn operands_are_plain(args: &[Word]) -> Option<Tool> {
-    args.iter()
-        .find_map(globs::in_operand)
-        .map(|construct| Tool::Script(construct.to_owned()))
+    let program = Program::Code(Code { text, line });
+    let draft = SandboxDraft::new(runtime, program, Trust::KnownRuntime);
+    direct::stage(draft, args, stdin)
 }

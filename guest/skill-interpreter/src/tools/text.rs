@@ -1,89 +1,100 @@
 //! Text tools on a stream. Each has a table of the options it may have; what is not in it might name a file or
 //! a program (`sort -o`, `sort --compress-program`, `grep -f`, `uniq IN OUT`), and is an unknown tool.
 
-use super::{Tool, jq, unknown};
-use crate::draft::{DraftStage, Template};
+use super::{Tool, direct, jq};
+use crate::draft::{DraftStage, Part, Template};
 use crate::http_command::Invocation;
 use crate::shell::globs;
 
 /// What a tool may be given.
 struct Table {
-    /// Letters of options without a value.
+    name: &'static str,
+    /// Letters of options without a value, and with one.
     flags: &'static str,
-    /// Letters of options with a value.
     values: &'static str,
-    /// Long options without a value.
-    long: &'static [&'static str],
-    /// Long options with a value, `--name=value`.
-    long_values: &'static [&'static str],
-    /// Operands that are no files: least and most.
+    /// Long options without a value, and those that are written `--name=value`.
+    long: &'static str,
+    long_values: &'static str,
+    /// Operands: least and most. Of `sed` and `awk` the first is a program, and the second a file.
     operands: (usize, usize),
+    /// What stands before an operand, so that it is none of the options, whatever it begins with.
+    mark: Option<&'static str>,
 }
 
-/// The text tools.
-pub(super) fn is_text_tool(name: &str) -> bool {
-    matches!(name, "cat" | "head" | "tail") || table(name).is_some()
-}
-
-fn table(name: &str) -> Option<Table> {
-    let table = |flags, values, operands| Table {
+const fn table(
+    name: &'static str,
+    (flags, values): (&'static str, &'static str),
+    (long, long_values): (&'static str, &'static str),
+    operands: (usize, usize),
+    mark: Option<&'static str>,
+) -> Table {
+    Table {
+        name,
         flags,
         values,
-        long: &[],
-        long_values: &[],
+        long,
+        long_values,
         operands,
-    };
-    Some(match name {
-        "wc" => Table {
-            long: &["lines", "words", "bytes", "chars"],
-            ..table("lwcm", "", (0, 0))
-        },
-        "sort" => Table {
-            long: &["numeric-sort", "reverse", "unique", "ignore-case", "stable"],
-            long_values: &["key", "field-separator"],
-            ..table("nrufbghVsdiM", "kt", (0, 0))
-        },
-        "uniq" => Table {
-            long: &["count", "repeated", "unique", "ignore-case"],
-            ..table("cdui", "fsw", (0, 0))
-        },
-        "cut" => Table {
-            long: &["complement", "only-delimited"],
-            long_values: &[
-                "delimiter",
-                "fields",
-                "characters",
-                "bytes",
-                "output-delimiter",
-            ],
-            ..table("s", "dfcb", (0, 0))
-        },
-        "tr" => table("dscCt", "", (1, 2)),
-        "grep" => Table {
-            long: &[
-                "ignore-case",
-                "invert-match",
-                "count",
-                "line-number",
-                "only-matching",
-                "extended-regexp",
-                "fixed-strings",
-                "word-regexp",
-                "line-regexp",
-                "quiet",
-            ],
-            long_values: &["regexp", "max-count"],
-            ..table("ivcnoEFPwxqhas", "emABC", (0, 1))
-        },
-        "sed" => Table {
-            long: &["quiet", "silent", "regexp-extended"],
-            long_values: &["expression"],
-            ..table("nEr", "e", (0, 2))
-        },
-        "awk" => table("", "Fv", (1, 2)),
-        _ => return None,
-    })
+        mark,
+    }
 }
+
+const TABLES: [Table; 8] = [
+    table(
+        "wc",
+        ("lwcm", ""),
+        ("lines words bytes chars", ""),
+        (0, 0),
+        None,
+    ),
+    table(
+        "sort",
+        ("nrufbghVsdiM", "kt"),
+        (
+            "numeric-sort reverse unique ignore-case stable",
+            "key field-separator",
+        ),
+        (0, 0),
+        None,
+    ),
+    table(
+        "uniq",
+        ("cdui", "fsw"),
+        ("count repeated unique ignore-case", ""),
+        (0, 0),
+        None,
+    ),
+    table(
+        "cut",
+        ("s", "dfcb"),
+        (
+            "complement only-delimited",
+            "delimiter fields characters bytes output-delimiter",
+        ),
+        (0, 0),
+        None,
+    ),
+    table("tr", ("dscCt", ""), ("", ""), (1, 2), Some("--")),
+    table(
+        "grep",
+        ("ivcnoEFPwxqhas", "emABC"),
+        (
+            "ignore-case invert-match count line-number only-matching extended-regexp fixed-strings \
+             word-regexp line-regexp quiet",
+            "regexp max-count",
+        ),
+        (0, 1),
+        Some("-e"),
+    ),
+    table(
+        "sed",
+        ("nEr", "e"),
+        ("quiet silent regexp-extended", "expression"),
+        (0, 2),
+        Some("-e"),
+    ),
+    table("awk", ("", "Fv"), ("", ""), (1, 2), Some("--")),
+];
 
 /// What a command line was found to be.
 #[derive(Default)]
@@ -95,78 +106,6 @@ struct Arguments {
     programs: Vec<Template>,
 }
 
-pub(super) fn stages(name: &str, invocation: &Invocation<'_>) -> Tool {
-    let Some(table) = table(name) else {
-        return unknown::direct(invocation);
-    };
-    let arguments = match parse(name, &table, invocation.argv.get(1..).unwrap_or_default()) {
-        Ok(arguments) => arguments,
-        Err(Refusal::Unknown) => return unknown::direct(invocation),
-        Err(Refusal::Variable) => {
-            return Tool::Script(format!("variable in an option of `{name}`"));
-        }
-    };
-    let Arguments {
-        mut options,
-        mut operands,
-        programs,
-    } = arguments;
-    let mut files = Vec::new();
-    match name {
-        "grep" if programs.is_empty() => {
-            if operands.is_empty() {
-                return unknown::direct(invocation);
-            }
-            // Said to be a pattern, whatever it begins with.
-            options.push(Template::literal("-e"));
-            options.append(&mut operands);
-        }
-        "tr" => {
-            options.push(Template::literal("--"));
-            options.append(&mut operands);
-        }
-        "sed" | "awk" => {
-            if programs.is_empty() {
-                if operands.is_empty() {
-                    return unknown::direct(invocation);
-                }
-                // Said to be a program, whatever it begins with.
-                options.push(Template::literal(if name == "sed" { "-e" } else { "--" }));
-                options.push(operands.remove(0));
-            }
-            let texts = if programs.is_empty() {
-                options.last().into_iter()
-            } else {
-                programs.last().into_iter()
-            };
-            let earlier = programs.iter().rev().skip(1);
-            for program in texts.chain(earlier) {
-                if program.as_literal().is_none() {
-                    return Tool::Script(format!("variable in a program of `{name}`"));
-                }
-            }
-            files = operands;
-            // `awk PROGRAM a=b` is an assignment.
-            let assigns = name == "awk" && files.iter().any(|file| file.display().contains('='));
-            if files.len() > 1 || assigns {
-                return unknown::direct(invocation);
-            }
-        }
-        _ => {}
-    }
-    if let Some(option) = options
-        .iter()
-        .find(|option| globs::has_tilde(option) || globs::has_brace_list(option))
-    {
-        return Tool::Script(globs::in_operand(option).unwrap_or("brace list").to_owned());
-    }
-    let stage = DraftStage::TextTransform {
-        tool: name.to_owned(),
-        args: options,
-    };
-    jq::with_file(invocation, &files.iter().collect::<Vec<_>>(), stage)
-}
-
 enum Refusal {
     /// An option that is not in the table, or too many operands.
     Unknown,
@@ -174,34 +113,109 @@ enum Refusal {
     Variable,
 }
 
-fn parse(name: &str, table: &Table, words: &[Template]) -> Result<Arguments, Refusal> {
+/// Reads a text tool; none if it is no such tool.
+pub(super) fn stages(name: &str, invocation: &Invocation<'_>) -> Option<Tool> {
+    let table = TABLES.iter().find(|table| table.name == name)?;
+    let Arguments {
+        mut options,
+        mut operands,
+        mut programs,
+    } = match parse(table, invocation.argv.get(1..).unwrap_or_default()) {
+        Ok(arguments) => arguments,
+        Err(Refusal::Unknown) => return Some(direct::run(invocation)),
+        Err(Refusal::Variable) => {
+            return Some(Tool::Script(format!("variable in an option of `{name}`")));
+        }
+    };
+    let is_program = matches!(name, "sed" | "awk");
+    if let Some(mark) = table.mark
+        && programs.is_empty()
+    {
+        if operands.is_empty() {
+            return Some(direct::run(invocation));
+        }
+        let count = if is_program { 1 } else { operands.len() };
+        programs = operands.drain(..count).collect();
+        options.push(Template::literal(mark));
+        options.extend(programs.iter().cloned());
+    }
+    let is_variable = |program: &Template| program.as_literal().is_none();
+    if is_program && programs.iter().any(is_variable) {
+        return Some(Tool::Script(format!("variable in a program of `{name}`")));
+    }
+    // `awk PROGRAM a=b` is an assignment.
+    let assigns = name == "awk" && operands.iter().any(|file| file.display().contains('='));
+    if operands.len() > 1 || assigns {
+        return Some(direct::run(invocation));
+    }
+    let is_expanded =
+        |option: &&Template| globs::has_tilde(option) || globs::has_brace_list(option);
+    if let Some(option) = options.iter().find(is_expanded) {
+        let construct = globs::in_operand(option).unwrap_or("brace list");
+        return Some(Tool::Script(construct.to_owned()));
+    }
+    let stage = DraftStage::TextTransform {
+        tool: name.to_owned(),
+        args: options,
+    };
+    let files: Vec<&Template> = operands.iter().collect();
+    Some(jq::with_file(invocation, &files, stage))
+}
+
+fn parse(table: &Table, words: &[Template]) -> Result<Arguments, Refusal> {
     let mut found = Arguments::default();
     let mut words = words.iter();
     let mut options = true;
     while let Some(word) = words.next() {
         let Some(text) = word.as_literal() else {
             // Whole or at its beginning a variable: a call could make it an option, where it is not told to be none.
-            let pattern = matches!(name, "grep" | "tr") && !jq::starts_like_option(word);
-            if options && !pattern && !is_value_glued(table, word) {
-                return Err(Refusal::Variable);
-            }
-            if options && is_value_glued(table, word) {
-                found.options.push(word.clone());
-            } else {
-                found.operands.push(word.clone());
+            let is_glued = options && is_value_glued(table, word);
+            let pattern = matches!(table.name, "grep" | "tr") && !jq::starts_like_option(word);
+            match is_glued {
+                true => found.options.push(word.clone()),
+                false if options && !pattern => return Err(Refusal::Variable),
+                false => found.operands.push(word.clone()),
             }
             continue;
         };
         if !options || text == "-" || !text.starts_with('-') {
             found.operands.push(word.clone());
             // After its program awk takes no option, and what is one for POSIX is an operand.
-            options = options && name != "awk";
+            options = options && table.name != "awk";
         } else if text == "--" {
             options = false;
         } else if let Some(long) = text.strip_prefix("--") {
-            long_option(table, long, word, &mut found)?;
+            let is_in = |list: &str, name: &str| list.split(' ').any(|known| known == name);
+            match long.split_once('=') {
+                Some((name, value)) if is_in(table.long_values, name) => {
+                    if matches!(name, "expression" | "regexp") {
+                        found.programs.push(Template::literal(value));
+                    }
+                }
+                None if is_in(table.long, long) && !long.is_empty() => {}
+                _ => return Err(Refusal::Unknown),
+            }
+            found.options.push(word.clone());
         } else {
-            short_options(table, &text, word, &mut words, &mut found)?;
+            found.options.push(word.clone());
+            let mut flags = text.chars();
+            flags.next();
+            let Some(flag) = flags.find(|flag| !table.flags.contains(*flag)) else {
+                continue;
+            };
+            if !table.values.contains(flag) {
+                return Err(Refusal::Unknown);
+            }
+            let value = if flags.as_str().is_empty() {
+                let value = words.next().ok_or(Refusal::Unknown)?.clone();
+                found.options.push(value.clone());
+                value
+            } else {
+                Template::literal(flags.as_str())
+            };
+            if flag == 'e' {
+                found.programs.push(value);
+            }
         }
     }
     let (least, most) = table.operands;
@@ -214,64 +228,12 @@ fn parse(name: &str, table: &Table, words: &[Template]) -> Result<Arguments, Ref
 
 /// `-d$X`: the value of an option, in the same word.
 fn is_value_glued(table: &Table, word: &Template) -> bool {
-    let text = word.display();
-    let mut characters = text.chars();
-    let literal = matches!(word.parts.first(), Some(crate::draft::Part::Literal(first)) if first.text.chars().count() >= 2);
-    literal
-        && characters.next() == Some('-')
+    let Some(Part::Literal(first)) = word.parts.first() else {
+        return false;
+    };
+    let mut characters = first.text.chars();
+    characters.next() == Some('-')
         && characters
             .next()
             .is_some_and(|flag| table.values.contains(flag) && flag != 'e')
-}
-
-fn long_option(
-    table: &Table,
-    long: &str,
-    word: &Template,
-    found: &mut Arguments,
-) -> Result<(), Refusal> {
-    match long.split_once('=') {
-        Some((name, value)) if table.long_values.contains(&name) => {
-            if matches!(name, "expression" | "regexp") {
-                found.programs.push(Template::literal(value));
-            }
-        }
-        None if table.long.contains(&long) => {}
-        _ => return Err(Refusal::Unknown),
-    }
-    found.options.push(word.clone());
-    Ok(())
-}
-
-fn short_options<'a>(
-    table: &Table,
-    text: &str,
-    word: &Template,
-    words: &mut impl Iterator<Item = &'a Template>,
-    found: &mut Arguments,
-) -> Result<(), Refusal> {
-    found.options.push(word.clone());
-    let mut flags = text.chars();
-    flags.next();
-    while let Some(flag) = flags.next() {
-        if table.flags.contains(flag) {
-            continue;
-        }
-        if !table.values.contains(flag) {
-            return Err(Refusal::Unknown);
-        }
-        let glued = flags.as_str();
-        let value = if glued.is_empty() {
-            let value = words.next().ok_or(Refusal::Unknown)?.clone();
-            found.options.push(value.clone());
-            value
-        } else {
-            Template::literal(glued)
-        };
-        if flag == 'e' {
-            found.programs.push(value);
-        }
-        return Ok(());
-    }
-    Ok(())
 }

@@ -80,7 +80,7 @@ impl Program {
                         format!("{}: the script goes before the command", field.path),
                     );
                 }
-                vec![script_draft(&script, runtime, line, context)]
+                vec![script_draft(&script, runtime, line)]
             }
             (_, runtime, Some(command)) => {
                 command_drafts(&command, runtime, line, context, diagnostics)
@@ -137,7 +137,7 @@ fn command_drafts(
 }
 
 /// A script and the runtime that it is for.
-fn script_draft(script: &Text, runtime: &str, line: u32, context: &Context) -> Draft {
+fn script_draft(script: &Text, runtime: &str, line: u32) -> Draft {
     if script.text.trim().is_empty() {
         return unusable(line, Code::ScriptMissing, "the script is empty");
     }
@@ -161,9 +161,9 @@ fn script_draft(script: &Text, runtime: &str, line: u32, context: &Context) -> D
         "python" | "python3" => known(Runtime::Python),
         "node" | "nodejs" | "javascript" | "js" => known(Runtime::Node),
         "go" | "golang" => known(Runtime::Go),
-        "shell" | "sh" | "bash" => shell::script(&script.text, script.line, context),
+        "shell" | "sh" | "bash" => shell::script(&script.text, script.line),
         "container" if version.is_some() => {
-            let script = shell::script(&script.text, script.line, context);
+            let script = shell::script(&script.text, script.line);
             SandboxDraft {
                 trust: Trust::Container,
                 ..script

@@ -1,0 +1,166 @@
+//! What prepares a skill and is none of its operations: installers, directories and files that it keeps, its own documents.
+//!
+//! An agent that has the skill has no use for these as operations. They are left out of what a document offers, and a diagnostic
+//! names them. Nothing here makes anything of a command: what is not left out is read as everywhere else.
+
+use super::plan;
+use super::program::{Assignment, Command, Statement, Value, bare};
+use super::statement::sets_constants;
+use crate::assemble::looks_like_credential;
+use crate::tools;
+
+/// What a statement does before a skill can be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Installs a tool, a package or the skill itself. Whatever stands beside it does not change by it.
+    Installs,
+    /// Makes a directory.
+    Directory,
+    /// Fetches a document into a file.
+    Fetches,
+    /// Writes a file of settings or credentials.
+    Stores,
+    /// Changes nothing of a request beside it: `cd`, `source`, `sleep`.
+    Idle,
+    /// Only means something to the statements beside it: `chmod`, text that is written to a file, a constant.
+    Other,
+}
+
+/// Programs that keep skills, and others that fetch code, with their verbs; packages have theirs in `tools`.
+const KEEPERS: [(&str, &str); 12] = [
+    ("apt", "update"),
+    ("apt-get", "update"),
+    ("brew", "tap"),
+    ("clawhub", "install"),
+    ("clawdhub", "install"),
+    ("molthub", "install"),
+    ("openclaw", "install"),
+    ("clawdbot", "install"),
+    ("skills", "add"),
+    ("claude", "add"),
+    ("git", "clone"),
+    ("docker", "pull"),
+];
+/// Words before the name of a program that installs.
+const STARTERS: [&str; 7] = ["sudo", "npx", "bunx", "python", "python3", "-m", "-y"];
+/// Options of `curl` that change nothing of what is fetched, or say where it goes.
+const FETCHING: [&str; 10] = [
+    "-s", "-S", "-L", "-f", "-sS", "-sL", "-fsSL", "-sSL", "-o", "-fsS",
+];
+
+/// What a statement prepares; none if it is more than that.
+pub(super) fn step(statement: &Statement) -> Option<Step> {
+    let [command] = statement.commands.as_slice() else {
+        return None;
+    };
+    if !command.assignments.is_empty() {
+        let is_text = |assignment: &Assignment| match &assignment.value {
+            Value::Output(commands) => commands.first().is_some_and(plan::is_http),
+            Value::Word(_) | Value::Array(_) => true,
+        };
+        let is_plain = sets_constants(command)
+            && statement.constructs.is_empty()
+            && command.assignments.iter().all(is_text);
+        return is_plain.then_some(Step::Other);
+    }
+    let words: Vec<&str> = command.words.iter().filter_map(bare).collect();
+    let writes = matches!(statement.constructs.as_slice(), [one] if one == "redirection to a file");
+    if writes || plan::is_http(command) {
+        return writing(statement, command, &words, writes);
+    }
+    if !statement.constructs.is_empty() || command.input.is_some() {
+        return None;
+    }
+    match words.first()? {
+        &"mkdir" => Some(Step::Directory),
+        &("cd" | "source" | "." | "sleep") => Some(Step::Idle),
+        &("chmod" | "touch" | "ln" | "cp") => Some(Step::Other),
+        &("echo" | "printf") => Some(Step::Other),
+        _ => installs(&words).then_some(Step::Installs),
+    }
+}
+
+/// `curl https://a.example/skill.md > FILE`, `echo text > FILE`
+fn writing(
+    statement: &Statement,
+    command: &Command,
+    words: &[&str],
+    is_redirected: bool,
+) -> Option<Step> {
+    match command.name()? {
+        "curl" => {
+            let is_plain = |word: &&&str| FETCHING.contains(*word) || !word.starts_with('-');
+            let names_file = words.windows(2).any(
+                |pair| matches!(pair, [option, file] if *option == "-o" && file.starts_with('~')),
+            );
+            let fetches =
+                words.iter().skip(1).take_while(is_plain).count() + 1 == command.words.len();
+            (fetches && (is_redirected || names_file)).then_some(Step::Fetches)
+        }
+        "echo" | "printf" | "cat" if is_redirected => Some(match statement.written.as_slice() {
+            [file] if is_configuration(file) => Step::Stores,
+            _ => Step::Other,
+        }),
+        _ => None,
+    }
+}
+
+/// `.env`, `~/.config/boxes/api_key`: what no shell reads when it starts.
+fn is_configuration(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or_default();
+    name == ".env"
+        || ["credentials.json", "config.json", "key", "token"]
+            .iter()
+            .any(|end| name.ends_with(end))
+}
+
+fn installs(words: &[&str]) -> bool {
+    let begin = words
+        .iter()
+        .position(|word| !STARTERS.contains(word))
+        .unwrap_or(words.len());
+    let mut words = words.iter().skip(begin);
+    // `clawhub@latest`
+    let Some(name) = words.next().and_then(|name| name.split('@').next()) else {
+        return false;
+    };
+    let mut rest = words.filter(|word| !word.starts_with('-'));
+    // `uv pip install`, `openclaw skills install`
+    let verb = match rest.next() {
+        Some(&("pip" | "tool" | "skills" | "skill" | "plugins" | "plugin" | "mcp")) => rest.next(),
+        verb => verb,
+    };
+    let verb = verb.copied();
+    tools::installs(name, verb)
+        || KEEPERS
+            .iter()
+            .any(|keeper| Some(*keeper) == verb.map(|verb| (name, verb)))
+}
+
+/// What a diagnostic shows of a step: an installer with its words, and the name of everything else, which may hold a credential.
+pub(super) fn shown(statement: &Statement, step: Option<Step>) -> String {
+    let words = statement.commands.iter().flat_map(|command| &command.words);
+    let words = words.filter_map(bare).map(|word| {
+        let may_be_secret = word.contains('=')
+            || word.contains("://") && word.contains('@')
+            || looks_like_credential(word);
+        if may_be_secret { "…" } else { word }
+    });
+    let count = if step == Some(Step::Installs) {
+        usize::MAX
+    } else {
+        1
+    };
+    words.take(count).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether statements do nothing but prepare: at least one installs, makes a directory or fetches.
+pub(super) fn is_all(statements: &[Option<Step>]) -> bool {
+    let is_certain = |step: &Option<Step>| {
+        matches!(
+            step,
+            Some(Step::Installs | Step::Directory | Step::Fetches | Step::Stores)
+        )
+    };
+    statements.iter().all(Option::is_some) && statements.iter().any(is_certain)
+}
