@@ -35,19 +35,6 @@ fn tiers(fence: &str) -> Vec<u64> {
         .collect()
 }
 
-fn kinds(operation: &Value) -> Vec<&str> {
-    let stages = operation["stages"].as_array().unwrap();
-    stages
-        .iter()
-        .map(|stage| {
-            stage["kind"]
-                .as_str()
-                .or(stage["stage"].as_str())
-                .unwrap_or("?")
-        })
-        .collect()
-}
-
 /// The code of a script, if the fence is one as a whole.
 fn is_whole_script(fence: &str) -> bool {
     match operations(fence).as_slice() {
@@ -205,8 +192,8 @@ fn a_token_that_a_script_of_the_skill_puts_out_is_a_secret() {
         let fence = format!("TOKEN={value}\n{CURL} -H \"Authorization: Bearer $TOKEN\"");
         assert!(is_whole_script(&fence), "{fence}");
     }
-    let fence = format!("HOST=$(./host.sh)\ncurl https://$HOST/boxes");
-    assert!(is_whole_script(&fence), "{fence}");
+    let fence = "HOST=$(./host.sh)\ncurl https://$HOST/boxes";
+    assert!(is_whole_script(fence), "{fence}");
 }
 
 /// What prepares or says something, and so is left out of a fence.

@@ -379,6 +379,7 @@ fn whatever_is_not_read_is_a_script() {
         ("{ ", "; }"),
         ("( ", " )"),
         ("A+=b\n", ""),
+        ("A=(a b)\n", " \"${A[@]}\""),
         ("A[0]=b\n", ""),
         ("IFS=, read a b\n", ""),
         ("source x\n", ""),

@@ -1,4 +1,4 @@
-//! `NAME=value`, `export NAME=value` and `NAME=(words)`: text that later commands use.
+//! `NAME=value` and `export NAME=value`: text that later commands use.
 
 use super::Constants;
 use super::computed;
@@ -22,7 +22,7 @@ pub(super) struct Surroundings<'a> {
 /// What an assignment is.
 enum Kept {
     /// Text, with variables in it perhaps.
-    Values(Vec<Template>),
+    Text(Template),
     /// What a caller gives.
     Given,
 }
@@ -43,14 +43,14 @@ pub(super) fn keep(
     }
     for (Assignment { name, line, .. }, value) in kept {
         let text: Option<String> = match &value {
-            Kept::Values(values) => values.iter().map(Template::as_literal).collect(),
+            Kept::Text(value) => value.as_literal(),
             Kept::Given => None,
         };
         let is_credential = text
             .as_deref()
             .is_some_and(crate::assemble::looks_like_credential);
         // `AUTH="Authorization: Bearer $TOKEN"` is a header, whatever its name says.
-        let is_header = matches!(&value, Kept::Values(values) if values.iter().all(is_header));
+        let is_header = matches!(&value, Kept::Text(value) if is_header(value));
         let is_secret = !is_header && secrets::is_secret_name(name, around.context);
         if is_secret || is_credential {
             let is_kept = text.as_deref().is_some_and(|text| !is_placeholder(text));
@@ -67,7 +67,7 @@ pub(super) fn keep(
         }
         constants.secrets.remove(name);
         match value {
-            Kept::Values(values) => constants.values.insert(name.clone(), values),
+            Kept::Text(value) => constants.values.insert(name.clone(), value),
             Kept::Given => constants.values.remove(name),
         };
     }
@@ -83,17 +83,7 @@ fn read(
     match value {
         Value::Word(word) => {
             let value = reader.value(word);
-            (!globs::has_tilde(&value)).then(|| Kept::Values(vec![value]))
-        }
-        Value::Array(elements) => {
-            let values: Vec<Template> = elements
-                .iter()
-                .flat_map(|element| reader.words(element))
-                .collect();
-            let is_literal = values
-                .iter()
-                .all(|value| value.as_literal().is_some() && globs::in_operand(value).is_none());
-            is_literal.then_some(Kept::Values(values))
+            (!globs::has_tilde(&value)).then_some(Kept::Text(value))
         }
         Value::Output(commands) => {
             let is_secret = secrets::is_secret_name(name, around.context);

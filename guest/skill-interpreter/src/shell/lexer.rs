@@ -1,6 +1,6 @@
 //! Shell text to statements, in one pass: the only reader of shell text.
 //!
-//! It knows words, quotes, `$X`, `${X}`, `${X[@]}`, `${X:-d}`, `|`, the ends of statements, `< file`, here-documents and
+//! It knows words, quotes, `$X`, `${X}`, `${X:-d}`, `|`, the ends of statements, `< file`, here-documents and
 //! redirections that throw output away. Anything else is no part of a plan, and what stands there is not looked at: the text, or
 //! where its extent is certain the statement, is a script. Words are read in `quoting`, redirections in `redirect`.
 
@@ -344,7 +344,7 @@ impl<'a> Lexer<'a> {
         }
         self.source.skip(name.len() + 1);
         let value = match after.get(1..).unwrap_or_default() {
-            array if array.starts_with('(') => self.array()?,
+            array if array.starts_with('(') => return construct("array"),
             output if is_output(output.strip_prefix('"').unwrap_or(output)) => {
                 self.output_of_pipeline(output.starts_with('"'))?
             }
@@ -355,25 +355,6 @@ impl<'a> Lexer<'a> {
             value,
             line,
         }))
-    }
-
-    pub(super) fn array(&mut self) -> Result<Value, Stop> {
-        self.source.next();
-        let mut words = Vec::new();
-        loop {
-            self.blanks();
-            match self.source.peek() {
-                Some(')') => {
-                    self.source.next();
-                    return Ok(Value::Array(words));
-                }
-                Some('\n') => {
-                    self.source.next();
-                }
-                Some('#' | '<' | '>' | '&' | '|' | ';' | '(') | None => return construct("array"),
-                Some(_) => words.push(self.word()?),
-            }
-        }
     }
 
     /// `$(pipeline)` or `"$(pipeline)"`, which is all of a value.

@@ -38,8 +38,8 @@ use crate::limits;
 /// Constants of a document, which live from fence to fence.
 #[derive(Debug, Clone, Default)]
 pub struct Constants {
-    /// What each name stands for, one template for each word of an array.
-    pub values: BTreeMap<String, Vec<Template>>,
+    /// What each name stands for.
+    pub values: BTreeMap<String, Template>,
     /// Names whose value was dropped because they are secrets.
     pub secrets: BTreeSet<String>,
 }

@@ -14,8 +14,6 @@ pub(super) enum Piece {
     Variable {
         name: String,
         default: Option<String>,
-        /// `${X[@]}`
-        all: bool,
         quoting: Quoting,
     },
     /// `$(…)` within a word, or `$1`: a value that the author computes, reads or is given, by a name for it.
@@ -29,8 +27,6 @@ pub(super) type Pieces = Vec<Piece>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
     Word(Pieces),
-    /// `NAME=(a b)`
-    Array(Vec<Pieces>),
     /// `NAME=$(pipeline)`
     Output(Vec<Command>),
 }

@@ -150,7 +150,7 @@ impl Lexer<'_> {
             pieces.push(Piece::Output { name });
             return Ok(());
         }
-        let (name, default, all, length) = if let Some(inner) = rest.strip_prefix('{') {
+        let (name, default, length) = if let Some(inner) = rest.strip_prefix('{') {
             let Some(expansion) = braced(inner) else {
                 return construct(unusual(inner));
             };
@@ -168,7 +168,7 @@ impl Lexer<'_> {
                 _ => {}
             }
             let length = name_length(rest);
-            (rest.get(..length).unwrap_or_default(), None, false, length)
+            (rest.get(..length).unwrap_or_default(), None, length)
         };
         if name == "_" {
             return construct("parameter `$_`");
@@ -185,7 +185,6 @@ impl Lexer<'_> {
         pieces.push(Piece::Variable {
             name: name.to_owned(),
             default: default.map(str::to_owned),
-            all,
             quoting,
         });
         Ok(())
@@ -215,27 +214,23 @@ impl Lexer<'_> {
     }
 }
 
-/// `X}`, `X[@]}`, `X:-d}` and `X-d}` with a plain default: name, default, whether all is meant, and the length with `{`.
-fn braced(inner: &str) -> Option<(&str, Option<&str>, bool, usize)> {
+/// `X}`, `X:-d}` and `X-d}` with a plain default: name, default, and the length with `{`.
+fn braced(inner: &str) -> Option<(&str, Option<&str>, usize)> {
     let (name, after) = inner.split_at_checked(name_length(inner))?;
     let (within, _) = after.split_once('}')?;
     if name.is_empty() {
         return None;
     }
     let length = name.len() + within.len() + 2;
-    match within {
-        "" => Some((name, None, false, length)),
-        "[@]" => Some((name, None, true, length)),
-        _ => {
-            let default = within.strip_prefix(":-").or(within.strip_prefix('-'))?;
-            (!default.contains(['$', '`', '\\', '"', '\'', '{', '\n'])).then_some((
-                name,
-                Some(default),
-                false,
-                length,
-            ))
-        }
+    if within.is_empty() {
+        return Some((name, None, length));
     }
+    let default = within.strip_prefix(":-").or(within.strip_prefix('-'))?;
+    (!default.contains(['$', '`', '\\', '"', '\'', '{', '\n'])).then_some((
+        name,
+        Some(default),
+        length,
+    ))
 }
 
 /// An expansion that is not read, by its name and operator: what follows may be a credential.

@@ -56,7 +56,7 @@ pub(super) fn step(statement: &Statement) -> Option<Step> {
     if !command.assignments.is_empty() {
         let is_text = |assignment: &Assignment| match &assignment.value {
             Value::Output(commands) => commands.first().is_some_and(plan::is_http),
-            Value::Word(_) | Value::Array(_) => true,
+            Value::Word(_) => true,
         };
         let is_plain = sets_constants(command)
             && statement.constructs.is_empty()
@@ -71,11 +71,10 @@ pub(super) fn step(statement: &Statement) -> Option<Step> {
     if !statement.constructs.is_empty() || command.input.is_some() {
         return None;
     }
-    match words.first()? {
-        &"mkdir" => Some(Step::Directory),
-        &("cd" | "source" | "." | "sleep") => Some(Step::Idle),
-        &("chmod" | "touch" | "ln" | "cp") => Some(Step::Other),
-        &("echo" | "printf") => Some(Step::Other),
+    match *words.first()? {
+        "mkdir" => Some(Step::Directory),
+        "cd" | "source" | "." | "sleep" => Some(Step::Idle),
+        "chmod" | "touch" | "ln" | "cp" | "echo" | "printf" => Some(Step::Other),
         _ => installs(&words).then_some(Step::Installs),
     }
 }

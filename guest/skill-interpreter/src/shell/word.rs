@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         whole
     }
 
-    /// The arguments that a word becomes: one, unless it holds an array or a constant with blanks that is not quoted.
+    /// The arguments that a word becomes: one, unless it holds a constant with blanks that is not quoted.
     pub(super) fn words(&mut self, word: &Pieces) -> Vec<Word> {
         let mut fields = Fields::default();
         self.fields(word, &mut fields);
@@ -116,9 +116,8 @@ impl<'a> Reader<'a> {
                 Piece::Variable {
                     name,
                     default,
-                    all,
                     quoting,
-                } => self.variable(name, default.as_deref(), *all, *quoting, fields),
+                } => self.variable(name, default.as_deref(), *quoting, fields),
             }
         }
     }
@@ -127,7 +126,6 @@ impl<'a> Reader<'a> {
         &mut self,
         name: &str,
         default: Option<&str>,
-        all: bool,
         quoting: Quoting,
         fields: &mut Fields,
     ) {
@@ -136,27 +134,28 @@ impl<'a> Reader<'a> {
                 self.positions.push(name.to_owned());
                 fields.part(variable(name, None));
             }
-            Some(values) => {
+            Some(value) => {
                 self.used.push(name.to_owned());
-                put_in(fields, &values, all, quoting);
+                put_in(fields, &value, quoting);
             }
             None => fields.part(variable(name, default)),
         }
     }
 
     /// What a name stands for. A secret's name never stands for anything.
-    fn constant(&self, name: &str) -> Option<Vec<Template>> {
+    fn constant(&self, name: &str) -> Option<Template> {
         if self.constants.secrets.contains(name) {
             return None;
         }
-        let values = match self.constants.values.get(name) {
-            Some(values) => values.clone(),
+        let value = match self.constants.values.get(name) {
+            Some(value) => value.clone(),
             None if secrets::is_secret_name(name, self.context) => return None,
-            None => vec![Template::literal(self.context.constants.get(name)?.clone())],
+            None => Template::literal(self.context.constants.get(name)?.clone()),
         };
         // Whoever reads with an exceeded budget throws away what was read.
-        let bytes = values.iter().map(|value| value.display().len() + 1).sum();
-        self.budget.spend(bytes).then_some(values)
+        self.budget
+            .spend(value.display().len() + 1)
+            .then_some(value)
     }
 }
 
@@ -181,34 +180,28 @@ fn in_credential_position(word: &Template) -> bool {
     header.is_some_and(secrets::is_secret_header) || field.is_some_and(secrets::is_secret_field)
 }
 
-/// Puts a constant in, as a shell expands it: the first word of an array unless all are asked for, and split at blanks unless
-/// it is quoted. Variables that a constant holds stay variables.
-fn put_in(fields: &mut Fields, values: &[Template], all: bool, quoting: Quoting) {
-    let count = if all { values.len() } else { 1 };
-    for (index, value) in values.iter().take(count).enumerate() {
-        if index > 0 {
-            fields.split();
-        }
-        if quoting == Quoting::Double {
-            fields.started = true;
-        }
-        for part in &value.parts {
-            match part {
-                Part::Literal(literal) if quoting == Quoting::Double => {
-                    fields.part(constant(&literal.text, quoting));
-                }
-                Part::Literal(literal) => {
-                    for (number, piece) in literal.text.split([' ', '\t', '\n']).enumerate() {
-                        if number > 0 {
-                            fields.split();
-                        }
-                        if !piece.is_empty() {
-                            fields.part(constant(piece, quoting));
-                        }
+/// Puts a constant in, as a shell expands it: split at blanks unless it is quoted. Variables that a constant holds stay
+/// variables.
+fn put_in(fields: &mut Fields, value: &Template, quoting: Quoting) {
+    if quoting == Quoting::Double {
+        fields.started = true;
+    }
+    for part in &value.parts {
+        match part {
+            Part::Literal(literal) if quoting == Quoting::Double => {
+                fields.part(constant(&literal.text, quoting));
+            }
+            Part::Literal(literal) => {
+                for (number, piece) in literal.text.split([' ', '\t', '\n']).enumerate() {
+                    if number > 0 {
+                        fields.split();
+                    }
+                    if !piece.is_empty() {
+                        fields.part(constant(piece, quoting));
                     }
                 }
-                Part::Variable(_) => fields.part(part.clone()),
             }
+            Part::Variable(_) => fields.part(part.clone()),
         }
     }
 }

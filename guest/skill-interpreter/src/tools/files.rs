@@ -107,53 +107,39 @@ pub(super) fn excerpt(name: &str, invocation: &Invocation<'_>) -> Tool {
     )
 }
 
-#[derive(Clone, Copy)]
-enum Unit {
-    Lines,
-    Bytes,
-}
-
-/// `-n N`, `-nN`, `-N`, `-c N`, `--lines=N`, `--bytes N`: the unit, and the value if it is in the same word.
-fn count_option(text: &str) -> Option<(Unit, Option<&str>)> {
-    for (name, unit) in [("--lines", Unit::Lines), ("--bytes", Unit::Bytes)] {
+/// `-n N`, `-nN`, `-N`, `-c N`, `--lines=N`, `--bytes N`: `n` or `c`, and the value if it is in the same word.
+fn count_option(text: &str) -> Option<(char, Option<&str>)> {
+    for (name, unit) in [("--lines", 'n'), ("--bytes", 'c')] {
         if let Some(rest) = text.strip_prefix(name) {
-            return match rest.strip_prefix('=') {
-                Some(value) => Some((unit, Some(value))),
-                None if rest.is_empty() => Some((unit, None)),
-                None => None,
-            };
+            let value = rest.strip_prefix('=');
+            return (value.is_some() || rest.is_empty()).then_some((unit, value));
         }
     }
     let rest = text.strip_prefix('-')?;
-    if let Some(value) = rest.strip_prefix('n') {
-        return Some((Unit::Lines, Some(value).filter(|value| !value.is_empty())));
+    for unit in ['n', 'c'] {
+        if let Some(value) = rest.strip_prefix(unit) {
+            return Some((unit, Some(value).filter(|value| !value.is_empty())));
+        }
     }
-    if let Some(value) = rest.strip_prefix('c') {
-        return Some((Unit::Bytes, Some(value).filter(|value| !value.is_empty())));
-    }
-    rest.bytes()
-        .all(|b| b.is_ascii_digit())
-        .then_some((Unit::Lines, Some(rest)))
+    let is_number = rest.bytes().all(|b| b.is_ascii_digit());
+    is_number.then_some(('n', Some(rest)))
 }
 
-fn count(unit: Unit, value: &str, from_end: bool) -> Option<Range> {
-    let number = |digits: &str| {
-        digits
-            .bytes()
-            .all(|b| b.is_ascii_digit())
-            .then(|| digits.parse::<u64>().ok())
-            .flatten()
-    };
-    let range = match (unit, value.strip_prefix('+'), value.strip_prefix('-')) {
-        (Unit::Lines, Some(value), _) if from_end => Range::FromLine(number(value)?),
-        (Unit::Bytes, Some(value), _) if from_end => Range::FromByte(number(value)?),
-        (Unit::Lines, _, Some(value)) if !from_end => Range::AllButLines(number(value)?),
-        (Unit::Bytes, _, Some(value)) if !from_end => Range::AllButBytes(number(value)?),
-        // `head -n +3` and `tail -n -3` are `3`.
-        (Unit::Lines, plus, minus) => Range::Lines(number(plus.or(minus).unwrap_or(value))?),
-        (Unit::Bytes, plus, minus) => Range::Bytes(number(plus.or(minus).unwrap_or(value))?),
-    };
-    Some(range)
+/// `head -n +3` and `tail -n -3` are `3`.
+fn count(unit: char, value: &str, from_end: bool) -> Option<Range> {
+    let digits = value.strip_prefix(['+', '-']).unwrap_or(value);
+    if !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let number = digits.parse().ok()?;
+    Some(match (unit, from_end) {
+        ('n', true) if value.starts_with('+') => Range::FromLine(number),
+        (_, true) if value.starts_with('+') => Range::FromByte(number),
+        ('n', false) if value.starts_with('-') => Range::AllButLines(number),
+        (_, false) if value.starts_with('-') => Range::AllButBytes(number),
+        ('n', _) => Range::Lines(number),
+        _ => Range::Bytes(number),
+    })
 }
 
 /// The range as arguments, always in one spelling.
