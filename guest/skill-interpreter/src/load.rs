@@ -139,7 +139,7 @@ fn assembled(
             && let Some((origin, line)) = shared_origin(&unnamed)
         {
             let message = format!(
-                "the document says no base URL; {origin} is taken, as nearly all operations have it"
+                "the document says no base URL; {origin} is taken, as most operations have it"
             );
             diagnostics.info(Code::BaseAssumed, line, message);
             request.to_mut().shared_origin = Some(origin);
@@ -174,7 +174,7 @@ fn has_escapes(detected: &Detected<'_>) -> bool {
     data.contains('\\')
 }
 
-/// The origin that at least two operations and nine of ten name, with the version that all of their paths begin with; and the
+/// The origin that at least two operations and nine of ten name, or at least four and two of three, with the version that all of their paths begin with; and the
 /// line of the first operation that lacks one.
 fn shared_origin(unnamed: &[Unnamed]) -> Option<(String, u32)> {
     let operations = || unnamed.iter().map(|unnamed| &unnamed.operation);
@@ -197,7 +197,9 @@ fn shared_origin(unnamed: &[Unnamed]) -> Option<(String, u32)> {
     }
     let all: usize = paths.values().map(Vec::len).sum();
     let (origin, paths) = paths.into_iter().max_by_key(|(_, paths)| paths.len())?;
-    if paths.len() < 2 || paths.len().saturating_mul(10) < all.saturating_mul(9) {
+    let is_share =
+        |least: usize, of: usize| paths.len().saturating_mul(of) >= all.saturating_mul(least);
+    if !(paths.len() >= 2 && is_share(9, 10) || paths.len() >= 4 && is_share(2, 3)) {
         return None;
     }
     let version = assemble::base::shared_version(paths.into_iter());

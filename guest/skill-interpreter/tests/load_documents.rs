@@ -224,6 +224,135 @@ fn the_only_base_that_a_variable_stands_for_is_that_of_paths() {
 }
 
 #[test]
+fn a_base_that_is_out_of_use_or_only_shown_is_none() {
+    for said in [
+        "The old base URL: https://old.example/v1",
+        "Deprecated API endpoint: https://old.example/v1",
+        "Text <!-- Base URL: https://old.example/v1 -->",
+        "<!-- Base URL: https://old.example/v1 -->",
+        "```json\n{\"base_url\": \"https://old.example/v1\"}\n```",
+        "Your server URL (e.g. https://old.example/v1)",
+        "Base URL: https://us-xxxxx.shop.example/v1",
+    ] {
+        let text = format!("{said}\n\n{BASE}- `GET /items`\n");
+        assert_eq!(
+            requests(&text),
+            ["GET https://api.shop.example/v1/items"],
+            "{said}"
+        );
+    }
+    let config =
+        "```json\n{\"base_url\": \"https://api.shop.example/v1\"}\n```\n\n- `GET /items`\n";
+    assert_eq!(requests(config), ["GET https://api.shop.example/v1/items"]);
+    let text = "The old base URL: https://old.example/v1\n\n- `GET /items`\n";
+    assert_eq!(requests(text), ["no-base-url"]);
+}
+
+#[test]
+fn a_base_ends_where_its_sentence_goes_on() {
+    let text = "（基础 URL：https://api.shop.example/v1）\n\n- `GET /items`\n";
+    assert_eq!(requests(text), ["GET https://api.shop.example/v1/items"]);
+}
+
+#[test]
+fn a_default_says_what_a_variable_stands_for() {
+    for said in [
+        "env:\n  SHOP_URL:\n    description: where it is\n    default: https://api.shop.test",
+        "# SHOP_URL=https://api.shop.test",
+        "SHOP_URL=$(cat ~/.shop/url 2>/dev/null || echo \"https://api.shop.test\")",
+    ] {
+        let text = format!("```\n{said}\n```\n\n```bash\ncurl \"$SHOP_URL/price\"\n```\n");
+        assert_eq!(
+            requests(&text),
+            ["GET https://api.shop.test/price"],
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_server_of_ones_own_is_where_the_document_shows_it_on_this_machine() {
+    for (said, host) in [
+        (
+            "- `SHOP_URL`: your server (e.g. `http://localhost:8123`)",
+            Some("localhost:8123"),
+        ),
+        ("- Server: http://localhost:8123", Some("localhost:8123")),
+        (
+            "- `SHOP_URL`: your server (e.g. `http://192.168.1.10:8123`)",
+            None,
+        ),
+    ] {
+        let text = format!("{said}\n\n```bash\ncurl \"$SHOP_URL/price\"\n```\n");
+        let expected = host.map_or("host-variable".to_owned(), |host| {
+            format!("GET http://{host}/price")
+        });
+        assert_eq!(requests(&text), [expected], "{said}");
+    }
+}
+
+#[test]
+fn a_variable_that_the_host_is_called_after_is_the_base() {
+    let curl = |name: &str| format!("{BASE}```bash\ncurl ${name}/price\n```\n");
+    assert_eq!(
+        requests(&curl("SHOP")),
+        ["GET https://api.shop.example/v1/price"]
+    );
+    assert_eq!(requests(&curl("STOCK")), ["host-variable"]);
+}
+
+#[test]
+fn a_query_value_that_only_shows_what_belongs_there_is_an_input() {
+    for url in [
+        "https://a.example/x?q=your query here&n=1",
+        "https://a.example/x?n=1&q=what you look for",
+        "https://a.example/x?q={day|hour}&n=1",
+    ] {
+        for text in [
+            format!("```bash\ncurl '{url}'\n```\n"),
+            format!("```http\nGET {url}\n```\n"),
+        ] {
+            if text.contains("http\n") && url.contains(' ') {
+                continue;
+            }
+            let skill = document(&text);
+            let required = &skill["operations"][0]["input-schema"]["required"];
+            assert_eq!(required, &json!(["q"]), "{text}");
+        }
+    }
+    let refused = "```bash\ncurl 'https://a.example/x y?q=1'\n```\n";
+    assert_eq!(requests(refused), ["url-invalid"]);
+}
+
+#[test]
+fn brackets_that_curl_cannot_read_as_a_range_are_text() {
+    for (query, code) in [
+        ("q=rate(sold[5m])", None),
+        ("q=[\"a\",\"b\"]", None),
+        ("q=[a-c]", Some("url-glob")),
+        ("q={a,b}", Some("url-glob")),
+    ] {
+        let text = format!("```bash\ncurl 'https://a.example/x?{query}'\n```\n");
+        let expected = code.unwrap_or("GET https://a.example/x");
+        assert_eq!(requests(&text), [expected], "{query}");
+    }
+}
+
+#[test]
+fn a_link_in_place_of_an_address_is_its_address() {
+    let text = "```bash\ncurl \"[https://a.example/x/](https://a.example/x/)items\"\n```\n";
+    assert_eq!(requests(text), ["GET https://a.example/x/items"]);
+    let other = text.replace("](https://a.example", "](https://b.example");
+    assert_ne!(requests(&other), ["GET https://b.example/x/items"]);
+}
+
+#[test]
+fn headers_alone_are_no_request() {
+    let text = "```bash\nAuthorization: Bearer $SHOP_KEY\nAccept: text/html\n```\n\n```bash\ncurl https://a.example/x\n```\n";
+    assert_eq!(requests(text), ["GET https://a.example/x"]);
+}
+
+#[test]
 fn an_example_of_an_address_is_none() {
     let text = "- `SHOP_URL`: your server (e.g. `https://shop.example.com`)\n\n```bash\ncurl \"$SHOP_URL/price\"\n```\n";
     let skill = document(text);
@@ -253,6 +382,18 @@ fn the_origin_that_all_others_share_is_taken() {
     assert_eq!(codes(&skill), ["base-assumed"]);
     let two = curl.replace("example/b", "test/b");
     assert_eq!(requests(&two)[2], "no-base-url");
+    let most = |shop: &[&str]| {
+        let curl = |url: &&str| format!("```bash\ncurl https://{url}\n```\n\n");
+        let all: String = shop
+            .iter()
+            .chain(&["b.test/e", "c.test/f"])
+            .map(curl)
+            .collect();
+        requests(&format!("- `GET /items`\n\n{all}"))[0].clone()
+    };
+    let four = ["a.test/a", "a.test/b", "a.test/c", "a.test/d"];
+    assert_eq!(most(&four), "GET https://a.test/items");
+    assert_eq!(most(&four[1..]), "no-base-url");
 }
 
 #[test]

@@ -288,7 +288,13 @@ impl Assembly<'_> {
             return Some(host.clone());
         }
         let base = self.context.base_url.as_ref()?;
-        if !is_base_name(&variable.name, is_alone) {
+        // `$SHOP/items` of `https://shop.example`
+        let is_of_host = !is_alone
+            && variable.name.len() >= 4
+            && base
+                .host_str()?
+                .contains(&variable.name.to_ascii_lowercase());
+        if !is_base_name(&variable.name, is_alone) && !is_of_host {
             return None;
         }
         let is_host = variable.name.to_ascii_uppercase().ends_with("HOST");

@@ -222,7 +222,8 @@ pub(super) fn check_characters(template: &Template, draft: &HttpDraft) -> Result
     };
     let is_refused = |pair: &str| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        !draft.globoff && (is_glob(name) && !is_indexed(name) || is_glob(value))
+        !draft.globoff
+            && (is_glob(name) && !is_indexed(name) || is_glob(value) && !is_plain_value(value))
     };
     if is_glob(path) || query.split('&').any(is_refused) {
         return Err(Failure::new(
@@ -247,6 +248,19 @@ fn is_indexed(name: &str) -> bool {
         && indices
             .strip_suffix(']')
             .is_some_and(|indices| indices.split("][").all(is_plain))
+}
+
+/// Whether brackets and braces of a query value are text: JSON, or brackets in which curl finds no range (`rate(x[5m])`), so
+/// that nothing else was ever sent.
+fn is_plain_value(value: &str) -> bool {
+    let is_json = value.starts_with(['{', '[']) && value.contains('"');
+    let is_no_range = |after: &str| {
+        after
+            .split_once(']')
+            .is_some_and(|(inner, _)| !inner.is_empty() && !inner.contains(['-', '\u{FFFC}']))
+    };
+    is_json && kit::members::parse(value.as_bytes()).is_ok()
+        || !value.contains(['{', '}']) && value.split('[').skip(1).all(is_no_range)
 }
 
 pub(super) fn invalid(why: &str) -> Failure {

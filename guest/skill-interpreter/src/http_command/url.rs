@@ -3,7 +3,7 @@
 //! curl and wget read addresses by rules of their own: they guess schemes, take one slash or three for two, and
 //! keep a backslash where a WHATWG parser sees a slash. What is left after these checks names one host for all of them.
 
-use crate::draft::{Part, Spelling, Template};
+use crate::draft::{Literal, Origin, Part, Spelling, Template};
 use crate::failure::{Code, Failure};
 
 /// Stands for a variable while an address is looked at; no address of a document needs it.
@@ -77,9 +77,82 @@ pub(super) fn check(url: &Template, reader: Reader) -> Result<Begins, Failure> {
     Ok(begins)
 }
 
+/// With an input for each query value that only shows what belongs there: words with blanks between them, which no client
+/// sends (`?q=your query here`), or alternatives (`?unit={day|hour}`).
+pub(super) fn with_query_placeholders(url: Template) -> Template {
+    let mut found = Template::default();
+    let mut in_query = false;
+    let mut parts = url.parts.into_iter().peekable();
+    while let Some(part) = parts.next() {
+        let literal = match part {
+            Part::Literal(literal) if literal.origin == Origin::Written => literal,
+            part => {
+                found.push(part);
+                continue;
+            }
+        };
+        let mut rest = literal.text.as_str();
+        while let Some((before, after)) = rest.split_once(if in_query { '&' } else { '?' }) {
+            push_pair(&mut found, &literal, before, in_query);
+            found.push(Part::Literal(literal.with_text(if in_query {
+                "&"
+            } else {
+                "?"
+            })));
+            in_query = true;
+            rest = after;
+        }
+        push_pair(
+            &mut found,
+            &literal,
+            rest,
+            in_query && parts.peek().is_none(),
+        );
+    }
+    found
+}
+
+/// Adds a pair of a query, or text that is none.
+fn push_pair(found: &mut Template, literal: &Literal, text: &str, is_pair: bool) {
+    let shown = text.split_once('=').filter(|(name, value)| {
+        let value = value.trim();
+        let is_words =
+            value.contains(' ') && value.chars().all(|c| c == ' ' || c.is_alphanumeric());
+        let is_choice = value
+            .strip_prefix('{')
+            .and_then(|value| value.strip_suffix('}'))
+            .is_some_and(|choice| {
+                !choice.contains(['{', '}', ',', '"'])
+                    && (choice.contains('|') || choice.bytes().all(|b| b.is_ascii_digit()))
+            });
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        is_pair && (is_words || is_choice) && !name.is_empty() && name.chars().all(is_name)
+    });
+    match shown {
+        Some((name, _)) => {
+            found.push(Part::Literal(literal.with_text(format!("{name}="))));
+            found.append(Template::variable(name, Spelling::Brace));
+        }
+        None => found.push(Part::Literal(literal.with_text(text))),
+    }
+}
+
+/// `[address](address)`, as text with links has it, without its link.
+fn without_link(text: &str) -> Option<String> {
+    let (shown, rest) = text.strip_prefix('[')?.split_once("](")?;
+    let (address, rest) = rest.split_once(')')?;
+    (shown == address).then(|| format!("{address}{rest}"))
+}
+
 /// With `[name]` as a variable where it stands for a whole value or segment: to curl it is no range, and no address that
 /// it would send.
 pub(super) fn with_placeholders(url: Template) -> Template {
+    let mut url = with_query_placeholders(url);
+    if let Some(Part::Literal(first)) = url.parts.first_mut()
+        && let Some(text) = without_link(&first.text)
+    {
+        first.text = text;
+    }
     let mut found = Template::default();
     for part in url.parts {
         let Part::Literal(literal) = part else {

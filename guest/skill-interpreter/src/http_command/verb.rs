@@ -49,9 +49,13 @@ pub fn is_all(text: &str) -> bool {
 /// What may follow a method: a path, an address, or a variable that stands for one.
 #[must_use]
 pub fn is_target(text: &str) -> bool {
-    ["/", "http://", "https://", "{", "<", "$"]
+    let is_variable = |rest: &str| {
+        rest.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '{')) || rest.is_empty()
+    };
+    ["/", "http://", "https://", "<", "$"]
         .iter()
         .any(|begin| text.starts_with(begin))
+        || text.strip_prefix('{').is_some_and(is_variable)
 }
 
 /// What separates a target from a remark about it.
@@ -307,7 +311,7 @@ impl<'a> Lines<'a> {
     }
 
     fn request(&self) -> Result<HttpDraft, Failure> {
-        let url = document_text(self.target);
+        let url = url::with_query_placeholders(document_text(self.target));
         let begins = url::check(
             &url,
             Reader {

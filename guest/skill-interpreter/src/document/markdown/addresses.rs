@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lines::Lines;
-use super::wording::addresses;
+use super::wording::{addresses, is_local, says_example};
 use crate::assemble::is_base_name;
 
 /// Lines of front matter between the name of a variable and its default.
@@ -13,7 +13,12 @@ const ENTRY_LINES: u32 = 4;
 
 /// Returns the addresses by the variables' names; of two, the first. What a line assigns goes before what it tells.
 pub(crate) fn read(lines: &Lines<'_>) -> BTreeMap<String, String> {
-    let all = || (1..=lines.count()).filter_map(|number| Some((number, lines.get(number)?)));
+    let holding = lines.holding("http");
+    let all = || {
+        holding
+            .iter()
+            .filter_map(|number| Some((*number, lines.get(*number)?)))
+    };
     let mut known = BTreeMap::new();
     let mut add = |name: &str, address: &str| {
         known
@@ -25,20 +30,16 @@ pub(crate) fn read(lines: &Lines<'_>) -> BTreeMap<String, String> {
             add(name, address);
         }
     }
-    let mut entry: Option<(u32, &str)> = None;
     for (number, line) in all() {
         if let Some((name, address)) = told(line) {
             add(name, address);
         }
-        // `- name: API_URL`, then `default: https://…`
-        if let Some((_, name)) = line.split_once("name:") {
-            entry = Some((number, name.trim().trim_matches(['"', '\''])));
-        } else if let Some((first, name)) = entry
-            && number.saturating_sub(first) <= ENTRY_LINES
-            && is_constant(name)
-            && let Some(address) = line
-                .split_once("default:")
-                .and_then(|(_, value)| addresses(value).next())
+        // `- name: API_URL` or `API_URL:`, then `default: https://…`
+        if let Some((_, value)) = line.split_once("default:")
+            && let Some(address) = addresses(value).next()
+            && let Some(name) = (number.saturating_sub(ENTRY_LINES)..number)
+                .rev()
+                .find_map(|number| entry_name(lines.get(number)?))
         {
             add(name, address);
         }
@@ -57,9 +58,20 @@ pub(crate) fn only_base(known: &BTreeMap<String, String>) -> Option<&str> {
     bases.next().filter(|_| bases.next().is_none())
 }
 
-/// `export NAME="https://…"`, `NAME: https://…`, `"NAME": "https://…"`, `NAME="${OTHER:-https://…}"`, in a list or not.
+/// The variable that an entry of a list or a mapping is about.
+fn entry_name(line: &str) -> Option<&str> {
+    let name = match line.split_once("name:") {
+        Some((_, name)) => name.trim(),
+        None => line.trim().strip_suffix(':')?,
+    };
+    let name = name.trim_matches(['"', '\'']);
+    is_constant(name).then_some(name)
+}
+
+/// `export NAME="https://…"`, `NAME: https://…`, `"NAME": "https://…"`, `NAME="${OTHER:-https://…}"`,
+/// `NAME=$(… || echo "https://…")`, in a list, a comment or neither.
 fn assigned(line: &str) -> Option<(&str, &str)> {
-    let line = line.trim_start_matches(|c: char| c.is_whitespace() || "-*>$`\"".contains(c));
+    let line = line.trim_start_matches(|c: char| c.is_whitespace() || "-*>$`\"#".contains(c));
     let line = line.strip_prefix("export ").unwrap_or(line).trim_start();
     let (name, rest) = line.split_at_checked(name_length(line))?;
     let value = rest
@@ -72,6 +84,13 @@ fn assigned(line: &str) -> Option<(&str, &str)> {
     if let Some((_, address)) = defaults(value).next().filter(|_| value.starts_with("${")) {
         return Some((name, address));
     }
+    let value = match value.strip_prefix("$(") {
+        Some(command) => command
+            .rsplit_once("|| echo ")?
+            .1
+            .trim_start_matches(['"', '\'']),
+        None => value,
+    };
     let end = value.find(|c: char| c.is_whitespace() || "`\"'()|,".contains(c));
     let address = value.get(..end.unwrap_or(value.len()))?;
     has_plain_host(address).then_some((name, address))
@@ -103,10 +122,11 @@ fn told(line: &str) -> Option<(&str, &str)> {
         return None;
     };
     // What only shows where an address belongs.
-    let shows_none = ["example", "your", "xxx", "localhost", "127.0.0.1", ".local"]
+    let shows_none = ["example", "your", "xxx", ".local"]
         .iter()
         .any(|word| address.to_ascii_lowercase().contains(word));
-    let is_default = line.contains("efault") || line.contains("默认");
+    let is_default =
+        line.contains("efault") || line.contains("默认") || is_local(address) && says_example(line);
     // A sentence tells of many things: only a table, or nothing but marks between the two, says that they belong together.
     let between = line
         .find(name)

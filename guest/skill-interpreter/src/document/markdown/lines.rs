@@ -39,6 +39,22 @@ impl<'t> Lines<'t> {
         Some(line.strip_suffix('\r').unwrap_or(line))
     }
 
+    /// Returns the numbers of the lines that hold a text, in rising order.
+    pub(crate) fn holding(&self, text: &str) -> Vec<u32> {
+        let places = memchr::memmem::find_iter(self.text.as_bytes(), text);
+        let mut numbers: Vec<u32> = places.map(|at| self.number(at)).collect();
+        numbers.dedup();
+        numbers
+    }
+
+    /// Returns the last line above one that is not blank, with its number.
+    pub(crate) fn above(&self, number: u32) -> Option<(u32, &'t str)> {
+        (1..number)
+            .rev()
+            .map_while(|number| Some((number, self.get(number)?)))
+            .find(|(_, line)| !line.trim().is_empty())
+    }
+
     /// How many there are; a text that ends with a line break has an empty last one.
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.starts.len()).unwrap_or(u32::MAX)
@@ -57,5 +73,8 @@ mod tests {
         let texts: Vec<Option<&str>> = (0..5).map(|number| lines.get(number)).collect();
         assert_eq!(texts, [None, Some("ab"), Some(""), Some("cd"), None]);
         assert_eq!(lines.count(), 3);
+        assert_eq!(Lines::new("a\nb aa\n\nc a").holding("a"), [1, 2, 4]);
+        assert_eq!(lines.above(3), Some((1, "ab")));
+        assert_eq!(lines.above(1), None);
     }
 }

@@ -80,7 +80,7 @@ pub fn read(
     add_new(&mut skill.secrets, section::secrets(&outline));
     add_new(&mut skill.secrets, annotations.secrets());
     if skill.base_url.is_none() {
-        skill.base_url = section::base_url(&lines);
+        skill.base_url = section::base_url(&outline, &lines);
     }
     skill.addresses = addresses::read(&lines);
     if skill.base_url.is_none()

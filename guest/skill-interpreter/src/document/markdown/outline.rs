@@ -117,6 +117,12 @@ impl Outline {
         reader.outline
     }
 
+    /// The last block that begins at a line or above it.
+    pub(crate) fn block_at(&self, line: u32) -> Option<&Block> {
+        let after = self.blocks.partition_point(|block| block.line <= line);
+        self.blocks.get(after.checked_sub(1)?)
+    }
+
     /// A section and those it is part of, innermost first.
     pub(crate) fn ancestors(&self, section: usize) -> impl Iterator<Item = (usize, &Section)> {
         let at = |index: usize| self.sections.get(index).map(|section| (index, section));

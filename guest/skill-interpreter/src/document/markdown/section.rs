@@ -3,9 +3,10 @@
 
 use url::Url;
 
+use super::info;
 use super::lines::Lines;
-use super::outline::{Block, Kind, Outline, Span, plain};
-use super::wording::{addresses, after_base_label, is_constant_name};
+use super::outline::{Block, Fence, Kind, Outline, Span, plain};
+use super::wording::{addresses, after_base_label, is_constant_name, is_local, says_example};
 use crate::assemble::secrets::looks_secret;
 use crate::document::SkillDeclaration;
 use crate::identifier::slug;
@@ -81,51 +82,52 @@ pub(crate) fn secrets(outline: &Outline) -> Vec<String> {
 }
 
 /// Returns the address that the document calls its base: the first one behind such a label, on its line or in the lines of
-/// a fence or the line that follows.
-pub(crate) fn base_url(lines: &Lines<'_>) -> Option<String> {
-    let mut number = 1;
-    // A label within a sentence may tell of anything: it counts where no line begins with one.
+/// a fence or the line that follows. A comment does not count; a sentence and an example in JSON do where nothing else says it.
+pub(crate) fn base_url(outline: &Outline, lines: &Lines<'_>) -> Option<String> {
     let mut within = None;
-    while let Some(line) = lines.get(number) {
-        number = number.saturating_add(1);
-        let Some((rest, begins_line)) = after_base_label(line) else {
+    for number in lines.holding("http") {
+        let line = lines.get(number)?;
+        let block = outline.block_at(number);
+        let fence = match block.map(|block| (&block.kind, block.line)) {
+            Some((Kind::Comment(_), _)) => continue,
+            Some((Kind::Fence(fence), first)) => Some((fence, first)),
+            _ => None,
+        };
+        if let Some((rest, begins_line)) = after_base_label(line) {
+            let is_data = fence.is_some_and(|(fence, _)| is_data(fence));
+            match base_in(rest) {
+                Some(found) if begins_line && !is_data => return Some(found),
+                found => within = within.or(found),
+            }
             continue;
-        };
-        match base_in(rest) {
-            Some(found) if begins_line => return Some(found),
-            found => within = within.or(found),
         }
-        if !begins_line {
-            continue;
-        }
-        let next = (number..=lines.count()).find(|number| {
-            lines
-                .get(*number)
-                .is_some_and(|line| !line.trim().is_empty())
-        });
-        let Some((next, line)) = next.and_then(|next| Some((next, lines.get(next)?))) else {
-            break;
+        let label = match fence {
+            Some((_, first)) if number > first.saturating_add(LABELLED_LINES) => None,
+            Some((_, first)) => lines.above(first),
+            None => lines.above(number),
         };
-        let found = match fence_mark(line) {
-            None => base_in(line),
-            Some(mark) => (next.saturating_add(1)..next.saturating_add(LABELLED_LINES))
-                .map_while(|number| lines.get(number))
-                .take_while(|line| fence_mark(line) != Some(mark))
-                .find_map(base_in),
-        };
-        if found.is_some() {
-            return found;
+        if let Some((_, label)) = label
+            && let Some((rest, true)) = after_base_label(label)
+            && base_in(rest).is_none()
+            && let Some(found) = base_in(line)
+        {
+            return Some(found);
         }
-        // Blank lines are not walked over again.
-        number = next.max(number);
     }
     within
+}
+
+/// Whether a fence shows data that is sent or answered.
+fn is_data(fence: &Fence) -> bool {
+    let (language, _) = info::split(&fence.info);
+    matches!(language.as_str(), "json" | "jsonc" | "json5" | "xml")
 }
 
 /// The first address of a text that a request can be sent to, without user information; of one whose path goes on with a
 /// variable, what stands before it.
 fn base_in(text: &str) -> Option<String> {
     addresses(text).find_map(|address| {
+        let before = text.get(..text.find(address)?)?;
         let end = ["{", "$", "<", "...", "…"]
             .iter()
             .filter_map(|mark| address.find(mark))
@@ -136,16 +138,11 @@ fn base_in(text: &str) -> Option<String> {
         };
         let url = Url::parse(literal).ok()?;
         let is_plain = url.has_host() && url.username().is_empty() && url.password().is_none();
-        is_plain.then(|| literal.to_owned())
-    })
-}
-
-/// The character that a fence is made of, if a line begins or ends one.
-fn fence_mark(line: &str) -> Option<char> {
-    let line =
-        line.trim_start_matches(|character: char| character.is_whitespace() || character == '>');
-    ['`', '~'].into_iter().find(|mark| {
-        let marks = line.chars().take_while(|character| character == mark);
-        marks.count() >= 3
+        // `https://us-xxxxx.api.example` is to be filled in.
+        let host = url.host_str()?;
+        let is_machine = host.parse::<std::net::Ipv4Addr>().is_ok() && !is_local(address);
+        let is_nobodys = is_machine || host.contains("example") || host.contains("your");
+        let is_whole = !host.contains("xxx") && !(is_nobodys && says_example(before));
+        (is_plain && is_whole).then(|| literal.to_owned())
     })
 }

@@ -30,7 +30,7 @@ pub(crate) fn is_result_label(line: &str) -> bool {
 }
 
 /// How documents call the address that their endpoints are relative to, in lower case.
-const BASE_LABELS: [&str; 26] = [
+const BASE_LABELS: [&str; 27] = [
     "api base url",
     "api_base_url",
     "base url",
@@ -50,6 +50,7 @@ const BASE_LABELS: [&str; 26] = [
     "apiurl",
     "api host",
     "api root",
+    "server url",
     "基础 url",
     "基础url",
     "基础地址",
@@ -57,6 +58,22 @@ const BASE_LABELS: [&str; 26] = [
     "api基础",
     "基本 url",
     "基本url",
+];
+
+/// Words before a label that say that the address is not, or no longer, the base.
+const DISCLAIMERS: [&str; 12] = [
+    "old",
+    "legacy",
+    "deprecated",
+    "former",
+    "previous",
+    "outdated",
+    "no",
+    "not",
+    "never",
+    "wrong",
+    "internal",
+    "retired",
 ];
 
 /// What follows the first label of a base address on a line, and whether the label begins the line.
@@ -73,12 +90,27 @@ pub(crate) fn after_base_label(line: &str) -> Option<(&str, bool)> {
         let end = start.saturating_add(label.len());
         is_bounded(start, end).then_some((start, std::cmp::Reverse(end)))
     });
-    let (start, std::cmp::Reverse(end)) = found.min()?;
-    let before = line
-        .get(..start)?
+    // `- Server: http://…`
+    let server = || {
+        let label = lower.trim_start_matches(|c| !is_word(c));
+        let start = lower.len().saturating_sub(label.len());
+        let is_label = label.starts_with("server:") || label.starts_with("server**:");
+        is_label.then_some((
+            start,
+            std::cmp::Reverse(start.saturating_add("server".len())),
+        ))
+    };
+    let (start, std::cmp::Reverse(end)) = found.min().or_else(server)?;
+    let before = lower.get(..start)?;
+    let words: Vec<&str> = before
         .split(|c| !is_word(c))
-        .filter(|word| !word.is_empty());
-    Some((line.get(end..)?, before.count() <= 2))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_comment = before.rfind("<!--") > before.rfind("-->");
+    if is_comment || words.iter().any(|word| DISCLAIMERS.contains(word)) {
+        return None;
+    }
+    Some((line.get(end..)?, words.len() <= 2))
 }
 
 /// The `http` and `https` addresses in a text, each as far as a reader would say.
@@ -100,11 +132,45 @@ pub(crate) fn addresses(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Whether words say that the address behind them is an example.
+pub(crate) fn says_example(text: &str) -> bool {
+    ["e.g.", "xample", "such as", "例如", "示例"]
+        .iter()
+        .any(|words| text.contains(words))
+}
+
+/// Whether an address is one of the reader's own machine: where a server is unless it was moved.
+pub(crate) fn is_local(address: &str) -> bool {
+    ["//localhost", "//127.0.0.1"]
+        .iter()
+        .any(|host| address.contains(host))
+}
+
 fn ends_address(character: char) -> bool {
     character.is_whitespace()
         || matches!(
             character,
-            '`' | '"' | '\'' | '<' | '>' | '(' | ')' | '|' | ',' | '*' | '\\'
+            '`' | '"'
+                | '\''
+                | '<'
+                | '>'
+                | '('
+                | ')'
+                | '|'
+                | ','
+                | '*'
+                | '\\'
+                | '（'
+                | '）'
+                | '，'
+                | '。'
+                | '；'
+                | '：'
+                | '、'
+                | '“'
+                | '”'
+                | '「'
+                | '」'
         )
 }
 

@@ -59,7 +59,7 @@ fn k_102_secrets_are_code_spans_of_sections_about_credentials() {
 }
 
 fn base(text: &str) -> Option<String> {
-    section::base_url(&Lines::new(text))
+    section::base_url(&outline(text), &Lines::new(text))
 }
 
 #[test]
