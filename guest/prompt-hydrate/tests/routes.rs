@@ -461,6 +461,8 @@ fn a_workflow_of_ones_own_is_routed_to_by_three_examples_and_takes_nothing_else(
         "translate the subtitles of the documentary into Greek",
         "can you make italian subtitles for the second episode",
         "make danish subtitles for the trailer",
+        "subtitle this film in Norwegian",
+        "I need the subs of the film in another language",
     ] {
         assert_eq!(route(prompt), "translate-subtitles", "{prompt}");
     }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::load::{Shelf, registry_of};
+use super::load::Shelf;
 use super::workflow::{
     MAX_EXAMPLES, NOT_LOADED, OVER_LIMIT, Problem, Source, UNKNOWN_NAME, line_of,
 };
-use super::{Catalogue, File, Modifies, StepKind, Workflow, embedded};
+use super::{Catalogue, File, Modifies, StepKind, Workflow};
 use crate::respond::one_line;
 use crate::route::{Question, decide};
 use crate::session::Facts;
@@ -96,7 +96,6 @@ impl Checker {
                 self.add(&index, line, UNKNOWN_NAME, &format!("no workflows/{id}.md"));
             }
         }
-        let known = Known::new(shelf, main);
         for (stem, source) in &shelf.sources {
             let file = shelf.path(stem);
             for problem in &source.problems {
@@ -111,18 +110,18 @@ impl Checker {
                 );
             }
             if let Some(workflow) = &source.workflow {
-                self.names(&file, workflow, source, &known);
-                self.checkpoint(&file, workflow, source, &known);
+                self.names(&file, workflow, source, catalogue);
+                self.checkpoint(&file, workflow, source, catalogue);
                 self.examples(shelf, &file, workflow, catalogue);
             }
         }
     }
 
-    fn names(&mut self, file: &str, workflow: &Workflow, source: &Source, known: &Known<'_>) {
+    fn names(&mut self, file: &str, workflow: &Workflow, source: &Source, catalogue: &Catalogue) {
         for target in targets(workflow) {
-            let message = if known.get(target).is_none() {
+            let message = if catalogue.get(target).is_none() {
                 format!("no workflow {target:?}")
-            } else if known.reaches(target, &workflow.id) {
+            } else if reaches(catalogue, target, &workflow.id) {
                 format!("{target:?} leads back here")
             } else {
                 continue;
@@ -131,19 +130,25 @@ impl Checker {
         }
         let conditional = workflow.guardrails_when.iter().flat_map(|(_, list)| list);
         for name in workflow.guardrails.iter().chain(conditional) {
-            let bare = name.split(':').next().unwrap_or_default();
-            if !known.guardrails.contains(bare) {
+            if catalogue.definition(name).is_none() {
+                let bare = name.split(':').next().unwrap_or_default();
                 let line = line_of(&source.text, name);
                 self.add(file, line, UNKNOWN_NAME, &format!("no guardrail {bare:?}"));
             }
         }
     }
 
-    fn checkpoint(&mut self, file: &str, workflow: &Workflow, source: &Source, known: &Known<'_>) {
+    fn checkpoint(
+        &mut self,
+        file: &str,
+        workflow: &Workflow,
+        source: &Source,
+        catalogue: &Catalogue,
+    ) {
         if workflow.modifies == Modifies::No || workflow.category == "routing" {
             return;
         }
-        let kinds = known.kinds(workflow, 0);
+        let kinds = kinds(catalogue, workflow, 0);
         let first = kinds.iter().position(|kind| *kind == StepKind::Checkpoint);
         let commit = kinds.iter().rposition(|kind| *kind == StepKind::Commit);
         let message = if first.is_none() {
@@ -220,70 +225,39 @@ fn targets(workflow: &Workflow) -> impl Iterator<Item = &str> {
     steps.filter_map(|step| step.workflow.as_deref())
 }
 
-/// What a file may refer to: of its own folder and, in a pack, of the catalogue.
-struct Known<'s> {
-    workflows: Vec<&'s Workflow>,
-    guardrails: BTreeSet<String>,
+/// Whether following references from `from` leads to `to`.
+fn reaches(catalogue: &Catalogue, from: &str, to: &str) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut open = vec![from];
+    while let Some(id) = open.pop() {
+        if id == to {
+            return true;
+        }
+        if let Some(workflow) = catalogue.get(id)
+            && seen.insert(&workflow.id)
+        {
+            open.extend(targets(workflow));
+        }
+    }
+    false
 }
 
-impl<'s> Known<'s> {
-    fn new(shelf: &'s Shelf, main: Option<&'s Shelf>) -> Self {
-        let shelves = || std::iter::once(shelf).chain(main);
-        let mut registry = shelf.guardrails.clone();
-        let own = &main.unwrap_or(shelf).guardrails;
-        // A directory without a registry uses the embedded one.
-        registry.extend(if own.is_empty() {
-            registry_of(&embedded::files())
-        } else {
-            own.clone()
-        });
-        Self {
-            workflows: shelves()
-                .flat_map(|shelf| &shelf.sources)
-                .filter_map(|(_, source)| source.workflow.as_ref())
-                .collect(),
-            guardrails: registry.into_iter().map(|(name, _)| name).collect(),
-        }
-    }
-
-    fn get(&self, id: &str) -> Option<&'s Workflow> {
-        let mut workflows = self.workflows.iter().copied();
-        workflows.find(|workflow| workflow.id == id)
-    }
-
-    /// Whether following references from `from` leads to `to`.
-    fn reaches(&self, from: &str, to: &str) -> bool {
-        let mut seen = BTreeSet::new();
-        let mut open = vec![from];
-        while let Some(id) = open.pop() {
-            if id == to {
-                return true;
+/// The kinds of all steps, those of references in place.
+fn kinds(catalogue: &Catalogue, workflow: &Workflow, depth: usize) -> Vec<StepKind> {
+    let mut all = Vec::new();
+    for step in &workflow.steps {
+        let target = step.workflow.as_deref().and_then(|id| catalogue.get(id));
+        match target.filter(|_| depth < 3) {
+            Some(target) => {
+                let kinds = kinds(catalogue, target, depth + 1).into_iter();
+                all.extend(
+                    kinds.filter(|kind| matches!(kind, StepKind::Step | StepKind::Checkpoint)),
+                );
             }
-            if let Some(workflow) = self.get(id)
-                && seen.insert(&workflow.id)
-            {
-                open.extend(targets(workflow));
-            }
+            None => all.push(step.kind),
         }
-        false
+        // More than any plan can have.
+        all.truncate(100);
     }
-
-    /// The kinds of all steps, those of references in place.
-    fn kinds(&self, workflow: &Workflow, depth: usize) -> Vec<StepKind> {
-        let mut all = Vec::new();
-        for step in &workflow.steps {
-            match step.workflow.as_deref().and_then(|id| self.get(id)) {
-                Some(target) if depth < 3 => {
-                    let kinds = self.kinds(target, depth.saturating_add(1)).into_iter();
-                    let stays =
-                        |kind: &StepKind| matches!(kind, StepKind::Step | StepKind::Checkpoint);
-                    all.extend(kinds.filter(stays));
-                }
-                _ => all.push(step.kind),
-            }
-            // More than any plan can have.
-            all.truncate(100);
-        }
-        all
-    }
+    all
 }

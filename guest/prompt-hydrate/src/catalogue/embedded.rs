@@ -51,17 +51,12 @@ static FILES: &[(&str, &str)] = files! {
     "packs/extended/workflows/worktree-merge.md"
 };
 
-/// Returns paths and texts, packs included.
-pub(crate) fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    FILES.iter().copied()
-}
-
 /// Returns the files, packs included.
 #[must_use]
 pub fn files() -> Vec<File> {
-    let file = |(path, text): (&str, &str)| File {
-        path: path.to_owned(),
-        text: text.to_owned(),
-    };
-    all().map(file).collect()
+    let files = FILES.iter().map(|(path, text)| File {
+        path: (*path).to_owned(),
+        text: (*text).to_owned(),
+    });
+    files.collect()
 }

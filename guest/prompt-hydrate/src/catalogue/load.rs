@@ -22,8 +22,8 @@ pub(super) struct Shelf {
     pub(super) sources: Vec<(String, Source)>,
     /// Prompts of `examples/<id>.txt`.
     pub(super) examples: Vec<(String, Vec<String>)>,
-    pub(super) guardrails: Vec<(String, String)>,
-    pub(super) skills: Vec<Skill>,
+    guardrails: Vec<(String, String)>,
+    skills: Vec<Skill>,
     /// There are more workflows than are read.
     is_over_full: bool,
     /// What is wrong with files as a whole: path and problem.
@@ -193,7 +193,7 @@ pub(super) fn load(files: &[File], packs: &[String], named: bool) -> Catalogue {
     catalogue
 }
 
-pub(super) fn registry_of(files: &[File]) -> Vec<(String, String)> {
+fn registry_of(files: &[File]) -> Vec<(String, String)> {
     let file = files.iter().find(|file| file.path == "guardrails.md");
     file.map(|file| registry::guardrails(&file.text))
         .unwrap_or_default()

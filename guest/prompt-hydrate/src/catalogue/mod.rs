@@ -12,9 +12,12 @@ pub(crate) mod steps;
 mod tests;
 mod workflow;
 
+use std::sync::OnceLock;
+
 use serde::Deserialize;
 
 use crate::cues::Cue;
+use crate::route::likeness::Rarity;
 
 pub use check::{Finding, check};
 pub use embedded::files as embedded_catalogue;
@@ -32,6 +35,8 @@ pub struct Catalogue {
     pub skills: Vec<Skill>,
     /// What was passed over: file and reason.
     pub warnings: Vec<String>,
+    /// How rare words are among the examples, counted when a route first needs it.
+    pub rarity: OnceLock<Rarity>,
 }
 
 /// One workflow file.

@@ -94,10 +94,9 @@ fn object(prompt: &Prompt) -> Option<String> {
     if let Some(name) = tokens.iter().find(|token| token.kind == Kind::Identifier) {
         return Some(name.text.clone());
     }
-    let main = tokens
-        .iter()
-        .position(|token| Some(token.start) == cues::main_sentence(prompt))
-        .unwrap_or(0);
+    let main = cues::main_sentence(prompt);
+    let main = tokens.iter().position(|token| Some(token.start) == main);
+    let main = main.unwrap_or(0);
     let sentence = tokens.get(main..)?;
     let opened = skip_openers(sentence, 0);
     let article = |token: &Token| {

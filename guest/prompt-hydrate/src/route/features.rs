@@ -60,8 +60,7 @@ pub fn of_prompt(prompt: &Prompt, cues: &Cues) -> Vec<Feature> {
 }
 
 /// The features of words alone.
-#[must_use]
-pub fn of_words(words: &[&str], openings: &[String]) -> Vec<Feature> {
+fn of_words(words: &[&str], openings: &[String]) -> Vec<Feature> {
     let mut features = Vec::new();
     let starts = std::iter::once("^").chain(words.iter().copied());
     let ends = words.iter().copied().chain(std::iter::once("$"));

@@ -16,22 +16,21 @@ pub(super) struct Forced {
 }
 
 impl Forced {
-    fn workflow(id: &str, reason: impl Into<String>) -> Option<Self> {
-        Some(Self {
-            workflow: Some(id.to_owned()),
+    fn new(workflow: Option<&str>, reason: impl Into<String>) -> Self {
+        Self {
+            workflow: workflow.map(str::to_owned),
             reason: reason.into(),
             skill: None,
             refusal: false,
-        })
+        }
+    }
+
+    fn workflow(id: &str, reason: impl Into<String>) -> Option<Self> {
+        Some(Self::new(Some(id), reason))
     }
 
     fn abstain(reason: &str) -> Option<Self> {
-        Some(Self {
-            workflow: None,
-            reason: reason.to_owned(),
-            skill: None,
-            refusal: false,
-        })
+        Some(Self::new(None, reason))
     }
 }
 

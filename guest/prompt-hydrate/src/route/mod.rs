@@ -14,7 +14,7 @@ mod skill;
 
 pub use explain::{Candidate, Explanation, Fired, Stripped};
 
-use self::forced::Forced;
+use self::likeness::Rarity;
 use self::model::Model;
 use crate::catalogue::{Catalogue, Modifies, Skill, Workflow};
 use crate::cues::{Cue, Cues};
@@ -145,29 +145,19 @@ pub fn explain_by(question: &Question<'_>, model: &Model) -> (Route, Explanation
         warnings: Vec::new(),
     };
     let best = by_score(&mut why);
-    match forced::decide(question, &route.cues, &mut why.veto, &mut route.warnings) {
-        Some(Forced {
-            workflow: None,
-            reason,
-            ..
-        }) => {
-            why.decision = "abstain";
-            why.forced = Some(reason);
-        }
-        Some(Forced {
-            workflow: Some(id),
-            reason,
-            skill,
-            refusal,
-        }) => {
-            why.decision = "forced";
-            why.forced = Some(reason);
-            route.workflow = id;
-            route.skill = skill;
-            route.refusal = refusal;
-        }
-        None if why.decision == "certain" => route.workflow.clone_from(&best.workflow),
-        None => {}
+    let forced = forced::decide(question, &route.cues, &mut why.veto, &mut route.warnings);
+    if let Some(forced) = forced {
+        why.forced = Some(forced.reason);
+        why.decision = if forced.workflow.is_some() {
+            "forced"
+        } else {
+            "abstain"
+        };
+        route.skill = forced.skill;
+        route.refusal = forced.refusal;
+        route.workflow = forced.workflow.unwrap_or(route.workflow);
+    } else if why.decision == "certain" {
+        route.workflow.clone_from(&best.workflow);
     }
     route.abstained = why.decision == "abstain";
     route.confidence = two_places(match why.decision {
@@ -175,16 +165,14 @@ pub fn explain_by(question: &Question<'_>, model: &Model) -> (Route, Explanation
         "certain" => certainty(best.total),
         _ => certainty(best.total).min(ABSTAINED_AT_MOST),
     });
-    let mut others: Vec<&Candidate> = why
-        .candidates
-        .iter()
+    let others = why.candidates.iter();
+    let mut others: Vec<&Candidate> = others
         .filter(|one| one.workflow != route.workflow)
         .collect();
     // Stable: ties stay in decision order.
     others.sort_by(|one, other| other.total.total_cmp(&one.total));
+    let others = others.iter().take(ALTERNATIVES);
     route.alternatives = others
-        .iter()
-        .take(ALTERNATIVES)
         .map(|one| (one.workflow.clone(), two_places(one.total)))
         .collect();
     why.workflow.clone_from(&route.workflow);
@@ -215,6 +203,9 @@ fn candidates(
         question.catalogue.get(class).is_some() && !kept.iter().any(|workflow| workflow.id == class)
             || class == FOLLOW_UP && !question.session.has_turns()
     });
+    let catalogue = question.catalogue;
+    // Only a catalogue with other workflows than the model's needs it.
+    let rarity = || catalogue.rarity.get_or_init(|| Rarity::new(catalogue));
     let mut all = 1.0;
     let mut candidates: Vec<Candidate> = Vec::new();
     for workflow in kept {
@@ -222,7 +213,7 @@ fn candidates(
         let probability = class.and_then(|class| probabilities.get(class)).copied();
         let likeness = probability
             .is_none()
-            .then(|| likeness::of(question.prompt, workflow));
+            .then(|| rarity().likeness(&question.prompt.tokens, workflow));
         let odds = likeness.map(likeness::odds);
         all += odds.unwrap_or_default();
         candidates.push(Candidate {
