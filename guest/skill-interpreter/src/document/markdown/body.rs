@@ -3,7 +3,6 @@
 mod fence;
 mod heading;
 
-use super::annotations::Annotations;
 use super::front::CodeFences;
 use super::lines::Lines;
 use super::listed::{self, Listed};
@@ -13,7 +12,7 @@ use crate::context::Context;
 use crate::diagnostic::Diagnostics;
 use crate::document::Candidate;
 use crate::draft::{Declaration, Draft, DraftStage, Identity, Importance, TextIdentity, WrittenAs};
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::http_command::verb;
 use crate::identifier::slug;
 use crate::limits;
@@ -28,7 +27,6 @@ pub(crate) struct Body<'a> {
     outline: &'a Outline,
     lines: &'a Lines<'a>,
     context: &'a Context,
-    annotations: Annotations,
     code_fences: CodeFences,
     /// K-120: what earlier fences set.
     constants: Constants,
@@ -51,14 +49,12 @@ impl<'a> Body<'a> {
         outline: &'a Outline,
         lines: &'a Lines<'a>,
         context: &'a Context,
-        annotations: Annotations,
         code_fences: CodeFences,
     ) -> Self {
         Self {
             outline,
             lines,
             context,
-            annotations,
             code_fences,
             constants: Constants::default(),
             found: Vec::new(),
@@ -87,6 +83,11 @@ impl<'a> Body<'a> {
                     }
                 }
                 Kind::Fence(fence) => self.fence(position, block, fence, diagnostics),
+                Kind::Comment(text) if text.trim_start().starts_with("skill:") => {
+                    let message =
+                        "a comment annotates nothing; write skill:… behind the fence's language";
+                    diagnostics.warn(Code::AnnotationInvalid, block.line, message);
+                }
                 Kind::Comment(_) | Kind::Other => {}
             }
             if self.is_full() {

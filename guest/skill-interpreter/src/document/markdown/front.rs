@@ -5,7 +5,7 @@ use crate::diagnostic::Diagnostics;
 use crate::document::{Candidate, SkillDeclaration, structured};
 use crate::failure::{Code, Failure};
 use crate::model::Format;
-use kit::yaml::{self, Node, Value};
+use kit::yaml::{self, Node, Tree, Value};
 
 /// The line of the document that front matter begins on.
 const FIRST_LINE: u32 = 2;
@@ -31,54 +31,57 @@ pub(crate) enum CodeFences {
 
 /// What front matter says.
 #[derive(Debug)]
-pub(crate) struct FrontMatter {
+pub(crate) struct FrontMatter<'t> {
     /// What it says of the skill; its operations come later, because the rest of the document has a say in how they are read.
     pub(crate) skill: SkillDeclaration,
     pub(crate) code_fences: CodeFences,
     /// K-104: whether the document is at least a description.
     pub(crate) says_name_and_description: bool,
-    /// Whether it is YAML, so that it can be read a second time.
-    is_yaml: bool,
+    /// Its YAML, if it is a mapping.
+    tree: Option<Tree<'t>>,
 }
 
-impl FrontMatter {
+impl<'t> FrontMatter<'t> {
     /// Reads what stands between the delimiters.
     ///
     /// # Errors
     ///
     /// `schema` (K-63), `limit` (K-05).
-    pub(crate) fn read(text: Option<&str>, diagnostics: &mut Diagnostics) -> Result<Self, Failure> {
+    pub(crate) fn read(
+        text: Option<&'t str>,
+        diagnostics: &mut Diagnostics,
+    ) -> Result<Self, Failure> {
         let mut front = Self {
             skill: SkillDeclaration::new(Format::Markdown),
             code_fences: CodeFences::Annotated,
             says_name_and_description: false,
-            is_yaml: false,
+            tree: None,
         };
         let Some(text) = text else {
             return Ok(front);
         };
         let reason = match yaml::read_yaml(text, FIRST_LINE) {
-            Ok(tree) => match tree.root() {
-                None => return Ok(front),
-                Some(root) if root.is_null() => return Ok(front),
-                Some(root) if root.is_map() => {
+            Ok(tree) => {
+                let Some(root) = tree.root().filter(|root| !root.is_null()) else {
+                    return Ok(front);
+                };
+                if root.is_map() {
                     front.keys(root, diagnostics)?;
+                    front.tree = Some(tree);
                     None
+                } else {
+                    Some((root.line(), format!("it is a {}", root.type_name())))
                 }
-                Some(root) => Some((root.line(), format!("it is a {}", root.type_name()))),
-            },
+            }
             Err(error) if error.is_limit() => {
                 return Err(Failure::new(Code::Limit, error.to_string()).at_line(error.line()));
             }
             Err(error) => Some((error.line(), error.to_string())),
         };
-        match reason {
-            None => front.is_yaml = true,
-            Some((line, reason)) => {
-                let message = format!("front matter is no YAML mapping: {reason}");
-                diagnostics.warn(Code::FrontmatterYaml, line, message);
-                front.recover(text);
-            }
+        if let Some((line, reason)) = reason {
+            let message = format!("front matter is no YAML mapping: {reason}");
+            diagnostics.warn(Code::FrontmatterYaml, line, message);
+            front.recover(text);
         }
         front.says_name_and_description =
             !front.skill.name.trim().is_empty() && !front.skill.description.trim().is_empty();
@@ -92,17 +95,11 @@ impl FrontMatter {
     /// `schema`, `unknown-op-key` (K-63, K-65).
     pub(crate) fn operations(
         &self,
-        text: Option<&str>,
         context: &Context,
         diagnostics: &mut Diagnostics,
     ) -> Result<Vec<Candidate>, Failure> {
-        let Some(text) = text.filter(|_| self.is_yaml) else {
-            return Ok(Vec::new());
-        };
-        let Ok(tree) = yaml::read_yaml(text, FIRST_LINE) else {
-            return Ok(Vec::new());
-        };
-        match tree.root().and_then(|root| root.get("operations")) {
+        let root = self.tree.as_ref().and_then(Tree::root);
+        match root.and_then(|root| root.get("operations")) {
             Some(operations) if !operations.is_null() => {
                 structured::operations(operations, context, diagnostics)
             }

@@ -6,7 +6,6 @@
 
 mod addresses;
 mod annotation;
-mod annotations;
 mod body;
 mod bounds;
 mod front;
@@ -32,7 +31,6 @@ use crate::failure::{Code, Failure};
 use crate::identifier::slug;
 use crate::limits;
 use crate::request::LoadRequest;
-use annotations::Annotations;
 use body::Body;
 use front::FrontMatter;
 use lines::Lines;
@@ -76,9 +74,7 @@ pub fn read(
         ));
     }
     content.clone_into(&mut skill.instructions);
-    let annotations = Annotations::read(&outline, diagnostics);
     add_new(&mut skill.secrets, section::secrets(&outline));
-    add_new(&mut skill.secrets, annotations.secrets());
     if skill.base_url.is_none() {
         skill.base_url = section::base_url(&outline, &lines);
     }
@@ -95,8 +91,8 @@ pub fn read(
     }
 
     let context = Context::of_load(request, &skill)?;
-    let mut candidates = front.operations(front_matter, &context, diagnostics)?;
-    let body = Body::new(&outline, &lines, &context, annotations, front.code_fences);
+    let mut candidates = front.operations(&context, diagnostics)?;
+    let body = Body::new(&outline, &lines, &context, front.code_fences);
     candidates.extend(body.read(diagnostics)?);
     if candidates.len() > CANDIDATES {
         return Err(limits::exceeded("operations", limits::OPERATIONS));

@@ -3,6 +3,7 @@
 
 use url::Url;
 
+use super::annotation::Annotation;
 use super::info;
 use super::lines::Lines;
 use super::outline::{Block, Fence, Kind, Outline, Span, plain};
@@ -53,7 +54,7 @@ pub(crate) fn identify(skill: &mut SkillDeclaration, outline: &Outline) {
     }
 }
 
-/// K-102: names in code spans of the sections that are about credentials, in order.
+/// Names of secrets, in order: in code spans of the sections that are about credentials, and in annotations.
 pub(crate) fn secrets(outline: &Outline) -> Vec<String> {
     // A section's parent comes before it, so that one pass tells for all.
     let mut about: Vec<bool> = Vec::with_capacity(outline.sections.len());
@@ -78,7 +79,22 @@ pub(crate) fn secrets(outline: &Outline) -> Vec<String> {
             Span::Code(text) if is_constant_name(text) && looks_secret(text) => Some(text.clone()),
             _ => None,
         })
+        .chain(outline.blocks.iter().flat_map(annotated))
         .collect()
+}
+
+/// The secrets that a fence's annotation asks for.
+fn annotated(block: &Block) -> Vec<String> {
+    match &block.kind {
+        Kind::Fence(fence) => {
+            Annotation::read(&fence.info)
+                .ok()
+                .flatten()
+                .unwrap_or_default()
+                .secrets
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Returns the address that the document calls its base: the first one behind such a label, on its line or in the lines of

@@ -1,32 +1,28 @@
 //! Lines and words that the rules of section 6 recognise: labels, results, names of secrets, addresses.
 
-/// K-96: `(?i)^\W*(example\s+)?(response|returns?|output|result)s?\b`
+/// Whether a line announces a result: `**Response**`, `Example outputs:`.
 pub(crate) fn is_result_label(line: &str) -> bool {
-    let line = line.trim_start_matches(|character| !is_word(character));
-    let after_example = strip_ignoring_case(line, "example")
-        .filter(|rest| rest.starts_with(char::is_whitespace))
-        .map(str::trim_start);
-    [after_example, Some(line)]
-        .into_iter()
-        .flatten()
-        .any(|rest| {
-            ["response", "return", "output", "result"]
-                .iter()
-                .any(|word| {
-                    strip_ignoring_case(rest, word).is_some_and(|rest| {
-                        // Both `returns?` and the `s?` after all of them: `return` may have two.
-                        let plurals: &[&str] = if *word == "return" {
-                            &["ss", "s", ""]
-                        } else {
-                            &["s", ""]
-                        };
-                        plurals.iter().any(|plural| {
-                            strip_ignoring_case(rest, plural)
-                                .is_some_and(|rest| !rest.starts_with(is_word))
-                        })
-                    })
-                })
-        })
+    let mut words = line.split(|c| !is_word(c)).filter(|word| !word.is_empty());
+    let is = |word: &str, names: &[&str]| names.iter().any(|name| word.eq_ignore_ascii_case(name));
+    let first = words.next().unwrap_or_default();
+    let word = if is(first, &["example"]) {
+        words.next().unwrap_or_default()
+    } else {
+        first
+    };
+    is(
+        word,
+        &[
+            "response",
+            "responses",
+            "return",
+            "returns",
+            "output",
+            "outputs",
+            "result",
+            "results",
+        ],
+    )
 }
 
 /// How documents call the address that their endpoints are relative to, in lower case.
@@ -183,24 +179,14 @@ pub(crate) fn is_constant_name(text: &str) -> bool {
             .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
-/// K-381: a line `Required: true`.
+/// A line `Required: true`.
 pub(crate) fn is_required_line(line: &str) -> bool {
-    let line = line.trim_start_matches(|character| !is_word(character));
-    let Some(rest) = strip_ignoring_case(line, "required") else {
-        return false;
+    let is = |text: &str, expected: &str| {
+        let text = text.trim_matches(|c| !is_word(c));
+        text.eq_ignore_ascii_case(expected)
     };
-    let value = rest.trim_start_matches(|character: char| !is_word(character));
-    let between = rest
-        .get(..rest.len().saturating_sub(value.len()))
-        .unwrap_or_default();
-    between.contains(':')
-        && strip_ignoring_case(value, "true").is_some_and(|rest| !rest.starts_with(is_word))
-}
-
-/// `text` without `prefix`, which is ASCII in lower case.
-fn strip_ignoring_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
-    let (begin, rest) = text.split_at_checked(prefix.len())?;
-    begin.eq_ignore_ascii_case(prefix).then_some(rest)
+    line.split_once(':')
+        .is_some_and(|(name, value)| is(name, "required") && is(value, "true"))
 }
 
 /// What `\w` matches, but for marks.

@@ -2,7 +2,7 @@
 
 use super::{Body, Found, cut};
 use crate::diagnostic::Diagnostics;
-use crate::document::markdown::annotations::{Given, Said};
+use crate::document::markdown::annotation::Annotation;
 use crate::document::markdown::front::CodeFences;
 use crate::document::markdown::info::{self, Class, Runtime};
 use crate::document::markdown::outline::{Block, Fence};
@@ -14,7 +14,7 @@ use crate::draft::{
 };
 use crate::http_command::verb;
 use crate::shell::{self, Statements};
-use crate::{limits, model};
+use crate::{failure, limits, model};
 
 impl Body<'_> {
     pub(super) fn fence(
@@ -24,19 +24,21 @@ impl Body<'_> {
         fence: &Fence,
         diagnostics: &mut Diagnostics,
     ) {
-        let given = match self.annotations.of(position) {
-            Some(Said::Invalid) => return,
-            Some(Said::Given(given)) => Some((**given).clone()),
-            None => None,
+        let annotation = match Annotation::read(&fence.info) {
+            Ok(annotation) => annotation,
+            Err(message) => {
+                diagnostics.error(failure::Code::AnnotationInvalid, block.line, message);
+                return;
+            }
         };
-        let annotation = given.as_ref().map(|given| &given.annotation);
-        if annotation.is_some_and(|annotation| annotation.ignore) {
+        let says = |what: fn(&Annotation) -> bool| annotation.as_ref().is_some_and(what);
+        if says(|annotation| annotation.ignore) {
             return;
         }
         let (language, _) = info::split(&fence.info);
         let class = info::class(&language, &fence.text);
         let may_be_result = class == Class::Data || language.is_empty();
-        let announced = if annotation.is_some_and(|annotation| annotation.is_output) {
+        let announced = if says(|annotation| annotation.is_output) {
             Some(Announced::ByLine)
         } else if may_be_result && annotation.is_none() {
             result::announced(self.outline, position, self.lines)
@@ -47,22 +49,22 @@ impl Body<'_> {
             self.result(announced, block, fence);
             return;
         }
-        if annotation.is_some_and(|annotation| annotation.example) {
+        if says(|annotation| annotation.example) {
             self.example(block, fence);
             return;
         }
         if class == Class::Data {
             self.headed_body(&fence.text);
         }
-        let drafts = self.drafts(class, given.as_ref(), block, fence, diagnostics);
-        self.operations(drafts, given, block);
+        let drafts = self.drafts(class, annotation.is_some(), block, fence, diagnostics);
+        self.operations(drafts, annotation.unwrap_or_default(), block);
     }
 
     /// What a fence does, and what it says comes out.
     fn drafts(
         &mut self,
         class: Class,
-        given: Option<&Given>,
+        annotated: bool,
         block: &Block,
         fence: &Fence,
         diagnostics: &mut Diagnostics,
@@ -88,8 +90,6 @@ impl Body<'_> {
                 .map(|request| (request.draft, request.output))
                 .collect(),
             Class::Code(runtime) => {
-                let annotated =
-                    given.is_some_and(|given| given.annotation.describes_an_operation());
                 let wanted = match runtime {
                     // K-107: what runs TypeScript is not known to run this.
                     Runtime::TypeScript => annotated,
@@ -108,7 +108,7 @@ impl Body<'_> {
     fn operations(
         &mut self,
         drafts: Vec<(Draft, Option<String>)>,
-        given: Option<Given>,
+        mut annotation: Annotation,
         block: &Block,
     ) {
         if drafts.is_empty() {
@@ -117,11 +117,9 @@ impl Body<'_> {
         let one_of_several = drafts.len() > 1;
         let heading = self.heading(block.section);
         let description = self.description(block.section);
-        let mut given = given.unwrap_or_default();
         for (draft, output) in drafts {
-            let annotation = &mut given.annotation;
             let identity = TextIdentity {
-                // What names and describes one operation is about the first.
+                // What names one operation is about the first.
                 annotated: annotation.op.take(),
                 comment: draft.comment.clone(),
                 heading: heading.clone(),
@@ -131,18 +129,10 @@ impl Body<'_> {
             let title = draft.comment.clone().or_else(|| heading.clone());
             let mut declaration = Declaration::new(Identity::Text(identity));
             declaration.title = cut(&title.unwrap_or_default());
-            declaration.description = annotation
-                .description
-                .take()
-                .unwrap_or_else(|| description.clone());
-            declaration.input = given.input.take();
-            declaration.output_schema = given.output.take();
+            declaration.description.clone_from(&description);
             declaration.secrets.clone_from(&annotation.secrets);
             declaration.egress.clone_from(&annotation.egress);
             declaration.tier = annotation.tier;
-            declaration
-                .data_classifications
-                .clone_from(&annotation.data_classifications);
             declaration
                 .returns_secret
                 .clone_from(&annotation.returns_secret);

@@ -248,42 +248,17 @@ fn k_107_code_is_an_operation_only_if_annotated_or_capabilities_say_so() {
 }
 
 #[test]
-fn k_110_an_annotation_is_about_the_fence_directly_after_it() {
-    let comment = r#"<!-- skill: {"op":"find","secret":["A_REF"],"input":{"q":{"type":"string","required":true}},"output":{"n":"int"},"description":"Finds.","egress":["b.example"],"tier":2,"data-classifications":["pii"],"returns-secret":["/t"]} -->"#;
-    let found = one(&format!(
-        "## A\nText.\n\n{comment}\n\n\n```http skill:tier=3\nPOST /find\n```\n"
-    ));
+fn the_words_of_an_info_string_are_about_its_fence() {
+    let found = one(
+        "## A\nText.\n\n```http skill:op=find skill:secret=A_REF skill:egress=b.example skill:tier=3 skill:returns-secret=/t\nPOST /find\n```\n",
+    );
     assert_eq!(text_identity(&found).annotated.as_deref(), Some("find"));
     let declaration = &found.declaration;
-    assert_eq!(declaration.description, "Finds.");
+    assert_eq!(declaration.description, "Text.");
     assert_eq!(declaration.secrets, ["A_REF"]);
     assert_eq!(declaration.egress, ["b.example"]);
     assert_eq!(declaration.tier, Some(3));
-    assert_eq!(declaration.data_classifications, ["pii"]);
     assert_eq!(declaration.returns_secret, ["/t"]);
-    assert_eq!(
-        declaration.input.as_ref().unwrap().schema["required"],
-        json!(["q"])
-    );
-    assert!(declaration.output_schema.as_ref().unwrap()["properties"]["n"].is_object());
-
-    let far = format!("{comment}\n\ntext\n\n```http\nPOST /find\n```\n");
-    assert_eq!(text_identity(&one(&far)).annotated, None);
-    let outside = format!("- item\n\n  {comment}\n\n```http\nPOST /find\n```\n");
-    assert_eq!(text_identity(&one(&outside)).annotated, None);
-}
-
-#[test]
-fn k_110_both_forms_at_one_fence_are_told() {
-    let (answer, noticed) =
-        load("# T\n<!-- skill: {\"op\":\"b\"} -->\n```http skill:op=a\nGET /x\n```\n");
-    assert_eq!(
-        text_identity(&answer.unwrap().candidates[0])
-            .annotated
-            .as_deref(),
-        Some("b")
-    );
-    assert_eq!(noticed, [(Code::AnnotationBoth, Severity::Warn, 3)]);
 }
 
 #[test]
@@ -309,34 +284,33 @@ fn k_111_ignore_example_and_output() {
 }
 
 #[test]
-fn k_113_an_annotation_that_cannot_be_used_takes_the_fence_with_it() {
-    for (comment, words) in [
-        ("<!-- skill: {\"op\": -->", ""),
-        ("<!-- skill: {\"url\":\"x\"} -->", ""),
-        ("<!-- skill: {\"op\":\"a b\"} -->", ""),
-        (
-            "<!-- skill: {\"input\":{\"q\":{\"type\":\"nothing\"}}} -->",
-            "",
-        ),
-        ("", "skill:op"),
-        ("", "skill:method=GET"),
+fn an_annotation_that_cannot_be_used_takes_the_fence_with_it() {
+    for words in [
+        "skill:",
+        "skill:op",
+        "skill:op=",
+        "skill:op=a/b",
+        "skill:opp=x",
+        "skill:ignore=1",
+        "skill:tier=0",
+        "skill:tier=4",
+        "skill:method=GET",
     ] {
         let (answer, noticed) = load(&format!(
-            "# T\n{comment}\n```http {words}\nGET /x\n```\n```\nGET /y\n```\n"
+            "# T\n```http {words}\nGET /x\n```\n```\nGET /y\n```\n"
         ));
         let found: Vec<String> = answer.unwrap().candidates.iter().map(request).collect();
-        assert_eq!(found, ["GET /y"], "{comment}{words}");
-        let invalid: Vec<_> = noticed
-            .iter()
-            .filter(|(code, ..)| *code == Code::AnnotationInvalid)
-            .collect();
-        assert_eq!(invalid.len(), 1, "{comment}{words}");
-        assert_eq!(invalid[0].1, Severity::Error, "{comment}{words}");
+        assert_eq!(found, ["GET /y"], "{words}");
+        assert_eq!(
+            noticed,
+            [(Code::AnnotationInvalid, Severity::Error, 2)],
+            "{words}"
+        );
     }
 }
 
 #[test]
-fn k_110_an_annotation_before_no_fence_is_told() {
+fn a_comment_that_would_annotate_is_told() {
     let (_, noticed) =
         load("# T\n<!-- skill: {\"op\":\"a\"} -->\ntext\n<!-- note -->\n```\nGET /x\n```\n");
     assert_eq!(noticed, [(Code::AnnotationInvalid, Severity::Warn, 2)]);

@@ -2,7 +2,7 @@ use crate::diagnostic::Diagnostics;
 use crate::document::markdown::front::{CodeFences, FrontMatter};
 use crate::failure::Code;
 
-fn read(text: &str) -> (FrontMatter, Vec<(Code, u32)>) {
+fn read(text: &str) -> (FrontMatter<'_>, Vec<(Code, u32)>) {
     let mut diagnostics = Diagnostics::default();
     let front = FrontMatter::read(Some(text), &mut diagnostics).unwrap();
     let noticed = diagnostics
@@ -68,7 +68,8 @@ fn k_93_metadata_of_another_shape_is_somebody_elses() {
         "'{'",
         "null",
     ] {
-        let (front, noticed) = read(&format!("metadata: {metadata}\n"));
+        let text = format!("metadata: {metadata}\n");
+        let (front, noticed) = read(&text);
         assert_eq!(
             (front.skill.secrets.len(), noticed),
             (0, vec![]),
