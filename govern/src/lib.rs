@@ -17,7 +17,6 @@ pub mod config;
 pub mod execute;
 pub mod governor;
 pub mod guard;
-pub mod header;
 pub mod manifest;
 pub mod onboarding;
 pub mod ports;
@@ -29,4 +28,4 @@ pub mod secrets;
 pub mod state;
 pub mod time;
 
-pub use hydrant_plan::{digest, failure};
+pub use hydrant_plan::{digest, failure, header};

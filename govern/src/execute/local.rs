@@ -2,7 +2,7 @@
 
 use super::plan::{Produced, Run};
 use crate::failure::{Code, Failure};
-use hydrant_plan::{ExcerptOut, ReadFileStage, Segments};
+use hydrant_plan::{Excerpt, ReadFileStage, Segments};
 
 impl Run<'_> {
     /// A line of text.
@@ -31,7 +31,7 @@ impl Run<'_> {
 }
 
 /// What `head` and `tail` keep; none of what they do not have.
-fn cut<'b>(bytes: &'b [u8], excerpt: &ExcerptOut) -> Option<&'b [u8]> {
+fn cut<'b>(bytes: &'b [u8], excerpt: &Excerpt) -> Option<&'b [u8]> {
     let count = usize::try_from(excerpt.count).unwrap_or(usize::MAX);
     let in_lines = match excerpt.unit.as_str() {
         "lines" => true,

@@ -9,7 +9,7 @@ use super::plan::{Produced, Run};
 use crate::chain::{Entry, Event, Outcome};
 use crate::failure::{Code, Failure};
 use crate::sandbox::{End, Exhausted, SandboxEnd, SandboxRun};
-use hydrant_plan::{ProgramOut, SandboxStage, Segments};
+use hydrant_plan::{Program, SandboxStage, Segments};
 
 impl Run<'_> {
     pub(super) fn sandboxed(&mut self, stage: &SandboxStage) -> Result<Produced, Failure> {
@@ -19,7 +19,7 @@ impl Run<'_> {
                 Failure::new(Code::InvalidPlan, "a sandbox stage without a policy")
             })?;
         let argv: &[Segments] = match &stage.program {
-            ProgramOut::Argv(argv) => argv,
+            Program::Argv(argv) => argv,
             _ => &[],
         };
         // K-341: what is granted is in `/run/secrets`, and nowhere else.
@@ -39,7 +39,7 @@ impl Run<'_> {
             }
         }
         let code_file = match &stage.program {
-            ProgramOut::File { name, digest } => {
+            Program::File { name, digest } => {
                 let bytes = digest
                     .as_deref()
                     .and_then(|digest| (call.code_file)(digest));

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Implementation, Manifest, TrustTier, words};
 use hydrant_plan::show::{approval_reason, display, params};
-use hydrant_plan::{JudgedOperation, ProgramOut, Runtime, SandboxStage, Segments, Skill, Stage};
+use hydrant_plan::{JudgedOperation, Program, Runtime, SandboxStage, Segments, Skill, Stage};
 
 /// K-215: what a request is expected to take.
 pub(crate) const HTTP_BYTES: u64 = 10_000;
@@ -127,8 +127,8 @@ fn sandbox(stage: &SandboxStage) -> Implementation {
     let texts = |list: &[Segments]| -> Vec<String> { list.iter().map(display).collect() };
     let digest = |text: &str| Some(crate::digest::of_bytes(text.as_bytes()));
     let (command, script_digest) = match &stage.program {
-        ProgramOut::Argv(argv) => (Some(texts(argv)), None),
-        ProgramOut::Module(name) => (
+        Program::Argv(argv) => (Some(texts(argv)), None),
+        Program::Module(name) => (
             Some(vec![
                 interpreter(stage.runtime).to_owned(),
                 "-m".to_owned(),
@@ -136,8 +136,8 @@ fn sandbox(stage: &SandboxStage) -> Implementation {
             ]),
             None,
         ),
-        ProgramOut::File { name, digest } => (Some(vec![name.clone()]), digest.clone()),
-        ProgramOut::Code(text) | ProgramOut::Script(text) => (None, digest(text)),
+        Program::File { name, digest } => (Some(vec![name.clone()]), digest.clone()),
+        Program::Code(text) | Program::Script(text) => (None, digest(text)),
     };
     Implementation::Sandbox {
         runtime: match stage.runtime {

@@ -16,7 +16,7 @@ use crate::request::{CallFiles, Fill, Inputs, filled_pairs};
 use hydrant_plan::show::{escaped, is_of_name};
 use hydrant_plan::{
     Body, Encoding, HttpStage, JsonNode, Media, MultipartPart, Operation, Pair, PartValue,
-    PieceOut, ProgramOut, SandboxStage, Segment, Segments, Stage,
+    PieceOut, Program, SandboxStage, Segment, Segments, Stage,
 };
 
 /// What a stage sends or runs.
@@ -319,17 +319,17 @@ impl View<'_> {
 
     fn sandbox(self, stage: &SandboxStage) -> Vec<Row> {
         let mut rows = match &stage.program {
-            ProgramOut::Argv(argv) => {
+            Program::Argv(argv) => {
                 let what = |index| if index == 0 { "program" } else { "argument" };
                 let row = |(index, word)| self.row(what(index), "", word);
                 argv.iter().enumerate().filter_map(row).collect()
             }
-            ProgramOut::Module(name) => {
+            Program::Module(name) => {
                 let program = format!("{} -m {name}", interpreter(stage.runtime));
                 vec![constant("program", &program)]
             }
-            ProgramOut::File { name, .. } => vec![constant("program", name)],
-            ProgramOut::Code(_) | ProgramOut::Script(_) => {
+            Program::File { name, .. } => vec![constant("program", name)],
+            Program::Code(_) | Program::Script(_) => {
                 let program = format!("the code below, for {}", stage.runtime.as_str());
                 vec![constant("program", &program)]
             }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::schema::Schemas;
 use super::{CallFiles, Fill, http_request};
 use crate::failure::{Code, Failure};
-use hydrant_plan::{JudgedOperation, ProgramOut, Segments, Stage};
+use hydrant_plan::{JudgedOperation, Program, Segments, Stage};
 
 /// How deep defaults are looked for.
 const DEFAULT_DEPTH: u32 = 32;
@@ -174,7 +174,7 @@ fn places(operation: &JudgedOperation, inputs: &Inputs) -> Result<(), Failure> {
             Stage::ReadFile(_) => Vec::new(),
             Stage::Sandbox(stage) => {
                 let argv: &[Segments] = match &stage.program {
-                    ProgramOut::Argv(argv) => argv,
+                    Program::Argv(argv) => argv,
                     _ => &[],
                 };
                 argv.iter().chain(&stage.args).chain(&stage.stdin).collect()

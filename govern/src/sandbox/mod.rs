@@ -48,7 +48,7 @@ use crate::chain::Used;
 use crate::config::Config;
 use crate::failure::{Code, Failure};
 use crate::ports::{Egress, EgressReport};
-use hydrant_plan::{Policy, ProgramOut, SandboxStage};
+use hydrant_plan::{Policy, Program, SandboxStage};
 #[cfg(target_os = "linux")]
 pub use stages::Sandbox;
 pub use tools::{has_own_sandbox, missing, missing_tool};
@@ -212,7 +212,7 @@ pub struct SandboxEnd {
 fn has_script(stage: &SandboxStage) -> bool {
     matches!(
         stage.program,
-        ProgramOut::Code(_) | ProgramOut::Script(_) | ProgramOut::File { .. }
+        Program::Code(_) | Program::Script(_) | Program::File { .. }
     )
 }
 

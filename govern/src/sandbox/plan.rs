@@ -11,7 +11,7 @@ use super::resources::Allowed;
 use super::{SandboxRun, Settings, required, tools, unavailable, view};
 use crate::digest;
 use crate::failure::{Code, Failure};
-use hydrant_plan::{ProgramOut, Runtime, SandboxStage, Segments};
+use hydrant_plan::{Runtime, SandboxStage, Segments, steers};
 
 /// K-331
 pub(super) const INPUT: &str = "/input";
@@ -37,21 +37,6 @@ const ENVIRONMENT: [(&str, &str); 5] = [
     ("LANG", "C.UTF-8"),
     ("TZ", "UTC"),
 ];
-
-/// K-131: names that steer the shell or the loader, and those that are the host's to set.
-const STEERING: [&str; 10] = [
-    "PATH",
-    "HOME",
-    "TMPDIR",
-    "LANG",
-    "TZ",
-    "IFS",
-    "ENV",
-    "CDPATH",
-    "SHELLOPTS",
-    "PS4",
-];
-const STEERING_BEGINNINGS: [&str; 6] = ["LD_", "BASH", "PYTHON", "NODE", "GO", "GIT"];
 
 /// The plan of a run.
 pub(super) fn of(
@@ -180,7 +165,7 @@ fn links(files: &[File]) -> Result<Vec<Link>, Failure> {
 /// K-341: a secret is never in an argument, which every user of the host can read while the program runs.
 pub(super) fn require_plain_arguments(stage: &SandboxStage) -> Result<(), Failure> {
     let argv: &[Segments] = match &stage.program {
-        ProgramOut::Argv(argv) => argv,
+        hydrant_plan::Program::Argv(argv) => argv,
         _ => &[],
     };
     if argv.iter().chain(&stage.args).any(Segments::has_secret) {
@@ -198,7 +183,7 @@ fn program(run: &SandboxRun<'_>) -> Result<(InsidePath, Vec<OsString>, Option<Fi
     let mut arguments: Vec<String> = Vec::new();
     let mut script = None;
     let name = match &stage.program {
-        ProgramOut::Argv(argv) => {
+        hydrant_plan::Program::Argv(argv) => {
             let [name, rest @ ..] = run.argv else {
                 return Err(Failure::new(Code::EmptyCommand, "there is no program"));
             };
@@ -211,11 +196,11 @@ fn program(run: &SandboxRun<'_>) -> Result<(InsidePath, Vec<OsString>, Option<Fi
             arguments.extend_from_slice(rest);
             name.as_str()
         }
-        ProgramOut::Code(text) | ProgramOut::Script(text) => {
+        hydrant_plan::Program::Code(text) | hydrant_plan::Program::Script(text) => {
             script = Some(text.clone().into_bytes());
             tools::runtime(stage.runtime)
         }
-        ProgramOut::File { name, digest } => {
+        hydrant_plan::Program::File { name, digest } => {
             let (Some(bytes), Some(approved)) = (run.code_file, digest) else {
                 return Err(required::unavailable(vec![format!("file:{name}")]));
             };
@@ -226,7 +211,7 @@ fn program(run: &SandboxRun<'_>) -> Result<(InsidePath, Vec<OsString>, Option<Fi
             script = Some(bytes.to_vec());
             tools::runtime(stage.runtime)
         }
-        ProgramOut::Module(module) => {
+        hydrant_plan::Program::Module(module) => {
             let name = tools::runtime(stage.runtime);
             arguments.extend([name, "-m", module].map(str::to_owned));
             name
@@ -294,15 +279,6 @@ fn environment(inputs: &[(String, String)]) -> Result<Vec<(OsString, OsString)>,
         }
     }
     Ok(environment)
-}
-
-/// The interpreter leaves them out as well; its answer is not relied on (K-04).
-fn steers(name: &str) -> bool {
-    STEERING.contains(&name)
-        || STEERING_BEGINNINGS
-            .iter()
-            .any(|beginning| name.starts_with(beginning))
-        || name.to_ascii_uppercase().ends_with("_PROXY")
 }
 
 fn is_variable(name: &str) -> bool {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::has_script;
-use hydrant_plan::{ProgramOut, Runtime, SandboxStage};
+use hydrant_plan::{Program, Runtime, SandboxStage};
 
 /// `PATH` inside (K-333).
 pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -59,7 +59,7 @@ pub(super) fn runtime(runtime: Runtime) -> &'static str {
 
 /// Whether the stage needs the runtime itself.
 pub(super) fn needs_runtime(stage: &SandboxStage) -> bool {
-    has_script(stage) || matches!(stage.program, ProgramOut::Module(_))
+    has_script(stage) || matches!(stage.program, Program::Module(_))
 }
 
 /// K-340: what a stage needs and this system does not have, in the words of `requires` (K-241): `sandbox:node`,
@@ -82,11 +82,11 @@ pub fn missing(stage: &SandboxStage) -> Vec<String> {
             missing.push(format!("sandbox:{}", wanted_name(stage)));
         }
     }
-    if let ProgramOut::File { name, digest: None } = &stage.program {
+    if let Program::File { name, digest: None } = &stage.program {
         missing.push(format!("file:{name}"));
     }
     let own = match &stage.program {
-        ProgramOut::Argv(argv) => argv.first().and_then(|name| name.as_literal()),
+        Program::Argv(argv) => argv.first().and_then(|name| name.as_literal()),
         _ => None,
     };
     let tools = stage.tools.iter().map(String::as_str).chain(own);

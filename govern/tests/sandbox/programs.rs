@@ -3,7 +3,7 @@
 use hydrant_govern::digest;
 use hydrant_govern::failure::Code;
 use hydrant_govern::sandbox::End;
-use hydrant_plan::{ProgramOut, Runtime};
+use hydrant_plan::{Program, Runtime};
 use serde_json::json;
 
 use crate::support::{Case, python, script, stage, text, tool};
@@ -44,7 +44,7 @@ fn k_339_a_script_runs_by_sh_from_a_file_that_nobody_can_change() {
 fn k_339_node_runs_a_script() {
     let mut case = Case::of(stage(
         Runtime::Node,
-        ProgramOut::Code("console.log(process.argv[1], process.argv[2])".to_owned()),
+        Program::Code("console.log(process.argv[1], process.argv[2])".to_owned()),
     ));
     if hydrant_govern::sandbox::missing(&case.stage).is_empty() {
         case.args = vec!["x".to_owned()];
@@ -57,7 +57,7 @@ fn k_339_node_runs_a_script() {
 fn k_172_a_module_runs_by_its_name() {
     let mut case = Case::of(stage(
         Runtime::Python,
-        ProgramOut::Module("base64".to_owned()),
+        Program::Module("base64".to_owned()),
     ));
     case.args = vec!["-e".to_owned()];
     case.stdin = b"abc".to_vec();
@@ -82,7 +82,7 @@ fn k_127_what_runs_is_the_tool_that_was_approved() {
 #[test]
 fn k_178_a_code_file_runs_if_its_bytes_are_the_approved_ones() {
     let code = b"print('from a file')".to_vec();
-    let file = |digest| ProgramOut::File {
+    let file = |digest| Program::File {
         name: "run.py".to_owned(),
         digest,
     };

@@ -2,7 +2,7 @@
 
 use hydrant_govern::failure::Code;
 use hydrant_govern::sandbox::missing;
-use hydrant_plan::{ProgramOut, Runtime};
+use hydrant_plan::{Program, Runtime};
 
 use crate::support::{Case, policy, python, sandbox, script, stage, tool};
 
@@ -77,7 +77,7 @@ fn k_340_a_version_is_a_dotted_prefix_of_the_one_that_is_there() {
 
 #[test]
 fn k_340_a_runtime_is_asked_in_a_jail_where_nothing_else_tells() {
-    let mut node = stage(Runtime::Node, ProgramOut::Code("1".to_owned()));
+    let mut node = stage(Runtime::Node, Program::Code("1".to_owned()));
     if !missing(&node).is_empty() {
         return;
     }

@@ -2,7 +2,7 @@
 
 use hydrant_govern::failure::Code;
 use hydrant_govern::sandbox::{Sandbox, Settings};
-use hydrant_plan::{Encoding, ProgramOut, Runtime, Segments};
+use hydrant_plan::{Encoding, Program, Runtime, Segments};
 use serde_json::json;
 
 use crate::support::{Case, launcher, policy, python, sandbox, script, stage, text, tool};
@@ -36,7 +36,7 @@ fn k_341_a_secret_is_never_an_argument() {
     let with_secret = || Segments::secret("API_KEY", Encoding::Argv);
     let mut argument = python("print(1)");
     argument.args = vec![with_secret()];
-    let argv = ProgramOut::Argv(vec![Segments::literal("echo"), with_secret()]);
+    let argv = Program::Argv(vec![Segments::literal("echo"), with_secret()]);
     for stage in [argument, stage(Runtime::Shell, argv)] {
         let refused = sandbox().check(&stage, &policy()).unwrap_err();
         assert_eq!(refused.code, Code::SecretUnbound);

@@ -6,7 +6,7 @@ use hydrant_govern::failure::{Code, Failure};
 use hydrant_govern::ports::{Egress, EgressReport};
 use hydrant_govern::sandbox::{Caps, Sandbox, SandboxEnd, SandboxRun, Settings};
 use hydrant_jail::Launcher;
-use hydrant_plan::{Policy, ProgramOut, Runtime, SandboxStage, Segments};
+use hydrant_plan::{Policy, Program, Runtime, SandboxStage, Segments};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ pub(crate) fn policy_with(resources: Value) -> Policy {
     }
 }
 
-pub(crate) fn stage(runtime: Runtime, program: ProgramOut) -> SandboxStage {
+pub(crate) fn stage(runtime: Runtime, program: Program) -> SandboxStage {
     SandboxStage {
         runtime,
         program,
@@ -52,16 +52,16 @@ pub(crate) fn stage(runtime: Runtime, program: ProgramOut) -> SandboxStage {
 }
 
 pub(crate) fn python(code: &str) -> SandboxStage {
-    stage(Runtime::Python, ProgramOut::Code(code.to_owned()))
+    stage(Runtime::Python, Program::Code(code.to_owned()))
 }
 
 pub(crate) fn script(text: &str) -> SandboxStage {
-    stage(Runtime::Shell, ProgramOut::Script(text.to_owned()))
+    stage(Runtime::Shell, Program::Script(text.to_owned()))
 }
 
 pub(crate) fn tool(argv: &[&str]) -> SandboxStage {
     let argv = argv.iter().map(|word| Segments::literal(*word)).collect();
-    stage(Runtime::Shell, ProgramOut::Argv(argv))
+    stage(Runtime::Shell, Program::Argv(argv))
 }
 
 /// A proxy that nobody may ask for.
@@ -100,7 +100,7 @@ pub(crate) struct Case {
 impl Case {
     pub(crate) fn of(stage: SandboxStage) -> Self {
         let argv = match &stage.program {
-            ProgramOut::Argv(argv) => argv.iter().map(Segments::display).collect(),
+            Program::Argv(argv) => argv.iter().map(Segments::display).collect(),
             _ => Vec::new(),
         };
         Self {

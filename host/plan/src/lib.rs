@@ -10,12 +10,14 @@ pub const MAPPING_VERSION: &str = "2";
 mod body;
 pub mod digest;
 pub mod failure;
+pub mod header;
 pub mod judge;
 mod judged;
 mod operation;
 pub mod show;
 mod skill;
 mod stage;
+mod steering;
 mod text;
 
 pub use body::{Body, FileUse, JsonMember, JsonNode, Media, MultipartPart, PartValue, PieceOut};
@@ -26,7 +28,8 @@ pub use operation::{
 };
 pub use skill::{Diagnostic, Format, Severity, Skill};
 pub use stage::{
-    AuthOut, Basic, ExcerptOut, Fetches, HeaderOut, HttpLimits, HttpStage, OutputFile, Package,
-    Pair, ProgramOut, ReadFileStage, Runtime, SandboxStage, Stage,
+    AuthOut, Basic, Excerpt, Fetches, HeaderOut, HttpLimits, HttpStage, OutputFile, Package, Pair,
+    Program, ReadFileStage, Runtime, SandboxStage, Stage,
 };
+pub use steering::steers;
 pub use text::{Encoding, Segment, Segments, Style};

@@ -205,13 +205,13 @@ pub struct ReadFileStage {
     pub paths: Vec<String>,
     /// Of `head` and `tail`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub excerpt: Option<ExcerptOut>,
+    pub excerpt: Option<Excerpt>,
 }
 
 /// Which part of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct ExcerptOut {
+pub struct Excerpt {
     /// `head` or `tail`.
     pub tool: String,
     /// `lines` or `bytes`.
@@ -222,12 +222,12 @@ pub struct ExcerptOut {
     pub mode: String,
 }
 
-/// What a sandbox stage runs; the variant is the one key of its JSON.
+/// What a sandbox stage runs, with texts of the kind `T`; the variant is the one key of its JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ProgramOut {
+pub enum Program<T = Segments> {
     /// An argument vector; no shell.
-    Argv(Vec<Segments>),
+    Argv(Vec<T>),
     /// Code for the runtime.
     Code(String),
     /// A file of code, with the digest of the bytes given at load.
@@ -243,19 +243,20 @@ pub enum ProgramOut {
     Script(String),
 }
 
-/// Code or a tool in the jail.
+/// Code or a tool in the jail. Its texts are of the kind `T`: segments, or what a document says before its variables are
+/// resolved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct SandboxStage {
+pub struct SandboxStage<T = Segments> {
     /// Which runtime.
     pub runtime: Runtime,
     /// What is run.
-    pub program: ProgramOut,
-    /// Its arguments.
-    pub args: Vec<Segments>,
+    pub program: Program<T>,
+    /// Its arguments; empty for an argument vector and for scripts.
+    pub args: Vec<T>,
     /// Its standard input, if it is not what the stage before put out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stdin: Option<Segments>,
+    pub stdin: Option<T>,
     /// Inputs that arrive as environment variables, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env_inputs: Vec<String>,
@@ -272,6 +273,37 @@ pub struct SandboxStage {
     /// The runtime as the document declares it: `python:3.11`, `container:ubuntu:22.04`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declared_runtime: Option<String>,
+}
+
+impl<T> SandboxStage<T> {
+    /// A stage without arguments, input, packages and variables.
+    #[must_use]
+    pub fn new(runtime: Runtime, program: Program<T>) -> Self {
+        Self {
+            runtime,
+            program,
+            args: Vec::new(),
+            stdin: None,
+            env_inputs: Vec::new(),
+            packages: Vec::new(),
+            fetches: Fetches::Nothing,
+            constructs: Vec::new(),
+            tools: Vec::new(),
+            declared_runtime: None,
+        }
+    }
+
+    /// Whether a shell runs a script: the program is one, or a file of shell code.
+    #[must_use]
+    pub fn is_script(&self) -> bool {
+        matches!(self.program, Program::Script(_)) || !self.constructs.is_empty()
+    }
+
+    /// Whether it runs code in one of the runtimes and needs nothing else: no tool, no download, no shell.
+    #[must_use]
+    pub fn is_runtime_alone(&self) -> bool {
+        self.tools.is_empty() && self.fetches.is_nothing() && !self.is_script()
+    }
 }
 
 /// What a command does with the packages that it names. Either makes it Tier 3.

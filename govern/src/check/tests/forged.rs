@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use hydrant_plan::{
-    Body, Encoding, Fetches, HeaderOut, HttpStage, JsonNode, Pair, ProgramOut, Segment, Segments,
+    Body, Encoding, Fetches, HeaderOut, HttpStage, JsonNode, Pair, Program, Segment, Segments,
 };
 
 #[test]
@@ -241,7 +241,7 @@ fn files_and_code_are_what_was_given() {
     assert_eq!(written.operation.tier, 2);
     let other = altered(KIT, "code-file", |operation| {
         if let Some(Stage::Sandbox(stage)) = operation.stages.first_mut() {
-            stage.program = ProgramOut::File {
+            stage.program = Program::File {
                 name: "script.py".to_owned(),
                 digest: Some(format!("sha256:{}", "cd".repeat(32))),
             };

@@ -58,7 +58,7 @@ fn k_178_a_code_file_is_that_of_the_load() {
     let hydrant_plan::Stage::Sandbox(stage) = &mut missing.stages[0] else {
         panic!()
     };
-    stage.program = hydrant_plan::ProgramOut::File {
+    stage.program = hydrant_plan::Program::File {
         name: "script.py".to_owned(),
         digest: None,
     };
@@ -174,7 +174,7 @@ fn k_341_a_secret_is_never_an_argument() {
         match place {
             0 => stage.args.push(secret.clone()),
             1 => stage.stdin = Some(secret.clone()),
-            _ => stage.program = hydrant_plan::ProgramOut::Argv(vec![secret.clone()]),
+            _ => stage.program = hydrant_plan::Program::Argv(vec![secret.clone()]),
         }
         let around = Around::new([]);
         let done = around.call_of("kit", &convert, json!({"source": "a"}));

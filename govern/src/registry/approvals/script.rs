@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use crate::failure::{Code, Failure};
 use crate::registry::{Registered, code_file};
-use hydrant_plan::{ProgramOut, Stage};
+use hydrant_plan::{Program, Stage};
 
 /// The code of the sandbox stages, one after another; none where there is no code, only an argument vector.
 pub(super) fn script_of(
@@ -17,8 +17,8 @@ pub(super) fn script_of(
             continue;
         };
         match &stage.program {
-            ProgramOut::Code(text) | ProgramOut::Script(text) => texts.push(text.clone()),
-            ProgramOut::File {
+            Program::Code(text) | Program::Script(text) => texts.push(text.clone()),
+            Program::File {
                 digest: Some(digest),
                 ..
             } => match code_file(database, digest) {
@@ -26,7 +26,7 @@ pub(super) fn script_of(
                 Err(failure) if failure.code == Code::ScriptMissing => {}
                 Err(failure) => return Err(failure),
             },
-            ProgramOut::File { digest: None, .. } | ProgramOut::Argv(_) | ProgramOut::Module(_) => {
+            Program::File { digest: None, .. } | Program::Argv(_) | Program::Module(_) => {
             }
         }
     }

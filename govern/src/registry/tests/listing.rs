@@ -1,6 +1,6 @@
 //! `skill list`, `list --since`, `skill show`, the counter of unknown tools (K-23, K-24, K-326, K-375).
 
-use hydrant_plan::{ProgramOut, Stage};
+use hydrant_plan::{Program, Stage};
 use serde_json::json;
 
 use crate::failure::Code;
@@ -202,7 +202,7 @@ fn k_178_code_files_stay_while_a_skill_names_them() {
     operation["stages"][0]["program"] = json!({"file": {"name": "run.py", "digest": null}});
     let mut skill = moltbook(vec![operation]);
     if let Stage::Sandbox(stage) = &mut skill.operations[0].operation.stages[0] {
-        stage.program = ProgramOut::File {
+        stage.program = Program::File {
             name: "run.py".to_owned(),
             digest: Some(digest.clone()),
         };

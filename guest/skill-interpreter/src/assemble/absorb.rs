@@ -1,4 +1,4 @@
-//! K-101, K-199: two texts of one operation.
+//! Two texts of one operation.
 
 use std::collections::BTreeSet;
 
@@ -63,16 +63,13 @@ pub(super) fn absorb(assembled: &mut Assembled, other: &Operation) {
 /// Appends pairs of new names that are one input each; the inputs.
 fn merge_pairs(own: &mut Vec<Pair>, theirs: &[Pair], taken: &BTreeSet<&str>) -> Vec<String> {
     let known: BTreeSet<String> = own.iter().map(|pair| pair.name.display()).collect();
-    let mut added = Vec::new();
-    for pair in theirs {
-        if let Some(input) = single_input(pair)
-            && !known.contains(&pair.name.display())
-            && !taken.contains(input.as_str())
-        {
-            added.push(input);
-            own.push(pair.clone());
-        }
-    }
+    let new = theirs.iter().filter_map(|pair| {
+        let input = single_input(pair)?;
+        let is_new = !known.contains(&pair.name.display()) && !taken.contains(input);
+        is_new.then(|| (input.to_owned(), pair.clone()))
+    });
+    let (added, pairs): (_, Vec<_>) = new.unzip();
+    own.extend(pairs);
     added
 }
 
@@ -83,32 +80,18 @@ fn merge_members(
     taken: &BTreeSet<&str>,
 ) -> Vec<String> {
     let known: BTreeSet<String> = own.iter().map(|member| member.key.clone()).collect();
-    let mut added = Vec::new();
-    for (member, input) in theirs.input_members() {
-        if !known.contains(&member.key) && !taken.contains(input) {
-            added.push(input.to_owned());
-            own.push(member.clone());
-        }
-    }
+    let new = theirs.input_members();
+    let new = new.filter(|(member, input)| !known.contains(&member.key) && !taken.contains(input));
+    let (added, members): (_, Vec<_>) = new
+        .map(|(member, input)| (input.to_owned(), member.clone()))
+        .unzip();
+    own.extend(members);
     added
 }
 
-fn single_input(pair: &Pair) -> Option<String> {
+fn single_input(pair: &Pair) -> Option<&str> {
     let value = pair.value.as_ref()?;
-    let mut inputs = value.inputs();
-    match (value.0.len(), inputs.next()) {
-        (1, Some(input)) => Some(input.to_owned()),
-        _ => None,
-    }
-}
-
-fn pair_inputs(pairs: &[Pair]) -> BTreeSet<String> {
-    pairs
-        .iter()
-        .filter_map(|pair| pair.value.as_ref())
-        .flat_map(Segments::inputs)
-        .map(str::to_owned)
-        .collect()
+    value.inputs().next().filter(|_| value.0.len() == 1)
 }
 
 fn merge_schema(
@@ -120,14 +103,19 @@ fn merge_schema(
     let Some(others) = properties(&other.input_schema) else {
         return;
     };
-    // K-199: a member of the body that the other lacks is optional.
+    // A member of the body that the other lacks is optional.
     let body: BTreeSet<String> = match operation.stages.first() {
         Some(Stage::Http(stage)) if bodies_agree => match &stage.body {
             Some(Body::Json(node)) => node
                 .input_members()
                 .map(|(_, input)| input.to_owned())
                 .collect(),
-            Some(Body::Form(pairs)) => pair_inputs(pairs),
+            Some(Body::Form(pairs)) => pairs
+                .iter()
+                .filter_map(|pair| pair.value.as_ref())
+                .flat_map(Segments::inputs)
+                .map(str::to_owned)
+                .collect(),
             _ => BTreeSet::new(),
         },
         _ => BTreeSet::new(),
@@ -137,14 +125,11 @@ fn merge_schema(
             let name = name.as_str().unwrap_or_default();
             !body.contains(name) || others.contains_key(name)
         });
-    }
-    if let Some(schema) = operation.input_schema.as_object_mut()
-        && schema
-            .get("required")
-            .and_then(Value::as_array)
-            .is_some_and(Vec::is_empty)
-    {
-        schema.shift_remove("required");
+        if required.is_empty()
+            && let Some(schema) = operation.input_schema.as_object_mut()
+        {
+            schema.shift_remove("required");
+        }
     }
     if let Some(Value::Object(own)) = operation.input_schema.get_mut("properties") {
         for name in added {

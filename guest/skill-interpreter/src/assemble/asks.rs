@@ -3,17 +3,17 @@
 use ::url::Url;
 
 use crate::context::Context;
-use crate::draft::{ApprovalWish, Declaration, DraftStage, Program, SandboxDraft, Template};
+use crate::draft::{ApprovalWish, Declaration, DraftStage, Program, SandboxDraft};
 use crate::model::judge::pair_of;
 use crate::model::{Asks, EgressWish};
 
-/// What is asked for, and what an approver may want to know of the code.
+/// What is asked for.
 pub(super) fn of(
     stages: &[DraftStage],
     line: u32,
     declaration: &Declaration,
     context: &Context,
-) -> (Asks, Vec<String>) {
+) -> Asks {
     let mut asks = Asks {
         tier: declaration.tier,
         effects: [&context.effects, &declaration.effects]
@@ -25,29 +25,20 @@ pub(super) fn of(
             || declaration.approval == ApprovalWish::Required,
         ..Asks::default()
     };
-    let sandboxes = stages.iter().filter_map(|stage| match stage {
-        DraftStage::Sandbox(draft) => Some(draft.as_ref()),
-        _ => None,
-    });
-    let mut notes = Vec::new();
     let mut has_sandbox = false;
-    for draft in sandboxes {
-        has_sandbox = true;
-        for (text, line) in texts(draft, line) {
-            let hosts = hosts_in(&text, line).into_iter();
+    for stage in stages {
+        if let DraftStage::Sandbox(draft) = stage {
+            has_sandbox = true;
+            let hosts = texts(draft, line).into_iter();
+            let hosts = hosts.flat_map(|(text, line)| hosts_in(&text, line));
             asks.egress
                 .extend(hosts.map(|(host, line)| EgressWish { host, line }));
-        }
-        if let Program::Code(code) | Program::Script(code) = &draft.program {
-            notes.extend(super::notes::of(&code.text));
         }
     }
     if has_sandbox {
         for_sandbox(&mut asks, line, declaration, context);
     }
-    notes.sort();
-    notes.dedup();
-    (asks, notes)
+    asks
 }
 
 /// Adds what the document declares for its sandbox.
@@ -71,75 +62,49 @@ fn for_sandbox(asks: &mut Asks, line: u32, declaration: &Declaration, context: &
     }
 }
 
-/// K-321: the texts in which literal URLs are looked for, and where they begin.
+/// The texts in which literal URLs are looked for, and where they begin.
 fn texts(draft: &SandboxDraft, line: u32) -> Vec<(String, u32)> {
-    let mut texts: Vec<(String, u32)> = draft
-        .args
-        .iter()
-        .chain(&draft.stdin)
+    let stage = &draft.stage;
+    let (argv, code) = match &stage.program {
+        Program::Argv(argv) => (argv.as_slice(), None),
+        Program::Code(code) | Program::Script(code) => (&[][..], Some(code)),
+        Program::File { .. } | Program::Module(_) => (&[][..], None),
+    };
+    let words = stage.args.iter().chain(&stage.stdin).chain(argv);
+    words
         .map(|word| (word.display(), line))
-        .collect();
-    match &draft.program {
-        Program::Argv(argv) => {
-            texts.extend(argv.iter().map(|word: &Template| (word.display(), line)));
-        }
-
-        Program::Code(code) | Program::Script(code) => texts.push((code.text.clone(), code.line)),
-        Program::File(_) | Program::Module(_) => {}
-    }
-    texts
+        .chain(code.map(|code| (code.clone(), draft.line)))
+        .collect()
 }
 
-/// Hosts of literal `http` and `https` URLs, with their lines.
+/// Hosts of literal `http` and `https` URLs, with their lines. A host that is not literal is not derived.
 fn hosts_in(text: &str, first_line: u32) -> Vec<(String, u32)> {
+    let is_authority = |c: char| c.is_alphanumeric() || ".-:[]${}<%@_*".contains(c);
     let mut hosts = Vec::new();
-    for (index, line) in text.split('\n').enumerate() {
-        for (position, _) in line.match_indices("://") {
+    for (line, number) in text.split('\n').zip(first_line..) {
+        for (position, mark) in line.match_indices("://") {
             let (before, after) = line.split_at(position);
-            let lower = |text: &str| text.to_ascii_lowercase();
-            let scheme = ["https", "http"].into_iter().find(|scheme| {
-                before
-                    .get(before.len().saturating_sub(scheme.len())..)
-                    .is_some_and(|end| lower(end) == *scheme)
-            });
-            let Some(scheme) = scheme else {
+            let before = before.to_ascii_lowercase();
+            let Some(scheme) = ["https", "http"]
+                .into_iter()
+                .find(|scheme| before.ends_with(scheme))
+            else {
                 continue;
             };
-            let after = after.trim_start_matches("://");
-            let end = after
-                .find(|c: char| {
-                    !(c.is_alphanumeric()
-                        || matches!(
-                            c,
-                            '.' | '-'
-                                | ':'
-                                | '['
-                                | ']'
-                                | '$'
-                                | '{'
-                                | '}'
-                                | '<'
-                                | '%'
-                                | '@'
-                                | '_'
-                                | '*'
-                        ))
-                })
-                .unwrap_or(after.len());
+            let after = after.get(mark.len()..).unwrap_or_default();
+            let end = after.find(|c| !is_authority(c)).unwrap_or(after.len());
             let authority = after.get(..end).unwrap_or_default();
-            // A host that is not literal is not derived.
             if authority.contains(['$', '{', '}', '<', '%', '@', '*']) {
                 continue;
             }
             let authority = authority.trim_end_matches(['.', ':']);
-            if let Some(host) = Url::parse(&format!("{scheme}://{authority}/"))
-                .ok()
-                .as_ref()
-                .and_then(pair_of)
-            {
-                let index = u32::try_from(index).unwrap_or(u32::MAX);
-                hosts.push((host, first_line.saturating_add(index)));
-            }
+            let url = Url::parse(&format!("{scheme}://{authority}/"));
+            hosts.extend(
+                url.ok()
+                    .as_ref()
+                    .and_then(pair_of)
+                    .map(|host| (host, number)),
+            );
         }
     }
     hosts

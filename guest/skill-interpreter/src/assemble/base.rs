@@ -1,4 +1,4 @@
-//! K-103: the base of relative endpoints.
+//! The base of relative endpoints.
 
 use url::Url;
 

@@ -1,13 +1,12 @@
-//! Bodies (K-134 to K-137, K-184, K-199 to K-204, K-207).
+//! Bodies.
 
 use serde_json::json;
 
 use super::encode;
-use super::encoded_pairs::encoded_pairs;
 use super::headers::Heading;
-use super::inputs::{Need, Wish};
+use super::inputs::{InputRequest, Need};
 use super::json_text;
-use super::pairs::{Carrier, RawPair, RawValue, split};
+use super::pairs::{self, Carrier, RawPair, RawValue, split};
 use super::placeholder::{Place, scan};
 use super::resolve::{Assembly, Position, as_it_is};
 use crate::draft::{
@@ -54,7 +53,7 @@ impl Assembly<'_> {
         })
     }
 
-    /// K-204: what a structured operation without a body sends.
+    /// What a structured operation without a body sends.
     fn absent_body(&mut self, draft: &HttpDraft, heading: &mut Heading) -> Option<Body> {
         if matches!(draft.method.as_str(), "GET" | "HEAD" | "DELETE") {
             return None;
@@ -68,20 +67,10 @@ impl Assembly<'_> {
         if !takes_body {
             return None;
         }
-        let name = self.inputs.add(Wish {
-            name: "body",
-            place: "body",
-            variable: None,
-            schema: json!({}),
-            need: Need::Optional,
-            example: None,
-        });
-        heading.default_header("Content-Type", JSON);
-        let media = Media::Json;
-        Some(Body::Input { name, media })
+        Some(self.input_body("body", Media::Json, None, heading))
     }
 
-    /// K-204: declared inputs that have no other place.
+    /// Declared inputs that have no other place.
     fn unplaced_body(&mut self, media: Media, heading: &mut Heading) -> Option<Body> {
         let names = self.inputs.unplaced();
         if names.is_empty() {
@@ -183,14 +172,8 @@ impl Assembly<'_> {
             };
             return Body::Pieces(vec![piece]);
         }
-        let name = self.inputs.add(Wish {
-            name,
-            place: "body",
-            variable: None,
-            schema: json!({}),
-            need: Need::Optional,
-            example: None,
-        });
+        let request = InputRequest::new(name, "body", json!({}), Need::Optional);
+        let name = self.inputs.add(request);
         Body::Input { name, media }
     }
 
@@ -206,7 +189,7 @@ impl Assembly<'_> {
             .iter()
             .any(|piece| matches!(piece, Piece::Encoded(_)))
         {
-            return self.form(&encoded_pairs(pieces));
+            return self.form(&pairs::encoded(pieces));
         }
         let mut text = Template::default();
         for piece in pieces {
@@ -323,7 +306,7 @@ impl Assembly<'_> {
         Body::Multipart(parts)
     }
 
-    /// K-207: a file of the call, by its name; one that is a variable is called so.
+    /// A file of the call, by its name; one that is a variable is called so.
     pub(super) fn file(&mut self, name: &Template) -> String {
         let name = self.with_constants(&scan(name, Place::Argument));
         let name = match name.as_variable() {

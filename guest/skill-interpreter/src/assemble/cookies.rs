@@ -1,7 +1,7 @@
 //! The text of cookies, split, and which of them is a credential.
 
 use super::{credential, secrets};
-use crate::draft::{Part, Template};
+use crate::draft::Template;
 
 /// Parts of names that cookies of a session have.
 const SESSION_WORDS: [&str; 8] = [
@@ -16,7 +16,7 @@ pub(super) fn is_credential(name: &str, value: &str) -> bool {
         || credential::in_secret_field(value).is_some()
 }
 
-/// K-143: one of the cookies of a text.
+/// One of the cookies of a text.
 pub(super) enum Cookie {
     /// `name=value`, the name literal.
     Named(String, Template),
@@ -24,52 +24,17 @@ pub(super) enum Cookie {
     Bare(Template),
 }
 
-impl Cookie {
-    fn push(&mut self, piece: Part) {
-        let (Self::Named(_, template) | Self::Bare(template)) = self;
-        template.push(piece);
-    }
-}
-
-/// The cookies of `a=1; b=2`.
+/// The cookies of `a=1; b=2`. Nothing between two `;` is no cookie.
 pub(super) fn split(value: &Template) -> Vec<Cookie> {
-    let mut cookies = Vec::new();
-    let mut current = Cookie::Bare(Template::default());
-    // The name, as long as what was read of the current cookie may be one.
-    let mut name = Some(String::new());
-    for part in &value.parts {
-        let Part::Literal(literal) = part else {
-            name = None;
-            current.push(part.clone());
-            continue;
-        };
-        for (index, mut piece) in literal.text.split(';').enumerate() {
-            if index > 0 {
-                let ended = std::mem::replace(&mut current, Cookie::Bare(Template::default()));
-                cookies.push(ended);
-                name = Some(String::new());
-            }
-            if let Some(mut begun) = name.take() {
-                if begun.is_empty() {
-                    piece = piece.trim_start();
-                }
-                if let Some((before, after)) = piece.split_once('=') {
-                    begun.push_str(before);
-                    current = Cookie::Named(begun, Template::default());
-                    piece = after;
-                } else {
-                    begun.push_str(piece);
-                    name = Some(begun);
-                }
-            }
-            current.push(Part::Literal(literal.with_text(piece)));
-        }
-    }
-    cookies.push(current);
-    // Nothing between two `;` is no cookie.
-    cookies.retain(|cookie| match cookie {
-        Cookie::Named(..) => true,
-        Cookie::Bare(text) => !text.is_empty(),
-    });
-    cookies
+    let pieces = value.split(';').into_iter();
+    pieces
+        .map(|piece| piece.trim_start(char::is_whitespace))
+        .filter(|piece| !piece.is_empty())
+        .map(|piece| {
+            let named = piece
+                .split_once('=')
+                .and_then(|(name, value)| Some(Cookie::Named(name.as_literal()?, value)));
+            named.unwrap_or(Cookie::Bare(piece))
+        })
+        .collect()
 }

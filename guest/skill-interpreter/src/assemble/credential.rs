@@ -1,12 +1,12 @@
-//! K-193: credentials that stand in a document as literal text. Their value is dropped wherever they are found.
+//! Credentials that stand in a document as literal text. Their value is dropped wherever they are found.
 
 use std::collections::BTreeMap;
 
 /// Characters that must follow a known prefix: fewer are no credential.
 const AFTER_PREFIX: usize = 4;
-/// K-193: characters of a value whose entropy is looked at.
+/// Characters of a value whose entropy is looked at.
 const LONG: usize = 20;
-/// K-193: bits for each character, above which a long value is no word.
+/// Bits for each character, above which a long value is no word.
 const BITS: f64 = 3.5;
 
 /// A credential that stands as literal text.
@@ -57,7 +57,7 @@ pub fn looks_like_credential(text: &str) -> bool {
         })
 }
 
-/// What a literal in a field of K-190 (4) is: a credential if it is long and looks random.
+/// What a literal in a field of secrets is: a credential if it is long and looks random.
 pub(super) fn in_secret_field(text: &str) -> Option<Found> {
     let text = text.trim();
     if looks_like_credential(text) {

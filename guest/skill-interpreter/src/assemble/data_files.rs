@@ -1,7 +1,7 @@
 //! Which words of a command name a file of data.
 
-/// How such names end. No ending of code, of a build or of settings is among them: what decides what is done comes with the load
-/// (K-178). Nor is one that is a domain's.
+/// How such names end. No ending of code, of a build or of settings is among them: what decides what is done comes with the
+/// load. Nor is one that is a domain's.
 const ENDINGS: &[&str] = &[
     "aac", "avi", "avif", "avro", "bib", "bmp", "bz2", "csv", "dat", "db", "docx", "eml", "epub",
     "feather", "flac", "geojson", "gif", "gpx", "gz", "heic", "htm", "html", "ics", "jpeg", "jpg",

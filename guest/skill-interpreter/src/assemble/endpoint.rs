@@ -11,14 +11,14 @@ pub struct Endpoint {
     pub path: String,
     /// The path as written, of a relative URL.
     pub relative_path: Option<String>,
-    /// The last path segment that is literal (K-99, K-100), decoded.
+    /// The last path segment that is literal, decoded.
     pub last_segment: Option<String>,
     /// The last path segment, if it is literal.
     pub final_segment: Option<String>,
 }
 
 impl Endpoint {
-    /// K-101: same method and same URL, or same method and path where one of the two is relative.
+    /// Same method and same URL, or same method and path where one of the two is relative.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         let written = |endpoint: &Self, path: &str| endpoint.relative_path.as_deref() == Some(path);

@@ -1,9 +1,8 @@
-//! Headers and credentials (K-72, K-83, K-140 to K-143, K-190, K-193, K-194, K-313).
+//! Headers and credentials.
 
 use super::cookies::{self, Cookie};
 use super::credential;
 use super::encode;
-use super::pairs::{Carrier, RawPair, RawValue};
 use super::placeholder::{Place, scan};
 use super::resolve::{Assembly, Position, as_it_is};
 use super::secrets;
@@ -12,36 +11,9 @@ use crate::draft::{
     AuthDraft, HeaderDraft, HeaderValue, HttpDraft, Part, Spelling, Template, Variable, WrittenAs,
 };
 use crate::failure::{Code, Failure};
+use crate::http_command::is_token;
+use crate::model::header::is_refused;
 use crate::model::{AuthOut, Basic, Encoding, HeaderOut, Pair, SecretKind, Segment, Segments};
-
-/// Headers of the connection, and those that some servers obey instead of method, path or host. The host has the same list,
-/// and refuses them again.
-const REFUSED: [&str; 22] = [
-    "connection",
-    "content-length",
-    "expect",
-    "forwarded",
-    "host",
-    "http2-settings",
-    "keep-alive",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "x-host",
-    "x-http-host-override",
-    "x-http-method",
-    "x-http-method-override",
-    "x-method-override",
-    "x-original-host",
-    "x-original-method",
-    "x-original-uri",
-    "x-original-url",
-    "x-override-url",
-    "x-rewrite-url",
-];
-/// K-313
-const REFUSED_BEGINNINGS: [&str; 3] = ["proxy-", "sec-", "x-forwarded-"];
 
 /// What headers and auth come to.
 #[derive(Debug, Default)]
@@ -87,7 +59,7 @@ impl Heading {
 }
 
 impl Assembly<'_> {
-    /// Headers, then declared auth, then what K-72 assumes.
+    /// Headers, then declared auth, then the auth that is assumed where none is given.
     pub(super) fn heading(&mut self, draft: &HttpDraft) -> Result<Heading, Failure> {
         let mut heading = Heading::default();
         self.has_key_header = draft.headers.iter().any(|header| {
@@ -153,23 +125,29 @@ impl Assembly<'_> {
         Ok(value)
     }
 
-    /// K-190 (2), K-193: the value of a header in which credentials stand. Its scheme (`Bearer `, `Token `) is kept.
+    /// The value of a header in which credentials stand. Its scheme (`Bearer `, `Token `) is kept.
     fn auth_value(&mut self, name: &str, value: &Template) -> Segments {
         let is_authorization = name.eq_ignore_ascii_case("authorization");
         let (prefix, rest) = split_scheme(value);
-        let kind = match prefix.as_deref().map(str::trim_end) {
-            Some(scheme) if is_authorization && scheme.eq_ignore_ascii_case("bearer") => {
+        let kind = match prefix.as_deref() {
+            Some(scheme) if is_authorization && scheme.eq_ignore_ascii_case("bearer ") => {
                 SecretKind::Bearer
             }
-            _ if is_authorization => SecretKind::Header,
             _ => SecretKind::Header,
         };
-        let mut segments = Segments::default();
-        if let Some(prefix) = prefix {
-            segments.push_literal(prefix);
-        }
+        self.scheme_and_credential(name, prefix, &rest, kind)
+    }
+
+    fn scheme_and_credential(
+        &mut self,
+        name: &str,
+        scheme: Option<String>,
+        rest: &Template,
+        kind: SecretKind,
+    ) -> Segments {
+        let mut segments = Segments::literal(scheme.unwrap_or_default());
         let what = self.header_secret(name);
-        for segment in self.credential(&rest, kind, &what).0 {
+        for segment in self.credential(rest, Encoding::Header, kind, &what).0 {
             segments.push(segment);
         }
         self.note_auth(kind, name, &segments);
@@ -190,7 +168,13 @@ impl Assembly<'_> {
     }
 
     /// Text in the place of a credential: variables are secrets, a literal is replaced by one.
-    fn credential(&mut self, value: &Template, kind: SecretKind, what: &str) -> Segments {
+    fn credential(
+        &mut self,
+        value: &Template,
+        enc: Encoding,
+        kind: SecretKind,
+        what: &str,
+    ) -> Segments {
         if let Some(literal) = value.as_literal() {
             // `-u "$KEY:"`, `-b "a="`: what is empty is no credential.
             if literal.is_empty() {
@@ -198,7 +182,7 @@ impl Assembly<'_> {
             }
             let found = credential::in_auth_position(&literal);
             let secret = self.replace_literal(found, what, kind);
-            return Segments::secret(secret, Encoding::Header);
+            return Segments::secret(secret, enc);
         }
         let mut value = value.clone();
         // A placeholder takes the name that its place gives it, unless it says more.
@@ -215,16 +199,10 @@ impl Assembly<'_> {
                 variable.name = secrets::skill_secret(what, self.context);
             }
         }
-        self.segments(
-            &value,
-            Encoding::Header,
-            Position::Auth(kind),
-            None,
-            as_it_is,
-        )
+        self.segments(&value, enc, Position::Auth(kind), None, as_it_is)
     }
 
-    /// K-194
+    /// Notes how the request is authenticated, for people.
     fn note_auth(&mut self, kind: SecretKind, name: &str, value: &Segments) {
         let Some(secret) = value.0.iter().find_map(|segment| match segment {
             Segment::Secret { secret, .. } => Some(secret.clone()),
@@ -246,7 +224,7 @@ impl Assembly<'_> {
         });
     }
 
-    /// K-143: `a=1; b=2`.
+    /// The cookies of `a=1; b=2`.
     fn cookies(&mut self, value: &Template, heading: &mut Heading) -> Result<(), Failure> {
         let value = self.header_value(value)?;
         for cookie in cookies::split(&value) {
@@ -255,7 +233,9 @@ impl Assembly<'_> {
                 Cookie::Bare(text) => {
                     let name = match text.as_literal() {
                         Some(text) => Segments::literal(text.trim()),
-                        None => self.credential(&text, SecretKind::Cookie, "API_KEY"),
+                        None => {
+                            self.credential(&text, Encoding::Header, SecretKind::Cookie, "API_KEY")
+                        }
                     };
                     self.note_auth(SecretKind::Cookie, "", &name);
                     heading.cookies.push(Pair { name, value: None });
@@ -271,7 +251,10 @@ impl Assembly<'_> {
             // Nothing is no credential, and shows the place of none.
             Some(text) if text.is_empty() => Segments::default(),
             Some(text) if !cookies::is_credential(&name, &text) => Segments::literal(text),
-            _ => self.credential(value, SecretKind::Cookie, &secrets::of_field(&name)),
+            _ => {
+                let what = secrets::of_field(&name);
+                self.credential(value, Encoding::Header, SecretKind::Cookie, &what)
+            }
         };
         self.note_auth(SecretKind::Cookie, &name, &segments);
         heading.cookies.push(Pair {
@@ -301,19 +284,14 @@ impl Assembly<'_> {
             AuthDraft::Basic { user, password } => {
                 let half = |assembly: &mut Self, half: &Option<Template>, what| {
                     let Some(half) = half else {
-                        // K-141: a half that nobody names.
+                        // A half that nobody names.
                         let name = secrets::skill_secret(what, assembly.context);
                         assembly.need_secret(&name, SecretKind::Basic);
                         return Ok(Segments::secret(name, Encoding::None));
                     };
                     let half = assembly.header_value(half)?;
-                    let mut segments = assembly.credential(&half, SecretKind::Basic, what);
-                    for segment in &mut segments.0 {
-                        if let Segment::Secret { enc, .. } = segment {
-                            *enc = Encoding::None;
-                        }
-                    }
-                    Ok::<_, Failure>(segments)
+                    let kind = SecretKind::Basic;
+                    Ok::<_, Failure>(assembly.credential(&half, Encoding::None, kind, what))
                 };
                 let basic = Basic {
                     user: half(self, user, "USER")?,
@@ -337,13 +315,8 @@ impl Assembly<'_> {
             }
             AuthDraft::Query { name, value } => {
                 let value = self.with_constants(&scan(value, Place::Value));
-                let mut segments =
-                    self.credential(&value, SecretKind::Query, &secrets::of_field(name));
-                for segment in &mut segments.0 {
-                    if let Segment::Secret { enc, .. } = segment {
-                        *enc = Encoding::Query;
-                    }
-                }
+                let (kind, what) = (SecretKind::Query, secrets::of_field(name));
+                let segments = self.credential(&value, Encoding::Query, kind, &what);
                 self.note_auth(SecretKind::Query, name, &segments);
                 heading.query.push(Pair {
                     name: Segments::literal(encode::query(name)),
@@ -368,12 +341,7 @@ impl Assembly<'_> {
         heading: &mut Heading,
     ) {
         let (prefix, rest) = split_scheme(value);
-        let mut segments = Segments::literal(prefix.unwrap_or_default());
-        let what = self.header_secret(name);
-        for segment in self.credential(&rest, kind, &what).0 {
-            segments.push(segment);
-        }
-        self.note_auth(kind, name, &segments);
+        let segments = self.scheme_and_credential(name, prefix, &rest, kind);
         heading
             .headers
             .retain(|header| !header.name.eq_ignore_ascii_case(name));
@@ -437,46 +405,28 @@ impl Assembly<'_> {
 
 /// `Bearer X` to `Bearer ` and `X`: a word and the blanks behind it, if something follows.
 fn split_scheme(value: &Template) -> (Option<String>, Template) {
-    let Some((Part::Literal(first), rest)) = value.parts.split_first() else {
-        return (None, value.clone());
+    let is_word = |text: &str| {
+        !text.is_empty()
+            && text
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
     };
-    let Some(end) = first.text.find(' ') else {
-        return (None, value.clone());
-    };
-    let (word, after) = first.text.split_at(end);
-    let behind = after.trim_start();
-    if word.is_empty()
-        || !word
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
-        || (behind.is_empty() && rest.is_empty())
-    {
-        return (None, value.clone());
+    let split = value.split_once(' ').and_then(|(word, rest)| {
+        let (word, rest) = (word.as_literal()?, rest.trim_start(char::is_whitespace));
+        (is_word(&word) && !rest.is_empty()).then_some((word, rest))
+    });
+    match split {
+        Some((word, rest)) => (Some(format!("{word} ")), rest),
+        None => (None, value.clone()),
     }
-    let mut template = Template::default();
-    template.push(Part::Literal(first.with_text(behind.to_owned())));
-    for part in rest {
-        template.push(part.clone());
-    }
-    (Some(format!("{word} ")), template)
 }
 
-/// K-313
+/// Refuses a name that is no token, and headers that are the host's, which refuses them again.
 fn check_name(name: &str) -> Result<(), Failure> {
-    // A server that gives headers to programs as variables does not tell `_` from `-`.
-    let lower = name.to_ascii_lowercase().replace('_', "-");
-    let is_token = !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte));
-    if !is_token {
+    if !is_token(name) {
         return Err(refused("the name of a header is no token"));
     }
-    if REFUSED.contains(&lower.as_str())
-        || REFUSED_BEGINNINGS
-            .iter()
-            .any(|beginning| lower.starts_with(beginning))
-    {
+    if is_refused(name) {
         return Err(refused(&format!(
             "the header {} is the host's to set",
             crate::diagnostic::excerpt(name)
@@ -487,14 +437,4 @@ fn check_name(name: &str) -> Result<(), Failure> {
 
 fn refused(why: &str) -> Failure {
     Failure::new(Code::HeaderRefused, why.to_owned())
-}
-
-impl Carrier {
-    /// A query pair that is not yet encoded.
-    pub(super) fn plain(self, name: &str, value: &Template) -> RawPair {
-        RawPair {
-            name: self.raw_name(name),
-            value: Some(RawValue::Plain(value.clone())),
-        }
-    }
 }

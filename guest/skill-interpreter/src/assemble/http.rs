@@ -1,14 +1,14 @@
-//! Requests: the parts put together, and declared inputs put in their places (K-196, K-204, K-207).
+//! Requests: the parts put together, and declared inputs put in their places.
 
 use serde_json::json;
 
 use super::encode;
 use super::headers::Heading;
-use super::inputs::{Need, Wish};
+use super::inputs::{InputRequest, Need};
 use super::pairs::{Carrier, RawPair, split};
 use super::placeholder::{Place, scan};
 use super::resolve::{Assembly, Position, as_it_is};
-use super::url::{Address, Target};
+use super::url::Address;
 use crate::context::Relative;
 use crate::draft::{HttpDraft, InputPlace, OutputDraft, QueryDraft, Template, WirePlace};
 use crate::failure::{Code, Failure};
@@ -18,30 +18,26 @@ use crate::model::{Encoding, HttpStage, OutputFile, Pair, Segment, Segments, Sty
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) stage: HttpStage,
-    /// K-220: scheme or host do not stand there.
+    /// Scheme or host do not stand there.
     pub(super) is_derived: bool,
 }
 
 impl Assembly<'_> {
     pub(super) fn http(&mut self, draft: &HttpDraft) -> Result<Request, Failure> {
-        let target = self.address(draft, raw_query(&draft.query))?;
+        let raw = raw_query(&draft.query);
+        let address = self.address(draft, raw.clone())?;
         let mut heading = self.heading(draft)?;
-        let (url, mut query, is_derived, url_input) = match target {
-            Target::Url(Address {
-                url,
-                query,
-                is_derived,
-            }) => (url, query, is_derived, None),
-            Target::Input => {
-                let query = self.pairs(&raw_query(&draft.query), Carrier::Query);
-                (
-                    Segments::default(),
-                    query,
-                    false,
-                    Some(self.url_input(draft)?),
-                )
-            }
-        };
+        let is_input = address.is_none();
+        let Address {
+            url,
+            mut query,
+            is_derived,
+        } = address.unwrap_or_else(|| Address {
+            url: Segments::default(),
+            query: self.pairs(&raw, Carrier::Query),
+            is_derived: false,
+        });
+        let url_input = is_input.then(|| self.url_input(draft)).transpose()?;
         query.append(&mut heading.query);
         self.placed_inputs(&mut query, &mut heading)?;
         let body = self.body(draft, &mut heading);
@@ -80,7 +76,7 @@ impl Assembly<'_> {
         Ok(Request { stage, is_derived })
     }
 
-    /// K-196: the URL is the caller's, within `domains`.
+    /// The URL is the caller's, within `domains`.
     fn url_input(&mut self, draft: &HttpDraft) -> Result<String, Failure> {
         if self.context.domains.is_empty() && self.context.relative == Relative::Refused {
             let failure = |why: &str| {
@@ -99,17 +95,12 @@ impl Assembly<'_> {
                 None => failure("there is no URL"),
             });
         }
-        Ok(self.inputs.add(Wish {
-            name: "url",
-            place: "path",
-            variable: Some("url"),
-            schema: json!({"type": "string"}),
-            need: Need::Required,
-            example: None,
-        }))
+        let schema = json!({"type": "string"});
+        let request = InputRequest::new("url", "path", schema, Need::Required);
+        Ok(self.inputs.add(request.of_variable("url")))
     }
 
-    /// K-182, K-204: declared inputs that say where they go, but for path and body.
+    /// Declared inputs that say where they go, but for path and body.
     fn placed_inputs(
         &mut self,
         query: &mut Vec<Pair>,
@@ -147,7 +138,7 @@ impl Assembly<'_> {
     }
 
     fn query_input(&self, input: &str, wire_name: &str, style: Option<Style>) -> Pair {
-        // K-182: the default of a query is `form`, exploded.
+        // The default of a query is `form`, exploded.
         let is_many = self
             .declaration
             .input
@@ -164,7 +155,6 @@ impl Assembly<'_> {
     fn output_file(&mut self, output: &OutputDraft) -> OutputFile {
         let name = match &output.name {
             Some(name) => name.clone(),
-            // K-157
             None => Template::literal(
                 self.endpoint
                     .as_ref()

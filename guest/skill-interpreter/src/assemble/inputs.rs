@@ -1,4 +1,4 @@
-//! The inputs of an operation while it is assembled, and the schema they make (K-183, K-198 to K-203, K-207).
+//! The inputs of an operation while it is assembled, and the schema they make.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::draft::InputDeclaration;
 
-/// K-201, K-206: what fits a place in a text.
+/// What fits a place in a text.
 pub(super) fn scalar() -> Value {
     json!({"type": ["string", "number", "boolean"]})
 }
@@ -27,21 +27,43 @@ struct Input {
     variable: Option<String>,
 }
 
-/// What is wished for an input.
+/// An input that a part of an operation needs.
 #[derive(Debug)]
-pub(super) struct Wish<'a> {
-    /// Its name, if that is free.
-    pub(super) name: &'a str,
-    /// `path`, `query`, `header`, `body`: precedes its name if that is taken (K-183).
-    pub(super) place: &'static str,
-    /// The variable it stands for.
-    pub(super) variable: Option<&'a str>,
-    /// Its schema, unless one is declared.
-    pub(super) schema: Value,
-    /// Whether it is required, unless that is declared.
-    pub(super) need: Need,
-    /// What the document has in its place, for `examples` (K-199).
-    pub(super) example: Option<Value>,
+pub(super) struct InputRequest<'a> {
+    name: &'a str,
+    place: &'static str,
+    variable: Option<&'a str>,
+    schema: Value,
+    need: Need,
+    example: Option<Value>,
+}
+
+impl<'a> InputRequest<'a> {
+    /// An input in the place of a literal. Its name is this one, if that is free, else the place (`query`, `body`, …) precedes
+    /// it; its schema and whether it is required count unless the document declares it.
+    pub(super) fn new(name: &'a str, place: &'static str, schema: Value, need: Need) -> Self {
+        Self {
+            name,
+            place,
+            variable: None,
+            schema,
+            need,
+            example: None,
+        }
+    }
+
+    /// The input stands for this variable: wherever that occurs it is the same one.
+    pub(super) fn of_variable(self, variable: &'a str) -> Self {
+        Self {
+            variable: Some(variable),
+            ..self
+        }
+    }
+
+    /// The document has this in its place, for `examples`.
+    pub(super) fn with_example(self, example: Option<Value>) -> Self {
+        Self { example, ..self }
+    }
 }
 
 /// The inputs.
@@ -94,9 +116,9 @@ impl Inputs {
     }
 
     /// Adds an input, or finds it again; its name in the schema.
-    pub(super) fn add(&mut self, wish: Wish<'_>) -> String {
-        let name = self.name(&wish);
-        if let Some(example) = wish.example {
+    pub(super) fn add(&mut self, request: InputRequest<'_>) -> String {
+        let name = self.name(&request);
+        if let Some(example) = request.example {
             self.examples.entry(name.clone()).or_insert(example);
         }
         if self.is_declared(&name) {
@@ -106,39 +128,39 @@ impl Inputs {
             .get(&name)
             .and_then(|position| self.list.get_mut(*position))
         {
-            if wish.need == Need::Required {
+            if request.need == Need::Required {
                 known.need = Need::Required;
             }
         } else {
             self.positions.insert(name.clone(), self.list.len());
             self.list.push(Input {
                 name: name.clone(),
-                schema: wish.schema,
-                need: wish.need,
-                variable: wish.variable.map(str::to_owned),
+                schema: request.schema,
+                need: request.need,
+                variable: request.variable.map(str::to_owned),
             });
         }
         name
     }
 
-    /// K-183: a name used in two places gets `<in>-<name>` for the later one. One variable is one input.
-    fn name(&self, wish: &Wish<'_>) -> String {
-        if self.is_declared(wish.name) {
-            return wish.name.to_owned();
+    /// A name used in two places gets `<in>-<name>` for the later one. One variable is one input.
+    fn name(&self, request: &InputRequest<'_>) -> String {
+        if self.is_declared(request.name) {
+            return request.name.to_owned();
         }
         let fits = |name: &str| {
             self.positions
                 .get(name)
                 .and_then(|position| self.list.get(*position))
                 .is_none_or(|input| {
-                    input.variable.is_some() && input.variable.as_deref() == wish.variable
+                    input.variable.is_some() && input.variable.as_deref() == request.variable
                 })
                 && !(self.is_declared(name) || name == "files")
         };
-        if fits(wish.name) {
-            return wish.name.to_owned();
+        if fits(request.name) {
+            return request.name.to_owned();
         }
-        let placed = format!("{}-{}", wish.place, wish.name);
+        let placed = format!("{}-{}", request.place, request.name);
         if fits(&placed) {
             return placed;
         }
@@ -148,7 +170,7 @@ impl Inputs {
             .unwrap_or(placed)
     }
 
-    /// K-207: adds a file of the call.
+    /// Adds a file of the call.
     pub(super) fn add_file(&mut self, name: &str, need: Need) {
         match self.files.get_mut(name) {
             Some(known) if need == Need::Required => *known = need,
@@ -160,12 +182,12 @@ impl Inputs {
         }
     }
 
-    /// K-199: what the document has in the places of inputs.
+    /// What the document has in the places of inputs.
     pub(super) fn examples(&self) -> &Map<String, Value> {
         &self.examples
     }
 
-    /// K-203: the schema, an object without further properties.
+    /// The schema, an object without further properties.
     pub(super) fn schema(self) -> Value {
         let mut schema = self.declared.unwrap_or_default();
         schema.shift_remove("$schema");
@@ -216,7 +238,7 @@ fn take_object(map: &mut Map<String, Value>, key: &str) -> Map<String, Value> {
     }
 }
 
-/// K-207: `{name: {path} or {content-b64}}`.
+/// `{name: {path} or {content-b64}}`.
 fn files_schema(files: &[String], needed: &[&String]) -> Value {
     let file = json!({
         "type": "object",

@@ -1,9 +1,9 @@
-//! JSON bodies: which members are inputs (K-198 to K-202).
+//! JSON bodies: which members are inputs.
 
 use serde_json::{Map, Value, json};
 
 use super::credential;
-use super::inputs::{Need, Wish};
+use super::inputs::{InputRequest, Need};
 use super::placeholder::{Place, scan};
 use super::resolve::{Assembly, Position};
 use super::secrets;
@@ -48,22 +48,10 @@ impl Assembly<'_> {
         }
     }
 
-    /// Placeholders found, constants in, literals down to their leaves.
+    /// The value with its placeholders found and constants in their places.
     fn prepared(&self, draft: JsonDraft) -> JsonDraft {
         let template = |template: &Template| self.with_constants(&scan(template, Place::String));
         match draft {
-            JsonDraft::Value(Value::Object(members)) => JsonDraft::Object(
-                members
-                    .into_iter()
-                    .map(|(key, value)| (key, self.prepared(JsonDraft::Value(value))))
-                    .collect(),
-            ),
-            JsonDraft::Value(Value::Array(items)) => JsonDraft::Array(
-                items
-                    .into_iter()
-                    .map(|value| self.prepared(JsonDraft::Value(value)))
-                    .collect(),
-            ),
             JsonDraft::Object(members) => JsonDraft::Object(
                 members
                     .into_iter()
@@ -75,10 +63,8 @@ impl Assembly<'_> {
             }
             JsonDraft::Text(text) => {
                 let text = template(&text);
-                match text.as_literal() {
-                    Some(text) => JsonDraft::Value(Value::String(text)),
-                    None => JsonDraft::Text(text),
-                }
+                text.as_literal()
+                    .map_or(JsonDraft::Text(text), |text| JsonDraft::Value(text.into()))
             }
             JsonDraft::Any(text) => {
                 let text = template(&text);
@@ -99,28 +85,15 @@ impl Assembly<'_> {
         if holds.secret || holds.mixture {
             return self.fixed(key, value);
         }
-        if let JsonDraft::Any(text) | JsonDraft::Text(text) = value
-            && let Some(variable) = text.as_variable()
-        {
-            let schema = match value {
-                JsonDraft::Text(_) => json!({"type": "string"}),
-                _ => json!({}),
-            };
-            let input = self.input(variable, Position::Body(key), Some(key), schema);
-            return JsonNode::Input(input);
+        if let Some(node) = self.variable(key, value, Some(key)) {
+            return node;
         }
         if self.inputs.are_declared() && !self.inputs.is_declared(key) {
             return self.fixed(key, value);
         }
-        let input = self.inputs.add(Wish {
-            name: key,
-            place: "body",
-            variable: None,
-            schema: infer(value),
-            need: Need::Required,
-            example: (!holds.variable).then(|| plain(value)),
-        });
-        JsonNode::Input(input)
+        let request = InputRequest::new(key, "body", infer(value), Need::Required);
+        let example = (!holds.variable).then(|| plain(value));
+        JsonNode::Input(self.inputs.add(request.with_example(example)))
     }
 
     /// A value that stays as it is written, but for its variables and what may be a credential.
@@ -129,15 +102,8 @@ impl Assembly<'_> {
             JsonDraft::Value(Value::String(text)) => self.literal_leaf(field, text),
             JsonDraft::Value(constant) => JsonNode::Value(constant.clone()),
             JsonDraft::Any(text) | JsonDraft::Text(text) => {
-                if let Some(variable) = text.as_variable()
-                    && !self.is_secret(variable, Position::Body(field))
-                {
-                    let schema = match value {
-                        JsonDraft::Text(_) => json!({"type": "string"}),
-                        _ => json!({}),
-                    };
-                    let input = self.input(variable, Position::Body(field), None, schema);
-                    return JsonNode::Input(input);
+                if let Some(node) = self.variable(field, value, None) {
+                    return node;
                 }
                 JsonNode::Text(self.segments(
                     text,
@@ -163,29 +129,32 @@ impl Assembly<'_> {
         }
     }
 
-    /// K-193, K-202: a literal string.
+    /// The input of a value that is nothing but a variable, and no secret; `whole` is its name unless its own is declared.
+    fn variable(
+        &mut self,
+        field: &str,
+        value: &JsonDraft,
+        whole: Option<&str>,
+    ) -> Option<JsonNode> {
+        let (text, schema) = match value {
+            JsonDraft::Text(text) => (text, json!({"type": "string"})),
+            JsonDraft::Any(text) => (text, json!({})),
+            _ => return None,
+        };
+        let (variable, position) = (text.as_variable()?, Position::Body(field));
+        let is_input = !self.is_secret(variable, position);
+        is_input.then(|| JsonNode::Input(self.input(variable, position, whole, schema)))
+    }
+
+    /// A literal string.
     fn literal_leaf(&mut self, field: &str, text: &str) -> JsonNode {
-        let secret = self.replace_by_look(text, SecretKind::Body).or_else(|| {
-            secrets::is_secret_field(field)
-                .then(|| credential::in_secret_field(text))
-                .flatten()
-                .map(|found| {
-                    self.replace_literal(found, &secrets::of_field(field), SecretKind::Body)
-                })
-        });
-        if let Some(secret) = secret {
+        if let Some(secret) = self.literal_secret(Some(field), text, SecretKind::Body) {
             return JsonNode::Text(Segments::secret(secret, Encoding::JsonString));
         }
         if secrets::is_secret_field(field) {
-            let input = self.inputs.add(Wish {
-                name: field,
-                place: "body",
-                variable: None,
-                schema: json!({"type": "string", "writeOnly": true}),
-                need: Need::Required,
-                example: None,
-            });
-            return JsonNode::Input(input);
+            let schema = json!({"type": "string", "writeOnly": true});
+            let request = InputRequest::new(field, "body", schema, Need::Required);
+            return JsonNode::Input(self.inputs.add(request));
         }
         JsonNode::Value(text.into())
     }
@@ -227,7 +196,7 @@ impl Assembly<'_> {
     }
 }
 
-/// K-199: the schema of what a document has in the place of an input.
+/// The schema of what a document has in the place of an input.
 fn infer(value: &JsonDraft) -> Value {
     match value {
         JsonDraft::Value(Value::String(_)) | JsonDraft::Text(_) => json!({"type": "string"}),

@@ -1,4 +1,4 @@
-//! Drafts to operations (sections 11, 12, 15, 21, and K-216).
+//! Drafts to operations.
 //!
 //! A draft says what is to be done in the author's words. Here its variables become inputs and secrets, its URL, query, headers
 //! and body become segments, and the input schema is derived. What follows from that is the host's to say.
@@ -11,14 +11,12 @@ mod cookies;
 pub mod credential;
 mod data_files;
 mod encode;
-mod encoded_pairs;
 mod endpoint;
 mod headers;
 mod http;
 mod inputs;
 mod json_body;
 mod json_text;
-mod notes;
 mod pairs;
 pub mod placeholder;
 mod resolve;
@@ -38,7 +36,7 @@ use std::ops::{Deref, DerefMut};
 use serde_json::Value;
 
 pub use credential::looks_like_credential;
-pub use url_parts::is_base_name;
+pub use url_parts::{check_address, is_base_name};
 
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
@@ -99,7 +97,7 @@ pub fn operation(
     }
 }
 
-/// K-101, K-199: makes `other` an example of `operation`: what it has more are optional inputs, what it lacks is optional.
+/// Makes `other` an example of `operation`: what it has more are optional inputs, what it lacks is optional.
 pub fn absorb(operation: &mut Assembled, other: &Operation) {
     absorb::absorb(operation, other);
 }
@@ -119,7 +117,7 @@ fn usable(
             hosts: Vec::new(),
         })
         .collect();
-    let (asks, notes) = asks::of(
+    let asks = asks::of(
         drafts,
         assembly.line,
         assembly.declaration,
@@ -129,12 +127,11 @@ fn usable(
     assembled.stages = stages;
     assembled.secrets = secrets;
     assembled.asks = asks;
-    assembled.notes.extend(notes);
     assembled.confidence = confidence;
     assembled
 }
 
-/// K-69: of skill and operation together.
+/// Of skill and operation together.
 fn data_classifications(assembly: &Assembly<'_>) -> Vec<String> {
     assembly
         .context

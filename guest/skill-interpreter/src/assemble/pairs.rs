@@ -1,17 +1,16 @@
-//! `a=1&b=2`, of a query or a form: which pairs are inputs (K-198, K-201, K-202).
+//! `a=1&b=2`, of a query or a form: which pairs are inputs.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::credential;
 use super::encode;
-use super::inputs::{Need, Wish, scalar};
+use super::inputs::{InputRequest, Need, scalar};
 use super::placeholder::{Place, scan};
-use super::resolve::{Assembly, Position};
+use super::resolve::{Assembly, Position, as_it_is};
 use super::secrets;
-use crate::draft::{Part, Template};
-use crate::model::{Encoding, Pair, Segments};
+use crate::draft::{Piece, Template};
+use crate::model::{Encoding, Pair, SecretKind, Segments};
 
 /// A pair as it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,50 +63,61 @@ impl Carrier {
         }
     }
 
-    fn encode(self, text: &str) -> String {
+    /// Text as it is sent.
+    fn encode(self) -> fn(&str) -> String {
         match self {
-            Self::Query => encode::query(text),
-            Self::Form => encode::form(text),
-            Self::Parts => text.to_owned(),
+            Self::Query => encode::query,
+            Self::Form => encode::form,
+            Self::Parts => as_it_is,
+        }
+    }
+
+    /// A pair that is not yet encoded.
+    pub(super) fn plain(self, name: &str, value: &Template) -> RawPair {
+        RawPair {
+            name: Template::literal(self.encode()(name)),
+            value: Some(RawValue::Plain(value.clone())),
         }
     }
 }
 
 /// Splits text at `&`, and each piece at its first `=`. Empty pieces are dropped.
 pub(super) fn split(template: &Template) -> Vec<RawPair> {
-    let mut pairs = Vec::new();
-    let mut name = Template::default();
-    let mut value: Option<Template> = None;
-    let finish = |name: &mut Template, value: &mut Option<Template>, pairs: &mut Vec<RawPair>| {
-        let pair = RawPair {
-            name: std::mem::take(name),
-            value: value.take().map(RawValue::Sent),
-        };
-        if !pair.name.is_empty() || pair.value.is_some() {
-            pairs.push(pair);
-        }
-    };
-    for part in &template.parts {
-        let Part::Literal(literal) = part else {
-            value.as_mut().unwrap_or(&mut name).push(part.clone());
-            continue;
-        };
-        for (index, piece) in literal.text.split('&').enumerate() {
-            if index > 0 {
-                finish(&mut name, &mut value, &mut pairs);
+    let pieces = template.split('&').into_iter();
+    pieces
+        .filter(|piece| !piece.is_empty())
+        .map(|piece| match piece.split_once('=') {
+            Some((name, value)) => RawPair {
+                name,
+                value: Some(RawValue::Sent(value)),
+            },
+            None => RawPair {
+                name: piece,
+                value: None,
+            },
+        })
+        .collect()
+}
+
+/// The pairs of a form of which some values are not yet encoded. What is encoded is a value where `=` stands before it, else a
+/// name.
+pub(super) fn encoded(pieces: &[Piece]) -> Vec<RawPair> {
+    let mut pairs: Vec<RawPair> = Vec::new();
+    let mut is_named = false;
+    for piece in pieces {
+        match (piece, pairs.last_mut()) {
+            (Piece::Text(text), _) => pairs.extend(split(text)),
+            (Piece::Encoded(content), Some(pair)) if is_named => {
+                pair.value = Some(RawValue::Plain(content.clone()));
             }
-            let text = |text: &str| Part::Literal(literal.with_text(text.to_owned()));
-            match (&mut value, piece.split_once('=')) {
-                (Some(value), _) => value.push(text(piece)),
-                (None, Some((before, after))) => {
-                    name.push(text(before));
-                    value.insert(Template::default()).push(text(after));
-                }
-                (None, None) => name.push(text(piece)),
-            }
+            (Piece::Encoded(content), _) => pairs.push(RawPair {
+                name: content.map_literals(encode::form),
+                value: None,
+            }),
+            (Piece::File { .. } | Piece::Previous(_), _) => {}
         }
+        is_named = matches!(piece, Piece::Text(text) if text.literals().last().is_some_and(|end| end.ends_with('=')));
     }
-    finish(&mut name, &mut value, &mut pairs);
     pairs
 }
 
@@ -141,17 +151,15 @@ impl Assembly<'_> {
             enc,
             carrier.position(""),
             None,
-            super::resolve::as_it_is,
+            as_it_is,
         );
         let Some(value) = &raw.value else {
             return Pair { name, value: None };
         };
         let template = self.with_constants(&scan(value.template(), Place::Value));
-        let sent: fn(&str) -> String = match (value, carrier) {
-            (RawValue::Sent(_), _) => encode::sent,
-            (RawValue::Plain(_), Carrier::Query) => encode::query,
-            (RawValue::Plain(_), Carrier::Form) => encode::form,
-            (RawValue::Plain(_), Carrier::Parts) => super::resolve::as_it_is,
+        let sent = match value {
+            RawValue::Sent(_) => encode::sent,
+            RawValue::Plain(_) => carrier.encode(),
         };
         let key = key.as_deref().filter(|_| once);
         let segments = match template.as_literal() {
@@ -180,30 +188,17 @@ impl Assembly<'_> {
     ) -> Option<Segments> {
         let enc = carrier.encoding();
         let kind = match carrier {
-            Carrier::Query => crate::model::SecretKind::Query,
-            Carrier::Form | Carrier::Parts => crate::model::SecretKind::Body,
+            Carrier::Query => SecretKind::Query,
+            Carrier::Form | Carrier::Parts => SecretKind::Body,
         };
-        if let Some(secret) = self.replace_by_look(text, kind) {
-            return Some(Segments::secret(secret, enc));
-        }
-        let field = key.filter(|key| secrets::is_secret_field(key));
-        let found = field.and_then(|field| match carrier {
-            // As in a header. `key` alone may be that of a record.
-            Carrier::Query if !field.eq_ignore_ascii_case("key") => {
-                Some(credential::in_auth_position(text))
-            }
-            _ => credential::in_secret_field(text),
-        });
-        if let (Some(found), Some(field)) = (found, field) {
-            let secret = self.replace_literal(found, &secrets::of_field(field), kind);
+        if let Some(secret) = self.literal_secret(key, text, kind) {
             return Some(Segments::secret(secret, enc));
         }
         let key = key?;
         if self.inputs.are_declared() && !self.inputs.is_declared(key) {
             return None;
         }
-        let (schema, need) = if field.is_some() {
-            // K-202
+        let (schema, need) = if secrets::is_secret_field(key) {
             (json!({"type": "string", "writeOnly": true}), Need::Required)
         } else {
             let mut schema = scalar();
@@ -212,24 +207,8 @@ impl Assembly<'_> {
             }
             (schema, Need::Optional)
         };
-        let input = self.inputs.add(Wish {
-            name: key,
-            place: match carrier {
-                Carrier::Query => "query",
-                Carrier::Form | Carrier::Parts => "body",
-            },
-            variable: None,
-            schema,
-            need,
-            example: None,
-        });
+        let place = carrier.position(key).place();
+        let input = self.inputs.add(InputRequest::new(key, place, schema, need));
         Some(Segments::input(input, enc))
-    }
-}
-
-impl Carrier {
-    /// A name as it is sent.
-    pub(super) fn raw_name(self, name: &str) -> Template {
-        Template::literal(self.encode(name))
     }
 }

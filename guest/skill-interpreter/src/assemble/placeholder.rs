@@ -1,4 +1,4 @@
-//! K-188: variables in text. `$X` forms depend on quoting, so a shell finds them in its words and [`document_text`] in text
+//! Variables in text. `$X` forms depend on quoting, so a shell finds them in its words and [`document_text`] in text
 //! that no shell reads; all other forms are found by [`scan`], in any quoting.
 
 use std::collections::BTreeSet;
@@ -44,7 +44,7 @@ pub fn document_text(text: &str) -> Template {
     template
 }
 
-/// What stands after a `$`, if it is a variable, and what follows it. K-189: no other expansion is one.
+/// What stands after a `$`, if it is a variable, and what follows it. No other expansion is one.
 fn dollar(after: &str) -> Option<(Variable, &str)> {
     let (name, default, rest) = if let Some(inner) = after.strip_prefix('{') {
         let name = leading_name(inner);
@@ -133,7 +133,7 @@ fn scan_parts(template: &Template, place: Place, strings: &mut Strings) -> Templ
 
 /// Which string of JSON a position is in, and which strings are code.
 ///
-/// K-188 has no code in mind: where braces are left that belong to no variable (GraphQL, templates), `{id}` is a part of it
+/// Where braces are left that belong to no variable (GraphQL, templates), `{id}` is a part of it
 /// and no input. What is quoted within it is text again (`{\"text\":\"{message}\"}`).
 #[derive(Debug)]
 struct Strings {
@@ -205,7 +205,7 @@ fn scan_literal(literal: &Literal, strings: &mut Strings, out: &mut Template) {
         .filter_map(|closing| until(closing, '>'))
         .map(|(name, _)| name)
         .collect();
-    // K-188 `YOUR_…` is a word: it does not begin within one.
+    // `YOUR_…` is a word: it does not begin within one.
     let mut previous = None;
     while let Some(c) = text.get(position..).and_then(|rest| rest.chars().next()) {
         let rest = text.get(position..).unwrap_or_default();
@@ -326,7 +326,7 @@ fn variable(name: &str, spelling: Spelling) -> Variable {
     }
 }
 
-/// The grammar of K-119, and a leading `_`.
+/// Letters, digits, `_`, `.` and `-` behind a letter or `_`.
 fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name

@@ -1,9 +1,9 @@
-//! Variables to inputs and secrets (K-189 to K-195, K-198).
+//! Variables to inputs and secrets.
 
 use std::collections::BTreeMap;
 
 use super::credential::{self, Found};
-use super::inputs::{Inputs, Need, Wish, scalar};
+use super::inputs::{InputRequest, Inputs, Need, scalar};
 use super::secrets;
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
@@ -11,13 +11,13 @@ use crate::draft::{Declaration, Literal, Origin, Part, Quoting, Spelling, Templa
 use crate::failure::Code;
 use crate::model::{AuthOut, Encoding, SecretKind, Segment, Segments};
 
-/// Where a variable stands, as K-190 asks.
+/// Where a variable stands, which decides whether it is a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Position<'a> {
     Path,
     /// The value of the query pair of this name.
     Query(&'a str),
-    /// The value of this header, which is none of K-190 (2).
+    /// The value of this header, which carries no credential.
     Header,
     /// Where credentials stand: `Authorization`, `Cookie`, `X-…key…`, a declared auth.
     Auth(SecretKind),
@@ -28,7 +28,8 @@ pub(super) enum Position<'a> {
 }
 
 impl Position<'_> {
-    fn place(self) -> &'static str {
+    /// How the place is called in the name of an input.
+    pub(super) fn place(self) -> &'static str {
         match self {
             Self::Path => "path",
             Self::Query(_) => "query",
@@ -61,9 +62,9 @@ pub(super) struct Assembly<'a> {
     pub(super) secrets: BTreeMap<String, SecretKind>,
     pub(super) read: Vec<String>,
     pub(super) write: Vec<String>,
-    /// K-101: the endpoint of the first request.
+    /// The endpoint of the first request.
     pub(super) endpoint: Option<super::Endpoint>,
-    /// K-194: the first auth found.
+    /// The first auth found.
     pub(super) auth: Option<AuthOut>,
     /// Whether a header of its own carries the key, so that a nameless `Authorization` is another credential.
     pub(super) has_key_header: bool,
@@ -91,7 +92,7 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// K-195: variables that the request gives a value to are literal text.
+    /// Variables that the request gives a value to are literal text.
     pub(super) fn with_constants(&self, template: &Template) -> Template {
         let mut substituted = Template::default();
         for part in &template.parts {
@@ -113,7 +114,7 @@ impl<'a> Assembly<'a> {
         substituted
     }
 
-    /// K-190: whether a variable is a secret where it stands.
+    /// Whether a variable is a secret where it stands.
     pub(super) fn is_secret(&self, variable: &Variable, position: Position<'_>) -> bool {
         let name = variable.name.as_str();
         let declared = self.context.is_secret(name)
@@ -133,7 +134,7 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// K-192: the name of the secret that a variable is, which is from now on needed.
+    /// The name of the secret that a variable is, which is from now on needed.
     pub(super) fn secret(&mut self, variable: &Variable, kind: SecretKind) -> String {
         let name = match secrets::nameless(&variable.name) {
             Some(what) => secrets::skill_secret(&what, self.context),
@@ -148,7 +149,7 @@ impl<'a> Assembly<'a> {
         self.secrets.entry(name.to_owned()).or_insert(kind);
     }
 
-    /// K-193: the secret that takes the place of a literal.
+    /// The secret that takes the place of a literal.
     pub(super) fn replace_literal(&mut self, found: Found, what: &str, kind: SecretKind) -> String {
         let name = secrets::skill_secret(what, self.context);
         if found == Found::Credential {
@@ -162,15 +163,37 @@ impl<'a> Assembly<'a> {
         name
     }
 
-    /// K-193: whether literal text looks like a credential wherever it stands; if so, the secret for it.
+    /// Whether literal text looks like a credential wherever it stands; if so, the secret for it.
     pub(super) fn replace_by_look(&mut self, text: &str, kind: SecretKind) -> Option<String> {
         credential::looks_like_credential(text)
             .then(|| self.replace_literal(credential::in_auth_position(text), "API_KEY", kind))
     }
 
+    /// The secret that takes the place of a literal value: one that looks like a credential wherever it stands, or is one
+    /// because of the field that it is the value of.
+    pub(super) fn literal_secret(
+        &mut self,
+        field: Option<&str>,
+        text: &str,
+        kind: SecretKind,
+    ) -> Option<String> {
+        if let Some(secret) = self.replace_by_look(text, kind) {
+            return Some(secret);
+        }
+        let field = field.filter(|field| secrets::is_secret_field(field))?;
+        // In a query as in a header; but `key` alone may be that of a record.
+        let is_auth = kind == SecretKind::Query && !field.eq_ignore_ascii_case("key");
+        let found = if is_auth {
+            Some(credential::in_auth_position(text))
+        } else {
+            credential::in_secret_field(text)
+        };
+        found.map(|found| self.replace_literal(found, &secrets::of_field(field), kind))
+    }
+
     /// Text to segments: literals by `literal`, variables encoded as `enc`.
     ///
-    /// `whole` is the input's name where the text is nothing but one variable (K-198).
+    /// `whole` is the input's name where the text is nothing but one variable.
     pub(super) fn segments(
         &mut self,
         template: &Template,
@@ -203,7 +226,7 @@ impl<'a> Assembly<'a> {
         segments
     }
 
-    /// The input that a variable is. K-198: `whole` is its name, unless its own is declared. K-189: with its default.
+    /// The input that a variable is. `whole` is its name, unless its own is declared; the default of the variable is that of the input.
     pub(super) fn input(
         &mut self,
         variable: &Variable,
@@ -219,14 +242,8 @@ impl<'a> Assembly<'a> {
         let name = whole
             .filter(|_| !self.inputs.is_declared(&variable.name))
             .unwrap_or(&variable.name);
-        self.inputs.add(Wish {
-            name,
-            place: position.place(),
-            variable: Some(&variable.name),
-            schema,
-            need,
-            example: None,
-        })
+        let request = InputRequest::new(name, position.place(), schema, need);
+        self.inputs.add(request.of_variable(&variable.name))
     }
 }
 

@@ -1,4 +1,4 @@
-//! K-197: where an operation's output holds a secret, as JSON Pointers; `*` stands for each element of an array.
+//! Where an operation's output holds a secret, as JSON Pointers; `*` stands for each element of an array.
 
 use serde_json::Value;
 
@@ -9,83 +9,65 @@ use crate::draft::Declaration;
 pub(super) fn pointers(declaration: &Declaration) -> Vec<String> {
     let mut found = declaration.returns_secret.clone();
     if let Some(schema) = &declaration.output_schema {
-        of_schema(schema, &mut String::new(), 0, &mut found);
+        search(Output::Schema(schema), "", 0, &mut found);
     }
-    for output in declaration
-        .examples
-        .iter()
-        .filter_map(|example| example.output.as_ref())
-    {
-        of_example(output, &mut String::new(), 0, &mut found);
+    let outputs = declaration.examples.iter();
+    for output in outputs.filter_map(|example| example.output.as_ref()) {
+        search(Output::Example(output), "", 0, &mut found);
     }
     let mut seen = std::collections::BTreeSet::new();
     found.retain(|pointer| seen.insert(pointer.clone()));
     found
 }
 
-fn is_secret(name: &str) -> bool {
-    secrets::looks_secret(name) && !secrets::is_excluded(name)
+/// What is known of a part of the output.
+#[derive(Clone, Copy)]
+enum Output<'a> {
+    Schema(&'a Value),
+    Example(&'a Value),
 }
 
-fn below(pointer: &mut String, step: &str, visit: impl FnOnce(&mut String)) {
-    let length = pointer.len();
-    pointer.push('/');
-    pointer.push_str(&step.replace('~', "~0").replace('/', "~1"));
-    visit(pointer);
-    pointer.truncate(length);
+impl<'a> Output<'a> {
+    fn is_text(self) -> bool {
+        match self {
+            Self::Schema(schema) => schema.get("type").is_some_and(|kind| kind == "string"),
+            Self::Example(value) => value.is_string(),
+        }
+    }
+
+    fn members(self) -> impl Iterator<Item = (&'a String, Self)> {
+        let (members, of): (_, fn(&'a Value) -> Self) = match self {
+            Self::Schema(schema) => (schema.get("properties"), Self::Schema),
+            Self::Example(value) => (Some(value), Self::Example),
+        };
+        let members = members.and_then(Value::as_object).into_iter().flatten();
+        members.map(move |(name, member)| (name, of(member)))
+    }
+
+    fn items(self) -> Vec<Self> {
+        match self {
+            Self::Schema(schema) => schema.get("items").map(Self::Schema).into_iter().collect(),
+            // Elements are alike: the first few tell.
+            Self::Example(Value::Array(items)) => items.iter().take(8).map(Self::Example).collect(),
+            Self::Example(_) => Vec::new(),
+        }
+    }
 }
 
-fn of_schema(schema: &Value, pointer: &mut String, depth: usize, found: &mut Vec<String>) {
+fn search(output: Output<'_>, pointer: &str, depth: usize, found: &mut Vec<String>) {
     if depth > crate::limits::DATA_NESTING {
         return;
     }
     let deeper = depth.saturating_add(1);
-    for (name, property) in schema
-        .get("properties")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-    {
-        below(pointer, name, |pointer| {
-            if is_secret(name) && property.get("type").is_some_and(|kind| kind == "string") {
-                found.push(pointer.clone());
-            } else {
-                of_schema(property, pointer, deeper, found);
-            }
-        });
-    }
-    if let Some(items) = schema.get("items") {
-        below(pointer, "*", |pointer| {
-            of_schema(items, pointer, deeper, found);
-        });
-    }
-}
-
-fn of_example(value: &Value, pointer: &mut String, depth: usize, found: &mut Vec<String>) {
-    if depth > crate::limits::DATA_NESTING {
-        return;
-    }
-    let deeper = depth.saturating_add(1);
-    match value {
-        Value::Object(members) => {
-            for (name, member) in members {
-                below(pointer, name, |pointer| {
-                    if is_secret(name) && member.is_string() {
-                        found.push(pointer.clone());
-                    } else {
-                        of_example(member, pointer, deeper, found);
-                    }
-                });
-            }
+    for (name, member) in output.members() {
+        let at = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
+        if secrets::looks_secret(name) && !secrets::is_excluded(name) && member.is_text() {
+            found.push(at);
+        } else {
+            search(member, &at, deeper, found);
         }
-        // Elements are alike: the first few tell.
-        Value::Array(items) => {
-            for item in items.iter().take(8) {
-                below(pointer, "*", |pointer| {
-                    of_example(item, pointer, deeper, found);
-                });
-            }
-        }
-        _ => {}
+    }
+    for item in output.items() {
+        search(item, &format!("{pointer}/*"), deeper, found);
     }
 }

@@ -1,94 +1,56 @@
-//! Sandbox stages (K-127 to K-131, K-172 to K-178, K-211).
+//! Sandbox stages.
 
 use super::data_files;
-use super::inputs::Need;
+use super::inputs::{Need, scalar};
 use super::placeholder::{Place, scan};
 use super::resolve::{Assembly, Position, as_it_is};
 use super::secrets;
-use crate::draft::{Package, Part, Program, SandboxDraft, Spelling, Template, Trust, Variable};
+use crate::draft::{Program, Spelling, Template, Variable};
 use crate::failure::Code;
-use crate::model::{Encoding, Fetches, ProgramOut, SandboxStage, SecretKind, Segments};
-
-/// K-131: names that steer the shell or the loader.
-const STEERING: [&str; 8] = [
-    "PATH",
-    "HOME",
-    "TMPDIR",
-    "IFS",
-    "ENV",
-    "CDPATH",
-    "SHELLOPTS",
-    "PS4",
-];
-/// K-131
-const STEERING_BEGINNINGS: [&str; 6] = ["LD_", "BASH", "PYTHON", "NODE", "GO", "GIT"];
+use crate::model::{Encoding, Fetches, Package, SandboxStage, SecretKind, Segments, steers};
 
 impl Assembly<'_> {
-    pub(super) fn sandbox(&mut self, draft: &SandboxDraft) -> SandboxStage {
+    pub(super) fn sandbox(&mut self, draft: &SandboxStage<Template>) -> SandboxStage {
         let program = match &draft.program {
             Program::Argv(argv) => {
-                ProgramOut::Argv(argv.iter().map(|word| self.argument(word)).collect())
+                Program::Argv(argv.iter().map(|word| self.argument(word)).collect())
             }
-            Program::Code(code) => ProgramOut::Code(code.text.clone()),
-            Program::File(file) => ProgramOut::File {
-                name: file.name.clone(),
-                digest: self.context.files.get(&file.name).cloned(),
+            Program::File { name, .. } => Program::File {
+                name: name.clone(),
+                digest: self.context.files.get(name).cloned(),
             },
-            Program::Module(name) => ProgramOut::Module(name.clone()),
-            Program::Script(code) => ProgramOut::Script(code.text.clone()),
+            Program::Code(text) => Program::Code(text.clone()),
+            Program::Module(name) => Program::Module(name.clone()),
+            Program::Script(text) => Program::Script(text.clone()),
         };
         let args = draft.args.iter().map(|word| self.argument(word)).collect();
-        let stdin = draft.stdin.as_ref().map(|text| {
-            let text = self.with_constants(&scan(text, Place::Value));
-            self.segments(&text, Encoding::None, Position::Argument, None, as_it_is)
-        });
-        for name in &draft.files {
-            self.file(&Template::literal(name.clone()));
-        }
+        let stdin = draft.stdin.as_ref().map(|text| self.text(text));
         self.operands(draft);
-        let env_inputs = self.environment(&draft.free_variables);
+        let env_inputs = self.environment(&draft.env_inputs);
         self.mentioned_secrets(&draft.program);
-        let mut packages: Vec<Package> = draft.packages.clone();
-        packages.extend(self.declaration.packages.iter().map(|name| Package {
-            runtime: draft.runtime.as_str().to_owned(),
+        let runtime = draft.runtime;
+        let declared = self.declaration.packages.iter().map(|name| Package {
+            runtime: runtime.as_str().to_owned(),
             name: name.clone(),
-        }));
-        let tools = match &draft.trust {
-            Trust::Tool { name } | Trust::Download { name } => vec![name.clone()],
-            Trust::Installer => match &draft.program {
-                Program::Argv(argv) => argv.first().map(Template::display).into_iter().collect(),
-                _ => Vec::new(),
-            },
-            _ => Vec::new(),
-        };
+        });
         SandboxStage {
-            runtime: draft.runtime,
+            runtime,
             program,
             args,
             stdin,
             env_inputs,
-            packages,
-            fetches: match &draft.trust {
-                Trust::Installer => Fetches::Installs,
-                Trust::Download { .. } => Fetches::RunsDownloaded,
-                _ => Fetches::Nothing,
-            },
-            constructs: match &draft.trust {
-                Trust::Script { constructs } => constructs.clone(),
-                _ => Vec::new(),
-            },
-            tools,
+            packages: draft.packages.iter().cloned().chain(declared).collect(),
+            fetches: draft.fetches,
+            constructs: draft.constructs.clone(),
+            tools: draft.tools.clone(),
             declared_runtime: draft.declared_runtime.clone(),
         }
     }
 
-    /// K-207, K-331: words that name a file of data may be files of the caller, found in the working directory then. They may
-    /// as well be what the command makes, so none is required. Nothing that would be run is among them (K-178).
-    fn operands(&mut self, draft: &SandboxDraft) {
-        if !matches!(
-            draft.trust,
-            Trust::KnownRuntime | Trust::Tool { .. } | Trust::Download { .. }
-        ) {
+    /// Adds the files of the caller that the command's words name as data, which it finds in the working directory then. They
+    /// may as well be what the command makes, so none is required. Nothing that would be run is among them.
+    fn operands(&mut self, draft: &SandboxStage<Template>) {
+        if draft.fetches == Fetches::Installs || draft.is_script() {
             return;
         }
         let words = match &draft.program {
@@ -107,7 +69,7 @@ impl Assembly<'_> {
         self.segments(&word, Encoding::Argv, Position::Argument, None, as_it_is)
     }
 
-    /// K-131: free variables are secrets, or inputs that arrive in the environment.
+    /// The inputs that arrive in the environment, of these free variables; those that are secrets never do.
     fn environment(&mut self, names: &[String]) -> Vec<String> {
         let mut inputs = Vec::new();
         for name in names {
@@ -118,7 +80,6 @@ impl Assembly<'_> {
             };
             if self.is_secret(&variable, Position::Argument) {
                 self.need_secret(name, SecretKind::Other);
-                // K-341: never in the environment, where the author looks for it.
                 self.diagnostics.warn(
                     Code::ScriptPlaceholder,
                     self.line,
@@ -128,27 +89,17 @@ impl Assembly<'_> {
                     ),
                 );
             } else if !steers(name) {
-                let template = Template {
-                    parts: vec![Part::Variable(variable)],
-                };
-                let segments = self.segments(
-                    &template,
-                    Encoding::None,
-                    Position::Argument,
-                    None,
-                    as_it_is,
-                );
-                inputs.extend(segments.inputs().map(str::to_owned));
+                inputs.push(self.input(&variable, Position::Argument, None, scalar()));
             }
         }
         inputs
     }
 
-    /// K-324: names that code mentions and section 11 calls secret. Of a script its free variables are known.
-    fn mentioned_secrets(&mut self, program: &Program) {
+    /// Notes the secrets whose names the code mentions. Of a script the free variables are known.
+    fn mentioned_secrets(&mut self, program: &Program<Template>) {
         let (text, any) = match program {
-            Program::Code(code) => (code.text.as_str(), true),
-            Program::Script(code) => (code.text.as_str(), false),
+            Program::Code(code) => (code.as_str(), true),
+            Program::Script(code) => (code.as_str(), false),
             _ => return,
         };
         for name in text
@@ -170,13 +121,4 @@ impl Assembly<'_> {
             }
         }
     }
-}
-
-/// K-131: `PATH`, `LD_PRELOAD`, `HTTPS_PROXY`, …
-fn steers(name: &str) -> bool {
-    STEERING.contains(&name)
-        || STEERING_BEGINNINGS
-            .iter()
-            .any(|beginning| name.starts_with(beginning))
-        || name.to_ascii_uppercase().ends_with("_PROXY")
 }

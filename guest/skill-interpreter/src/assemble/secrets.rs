@@ -1,11 +1,11 @@
-//! K-190 to K-192: which names are secrets. Matched by hand: the rules are few, and a regular expression costs size.
+//! Which names are secrets. Matched by hand: the rules are few, and a regular expression costs size.
 
 pub use super::credential::looks_like_credential;
 use crate::context::Context;
 use crate::failure::{Code, Failure};
 use crate::identifier::upper_snake;
 
-/// K-191
+/// Words of names of secrets.
 const WORDS: [&str; 11] = [
     "APIKEY",
     "KEY",
@@ -20,9 +20,9 @@ const WORDS: [&str; 11] = [
     "AUTH",
 ];
 
-/// K-190 (3)
+/// What stands before `TOKEN` in names of no secrets.
 const TOKENS: [&str; 5] = ["PAGE", "NEXT", "CURSOR", "SYNC", "CONTINUATION"];
-/// K-190 (3)
+/// What stands before `KEY` in names of no secrets.
 const KEYS: [&str; 9] = [
     "IDEMPOTENCY",
     "SORT",
@@ -35,7 +35,7 @@ const KEYS: [&str; 9] = [
     "CACHE",
 ];
 
-/// K-190 (4)
+/// Fields of a query or body whose values are secrets.
 const FIELDS: [&str; 12] = [
     "key",
     "api_key",
@@ -51,14 +51,14 @@ const FIELDS: [&str; 12] = [
     "api-key",
 ];
 
-/// K-191: whether a name looks like a secret's. A `-` counts as `_`.
+/// Whether a name looks like a secret's. A `-` counts as `_`.
 #[must_use]
 pub fn looks_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     name.split(['_', '-']).any(|word| WORDS.contains(&word))
 }
 
-/// K-190 (3): names that hold such a word and are no secrets (`page_token`, `idempotency_key`).
+/// Names that hold such a word and are no secrets (`page_token`, `idempotency_key`).
 #[must_use]
 pub fn is_excluded(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
@@ -71,7 +71,7 @@ pub fn is_excluded(name: &str) -> bool {
     ends("TOKEN", &TOKENS) || ends("KEY", &KEYS)
 }
 
-/// K-120, K-131: whether a name is a secret wherever it stands: declared, or it looks like one and is not excluded.
+/// Whether a name is a secret wherever it stands: declared, or it looks like one and is not excluded.
 #[must_use]
 pub fn is_secret_name(name: &str, context: &Context) -> bool {
     context.is_secret(name) || (!is_excluded(name) && looks_secret(name))
@@ -94,7 +94,7 @@ pub fn is_secret_header(name: &str) -> bool {
         })
 }
 
-/// K-190 (4): fields of a query or body whose variables are secrets.
+/// Fields of a query or body whose variables are secrets.
 #[must_use]
 pub fn is_secret_field(name: &str) -> bool {
     FIELDS.iter().any(|field| field.eq_ignore_ascii_case(name))
@@ -122,7 +122,7 @@ pub fn of_field(name: &str) -> String {
     }
 }
 
-/// K-141, K-192: `<SKILL>_<what>`; without a skill, `what`.
+/// `<SKILL>_<what>`; without a skill, `what`.
 #[must_use]
 pub fn skill_secret(what: &str, context: &Context) -> String {
     match context.skill_id.as_deref().map(upper_snake) {
@@ -139,7 +139,7 @@ pub fn skill_secret(what: &str, context: &Context) -> String {
     }
 }
 
-/// K-195: a constant of the request that names a secret is refused.
+/// A constant of the request that names a secret is refused.
 ///
 /// # Errors
 ///

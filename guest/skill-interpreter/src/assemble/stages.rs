@@ -1,18 +1,12 @@
-//! Stages of all kinds, and the confidence of a plan (K-123, K-167 to K-170, K-218 to K-232).
+//! Stages of all kinds, and the confidence of a plan.
 
-use std::collections::BTreeMap;
-
-use serde_json::Map;
-
-use super::inputs::{Need, Wish};
+use super::inputs::{InputRequest, Need};
 use super::placeholder::{Place, scan};
 use super::resolve::{Assembly, Position, as_it_is};
-use crate::draft::{
-    DraftStage, Excerpt, FilterDraft, HttpDraft, Range, Template, Trust, WrittenAs,
-};
+use crate::draft::{DraftStage, FilterDraft, HttpDraft, Template, WrittenAs};
 use crate::failure::Failure;
 use crate::mapping::registry::{self, Pattern};
-use crate::model::{Encoding, ExcerptOut, ReadFileStage, Segments, Stage};
+use crate::model::{Encoding, Fetches, ReadFileStage, Segments, Stage};
 
 impl Assembly<'_> {
     /// Stages in order, and how sure the mapping is.
@@ -51,19 +45,20 @@ impl Assembly<'_> {
                 }
                 DraftStage::ReadFile { paths, excerpt } => {
                     let paths = paths.iter().map(|path| self.file(path)).collect();
-                    let excerpt = excerpt.map(excerpt_out);
+                    let excerpt = excerpt.clone();
                     (
                         Stage::ReadFile(ReadFileStage { paths, excerpt }),
                         Pattern::ReadFile,
                     )
                 }
                 DraftStage::Sandbox(draft) => {
-                    let pattern = match &draft.trust {
-                        Trust::KnownRuntime => Pattern::Runtime,
-                        Trust::Download { .. } => Pattern::Download,
+                    let stage = self.sandbox(&draft.stage);
+                    let pattern = match stage.fetches {
+                        Fetches::RunsDownloaded => Pattern::Download,
+                        _ if stage.is_runtime_alone() => Pattern::Runtime,
                         _ => Pattern::Shell,
                     };
-                    (Stage::Sandbox(Box::new(self.sandbox(draft))), pattern)
+                    (Stage::Sandbox(Box::new(stage)), pattern)
                 }
             };
             stages.push(stage);
@@ -86,67 +81,37 @@ impl Assembly<'_> {
         Ok((Stage::Http(Box::new(request.stage)), pattern))
     }
 
-    fn text(&mut self, text: &Template) -> Segments {
+    /// Text that goes to a program as it is.
+    pub(super) fn text(&mut self, text: &Template) -> Segments {
         let text = self.with_constants(&scan(text, Place::Value));
         self.segments(&text, Encoding::None, Position::Argument, None, as_it_is)
     }
 
-    /// K-123: what a first stage reads is the required input `input`.
+    /// What a first stage reads: the required input `input`.
     fn stdin(&mut self) -> Segments {
-        let input = self.inputs.add(Wish {
-            name: "input",
-            place: "argument",
-            variable: Some("input"),
-            schema: serde_json::json!({"type": "string"}),
-            need: Need::Required,
-            example: None,
-        });
-        Segments::input(input, Encoding::None)
+        let schema = serde_json::json!({"type": "string"});
+        let request = InputRequest::new("input", "argument", schema, Need::Required);
+        Segments::input(
+            self.inputs.add(request.of_variable("input")),
+            Encoding::None,
+        )
     }
 
     fn filter(&mut self, draft: &FilterDraft, is_first: bool) -> Stage {
-        let options = [
-            ("raw", draft.raw),
-            ("join", draft.join),
-            ("compact", draft.compact),
-            ("slurp", draft.slurp),
-            ("null-input", draft.null_input),
-            ("sort-keys", draft.sort_keys),
-            ("exit-status", draft.exit_status),
-        ];
-        let args: BTreeMap<String, Segments> = draft
-            .args
-            .iter()
-            .map(|(name, value)| (name.clone(), self.text(value)))
-            .collect();
-        let json_args: Map<_, _> = draft.json_args.iter().cloned().collect();
+        let is_set = |option: &str| draft.options.contains(&option);
+        let options = FilterDraft::OPTIONS
+            .into_iter()
+            .filter(|option| is_set(option));
         Stage::JsonFilter {
             program: draft.program.clone(),
-            options: options
-                .into_iter()
-                .filter(|(_, set)| *set)
-                .map(|(name, _)| name.to_owned())
+            options: options.map(str::to_owned).collect(),
+            args: draft
+                .args
+                .iter()
+                .map(|(name, value)| (name.clone(), self.text(value)))
                 .collect(),
-            args,
-            json_args,
-            stdin: (is_first && !draft.null_input).then(|| self.stdin()),
+            json_args: draft.json_args.clone(),
+            stdin: (is_first && !is_set("null-input")).then(|| self.stdin()),
         }
-    }
-}
-
-fn excerpt_out(excerpt: Excerpt) -> ExcerptOut {
-    let (unit, count, mode) = match excerpt.range {
-        Range::Lines(count) => ("lines", count, "only"),
-        Range::Bytes(count) => ("bytes", count, "only"),
-        Range::FromLine(count) => ("lines", count, "from"),
-        Range::FromByte(count) => ("bytes", count, "from"),
-        Range::AllButLines(count) => ("lines", count, "all-but"),
-        Range::AllButBytes(count) => ("bytes", count, "all-but"),
-    };
-    ExcerptOut {
-        tool: if excerpt.from_end { "tail" } else { "head" }.to_owned(),
-        unit: unit.to_owned(),
-        count,
-        mode: mode.to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! A URL template to origin, path segments and query (K-103, K-150, K-153, K-154, K-195, K-196).
+//! A URL template to origin, path segments and query.
 
 use std::collections::BTreeMap;
 
@@ -10,24 +10,15 @@ use super::pairs::{Carrier, RawPair, split};
 use super::placeholder::{Place, scan};
 use super::resolve::{Assembly, Position};
 use super::url_parts::{
-    authority_has_constant, authority_text, check_characters, host_variable, invalid, is_base_name,
-    leading_text, origin_of, path_and_query, scheme_of, split_authority, trimmed,
+    authority_has_constant, authority_text, check, check_globs, dots, host_variable, invalid,
+    is_base_name, origin_of, path_and_query, scheme_of, split_authority,
 };
 use crate::context::Relative;
 use crate::draft::{
-    HttpDraft, Literal, Origin, Part, Quoting, Schemeless, Template, Variable, WirePlace, WrittenAs,
+    HttpDraft, Literal, Origin, Part, Quoting, Schemeless, Template, Variable, WirePlace,
 };
 use crate::failure::{Code, Failure};
 use crate::model::{Encoding, Pair, Segment, Segments};
-
-/// Where a request goes.
-#[derive(Debug)]
-pub(super) enum Target {
-    /// There.
-    Url(Address),
-    /// K-196: the caller says where, within `domains`.
-    Input,
-}
 
 /// A URL in parts.
 #[derive(Debug)]
@@ -36,7 +27,7 @@ pub(super) struct Address {
     pub(super) url: Segments,
     /// The query of the URL.
     pub(super) query: Vec<Pair>,
-    /// K-220: whether scheme or host is not written there.
+    /// Whether scheme or host is not written there.
     pub(super) is_derived: bool,
 }
 
@@ -52,28 +43,30 @@ struct Taken {
 }
 
 impl Assembly<'_> {
-    /// Takes a URL apart. `query` is what follows the URL's own query.
+    /// Takes a URL apart; none if the caller says where the request goes, within `domains`. `query` is what follows the URL's
+    /// own query.
     pub(super) fn address(
         &mut self,
         draft: &HttpDraft,
         query: Vec<RawPair>,
-    ) -> Result<Target, Failure> {
+    ) -> Result<Option<Address>, Failure> {
         let Some(written) = &draft.url else {
-            return Ok(Target::Input);
+            return Ok(None);
         };
-        let template = self.with_constants(&scan(&trimmed(written), Place::Url));
-        check_characters(&template, draft)?;
+        let template = self.with_constants(&scan(&written.trimmed(), Place::Url));
+        check(&template, draft)?;
+        check_globs(&template, draft)?;
         if template.is_empty() {
-            return Ok(Target::Input);
+            return Ok(None);
         }
         if let Some(variable) = template.as_variable()
             && !is_base_name(&variable.name, true)
             && !self.context.addresses.contains_key(&variable.name)
         {
-            return Ok(Target::Input);
+            return Ok(None);
         }
         let taken = self.authority(template, draft)?;
-        let (path, own_query) = path_and_query(taken.rest);
+        let (path, own_query) = path_and_query(&taken.rest);
         let mut pairs = own_query.as_ref().map(split).unwrap_or_default();
         pairs.extend(query);
 
@@ -92,17 +85,12 @@ impl Assembly<'_> {
                 pattern.push('/');
                 written_path.push('/');
             }
-            if let Some(literal) = segment.as_literal() {
-                if !literal.is_empty() {
-                    last_segment = Some(encode::decode_form(&literal.replace('+', "%2B")));
-                }
-                pattern.push_str(literal);
-                written_path.push_str(literal);
-            } else {
-                let shape = shape(segment);
-                pattern.push_str(&shape);
-                written_path.push_str(&shape);
+            if let Some(literal) = segment.as_literal().filter(|text| !text.is_empty()) {
+                last_segment = Some(encode::decode_form(&literal.replace('+', "%2B")));
             }
+            let shape = shape(segment);
+            pattern.push_str(&shape);
+            written_path.push_str(&shape);
             for part in &segment.0 {
                 url.push(part.clone());
             }
@@ -132,7 +120,7 @@ impl Assembly<'_> {
             );
         }
         let query = self.pairs(&pairs, Carrier::Query);
-        Ok(Target::Url(Address {
+        Ok(Some(Address {
             url,
             query,
             is_derived: taken.is_derived,
@@ -141,71 +129,40 @@ impl Assembly<'_> {
 
     /// Splits the authority off.
     fn authority(&mut self, template: Template, draft: &HttpDraft) -> Result<Taken, Failure> {
-        let constant = template.parts.first().is_some_and(
-            |part| matches!(part, Part::Literal(literal) if literal.origin == Origin::Constant),
-        );
-        let template = self.with_base(template)?;
-        let (template, mut is_derived) = (template.0, template.1 || constant);
-        let lead = leading_text(&template);
-        let scheme = scheme_of(&lead);
-        if let Some(scheme) = scheme {
-            if !matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https") {
-                return Err(Failure::new(
-                    match draft.written_as {
-                        WrittenAs::Curl => Code::CurlOptionRefused,
-                        _ => Code::UrlInvalid,
-                    },
-                    format!(
-                        "the scheme {} is neither http nor https",
-                        crate::diagnostic::excerpt(scheme)
-                    ),
-                ));
-            }
-        } else if lead.starts_with('/') {
-            if lead.starts_with("//") {
-                return Err(invalid("a URL without scheme cannot begin with //"));
-            }
+        let begins_with_constant = matches!(template.parts.first(), Some(Part::Literal(first)) if first.origin == Origin::Constant);
+        let (template, is_said) = self.with_base(template);
+        let lead = template.leading_text();
+        if lead.starts_with('/') {
             return Ok(self.relative(template));
-        } else {
-            let scheme = match draft.schemeless {
-                Schemeless::Relative if lead.is_empty() && !template.is_empty() => {
-                    return Err(host_variable(&template));
-                }
-                Schemeless::Relative => {
-                    let mut rest = Template::literal(if lead.starts_with('?') { "" } else { "/" });
-                    rest.append(template);
-                    return Ok(self.relative(rest));
-                }
-                Schemeless::Http => {
-                    self.diagnostics.info(
-                        Code::SchemeMissing,
-                        self.line,
-                        "the URL has no scheme; http is taken",
-                    );
-                    "http://"
-                }
-                Schemeless::Https => "https://",
-            };
-            let mut whole = Template::literal(scheme);
-            whole.append(template);
-            let (origin, rest) = split_authority(whole)?;
-            return Ok(Taken {
-                origin: Some(origin),
-                rest,
-                base_path: String::new(),
-                is_relative: false,
-                is_derived: true,
-            });
         }
-        let authority_is_constant = authority_has_constant(&template);
-        is_derived |= authority_is_constant;
-        let (origin, rest) = split_authority(template)?;
+        let has_scheme = scheme_of(&lead).is_some();
+        let whole = match draft.schemeless {
+            _ if has_scheme => template,
+            Schemeless::Relative if lead.is_empty() && !template.is_empty() => {
+                return Err(host_variable(&template));
+            }
+            Schemeless::Relative if lead.starts_with('?') => return Ok(self.relative(template)),
+            Schemeless::Relative => return Ok(self.relative(template.prefixed("/"))),
+            Schemeless::Http => {
+                self.diagnostics.info(
+                    Code::SchemeMissing,
+                    self.line,
+                    "the URL has no scheme; http is taken",
+                );
+                template.prefixed("http://")
+            }
+            Schemeless::Https => template.prefixed("https://"),
+        };
+        let (origin, rest) = split_authority(&whole)?;
         Ok(Taken {
             origin: Some(origin),
             rest,
             base_path: String::new(),
             is_relative: false,
-            is_derived,
+            is_derived: !has_scheme
+                || is_said
+                || begins_with_constant
+                || authority_has_constant(&whole),
         })
     }
 
@@ -213,7 +170,7 @@ impl Assembly<'_> {
     fn relative(&self, rest: Template) -> Taken {
         let base = self.context.base_url.as_ref();
         let path = base.map_or("", |base| base.path().trim_end_matches('/'));
-        let base_path = super::base::path_before(path, &leading_text(&rest)).to_owned();
+        let base_path = super::base::path_before(path, &rest.leading_text()).to_owned();
         Taken {
             origin: base.and_then(origin_of),
             rest,
@@ -224,8 +181,8 @@ impl Assembly<'_> {
     }
 
     /// Replaces the variable that stands for host or base by what the document says of it; whether one was replaced.
-    fn with_base(&mut self, template: Template) -> Result<(Template, bool), Failure> {
-        let lead = leading_text(&template);
+    fn with_base(&mut self, template: Template) -> (Template, bool) {
+        let lead = template.leading_text();
         let host_only = scheme_of(&lead).is_some_and(|scheme| lead.len() == scheme.len() + 3);
         let position = match template
             .parts
@@ -233,14 +190,14 @@ impl Assembly<'_> {
             .position(|part| matches!(part, Part::Variable(_)))
         {
             Some(position) if host_only || lead.is_empty() => position,
-            _ => return Ok((template, false)),
+            _ => return (template, false),
         };
         let Some(Part::Variable(variable)) = template.parts.get(position) else {
-            return Ok((template, false));
+            return (template, false);
         };
         let name = crate::diagnostic::excerpt(&variable.name);
         let Some(text) = self.said_base(variable, template.parts.len() == 1, host_only) else {
-            return Ok((template, false));
+            return (template, false);
         };
         self.diagnostics.info(
             Code::Constant,
@@ -263,7 +220,7 @@ impl Assembly<'_> {
                 part
             });
         }
-        Ok((replaced, true))
+        (replaced, true)
     }
 
     /// What stands for a variable at the beginning of a URL: the address that the document gives it, its own default, or the
@@ -309,47 +266,23 @@ impl Assembly<'_> {
 
     /// The segments of a path, its first being what precedes the first `/`: empty.
     fn path(&mut self, path: &Template) -> Result<Vec<Segments>, Failure> {
-        let mut written = vec![Template::default()];
-        for part in &path.parts {
-            let Part::Literal(literal) = part else {
-                if let Some(last) = written.last_mut() {
-                    last.push(part.clone());
-                }
-                continue;
-            };
-            for (index, piece) in literal.text.split('/').enumerate() {
-                if index > 0 {
-                    written.push(Template::default());
-                }
-                if let Some(last) = written.last_mut() {
-                    last.push(Part::Literal(literal.with_text(piece.to_owned())));
-                }
-            }
-        }
+        let written = path.split('/');
         let mut segments: Vec<Segments> = Vec::with_capacity(written.len());
         let count = written.len();
         for (index, template) in written.iter().enumerate() {
             // As curl and every client does, but never past what a variable stands for.
-            match template.as_literal().as_deref().map(dots) {
-                Some(Some(1)) => {
-                    if index.saturating_add(1) == count {
-                        segments.push(Segments::default());
-                    }
-                    continue;
+            let dots = template.as_literal().map_or(0, |text| dots(&text));
+            if dots == 2 && segments.len() > 1 {
+                let above = segments.pop();
+                if above.is_some_and(|above| above.as_literal().is_none()) {
+                    return Err(invalid("`..` after a variable"));
                 }
-                Some(Some(_)) => {
-                    if segments.len() > 1 {
-                        let above = segments.pop();
-                        if above.is_some_and(|above| above.as_literal().is_none()) {
-                            return Err(invalid("`..` after a variable"));
-                        }
-                    }
-                    if index.saturating_add(1) == count {
-                        segments.push(Segments::default());
-                    }
-                    continue;
+            }
+            if dots > 0 {
+                if index.saturating_add(1) == count {
+                    segments.push(Segments::default());
                 }
-                _ => {}
+                continue;
             }
             let template = self.with_constants(&scan(template, Place::Segment));
             segments.push(self.path_segment(&template));
@@ -366,7 +299,7 @@ impl Assembly<'_> {
                 .flatten()
                 .find(|place| place.place == WirePlace::Path && place.wire_name == wire_name)
         };
-        // K-182, K-183: a declared path input may have another name and a style.
+        // A declared path input may have another name and a style.
         let mut template = template.clone();
         let mut styles = BTreeMap::new();
         for part in &mut template.parts {
@@ -395,16 +328,7 @@ impl Assembly<'_> {
     }
 }
 
-/// 1 for `.`, 2 for `..`, in any spelling of the URL standard.
-fn dots(text: &str) -> Option<u8> {
-    match text.to_ascii_lowercase().replace("%2e", ".").as_str() {
-        "." => Some(1),
-        ".." => Some(2),
-        _ => None,
-    }
-}
-
-/// A variable part of a path as K-101 compares it.
+/// A segment of a path as endpoints are compared: each variable is `{}`.
 fn shape(segment: &Segments) -> String {
     segment
         .0

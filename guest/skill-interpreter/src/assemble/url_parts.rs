@@ -1,9 +1,9 @@
-//! The parts of a URL template, before its variables are looked at: scheme, authority, path, query; and what is refused
-//! (K-154, K-195).
+//! The parts of a URL template, before its variables are looked at: scheme, authority, path, query; and what is refused.
 
 use ::url::Url;
 
-use crate::draft::{HttpDraft, Origin, Part, Template, WrittenAs};
+use super::placeholder::{Place, scan};
+use crate::draft::{HttpDraft, Origin, Part, Schemeless, Template, WrittenAs};
 use crate::failure::{Code, Failure};
 
 /// Last words of names that stand for the base of an API: `API_URL`, `base-url`, `GITLAB_HOST`.
@@ -50,29 +50,20 @@ pub(super) fn origin_of(url: &Url) -> Option<Url> {
     Url::parse(&format!("{}://{}/", url.scheme(), authority_text(url))).ok()
 }
 
-/// The literal text that a template begins with.
-pub(super) fn leading_text(template: &Template) -> String {
-    template
-        .parts
-        .iter()
-        .map_while(|part| match part {
-            Part::Literal(literal) => Some(literal.text.as_str()),
-            Part::Variable(_) => None,
-        })
-        .collect()
-}
-
 /// The scheme, if `://` follows it.
 pub(super) fn scheme_of(lead: &str) -> Option<&str> {
     let (scheme, _) = lead.split_once("://")?;
-    (scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-')))
-    .then_some(scheme)
+    is_scheme(scheme).then_some(scheme)
 }
 
-/// K-220: whether what stands before the path comes from a constant.
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-'))
+}
+
+/// Whether what stands before the path comes from a constant.
 pub(super) fn authority_has_constant(template: &Template) -> bool {
     let mut seen = String::new();
     for part in &template.parts {
@@ -94,112 +85,76 @@ pub(super) fn authority_has_constant(template: &Template) -> bool {
 }
 
 /// Splits `scheme://authority` off, which has to be literal.
-pub(super) fn split_authority(template: Template) -> Result<(Url, Template), Failure> {
-    let lead = leading_text(&template);
+pub(super) fn split_authority(template: &Template) -> Result<(Url, Template), Failure> {
+    let lead = template.leading_text();
     let start = scheme_of(&lead).map_or(0, |scheme| scheme.len().saturating_add(3));
     let behind = lead.get(start..).unwrap_or_default();
     let length = match behind.find(['/', '?', '#']) {
         Some(end) => end,
         None if template.as_literal().is_some() => behind.len(),
-        // K-195: what follows belongs to scheme, user info, host or port.
-        None => return Err(host_variable(&template)),
+        // What follows belongs to scheme, user info, host or port.
+        None => return Err(host_variable(template)),
     };
-    let authority = behind.get(..length).unwrap_or_default();
-    if authority.len() > AUTHORITY_BYTES {
+    if length > AUTHORITY_BYTES {
         return Err(invalid("the host is longer than any name"));
     }
+    let end = start.saturating_add(length);
+    let authority = lead.get(start..end).unwrap_or_default();
+    check_authority(authority)?;
+    let origin = Url::parse(&format!("{}/", lead.get(..end).unwrap_or_default()))
+        .map_err(|error| invalid(&error.to_string()))?;
+    if !origin.username().is_empty() || origin.password().is_some() || origin.host_str().is_none() {
+        return Err(invalid("the URL has no plain host"));
+    }
+    Ok((origin, template.without_leading(end)))
+}
+
+/// Refuses an authority that programs read differently: curl and a WHATWG parser must contact one host.
+fn check_authority(authority: &str) -> Result<(), Failure> {
     if authority.contains('@') {
         return Err(Failure::new(
             Code::UrlUserinfo,
             "the URL holds a user name or a password",
         ));
     }
-    let end = start.saturating_add(length);
-    let origin = Url::parse(&format!("{}/", lead.get(..end).unwrap_or_default()))
-        .map_err(|error| invalid(&error.to_string()))?;
-    if !origin.username().is_empty() || origin.password().is_some() || origin.host_str().is_none() {
-        return Err(invalid("the URL has no plain host"));
+    if authority.contains('%') {
+        return Err(invalid("the host is percent-encoded"));
     }
-    let mut rest = Template::default();
-    let mut skip = end;
-    for part in template.parts {
-        match part {
-            Part::Literal(literal) if skip >= literal.text.len() => {
-                skip = skip.saturating_sub(literal.text.len());
-            }
-            Part::Literal(literal) => {
-                rest.push(Part::Literal(literal.with_text(
-                    literal.text.get(skip..).unwrap_or_default().to_owned(),
-                )));
-                skip = 0;
-            }
-            variable @ Part::Variable(_) => rest.push(variable),
-        }
-    }
-    Ok((origin, rest))
+    Ok(())
 }
 
 /// Splits at the first `?`; what follows `#` is dropped.
-pub(super) fn path_and_query(template: Template) -> (Template, Option<Template>) {
-    let mut path = Template::default();
-    let mut query: Option<Template> = None;
-    for part in template.parts {
-        let Part::Literal(literal) = part else {
-            query.as_mut().unwrap_or(&mut path).push(part);
-            continue;
-        };
-        let (text, ends) = match literal.text.split_once('#') {
-            Some((before, _)) => (before, true),
-            None => (literal.text.as_str(), false),
-        };
-        let part = |text: &str| Part::Literal(literal.with_text(text.to_owned()));
-        match (&mut query, text.split_once('?')) {
-            (Some(query), _) => query.push(part(text)),
-            (None, Some((before, after))) => {
-                path.push(part(before));
-                query.insert(Template::default()).push(part(after));
-            }
-            (None, None) => path.push(part(text)),
-        }
-        if ends {
-            break;
-        }
+pub(super) fn path_and_query(template: &Template) -> (Template, Option<Template>) {
+    let (template, _) = template.break_at(|c| c == '#');
+    match template.split_once('?') {
+        Some((path, query)) => (path, Some(query)),
+        None => (template, None),
     }
-    (path, query)
 }
 
-/// Blanks around a URL belong to the document.
-pub(super) fn trimmed(template: &Template) -> Template {
-    let mut parts = template.parts.clone();
-    if let Some(Part::Literal(first)) = parts.first_mut() {
-        first.text = first.text.trim_start().to_owned();
-    }
-    if let Some(Part::Literal(last)) = parts.last_mut() {
-        last.text = last.text.trim_end().to_owned();
-    }
-    let mut trimmed = Template::default();
-    for part in parts {
-        trimmed.push(part);
-    }
-    trimmed
-}
+/// Stands for a variable while an address is looked at as text; no address holds it.
+const VARIABLE: char = '\u{FFFC}';
+/// Schemes that curl takes from the first label of a host where none stands.
+const GUESSED_SCHEMES: [&str; 6] = ["ftp", "dict", "ldap", "imap", "smtp", "pop3"];
 
-/// Refuses what would make several addresses of one, or another one.
+/// Refuses the address of a request as its reader has it, so that a command of which one address is bad is none at all.
 ///
 /// # Errors
 ///
-/// `url-invalid`, `url-glob`.
-pub(super) fn check_characters(template: &Template, draft: &HttpDraft) -> Result<(), Failure> {
-    // No address holds it, so it can stand for variables.
-    const VARIABLE: &str = "\u{FFFC}";
-    let text: String = template
-        .parts
-        .iter()
-        .map(|part| match part {
-            Part::Literal(literal) => literal.text.as_str(),
-            Part::Variable(_) => VARIABLE,
-        })
-        .collect();
+/// Those of [`check`] but `url-glob`.
+pub fn check_address(draft: &HttpDraft) -> Result<(), Failure> {
+    let url = draft.url.as_ref().map(Template::trimmed);
+    url.map_or(Ok(()), |url| check(&scan(&url, Place::Url), draft))
+}
+
+/// Refuses an address that could be read in two ways. curl and wget guess schemes, take one slash or three for two, and keep a
+/// backslash where a WHATWG parser sees a slash: what is left names one host for all of them.
+///
+/// # Errors
+///
+/// `url-invalid`, `url-userinfo`, and the code of the program for a scheme that is neither `http` nor `https`.
+pub(super) fn check(template: &Template, draft: &HttpDraft) -> Result<(), Failure> {
+    let text = template.display_with(|_| VARIABLE.to_string());
     if text
         .chars()
         .any(|c| c.is_control() || c.is_whitespace() || c == '\\')
@@ -208,6 +163,74 @@ pub(super) fn check_characters(template: &Template, draft: &HttpDraft) -> Result
             "the URL holds a blank, a control character or a backslash",
         ));
     }
+    check_beginning(&text, draft)?;
+    let hides_dots =
+        |segment: &str| segment.to_ascii_lowercase().contains("%2e") && dots(segment) > 0;
+    let path = text.split(['?', '#']).next().unwrap_or_default();
+    if path.split('/').any(hides_dots) {
+        return Err(invalid("`.` or `..` stands percent-encoded in its path"));
+    }
+    Ok(())
+}
+
+/// Checks scheme and authority.
+fn check_beginning(text: &str, draft: &HttpDraft) -> Result<(), Failure> {
+    let scheme_refused = |scheme: &str| {
+        let code = match draft.written_as {
+            WrittenAs::Curl => Code::CurlOptionRefused,
+            WrittenAs::Wget => Code::WgetOptionRefused,
+            _ => Code::UrlInvalid,
+        };
+        let scheme = crate::diagnostic::excerpt(scheme);
+        let message = format!("the scheme {scheme} is neither http nor https");
+        Err(Failure::new(code, message))
+    };
+    let authority = |text: &str| {
+        let end = text.find(['/', '?', '#']).unwrap_or(text.len());
+        text.get(..end).unwrap_or_default().to_owned()
+    };
+    if let Some((scheme, rest)) = text.split_once(':')
+        && is_scheme(scheme)
+        && rest.starts_with('/')
+    {
+        if !matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https") {
+            return scheme_refused(scheme);
+        }
+        return match rest.strip_prefix("//") {
+            Some(rest) if !authority(rest).is_empty() => check_authority(&authority(rest)),
+            _ => Err(invalid("the scheme is not followed by `//` and a host")),
+        };
+    }
+    if text.starts_with("//") {
+        return Err(invalid("a URL without scheme cannot begin with //"));
+    }
+    if text.starts_with('/') || draft.schemeless == Schemeless::Relative {
+        return Ok(());
+    }
+    let authority = authority(text);
+    let label = authority
+        .split_once('.')
+        .map(|(label, _)| label.to_ascii_lowercase());
+    let guessed = label.filter(|label| GUESSED_SCHEMES.contains(&label.as_str()));
+    if let (Schemeless::Http, WrittenAs::Curl, Some(scheme)) =
+        (draft.schemeless, draft.written_as, guessed)
+    {
+        return scheme_refused(&scheme);
+    }
+    // wget reads `host:/path` as an address of ftp.
+    if authority.is_empty() || authority.ends_with(':') && !authority.contains(VARIABLE) {
+        return Err(invalid("the URL has no host, or an empty port"));
+    }
+    check_authority(&authority)
+}
+
+/// Refuses what would make several addresses of one.
+///
+/// # Errors
+///
+/// `url-glob`.
+pub(super) fn check_globs(template: &Template, draft: &HttpDraft) -> Result<(), Failure> {
+    let text = template.display_with(|_| VARIABLE.to_string());
     // An IPv6 host stands right behind the scheme.
     let outside = match text.split_once("://[") {
         Some((scheme, behind)) if !scheme.contains(VARIABLE) => {
@@ -232,6 +255,15 @@ pub(super) fn check_characters(template: &Template, draft: &HttpDraft) -> Result
         ));
     }
     Ok(())
+}
+
+/// How many dots a segment of a path is, in any spelling of the URL standard: 1, 2, or 0 for another segment.
+pub(super) fn dots(segment: &str) -> u8 {
+    match segment.to_ascii_lowercase().replace("%2e", ".").as_str() {
+        "." => 1,
+        ".." => 2,
+        _ => 0,
+    }
 }
 
 /// `ids[]`, `filter[name]`: brackets that are plainly part of a name.

@@ -7,15 +7,15 @@ use crate::model::Example;
 /// Where an operation's id comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
-    /// Given by a structured document: kept verbatim, and checked (K-08).
+    /// Given by a structured document: kept verbatim, and checked.
     Verbatim(String),
-    /// Made from a document's text, in the order of K-99.
+    /// Made from a document's text, in the order of its fields.
     Text(TextIdentity),
     /// A command without a document (`map`).
     Nameless,
 }
 
-/// K-99: what an id may be made of.
+/// What an id may be made of.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TextIdentity {
     /// The annotation `op`, or the slug of a list item.
@@ -26,14 +26,14 @@ pub struct TextIdentity {
     pub heading: Option<String>,
     /// Whether its fence yields two or more operations.
     pub one_of_several: bool,
-    /// K-101: which of two duplicates is the operation.
+    /// Which of two duplicates is the operation.
     pub importance: Importance,
 }
 
-/// K-101: a fence goes before a list item or labelled group, whatever their order.
+/// A fence goes before a list item or labelled group, whatever their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Importance {
-    /// A structured operation of the frontmatter (K-91).
+    /// A structured operation of the frontmatter.
     Frontmatter,
     /// A fence.
     #[default]
@@ -47,35 +47,35 @@ pub enum Importance {
 pub struct Declaration {
     /// Where its id comes from.
     pub identity: Identity,
-    /// Other names, as given; those that collide are dropped later (K-10).
+    /// Other names, as given; those that collide are dropped later.
     pub aliases: Vec<String>,
     /// Empty if nothing is said.
     pub title: String,
     /// Empty if nothing is said.
     pub description: String,
-    /// K-84, K-183: declared inputs.
+    /// Declared inputs.
     pub input: Option<InputDeclaration>,
-    /// K-85: JSON Schema 2020-12.
+    /// JSON Schema 2020-12.
     pub output_schema: Option<Value>,
     /// Names of secrets that the annotation or the operation asks for.
     pub secrets: Vec<String>,
     /// `skill:egress`, as written.
     pub egress: Vec<String>,
-    /// K-112: raises only.
+    /// Raises only.
     pub tier: Option<u8>,
-    /// K-71: added to the derived ones.
+    /// Added to the derived ones.
     pub effects: Vec<String>,
-    /// K-90, K-69
+    /// Classes of data that it handles.
     pub data_classifications: Vec<String>,
-    /// JSON Pointers into the output (K-197).
+    /// JSON Pointers into the output.
     pub returns_secret: Vec<String>,
-    /// K-89
+    /// What it asks of its sandbox.
     pub sandbox: Option<SandboxDeclaration>,
-    /// K-90: recorded and shown, never installed.
+    /// Recorded and shown, never installed.
     pub packages: Vec<String>,
-    /// K-73, of the operation; the skill's stands in the context.
+    /// Of the operation; the skill's stands in the context.
     pub approval: ApprovalWish,
-    /// K-186: what the approver is shown besides, one line each.
+    /// What the approver is shown besides, one line each.
     pub notes: Vec<String>,
     /// What was seen of it in use.
     pub examples: Vec<Example>,
@@ -107,7 +107,7 @@ impl Declaration {
     }
 }
 
-/// K-73: whether a document asks for approval whatever section 15 says.
+/// Whether a document asks for approval whatever section 15 says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ApprovalWish {
     /// It says nothing.
@@ -122,7 +122,7 @@ pub enum ApprovalWish {
 pub struct InputDeclaration {
     /// JSON Schema 2020-12: an object schema with `properties`; `additionalProperties: false` is set by `assemble`.
     pub schema: Map<String, Value>,
-    /// K-204: where inputs go that say so (`in:`, OpenAPI parameters). Others go where K-204 sends them.
+    /// Where inputs go that say so (`in:`, OpenAPI parameters). Others go into the query or the body.
     pub places: Vec<InputPlace>,
 }
 
@@ -135,7 +135,7 @@ pub struct InputPlace {
     pub wire_name: String,
     /// Where it goes.
     pub place: WirePlace,
-    /// How an array or object is written (K-182).
+    /// How an array or object is written.
     pub style: Option<crate::model::Style>,
 }
 
@@ -154,7 +154,7 @@ pub enum WirePlace {
     Body,
 }
 
-/// K-89, section 21: what an operation asks of its sandbox; not checked.
+/// What an operation asks of its sandbox; not checked.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SandboxDeclaration {
     /// `network.egress`: hosts as written; `none` is empty.
@@ -163,8 +163,8 @@ pub struct SandboxDeclaration {
     pub read: Vec<String>,
     /// `filesystem.write`
     pub write: Vec<String>,
-    /// `resources`, kebab-case keys (K-323), in order.
+    /// `resources`, kebab-case keys, in order.
     pub resources: Vec<(String, u64)>,
-    /// Its line, for the derivation (K-326).
+    /// Its line, for the derivation.
     pub line: u32,
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Template;
 use crate::model::{FileUse, HttpLimits, Media};
 
-/// K-218 to K-224: how a request was written, which gives its confidence.
+/// How a request was written, which gives its confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WrittenAs {
     /// A structured `endpoint`, an OpenAPI operation.
@@ -24,11 +24,11 @@ pub enum WrittenAs {
 /// What a URL without scheme means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Schemeless {
-    /// K-153, K-160: `http`, with diagnostic `scheme-missing`; one that begins `/` is relative.
+    /// `http`, with diagnostic `scheme-missing`; one that begins `/` is relative.
     Http,
-    /// K-160: `https`, without a diagnostic.
+    /// `https`, without a diagnostic.
     Https,
-    /// K-103: relative to the base.
+    /// Relative to the base.
     Relative,
 }
 
@@ -39,23 +39,23 @@ pub struct HttpDraft {
     pub written_as: WrittenAs,
     /// Upper-case; a default is already applied.
     pub method: String,
-    /// With its query, not split, not checked; the fragment too. None: K-196.
+    /// With its query, not split, not checked; the fragment too. None: the caller says it.
     pub url: Option<Template>,
     /// What a URL without scheme means.
     pub schemeless: Schemeless,
     /// Further query, after that of the URL.
     pub query: Vec<QueryDraft>,
-    /// In order, `Content-Type` and `Accept` that an option implies included. K-313 is checked by `assemble`.
+    /// In order, `Content-Type` and `Accept` that an option implies included. Which may be sent is checked by `assemble`.
     pub headers: Vec<HeaderDraft>,
-    /// Besides what headers say. A `None` of K-83 is one element [`AuthDraft::None`].
+    /// Besides what headers say. No auth, said so, is one element [`AuthDraft::None`].
     pub auth: Vec<AuthDraft>,
     /// The body.
     pub body: Option<BodyDraft>,
-    /// K-144
+    /// Whether redirects are followed.
     pub follow: bool,
-    /// K-145, K-90
+    /// Limits that the request lowers.
     pub limits: HttpLimits,
-    /// K-146, K-157: write the response's body to a file.
+    /// Write the response's body to a file.
     pub output: Option<OutputDraft>,
     /// Options occurred that change what is shown, and no request.
     pub noted: bool,
@@ -119,10 +119,10 @@ pub enum HeaderValue {
     Removed,
 }
 
-/// Credentials that stand outside headers, or are declared (K-83, K-141, K-142, K-186). Variables in them are secrets.
+/// Credentials that stand outside headers, or are declared. Variables in them are secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuthDraft {
-    /// K-83 `none`: no auth is to be assumed.
+    /// No auth is to be assumed.
     None,
     /// `Authorization: Bearer T`, or another prefix, its blank included.
     Bearer {
@@ -131,7 +131,7 @@ pub enum AuthDraft {
         /// The token.
         token: Template,
     },
-    /// Basic auth. A literal half is dropped by `assemble` (K-141); a missing one is a secret of K-141's name.
+    /// Basic auth. A literal half is dropped by `assemble`; a missing one is a secret named after the skill.
     Basic {
         /// The half before the colon.
         user: Option<Template>,
@@ -140,7 +140,7 @@ pub enum AuthDraft {
     },
     /// A header of this name.
     Header {
-        /// `X-API-Key` by default (K-83).
+        /// `X-API-Key` by default.
         name: String,
         /// Kept before the value, its blank included.
         prefix: Option<String>,
@@ -161,7 +161,7 @@ pub enum AuthDraft {
         /// Its value.
         value: Template,
     },
-    /// K-143: `-b "a=1; b=$TOKEN"`.
+    /// `-b "a=1; b=$TOKEN"`.
     Cookies(Template),
 }
 
@@ -169,15 +169,15 @@ pub enum AuthDraft {
 #[derive(Debug, Clone, PartialEq)]
 pub enum BodyDraft {
     /// Bytes made of pieces, one after another; separators (`&`) are text pieces. Whether it is JSON or form is found by
-    /// `assemble` from the content type and the text (K-199, K-201).
+    /// `assemble` from the content type and the text.
     Pieces(Vec<Piece>),
     /// `multipart/form-data`.
     Multipart(Vec<MultipartDraft>),
-    /// A JSON value with templates in its string leaves (K-82, K-162).
+    /// A JSON value with templates in its string leaves.
     Json(JsonDraft),
     /// Form pairs that are not yet encoded.
     Form(Vec<(String, Template)>),
-    /// One input is the whole body (K-184, K-204): any JSON value, an object of form fields or parts, a text, a file.
+    /// One input is the whole body: any JSON value, an object of form fields or parts, a text, a file.
     Input {
         /// Its name.
         name: String,
@@ -186,7 +186,7 @@ pub enum BodyDraft {
         /// The media type as declared, for `Content-Type`.
         content_type: Option<String>,
     },
-    /// K-204: made from the declared inputs that have no other place.
+    /// Made from the declared inputs that have no other place.
     FromInputs(Media),
 }
 
@@ -195,7 +195,7 @@ pub enum BodyDraft {
 pub enum Piece {
     /// Text as it is sent.
     Text(Template),
-    /// Text that is form-encoded before it is sent (K-135).
+    /// Text that is form-encoded before it is sent.
     Encoded(Template),
     /// A file's bytes.
     File {
@@ -204,7 +204,7 @@ pub enum Piece {
         /// What is done with them.
         how: FileUse,
     },
-    /// K-134 `@-`: what the stage before put out.
+    /// `@-`: what the stage before put out.
     Previous(FileUse),
 }
 
@@ -237,7 +237,7 @@ pub enum PartContent {
 /// A JSON value with templates.
 #[derive(Debug, Clone, PartialEq)]
 pub enum JsonDraft {
-    /// A value without any template in it.
+    /// A scalar without any template in it.
     Value(Value),
     /// A string with templates; one that is nothing but a variable is a string too.
     Text(Template),
@@ -252,8 +252,8 @@ pub enum JsonDraft {
 /// The file that a response's body is written to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputDraft {
-    /// `-o F`, `-O F`; none: the last path segment of the URL, or `index.html` (K-157; for curl `-O` without a segment
-    /// the reader refuses).
+    /// `-o F`, `-O F`; none: the last path segment of the URL, or `index.html`; for curl `-O` without a segment
+    /// the reader refuses.
     pub name: Option<Template>,
     /// `--output-dir D`, `-P D`
     pub directory: Option<Template>,

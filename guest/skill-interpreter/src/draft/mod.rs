@@ -17,12 +17,12 @@ pub use http::{
     AuthDraft, BodyDraft, HeaderDraft, HeaderValue, HttpDraft, JsonDraft, MultipartDraft,
     OutputDraft, PartContent, Piece, QueryDraft, Schemeless, WrittenAs,
 };
-pub use sandbox::{Code, CodeFile, Program, SandboxDraft, Trust};
-pub use stage::{DraftStage, Excerpt, FilterDraft, Range};
+pub use sandbox::SandboxDraft;
+pub use stage::{DraftStage, FilterDraft};
 pub use template::{Literal, Origin, Part, Quoting, Spelling, Template, Variable};
 
 use crate::failure::Failure;
-pub use crate::model::{Example, FileUse, HttpLimits, Media, Package};
+pub use crate::model::{Example, Excerpt, FileUse, HttpLimits, Media, Package, Program};
 
 /// A word of a command line: a template whose literals know how they were quoted.
 pub type Word = Template;
@@ -32,7 +32,7 @@ pub type Word = Template;
 pub struct Draft {
     /// Where it begins, counted from 1 in the document or the command.
     pub line: u32,
-    /// K-99, K-392: the comment on the line directly above its statement, without its mark.
+    /// The comment on the line directly above its statement, without its mark.
     pub comment: Option<String>,
     /// As it was written, for examples; not for deciding anything.
     pub text: String,

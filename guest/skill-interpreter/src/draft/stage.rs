@@ -1,30 +1,33 @@
 //! The stages of a draft but those with a file of their own.
 
-use serde_json::Value;
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
 
 use super::{HttpDraft, SandboxDraft, Template};
+use crate::model::Excerpt;
 
-/// One stage (K-18).
+/// One stage.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DraftStage {
     /// A request.
     Http(Box<HttpDraft>),
     /// A jq program.
     JsonFilter(FilterDraft),
-    /// K-170: a text tool on what the stage before puts out. Its arguments are not scanned for placeholders by
-    /// `assemble`, because programs of sed and awk hold braces.
+    /// A text tool on what the stage before puts out. Its arguments are not scanned for placeholders, because programs of sed
+    /// and awk hold braces.
     TextTransform {
         /// `argv[0]`
         tool: String,
         /// The rest, without files.
         args: Vec<Template>,
     },
-    /// K-168: text, put out as it is.
+    /// Text, put out as it is.
     Println {
         /// Without a final newline.
         text: Template,
     },
-    /// K-169: files, one after another.
+    /// Files, one after another.
     ReadFile {
         /// Their names.
         paths: Vec<Template>,
@@ -35,53 +38,28 @@ pub enum DraftStage {
     Sandbox(Box<SandboxDraft>),
 }
 
-/// K-167: a jq program, which is literal.
+/// A jq program, which is literal.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FilterDraft {
     /// The program.
     pub program: String,
-    /// `-r`
-    pub raw: bool,
-    /// `-j`
-    pub join: bool,
-    /// `-c`
-    pub compact: bool,
-    /// `-s`
-    pub slurp: bool,
-    /// `-n`
-    pub null_input: bool,
-    /// `-S`
-    pub sort_keys: bool,
-    /// `-e`
-    pub exit_status: bool,
+    /// Its options, of [`FilterDraft::OPTIONS`], in any order.
+    pub options: Vec<&'static str>,
     /// `--arg`
-    pub args: Vec<(String, Template)>,
+    pub args: BTreeMap<String, Template>,
     /// `--argjson`
-    pub json_args: Vec<(String, Value)>,
+    pub json_args: Map<String, Value>,
 }
 
-/// Which part of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Excerpt {
-    /// From which end.
-    pub from_end: bool,
-    /// How much.
-    pub range: Range,
-}
-
-/// How much of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Range {
-    /// `-n N`
-    Lines(u64),
-    /// `-c N`
-    Bytes(u64),
-    /// `tail -n +N`
-    FromLine(u64),
-    /// `tail -c +N`
-    FromByte(u64),
-    /// `head -n -N`
-    AllButLines(u64),
-    /// `head -c -N`
-    AllButBytes(u64),
+impl FilterDraft {
+    /// Options of jq that change what it does, in the order in which a stage lists them.
+    pub const OPTIONS: [&'static str; 7] = [
+        "raw",
+        "join",
+        "compact",
+        "slurp",
+        "null-input",
+        "sort-keys",
+        "exit-status",
+    ];
 }

@@ -1,12 +1,14 @@
 //! Text with variables, as written.
 
+use std::borrow::Cow;
+
 /// How a literal was quoted. Text that is not a shell's counts as bare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Quoting {
     /// Not quoted.
     #[default]
     Bare,
-    /// `'…'` or `$'…'`, or escaped by `\`: K-188, `$X` in it is literal.
+    /// `'…'` or `$'…'`, or escaped by `\`: `$X` in it is literal.
     Single,
     /// `"…"`
     Double,
@@ -20,7 +22,7 @@ pub enum Origin {
     /// It stands there.
     #[default]
     Written,
-    /// K-120, K-195: it stands for a constant's name.
+    /// It stands for a constant's name.
     Constant,
 }
 
@@ -47,12 +49,12 @@ impl Literal {
     }
 }
 
-/// K-188: how a variable was written.
+/// How a variable was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spelling {
     /// `$X`, `${X}`, `${X:-d}`
     Dollar,
-    /// `{X}`, and `<X>` where K-119 makes it that
+    /// `{X}`, and `<X>` where a shell's reader takes it for that
     Brace,
     /// `{{X}}`
     DoubleBrace,
@@ -73,7 +75,7 @@ pub struct Variable {
     pub name: String,
     /// How it was written.
     pub spelling: Spelling,
-    /// K-189: the default of `${X:-d}`.
+    /// The default of `${X:-d}`.
     pub default: Option<String>,
 }
 
@@ -189,20 +191,179 @@ impl Template {
         self.parts.is_empty()
     }
 
-    /// K-236: readable, a variable as `{NAME}`.
+    /// Its literals.
+    pub fn literals(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Literal(literal) => Some(literal.text.as_str()),
+            Part::Variable(_) => None,
+        })
+    }
+
+    /// The literal text that it begins with.
     #[must_use]
-    pub fn display(&self) -> String {
-        let mut text = String::new();
+    pub fn leading_text(&self) -> String {
+        let leading = self.parts.iter().map_while(|part| match part {
+            Part::Literal(literal) => Some(literal.text.as_str()),
+            Part::Variable(_) => None,
+        });
+        leading.collect()
+    }
+
+    /// The first character; none if it is empty or begins with a variable.
+    #[must_use]
+    pub fn first_character(&self) -> Option<char> {
+        match self.parts.first() {
+            Some(Part::Literal(literal)) => literal.text.chars().next(),
+            _ => None,
+        }
+    }
+
+    /// Whether one of its literals holds the character.
+    #[must_use]
+    pub fn contains(&self, c: char) -> bool {
+        self.literals().any(|text| text.contains(c))
+    }
+
+    /// The pieces between such characters of its literals, at least one. No separator is looked for in a variable.
+    #[must_use]
+    pub fn split(&self, separator: char) -> Vec<Self> {
+        let mut pieces = Vec::new();
+        let mut piece = Self::default();
         for part in &self.parts {
-            match part {
-                Part::Literal(literal) => text.push_str(&literal.text),
-                Part::Variable(variable) => {
-                    text.push('{');
-                    text.push_str(&variable.name);
-                    text.push('}');
+            let Part::Literal(literal) = part else {
+                piece.push(part.clone());
+                continue;
+            };
+            for (index, text) in literal.text.split(separator).enumerate() {
+                if index > 0 {
+                    pieces.push(std::mem::take(&mut piece));
                 }
+                piece.push(Part::Literal(literal.with_text(text)));
             }
         }
-        text
+        pieces.push(piece);
+        pieces
+    }
+
+    /// What stands before the first such character of a literal, and the rest from it on, which is empty without one.
+    #[must_use]
+    pub fn break_at(&self, stops: impl Fn(char) -> bool) -> (Self, Self) {
+        let (mut before, mut rest) = (Self::default(), Self::default());
+        for part in &self.parts {
+            match part {
+                Part::Literal(literal) if rest.is_empty() => {
+                    let end = literal.text.find(&stops).unwrap_or(literal.text.len());
+                    let (left, right) = literal.text.split_at(end);
+                    before.push(Part::Literal(literal.with_text(left)));
+                    rest.push(Part::Literal(literal.with_text(right)));
+                }
+                _ if rest.is_empty() => before.push(part.clone()),
+                _ => rest.push(part.clone()),
+            }
+        }
+        (before, rest)
+    }
+
+    /// What stands before and behind the first such character of a literal.
+    #[must_use]
+    pub fn split_once(&self, separator: char) -> Option<(Self, Self)> {
+        let (before, rest) = self.break_at(|c| c == separator);
+        rest.strip_prefix(separator).map(|behind| (before, behind))
+    }
+
+    /// The template without so many bytes of the literal text that it begins with.
+    #[must_use]
+    pub fn without_leading(&self, mut bytes: usize) -> Self {
+        let mut rest = Self::default();
+        for part in &self.parts {
+            match part {
+                Part::Literal(literal) if bytes > 0 => {
+                    let text = literal.text.get(bytes..).unwrap_or_default();
+                    bytes = bytes.saturating_sub(literal.text.len());
+                    rest.push(Part::Literal(literal.with_text(text)));
+                }
+                _ => rest.push(part.clone()),
+            }
+        }
+        rest
+    }
+
+    /// The template without its first character, if that is this one.
+    #[must_use]
+    pub fn strip_prefix(&self, c: char) -> Option<Self> {
+        (self.first_character() == Some(c)).then(|| self.without_leading(c.len_utf8()))
+    }
+
+    /// The template without such characters at its beginning.
+    #[must_use]
+    pub fn trim_start(&self, blank: fn(char) -> bool) -> Self {
+        let lead = self.leading_text();
+        self.without_leading(
+            lead.len()
+                .saturating_sub(lead.trim_start_matches(blank).len()),
+        )
+    }
+
+    /// The template without such characters at both ends.
+    #[must_use]
+    pub fn trim(&self, blank: fn(char) -> bool) -> Self {
+        let mut trimmed = self.trim_start(blank);
+        trimmed.trim_end(blank);
+        trimmed
+    }
+
+    /// The template without the blanks around it.
+    #[must_use]
+    pub fn trimmed(&self) -> Self {
+        self.trim(char::is_whitespace)
+    }
+
+    /// Takes such characters at its end away.
+    pub fn trim_end(&mut self, blank: fn(char) -> bool) {
+        while let Some(Part::Literal(literal)) = self.parts.last_mut() {
+            let kept = literal.text.trim_end_matches(blank).len();
+            literal.text.truncate(kept);
+            if kept > 0 {
+                break;
+            }
+            self.parts.pop();
+        }
+    }
+
+    /// The template with each literal replaced by what `text` makes of it.
+    #[must_use]
+    pub fn map_literals(&self, text: impl Fn(&str) -> String) -> Self {
+        let mut mapped = Self::default();
+        for part in &self.parts {
+            mapped.push(match part {
+                Part::Literal(literal) => Part::Literal(literal.with_text(text(&literal.text))),
+                Part::Variable(_) => part.clone(),
+            });
+        }
+        mapped
+    }
+
+    /// Text, and this template behind it.
+    #[must_use]
+    pub fn prefixed(self, prefix: &str) -> Self {
+        let mut whole = Self::literal(prefix);
+        whole.append(self);
+        whole
+    }
+
+    /// Readable text, with each variable as `shown` writes it.
+    #[must_use]
+    pub fn display_with(&self, shown: impl Fn(&Variable) -> String) -> String {
+        let pieces = self.parts.iter().map(|part| match part {
+            Part::Literal(literal) => Cow::Borrowed(literal.text.as_str()),
+            Part::Variable(variable) => Cow::Owned(shown(variable)),
+        });
+        pieces.collect()
+    }
+
+    /// Readable text, a variable as `{NAME}`.
+    #[must_use]
+    pub fn display(&self) -> String {
+        self.display_with(|variable| format!("{{{}}}", variable.name))
     }
 }

@@ -1,6 +1,5 @@
 //! Headers as options give them.
 
-use super::word;
 use crate::draft::{HeaderDraft, HeaderValue, Template};
 use crate::failure::{Code, Failure};
 
@@ -19,9 +18,9 @@ pub(super) enum Bare {
 ///
 /// `header-refused` for what has no name, or a name that is no token or not literal.
 pub(super) fn parse(text: &Template, bare: Bare) -> Result<HeaderDraft, Failure> {
-    let (name, value) = word::split_once(text, ':').ok_or_else(no_name)?;
+    let (name, value) = text.split_once(':').ok_or_else(no_name)?;
     let name = name.as_literal().ok_or_else(no_name)?;
-    let value = word::trim(&value, is_blank);
+    let value = value.trim(is_blank);
     new(
         name,
         match bare {
@@ -38,7 +37,7 @@ pub(super) fn parse(text: &Template, bare: Bare) -> Result<HeaderDraft, Failure>
 ///
 /// As [`parse`].
 pub(super) fn parse_of_curl(text: &Template) -> Result<HeaderDraft, Failure> {
-    if word::contains(text, ':') {
+    if text.contains(':') {
         return parse(text, Bare::Removes);
     }
     let text = text.as_literal().ok_or_else(no_name)?;
@@ -69,6 +68,32 @@ pub(super) fn set(name: &str, value: Template) -> HeaderDraft {
     }
 }
 
+/// The header that `-A` and `-e` set: nothing is sent for an empty value where `empty` says so.
+pub(super) fn set_or(name: &str, value: Template, empty: HeaderValue) -> HeaderDraft {
+    HeaderDraft {
+        name: name.to_owned(),
+        value: if value.is_empty() {
+            empty
+        } else {
+            HeaderValue::Set(value)
+        },
+    }
+}
+
+/// A method of an option: a token. `CONNECT`, `TRACE` and `TRACK` are refused as in the Fetch standard: the first is no
+/// request for a resource, the others send credentials back.
+pub(super) fn method(value: &Template) -> Result<String, &'static str> {
+    let method = value
+        .as_literal()
+        .filter(|method| is_token(method))
+        .ok_or("names no method: that is a token")?
+        .to_ascii_uppercase();
+    if matches!(method.as_str(), "CONNECT" | "TRACE" | "TRACK") {
+        return Err("names a method that is never mapped");
+    }
+    Ok(method)
+}
+
 /// Whether one of the headers has this name.
 pub(super) fn has(headers: &[HeaderDraft], name: &str) -> bool {
     headers
@@ -77,7 +102,8 @@ pub(super) fn has(headers: &[HeaderDraft], name: &str) -> bool {
 }
 
 /// RFC 9110, `token`.
-pub(super) fn is_token(text: &str) -> bool {
+#[must_use]
+pub fn is_token(text: &str) -> bool {
     !text.is_empty()
         && text
             .bytes()

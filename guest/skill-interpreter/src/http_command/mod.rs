@@ -11,8 +11,10 @@ mod option;
 mod url;
 pub mod verb;
 mod wget;
-mod word;
 
+pub use header::is_token;
+
+use crate::assemble::check_address;
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
 use crate::draft::{HttpDraft, Template, Word};
@@ -50,8 +52,7 @@ pub fn is_http(name: &str) -> bool {
 ///
 /// # Errors
 ///
-/// The codes of 9.1 and 9.2 for options; `header-refused` for what is no header; `url-invalid`, `url-userinfo` and
-/// `url-glob` for an address that the program and a WHATWG parser could read differently. `assemble` checks the rest.
+/// The codes of options, `header-refused` for what is no header, and those of [`check_address`].
 pub fn parse(
     invocation: &Invocation<'_>,
     context: &Context,
@@ -67,12 +68,17 @@ pub fn parse(
         stdin: invocation.stdin,
         line: invocation.line,
     };
-    match program.as_literal().as_deref() {
+    let requests = match program.as_literal().as_deref() {
         Some("curl" | "curl.exe") => curl::parse(&arguments, diagnostics),
         Some("wget") => wget::parse(&arguments),
         _ => Err(no_command()),
-    }
-    .map_err(|failure| failure.at_line(invocation.line))
+    };
+    requests
+        .and_then(|requests| {
+            requests.iter().try_for_each(check_address)?;
+            Ok(requests)
+        })
+        .map_err(|failure| failure.at_line(invocation.line))
 }
 
 /// A command without its name.

@@ -1,6 +1,5 @@
 //! Argument vectors against a table of options: clusters, glued values, `--opt=value`, `--`.
 
-use super::word::{self, Atom};
 use crate::draft::{Template, Word};
 
 /// What an option takes.
@@ -65,7 +64,7 @@ pub(super) struct Scan<'a, R: 'static> {
     table: &'static [Row<R>],
     words: std::slice::Iter<'a, Word>,
     /// What is left of a cluster such as `-sSL`.
-    cluster: std::vec::IntoIter<Atom>,
+    cluster: Template,
     /// After `--`.
     only_operands: bool,
 }
@@ -76,24 +75,26 @@ impl<'a, R: Copy> Scan<'a, R> {
         Self {
             table,
             words: words.iter(),
-            cluster: Vec::new().into_iter(),
+            cluster: Template::default(),
             only_operands: false,
         }
     }
 
-    fn short(&mut self, letter: &Atom) -> Result<Item<R>, Unfit> {
-        let Some(c) = letter.character() else {
+    /// The first option of the cluster.
+    fn short(&mut self) -> Result<Item<R>, Unfit> {
+        let Some(c) = self.cluster.first_character() else {
             return Err(Unfit::Unknown("-, followed by a variable,".to_owned()));
         };
+        let glued = self.cluster.without_leading(c.len_utf8());
+        self.cluster = Template::default();
         let name = format!("-{}", printable(c));
         let row = find(self.table, &name).ok_or_else(|| Unfit::Unknown(name.clone()))?;
         let value = match row.takes {
-            Takes::Nothing | Takes::Whatever => Template::default(),
-            Takes::Value if self.cluster.as_slice().is_empty() => self.next_word(&name)?,
-            Takes::Value => {
-                let glued = word::template(self.cluster.as_slice());
-                self.cluster = Vec::new().into_iter();
-                glued
+            Takes::Value if glued.is_empty() => self.next_word(&name)?,
+            Takes::Value => glued,
+            Takes::Nothing | Takes::Whatever => {
+                self.cluster = glued;
+                Template::default()
             }
         };
         Ok(Item::Option {
@@ -104,7 +105,7 @@ impl<'a, R: Copy> Scan<'a, R> {
     }
 
     fn long(&mut self, word: &Template) -> Result<Item<R>, Unfit> {
-        let (name, glued) = match word::split_once(word, '=') {
+        let (name, glued) = match word.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (word.clone(), None),
         };
@@ -138,19 +139,18 @@ impl<R: Copy> Iterator for Scan<'_, R> {
     type Item = Result<Item<R>, Unfit>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if let Some(letter) = self.cluster.next() {
-            return Some(self.short(&letter));
+        if !self.cluster.is_empty() {
+            return Some(self.short());
         }
         loop {
             let word = self.words.next()?;
-            let rest = match word::strip_first(word, '-') {
+            let rest = match word.strip_prefix('-') {
                 Some(rest) if !self.only_operands && !rest.is_empty() => rest,
                 _ => return Some(Ok(Item::Operand(word.clone()))),
             };
-            if word::first_character(&rest) != Some('-') {
-                self.cluster = word::atoms(&rest).into_iter();
-                let letter = self.cluster.next()?;
-                return Some(self.short(&letter));
+            if rest.first_character() != Some('-') {
+                self.cluster = rest;
+                return Some(self.short());
             }
             if rest.as_literal().as_deref() == Some("-") {
                 self.only_operands = true;

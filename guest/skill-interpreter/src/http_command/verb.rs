@@ -3,16 +3,17 @@
 //! Lines are read one by one; what a line is depends on the line and on the part of the request it stands in. Nothing is
 //! ever both: a label never becomes part of a body, and a comment outside one never part of a request.
 
-use super::url::{Begins, Reader};
-use super::{header, url};
+use super::header;
+use super::url::with_query_placeholders;
+use crate::assemble::check_address;
 use crate::assemble::placeholder::{Place, document_text, scan};
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
 use crate::draft::{
-    BodyDraft, Draft, DraftStage, HeaderDraft, HeaderValue, HttpDraft, Part, Piece, QueryDraft,
-    Schemeless, Template, WrittenAs,
+    BodyDraft, Draft, DraftStage, HeaderDraft, HeaderValue, HttpDraft, Piece, QueryDraft, Template,
+    WrittenAs,
 };
-use crate::failure::{Code, Failure};
+use crate::failure::Failure;
 use crate::limits;
 
 /// The verbs that begin a request.
@@ -311,18 +312,8 @@ impl<'a> Lines<'a> {
     }
 
     fn request(&self) -> Result<HttpDraft, Failure> {
-        let url = url::with_query_placeholders(document_text(self.target));
-        let begins = url::check(
-            &url,
-            Reader {
-                scheme_refused: Code::UrlInvalid,
-                guesses: false,
-            },
-        )?;
+        let url = with_query_placeholders(document_text(self.target));
         let mut draft = HttpDraft::new(WrittenAs::Verb, self.verb, Some(url));
-        if begins == Begins::Host {
-            draft.schemeless = Schemeless::Http;
-        }
         draft.query.extend(
             self.query
                 .map(|query| QueryDraft::Raw(document_text(query))),
@@ -332,6 +323,7 @@ impl<'a> Lines<'a> {
                 .headers
                 .push(header::parse(&document_text(line), header::Bare::Removes)?);
         }
+        check_address(&draft)?;
         say_host(&mut draft);
         let body = self.body.join("\n");
         let body = body.trim_matches(['\n', '\r']);
@@ -386,13 +378,12 @@ fn say_host(draft: &mut HttpDraft) {
     let Some(url) = &draft.url else {
         return;
     };
-    let begins_with = |text: &str| matches!(url.parts.first(), Some(Part::Literal(first)) if first.text.starts_with(text));
+    let begins_with = |text: &str| url.leading_text().starts_with(text);
     if begins_with("/") {
         let is_local = host
             .as_literal()
             .is_some_and(|host| host.starts_with("localhost") || host.starts_with("127."));
-        let mut whole = Template::literal(if is_local { "http://" } else { "https://" });
-        whole.append(host);
+        let mut whole = host.prefixed(if is_local { "http://" } else { "https://" });
         whole.append(url.clone());
         draft.url = Some(whole);
     } else if !host.as_literal().is_some_and(|host| {
@@ -420,13 +411,7 @@ fn drop_last_comments(lines: &mut Vec<&str>) {
 
 /// Whether a text is JSON once each variable is taken as a value.
 fn is_json(body: &Template) -> bool {
-    let mut text = String::new();
-    for part in scan(body, Place::Json).parts {
-        match part {
-            Part::Literal(literal) => text.push_str(&literal.text),
-            Part::Variable(_) => text.push('0'),
-        }
-    }
+    let text = scan(body, Place::Json).display_with(|_| "0".to_owned());
     matches!(text.trim_start().chars().next(), Some('{' | '['))
         && serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok()
 }

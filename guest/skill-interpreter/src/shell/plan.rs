@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::diagnostic::Diagnostics;
 use crate::draft::{
     BodyDraft, DraftStage, HttpDraft, PartContent, Piece as BodyPiece, Program, Quoting, Template,
-    Trust, Word,
+    Word,
 };
 use crate::failure::Failure;
 use crate::http_command::{self, Invocation, Stdin};
@@ -299,7 +299,7 @@ fn fits(stage: &DraftStage, first: bool, alone: bool) -> bool {
     match stage {
         DraftStage::Http(_) | DraftStage::JsonFilter(_) | DraftStage::TextTransform { .. } => true,
         DraftStage::Println { .. } | DraftStage::ReadFile { .. } => first,
-        DraftStage::Sandbox(sandbox) => alone || sandbox.trust == Trust::KnownRuntime,
+        DraftStage::Sandbox(sandbox) => alone || sandbox.stage.is_runtime_alone(),
     }
 }
 
@@ -309,7 +309,7 @@ pub(super) fn is_http_pipeline(plan: &[DraftStage]) -> bool {
     matches!(stages.next(), Some(DraftStage::Http(_)))
         && stages.all(|stage| match stage {
             DraftStage::JsonFilter(_) | DraftStage::TextTransform { .. } => true,
-            DraftStage::Sandbox(sandbox) => sandbox.trust == Trust::KnownRuntime,
+            DraftStage::Sandbox(sandbox) => sandbox.stage.is_runtime_alone(),
             _ => false,
         })
 }
@@ -317,7 +317,7 @@ pub(super) fn is_http_pipeline(plan: &[DraftStage]) -> bool {
 /// Whether the plan is a call of a file of code, for a runtime that is known.
 pub(super) fn is_code_file(plan: &[DraftStage]) -> bool {
     matches!(plan, [DraftStage::Sandbox(sandbox)]
-        if sandbox.trust == Trust::KnownRuntime && matches!(sandbox.program, Program::File(_)))
+        if sandbox.stage.is_runtime_alone() && matches!(sandbox.stage.program, Program::File { .. }))
 }
 
 /// A line of the text, in the document.

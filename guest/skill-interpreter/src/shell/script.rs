@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::placeholder;
 use super::program::name_length;
-use crate::draft::{Code, DraftStage, Program, SandboxDraft, Trust};
+use crate::draft::{DraftStage, Program, SandboxDraft};
 use crate::model::Runtime;
 
 /// Names that the shell sets itself.
@@ -42,28 +42,23 @@ const ASSIGNING: [&str; 10] = [
 
 /// The stage of a script, with the variables that come from outside.
 pub(super) fn stage(text: &str, line: u32, constructs: Vec<String>) -> SandboxDraft {
-    let mut stage = SandboxDraft::new(
-        Runtime::Shell,
-        Program::Script(Code {
-            text: text.to_owned(),
-            line,
-        }),
-        Trust::Script { constructs },
-    );
+    let program = Program::Script(text.to_owned());
+    let mut draft = SandboxDraft::new(Runtime::Shell, program, line);
+    draft.stage.constructs = constructs;
     let names = Names::of(text);
-    stage.free_variables = names
+    draft.stage.env_inputs = names
         .used
         .into_iter()
         .filter(|name| !names.assigned.contains(name) && !SET_BY_SHELL.contains(name))
         .map(str::to_owned)
         .collect();
-    stage
+    draft
 }
 
 /// Whether a stage is a script for a shell.
 pub(super) fn is_script(stage: &DraftStage) -> bool {
     match stage {
-        DraftStage::Sandbox(sandbox) => matches!(sandbox.trust, Trust::Script { .. }),
+        DraftStage::Sandbox(sandbox) => sandbox.stage.is_script(),
         _ => false,
     }
 }

@@ -6,11 +6,10 @@
 
 use super::Tool;
 use crate::draft::{
-    CodeFile, DraftStage, Literal, Package, Part, Program, Quoting, SandboxDraft, Template, Trust,
-    Word,
+    DraftStage, Literal, Part, Program, Quoting, SandboxDraft, Template, Word,
 };
 use crate::http_command::{Invocation, Stdin};
-use crate::model::Runtime;
+use crate::model::SandboxStage;
 use crate::shell::globs;
 
 /// Commands that only a shell has.
@@ -42,39 +41,32 @@ pub(super) fn unknown(name: &str, invocation: &Invocation<'_>) -> Tool {
     match name {
         _ if name.starts_with('/') && !name.contains(['{', '<', '$']) => run(invocation),
         _ if name.contains('/') && !name.contains(['{', '<', '$']) => {
-            let program = Program::File(CodeFile {
-                name: name.to_owned(),
-            });
-            let trust = Trust::Tool {
-                name: name.to_owned(),
-            };
+            let draft = SandboxDraft::of_tool(name, code_file(name), invocation.line);
             let args = invocation.argv.get(1..).unwrap_or_default().to_vec();
-            stage(
-                SandboxDraft::new(Runtime::Shell, program, trust),
-                args,
-                text_of(invocation),
-            )
+            stage(draft, args, text_of(invocation))
         }
         _ if !name.is_empty() && name.bytes().all(is_plain) => run(invocation),
         _ => Tool::Script("variable as a command".to_owned()),
     }
 }
 
-/// The argument vector as it is, of an unknown tool.
-pub(super) fn run(invocation: &Invocation<'_>) -> Tool {
-    let name = invocation.argv.first().map(Template::display);
-    let trust = Trust::Tool {
-        name: name.unwrap_or_default(),
-    };
-    run_as(Runtime::Shell, trust, Vec::new(), invocation)
+/// A file of code, whose digest the load knows.
+pub(super) fn code_file(name: &str) -> Program<Template> {
+    Program::File {
+        name: name.to_owned(),
+        digest: None,
+    }
 }
 
-/// The argument vector as it is.
-pub(super) fn run_as(
-    runtime: Runtime,
-    trust: Trust,
-    packages: Vec<Package>,
+/// The argument vector as it is, of an unknown tool.
+pub(super) fn run(invocation: &Invocation<'_>) -> Tool {
+    run_with(invocation, |_| {})
+}
+
+/// The argument vector as it is, of a tool of which more is known.
+pub(super) fn run_with(
     invocation: &Invocation<'_>,
+    more: impl FnOnce(&mut SandboxStage<Template>),
 ) -> Tool {
     let guard = |word: &Word| {
         if may_be_code(word) {
@@ -92,9 +84,11 @@ pub(super) fn run_as(
     let (Some(argv), false) = (argv, matches!(stdin, Some(None))) else {
         return Tool::Script("variable in code".to_owned());
     };
-    let mut draft = SandboxDraft::new(runtime, Program::Argv(argv), trust);
-    draft.packages = packages;
-    draft.stdin = stdin.flatten();
+    let tool = invocation.argv.first().map(Template::display);
+    let program = Program::Argv(argv);
+    let mut draft = SandboxDraft::of_tool(&tool.unwrap_or_default(), program, invocation.line);
+    draft.stage.stdin = stdin.flatten();
+    more(&mut draft.stage);
     Tool::Stages(vec![DraftStage::Sandbox(Box::new(draft))])
 }
 
@@ -103,8 +97,8 @@ pub(super) fn stage(mut draft: SandboxDraft, args: Vec<Word>, stdin: Option<Temp
     if let Some(script) = script_of_operands(&args) {
         return script;
     }
-    draft.args = args;
-    draft.stdin = stdin;
+    draft.stage.args = args;
+    draft.stage.stdin = stdin;
     Tool::Stages(vec![DraftStage::Sandbox(Box::new(draft))])
 }
 

@@ -1,7 +1,7 @@
 //! Cat, head and tail, of files and of streams.
 
 use super::{Tool, direct, jq, without_final_newline};
-use crate::draft::{DraftStage, Excerpt, Range, Template};
+use crate::draft::{DraftStage, Excerpt, Template};
 use crate::http_command::{Invocation, Stdin};
 use crate::shell::globs;
 
@@ -57,8 +57,12 @@ fn is_stdin(operands: &[&Template]) -> bool {
 
 /// head and tail.
 pub(super) fn excerpt(name: &str, invocation: &Invocation<'_>) -> Tool {
-    let from_end = name == "tail";
-    let mut range = None;
+    let mut excerpt = Excerpt {
+        tool: name.to_owned(),
+        unit: "lines".to_owned(),
+        count: 10,
+        mode: "only".to_owned(),
+    };
     let mut operands: Vec<&Template> = Vec::new();
     let mut words = invocation.argv.iter().skip(1);
     let mut options = true;
@@ -74,12 +78,13 @@ pub(super) fn excerpt(name: &str, invocation: &Invocation<'_>) -> Tool {
                     Some(value) => Some(value.to_owned()),
                     None => words.next().and_then(Template::as_literal),
                 };
-                range = value
-                    .as_deref()
-                    .and_then(|value| count(unit, value, from_end));
-                if range.is_none() {
+                let Some((mode, count)) = value.as_deref().and_then(|value| count(value, name))
+                else {
                     return direct::run(invocation);
-                }
+                };
+                excerpt.unit = unit.to_owned();
+                excerpt.mode = mode.to_owned();
+                excerpt.count = count;
             }
             None if options && jq::starts_like_option(word) => {
                 return Tool::Script(format!("variable in an option of `{name}`"));
@@ -87,11 +92,13 @@ pub(super) fn excerpt(name: &str, invocation: &Invocation<'_>) -> Tool {
             _ => operands.push(word),
         }
     }
-    let range = range.unwrap_or(Range::Lines(10));
     if operands.is_empty() || is_stdin(&operands) {
         let stage = DraftStage::TextTransform {
             tool: name.to_owned(),
-            args: written(range).into_iter().map(Template::literal).collect(),
+            args: written(&excerpt)
+                .into_iter()
+                .map(Template::literal)
+                .collect(),
         };
         return jq::with_file(invocation, &[], stage);
     }
@@ -99,58 +106,46 @@ pub(super) fn excerpt(name: &str, invocation: &Invocation<'_>) -> Tool {
         // Several are put out with a heading each.
         return direct::run(invocation);
     }
-    read(
-        invocation,
-        &operands,
-        Some(Excerpt { from_end, range }),
-        name,
-    )
+    read(invocation, &operands, Some(excerpt), name)
 }
 
-/// `-n N`, `-nN`, `-N`, `-c N`, `--lines=N`, `--bytes N`: `n` or `c`, and the value if it is in the same word.
-fn count_option(text: &str) -> Option<(char, Option<&str>)> {
-    for (name, unit) in [("--lines", 'n'), ("--bytes", 'c')] {
+/// `-n N`, `-nN`, `-N`, `-c N`, `--lines=N`, `--bytes N`: the unit, and the value if it is in the same word.
+fn count_option(text: &str) -> Option<(&'static str, Option<&str>)> {
+    for (name, unit) in [("--lines", "lines"), ("--bytes", "bytes")] {
         if let Some(rest) = text.strip_prefix(name) {
             let value = rest.strip_prefix('=');
             return (value.is_some() || rest.is_empty()).then_some((unit, value));
         }
     }
     let rest = text.strip_prefix('-')?;
-    for unit in ['n', 'c'] {
-        if let Some(value) = rest.strip_prefix(unit) {
+    for (letter, unit) in [('n', "lines"), ('c', "bytes")] {
+        if let Some(value) = rest.strip_prefix(letter) {
             return Some((unit, Some(value).filter(|value| !value.is_empty())));
         }
     }
-    let is_number = rest.bytes().all(|b| b.is_ascii_digit());
-    is_number.then_some(('n', Some(rest)))
+    rest.bytes()
+        .all(|b| b.is_ascii_digit())
+        .then_some(("lines", Some(rest)))
 }
 
-/// `head -n +3` and `tail -n -3` are `3`.
-fn count(unit: char, value: &str, from_end: bool) -> Option<Range> {
-    let digits = value.strip_prefix(['+', '-']).unwrap_or(value);
-    if !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return None;
-    }
-    let number = digits.parse().ok()?;
-    Some(match (unit, from_end) {
-        ('n', true) if value.starts_with('+') => Range::FromLine(number),
-        (_, true) if value.starts_with('+') => Range::FromByte(number),
-        ('n', false) if value.starts_with('-') => Range::AllButLines(number),
-        (_, false) if value.starts_with('-') => Range::AllButBytes(number),
-        ('n', _) => Range::Lines(number),
-        _ => Range::Bytes(number),
-    })
-}
-
-/// The range as arguments, always in one spelling.
-fn written(range: Range) -> Vec<String> {
-    let (option, value) = match range {
-        Range::Lines(number) => ("-n", number.to_string()),
-        Range::Bytes(number) => ("-c", number.to_string()),
-        Range::FromLine(number) => ("-n", format!("+{number}")),
-        Range::FromByte(number) => ("-c", format!("+{number}")),
-        Range::AllButLines(number) => ("-n", format!("-{number}")),
-        Range::AllButBytes(number) => ("-c", format!("-{number}")),
+/// The mode and the number of `N`, `-N` or `+N`. `head -n +3` and `tail -n -3` are `3`.
+fn count(value: &str, tool: &str) -> Option<(&'static str, u64)> {
+    let (mode, digits) = match (value.strip_prefix('+'), value.strip_prefix('-')) {
+        (Some(digits), _) if tool == "tail" => ("from", digits),
+        (_, Some(digits)) if tool == "head" => ("all-but", digits),
+        (plus, minus) => ("only", plus.or(minus).unwrap_or(value)),
     };
-    vec![option.to_owned(), value]
+    let is_number = digits.bytes().all(|b| b.is_ascii_digit());
+    Some((mode, digits.parse().ok().filter(|_| is_number)?))
+}
+
+/// The excerpt as arguments, always in one spelling.
+fn written(excerpt: &Excerpt) -> [String; 2] {
+    let option = if excerpt.unit == "bytes" { "-c" } else { "-n" };
+    let sign = match excerpt.mode.as_str() {
+        "from" => "+",
+        "all-but" => "-",
+        _ => "",
+    };
+    [option.to_owned(), format!("{sign}{}", excerpt.count)]
 }

@@ -1,9 +1,9 @@
 //! What downloads code, to keep it or to run it.
 
 use super::{Tool, direct};
-use crate::draft::{Package, Template, Trust, Word};
+use crate::draft::{Package, Template, Word};
 use crate::http_command::Invocation;
-use crate::model::Runtime;
+use crate::model::{Fetches, Runtime};
 
 /// Programs that install: their names, the runtime that the packages are for, and the verbs.
 const INSTALLERS: [(&[&str], &str, &[&str]); 7] = [
@@ -80,7 +80,11 @@ pub(super) fn stages(name: &str, words: &[Word], invocation: &Invocation<'_>) ->
         .into_iter()
         .map(|name| package(runtime, name))
         .collect();
-    direct::run_as(Runtime::Shell, Trust::Installer, packages, invocation)
+    // The tool is what the command itself says: of `python -m pip` it is python.
+    direct::run_with(invocation, |stage| {
+        stage.fetches = Fetches::Installs;
+        stage.packages = packages;
+    })
 }
 
 /// What an installer is told to install: its operands, and files of requirements.
@@ -158,12 +162,11 @@ pub(super) fn run_of(
         "go" => Runtime::Go,
         _ => Runtime::Shell,
     };
-    let packages = packages
-        .into_iter()
-        .map(|name| package(runtime, name))
-        .collect();
-    let trust = Trust::Download {
-        name: name.to_owned(),
-    };
-    direct::run_as(core, trust, packages, invocation)
+    let packages = packages.into_iter().map(|name| package(runtime, name));
+    direct::run_with(invocation, |stage| {
+        stage.runtime = core;
+        stage.tools = vec![name.to_owned()];
+        stage.fetches = Fetches::RunsDownloaded;
+        stage.packages = packages.collect();
+    })
 }

@@ -20,17 +20,17 @@ const LONG: [(&str, char); 9] = [
 ];
 
 fn set(filter: &mut FilterDraft, letter: Option<char>, option: &str) -> Result<(), Failure> {
-    match letter {
-        Some('r') => filter.raw = true,
-        Some('c') => filter.compact = true,
-        Some('s') => filter.slurp = true,
-        Some('n') => filter.null_input = true,
-        Some('S') => filter.sort_keys = true,
-        Some('e') => filter.exit_status = true,
-        Some('j') => filter.join = true,
-        Some('M' | 'C') => {}
+    filter.options.push(match letter {
+        Some('r') => "raw",
+        Some('c') => "compact",
+        Some('s') => "slurp",
+        Some('n') => "null-input",
+        Some('S') => "sort-keys",
+        Some('e') => "exit-status",
+        Some('j') => "join",
+        Some('M' | 'C') => return Ok(()),
         _ => return Err(refused(option, "is not understood")),
-    }
+    });
     Ok(())
 }
 
@@ -62,7 +62,7 @@ pub(super) fn stages(invocation: &Invocation<'_>) -> Result<Tool, Failure> {
                         return Ok(Tool::Script("variable in an option of `jq`".to_owned()));
                     };
                     if long == "arg" {
-                        filter.args.push((name, value.clone()));
+                        filter.args.insert(name, value.clone());
                         continue;
                     }
                     let Some(value) = value.as_literal() else {
@@ -70,7 +70,7 @@ pub(super) fn stages(invocation: &Invocation<'_>) -> Result<Tool, Failure> {
                     };
                     let value = serde_json::from_str(&value)
                         .map_err(|_| refused(&text, "its value is no JSON"))?;
-                    filter.json_args.push((name, value));
+                    filter.json_args.insert(name, value);
                 }
                 _ => {
                     let letter = LONG.iter().find(|(name, _)| *name == long);

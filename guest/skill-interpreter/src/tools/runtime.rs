@@ -1,11 +1,9 @@
 //! Python, uv, node, go; and shells with a file of code.
 
 use super::{Tool, direct, install, jq};
-use crate::draft::{
-    Code, CodeFile, DraftStage, FilterDraft, Program, SandboxDraft, Template, Trust, Word,
-};
+use crate::draft::{DraftStage, FilterDraft, Program, SandboxDraft, Template, Word};
 use crate::http_command::{Invocation, Stdin};
-use crate::model::Runtime;
+use crate::model::{Fetches, Runtime};
 use crate::shell::globs;
 
 /// Options of Python that change nothing of what is run.
@@ -53,8 +51,8 @@ fn module(mut args: Vec<Word>, invocation: &Invocation<'_>) -> Tool {
             let mut files = Vec::new();
             for word in &args {
                 match word.as_literal().as_deref() {
-                    Some("--sort-keys") => filter.sort_keys = true,
-                    Some("--compact") => filter.compact = true,
+                    Some("--sort-keys") => filter.options.push("sort-keys"),
+                    Some("--compact") => filter.options.push("compact"),
                     Some("--no-ensure-ascii") => {}
                     Some(option) if option.starts_with('-') && option != "-" => {
                         return direct::run(invocation);
@@ -68,7 +66,7 @@ fn module(mut args: Vec<Word>, invocation: &Invocation<'_>) -> Tool {
         "pip" => install::stages("pip", &args, invocation),
         _ => {
             let program = Program::Module(module);
-            let draft = SandboxDraft::new(Runtime::Python, program, Trust::KnownRuntime);
+            let draft = SandboxDraft::new(Runtime::Python, program, invocation.line);
             direct::stage(draft, args, direct::text_of(invocation))
         }
     }
@@ -118,8 +116,8 @@ fn uv_run(words: &[Word], invocation: &Invocation<'_>) -> Tool {
             && let [DraftStage::Sandbox(sandbox)] = stages.as_mut_slice()
             && !packages.is_empty()
         {
-            sandbox.packages = packages;
-            sandbox.trust = Trust::Installer;
+            sandbox.stage.packages = packages;
+            sandbox.stage.fetches = Fetches::Installs;
         }
         return tool;
     }
@@ -152,11 +150,9 @@ pub(super) fn shell(name: &str, invocation: &Invocation<'_>) -> Tool {
         (Some(word), Some(path), Stdin::Nothing)
             if !path.starts_with('-') && globs::in_operand(word).is_none() && !path.is_empty() =>
         {
-            let program = Program::File(CodeFile {
-                name: path.to_owned(),
-            });
-            let constructs = vec![format!("`{name} FILE`")];
-            let draft = SandboxDraft::new(Runtime::Shell, program, Trust::Script { constructs });
+            let program = direct::code_file(path);
+            let mut draft = SandboxDraft::new(Runtime::Shell, program, invocation.line);
+            draft.stage.constructs = vec![format!("`{name} FILE`")];
             let args = invocation.argv.get(2..).unwrap_or_default().to_vec();
             direct::stage(draft, args, None)
         }
@@ -176,10 +172,7 @@ fn file_of(
     if word.is_some_and(|word| globs::has_glob(word) || globs::has_brace_list(word)) {
         return Tool::Script("glob in an operand".to_owned());
     }
-    let program = Program::File(CodeFile {
-        name: file.to_owned(),
-    });
-    let draft = SandboxDraft::new(runtime, program, Trust::KnownRuntime);
+    let draft = SandboxDraft::new(runtime, direct::code_file(file), invocation.line);
     direct::stage(draft, args, direct::text_of(invocation))
 }
 
@@ -205,7 +198,6 @@ fn code(
     let Some(text) = text.as_literal() else {
         return Tool::Script("variable in code".to_owned());
     };
-    let program = Program::Code(Code { text, line });
-    let draft = SandboxDraft::new(runtime, program, Trust::KnownRuntime);
+    let draft = SandboxDraft::new(runtime, Program::Code(text), line);
     direct::stage(draft, args, stdin)
 }

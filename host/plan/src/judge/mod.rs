@@ -27,8 +27,7 @@ pub use reasons::{is_pii, reasons};
 pub use uses::script;
 
 use crate::{
-    Code, Failure, JudgedOperation, Operation, OperationSecret, ProgramOut, SecretKind, Stage,
-    Status,
+    Code, Failure, JudgedOperation, Operation, OperationSecret, Program, SecretKind, Stage, Status,
 };
 
 /// What the operator configured and what this machine has. By default nothing is granted.
@@ -120,7 +119,7 @@ fn complete(operation: &mut Operation, load: Load<'_>) -> Result<BTreeSet<String
     for stage in &mut operation.stages {
         // Code is what was given at the load, and nothing else.
         if let Stage::Sandbox(stage) = stage
-            && let ProgramOut::File { name, digest } = &mut stage.program
+            && let Program::File { name, digest } = &mut stage.program
         {
             *digest = load.files.get(name).cloned();
         }
@@ -236,7 +235,7 @@ fn requires(judged: &JudgedOperation) -> Vec<String> {
         for tool in &stage.tools {
             requires.push(format!("tool:{tool}"));
         }
-        if let ProgramOut::File { name, .. } = &stage.program {
+        if let Program::File { name, .. } = &stage.program {
             requires.push(format!("file:{name}"));
         }
         for package in &stage.packages {

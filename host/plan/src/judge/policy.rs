@@ -6,7 +6,7 @@ use serde_json::{Map, json};
 
 use super::Operator;
 use super::hosts::is_pair;
-use crate::{Operation, Policy, PolicySource, ProgramOut, Stage};
+use crate::{Operation, Policy, PolicySource, Program, Stage};
 
 /// The resources of a command that asks for nothing, and the names that there are.
 const RESOURCES: [(&str, u64); 5] = [
@@ -58,7 +58,7 @@ pub(super) fn of(
         }
         resources.insert(name.to_owned(), wish.min(limit).into());
     }
-    let is_script = |stage: &Stage| matches!(stage, Stage::Sandbox(stage) if matches!(stage.program, ProgramOut::Script(_)));
+    let is_script = |stage: &Stage| matches!(stage, Stage::Sandbox(stage) if matches!(stage.program, Program::Script(_)));
     // What goes into no request goes into the sandbox.
     let secrets = operation
         .secrets

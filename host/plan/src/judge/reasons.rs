@@ -1,7 +1,7 @@
 //! The tier of an operation, and the reasons for which it needs an approval.
 
 use super::{Once, Operator};
-use crate::{Fetches, JudgedOperation, Operation, ProgramOut, Runtime, SandboxStage, Stage};
+use crate::{Fetches, JudgedOperation, Operation, Program, Runtime, SandboxStage, Stage};
 
 /// The tier that follows from the stages, and what the document asks for, which only raises it.
 pub(super) fn tier(operation: &Operation, operator: &dyn Operator) -> u8 {
@@ -23,11 +23,11 @@ pub(super) fn tier(operation: &Operation, operator: &dyn Operator) -> u8 {
 /// Tier 3 is a script, a tool that the operator does not know, and whatever installs or downloads what it runs.
 fn sandbox_tier(stage: &SandboxStage, operator: &dyn Operator) -> u8 {
     let is_known = match &stage.program {
-        ProgramOut::Script(_) => false,
-        ProgramOut::Code(_) | ProgramOut::File { .. } | ProgramOut::Module(_) => {
+        Program::Script(_) => false,
+        Program::Code(_) | Program::File { .. } | Program::Module(_) => {
             stage.runtime != Runtime::Shell
         }
-        ProgramOut::Argv(argv) => argv
+        Program::Argv(argv) => argv
             .first()
             .and_then(|word| word.as_literal())
             .is_some_and(|tool| operator.knows_tool(tool)),
@@ -132,9 +132,9 @@ fn sandbox(stage: &SandboxStage, operator: &dyn Operator, reasons: &mut Once) {
 /// The reason of a Tier 3 stage; none where its packages are the reasons.
 fn unknown_code(stage: &SandboxStage) -> Option<String> {
     let tool = match &stage.program {
-        ProgramOut::Script(_) => None,
+        Program::Script(_) => None,
         _ if stage.fetches == Fetches::Installs && !stage.packages.is_empty() => return None,
-        ProgramOut::Argv(argv) => argv.first().map(|word| word.display()),
+        Program::Argv(argv) => argv.first().map(|word| word.display()),
         _ => stage.tools.first().cloned(),
     };
     Some(tool.map_or_else(

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    Body, HttpStage, JsonNode, Operation, Pair, PartValue, PieceOut, ProgramOut, SandboxStage,
+    Body, HttpStage, JsonNode, Operation, Pair, PartValue, PieceOut, Program, SandboxStage,
     Segment, Segments, Stage,
 };
 
@@ -42,7 +42,7 @@ pub fn script(operation: &Operation) -> Option<String> {
         .iter()
         .filter_map(|stage| match stage {
             Stage::Sandbox(stage) => match &stage.program {
-                ProgramOut::Code(text) | ProgramOut::Script(text) => Some(text.as_str()),
+                Program::Code(text) | Program::Script(text) => Some(text.as_str()),
                 _ => None,
             },
             _ => None,
@@ -149,7 +149,7 @@ impl<'a> Uses<'a> {
 
     fn sandbox(&mut self, stage: &'a SandboxStage) {
         self.texts(stage.args.iter().chain(&stage.stdin));
-        if let ProgramOut::Argv(argv) = &stage.program {
+        if let Program::Argv(argv) = &stage.program {
             self.texts(argv.iter());
         }
     }

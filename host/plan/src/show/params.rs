@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::text::{escaped, filled};
 use crate::{
-    Body, HttpStage, JsonNode, Media, MultipartPart, Pair, PartValue, PieceOut, ProgramOut,
+    Body, HttpStage, JsonNode, Media, MultipartPart, Pair, PartValue, PieceOut, Program,
     SandboxStage, Segments, Stage,
 };
 
@@ -82,11 +82,11 @@ fn sandbox(stage: &SandboxStage, values: &Map<String, Value>) -> Map<String, Val
         params.insert(name.to_owned(), value);
     };
     match &stage.program {
-        ProgramOut::Argv(argv) => put("command", displayed(argv)),
-        ProgramOut::Code(code) => put("code", code.as_str().into()),
-        ProgramOut::File { name, .. } => put("script", name.as_str().into()),
-        ProgramOut::Module(name) => put("module", name.as_str().into()),
-        ProgramOut::Script(text) => put("script", text.as_str().into()),
+        Program::Argv(argv) => put("command", displayed(argv)),
+        Program::Code(code) => put("code", code.as_str().into()),
+        Program::File { name, .. } => put("script", name.as_str().into()),
+        Program::Module(name) => put("module", name.as_str().into()),
+        Program::Script(text) => put("script", text.as_str().into()),
     }
     if !stage.args.is_empty() {
         put("args", displayed(&stage.args));

@@ -3,19 +3,13 @@
 use super::{curl, http, nameless, request, sandbox, skill, stages, text};
 use crate::context::Context;
 use crate::draft::{
-    ApprovalWish, Code, CodeFile, Declaration, DraftStage, FilterDraft, OutputDraft, Package,
-    Program, SandboxDraft, Trust,
+    ApprovalWish, Declaration, DraftStage, FilterDraft, OutputDraft, Package, Program, SandboxDraft,
 };
-use crate::model::Runtime;
+use crate::model::{Fetches, Runtime};
 
 fn tool(name: &str) -> SandboxDraft {
-    SandboxDraft::new(
-        Runtime::Shell,
-        Program::Argv(vec![text(name), text("in.png"), text("{size}")]),
-        Trust::Tool {
-            name: name.to_owned(),
-        },
-    )
+    let argv = vec![text(name), text("in.png"), text("{size}")];
+    SandboxDraft::of_tool(name, Program::Argv(argv), 1)
 }
 
 #[test]
@@ -94,33 +88,30 @@ fn an_unknown_tool_is_tier_3() {
 #[test]
 fn scripts_installers_and_downloads_are_tier_3() {
     let context = skill("s");
-    let code = Code {
-        text: "npx x".to_owned(),
-        line: 1,
-    };
     let package = Package {
         runtime: "node".to_owned(),
         name: "x".to_owned(),
     };
     let cases = [
-        (Trust::Installer, vec!["script", "package:node:x"]),
+        (Fetches::Installs, None, vec!["script", "package:node:x"]),
         (
-            Trust::Download {
-                name: "npx".to_owned(),
-            },
+            Fetches::RunsDownloaded,
+            None,
             vec!["script", "package:node:x"],
         ),
         (
-            Trust::Script {
-                constructs: vec!["loop".to_owned()],
-            },
+            Fetches::Nothing,
+            Some("loop"),
             vec!["script", "script:loop", "package:node:x"],
         ),
-        (Trust::Container, vec!["script", "package:node:x"]),
+        (Fetches::Nothing, None, vec!["script", "package:node:x"]),
     ];
-    for (trust, reasons) in cases {
-        let mut draft = SandboxDraft::new(Runtime::Shell, Program::Script(code.clone()), trust);
-        draft.packages.push(package.clone());
+    for (fetches, construct, reasons) in cases {
+        let program = Program::Script("npx x".to_owned());
+        let mut draft = SandboxDraft::new(Runtime::Shell, program, 1);
+        draft.stage.fetches = fetches;
+        draft.stage.constructs.extend(construct.map(str::to_owned));
+        draft.stage.packages.push(package.clone());
         let assembled = sandbox(draft, &nameless(), &context);
         assert_eq!(assembled.operation.tier, 3);
         assert_eq!(assembled.operation.reasons, reasons);
@@ -174,13 +165,11 @@ fn k_261_k_263_reasons_of_the_skill() {
 #[test]
 fn k_178_code_files_are_covered_by_their_digest() {
     let draft = || {
-        SandboxDraft::new(
-            Runtime::Python,
-            Program::File(CodeFile {
-                name: "a.py".to_owned(),
-            }),
-            Trust::KnownRuntime,
-        )
+        let program = Program::File {
+            name: "a.py".to_owned(),
+            digest: None,
+        };
+        SandboxDraft::new(Runtime::Python, program, 1)
     };
     let without = sandbox(draft(), &nameless(), &skill("s"));
     assert!(without.operation.requires.contains(&"file:a.py".to_owned()));

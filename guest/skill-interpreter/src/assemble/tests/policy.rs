@@ -3,29 +3,17 @@
 use serde_json::json;
 
 use super::{nameless, sandbox, skill, text};
-use crate::draft::{Code, Declaration, Package, Program, SandboxDeclaration, SandboxDraft, Trust};
+use crate::draft::{Declaration, Package, Program, SandboxDeclaration, SandboxDraft};
 use crate::model::Runtime;
 
 fn python(code: &str) -> SandboxDraft {
-    SandboxDraft::new(
-        Runtime::Python,
-        Program::Code(Code {
-            text: code.to_owned(),
-            line: 10,
-        }),
-        Trust::KnownRuntime,
-    )
+    SandboxDraft::new(Runtime::Python, Program::Code(code.to_owned()), 10)
 }
 
 #[test]
 fn k_320_the_policy_of_a_command_that_names_nothing() {
-    let draft = SandboxDraft::new(
-        Runtime::Shell,
-        Program::Argv(vec![text("ffmpeg"), text("-i"), text("input.mp4")]),
-        Trust::Tool {
-            name: "ffmpeg".to_owned(),
-        },
-    );
+    let argv = vec![text("ffmpeg"), text("-i"), text("input.mp4")];
+    let draft = SandboxDraft::of_tool("ffmpeg", Program::Argv(argv), 1);
     let assembled = sandbox(draft, &nameless(), &skill("skill"));
     assert_eq!(
         serde_json::to_string(&assembled.operation.policy).unwrap(),
@@ -130,35 +118,10 @@ fn k_324_secrets_that_code_mentions() {
 }
 
 #[test]
-fn k_325_notes_for_the_approver() {
-    let assembled = sandbox(
-        python("import subprocess, ctypes\nimport socket"),
-        &nameless(),
-        &skill("s"),
-    );
-    assert_eq!(
-        assembled.operation.notes,
-        [
-            "loads native code: ctypes",
-            "opens sockets: import socket",
-            "starts processes: subprocess"
-        ]
-    );
-}
-
-#[test]
 fn k_131_free_variables_of_a_script() {
-    let mut draft = SandboxDraft::new(
-        Runtime::Shell,
-        Program::Script(Code {
-            text: "echo $CITY $PATH $LD_PRELOAD $https_proxy $MY_TOKEN".to_owned(),
-            line: 1,
-        }),
-        Trust::Script {
-            constructs: Vec::new(),
-        },
-    );
-    draft.free_variables = ["CITY", "PATH", "LD_PRELOAD", "https_proxy", "MY_TOKEN"]
+    let script = "echo $CITY $PATH $LD_PRELOAD $https_proxy $MY_TOKEN".to_owned();
+    let mut draft = SandboxDraft::new(Runtime::Shell, Program::Script(script), 1);
+    draft.stage.env_inputs = ["CITY", "PATH", "LD_PRELOAD", "https_proxy", "MY_TOKEN"]
         .map(str::to_owned)
         .to_vec();
     let assembled = sandbox(draft, &nameless(), &skill("s"));
@@ -170,19 +133,9 @@ fn k_131_free_variables_of_a_script() {
 
 #[test]
 fn k_127_inputs_are_elements_of_the_argument_vector() {
-    let mut draft = SandboxDraft::new(
-        Runtime::Shell,
-        Program::Argv(vec![
-            text("convert"),
-            text("-x{a}"),
-            text("{size}"),
-            text("$B; rm"),
-        ]),
-        Trust::Tool {
-            name: "convert".to_owned(),
-        },
-    );
-    draft.packages.push(Package {
+    let argv = ["convert", "-x{a}", "{size}", "$B; rm"].map(text).to_vec();
+    let mut draft = SandboxDraft::of_tool("convert", Program::Argv(argv), 1);
+    draft.stage.packages.push(Package {
         runtime: "system".to_owned(),
         name: "imagemagick".to_owned(),
     });

@@ -3,7 +3,7 @@
 use super::field::Field;
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
-use crate::draft::{self, Draft, DraftStage, Program as What, SandboxDraft, Trust};
+use crate::draft::{Draft, DraftStage, Program as What, SandboxDraft};
 use crate::failure::{Code, Failure};
 use crate::model::Runtime;
 use crate::shell::{self, Constants, Statements};
@@ -130,7 +130,7 @@ fn command_drafts(
         .flatten()
     {
         if let DraftStage::Sandbox(sandbox) = stage {
-            sandbox.declared_runtime = runtime.map(str::to_owned);
+            sandbox.stage.declared_runtime = runtime.map(str::to_owned);
         }
     }
     drafts
@@ -148,36 +148,22 @@ fn script_draft(script: &Text, runtime: &str, line: u32) -> Draft {
             ..unusable(line, Code::Limit, "")
         };
     }
-    let code = || draft::Code {
-        text: script.text.clone(),
-        line: script.line,
-    };
+    let code = || What::Code(script.text.clone());
     let (name, version) = match runtime.split_once(':') {
         Some((name, version)) => (name, Some(version)),
         None => (runtime, None),
     };
-    let known = |runtime| SandboxDraft::new(runtime, What::Code(code()), Trust::KnownRuntime);
+    let known = |runtime| SandboxDraft::new(runtime, code(), script.line);
     let mut sandbox = match name {
         "python" | "python3" => known(Runtime::Python),
         "node" | "nodejs" | "javascript" | "js" => known(Runtime::Node),
         "go" | "golang" => known(Runtime::Go),
         "shell" | "sh" | "bash" => shell::script(&script.text, script.line),
-        "container" if version.is_some() => {
-            let script = shell::script(&script.text, script.line);
-            SandboxDraft {
-                trust: Trust::Container,
-                ..script
-            }
-        }
-        _ => SandboxDraft::new(
-            Runtime::Shell,
-            What::Code(code()),
-            Trust::Tool {
-                name: name.to_owned(),
-            },
-        ),
+        // An image has its own programs; what it runs is a script all the same.
+        "container" if version.is_some() => shell::script(&script.text, script.line),
+        _ => SandboxDraft::of_tool(name, code(), script.line),
     };
-    sandbox.declared_runtime = Some(runtime.to_owned());
+    sandbox.stage.declared_runtime = Some(runtime.to_owned());
     Draft {
         line,
         comment: None,

@@ -5,7 +5,6 @@ use super::{Reading, refused};
 use crate::draft::{FileUse, Piece, QueryDraft, Template};
 use crate::failure::{Code, Failure};
 use crate::http_command::Stdin;
-use crate::http_command::word;
 
 /// What one option gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,17 +12,9 @@ pub(super) struct Datum {
     /// What stands before the content of `--data-urlencode name=content`, without the `=`. Never encoded.
     name: Option<Template>,
     /// The content.
-    content: Content,
+    content: Piece,
     /// Whether `&` stands before it if something else does; `--json` is put on without.
     joined: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Content {
-    Text(Template),
-    Encoded(Template),
-    File(Template, FileUse),
-    Previous(FileUse),
 }
 
 /// Reads the value of an option.
@@ -46,7 +37,7 @@ pub(super) fn read(
             joined,
         });
     }
-    let content = match word::strip_first(&value, '@') {
+    let content = match value.strip_prefix('@') {
         Some(file) if kind != Data::Raw => {
             let how = match kind {
                 Data::Plain => FileUse::Stripped,
@@ -54,7 +45,7 @@ pub(super) fn read(
             };
             from_file(option, file, how, reading)?
         }
-        _ => Content::Text(value),
+        _ => Piece::Text(value),
     };
     Ok(Datum {
         name: None,
@@ -68,17 +59,17 @@ fn encoded(
     option: &str,
     value: &Template,
     reading: &Reading<'_>,
-) -> Result<(Option<Template>, Content), Failure> {
+) -> Result<(Option<Template>, Piece), Failure> {
     let named = |name: Template| (!name.is_empty()).then_some(name);
-    if let Some((name, content)) = word::split_once(value, '=') {
-        return Ok((named(name), Content::Encoded(content)));
+    if let Some((name, content)) = value.split_once('=') {
+        return Ok((named(name), Piece::Encoded(content)));
     }
-    match word::split_once(value, '@') {
+    match value.split_once('@') {
         Some((name, file)) => Ok((
             named(name),
             from_file(option, file, FileUse::Encoded, reading)?,
         )),
-        None => Ok((None, Content::Encoded(value.clone()))),
+        None => Ok((None, Piece::Encoded(value.clone()))),
     }
 }
 
@@ -87,19 +78,19 @@ fn from_file(
     name: Template,
     how: FileUse,
     reading: &Reading<'_>,
-) -> Result<Content, Failure> {
+) -> Result<Piece, Failure> {
     if name.is_empty() {
         return Err(refused(option, "names no file after @"));
     }
     if name.as_literal().as_deref() != Some("-") {
-        return Ok(Content::File(name, how));
+        return Ok(Piece::File { name, how });
     }
     match reading.stdin(option)? {
-        Stdin::Previous => Ok(Content::Previous(how)),
+        Stdin::Previous => Ok(Piece::Previous(how)),
         Stdin::Text(text) => Ok(match how {
-            FileUse::Verbatim => Content::Text(text.clone()),
-            FileUse::Stripped => Content::Text(stripped(text)),
-            FileUse::Encoded => Content::Encoded(text.clone()),
+            FileUse::Verbatim => Piece::Text(text.clone()),
+            FileUse::Stripped => Piece::Text(stripped(text)),
+            FileUse::Encoded => Piece::Encoded(text.clone()),
         }),
         Stdin::Nothing => Err(refused(
             option,
@@ -110,15 +101,15 @@ fn from_file(
 
 /// Without CR, LF and NUL.
 fn stripped(text: &Template) -> Template {
-    word::template(
-        word::atoms(text)
-            .iter()
-            .filter(|atom| !matches!(atom.character(), Some('\r' | '\n' | '\0'))),
-    )
+    text.map_literals(|text| text.replace(['\r', '\n', '\0'], ""))
 }
 
 /// The pieces of a body, `&` between them.
-pub(super) fn body(data: &[Datum]) -> Vec<Piece> {
+///
+/// # Errors
+///
+/// `curl-option-conflict` for `--json` behind an encoded value, which it would become a part of.
+pub(super) fn body(data: &[Datum]) -> Result<Vec<Piece>, Failure> {
     let mut pieces = Vec::new();
     for (index, datum) in data.iter().enumerate() {
         if index > 0 && datum.joined {
@@ -128,17 +119,15 @@ pub(super) fn body(data: &[Datum]) -> Vec<Piece> {
             push_text(&mut pieces, name.clone());
             push_text(&mut pieces, Template::literal("="));
         }
-        match &datum.content {
-            Content::Text(text) => push_text(&mut pieces, text.clone()),
-            Content::Encoded(text) => pieces.push(Piece::Encoded(text.clone())),
-            Content::File(name, how) => pieces.push(Piece::File {
-                name: name.clone(),
-                how: *how,
-            }),
-            Content::Previous(how) => pieces.push(Piece::Previous(*how)),
+        match (&datum.content, pieces.last()) {
+            (Piece::Text(_), Some(Piece::Encoded(_))) => {
+                return Err(conflict("--json after --data-urlencode"));
+            }
+            (Piece::Text(text), _) => push_text(&mut pieces, text.clone()),
+            (piece, _) => pieces.push(piece.clone()),
         }
     }
-    pieces
+    Ok(pieces)
 }
 
 /// Neighbouring texts are one, so that `assemble` sees a whole JSON text or form.
@@ -160,7 +149,7 @@ pub(super) fn query(data: &[Datum]) -> Result<Vec<QueryDraft>, Failure> {
     let mut query: Vec<QueryDraft> = Vec::new();
     for datum in data {
         match &datum.content {
-            Content::Text(text) => {
+            Piece::Text(text) => {
                 check_raw(text)?;
                 match query.last_mut() {
                     Some(QueryDraft::Raw(last)) if !datum.joined => last.append(text.clone()),
@@ -170,8 +159,8 @@ pub(super) fn query(data: &[Datum]) -> Result<Vec<QueryDraft>, Failure> {
                     _ => query.push(QueryDraft::Raw(text.clone())),
                 }
             }
-            Content::Encoded(text) => query.push(pair(datum.name.as_ref(), text)?),
-            Content::File(..) | Content::Previous(_) => {
+            Piece::Encoded(text) => query.push(pair(datum.name.as_ref(), text)?),
+            Piece::File { .. } | Piece::Previous(_) => {
                 return Err(conflict("-G with the content of a file"));
             }
         }
@@ -189,12 +178,12 @@ pub(super) fn url_query(
     value: Template,
     reading: &Reading<'_>,
 ) -> Result<QueryDraft, Failure> {
-    if let Some(raw) = word::strip_first(&value, '+') {
+    if let Some(raw) = value.strip_prefix('+') {
         check_raw(&raw)?;
         return Ok(QueryDraft::Raw(raw));
     }
     match encoded(option, &value, reading)? {
-        (name, Content::Encoded(text)) => pair(name.as_ref(), &text),
+        (name, Piece::Encoded(text)) => pair(name.as_ref(), &text),
         _ => Err(conflict("--url-query with the content of a file")),
     }
 }
@@ -230,7 +219,7 @@ fn decoded(name: &str) -> String {
 /// Text that becomes part of an address as it is.
 fn check_raw(text: &Template) -> Result<(), Failure> {
     let unfit = |c: char| c.is_whitespace() || c.is_control() || c == '#';
-    if word::literals(text).any(|literal| literal.contains(unfit)) {
+    if text.literals().any(|literal| literal.contains(unfit)) {
         return Err(Failure::new(
             Code::UrlInvalid,
             "the query would hold a blank, a control character or #; --data-urlencode encodes them",

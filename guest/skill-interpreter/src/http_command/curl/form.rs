@@ -4,10 +4,9 @@
 //! double quotes. Nested parts, several files in one, `;headers=` and `;encoder=` are refused.
 
 use super::{Reading, refused};
-use crate::draft::{MultipartDraft, PartContent, Template};
+use crate::draft::{MultipartDraft, Part, PartContent, Template};
 use crate::failure::Failure;
 use crate::http_command::Stdin;
-use crate::http_command::word::{self, Atom};
 
 /// What curl sends as the type of a file whose name says nothing.
 const UNKNOWN_TYPE: &str = "application/octet-stream";
@@ -51,66 +50,47 @@ pub(super) fn read(
     reading: &Reading<'_>,
 ) -> Result<MultipartDraft, Failure> {
     let (name, content) = named(option, value)?;
-    let (sign, rest) = match word::first_character(&content) {
-        Some(sign @ ('@' | '<')) => (
-            Some(sign),
-            word::strip_first(&content, sign).unwrap_or_default(),
-        ),
-        Some('(') => return Err(refused(option, "holds a nested part")),
-        _ => (None, content),
-    };
-    let rest = word::atoms(&rest);
-    let end = if sign == Some('@') { Some(',') } else { None };
-    let part = Part::read(option, &rest, end)?;
-    let filename = match (sign, part.filename) {
-        // `<file` is text, which has no name whatever is said.
-        (Some('<'), _) => None,
-        (_, filename) => filename,
-    };
-    let mut draft = MultipartDraft {
+    let sign = content.first_character();
+    let sign = sign.filter(|sign| matches!(sign, '@' | '<' | '('));
+    let text = sign.and_then(|sign| content.strip_prefix(sign));
+    let words = Words::read(option, &text.unwrap_or(content), sign == Some('@'))?;
+    let mut part = MultipartDraft {
         name,
-        content_type: part.content_type,
-        filename,
-        content: PartContent::Text(part.word),
+        content: PartContent::Text(words.content.clone()),
+        content_type: words.content_type,
+        filename: words.filename,
     };
-    if let Some(sign) = sign {
-        attach(option, sign, &mut draft, reading)?;
-    } else if draft.content_type.is_none() {
-        draft.content_type = draft.filename.as_deref().and_then(type_of);
+    let by_filename = |part: &MultipartDraft| part.filename.as_deref().and_then(type_of);
+    let Some(sign) = sign else {
+        part.content_type = part.content_type.take().or_else(|| by_filename(&part));
+        return Ok(part);
+    };
+    let (file, is_file) = (words.content, sign == '@');
+    if sign == '(' {
+        return Err(refused(option, "holds a nested part"));
     }
-    Ok(draft)
-}
-
-/// Makes the text of a part the file that it names.
-fn attach(
-    option: &str,
-    sign: char,
-    draft: &mut MultipartDraft,
-    reading: &Reading<'_>,
-) -> Result<(), Failure> {
-    let PartContent::Text(file) = &draft.content else {
-        return Ok(());
-    };
-    let file = file.clone();
     if file.is_empty() {
         return Err(refused(option, "names no file"));
     }
     let is_stdin = file.as_literal().as_deref() == Some("-");
-    if sign == '@' && is_stdin && draft.filename.is_none() {
-        draft.filename = Some("-".to_owned());
+    if !is_file {
+        // `<file` is text, which has no name whatever is said.
+        part.filename = None;
+    } else if is_stdin {
+        part.filename.get_or_insert_with(|| "-".to_owned());
     }
-    if draft.content_type.is_none() {
-        let by_filename = draft.filename.as_deref().and_then(type_of);
-        draft.content_type = match sign {
-            // To curl standard input is no file, whose type could be guessed.
-            _ if by_filename.is_some() || is_stdin => by_filename,
-            '@' => type_of_file(&file, Some(UNKNOWN_TYPE)),
-            // Nor is text said to be text.
-            _ => type_of_file(&file, None).filter(|media| media != "text/plain"),
-        };
-    }
-    draft.content = if is_stdin {
-        match reading.stdin(option)? {
+    part.content_type = part
+        .content_type
+        .take()
+        .or_else(|| by_filename(&part))
+        .or_else(|| {
+            // To curl standard input is no file, whose type could be guessed; nor is text said to be text.
+            let of_file =
+                type_of_file(&file, is_file.then_some(UNKNOWN_TYPE)).filter(|_| !is_stdin);
+            of_file.filter(|media| is_file || media != "text/plain")
+        });
+    part.content = match (is_stdin, is_file) {
+        (true, _) => match reading.stdin(option)? {
             Stdin::Previous => PartContent::Previous,
             Stdin::Text(text) => PartContent::Text(text.clone()),
             Stdin::Nothing => {
@@ -119,20 +99,19 @@ fn attach(
                     "reads standard input, and nothing is there",
                 ));
             }
-        }
-    } else if sign == '@' {
-        PartContent::File(file)
-    } else {
-        PartContent::TextOfFile(file)
+        },
+        (false, true) => PartContent::File(file),
+        (false, false) => PartContent::TextOfFile(file),
     };
-    Ok(())
+    Ok(part)
 }
 
 fn named(option: &str, value: &Template) -> Result<(String, Template), Failure> {
-    let (name, content) =
-        word::split_once(value, '=').ok_or_else(|| refused(option, "has no name"))?;
+    let (name, content) = value
+        .split_once('=')
+        .ok_or_else(|| refused(option, "has no name"))?;
     match name.as_literal() {
-        Some(name) if name.contains(|c: char| c.is_control()) => {
+        Some(name) if name.contains(char::is_control) => {
             Err(refused(option, "has a control character in its name"))
         }
         Some(name) if !name.is_empty() => Ok((name, content)),
@@ -142,177 +121,127 @@ fn named(option: &str, value: &Template) -> Result<(String, Template), Failure> 
 }
 
 /// What follows `name=`, without the sign.
-struct Part {
-    word: Template,
+struct Words {
+    content: Template,
     content_type: Option<String>,
     filename: Option<String>,
 }
 
-impl Part {
-    /// `end` is what ends a word besides `;`, and is refused where it does.
-    fn read(option: &str, atoms: &[Atom], end: Option<char>) -> Result<Self, Failure> {
-        let mut cursor = Cursor { atoms, end };
-        cursor.skip_spaces();
-        let mut part = Self {
-            word: word::template(cursor.word().iter()),
-            content_type: None,
-            filename: None,
-        };
+impl Words {
+    fn read(option: &str, text: &Template, is_file: bool) -> Result<Self, Failure> {
+        let ends = |c: char| c == ';' || is_file && c == ',';
+        let (content, mut rest) = word(text, ends);
+        let (mut content_type, mut filename) = (None::<String>, None);
         // Where the type is still being read: what follows a `;` and is no other key is part of it.
         let mut in_type = false;
-        while cursor.take(';') {
-            let blanks = cursor.skip_spaces();
-            if !in_type && cursor.take_key("type=") {
-                cursor.skip_spaces();
-                let text = literal(option, cursor.type_text())?;
+        while let Some(field) = rest.strip_prefix(';') {
+            let key = field.trim_start(is_space);
+            if let (false, Some(value)) = (in_type, behind_key(&key, "type=")) {
+                let (mut text, behind) = value.break_at(ends);
+                text.trim_end(is_space);
+                let text = literal(option, &text)?;
                 if !is_type(&text) {
                     return Err(refused(option, "has a type that is none"));
                 }
-                part.content_type = Some(text);
+                content_type = Some(text);
                 in_type = true;
-            } else if cursor.take_key("filename=") {
-                cursor.skip_spaces();
-                part.filename = Some(literal(option, &cursor.word())?);
+                rest = behind;
+            } else if let Some(value) = behind_key(&key, "filename=") {
+                let (name, behind) = word(&value, ends);
+                filename = Some(literal(option, &name)?);
                 in_type = false;
-            } else if cursor.take_key("headers=") || cursor.take_key("encoder=") {
+                rest = behind;
+            } else if ["headers=", "encoder="]
+                .iter()
+                .any(|refused| behind_key(&key, refused).is_some())
+            {
                 return Err(refused(option, "has headers or an encoder of its own"));
-            } else if in_type {
-                let more = literal(option, cursor.rest_of_word())?;
-                if let Some(text) = &mut part.content_type {
-                    text.push(';');
-                    text.push_str(&literal(option, blanks)?);
-                    text.push_str(more.trim_end_matches(' '));
-                }
+            } else if let (true, Some(text)) = (in_type, &mut content_type) {
+                let (more, behind) = field.break_at(ends);
+                text.push(';');
+                text.push_str(literal(option, &more)?.trim_end_matches(' '));
+                rest = behind;
             } else {
                 // curl skips what it does not know, with a warning.
-                let _ = cursor.word();
+                rest = word(&field, ends).1;
             }
         }
-        if !cursor.atoms.is_empty() {
+        if !rest.is_empty() {
             return Err(refused(option, "names several files"));
         }
-        Ok(part)
+        Ok(Self {
+            content,
+            content_type,
+            filename,
+        })
     }
 }
 
-/// What is left of a part.
-struct Cursor<'a> {
-    atoms: &'a [Atom],
-    end: Option<char>,
+/// A word, and what follows it: a quoted one, or text up to the end without the blanks around it. What stands between the
+/// closing quote and the end is dropped, as curl does.
+fn word(text: &Template, ends: impl Fn(char) -> bool) -> (Template, Template) {
+    let text = text.trim_start(is_space);
+    if let Some((word, rest)) = quoted(&text) {
+        return (word, rest.break_at(ends).1);
+    }
+    let (mut word, rest) = text.break_at(ends);
+    word.trim_end(is_space);
+    (word, rest)
 }
 
-impl<'a> Cursor<'a> {
-    fn ends_word(&self, atom: &Atom) -> bool {
-        atom.is(';') || self.end.is_some_and(|end| atom.is(end))
-    }
-
-    fn skip_spaces(&mut self) -> &'a [Atom] {
-        let end = self.atoms.iter().position(|atom| !atom.is_space());
-        let (blanks, rest) = self
-            .atoms
-            .split_at_checked(end.unwrap_or(self.atoms.len()))
-            .unwrap_or_default();
-        self.atoms = rest;
-        blanks
-    }
-
-    fn take(&mut self, c: char) -> bool {
-        match self.atoms.split_first() {
-            Some((first, rest)) if first.is(c) => {
-                self.atoms = rest;
-                true
+/// Text in double quotes, with `\\` and `\"` in it, and what follows; none if it is not closed.
+fn quoted(text: &Template) -> Option<(Template, Template)> {
+    let text = text.strip_prefix('"')?;
+    let mut word = Template::default();
+    let mut is_escaped = false;
+    for (index, part) in text.parts.iter().enumerate() {
+        let Part::Literal(literal) = part else {
+            word.push(part.clone());
+            continue;
+        };
+        for (at, c) in literal.text.char_indices() {
+            match c {
+                '\\' if !is_escaped => {
+                    is_escaped = true;
+                    continue;
+                }
+                '"' if !is_escaped => {
+                    let mut rest = Template::default();
+                    rest.push(Part::Literal(
+                        literal.with_text(literal.text.get(at + 1..)?),
+                    ));
+                    text.parts
+                        .iter()
+                        .skip(index + 1)
+                        .for_each(|part| rest.push(part.clone()));
+                    return Some((word, rest));
+                }
+                '\\' | '"' => {}
+                _ if is_escaped => word.push_character('\\', literal.quoting),
+                _ => {}
             }
-            _ => false,
+            is_escaped = false;
+            word.push_character(c, literal.quoting);
         }
     }
-
-    /// A key in any case.
-    fn take_key(&mut self, key: &str) -> bool {
-        let fits = key.chars().enumerate().all(|(index, c)| {
-            self.atoms
-                .get(index)
-                .and_then(Atom::character)
-                .is_some_and(|found| found.eq_ignore_ascii_case(&c))
-        });
-        if fits {
-            self.atoms = self.atoms.get(key.len()..).unwrap_or_default();
-        }
-        fits
-    }
-
-    fn rest_of_word(&mut self) -> &'a [Atom] {
-        let end = self
-            .atoms
-            .iter()
-            .position(|atom| self.ends_word(atom))
-            .unwrap_or(self.atoms.len());
-        let (word, rest) = self.atoms.split_at_checked(end).unwrap_or_default();
-        self.atoms = rest;
-        word
-    }
-
-    /// A word: quoted, with `\\` and `\"` in it, or up to the end without the blanks before it.
-    fn word(&mut self) -> Vec<Atom> {
-        if let Some((quoted, rest)) = quoted(self.atoms) {
-            self.atoms = rest;
-            // What stands between the quote and the end is dropped, as curl does.
-            self.rest_of_word();
-            return quoted;
-        }
-        let mut word = self.rest_of_word().to_vec();
-        while word.last().is_some_and(Atom::is_space) {
-            word.pop();
-        }
-        word
-    }
-
-    /// A type: its first half may hold `;`.
-    fn type_text(&mut self) -> &'a [Atom] {
-        let all = self.atoms;
-        let slash = all
-            .iter()
-            .position(|atom| atom.is('/') || atom.is(' '))
-            .unwrap_or(0);
-        self.atoms = all.get(slash..).unwrap_or_default();
-        let rest = self.rest_of_word().len();
-        let text = all.get(..slash + rest).unwrap_or_default();
-        let kept = text
-            .iter()
-            .rposition(|atom| !atom.is_space())
-            .map_or(0, |last| last + 1);
-        text.get(..kept).unwrap_or_default()
-    }
+    None
 }
 
-/// Text in double quotes, and what follows; none if it is not closed.
-fn quoted(atoms: &[Atom]) -> Option<(Vec<Atom>, &[Atom])> {
-    let (first, mut rest) = atoms.split_first()?;
-    if !first.is('"') {
-        return None;
-    }
-    let mut text = Vec::new();
-    loop {
-        let (atom, after) = rest.split_first()?;
-        rest = after;
-        if atom.is('"') {
-            return Some((text, rest));
-        }
-        if atom.is('\\')
-            && let Some((escaped, after)) = rest.split_first()
-            && (escaped.is('\\') || escaped.is('"'))
-        {
-            text.push(escaped.clone());
-            rest = after;
-        } else {
-            text.push(atom.clone());
-        }
-    }
+/// What follows a key, which may be in any case, and the blanks behind it.
+fn behind_key(text: &Template, key: &str) -> Option<Template> {
+    let lead = text.leading_text();
+    let begins = lead.get(..key.len())?.eq_ignore_ascii_case(key);
+    begins.then(|| text.without_leading(key.len()).trim_start(is_space))
 }
 
-fn literal(option: &str, atoms: &[Atom]) -> Result<String, Failure> {
-    word::template(atoms)
-        .as_literal()
-        .filter(|text| !text.contains(|c: char| c.is_control()))
+/// Whether it is a blank as C's `isspace` has it.
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{b}' | '\u{c}')
+}
+
+fn literal(option: &str, text: &Template) -> Result<String, Failure> {
+    text.as_literal()
+        .filter(|text| !text.contains(char::is_control))
         .ok_or_else(|| refused(option, "has a type or file name that is not literal text"))
 }
 
@@ -336,10 +265,11 @@ fn type_of(name: &str) -> Option<String> {
 
 /// The type of a file by its name; none where the name ends in a variable, which only the host will know.
 fn type_of_file(name: &Template, otherwise: Option<&str>) -> Option<String> {
-    let last = word::atoms(name).last().cloned()?;
-    if last.character().is_none_or(|c| matches!(c, '}' | '>')) {
+    let Some(Part::Literal(end)) = name.parts.last() else {
+        return None;
+    };
+    if end.text.ends_with(['}', '>']) {
         return None;
     }
-    let end = word::literals(name).last().unwrap_or_default();
-    type_of(end).or_else(|| otherwise.map(str::to_owned))
+    type_of(&end.text).or_else(|| otherwise.map(str::to_owned))
 }

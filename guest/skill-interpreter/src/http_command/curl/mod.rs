@@ -4,7 +4,6 @@
 
 mod data;
 mod form;
-mod protocol;
 mod request;
 mod table;
 
@@ -15,10 +14,9 @@ use crate::draft::{HeaderDraft, HttpDraft, HttpLimits, MultipartDraft, QueryDraf
 use crate::failure::{Code, Failure};
 
 use self::data::Datum;
-use self::protocol::Protocols;
 use self::table::{Role, TABLE};
 use super::option::{Item, Scan};
-use super::{Arguments, Stdin, header, limit, word};
+use super::{Arguments, Stdin, header, limit};
 
 /// Reads a command.
 ///
@@ -111,7 +109,9 @@ struct Given {
     outputs: Vec<Option<Template>>,
     output_directory: Option<Template>,
     url_query: Vec<QueryDraft>,
-    protocols: Protocols,
+    /// Whether `--proto` leaves `http` and `https`; none where it is not given.
+    allowed: Option<(bool, bool)>,
+    https_by_default: bool,
     noted: bool,
     insecure: bool,
     globoff: bool,
@@ -126,7 +126,10 @@ impl Given {
         reading: &Reading<'_>,
     ) -> Result<(), Failure> {
         match role {
-            Role::Method => self.method = Some(method(option, &value)?),
+            Role::Method => {
+                let method = header::method(&value).map_err(|why| refused(option, why))?;
+                self.method = Some(method);
+            }
             Role::Data(kind) => {
                 self.json |= kind == table::Data::Json;
                 self.data.push(data::read(option, kind, value, reading)?);
@@ -162,8 +165,12 @@ impl Given {
             Role::UrlQuery => self
                 .url_query
                 .push(data::url_query(option, value, reading)?),
-            Role::Protocols => self.protocols.allow(option, &value)?,
-            Role::DefaultProtocol => self.protocols.set_default(option, &value)?,
+            Role::Protocols => self.allowed = Some(protocols(option, &value)?),
+            Role::DefaultProtocol => match value.as_literal().as_deref() {
+                Some("http") => self.https_by_default = false,
+                Some("https") => self.https_by_default = true,
+                _ => return Err(refused(option, "names neither http nor https")),
+            },
             Role::NoEffect => {}
             Role::Insecure => self.insecure = true,
             Role::Noted => self.noted = true,
@@ -177,7 +184,7 @@ impl Given {
 
 /// The halves of `-u name:password`. Without a colon curl asks for the password; a variable without one holds both.
 fn user(value: Template) -> (Option<Template>, Option<Template>) {
-    if let Some((name, password)) = word::split_once(&value, ':') {
+    if let Some((name, password)) = value.split_once(':') {
         return (Some(name), Some(password));
     }
     match value.as_variable() {
@@ -190,23 +197,31 @@ fn user(value: Template) -> (Option<Template>, Option<Template>) {
     }
 }
 
-/// `CONNECT`, `TRACE` and `TRACK` are refused as in the Fetch standard: the first is no request for a resource, the
-/// others send credentials back.
-fn method(option: &str, value: &Template) -> Result<String, Failure> {
-    match value.as_literal() {
-        Some(method) if header::is_token(&method) => match method.to_ascii_uppercase() {
-            method if matches!(method.as_str(), "CONNECT" | "TRACE" | "TRACK") => {
-                Err(refused(option, "names a method that is never mapped"))
-            }
-            method => Ok(method),
-        },
-        Some(_) => Err(refused(option, "names no method: that is a token")),
-        None => Err(refused(option, "has a variable as its method")),
+/// Whether a list of `--proto` leaves `http` and `https`: names with `+`, `-` or `=` before them, in order.
+fn protocols(option: &str, list: &Template) -> Result<(bool, bool), Failure> {
+    let list = list
+        .as_literal()
+        .ok_or_else(|| refused(option, "has a variable in it"))?;
+    let (mut http, mut https) = (true, true);
+    for token in list.split(',') {
+        let name = token.trim_start_matches(['+', '-', '=']);
+        let signs = token.strip_suffix(name).unwrap_or_default();
+        if signs.ends_with('=') {
+            (http, https) = (false, false);
+        }
+        let allowed = !signs.ends_with('-');
+        match name.to_ascii_lowercase().as_str() {
+            "all" => (http, https) = (allowed, allowed),
+            "http" => http = allowed,
+            "https" => https = allowed,
+            _ => {}
+        }
     }
+    Ok((http, https))
 }
 
 fn read_header(option: &str, value: &Template) -> Result<HeaderDraft, Failure> {
-    if word::first_character(value) == Some('@') {
+    if value.first_character() == Some('@') {
         return Err(refused(option, "reads headers from a file"));
     }
     header::parse_of_curl(value)
@@ -214,7 +229,7 @@ fn read_header(option: &str, value: &Template) -> Result<HeaderDraft, Failure> {
 
 /// `;auto` changes what is sent after a redirect, which the host does not do.
 fn referer(option: &str, value: Template) -> Result<Template, Failure> {
-    if word::literals(&value).any(|text| text.contains(";auto")) {
+    if value.literals().any(|text| text.contains(";auto")) {
         return Err(refused(option, "has ;auto in it"));
     }
     Ok(value)
@@ -222,15 +237,15 @@ fn referer(option: &str, value: Template) -> Result<Template, Failure> {
 
 /// Curl puts a dash after a lone number.
 fn range(mut value: Template) -> Template {
-    let begins_with_digit = word::first_character(&value).is_some_and(|c| c.is_ascii_digit());
-    if begins_with_digit && !word::contains(&value, '-') {
+    let begins_with_digit = value.first_character().is_some_and(|c| c.is_ascii_digit());
+    if begins_with_digit && !value.contains('-') {
         value.push_literal("-", crate::draft::Quoting::Bare);
     }
     value
 }
 
 fn cookie(option: &str, value: Template) -> Result<Template, Failure> {
-    if word::first_character(&value) == Some('@') || !word::contains(&value, '=') {
+    if value.first_character() == Some('@') || !value.contains('=') {
         return Err(refused(option, "reads cookies from a file"));
     }
     Ok(value)
@@ -242,13 +257,7 @@ fn number(
     value: &Template,
     read: fn(&str) -> Option<u64>,
 ) -> Result<Option<u64>, Failure> {
-    match value.as_literal() {
-        Some(text) if !text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-')) => {
-            Err(refused(option, "is no number"))
-        }
-        Some(text) => Ok(read(&text)),
-        None => Ok(None),
-    }
+    limit::of_option(value, read).ok_or_else(|| refused(option, "is no number"))
 }
 
 /// Naming the option and nothing of its value.

@@ -1,16 +1,14 @@
 //! What the options of curl say together: one request for each URL.
 
-use super::protocol::Protocols;
 use super::{Given, data, refused, unknown};
 use crate::diagnostic::Diagnostics;
 use crate::draft::{
     AuthDraft, BodyDraft, HeaderDraft, HeaderValue, HttpDraft, MultipartDraft, OutputDraft,
-    PartContent, Piece, QueryDraft, Template, WrittenAs,
+    PartContent, Piece, QueryDraft, Schemeless, Template, WrittenAs,
 };
 use crate::failure::{Code, Failure};
-use crate::http_command::header::{has, set};
-use crate::http_command::url::{self, Reader};
-use crate::http_command::word;
+use crate::http_command::header::{has, set, set_or};
+use crate::http_command::url::with_placeholders;
 
 const CONTENT_TYPE: &str = "Content-Type";
 const FORM_TYPE: &str = "application/x-www-form-urlencoded";
@@ -39,7 +37,7 @@ impl Given {
         }
         let mut urls = std::mem::take(&mut self.urls);
         if !self.globoff {
-            urls = urls.into_iter().map(url::with_placeholders).collect();
+            urls = urls.into_iter().map(with_placeholders).collect();
         }
         self.check_urls(&urls)?;
         let outputs = self.outputs(&urls)?;
@@ -52,7 +50,11 @@ impl Given {
             written_as: WrittenAs::Curl,
             method,
             url: None,
-            schemeless: self.protocols.schemeless(),
+            schemeless: if self.https_by_default {
+                Schemeless::Https
+            } else {
+                Schemeless::Http
+            },
             query: self.query()?,
             headers,
             auth,
@@ -109,17 +111,23 @@ impl Given {
     }
 
     fn check_urls(&self, urls: &[Template]) -> Result<(), Failure> {
-        let reader = Reader {
-            scheme_refused: Code::CurlOptionRefused,
-            guesses: self.protocols.guesses(),
-        };
+        let (http, https) = self.allowed.unwrap_or((true, true));
         for address in urls {
             if urls.len() > 1 && address.as_variable().is_some() {
                 // An unquoted `$OPTIONS` beside the URL: what it holds could be anything.
                 return Err(unknown("a variable besides the URL"));
             }
-            let begins = url::check(address, reader)?;
-            Protocols::check(self.protocols, begins)?;
+            let lead = address.leading_text().to_ascii_lowercase();
+            let allowed = match lead.split_once("://") {
+                Some(("https", _)) => https,
+                Some(("http", _)) => http,
+                _ if lead.is_empty() || lead.starts_with('/') => http || https,
+                _ if self.https_by_default => https,
+                _ => http,
+            };
+            if !allowed {
+                return Err(refused("--proto", "forbids the scheme of the URL"));
+            }
         }
         Ok(())
     }
@@ -147,7 +155,7 @@ impl Given {
                     return Err(refused("-o", "names no file"));
                 }
                 Some(name) => Some(name.clone()),
-                None if urls.get(index).is_some_and(|url| !url::names_a_file(url)) => {
+                None if urls.get(index).is_some_and(|url| !names_a_file(url)) => {
                     return Err(refused("-O", "finds no file name in the URL"));
                 }
                 None => None,
@@ -178,7 +186,7 @@ impl Given {
             && !has(headers, "Cookie")
         {
             for more in cookies {
-                all.append(word::prefixed("; ", more));
+                all.append(more.prefixed("; "));
             }
             auth.push(AuthDraft::Cookies(all));
         }
@@ -207,7 +215,7 @@ impl Given {
         if self.data.is_empty() || self.get {
             return Ok(None);
         }
-        let pieces = data::body(&self.data);
+        let pieces = data::body(&self.data)?;
         if !has(headers, CONTENT_TYPE) {
             if looks_like_json(&pieces) {
                 diagnostics.warn(
@@ -225,14 +233,7 @@ impl Given {
         if let Some(agent) = self.agent.take()
             && !has(headers, "User-Agent")
         {
-            headers.push(HeaderDraft {
-                name: "User-Agent".to_owned(),
-                value: if agent.is_empty() {
-                    HeaderValue::Removed
-                } else {
-                    HeaderValue::Set(agent)
-                },
-            });
+            headers.push(set_or("User-Agent", agent, HeaderValue::Removed));
         }
         if let Some(referer) = self.referer.take()
             && !referer.is_empty()
@@ -243,7 +244,7 @@ impl Given {
         if let Some(range) = self.range.take()
             && !has(headers, "Range")
         {
-            headers.push(set("Range", word::prefixed("bytes=", range)));
+            headers.push(set("Range", range.prefixed("bytes=")));
         }
         if self.compressed && !has(headers, "Accept-Encoding") {
             headers.push(set("Accept-Encoding", Template::literal(ENCODINGS)));
@@ -280,23 +281,27 @@ fn multipart_type(headers: &mut Vec<HeaderDraft>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A text that begins and ends as a JSON object or array does.
+/// Whether a file could be named after the address: it has a last path segment, or it may have one.
+fn names_a_file(url: &Template) -> bool {
+    let text = url.display();
+    let path = text.split(['?', '#']).next().unwrap_or_default();
+    let path = path.split_once("://").map_or(path, |(_, path)| path);
+    url.as_variable().is_some()
+        || path
+            .split('/')
+            .skip(1)
+            .last()
+            .is_some_and(|end| !end.is_empty())
+}
+
+/// Whether a text begins and ends as a JSON object or array does.
 fn looks_like_json(pieces: &[Piece]) -> bool {
     let [Piece::Text(text)] = pieces else {
         return false;
     };
-    let atoms = word::atoms(text);
-    let mut shown = atoms.iter().filter(|atom| !atom.is_space());
-    let (first, second, last) = (
-        shown.next().and_then(|atom| atom.character()),
-        shown.next().and_then(|atom| atom.character()),
-        shown.next_back().and_then(|atom| atom.character()),
-    );
-    matches!(
-        (first, second, last),
-        (Some('{'), Some('"'), Some('}'))
-            | (Some('{'), Some('}'), None)
-            | (Some('['), _, Some(']'))
-            | (Some('['), Some(']'), None)
-    )
+    // A variable is text of some kind.
+    let mut shown = text.display_with(|_| "_".to_owned());
+    shown.retain(|c| !c.is_ascii_whitespace());
+    let is_object = shown.starts_with("{\"") && shown.len() > 2 && shown.ends_with('}');
+    is_object || shown == "{}" || shown.starts_with('[') && shown.ends_with(']')
 }

@@ -9,9 +9,8 @@ use crate::draft::{
 use crate::failure::{Code, Failure};
 
 use self::table::{Role, TABLE};
-use super::header::{self, Bare, has, set};
+use super::header::{self, Bare, has, set, set_or};
 use super::option::{Item, Scan};
-use super::url::{self, Reader};
 use super::{Arguments, limit};
 
 const CONTENT_TYPE: &str = "Content-Type";
@@ -73,13 +72,7 @@ impl Given {
             Role::UserAgent => self.agent = Some(value),
             Role::Referer => self.referer = Some(value),
             Role::Method => {
-                let method = value.as_literal().filter(|method| header::is_token(method));
-                let method = method.ok_or_else(|| refused(option, "names no method"))?;
-                let method = method.to_ascii_uppercase();
-                // As of curl: these are no requests for a resource.
-                if matches!(method.as_str(), "CONNECT" | "TRACE" | "TRACK") {
-                    return Err(refused(option, "names a method that is never mapped"));
-                }
+                let method = header::method(&value).map_err(|why| refused(option, why))?;
                 self.method = Some(method);
             }
             Role::PostData => self.post_data = Some(value),
@@ -112,15 +105,8 @@ impl Given {
 
     fn requests(mut self) -> Result<Vec<HttpDraft>, Failure> {
         let urls = std::mem::take(&mut self.urls);
-        let reader = Reader {
-            scheme_refused: Code::WgetOptionRefused,
-            guesses: false,
-        };
-        for address in &urls {
-            if urls.len() > 1 && address.as_variable().is_some() {
-                return Err(refused("a variable besides the URL", "could be anything"));
-            }
-            url::check(address, reader)?;
+        if urls.len() > 1 && urls.iter().any(|url| url.as_variable().is_some()) {
+            return Err(refused("a variable besides the URL", "could be anything"));
         }
         let output = self.output()?;
         if urls.len() > 1 && output.as_ref().is_some_and(|output| output.name.is_some()) {
@@ -134,24 +120,10 @@ impl Given {
             headers.push(set(CONTENT_TYPE, Template::literal(FORM_TYPE)));
         }
         if let Some(agent) = self.agent.filter(|_| !has(&headers, "User-Agent")) {
-            headers.push(HeaderDraft {
-                name: "User-Agent".to_owned(),
-                value: if agent.is_empty() {
-                    HeaderValue::Removed
-                } else {
-                    HeaderValue::Set(agent)
-                },
-            });
+            headers.push(set_or("User-Agent", agent, HeaderValue::Removed));
         }
         if let Some(referer) = self.referer.filter(|_| !has(&headers, "Referer")) {
-            headers.push(HeaderDraft {
-                name: "Referer".to_owned(),
-                value: if referer.is_empty() {
-                    HeaderValue::Empty
-                } else {
-                    HeaderValue::Set(referer)
-                },
-            });
+            headers.push(set_or("Referer", referer, HeaderValue::Empty));
         }
         let template = HttpDraft {
             schemeless: Schemeless::Http,
@@ -196,29 +168,27 @@ impl Given {
 
     /// With what wget itself takes for a contradiction refused.
     fn method_and_body(&mut self) -> Result<(String, Option<BodyDraft>), Failure> {
-        let text = |text: Template| BodyDraft::Pieces(vec![Piece::Text(text)]);
-        let file = |name: Template| {
-            BodyDraft::Pieces(vec![Piece::File {
-                name,
-                how: FileUse::Verbatim,
-            }])
+        let body = |option, text: Option<Template>, file: Option<Template>| {
+            let piece = match (text, file) {
+                (Some(_), Some(_)) => {
+                    return Err(refused(option, "stands beside the same data as text"));
+                }
+                (Some(text), None) => Piece::Text(text),
+                (None, Some(name))
+                    if name.is_empty() || name.as_literal().as_deref() == Some("-") =>
+                {
+                    return Err(refused(option, "names no file"));
+                }
+                (None, Some(name)) => Piece::File {
+                    name,
+                    how: FileUse::Verbatim,
+                },
+                (None, None) => return Ok(None),
+            };
+            Ok(Some(BodyDraft::Pieces(vec![piece])))
         };
-        let post = match (self.post_data.take(), self.post_file.take()) {
-            (Some(_), Some(_)) => {
-                return Err(refused("--post-file", "stands beside --post-data"));
-            }
-            (Some(data), None) => Some(text(data)),
-            (None, Some(name)) => Some(named("--post-file", name).map(file)?),
-            (None, None) => None,
-        };
-        let body = match (self.body_data.take(), self.body_file.take()) {
-            (Some(_), Some(_)) => {
-                return Err(refused("--body-file", "stands beside --body-data"));
-            }
-            (Some(data), None) => Some(text(data)),
-            (None, Some(name)) => Some(named("--body-file", name).map(file)?),
-            (None, None) => None,
-        };
+        let post = body("--post-file", self.post_data.take(), self.post_file.take())?;
+        let body = body("--body-file", self.body_data.take(), self.body_file.take())?;
         match (self.method.take(), post, body) {
             (Some(_), Some(_), _) => Err(refused("--method", "stands beside --post-data")),
             (Some(method), None, body) => Ok((method, body)),
@@ -229,17 +199,12 @@ impl Given {
     }
 
     fn limits(&self) -> Result<HttpLimits, Failure> {
-        let number =
-            |option: &str, value: &Option<Template>, read: fn(&str) -> Option<u64>| match value
-                .as_ref()
-                .map(Template::as_literal)
-            {
-                Some(Some(text)) if !text.starts_with(|c: char| c.is_ascii_digit() || c == '.') => {
-                    Err(refused(option, "is no number"))
-                }
-                Some(Some(text)) => Ok(read(&text)),
-                Some(None) | None => Ok(None),
-            };
+        let number = |option, value: &Option<Template>, read| {
+            let number = value.as_ref().map(|value| limit::of_option(value, read));
+            number
+                .unwrap_or(Some(None))
+                .ok_or_else(|| refused(option, "is no number"))
+        };
         // wget's is for each of look-up, connection and reading; the whole may be limited by it, which only lowers.
         let seconds = number("-T", &self.seconds, limit::milliseconds)?;
         Ok(HttpLimits {
@@ -265,14 +230,6 @@ impl Given {
             (None, Some(_)) => Err(refused("--password", "needs a user")),
         }
     }
-}
-
-/// The name of a file, which is not empty and not standard input.
-fn named(option: &str, name: Template) -> Result<Template, Failure> {
-    if name.is_empty() || name.as_literal().as_deref() == Some("-") {
-        return Err(refused(option, "names no file"));
-    }
-    Ok(name)
 }
 
 /// Naming the option and nothing of its value.

@@ -9,8 +9,7 @@ use crate::document::markdown::outline::{Block, Fence};
 use crate::document::markdown::prompt;
 use crate::document::markdown::result::{self, Announced};
 use crate::draft::{
-    Code, Declaration, Draft, DraftStage, Identity, Importance, Program, SandboxDraft,
-    TextIdentity, Trust,
+    Declaration, Draft, DraftStage, Identity, Importance, Program, SandboxDraft, TextIdentity,
 };
 use crate::http_command::verb;
 use crate::shell::{self, Statements};
@@ -192,14 +191,10 @@ fn code(runtime: Runtime, text: &str, line: u32) -> Draft {
         Runtime::Node | Runtime::TypeScript => model::Runtime::Node,
         Runtime::Go => model::Runtime::Go,
     };
-    let program = Program::Code(Code {
-        text: text.to_owned(),
-        line,
-    });
     let plan = if text.len() > limits::COMMAND_BYTES {
         Err(limits::exceeded("bytes of code", limits::COMMAND_BYTES).at_line(line))
     } else {
-        let sandbox = SandboxDraft::new(runtime, program, Trust::KnownRuntime);
+        let sandbox = SandboxDraft::new(runtime, Program::Code(text.to_owned()), line);
         Ok(vec![DraftStage::Sandbox(Box::new(sandbox))])
     };
     Draft {

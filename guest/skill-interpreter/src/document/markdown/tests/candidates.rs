@@ -218,8 +218,8 @@ fn k_107_code_is_an_operation_only_if_annotated_or_capabilities_say_so() {
             "---\n{front}name: t\ndescription: t\n---\n{fences}"
         ));
         let code = |candidate: &Candidate| match candidate.draft.plan.as_deref() {
-            Ok([DraftStage::Sandbox(sandbox)]) => match &sandbox.program {
-                Program::Code(code) => (sandbox.runtime, code.text.trim().to_owned()),
+            Ok([DraftStage::Sandbox(sandbox)]) => match &sandbox.stage.program {
+                Program::Code(code) => (sandbox.stage.runtime, code.trim().to_owned()),
                 other => panic!("{other:?}"),
             },
             other => panic!("{other:?}"),
