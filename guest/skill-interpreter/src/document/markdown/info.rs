@@ -55,7 +55,6 @@ pub(crate) fn split(info: &str) -> (String, impl Iterator<Item = &str>) {
 pub(crate) fn class(language: &str, text: &str) -> Class {
     match language {
         "http" | "text" | "plaintext" | "txt" | "" if verb::begins(text) => Class::Http,
-        _ if is_headers(text) => Class::Data,
         // Requests as they are written in documents. GET and POST are also commands, of tools that few have.
         "bash" | "sh" | "shell" | "zsh" | "terminal" | "curl" | "console" | "json" | "jsonc"
             if verb::is_all(text) =>
@@ -73,22 +72,7 @@ pub(crate) fn class(language: &str, text: &str) -> Class {
     }
 }
 
-/// Whether a text is nothing but headers of a request.
-fn is_headers(text: &str) -> bool {
-    let mut lines = text
-        .lines()
-        .filter(|line| !line.trim().is_empty() && !line.starts_with('#'))
-        .peekable();
-    let is_header = |line: &str| {
-        line.split_once(": ").is_some_and(|(name, _)| {
-            name.starts_with(|c: char| c.is_ascii_uppercase())
-                && name.bytes().all(|c| c.is_ascii_alphabetic() || c == b'-')
-        })
-    };
-    lines.peek().is_some() && lines.all(is_header)
-}
-
-/// K-105: without a tag, the first word after an optional `$ ` decides. A comment is not a word (K-392).
+/// Without a tag, the first word after an optional `$ ` decides. A comment is not a word.
 fn begins_with_command(text: &str) -> bool {
     first_line(text).is_some_and(is_command)
 }
