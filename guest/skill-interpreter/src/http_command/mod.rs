@@ -48,6 +48,12 @@ pub fn is_http(name: &str) -> bool {
     matches!(name, "curl" | "curl.exe" | "wget")
 }
 
+/// Whether words are nothing but options of curl with their values: no address, and nothing behind `--`.
+#[must_use]
+pub fn are_curl_options(words: &[Word]) -> bool {
+    curl::are_options(words)
+}
+
 /// Reads a command of [`is_http`]. Several URLs make several requests.
 ///
 /// # Errors

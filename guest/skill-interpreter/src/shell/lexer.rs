@@ -6,12 +6,14 @@
 
 use super::computed;
 use super::placeholder;
-use super::plan;
 use super::program::{
-    Assignment, Command, Program, Statement, Stop, Value, bare, construct, name_length, syntax,
+    Assignment, Command, Piece, Pieces, Program, Statement, Stop, Value, bare, construct,
+    name_length, syntax,
 };
 use super::prose;
 use super::source::Source;
+use crate::draft::{Spelling, Template};
+use crate::http_command;
 
 /// What the reserved word is that begins something else than a simple command.
 fn reserved(word: &str) -> Option<String> {
@@ -50,6 +52,8 @@ pub(super) struct Lexer<'a> {
     pub(super) depth: usize,
     /// Up to where `&` was found to be part of an address.
     pub(super) address_end: usize,
+    /// Where the here-documents end that were read last.
+    pub(super) documents_end: usize,
     /// Whether lines that are no commands are left out.
     is_fence: bool,
 }
@@ -73,13 +77,19 @@ impl<'a> Lexer<'a> {
             written: Vec::new(),
             depth: 0,
             address_end: 0,
+            documents_end: 0,
             is_fence: false,
         }
     }
 
     pub(super) fn statements(&mut self) -> Result<(), Stop> {
         loop {
+            let has_documents = !self.pending.is_empty();
             self.lines()?;
+            // The text of a statement holds its here-documents.
+            if has_documents && let Some(last) = self.program.statements.last_mut() {
+                last.end = self.documents_end;
+            }
             if self.source.peek().is_none() {
                 return match self.pending.first() {
                     Some(_) => Err(self.syntax("a here-document is not closed")),
@@ -117,8 +127,10 @@ impl<'a> Lexer<'a> {
             && !statement.is_apart
             && let Some(above) = self.program.statements.last_mut()
             && let [request] = above.commands.as_mut_slice()
-            && plan::is_http(request)
+            && request.name() == Some("curl")
             && request.input.is_none()
+            && let [options, ..] = statement.commands.as_slice()
+            && http_command::are_curl_options(&options.words.iter().map(shape).collect::<Vec<_>>())
         {
             self.program.joined.push(statement.line);
             let mut options = statement.commands.remove(0);
@@ -135,12 +147,15 @@ impl<'a> Lexer<'a> {
 
     /// Leaves out the lines that begin here and are no commands. Says whether there are any.
     fn skip_prose(&mut self) -> bool {
+        if !self.source.begins_line() {
+            return false;
+        }
         let lines = prose::lines(self.source.rest());
         if lines > 0 {
-            self.program.left_out.push(self.source.line());
             self.is_apart = true;
         }
         for _ in 0..lines {
+            self.program.left_out.push(self.source.line());
             self.source.next_line();
         }
         lines > 0
@@ -389,4 +404,16 @@ impl<'a> Lexer<'a> {
 
 fn is_output(text: &str) -> bool {
     text.starts_with("$(") && !text.starts_with("$((")
+}
+
+/// A word as a table of options sees it: its text, or a variable where it is not all literal.
+fn shape(word: &Pieces) -> Template {
+    let text = word.iter().map(|piece| match piece {
+        Piece::Literal { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    match text.collect::<Option<String>>() {
+        Some(text) => Template::literal(text),
+        None => Template::variable("value", Spelling::Brace),
+    }
 }

@@ -188,11 +188,20 @@ impl Lowering<'_> {
         }
     }
 
-    /// Says what holds for some lines, at the first of them.
+    /// Says what holds for some lines, which are in order, at the first of them.
     fn note(&self, diagnostics: &mut Diagnostics, code: Code, lines: &[u32], message: &str) {
-        if let Some(first) = lines.iter().min() {
-            diagnostics.warn(code, document_line(self.start_line, *first), message);
-        }
+        let mut lines = lines
+            .iter()
+            .map(|line| document_line(self.start_line, *line));
+        let Some(first) = lines.next() else {
+            return;
+        };
+        let others: Vec<String> = lines.map(|line| line.to_string()).collect();
+        let message = match others.as_slice() {
+            [] => message.to_owned(),
+            others => format!("{message}; the same holds for line {}", others.join(", ")),
+        };
+        diagnostics.warn(code, first, message);
     }
 
     /// What is left once settings, constants and printed text are dropped; in a fence, also what is no command and what only
@@ -210,6 +219,9 @@ impl Lowering<'_> {
             false => vec![None; program.statements.len()],
         };
         let prepares = setup::is_all(&steps);
+        let fetches_code = steps
+            .iter()
+            .any(|step| matches!(step, Some(Step::Installs | Step::Fetches)));
         let are_requests = (program.statements.iter().zip(&steps)).all(|(statement, step)| {
             step.is_some() || statement.commands.first().is_some_and(plan::is_http)
         });
@@ -258,6 +270,7 @@ impl Lowering<'_> {
             let is_left_out = match step {
                 Some(Step::Installs | Step::Directory) => true,
                 Some(Step::Idle) => prepares || are_requests,
+                Some(Step::Sources) => are_requests && !fetches_code,
                 _ => prepares,
             };
             if is_left_out {

@@ -141,6 +141,7 @@ impl Lexer<'_> {
                 body.push_str(content);
                 body.push('\n');
             }
+            self.documents_end = self.source.position();
             let pieces = if pending.expands {
                 // A shell joins lines before it looks for the mark.
                 if body.contains("\\\n") {

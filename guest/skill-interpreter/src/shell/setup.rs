@@ -20,9 +20,11 @@ pub(super) enum Step {
     Fetches,
     /// Writes a file of settings or credentials.
     Stores,
-    /// Changes nothing of a request beside it: `cd`, `source`, `sleep`.
+    /// Changes nothing of a request beside it: `cd`, `sleep`.
     Idle,
-    /// Only means something to the statements beside it: `chmod`, text that is written to a file, a constant.
+    /// Reads another file: `source`. It changes nothing of a request beside it, unless that file was only fetched now.
+    Sources,
+    /// Only means something to the statements beside it: `chmod`, text that is written to a file of no program, a constant.
     Other,
 }
 
@@ -54,16 +56,16 @@ pub(super) fn step(statement: &Statement) -> Option<Step> {
         return None;
     };
     if !command.assignments.is_empty() {
-        let is_text = |assignment: &Assignment| match &assignment.value {
-            Value::Output(commands) => commands.first().is_some_and(plan::is_http),
-            Value::Word(_) => true,
-        };
+        let is_text = |assignment: &Assignment| matches!(assignment.value, Value::Word(_));
         let is_plain = sets_constants(command)
             && statement.constructs.is_empty()
             && command.assignments.iter().all(is_text);
         return is_plain.then_some(Step::Other);
     }
+    // A name in quotes or in a variable says nothing here: whatever runs, it is no step.
+    let name = command.name()?;
     let words: Vec<&str> = command.words.iter().filter_map(bare).collect();
+    let are_plain = words.len() == command.words.len();
     let writes = matches!(statement.constructs.as_slice(), [one] if one == "redirection to a file");
     if writes || plan::is_http(command) {
         return writing(statement, command, &words, writes);
@@ -71,11 +73,13 @@ pub(super) fn step(statement: &Statement) -> Option<Step> {
     if !statement.constructs.is_empty() || command.input.is_some() {
         return None;
     }
-    match *words.first()? {
+    match name {
         "mkdir" => Some(Step::Directory),
-        "cd" | "source" | "." | "sleep" => Some(Step::Idle),
-        "chmod" | "touch" | "ln" | "cp" | "echo" | "printf" => Some(Step::Other),
-        _ => installs(&words).then_some(Step::Installs),
+        "cd" | "sleep" => Some(Step::Idle),
+        "source" | "." => Some(Step::Sources),
+        "chmod" | "touch" | "echo" | "printf" => Some(Step::Other),
+        "cp" => (words.last()?.contains("skills")).then_some(Step::Other),
+        _ => (are_plain && installs(&words)).then_some(Step::Installs),
     }
 }
 
@@ -89,19 +93,39 @@ fn writing(
     match command.name()? {
         "curl" => {
             let is_plain = |word: &&&str| FETCHING.contains(*word) || !word.starts_with('-');
-            let names_file = words.windows(2).any(
-                |pair| matches!(pair, [option, file] if *option == "-o" && file.starts_with('~')),
-            );
+            let named = words.windows(2).find_map(|pair| match pair {
+                ["-o", file] => Some(*file),
+                _ => None,
+            });
+            let redirected = statement.written.first().filter(|_| is_redirected);
+            let file = named.or(redirected.map(String::as_str))?;
             let fetches =
                 words.iter().skip(1).take_while(is_plain).count() + 1 == command.words.len();
-            (fetches && (is_redirected || names_file)).then_some(Step::Fetches)
+            (fetches && is_of_skill(file)).then_some(Step::Fetches)
         }
         "echo" | "printf" | "cat" if is_redirected => Some(match statement.written.as_slice() {
             [file] if is_configuration(file) => Step::Stores,
-            _ => Step::Other,
+            [file] if !is_read_at_start(file) => Step::Other,
+            _ => return None,
         }),
         _ => None,
     }
+}
+
+/// `SKILL.md`, `~/.agent/skills/boxes/package.json`: a document, or a file of the folder of a skill.
+fn is_of_skill(file: &str) -> bool {
+    std::path::Path::new(file)
+        .extension()
+        .is_some_and(|end| end.eq_ignore_ascii_case("md"))
+        || file.contains("/skills/")
+}
+
+/// Whether a shell or a program may read the file when it starts: a file in a home directory that begins with a dot.
+fn is_read_at_start(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or_default();
+    name.starts_with('.') && !name.starts_with(".env")
+        || file.contains("/bin/")
+        || file.contains("/etc/")
 }
 
 /// `.env`, `~/.config/boxes/api_key`: what no shell reads when it starts.
@@ -136,21 +160,37 @@ fn installs(words: &[&str]) -> bool {
             .any(|keeper| Some(*keeper) == verb.map(|verb| (name, verb)))
 }
 
-/// What a diagnostic shows of a step: an installer with its words, and the name of everything else, which may hold a credential.
+/// What a diagnostic shows of a step: what installs or fetches with its words, and the name of everything else, which may hold a
+/// credential.
 pub(super) fn shown(statement: &Statement, step: Option<Step>) -> String {
     let words = statement.commands.iter().flat_map(|command| &command.words);
+    // The value of an option may be a credential that looks like none: `--token 0123`.
+    let mut is_value = false;
     let words = words.filter_map(bare).map(|word| {
         let may_be_secret = word.contains('=')
             || word.contains("://") && word.contains('@')
-            || looks_like_credential(word);
+            || looks_like_credential(word)
+            || std::mem::replace(&mut is_value, names_credential(word));
         if may_be_secret { "…" } else { word }
     });
-    let count = if step == Some(Step::Installs) {
-        usize::MAX
-    } else {
-        1
-    };
-    words.take(count).collect::<Vec<_>>().join(" ")
+    let is_whole = matches!(step, Some(Step::Installs | Step::Fetches));
+    let count = if is_whole { usize::MAX } else { 1 };
+    let files = statement.written.iter().map(|file| format!("> {file}"));
+    words
+        .take(count)
+        .map(str::to_owned)
+        .chain(files)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// `--token`, `--api-key`
+fn names_credential(option: &str) -> bool {
+    let option = option.to_ascii_lowercase();
+    option.starts_with('-')
+        && ["token", "key", "secret", "password", "auth"]
+            .iter()
+            .any(|word| option.contains(word))
 }
 
 /// Whether statements do nothing but prepare: at least one installs, makes a directory or fetches.

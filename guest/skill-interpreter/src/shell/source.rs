@@ -6,6 +6,8 @@ pub(super) struct Source<'a> {
     text: &'a str,
     position: usize,
     line: u32,
+    /// Where the line begins.
+    line_start: usize,
 }
 
 impl<'a> Source<'a> {
@@ -14,6 +16,7 @@ impl<'a> Source<'a> {
             text,
             position: 0,
             line: 1,
+            line_start: 0,
         }
     }
 
@@ -25,6 +28,13 @@ impl<'a> Source<'a> {
     /// In bytes.
     pub(super) fn position(&self) -> usize {
         self.position
+    }
+
+    /// Whether nothing but blanks stands before the place in its line.
+    pub(super) fn begins_line(&self) -> bool {
+        let line = self.text.get(self.line_start..self.position);
+        // A blank is one character; what is longer is no indentation of prose.
+        line.is_some_and(|line| line.len() < 80 && line.trim().is_empty())
     }
 
     /// What is not read yet.
@@ -45,6 +55,7 @@ impl<'a> Source<'a> {
         self.position += c.len_utf8();
         if c == '\n' {
             self.line = self.line.saturating_add(1);
+            self.line_start = self.position;
         }
         Some(c)
     }

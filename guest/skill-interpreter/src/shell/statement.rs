@@ -16,7 +16,10 @@ pub(super) fn is_no_command(statement: &Statement) -> bool {
         return false;
     };
     let is_alone = command.words.len() == 1;
+    let runs_more = |piece: &Piece| matches!(piece, Piece::Output { .. });
     command.assignments.is_empty()
+        && statement.constructs.is_empty()
+        && !command.words.iter().flatten().any(runs_more)
         && command.name().is_some_and(|name| {
             name.starts_with('-') || is_label(name) || is_alone && name.contains("://")
         })

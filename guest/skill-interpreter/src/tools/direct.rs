@@ -5,9 +5,7 @@
 //! an argument makes the command a script.
 
 use super::Tool;
-use crate::draft::{
-    DraftStage, Literal, Part, Program, Quoting, SandboxDraft, Template, Word,
-};
+use crate::draft::{DraftStage, Literal, Part, Program, Quoting, SandboxDraft, Template, Word};
 use crate::http_command::{Invocation, Stdin};
 use crate::model::SandboxStage;
 use crate::shell::globs;

@@ -18,6 +18,22 @@ use self::table::{Role, TABLE};
 use super::option::{Item, Scan};
 use super::{Arguments, Stdin, header, limit};
 
+/// Whether words are nothing but options with their values, or one among them makes a refused command of it all.
+pub(super) fn are_options(words: &[Template]) -> bool {
+    for item in Scan::new(TABLE, words) {
+        match item {
+            Ok(Item::Operand(_)) => return false,
+            Err(_)
+            | Ok(Item::Option {
+                role: Role::Refused,
+                ..
+            }) => return true,
+            Ok(Item::Option { .. }) => {}
+        }
+    }
+    true
+}
+
 /// Reads a command.
 ///
 /// # Errors
