@@ -55,10 +55,7 @@ fn k_339_node_runs_a_script() {
 
 #[test]
 fn k_172_a_module_runs_by_its_name() {
-    let mut case = Case::of(stage(
-        Runtime::Python,
-        Program::Module("base64".to_owned()),
-    ));
+    let mut case = Case::of(stage(Runtime::Python, Program::Module("base64".to_owned())));
     case.args = vec!["-e".to_owned()];
     case.stdin = b"abc".to_vec();
     assert_eq!(case.stdout(), "YWJj\n");

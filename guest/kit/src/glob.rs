@@ -2,6 +2,9 @@
 
 use fast_glob::{glob_match, validate};
 
+/// Ways to choose one alternative in each group of a glob: the matcher tries every one of them.
+const MAX_WAYS: usize = 1_024;
+
 /// Globs, of which the last that matches decides.
 #[derive(Debug, Default)]
 pub struct Globs(Vec<Glob>);
@@ -89,7 +92,7 @@ impl Glob {
             .filter(|rest| !is_rooted && !rest.contains('/'));
         let glob = anywhere.unwrap_or(line);
         let pattern = escaped(glob);
-        if validate(&pattern).is_err() || has_reversed_range(glob) {
+        if validate(&pattern).is_err() || has_reversed_range(glob) || ways(glob) > MAX_WAYS {
             return Err(InvalidGlob);
         }
         Ok((!pattern.is_empty()).then_some(Self {
@@ -121,6 +124,18 @@ fn escaped(glob: &str) -> String {
         pattern.extend(next);
     }
     pattern
+}
+
+/// Returns at least how many ways there are to choose one alternative in each group of a glob: as many as there are
+/// where the commas are spread evenly over the groups, which is the most.
+fn ways(glob: &str) -> usize {
+    let count = |mark| glob.bytes().filter(|byte| *byte == mark).count();
+    let groups = count(b'{');
+    let commas = count(b',').checked_next_multiple_of(groups.max(1));
+    let branches = commas.map_or(usize::MAX, |commas| {
+        (commas / groups.max(1)).saturating_add(1)
+    });
+    branches.saturating_pow(u32::try_from(groups).unwrap_or(u32::MAX))
 }
 
 /// Whether a class holds a range from a later to an earlier character, such as `[z-a]`.
@@ -216,9 +231,25 @@ mod tests {
     }
 
     #[test]
+    fn groups_have_up_to_1024_ways() {
+        for (glob, is_valid) in [
+            ("{a,b}".repeat(10), true),
+            ("{a,b}".repeat(11), false),
+            (format!("{{a{}}}", ",a".repeat(1_023)), true),
+            (format!("{{a{}}}", ",a".repeat(1_024)), false),
+            (",".repeat(4_000), true),
+        ] {
+            assert_eq!(Globs::default().add(&glob).is_ok(), is_valid, "{glob}");
+        }
+        let lines = format!("{}\nb", "{*,*,*,*,*,*,*,*}".repeat(10));
+        assert!(!ignores(&lines, "a") && ignores(&lines, "b"));
+    }
+
+    #[test]
     fn a_glob_with_a_mistake_is_invalid() {
         let deep = format!("{}a{}", "{".repeat(2_000), "}".repeat(2_000));
-        for glob in ["[", "[a", "{a", "a\\", "[z-a]", "[!b-a]x", &deep] {
+        let many = "{*,*,*,*,*,*,*,*}".repeat(10);
+        for glob in ["[", "[a", "{a", "a\\", "[z-a]", "[!b-a]x", &deep, &many] {
             assert_eq!(Globs::default().add(glob), Err(InvalidGlob), "{glob}");
         }
         for glob in ["[a-z]", "[]a]", "[a-]", r"[\]-a]", "a}", "!!b", "//", "{,}"] {

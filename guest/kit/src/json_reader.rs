@@ -1,8 +1,9 @@
-//! Reading JSON strictly: no name twice in an object, nesting at most 128, numbers as they are written.
+//! Reading JSON strictly: no name twice in an object, nesting at most 128.
 //!
-//! The last only where `serde_json` has its feature `arbitrary_precision`, which `json.validate` alone turns on. With `arbitrary_precision`, `serde_json` hands a number over as a map whose only member has a private name, and its
-//! text as an owned string. Strings of the text are never owned there, which tells an object of that name from a number:
-//! what a stranger writes as an object stays one.
+//! Numbers are kept as they are written only where `serde_json` has its feature `arbitrary_precision`, which `json.validate`
+//! alone turns on. It hands a number over as a map whose only member has a private name, and its text as an owned string.
+//! Strings of the text are never owned there, which tells an object of that name from a number: what a stranger writes as
+//! an object stays one.
 
 use std::fmt;
 
@@ -165,6 +166,26 @@ impl<'de> Visitor<'de> for Reader<'_> {
             }
             values.insert(name, value);
         }
+        // An object without members is as deep as one with some.
+        self.inner(2)?;
         Ok(Value::Object(values))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_object_counts_for_the_depth_like_an_empty_array() {
+        let read_within = |arrays: usize, inner: &str| {
+            let text = format!("{}{inner}{}", "[".repeat(arrays), "]".repeat(arrays));
+            read(text.as_bytes(), Names::Once)
+        };
+        for inner in ["{}", "[]"] {
+            assert!(read_within(127, inner).is_ok());
+            assert_eq!(read_within(128, inner), Err(Refusal::TooDeep));
+        }
+        assert!(read_within(128, "1").is_ok());
     }
 }

@@ -79,7 +79,16 @@ pub struct Options {
 /// What a directory contains, ignored or not, and the rules for it.
 pub type Contents = (Listing, Rules);
 
-/// Lists directories in one hostcall, and reads their ignore files in others; as many answers, in their order.
+/// What directories contain.
+#[derive(Debug)]
+pub struct Listed {
+    /// As many answers as directories, in their order.
+    pub answers: Vec<Result<Contents, FsError>>,
+    /// How many ignore files the host was asked for.
+    pub ignore_files: usize,
+}
+
+/// Lists directories in one hostcall, and reads their ignore files in others.
 ///
 /// # Errors
 /// `too_large` for an ignore file over 256 KiB.
@@ -87,7 +96,7 @@ pub fn list(
     host: &mut impl ReadFiles,
     directories: &[Directory],
     options: Options,
-) -> Result<Vec<Result<Contents, FsError>>, SkillError> {
+) -> Result<Listed, SkillError> {
     let requests: Vec<_> = directories
         .iter()
         .map(|directory| TreeRequest {
@@ -118,16 +127,20 @@ pub fn list(
         }
     }
     let contents = directories.iter().zip(rules).zip(listings);
-    Ok(contents
+    let answers = contents
         .map(|((directory, own), listing)| Ok((listing?, directory.rules.with(own))))
-        .collect())
+        .collect();
+    Ok(Listed {
+        answers,
+        ignore_files: wanted.len(),
+    })
 }
 
-/// Reads the ignore files of the directories above a path.
+/// Reads the ignore files of the directories above a path; returns also how many the host was asked for.
 ///
 /// # Errors
 /// As [`list`].
-pub fn rules_above(host: &mut impl ReadFiles, path: &Path) -> Result<Rules, SkillError> {
+pub fn rules_above(host: &mut impl ReadFiles, path: &Path) -> Result<(Rules, usize), SkillError> {
     let text = path.absolute();
     let ends = text.match_indices('/').map(|(at, _)| at).skip(1);
     let above: Vec<Path> = ends
@@ -145,7 +158,8 @@ pub fn rules_above(host: &mut impl ReadFiles, path: &Path) -> Result<Rules, Skil
     let wanted: Vec<_> = above.iter().flat_map(all_of).collect();
     let mut files = read_ignore_files(host, &wanted)?;
     files.reverse();
-    Ok(Rules::default().with(files.into_iter().map(|(_, file)| file).collect()))
+    let rules = Rules::default().with(files.into_iter().map(|(_, file)| file).collect());
+    Ok((rules, wanted.len()))
 }
 
 /// An ignore file to read.
@@ -163,6 +177,15 @@ impl Wanted<'_> {
         let name = IGNORE_FILES.get(self.rank).copied();
         self.directory.join(name.unwrap_or_default())
     }
+}
+
+/// Bytes of a directory's virtual path and the `/` behind it.
+fn prefix(directory: &Path) -> usize {
+    let path = directory.absolute();
+    path.strip_suffix('/')
+        .unwrap_or(path)
+        .len()
+        .saturating_add(1)
 }
 
 /// The rank of the ignore file that a name is or leads to.
@@ -200,7 +223,7 @@ fn read_ignore_files(
             if !globs.is_empty() {
                 let file = IgnoreFile {
                     rank: wanted.rank,
-                    prefix: wanted.directory.absolute().len().saturating_add(1),
+                    prefix: prefix(wanted.directory),
                     globs: Rc::new(globs),
                 };
                 files.push((wanted.owner, file));

@@ -3,6 +3,8 @@
 //! The model weighs them like any other feature; the vetoes and the forced routes rest on them. Where a cue is in doubt,
 //! a prompt counts as a change: a question that is planned for costs a moment, a change that is answered in words is lost.
 
+use std::ops::Range;
+
 use crate::text::Prompt;
 use crate::text::token::{Kind, Stop, Token, listed};
 
@@ -141,7 +143,7 @@ impl Cues {
     }
 
     fn read_sentence(&mut self, sentence: &[Token]) {
-        let start = skip_openers(sentence, 0);
+        let start = skip_openers(sentence, 0..sentence.len());
         let question = asks(sentence, start);
         if question {
             self.add(Cue::Interrogative, typed(sentence, start, 3));
@@ -204,7 +206,7 @@ impl Cues {
 #[must_use]
 pub fn is_remainder(prompt: &Prompt, cues: &Cues) -> bool {
     let tokens = &prompt.tokens;
-    let start = skip_openers(tokens, 0);
+    let start = skip_openers(tokens, 0..tokens.len());
     let ordered = tokens.get(start).is_some_and(|token| is_order(&token.word));
     let own =
         tokens.iter().filter(|token| has_content(token)).count() > if ordered { 2 } else { 4 };
@@ -218,9 +220,9 @@ pub fn is_remainder(prompt: &Prompt, cues: &Cues) -> bool {
 /// Where the sentence begins that orders something, else the one that asks anything, in bytes of the main text.
 #[must_use]
 pub fn main_sentence(prompt: &Prompt) -> Option<usize> {
-    let asking = |sentence: &&[Token]| asks(sentence, skip_openers(sentence, 0));
+    let asking = |sentence: &&[Token]| asks(sentence, skip_openers(sentence, 0..sentence.len()));
     let ordering = |sentence: &&[Token]| {
-        let first = sentence.get(skip_openers(sentence, 0));
+        let first = sentence.get(skip_openers(sentence, 0..sentence.len()));
         first.is_some_and(|first| is_order(&first.word))
             || order_of_change(sentence, asking(sentence)).is_some()
     };
@@ -279,34 +281,35 @@ fn asks(sentence: &[Token], start: usize) -> bool {
 
 /// The place of a verb of change in a sentence, where an order would have it.
 fn order_of_change(sentence: &[Token], question: bool) -> Option<usize> {
+    let question_begins = question_begins(sentence);
     let mut start = 0;
     let clauses = sentence.split_inclusive(|token| token.stop == Stop::Comma);
     for (number, clause) in clauses.enumerate() {
-        let at = skip_openers(sentence, start);
+        let end = start + clause.len();
+        let at = skip_openers(sentence, start..end);
         let linked = clause
             .first()
             .is_some_and(|token| token.among("also and but please then"));
         let begins = number == 0 || !question || linked;
-        let end = start + clause.len();
-        let acts = (!question || number > 0 && !puts_into_question(sentence, at))
-            && acts_on_it(sentence, at);
+        let acts = (!question || number > 0 && at < question_begins) && acts_on_it(sentence, at);
         if at < end && (begins && orders_change(sentence, at) || acts) {
             return Some(at);
         }
-        let polite = [start, at]
-            .into_iter()
-            .find_map(|at| skip_polite_request(sentence, at));
-        if begins && let Some(at) = polite.filter(|at| *at < end) {
+        let polite = || {
+            [start, at]
+                .into_iter()
+                .find_map(|at| skip_polite_request(sentence, at..end))
+        };
+        if begins && let Some(at) = polite() {
             return Some(at);
         }
         start = end;
     }
     // "… and fix the backoff": behind "and" only where a thing follows, and not as a part of what is asked.
-    let first = skip_openers(sentence, 0);
+    let first = skip_openers(sentence, 0..sentence.len());
     let opens_question = sentence
         .get(first)
         .is_some_and(|token| token.among(QUESTION_WORDS) || token.among(AUXILIARIES));
-    let asked = |at: usize| opens_question || puts_into_question(sentence, at);
     sentence.windows(3).enumerate().find_map(|(at, three)| {
         let [link, verb, object] = three else {
             return None;
@@ -321,22 +324,24 @@ fn order_of_change(sentence: &[Token], question: bool) -> Option<usize> {
             || link.among("also just maybe")
                 && at > 0
                 && sentence.get(at - 1).is_some_and(|token| token.among("and"));
-        let linked = and && (object.among(DETERMINERS) || object.kind != Kind::Word) && !asked(at);
-        let changes = verb.among(CHANGES) || acts_on_it(sentence, at + 1);
-        ((then || linked) && changes).then_some(at + 1)
+        let asked = opens_question || at >= question_begins;
+        let linked = and && !asked && (object.among(DETERMINERS) || object.kind != Kind::Word);
+        let changes = || verb.among(CHANGES) || acts_on_it(sentence, at + 1);
+        ((then || linked) && changes()).then_some(at + 1)
     })
 }
 
-/// Whether a verb at this place may belong to what is asked before it: "how to stop it and remove it", "what happens
-/// when I stop it and remove it", but not "what it does and remove it".
-fn puts_into_question(sentence: &[Token], at: usize) -> bool {
-    let first = skip_openers(sentence, 0);
-    let before = sentence.get(first..at.max(first)).unwrap_or_default();
-    before.windows(2).any(|pair| {
+/// The place from which on a verb may belong to what is asked before it, or `usize::MAX`: "how to stop it and remove it",
+/// "what happens when I stop it and remove it", but not "what it does and remove it".
+fn question_begins(sentence: &[Token]) -> usize {
+    let first = skip_openers(sentence, 0..sentence.len());
+    let asked = sentence.get(first..).unwrap_or_default();
+    let begins = asked.windows(2).position(|pair| {
         let [word, next] = pair else { return false };
         word.among(QUESTION_WORDS) && next.among("to happens")
             || word.among("can could do does did may might must should will would")
-    })
+    });
+    begins.map_or(usize::MAX, |begins| first + begins + 2)
 }
 
 /// Whether the words order something to be done to what was spoken of: "skip them", "take it out", but not "check it".
@@ -365,9 +370,10 @@ fn acts_on_it(tokens: &[Token], at: usize) -> bool {
             .any(|list| verb.among(list))
 }
 
-/// The place of a verb of change behind a polite request: "any chance you could …", "would it be fine to …".
-fn skip_polite_request(tokens: &[Token], from: usize) -> Option<usize> {
-    let rest = tokens.get(from..)?;
+/// The place in a range of a verb of change behind a polite request: "any chance you could …", "would it be fine to …".
+fn skip_polite_request(tokens: &[Token], within: Range<usize>) -> Option<usize> {
+    let from = within.start;
+    let rest = tokens.get(within)?;
     let length = rest.iter().take_while(|token| token.among(POLITE)).count();
     let (request, verb) = (rest.get(..length)?, rest.get(length)?);
     let said = words(request);
@@ -426,11 +432,14 @@ fn requires(pair: &[Token]) -> bool {
         || (modal.among("has have need needs ought") && next.among("to"))
 }
 
-/// The place behind the words before a clause that say nothing of what is wanted.
+/// The place behind the words that say nothing of what is wanted, of those that begin in a range: past its end, if it
+/// holds nothing else and something follows.
 #[must_use]
-pub fn skip_openers(tokens: &[Token], from: usize) -> usize {
-    let mut at = from;
-    while let Some(rest) = tokens.get(at..).filter(|rest| !rest.is_empty()) {
+pub fn skip_openers(tokens: &[Token], within: Range<usize>) -> usize {
+    let mut at = within.start;
+    while at < within.end
+        && let Some(rest) = tokens.get(at..).filter(|rest| !rest.is_empty())
+    {
         let taken = OPENERS
             .split('|')
             .filter(|opener| {

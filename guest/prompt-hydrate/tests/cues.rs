@@ -1,4 +1,6 @@
 //! What the cues read, and the vetoes that rest on them.
+#[path = "../../skill-interpreter/tests/processor_time/mod.rs"]
+mod processor_time;
 mod routing;
 
 use prompt_hydrate::catalogue::Catalogue;
@@ -275,6 +277,28 @@ fn of_a_long_prompt_the_start_and_the_end_are_read() {
     assert!(
         read.main.starts_with("shorten the tooltip") && read.main.ends_with("rename the last flag")
     );
+}
+
+#[test]
+fn a_long_sentence_is_read_in_linear_time() {
+    let kib_16 = |begin: &str, unit: &str| {
+        let times = (16 * 1024_usize).div_ceil(unit.len());
+        format!("{begin}{}", unit.repeat(times))
+    };
+    for prompt in [
+        kib_16("", "so, "),
+        kib_16("", "i, "),
+        kib_16("why ", "i, "),
+        kib_16("why i ", "and a "),
+        kib_16("", "could you, "),
+    ] {
+        let start = processor_time::Stopwatch::started();
+        route_of(&prompt);
+        let elapsed = start.elapsed();
+        let begin: String = prompt.chars().take(16).collect();
+        // Reading the rest of the sentence for each of its clauses takes seconds.
+        assert!(elapsed.as_secs() < 4, "{begin}: {elapsed:?}");
+    }
 }
 
 #[test]

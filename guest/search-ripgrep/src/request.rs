@@ -21,7 +21,7 @@ const MAX_ITEMS: usize = 64;
 pub(crate) struct Request {
     /// 1 to 4,096 bytes.
     pub(crate) pattern: String,
-    /// 1 to 64, in the order of the request.
+    /// 1 to 64. The answer is in the order of paths, whatever the order here.
     pub(crate) paths: Vec<Path>,
     /// 0 to 64.
     pub(crate) globs: Vec<String>,

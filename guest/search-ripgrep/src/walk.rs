@@ -17,9 +17,13 @@ use kit::tree::{self, Directory, Rules};
 
 use crate::request::Request;
 
-/// Files and directories that may wait, and directories that are listed: then the search is truncated.
+/// Files and directories that may wait, and bytes of their keys: the last ones are left out, and the search is truncated.
 const MAX_WAITING: usize = 200_000;
-const MAX_DIRECTORIES: usize = 200_000;
+const MAX_WAITING_BYTES: usize = 64 * 1024 * 1024;
+
+/// Directories that are listed and ignore files that are read: then the search is truncated. With the files that are
+/// searched they stay within the hostcalls of a call.
+const MAX_LOOKUPS: usize = 250_000;
 
 /// Directories that are listed in one hostcall: at first, and at most.
 const FIRST_AT_ONCE: usize = 4;
@@ -63,12 +67,19 @@ pub(crate) struct Walk {
     include_hidden: bool,
     use_ignore: bool,
     /// By virtual path, with NUL for `/`: so paths are in order segment by segment.
-    waiting: BTreeMap<String, Item>,
+    waiting: Waiting,
     /// The keys of the paths of the request. They are searched whatever the rules say, and once.
     named: BTreeSet<String>,
     at_once: usize,
-    directories_left: usize,
+    lookups_left: usize,
     is_truncated: bool,
+}
+
+/// What waits, and the bytes of its keys.
+#[derive(Debug, Default)]
+struct Waiting {
+    items: BTreeMap<String, Item>,
+    bytes: usize,
 }
 
 /// A path of the request.
@@ -96,10 +107,49 @@ enum Kind {
     Unreadable,
 }
 
+impl Waiting {
+    fn insert(&mut self, key: String, item: Item) {
+        let bytes = key.len();
+        if self.items.insert(key, item).is_none() {
+            self.bytes = self.bytes.saturating_add(bytes);
+        }
+    }
+
+    fn remove(&mut self, key: &str) -> Option<Item> {
+        let item = self.items.remove(key)?;
+        self.bytes = self.bytes.saturating_sub(key.len());
+        Some(item)
+    }
+
+    fn pop_first(&mut self) -> Option<(String, Item)> {
+        let (key, item) = self.items.pop_first()?;
+        self.bytes = self.bytes.saturating_sub(key.len());
+        Some((key, item))
+    }
+
+    /// Leaves out what is last, as long as there is too much; returns whether there was.
+    fn leave_out(&mut self) -> bool {
+        let mut left_out = false;
+        while (self.items.len() > MAX_WAITING || self.bytes > MAX_WAITING_BYTES)
+            && let Some((key, _)) = self.items.pop_last()
+        {
+            self.bytes = self.bytes.saturating_sub(key.len());
+            left_out = true;
+        }
+        left_out
+    }
+}
+
+/// A virtual path, empty for `/`: what lies below has a `/` behind it.
+fn stem(path: &Path) -> &str {
+    let path = path.absolute();
+    path.strip_suffix('/').unwrap_or(path)
+}
+
 impl Root {
     /// The path from here to what has this key; globs see it.
     fn below(&self, key: &str) -> String {
-        let prefix = self.path.absolute().len().saturating_add(1);
+        let prefix = stem(&self.path).len().saturating_add(1);
         key.get(prefix..).unwrap_or_default().replace('\0', "/")
     }
 }
@@ -125,7 +175,8 @@ impl Walk {
             };
             added.map_err(mistake)?;
         }
-        let mut waiting = BTreeMap::new();
+        let mut waiting = Waiting::default();
+        let mut lookups_left = MAX_LOOKUPS;
         for path in &request.paths {
             let (symlinks, mut kind) = probe(host, path)?;
             if let Kind::Directory(rules) = &mut kind {
@@ -133,24 +184,29 @@ impl Walk {
                     continue;
                 }
                 if request.use_ignore {
-                    *rules = tree::rules_above(host, path).map_err(without_ignore)?;
+                    let (above, read) = tree::rules_above(host, path).map_err(without_ignore)?;
+                    *rules = above;
+                    lookups_left = lookups_left.saturating_sub(read);
                 }
             }
             let root = Rc::new(Root {
                 path: path.clone(),
                 symlinks,
             });
-            let key = path.absolute().replace('/', "\0");
-            waiting.entry(key).or_insert(Item { root, kind });
+            let key = stem(path).replace('/', "\0");
+            // The first of two ways to write a path decides how the answer shows it.
+            if !waiting.items.contains_key(&key) {
+                waiting.insert(key, Item { root, kind });
+            }
         }
         Ok(Self {
             globs,
             include_hidden: request.include_hidden,
             use_ignore: request.use_ignore,
-            named: waiting.keys().cloned().collect(),
+            named: waiting.items.keys().cloned().collect(),
             waiting,
             at_once: FIRST_AT_ONCE,
-            directories_left: MAX_DIRECTORIES,
+            lookups_left,
             is_truncated: false,
         })
     }
@@ -199,7 +255,7 @@ impl Walk {
 
     /// Replaces the next directories by what they contain.
     fn list_next(&mut self, host: &mut impl ReadFiles) -> Result<(), SkillError> {
-        let ahead = self.waiting.iter().take(LOOK_AHEAD);
+        let ahead = self.waiting.items.iter().take(LOOK_AHEAD);
         let directories = ahead.filter(|(_, item)| matches!(item.kind, Kind::Directory(_)));
         let keys: Vec<String> = directories
             .map(|(key, _)| key.clone())
@@ -209,10 +265,6 @@ impl Walk {
         let names = NAMES_AT_ONCE.checked_div(keys.len()).unwrap_or(1);
         for large in self.list(host, keys, names)? {
             self.list(host, vec![large], NAMES_AT_ONCE)?;
-        }
-        while self.waiting.len() > MAX_WAITING {
-            self.waiting.pop_last();
-            self.is_truncated = true;
         }
         Ok(())
     }
@@ -224,16 +276,15 @@ impl Walk {
         keys: Vec<String>,
         names: usize,
     ) -> Result<Vec<String>, SkillError> {
-        let Some(left) = self.directories_left.checked_sub(keys.len()) else {
-            self.waiting.clear();
+        let Some(left) = self.lookups_left.checked_sub(keys.len()) else {
+            self.waiting = Waiting::default();
             self.is_truncated = true;
             return Ok(Vec::new());
         };
-        self.directories_left = left;
         let directories: Vec<Directory> = keys
             .iter()
             .filter_map(|key| {
-                let Item { root, kind } = self.waiting.get(key)?;
+                let Item { root, kind } = self.waiting.items.get(key)?;
                 let Kind::Directory(rules) = kind else {
                     return None;
                 };
@@ -249,14 +300,15 @@ impl Walk {
             include_hidden: self.include_hidden,
             use_ignore: self.use_ignore,
         };
-        let answers = tree::list(host, &directories, options).map_err(without_ignore)?;
+        let listed = tree::list(host, &directories, options).map_err(without_ignore)?;
+        self.lookups_left = left.saturating_sub(listed.ignore_files);
         let is_alone = keys.len() == 1;
         let mut large = Vec::new();
-        for ((key, directory), answer) in keys.into_iter().zip(directories).zip(answers) {
+        for ((key, directory), answer) in keys.into_iter().zip(directories).zip(listed.answers) {
             let (listing, rules) = match answer {
                 Ok(contents) => contents,
                 Err(_) => {
-                    if let Some(item) = self.waiting.get_mut(&key) {
+                    if let Some(item) = self.waiting.items.get_mut(&key) {
                         item.kind = Kind::Unreadable;
                     }
                     continue;
@@ -300,6 +352,7 @@ impl Walk {
         {
             let root = Rc::clone(root);
             self.waiting.insert(key, Item { root, kind });
+            self.is_truncated |= self.waiting.leave_out();
         }
     }
 }

@@ -15,7 +15,7 @@ mod support;
 
 use std::os::unix::fs::symlink;
 
-use kit::host::fs_read::FsError;
+use kit::host::fs_read::{Entry, EntryKind, File, FsError, Listing, ReadRequest, TreeRequest};
 use serde_json::{Value, json};
 
 use support::Disk;
@@ -203,16 +203,10 @@ fn links_are_followed_only_when_they_are_named() {
 fn a_file_that_grew_since_it_was_listed_is_read_whole() {
     struct Growing(Disk);
     impl kit::host::ReadFiles for Growing {
-        fn read(
-            &mut self,
-            requests: &[kit::host::fs_read::ReadRequest],
-        ) -> Vec<Result<kit::host::fs_read::File, FsError>> {
+        fn read(&mut self, requests: &[ReadRequest]) -> Vec<Result<File, FsError>> {
             self.0.read(requests)
         }
-        fn tree(
-            &mut self,
-            requests: &[kit::host::fs_read::TreeRequest],
-        ) -> Vec<Result<kit::host::fs_read::Listing, FsError>> {
+        fn tree(&mut self, requests: &[TreeRequest]) -> Vec<Result<Listing, FsError>> {
             let answers = self.0.tree(requests);
             self.0.write("a", b"now longer x");
             answers
@@ -222,6 +216,89 @@ fn a_file_that_grew_since_it_was_listed_is_read_whole() {
     let response = search_ripgrep::run(&mut host, br#"{"pattern":"longer x"}"#).unwrap();
     let response: Value = serde_json::from_slice(&response).unwrap();
     assert_eq!(response["matches"].as_array().unwrap().len(), 1);
+}
+
+/// `/workspace` with 130,000 directories of one `.gitignore` and one file each, below a root with nothing else.
+struct ManyDirectories {
+    lookups: usize,
+}
+
+impl kit::host::ReadFiles for ManyDirectories {
+    fn read(&mut self, requests: &[ReadRequest]) -> Vec<Result<File, FsError>> {
+        let file = |bytes: &[u8]| File {
+            bytes: bytes.to_vec(),
+            truncated: false,
+            executable: false,
+        };
+        let answers = requests.iter().map(|request| {
+            if request.path.ends_with("/.gitignore") {
+                self.lookups += 1;
+                return Ok(file(b"y"));
+            }
+            match request.path.split('/').count() {
+                // `/`, `/workspace` and the directories below it.
+                2..=4 => Err(FsError::IsDirectory),
+                _ => Ok(file(if request.path.ends_with("/000/000/f") {
+                    b"x"
+                } else {
+                    b"y"
+                })),
+            }
+        });
+        answers.collect()
+    }
+
+    fn tree(&mut self, requests: &[TreeRequest]) -> Vec<Result<Listing, FsError>> {
+        self.lookups += requests.len();
+        let entry = |path: String, kind, bytes| Entry {
+            path,
+            kind,
+            bytes,
+            error: None,
+        };
+        let directory = |path| entry(path, EntryKind::Directory, None);
+        let file = |path: &str| entry(path.to_owned(), EntryKind::File, Some(1));
+        let answers = requests.iter().map(|request| {
+            let entries = match request.root.matches('/').count() {
+                1 if request.root == "/" => vec![directory("workspace".to_owned())],
+                1 => (0..130)
+                    .map(|name| directory(format!("{name:03}")))
+                    .collect(),
+                2 => (0..1_000)
+                    .map(|name| directory(format!("{name:03}")))
+                    .collect(),
+                _ => vec![file(".gitignore"), file("f")],
+            };
+            Ok(Listing {
+                entries,
+                truncated: false,
+            })
+        });
+        answers.collect()
+    }
+}
+
+#[test]
+fn many_directories_with_ignore_files_truncate_the_answer() {
+    let mut host = ManyDirectories { lookups: 0 };
+    let response = search_ripgrep::run(&mut host, br#"{"pattern":"x"}"#).unwrap();
+    let response: Value = serde_json::from_slice(&response).unwrap();
+    assert_eq!(response["truncated"], true);
+    assert_eq!(response["matches"][0]["file"], "000/000/f");
+    // The last directories that are listed together may read theirs.
+    let lookups = 249_000..251_000;
+    assert!(lookups.contains(&host.lookups), "{}", host.lookups);
+}
+
+#[test]
+fn the_root_is_searched_as_a_path_is() {
+    let mut host = ManyDirectories { lookups: 0 };
+    let request = br#"{"pattern":"x","paths":["/","/workspace/000"],"glob":["/workspace/000/**","f"],"max_matches":1}"#;
+    let response = search_ripgrep::run(&mut host, request).unwrap();
+    let response: Value = serde_json::from_slice(&response).unwrap();
+    let matches = response["matches"].as_array().unwrap();
+    assert_eq!(matches.len(), 1);
+    assert_eq!(matches[0]["file"], "/workspace/000/000/f");
 }
 
 #[test]

@@ -57,7 +57,9 @@ pub fn skill(request: &LoadRequest, diagnostics: &mut Diagnostics) -> Result<Ski
     let bytes = content(request)?;
     let detected = detect(&bytes, &request.source_url, request.content_type.as_deref());
     if !matches!(&detected, Ok(detected) if detected.format == Format::Openapi) {
-        check_skill_document(bytes.len(), request)?;
+        // A byte order mark does not count.
+        let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
+        check_skill_document(text.len(), request)?;
     }
     let detected = detected?;
     let (mut skill, context, unnamed) = assembled(&detected, request, diagnostics)?;
@@ -109,6 +111,8 @@ fn assembled(
     diagnostics: &mut Diagnostics,
 ) -> Result<(SkillDeclaration, Context, Vec<Unnamed>), Failure> {
     let mut request = Cow::Borrowed(request);
+    let mut may_assume = true;
+    let mut assumed: Option<SharedOrigin> = None;
     loop {
         let mut noticed = diagnostics.clone();
         let Document {
@@ -134,19 +138,31 @@ fn assembled(
         found.retain(|name, _| {
             may_hide || is_input(&unnamed, name) || detected.text.matches(*name).nth(1).is_some()
         });
-        if request.shared_origin.is_none()
+        if may_assume
+            && request.shared_origin.is_none()
             && context.base_url.is_none()
-            && let Some((origin, line)) = shared_origin(&unnamed)
+            && let Some(shared) = shared_origin(&unnamed)
         {
-            let message = format!(
-                "the document says no base URL; {origin} is taken, as most operations have it"
-            );
-            diagnostics.info(Code::BaseAssumed, line, message);
-            request.to_mut().shared_origin = Some(origin);
+            request.to_mut().shared_origin = Some(shared.base.clone());
+            assumed = Some(shared);
+            continue;
+        }
+        if let Some(shared) = &assumed
+            && would_leak(shared, &unnamed)
+        {
+            request.to_mut().shared_origin = None;
+            assumed = None;
+            may_assume = false;
             continue;
         }
         if found.is_empty() {
             *diagnostics = noticed;
+            if let Some(SharedOrigin { base, line, .. }) = assumed {
+                let message = format!(
+                    "the document says no base URL; {base} is taken, as most operations have it"
+                );
+                diagnostics.warn(Code::BaseAssumed, line, message);
+            }
             return Ok((skill, context, unnamed));
         }
         for (name, line) in found {
@@ -174,9 +190,19 @@ fn has_escapes(detected: &Detected<'_>) -> bool {
     data.contains('\\')
 }
 
-/// The origin that at least two operations and nine of ten name, or at least four and two of three, with the version that all of their paths begin with; and the
-/// line of the first operation that lacks one.
-fn shared_origin(unnamed: &[Unnamed]) -> Option<(String, u32)> {
+/// A base that a document does not say, and most of its operations have.
+struct SharedOrigin {
+    origin: String,
+    /// The origin, with the version that the paths of all those operations begin with.
+    base: String,
+    /// Whether no operation names another origin.
+    is_unanimous: bool,
+    /// The line of the first operation that lacks an origin.
+    line: u32,
+}
+
+/// The origin that at least two operations and nine of ten name, or at least four and two of three.
+fn shared_origin(unnamed: &[Unnamed]) -> Option<SharedOrigin> {
     let operations = || unnamed.iter().map(|unnamed| &unnamed.operation);
     let lacking = operations().find(|operation| {
         matches!(
@@ -202,9 +228,36 @@ fn shared_origin(unnamed: &[Unnamed]) -> Option<(String, u32)> {
     if !(paths.len() >= 2 && is_share(9, 10) || paths.len() >= 4 && is_share(2, 3)) {
         return None;
     }
+    let is_unanimous = paths.len() == all;
     let version = assemble::base::shared_version(paths.into_iter());
     let base = format!("{}{version}", origin.trim_end_matches('/'));
-    Some((base, lacking.line))
+    Some(SharedOrigin {
+        base,
+        is_unanimous,
+        origin: origin.to_owned(),
+        line: lacking.line,
+    })
+}
+
+/// Whether an assumed base would get a secret by a guess: operations that lack an origin have secrets, and not all others
+/// agree on the origin, or none of those that name it sends it the secret.
+fn would_leak(shared: &SharedOrigin, unnamed: &[Unnamed]) -> bool {
+    let names = |is_relative: bool| {
+        unnamed
+            .iter()
+            .map(|unnamed| &unnamed.operation)
+            .filter(|operation| {
+                operation.endpoint.as_ref().is_some_and(|endpoint| {
+                    endpoint.origin.as_ref() == Some(&shared.origin)
+                        && endpoint.relative_path.is_some() == is_relative
+                })
+            })
+            .flat_map(|operation| &operation.secrets)
+            .map(|secret| secret.name.as_str())
+            .collect::<BTreeSet<_>>()
+    };
+    let guessed = names(true);
+    !guessed.is_empty() && !(shared.is_unanimous && guessed.is_subset(&names(false)))
 }
 
 /// Whether a name is that of an input of an operation.
@@ -249,7 +302,7 @@ fn check(request: &LoadRequest) -> Result<(), Failure> {
 
 /// Checks what holds for every document but an OpenAPI description.
 fn check_skill_document(length: usize, request: &LoadRequest) -> Result<(), Failure> {
-    if length > limits::DOCUMENT_BYTES.saturating_add(3) {
+    if length > limits::DOCUMENT_BYTES {
         let message = format!("the document: more than {} bytes", limits::DOCUMENT_BYTES);
         return Err(Failure::new(Code::TooLarge, message));
     }

@@ -302,6 +302,59 @@ fn a_variable_that_the_host_is_called_after_is_the_base() {
 }
 
 #[test]
+fn a_variable_that_is_part_of_a_host_is_no_base() {
+    let base = "Base URL: https://mycompany.atlassian.net\n\n";
+    for url in [
+        "https://{company}.atlassian.net/rest",
+        "https://$COMPANY.atlassian.net/rest",
+        "https://$API_HOST.example.com/rest",
+        "https://$API_HOST:80.example.com/rest",
+        "$API_URL.example.com/rest",
+        "$API_URL@example.com/rest",
+    ] {
+        let text = format!("{base}```bash\ncurl \"{url}\"\n```\n");
+        let code = requests(&text);
+        assert!(
+            ["host-variable", "url-userinfo"].contains(&code[0].as_str()),
+            "{url}: {code:?}"
+        );
+    }
+    let text = format!("{base}```bash\ncurl https://$API_HOST:8443/rest\n```\n");
+    assert_eq!(
+        requests(&text),
+        ["GET https://mycompany.atlassian.net:8443/rest"]
+    );
+    let text = "Base URL: https://shop.example\n\n```http\nDELETE {shop}/{id}\n```\n";
+    assert_eq!(requests(text), ["host-variable"]);
+    let text = "Base URL: https://token.example\n\n```bash\ncurl https://$TOKEN/x\n```\n";
+    assert_eq!(requests(text), ["host-variable"]);
+}
+
+#[test]
+fn what_is_commented_out_gives_a_variable_no_address_that_another_line_gives() {
+    let curl = "```bash\ncurl \"$SHOP_URL/price\"\n```\n";
+    for said in [
+        "```env\n# SHOP_URL=http://localhost:3000\nSHOP_URL=https://api.shop.test\n```",
+        "```env\n# SHOP_URL=http://localhost:3000\n```\n\n- `SHOP_URL` (default: `https://api.shop.test`)",
+        "<!--\nSHOP_URL=http://localhost:3000\n-->\n\nSHOP_URL=https://api.shop.test",
+        "Text <!-- ${SHOP_URL:-http://localhost:3000} -->\n\nSHOP_URL=https://api.shop.test",
+    ] {
+        assert_eq!(
+            requests(&format!("{said}\n\n{curl}")),
+            ["GET https://api.shop.test/price"],
+            "{said}"
+        );
+    }
+    for said in [
+        "<!--\nSHOP_URL=http://localhost:3000\n-->",
+        "```\nSHOP_URL=$(cat url) # || echo https://other.test\n```",
+    ] {
+        let text = format!("{said}\n\n{curl}");
+        assert_eq!(requests(&text), ["host-variable"], "{said}");
+    }
+}
+
+#[test]
 fn a_query_value_that_only_shows_what_belongs_there_is_an_input() {
     for url in [
         "https://a.example/x?q=your query here&n=1",
@@ -394,6 +447,36 @@ fn the_origin_that_all_others_share_is_taken() {
     let four = ["a.test/a", "a.test/b", "a.test/c", "a.test/d"];
     assert_eq!(most(&four), "GET https://a.test/items");
     assert_eq!(most(&four[1..]), "no-base-url");
+}
+
+#[test]
+fn an_origin_that_is_guessed_gets_no_secret_that_it_is_not_sent_anyway() {
+    let curl = |host: &str, path: &str, key: &str| {
+        let header = match key {
+            "" => String::new(),
+            key => format!(" -H \"Authorization: Bearer ${key}\""),
+        };
+        format!("```bash\ncurl https://{host}/{path}{header}\n```\n\n")
+    };
+    let own = "```http\nGET /items\nAuthorization: Bearer $SHOP_TOKEN\n```\n";
+    let of = |key: &str, other: &str| {
+        let calls: String = ["a", "b", "c", "d"]
+            .iter()
+            .map(|path| curl("maps.test", path, key))
+            .collect();
+        let skill = document(&format!("{calls}{other}{own}"));
+        let operations = skill["operations"].as_array().unwrap();
+        (request(operations.last().unwrap()), skill)
+    };
+    assert_eq!(of("", "").0, "no-base-url");
+    assert_eq!(of("MAPS_TOKEN", "").0, "no-base-url");
+    let (request, skill) = of("SHOP_TOKEN", "");
+    assert_eq!(request, "GET https://maps.test/items");
+    let diagnostics = skill["diagnostics"].as_array().unwrap();
+    let assumed = diagnostics.iter().find(|one| one["code"] == "base-assumed");
+    assert_eq!(assumed.unwrap()["severity"], "warn");
+    let other = curl("b.test", "e", "");
+    assert_eq!(of("SHOP_TOKEN", &other).0, "no-base-url");
 }
 
 #[test]

@@ -192,6 +192,100 @@ fn k_445_references_that_multiply() {
     assert_eq!(quick("https://e.org/api.yaml", &doubling), "ok");
 }
 
+/// A description whose operations each use one flat schema for their body and their response.
+fn large_schema(version: &str, beside: &str, operations: usize, bytes: usize) -> String {
+    let schema = format!("{{$ref: '#/components/schemas/S'{beside}}}");
+    let content = format!("{{content: {{application/json: {{schema: {schema}}}}}}}");
+    let mut text = format!(
+        "openapi: {version}\ninfo: {{title: T}}\nservers: [{{url: 'https://e.org'}}]\npaths:\n"
+    );
+    for n in 0..operations {
+        writeln!(
+            text,
+            "  /p{n}: {{post: {{requestBody: {content}, responses: {{200: {content}}}}}}}"
+        )
+        .unwrap();
+    }
+    text.push_str("components:\n  schemas:\n    S:\n      properties:\n");
+    for n in 0..bytes / 64 {
+        writeln!(
+            text,
+            "        property_of_a_long_name_{n:020}: {{type: string}}"
+        )
+        .unwrap();
+    }
+    text
+}
+
+#[test]
+fn a_large_schema_that_every_operation_names_is_bounded() {
+    let url = "https://e.org/api.yaml";
+    for (version, beside) in [("3.0.0", ""), ("3.1.0", ", title: x")] {
+        for bytes in [700 << 10, 200 << 10] {
+            let text = large_schema(version, beside, 512, bytes);
+            let request = load_request(url, text.as_bytes(), json!({}));
+            let started = Stopwatch::started();
+            let answer = answer(&request);
+            let taken = started.elapsed();
+            assert!(taken < Duration::from_secs(4), "{taken:?}");
+            let answer = answer.unwrap_or_else(|code| panic!("{version} {bytes}: {code}"));
+            assert_eq!(answer["ok"], true, "{answer}");
+            let operations = answer["skill"]["operations"].as_array().unwrap();
+            let usable = operations
+                .iter()
+                .filter(|one| one["status"] == "ok")
+                .count();
+            assert_eq!(operations.len(), 512);
+            assert!(usable <= 16, "{usable}");
+            assert_eq!(usable == 0, bytes == 700 << 10, "{usable}");
+            assert!(answer.to_string().len() < 16 << 20);
+        }
+    }
+}
+
+#[test]
+fn many_addresses_on_a_line_that_names_a_base_are_read_soon() {
+    let user = "http://u@a.example/ ".repeat(45_000);
+    let example = "http://a.example/ ".repeat(50_000);
+    for addresses in [user, example] {
+        let text = format!("# x\n\nBase URL, such as {addresses}\n\n- `GET /items`\n");
+        let _ = quick("https://e.org/SKILL.md", &text);
+    }
+}
+
+#[test]
+fn a_word_of_many_options_and_a_part_of_many_fields_are_read_soon() {
+    let letters = "s".repeat(60_000);
+    let fields = ";".repeat(60_000);
+    for (command, expected) in [
+        (format!("curl -{letters} https://a.example"), "ok"),
+        (format!("curl -F 'a=@f{fields}' https://a.example"), "ok"),
+    ] {
+        let text = format!("# x\n\n```bash\n{command}\n```\n").repeat(16);
+        assert_eq!(quick("https://e.org/SKILL.md", &text), expected);
+    }
+}
+
+#[test]
+fn a_map_that_merges_very_often_is_read_soon() {
+    let mut text = "openapi: 3.0.0\ninfo: {title: T}\nservers: [{url: 'https://e.org'}]\nx-a: &a {description: d}\npaths:\n".to_owned();
+    for n in 0..500 {
+        let parameter = "{$ref: '#/components/parameters/P'}, ".repeat(8);
+        writeln!(
+            text,
+            "  /p{n}: {{get: {{parameters: [{parameter}], responses: {{200: {{$ref: '#/components/responses/R'}}}}}}}}"
+        )
+        .unwrap();
+    }
+    let merges = format!("<<: [{}]", "*a, ".repeat(20_000));
+    writeln!(
+        text,
+        "components: {{parameters: {{P: {{name: q, in: query, {merges}}}}}, responses: {{R: {{description: r}}}}}}"
+    )
+    .unwrap();
+    assert_eq!(quick("https://e.org/api.yaml", &text), "ok");
+}
+
 #[test]
 fn k_445_documents_cut_short() {
     for (url, text) in [

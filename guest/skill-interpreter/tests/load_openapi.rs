@@ -492,3 +492,15 @@ fn a_part_of_a_description_may_be_loaded() {
     let nothing = load(URL, &text, json!({"only": ["nothing"]}));
     assert_eq!(nothing.unwrap_err(), "invalid_request");
 }
+
+#[test]
+fn a_description_may_be_larger_than_a_skill() {
+    let remark = "x".repeat(4 << 20);
+    let skill = skill(
+        URL,
+        &three(&format!(
+            "paths:\n  /a:\n    get:\n      responses: {{}}\nx-remark: {remark}\n"
+        )),
+    );
+    assert_eq!(skill["operations"].as_array().unwrap().len(), 1);
+}

@@ -127,7 +127,6 @@ codes! {
     CommandIgnored => "command-ignored",
     FrontmatterYaml => "frontmatter-yaml",
     Stub => "stub",
-    AnnotationBoth => "annotation-both",
     AnnotationInvalid => "annotation-invalid",
     Constant => "constant",
     LiteralCredential => "literal-credential",

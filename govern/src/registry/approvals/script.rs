@@ -26,8 +26,7 @@ pub(super) fn script_of(
                 Err(failure) if failure.code == Code::ScriptMissing => {}
                 Err(failure) => return Err(failure),
             },
-            Program::File { digest: None, .. } | Program::Argv(_) | Program::Module(_) => {
-            }
+            Program::File { digest: None, .. } | Program::Argv(_) | Program::Module(_) => {}
         }
     }
     Ok((!texts.is_empty()).then(|| texts.join("\n")))

@@ -23,8 +23,23 @@ pub(super) fn logical(line: &str) -> String {
     if count(is_rtl) > count(is_ltr) {
         return reversed(&chars);
     }
-    let mut text = String::with_capacity(line.len());
-    let mut rest = &*chars;
+    parts_reversed(&chars)
+}
+
+/// Returns the text of one glyph as it looks, given in the order in which it is read.
+pub(super) fn visual(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    if chars.iter().any(|c| is_ltr(*c)) {
+        parts_reversed(&chars)
+    } else {
+        chars.into_iter().rev().collect()
+    }
+}
+
+/// Turns round the parts of a text that are read from right to left.
+fn parts_reversed(chars: &[char]) -> String {
+    let mut text = String::new();
+    let mut rest = chars;
     while let Some(begin) = rest.iter().position(|c| is_rtl(*c)) {
         let (before, behind) = rest.split_at(begin);
         let end = behind.iter().position(|c| is_ltr(*c));
@@ -42,22 +57,26 @@ pub(super) fn logical(line: &str) -> String {
 /// A text that is read from right to left. Numbers and words of other scripts in it keep their order.
 fn reversed(chars: &[char]) -> String {
     let mut text: Vec<char> = chars.iter().rev().copied().collect();
-    let leads = |c: &char| is_ltr(*c) || c.is_numeric();
-    let mut rest = &mut *text;
-    while let Some(begin) = rest.iter().position(leads) {
-        let (_, behind) = rest.split_at_mut(begin);
-        let end = behind.iter().position(|c| is_rtl(*c));
-        let (part, _) = behind.split_at(end.unwrap_or(behind.len()));
+    for part in text.split_mut(|c| is_rtl(*c)) {
         // Numbers that stand beside each other are read one by one, words are not.
-        let has_words = part.iter().any(|c| is_ltr(*c));
-        let ends = |c: &char| c.is_whitespace() && !has_words;
-        let part = part.iter().take_while(|c| !ends(c));
-        let length = (1..).zip(part).filter(|(_, c)| leads(c)).map(|(at, _)| at);
-        let (part, behind) = behind.split_at_mut(length.last().unwrap_or(1));
-        part.reverse();
-        rest = behind;
+        if part.iter().any(|c| is_ltr(*c)) {
+            turn_round(part);
+        } else {
+            part.split_mut(|c| c.is_whitespace()).for_each(turn_round);
+        }
     }
     text.into_iter().collect()
+}
+
+/// Turns round a text from its first to its last letter or digit.
+fn turn_round(part: &mut [char]) {
+    let leads = |c: &char| is_ltr(*c) || c.is_numeric();
+    if let Some(first) = part.iter().position(leads)
+        && let Some(last) = part.iter().rposition(leads)
+        && let Some(part) = part.get_mut(first..=last)
+    {
+        part.reverse();
+    }
 }
 
 /// The letters that a form of Arabic stands for, which depends on its neighbours; none if it is no such form.

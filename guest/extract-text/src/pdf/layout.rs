@@ -153,7 +153,7 @@ impl Layout {
                 line.push(' ');
             }
             if text.chars().any(bidi::is_rtl) {
-                line.extend(text.chars().rev());
+                line.push_str(&bidi::visual(text));
             } else {
                 line.push_str(text);
             }

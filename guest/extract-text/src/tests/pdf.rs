@@ -139,6 +139,47 @@ fn text_that_is_written_from_right_to_left_is_in_the_order_of_reading() {
 }
 
 #[test]
+fn a_glyph_of_both_directions_keeps_its_letters_beside_their_neighbours() {
+    let string = |text: &str| -> String {
+        let units = text.encode_utf16().map(|unit| format!("{unit:04X}"));
+        units.collect()
+    };
+    let map = format!(
+        "1 begincodespacerange <0000> <FFFF> endcodespacerange 3 beginbfchar <0001> <{}> <0002> <{}> <0003> <{}> endbfchar",
+        string("حَبيبي h"),
+        string("i"),
+        string("لا")
+    );
+    let show = |codes: &str| {
+        let content = format!("BT /F 10 Tf <{codes}> Tj ET");
+        let mut objects = pages(&[&content], "", &[stream("", &map)]);
+        objects[2] =
+            "<</Type/Font/Subtype/Type0/BaseFont/Y/Encoding/Identity-H/ToUnicode 6 0 R/DescendantFonts[<</DW 500>>]>>"
+                .to_owned();
+        text(&pdf(&objects, ""))
+    };
+    assert_eq!(show("00010002"), "hi حَبيبي");
+    assert_eq!(show("0003"), "لا");
+}
+
+#[test]
+fn numbers_on_a_line_from_right_to_left_are_read_in_linear_time() {
+    let line = format!("{}\u{5D0}", "1 ".repeat(200_000));
+    let units: String = line
+        .encode_utf16()
+        .map(|unit| format!("{unit:04X}"))
+        .collect();
+    let mut objects = pages(&[&format!("BT /F 10 Tf <{units}> Tj ET")], "", &[]);
+    objects[2] =
+        "<</Type/Font/Subtype/Type0/BaseFont/Z/Encoding/UniJIS-UTF16-H/DescendantFonts[<<>>]>>"
+            .to_owned();
+    let begin = std::time::Instant::now();
+    assert!(text(&pdf(&objects, "")).starts_with("\u{5D0} 1 1"));
+    // Looking to the end of the line for each number takes minutes.
+    assert!(begin.elapsed().as_secs() < 20);
+}
+
+#[test]
 fn forms_are_drawn_where_they_are_used() {
     let form = stream(
         "/Type/XObject/Subtype/Form/Matrix[1 0 0 1 0 -20]/Resources<</Font<</G 3 0 R>>/XObject<</Me 6 0 R>>>>",

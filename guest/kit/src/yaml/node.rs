@@ -2,10 +2,7 @@
 
 use serde_json::Map;
 
-use super::{Kind, Scalar, Stored, Tree, scalar};
-
-/// The key whose value is merged into its map.
-const MERGE: &str = "<<";
+use super::{Index, Kind, Scalar, Stored, Tree, scalar};
 
 /// One value of a document. It is a small handle, to be copied.
 #[derive(Debug, Clone, Copy)]
@@ -133,24 +130,11 @@ impl<'t> Node<'t> {
     /// The value of a key, if it is a map that has the key, its own or a merged one; `null` is a value here.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Self> {
-        self.own(key)
-            .or_else(|| self.merged().iter().find_map(|merged| merged.get(key)))
-    }
-
-    fn own(&self, key: &str) -> Option<Self> {
         if !self.is_map() {
             return None;
         }
         let value = self.tree.index.find(self.position, key)?;
         Self::at(self.tree, value)
-    }
-
-    /// The maps that `<<` merges into this one: of YAML 1.1, and written to this day.
-    fn merged(&self) -> Vec<Self> {
-        let value = self.own(MERGE).filter(|_| self.tree.merges);
-        let list = value.iter().flat_map(Self::items);
-        let maps = value.iter().copied().chain(list);
-        maps.filter(Self::is_map).collect()
     }
 
     /// The items of a list; of anything else, none.
@@ -161,39 +145,20 @@ impl<'t> Node<'t> {
         children.filter_map(move |child| Self::at(tree, child))
     }
 
-    /// The keys and values of a map in the order of the source, then merged ones; of anything else, none.
+    /// The keys and values of a map in the order of the source, then those that `<<` merges into it; of anything else, none.
     pub fn entries(&self) -> impl Iterator<Item = (Key<'t>, Self)> + use<'t> {
-        let merged = self.merged();
-        let merges = !merged.is_empty();
-        let own = self.own_entries();
-        own.filter(move |(key, _)| !merges || key.text != MERGE)
-            .chain(self.merged_entries(&merged))
-    }
-
-    /// The entries of merged maps whose keys are not the map's own; of two, the first.
-    fn merged_entries(&self, merged: &[Self]) -> Vec<(Key<'t>, Self)> {
-        let mut seen = std::collections::BTreeSet::new();
-        let mut entries = Vec::new();
-        for map in merged {
-            let below = map.merged_entries(&map.merged());
-            for (key, value) in map.own_entries().chain(below) {
-                if key.text != MERGE && self.own(key.text).is_none() && seen.insert(key.text) {
-                    entries.push((key, value));
-                }
-            }
-        }
-        entries
-    }
-
-    fn own_entries(&self) -> impl Iterator<Item = (Key<'t>, Self)> + use<'t> {
         let tree = self.tree;
         let map = self.is_map().then_some(self.position);
-        let pairs = map.into_iter().flat_map(|map| tree.pairs(map));
-        pairs.filter_map(|(key, value)| {
-            let line = tree.line(key);
-            let text = tree.scalar_text(tree.resolve(key))?;
-            Some((Key { text, line }, Self::at(tree, value)?))
-        })
+        let merged = map.and_then(|map| tree.index.merged(map));
+        let own = map.into_iter().flat_map(|map| tree.pairs(map));
+        own.filter_map(move |pair| entry(tree, pair))
+            .filter(move |(key, _)| merged.is_none() || !Index::is_merge(key.text))
+            .chain(
+                merged
+                    .into_iter()
+                    .flatten()
+                    .filter_map(move |pair| entry(tree, *pair)),
+            )
     }
 
     /// It and all below as JSON. Its size is bounded by the limits of the readers, and so is the depth of this.
@@ -243,6 +208,13 @@ impl<'t> Node<'t> {
             _ => None,
         }
     }
+}
+
+/// A key and a value by their positions; none where the key is no scalar.
+fn entry<'t>(tree: &'t Tree<'t>, (key, value): (u32, u32)) -> Option<(Key<'t>, Node<'t>)> {
+    let line = tree.line(key);
+    let text = tree.scalar_text(tree.resolve(key))?;
+    Some((Key { text, line }, Node::at(tree, value)?))
 }
 
 /// A key of a map.

@@ -344,10 +344,11 @@ impl<'a> Reader<'a> {
         if self.is_lenient && parent.nodes > self.nodes {
             return Err(Error::too_many_nodes(self.nodes, line));
         }
-        if self.is_lenient && parent.text > MAX_TEXT.max(self.tree.source.len().saturating_mul(2)) {
+        let most = MAX_TEXT.max(self.tree.source.len().saturating_mul(2));
+        if self.is_lenient && parent.text > most {
             return Err(Error::Limit {
                 what: "bytes of text with aliases followed",
-                most: MAX_TEXT,
+                most,
                 line,
             });
         }

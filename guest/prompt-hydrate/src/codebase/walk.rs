@@ -63,8 +63,8 @@ pub(super) fn walk(host: &mut impl ReadFiles, root: &Path) -> Result<Found, Unre
                 include_hidden: true,
                 use_ignore: true,
             };
-            let answers = tree::list(host, directories, options).map_err(|_| Unreadable)?;
-            for (directory, answer) in directories.iter().zip(answers) {
+            let listed = tree::list(host, directories, options).map_err(|_| Unreadable)?;
+            for (directory, answer) in directories.iter().zip(listed.answers) {
                 let (listing, rules) = match answer {
                     Ok(contents) => contents,
                     Err(_) if depth == 0 => return Err(Unreadable),

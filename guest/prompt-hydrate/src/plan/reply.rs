@@ -3,21 +3,39 @@
 //! What the planner would have made of the same workflow is the measure: a reply may say it in better words, and may not
 //! leave out a guardrail, a CHECKPOINT, the commit or the task. Gate, labels and numbers are set here, not by the reply.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 
 use super::items::{Item, numbered};
 use super::text::{MAX_INTENT, folded, line};
 use super::{Failed, MAX_ITEMS, Plan, Settings, build, context};
-use crate::catalogue::StepKind;
+use crate::catalogue::{Catalogue, StepKind};
 use crate::route::{Question, Route, excluded};
 use crate::text::token::is_path;
 
 /// Bytes of a reply.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// Claims that the work cannot be done, and answers in place of the order to answer.
+/// Characters of the id of a workflow.
+const MAX_ID: usize = 40;
+
+/// Where the files of workflows are.
+const WORKFLOWS: &str = "workflows/";
+
+/// Claims that the work cannot be done.
 const CLAIMS: &str = "human only|human-only|only a human|requires a human|done by a human|agent cannot|agent can't|\
-    agents cannot|agent is unable|agent is not able|as an ai|ai cannot|i cannot|i can't|i am unable|the answer is|answer:";
+    agents cannot|agent is unable|agent is not able|as an ai|ai cannot|i cannot|i can't|i am unable";
+
+/// How an item begins that is an answer in place of the order to answer.
+const ANSWERS: [&str; 2] = ["the answer is", "answer:"];
+
+/// How an item begins that opens the task.
+const OPENINGS: [&str; 6] = ["create", "open", "file", "add", "start", "register"];
+/// Words of an item that closes the task.
+const CLOSINGS: [&str; 3] = ["close", "complete", "finish"];
+/// The tracker whose tasks a reply may add where none was set.
+const DEFAULT_TRACKER: &str = "bd";
 
 /// The members that a reply has, and no others; one that stands twice refuses it too.
 #[derive(Deserialize)]
@@ -51,9 +69,10 @@ pub fn accept(
     gathered: &str,
 ) -> Result<Plan, Failed> {
     let reply = read(reply).map_err(|reason| vec![reason])?;
-    let changed = reply.workflow != route.workflow;
+    let id = line(&reply.workflow, MAX_ID);
+    let changed = id != route.workflow;
     let own_route = Route {
-        workflow: line(&reply.workflow, 40),
+        workflow: id,
         refusal: route.refusal && !changed,
         abstained: false,
         ..route.clone()
@@ -94,7 +113,7 @@ pub fn accept(
             ));
         }
     }
-    let items = items(reply.todos, &own, settings, &mut failed);
+    let items = items(reply.todos, &own, settings, &said, &mut failed);
     for item in &items {
         failed.extend(said.unsaid(&item.text, question, route));
     }
@@ -131,7 +150,13 @@ fn guardrails(
 }
 
 /// Returns the items of a reply, by what they are for; they have the CHECKPOINTs, the commit and the task of `own`.
-fn items(todos: Vec<ReplyItem>, own: &Plan, settings: &Settings, failed: &mut Failed) -> Vec<Item> {
+fn items(
+    todos: Vec<ReplyItem>,
+    own: &Plan,
+    settings: &Settings,
+    said: &UserWords,
+    failed: &mut Failed,
+) -> Vec<Item> {
     let mut require = |holds: bool, reason: &str| {
         if !holds {
             failed.push(reason.to_owned());
@@ -164,22 +189,39 @@ fn items(todos: Vec<ReplyItem>, own: &Plan, settings: &Settings, failed: &mut Fa
             item.kind = StepKind::Commit;
         }
     }
-    let tracker = settings.tracker.to_lowercase();
-    let tracks = |item: Option<&Item>| {
-        let text = item.map_or_else(String::new, |item| item.text.to_lowercase());
-        text.contains(&tracker) && (text.contains("task") || text.contains("issue"))
+    let different: BTreeSet<_> = items
+        .iter()
+        .map(|item| (item.kind == StepKind::Checkpoint, item.text.to_lowercase()))
+        .collect();
+    require(different.len() == items.len(), "two items are equal");
+    let tracker = match settings.tracker.to_lowercase() {
+        none if none == "none" => DEFAULT_TRACKER.to_owned(),
+        tracker => tracker,
+    };
+    let opens =
+        |item: &Item| OPENINGS.contains(&&*first_word(&item.text)) && is_about_task(item, &tracker);
+    let closes = |item: &Item| {
+        let text = item.text.to_lowercase();
+        words(&text).any(|word| CLOSINGS.contains(&word)) && is_about_task(item, &tracker)
     };
     let own_kinds: Vec<StepKind> = own.todos.iter().map(|todo| todo.kind).collect();
-    let has_task =
-        |kind: Option<&StepKind>| matches!(kind, Some(StepKind::TaskOpen | StepKind::TaskClose));
-    require(
-        !has_task(own_kinds.first()) || tracks(items.first()),
-        "the first item does not create the task",
-    );
-    require(
-        !has_task(own_kinds.last()) || tracks(items.last()),
-        "the last item does not close the task",
-    );
+    let is_task = |kind: &StepKind| matches!(kind, StepKind::TaskOpen | StepKind::TaskClose);
+    if own_kinds.iter().any(is_task) {
+        require(
+            !own_kinds.first().is_some_and(is_task) || items.first().is_some_and(opens),
+            "the first item does not create the task",
+        );
+        require(
+            !own_kinds.last().is_some_and(is_task) || items.last().is_some_and(closes),
+            "the last item does not close the task",
+        );
+    } else {
+        let adds = items.iter().any(|item| opens(item) || closes(item));
+        require(
+            !adds || words(&said.prompt).any(|word| word == tracker),
+            "there is a task item where none belongs",
+        );
+    }
     let count = |kind| items.iter().filter(|item| item.kind == kind).count();
     let own_count = |kind| own_kinds.iter().filter(|own| **own == kind).count();
     let checkpoints = own_count(StepKind::Checkpoint);
@@ -201,9 +243,12 @@ fn items(todos: Vec<ReplyItem>, own: &Plan, settings: &Settings, failed: &mut Fa
     let work = items
         .iter()
         .take_while(|item| item.kind != StepKind::Commit);
-    let before = work.last().map(|item| item.kind);
+    // An answer changes nothing that was checked.
+    let answers = |item: &Item| item.kind == StepKind::Step && first_word(&item.text) == "answer";
+    let before = work.filter(|item| !answers(item)).last();
     require(
-        count(StepKind::Commit) == 0 || before == Some(StepKind::Checkpoint),
+        count(StepKind::Commit) == 0
+            || before.is_some_and(|item| item.kind == StepKind::Checkpoint),
         "no CHECKPOINT stands before the commit item",
     );
     items
@@ -215,6 +260,30 @@ fn first_word(text: &str) -> String {
         .find(|word| !word.is_empty())
         .unwrap_or_default()
         .to_lowercase()
+}
+
+/// The words of a text, among them names such as `my-tracker`.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '_' | '-'))
+        .map(|word| word.trim_end_matches('.'))
+}
+
+/// Whether an item has to do with a task of the tracker, and is no CHECKPOINT.
+fn is_about_task(item: &Item, tracker: &str) -> bool {
+    let text = item.text.to_lowercase();
+    let has = |wanted: &[&str]| words(&text).any(|word| wanted.contains(&word));
+    item.kind != StepKind::Checkpoint && has(&[tracker]) && has(&["task", "issue"])
+}
+
+/// The first file of a workflow that a text names: `workflows/` and an id of the catalogue, or a Markdown file.
+fn workflow_file<'t>(text: &'t str, catalogue: &Catalogue) -> Option<&'t str> {
+    text.match_indices(WORKFLOWS).find_map(|(at, _)| {
+        let file = text.get(at..)?;
+        let id = words(file.get(WORKFLOWS.len()..)?).next()?;
+        let is_file = id.ends_with(".md") || catalogue.get(id).is_some();
+        let end = WORKFLOWS.len().saturating_add(id.len());
+        file.get(..end).filter(|_| is_file)
+    })
 }
 
 /// What the user and the session said, folded: an item may say it again.
@@ -250,10 +319,14 @@ impl UserWords {
     fn unsaid(&self, text: &str, question: &Question<'_>, route: &Route) -> Option<String> {
         let text = folded(text);
         let claims = CLAIMS.split('|');
-        let files = ["workflows/", "workflows.md", "[["].into_iter();
+        let files = ["workflows.md", "[["].into_iter();
+        let answers = ANSWERS.into_iter().filter(|begin| text.starts_with(begin));
         let mut said_by_nobody = claims
             .chain(files)
-            .filter(|phrase| text.contains(phrase) && !self.contain(phrase));
+            .filter(|phrase| text.contains(phrase))
+            .chain(answers)
+            .chain(workflow_file(&text, question.catalogue))
+            .filter(|phrase| !self.contain(phrase));
         if let Some(phrase) = said_by_nobody.next() {
             return Some(format!("an item says {phrase:?}, and the user did not"));
         }

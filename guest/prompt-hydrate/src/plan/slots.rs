@@ -98,7 +98,7 @@ fn object(prompt: &Prompt) -> Option<String> {
     let main = tokens.iter().position(|token| Some(token.start) == main);
     let main = main.unwrap_or(0);
     let sentence = tokens.get(main..)?;
-    let opened = skip_openers(sentence, 0);
+    let opened = skip_openers(sentence, 0..sentence.len());
     let article = |token: &Token| {
         token.among("the a an my our your this that these those its all every each")
     };

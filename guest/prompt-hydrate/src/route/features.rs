@@ -109,7 +109,7 @@ fn openings(tokens: &[Token]) -> Vec<String> {
     {
         let words = sentence
             .iter()
-            .skip(skip_openers(sentence, 0))
+            .skip(skip_openers(sentence, 0..sentence.len()))
             .map(mark_or_word);
         let first: Vec<&str> = words.take(3).collect();
         openings.extend(first.first().map(|word| (*word).to_owned()));

@@ -1,5 +1,7 @@
 //! Trigger phrases of catalogue files and skills, found in a prompt.
 
+use std::cell::LazyCell;
+
 use crate::cues::{QUESTION_WORDS, skip_openers};
 use crate::text::Prompt;
 use crate::text::token::{self, Kind, Stop, Token};
@@ -61,23 +63,20 @@ impl Phrase {
     pub fn found(&self, prompt: &Prompt) -> Option<usize> {
         let tokens = &prompt.tokens;
         let first = self.words.first()?.as_deref();
-        let mut clause = 0;
-        for at in 0..tokens.len() {
-            if at > 0
-                && tokens
-                    .get(at - 1)
-                    .is_some_and(|before| before.stop != Stop::None)
-            {
-                clause = at;
+        let mut start = 0;
+        for clause in tokens.split_inclusive(|token| token.stop != Stop::None) {
+            let within = start..start + clause.len();
+            let opened = LazyCell::new(|| skip_openers(tokens, within.clone()));
+            for (at, token) in within.clone().zip(clause) {
+                if first.is_some_and(|word| word != token.word) {
+                    continue;
+                }
+                let opens = !self.anchored || at == start || at == *opened;
+                if opens && matches(&self.words, tokens.get(at..).unwrap_or_default()) {
+                    return Some(at);
+                }
             }
-            let token = tokens.get(at)?;
-            if first.is_some_and(|word| word != token.word) {
-                continue;
-            }
-            let opens = !self.anchored || at == clause || at == skip_openers(tokens, clause);
-            if opens && matches(&self.words, tokens.get(at..).unwrap_or_default()) {
-                return Some(at);
-            }
+            start = within.end;
         }
         None
     }

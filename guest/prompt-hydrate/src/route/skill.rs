@@ -51,7 +51,7 @@ fn slash(word: &str) -> Option<String> {
 
 /// The skill that a clause orders to use.
 fn in_clause(clause: &[Token]) -> Option<String> {
-    let opened = skip_openers(clause, 0);
+    let opened = skip_openers(clause, 0..clause.len());
     // "use …" opens the clause; "get the icons with …" does not, and needs the word skill.
     clause.get(opened).filter(|verb| verb.among(VERBS))?;
     let rest = clause.get(opened + 1..)?;

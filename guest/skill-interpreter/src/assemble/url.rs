@@ -9,13 +9,14 @@ use super::encode;
 use super::pairs::{Carrier, RawPair, split};
 use super::placeholder::{Place, scan};
 use super::resolve::{Assembly, Position};
+use super::secrets::is_secret_name;
 use super::url_parts::{
     authority_has_constant, authority_text, check, check_globs, dots, host_variable, invalid,
     is_base_name, origin_of, path_and_query, scheme_of, split_authority,
 };
 use crate::context::Relative;
 use crate::draft::{
-    HttpDraft, Literal, Origin, Part, Quoting, Schemeless, Template, Variable, WirePlace,
+    HttpDraft, Literal, Origin, Part, Quoting, Schemeless, Spelling, Template, Variable, WirePlace,
 };
 use crate::failure::{Code, Failure};
 use crate::model::{Encoding, Pair, Segment, Segments};
@@ -130,7 +131,7 @@ impl Assembly<'_> {
     /// Splits the authority off.
     fn authority(&mut self, template: Template, draft: &HttpDraft) -> Result<Taken, Failure> {
         let begins_with_constant = matches!(template.parts.first(), Some(Part::Literal(first)) if first.origin == Origin::Constant);
-        let (template, is_said) = self.with_base(template);
+        let (template, is_said) = self.with_base(template, draft.schemeless);
         let lead = template.leading_text();
         if lead.starts_with('/') {
             return Ok(self.relative(template));
@@ -180,8 +181,9 @@ impl Assembly<'_> {
         }
     }
 
-    /// Replaces the variable that stands for host or base by what the document says of it; whether one was replaced.
-    fn with_base(&mut self, template: Template) -> (Template, bool) {
+    /// Replaces the variable that stands for host or base by what the document says of it; whether one was replaced. What
+    /// follows the variable must not be more of the host: `https://{company}.atlassian.net` is not the base.
+    fn with_base(&mut self, template: Template, schemeless: Schemeless) -> (Template, bool) {
         let lead = template.leading_text();
         let host_only = scheme_of(&lead).is_some_and(|scheme| lead.len() == scheme.len() + 3);
         let position = match template
@@ -196,7 +198,11 @@ impl Assembly<'_> {
             return (template, false);
         };
         let name = crate::diagnostic::excerpt(&variable.name);
-        let Some(text) = self.said_base(variable, template.parts.len() == 1, host_only) else {
+        let behind = position.saturating_add(1);
+        let behind = template.parts.get(behind..).unwrap_or_default();
+        let is_callable = self.may_be_called_after_host(variable, behind, schemeless);
+        let said = self.said_base(variable, behind.is_empty(), is_callable, host_only);
+        let Some(text) = said.filter(|text| may_follow(behind, text)) else {
             return (template, false);
         };
         self.diagnostics.info(
@@ -225,7 +231,13 @@ impl Assembly<'_> {
 
     /// What stands for a variable at the beginning of a URL: the address that the document gives it, its own default, or the
     /// base. Behind a scheme that is host and port alone.
-    fn said_base(&self, variable: &Variable, is_alone: bool, host_only: bool) -> Option<String> {
+    fn said_base(
+        &self,
+        variable: &Variable,
+        is_alone: bool,
+        is_callable: bool,
+        host_only: bool,
+    ) -> Option<String> {
         let is_address = |text: &&String| {
             ["http://", "https://"]
                 .iter()
@@ -246,7 +258,7 @@ impl Assembly<'_> {
         }
         let base = self.context.base_url.as_ref()?;
         // `$SHOP/items` of `https://shop.example`
-        let is_of_host = !is_alone
+        let is_of_host = is_callable
             && variable.name.len() >= 4
             && base
                 .host_str()?
@@ -262,6 +274,27 @@ impl Assembly<'_> {
             }
             (false, false) => Some(base.as_str().trim_end_matches('/').to_owned()),
         }
+    }
+
+    /// Whether a variable may be the base because the host is called after it. In a relative address `{shop}` is a segment of
+    /// the path, and a declared input or a secret is what it was declared as.
+    fn may_be_called_after_host(
+        &self,
+        variable: &Variable,
+        behind: &[Part],
+        schemeless: Schemeless,
+    ) -> bool {
+        let is_segment = schemeless == Schemeless::Relative
+            && !matches!(variable.spelling, Spelling::Dollar | Spelling::DoubleBrace);
+        let name = variable.name.as_str();
+        let is_input = self.declaration.input.as_ref().is_some_and(|input| {
+            let properties = input.schema.get("properties");
+            properties.is_some_and(|properties| properties.get(name).is_some())
+                || input.places.iter().any(|place| place.wire_name == name)
+        });
+        let is_secret = self.declaration.secrets.iter().any(|secret| secret == name)
+            || is_secret_name(name, self.context);
+        !behind.is_empty() && !is_segment && !is_input && !is_secret
     }
 
     /// The segments of a path, its first being what precedes the first `/`: empty.
@@ -326,6 +359,24 @@ impl Assembly<'_> {
         }
         segments
     }
+}
+
+/// Whether what stands behind a variable may follow the text that takes its place: nothing, a path, a query, a fragment, or a
+/// port where the text is a host without one.
+fn may_follow(behind: &[Part], text: &str) -> bool {
+    let literals = behind.iter().map_while(|part| match part {
+        Part::Literal(literal) => Some(literal.text.as_str()),
+        Part::Variable(_) => None,
+    });
+    let behind_text: String = literals.collect();
+    let Some(port) = behind_text.strip_prefix(':') else {
+        return behind.is_empty() || behind_text.starts_with(['/', '?', '#']);
+    };
+    let after = port.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_port =
+        after.len() < port.len() && (after.is_empty() || after.starts_with(['/', '?', '#']));
+    let host = text.split_once("://").map_or(text, |(_, host)| host);
+    is_port && !host.contains([':', '/'])
 }
 
 /// A segment of a path as endpoints are compared: each variable is `{}`.

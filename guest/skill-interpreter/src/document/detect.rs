@@ -3,7 +3,6 @@
 use url::Url;
 
 use crate::failure::{Code, Failure};
-use crate::limits::DOCUMENT_BYTES;
 use crate::model::Format;
 use kit::yaml::{self, Node, Tree};
 
@@ -81,10 +80,6 @@ fn text_of(bytes: &[u8]) -> Result<&str, Failure> {
     })?;
     if let Some(at) = text.find('\0') {
         return Err(Failure::new(Code::NotText, format!("a NUL at byte {at}")));
-    }
-    if text.len() > DOCUMENT_BYTES {
-        let message = format!("the document: more than {DOCUMENT_BYTES} bytes");
-        return Err(Failure::new(Code::TooLarge, message));
     }
     let begins = |start: &str| {
         let beginning = text.trim_start().get(..start.len());

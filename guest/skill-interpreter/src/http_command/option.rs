@@ -1,6 +1,6 @@
 //! Argument vectors against a table of options: clusters, glued values, `--opt=value`, `--`.
 
-use crate::draft::{Template, Word};
+use crate::draft::{Part, Template, Word};
 
 /// What an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,12 +59,54 @@ pub(super) enum Unfit {
     UnwantedValue(String),
 }
 
+/// What is left of a cluster such as `-sSL`: a word, and how far it was read, so that no letter copies the rest.
+#[derive(Default)]
+struct Cluster {
+    word: Template,
+    /// The part that the next letter stands in, and the bytes of it that were read.
+    part: usize,
+    read: usize,
+}
+
+impl Cluster {
+    fn new(word: Template) -> Self {
+        Self {
+            word,
+            part: 0,
+            read: 0,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.part >= self.word.parts.len()
+    }
+
+    /// Takes the next letter; none where a variable stands.
+    fn next_letter(&mut self) -> Option<char> {
+        let Some(Part::Literal(literal)) = self.word.parts.get(self.part) else {
+            return None;
+        };
+        let letter = literal.text.get(self.read..)?.chars().next()?;
+        self.read = self.read.saturating_add(letter.len_utf8());
+        if self.read >= literal.text.len() {
+            (self.part, self.read) = (self.part.saturating_add(1), 0);
+        }
+        Some(letter)
+    }
+
+    /// What was not read.
+    fn rest(mut self) -> Template {
+        let parts = self.word.parts.split_off(self.part);
+        Template { parts }.without_leading(self.read)
+    }
+}
+
 /// Reads an argument vector. The items are in order, and options may stand after operands.
 pub(super) struct Scan<'a, R: 'static> {
     table: &'static [Row<R>],
     words: std::slice::Iter<'a, Word>,
-    /// What is left of a cluster such as `-sSL`.
-    cluster: Template,
+    /// The cluster that is being read.
+    cluster: Cluster,
     /// After `--`.
     only_operands: bool,
 }
@@ -75,25 +117,24 @@ impl<'a, R: Copy> Scan<'a, R> {
         Self {
             table,
             words: words.iter(),
-            cluster: Template::default(),
+            cluster: Cluster::default(),
             only_operands: false,
         }
     }
 
     /// The first option of the cluster.
     fn short(&mut self) -> Result<Item<R>, Unfit> {
-        let Some(c) = self.cluster.first_character() else {
+        let mut cluster = std::mem::take(&mut self.cluster);
+        let Some(c) = cluster.next_letter() else {
             return Err(Unfit::Unknown("-, followed by a variable,".to_owned()));
         };
-        let glued = self.cluster.without_leading(c.len_utf8());
-        self.cluster = Template::default();
         let name = format!("-{}", printable(c));
         let row = find(self.table, &name).ok_or_else(|| Unfit::Unknown(name.clone()))?;
         let value = match row.takes {
-            Takes::Value if glued.is_empty() => self.next_word(&name)?,
-            Takes::Value => glued,
+            Takes::Value if cluster.is_empty() => self.next_word(&name)?,
+            Takes::Value => cluster.rest(),
             Takes::Nothing | Takes::Whatever => {
-                self.cluster = glued;
+                self.cluster = cluster;
                 Template::default()
             }
         };
@@ -149,7 +190,7 @@ impl<R: Copy> Iterator for Scan<'_, R> {
                 _ => return Some(Ok(Item::Operand(word.clone()))),
             };
             if rest.first_character() != Some('-') {
-                self.cluster = rest;
+                self.cluster = Cluster::new(rest);
                 return Some(self.short());
             }
             if rest.as_literal().as_deref() == Some("-") {

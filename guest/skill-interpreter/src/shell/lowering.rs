@@ -221,7 +221,7 @@ impl Lowering<'_> {
         let prepares = setup::is_all(&steps);
         let fetches_code = steps
             .iter()
-            .any(|step| matches!(step, Some(Step::Installs | Step::Fetches)));
+            .any(|step| matches!(step, Some(Step::Installs | Step::Fetches | Step::Downloads)));
         let are_requests = (program.statements.iter().zip(&steps)).all(|(statement, step)| {
             step.is_some() || statement.commands.first().is_some_and(plan::is_http)
         });

@@ -16,8 +16,10 @@ pub(super) enum Step {
     Installs,
     /// Makes a directory.
     Directory,
-    /// Fetches a document into a file.
+    /// Fetches a document, or a file of a skill's folder.
     Fetches,
+    /// Fetches into another file of the home directory, which is a step of a setup only beside others.
+    Downloads,
     /// Writes a file of settings or credentials.
     Stores,
     /// Changes nothing of a request beside it: `cd`, `sleep`.
@@ -101,7 +103,11 @@ fn writing(
             let file = named.or(redirected.map(String::as_str))?;
             let fetches =
                 words.iter().skip(1).take_while(is_plain).count() + 1 == command.words.len();
-            (fetches && is_of_skill(file)).then_some(Step::Fetches)
+            match fetches {
+                true if is_of_skill(file) => Some(Step::Fetches),
+                true if file.starts_with('~') && !is_read_at_start(file) => Some(Step::Downloads),
+                _ => None,
+            }
         }
         "echo" | "printf" | "cat" if is_redirected => Some(match statement.written.as_slice() {
             [file] if is_configuration(file) => Step::Stores,
@@ -173,7 +179,7 @@ pub(super) fn shown(statement: &Statement, step: Option<Step>) -> String {
             || std::mem::replace(&mut is_value, names_credential(word));
         if may_be_secret { "…" } else { word }
     });
-    let is_whole = matches!(step, Some(Step::Installs | Step::Fetches));
+    let is_whole = matches!(step, Some(Step::Installs | Step::Fetches | Step::Downloads));
     let count = if is_whole { usize::MAX } else { 1 };
     let files = statement.written.iter().map(|file| format!("> {file}"));
     words

@@ -84,7 +84,7 @@ type Fault = fn(&mut Value);
 
 #[test]
 fn each_check_refuses_its_fault() {
-    let faults: [(&str, Fault); 20] = [
+    let faults: [(&str, Fault); 26] = [
         ("JSON object", |v| v["quality_gate"] = json!("x")),
         ("JSON object", |v| v["todos"][0]["id"] = json!(1)),
         ("JSON object", |v| v["intent"] = json!(null)),
@@ -129,6 +129,25 @@ fn each_check_refuses_its_fault() {
         ("last item", |v| {
             v["todos"][4]["content"] = json!("Step 4: Rest");
         }),
+        ("first item", |v| {
+            v["todos"][0]["content"] = json!("Step 1: Read the bd issue");
+        }),
+        ("first item", |v| {
+            v["todos"][0]["content"] = json!("CHECKPOINT: Create bd task to track the tooltip");
+        }),
+        ("last item", |v| {
+            v["todos"][4]["content"] = json!("Step 4: Read the bd issue again");
+        }),
+        ("two items are equal", |v| {
+            let items = v["todos"].as_array_mut().unwrap();
+            items.insert(1, items[1].clone());
+        }),
+        ("\"workflows/minor-edit\"", |v| {
+            v["todos"][1]["content"] = json!("Step 2: Do as in workflows/minor-edit");
+        }),
+        ("\"the answer is\"", |v| {
+            v["todos"][1]["content"] = json!("Step 2: The answer is 42");
+        }),
         ("workflows/", |v| {
             v["todos"][1]["content"] = json!("Step 2: Read workflows/minor-edit.md");
         }),
@@ -151,6 +170,68 @@ fn checkpoints_may_be_reworded_but_not_be_fewer() {
     value["guardrails"] = json!(["require_acceptance_test", "verify_before_complete"]);
     let failed = reply(&value.to_string()).unwrap_err().join("; ");
     assert!(failed.contains("fewer than 2 CHECKPOINTs"), "{failed}");
+}
+
+#[test]
+fn words_of_the_work_are_no_faults() {
+    for text in [
+        "Step 2: Update `.github/workflows/ci.yml`",
+        "Step 2: Check that the answer is cached",
+        "Step 2: Show the label \"answer: yes\"",
+    ] {
+        let mut value = good();
+        value["todos"][1]["content"] = json!(text);
+        assert!(reply(&value.to_string()).is_ok(), "{text}");
+    }
+    let mut value = good();
+    let answer = json!({"content": "Step 3: Answer the question", "status": "pending", "activeForm": "Answering"});
+    value["todos"].as_array_mut().unwrap().insert(3, answer);
+    assert!(reply(&value.to_string()).is_ok());
+}
+
+#[test]
+fn without_a_tracker_no_task_is_added() {
+    let mut case = case();
+    let accepted = |case: &Case, value: &Value| {
+        let (question, text) = (case.question(), value.to_string());
+        accept(
+            &text,
+            &question,
+            &case.route,
+            &case.settings,
+            "- `src/tip.rs`: name",
+        )
+    };
+    "none".clone_into(&mut case.settings.tracker);
+    let failed = accepted(&case, &good()).unwrap_err().join("; ");
+    assert!(
+        failed.contains("a task item where none belongs"),
+        "{failed}"
+    );
+    let mut value = good();
+    let items = value["todos"].as_array_mut().unwrap();
+    items.pop();
+    items.remove(0);
+    assert!(accepted(&case, &value).is_ok());
+}
+
+#[test]
+fn the_workflow_is_told_by_its_cleaned_id() {
+    let mut case = Case::new("minor-edit", "the tooltip, shorter").mutating();
+    case.route.refusal = true;
+    let mut value = good();
+    let plan = |case: &Case, value: &Value| {
+        accept(
+            &value.to_string(),
+            &case.question(),
+            &case.route,
+            &case.settings,
+            "- `src/tip.rs`: name",
+        )
+    };
+    let clean = plan(&case, &value);
+    value["workflow"] = json!(" minor-edit\n");
+    assert_eq!(plan(&case, &value), clean);
 }
 
 #[test]
@@ -192,6 +273,11 @@ fn none_is_the_empty_list() {
     let plan = accepted(&text).unwrap();
     assert!(plan.guardrails.is_empty());
     assert_eq!(plan.relevant_context, ["(none found)"]);
+    let mut tracked = text.clone();
+    let task = json!({"content": "Create bd task to track the question", "status": "pending", "activeForm": "Creating task"});
+    tracked["todos"].as_array_mut().unwrap().insert(0, task);
+    let failed = accepted(&tracked).unwrap_err().join("; ");
+    assert!(failed.contains("where none belongs"), "{failed}");
     let mut answer = text;
     answer["todos"][0]["content"] = json!("The answer is 42");
     assert!(accepted(&answer).is_err());

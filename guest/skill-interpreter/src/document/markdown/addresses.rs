@@ -1,31 +1,55 @@
 //! Variables that the document gives an address: `API_URL=https://…`, `${BASE:-https://…}`, `API_URL (default: https://…)`.
 //!
-//! They count where a request is sent to, and nowhere else. A value that the caller gives goes first.
+//! They count where a request is sent to, and nowhere else. A value that the caller gives goes first. A line that is commented
+//! out counts where nothing else says the name, and a comment of HTML never.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lines::Lines;
+use super::outline::{Kind, Outline};
 use super::wording::{addresses, is_local, says_example};
 use crate::assemble::is_base_name;
 
 /// Lines of front matter between the name of a variable and its default.
 const ENTRY_LINES: u32 = 4;
 
-/// Returns the addresses by the variables' names; of two, the first. What a line assigns goes before what it tells.
-pub(crate) fn read(lines: &Lines<'_>) -> BTreeMap<String, String> {
-    let holding = lines.holding("http");
-    let all = || {
-        holding
-            .iter()
-            .filter_map(|number| Some((*number, lines.get(*number)?)))
+/// Returns the addresses by the variables' names; of two, the first. What a line assigns goes before what it tells, and both go
+/// before what is commented out.
+pub(crate) fn read(outline: &Outline, lines: &Lines<'_>) -> BTreeMap<String, String> {
+    let is_comment = |number: u32| {
+        let block = outline.block_at(number);
+        block.is_some_and(|block| matches!(block.kind, Kind::Comment(_)))
     };
+    let numbers = lines.holding("http").into_iter();
+    let (commented, written): (Vec<_>, Vec<_>) = numbers
+        .filter(|number| !is_comment(*number))
+        .filter_map(|number| Some((number, without_comments(lines.get(number)?))))
+        .partition(|(_, line)| is_commented_out(line));
     let mut known = BTreeMap::new();
+    for numbered in [written, commented] {
+        add_all(&mut known, lines, &numbered);
+    }
+    known
+}
+
+/// Adds what lines say, each given with its number.
+fn add_all(
+    known: &mut BTreeMap<String, String>,
+    lines: &Lines<'_>,
+    numbered: &[(u32, Cow<'_, str>)],
+) {
+    let all = || {
+        let all = numbered.iter();
+        all.map(|(number, line)| (*number, line.as_ref()))
+    };
     let mut add = |name: &str, address: &str| {
         known
             .entry(name.to_owned())
             .or_insert_with(|| address.to_owned());
     };
     for (_, line) in all() {
+        let line = before_remark(line);
         for (name, address) in assigned(line).into_iter().chain(defaults(line)) {
             add(name, address);
         }
@@ -44,7 +68,40 @@ pub(crate) fn read(lines: &Lines<'_>) -> BTreeMap<String, String> {
             add(name, address);
         }
     }
-    known
+}
+
+/// A line without the comments of HTML in it; one that does not end on the line takes the rest of it.
+fn without_comments(line: &str) -> Cow<'_, str> {
+    if !line.contains("<!--") {
+        return Cow::Borrowed(line);
+    }
+    let mut pieces = line.split("<!--");
+    let mut kept = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        kept.push_str(piece.split_once("-->").map_or("", |(_, behind)| behind));
+    }
+    Cow::Owned(kept)
+}
+
+/// Marks that may stand before an assignment: of a list, a quotation, a prompt, a comment.
+fn without_marks(line: &str) -> &str {
+    line.trim_start_matches(|c: char| c.is_whitespace() || "-*>$`\"#".contains(c))
+}
+
+fn is_commented_out(line: &str) -> bool {
+    let marks = line.len().saturating_sub(without_marks(line).len());
+    line.get(..marks).unwrap_or_default().contains('#')
+}
+
+/// What of a line stands before a shell's remark at its end.
+fn before_remark(line: &str) -> &str {
+    let marks = line.len().saturating_sub(without_marks(line).len());
+    let begins = |at: &usize| {
+        let before = line.get(..*at).unwrap_or_default();
+        *at >= marks && before.ends_with(|c: char| c.is_whitespace() || ";&|(".contains(c))
+    };
+    let remark = line.match_indices('#').map(|(at, _)| at).find(begins);
+    line.get(..remark.unwrap_or(line.len())).unwrap_or(line)
 }
 
 /// The address of the variables that stand for a base, if it is one.
@@ -71,7 +128,7 @@ fn entry_name(line: &str) -> Option<&str> {
 /// `export NAME="https://…"`, `NAME: https://…`, `"NAME": "https://…"`, `NAME="${OTHER:-https://…}"`,
 /// `NAME=$(… || echo "https://…")`, in a list, a comment or neither.
 fn assigned(line: &str) -> Option<(&str, &str)> {
-    let line = line.trim_start_matches(|c: char| c.is_whitespace() || "-*>$`\"#".contains(c));
+    let line = without_marks(line);
     let line = line.strip_prefix("export ").unwrap_or(line).trim_start();
     let (name, rest) = line.split_at_checked(name_length(line))?;
     let value = rest

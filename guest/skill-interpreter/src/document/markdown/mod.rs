@@ -78,7 +78,7 @@ pub fn read(
     if skill.base_url.is_none() {
         skill.base_url = section::base_url(&outline, &lines);
     }
-    skill.addresses = addresses::read(&lines);
+    skill.addresses = addresses::read(&outline, &lines);
     if skill.base_url.is_none()
         && let Some(base) = addresses::only_base(&skill.addresses)
     {

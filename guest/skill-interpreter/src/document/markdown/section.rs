@@ -7,7 +7,9 @@ use super::annotation::Annotation;
 use super::info;
 use super::lines::Lines;
 use super::outline::{Block, Fence, Kind, Outline, Span, plain};
-use super::wording::{addresses, after_base_label, is_constant_name, is_local, says_example};
+use super::wording::{
+    after_base_label, is_constant_name, is_local, places_of_addresses, says_example, tail,
+};
 use crate::assemble::secrets::looks_secret;
 use crate::document::SkillDeclaration;
 use crate::identifier::slug;
@@ -23,6 +25,9 @@ const SECRET_SECTIONS: [&str; 5] = [
 
 /// Lines of a labelled fence that are looked at for a base URL.
 const LABELLED_LINES: u32 = 20;
+
+/// Bytes before an address in which words may say that it is an example.
+const EXAMPLE_BYTES: usize = 200;
 
 /// K-94: what front matter does not say.
 pub(crate) fn identify(skill: &mut SkillDeclaration, outline: &Outline) {
@@ -142,8 +147,7 @@ fn is_data(fence: &Fence) -> bool {
 /// The first address of a text that a request can be sent to, without user information; of one whose path goes on with a
 /// variable, what stands before it.
 fn base_in(text: &str) -> Option<String> {
-    addresses(text).find_map(|address| {
-        let before = text.get(..text.find(address)?)?;
+    places_of_addresses(text).find_map(|(place, address)| {
         let end = ["{", "$", "<", "...", "…"]
             .iter()
             .filter_map(|mark| address.find(mark))
@@ -153,12 +157,16 @@ fn base_in(text: &str) -> Option<String> {
             None => address,
         };
         let url = Url::parse(literal).ok()?;
-        let is_plain = url.has_host() && url.username().is_empty() && url.password().is_none();
+        if !url.has_host() || !url.username().is_empty() || url.password().is_some() {
+            return None;
+        }
         // `https://us-xxxxx.api.example` is to be filled in.
         let host = url.host_str()?;
         let is_machine = host.parse::<std::net::Ipv4Addr>().is_ok() && !is_local(address);
         let is_nobodys = is_machine || host.contains("example") || host.contains("your");
-        let is_whole = !host.contains("xxx") && !(is_nobodys && says_example(before));
-        (is_plain && is_whole).then(|| literal.to_owned())
+        let is_example =
+            || says_example(tail(text.get(..place).unwrap_or_default(), EXAMPLE_BYTES));
+        let is_whole = !host.contains("xxx") && !(is_nobodys && is_example());
+        is_whole.then(|| literal.to_owned())
     })
 }

@@ -111,6 +111,11 @@ pub(crate) fn after_base_label(line: &str) -> Option<(&str, bool)> {
 
 /// The `http` and `https` addresses in a text, each as far as a reader would say.
 pub(crate) fn addresses(text: &str) -> impl Iterator<Item = &str> {
+    places_of_addresses(text).map(|(_, address)| address)
+}
+
+/// The same, each with the offset at which it begins.
+pub(crate) fn places_of_addresses(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
         loop {
@@ -122,10 +127,18 @@ pub(crate) fn addresses(text: &str) -> impl Iterator<Item = &str> {
                 let end = candidate.find(ends_address).unwrap_or(candidate.len());
                 let (address, after) = candidate.split_at_checked(end)?;
                 rest = after;
-                return Some(address.trim_end_matches(['.', ',', ';', ':', '!', '?', '_', ']']));
+                let place = text.len().saturating_sub(candidate.len());
+                let ends = ['.', ',', ';', ':', '!', '?', '_', ']'];
+                return Some((place, address.trim_end_matches(ends)));
             }
         }
     })
+}
+
+/// The end of a text, of about so many bytes.
+pub(crate) fn tail(text: &str, bytes: usize) -> &str {
+    let start = text.len().saturating_sub(bytes);
+    text.get(text.floor_char_boundary(start)..).unwrap_or(text)
 }
 
 /// Whether words say that the address behind them is an example.

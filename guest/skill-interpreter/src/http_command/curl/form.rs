@@ -24,6 +24,9 @@ const TYPES: [(&str, &str); 10] = [
     (".xml", "application/xml"),
 ];
 
+/// How many `;` may follow the content of a part: each field copies what stands behind it.
+const MAX_FIELDS: usize = 64;
+
 /// Reads the value of `--form-string`, in which nothing has a meaning but the first `=`.
 ///
 /// # Errors
@@ -131,6 +134,10 @@ impl Words {
     fn read(option: &str, text: &Template, is_file: bool) -> Result<Self, Failure> {
         let ends = |c: char| c == ';' || is_file && c == ',';
         let (content, mut rest) = word(text, ends);
+        let fields = rest.literals().flat_map(|text| text.matches(';'));
+        if fields.take(MAX_FIELDS.saturating_add(1)).count() > MAX_FIELDS {
+            return Err(refused(option, "has more than 64 fields"));
+        }
         let (mut content_type, mut filename) = (None::<String>, None);
         // Where the type is still being read: what follows a `;` and is no other key is part of it.
         let mut in_type = false;

@@ -1,7 +1,7 @@
 //! Schemas of a description as JSON Schema 2020-12.
 //!
-//! A reference becomes one to `$defs`, where an operation has all that its schemas refer to. What stands in `$defs` is
-//! converted once for the description. The schema of an input or an output as a whole stands in the place of a reference to
+//! A reference becomes one to `$defs`, where an operation has all that its schemas refer to. Each schema is converted once for
+//! the description, however many operations use it, and counts for each that does. The schema of an input or an output as a whole stands in the place of a reference to
 //! it, so that its type and properties are seen there.
 
 mod keywords;
@@ -16,9 +16,10 @@ use crate::failure::{Code, Failure};
 use crate::limits;
 use kit::yaml::{self, Node};
 
-/// Bytes of `$defs` of one operation: a description can refer to all of itself from each of its operations.
+/// Bytes of the schemas of one operation, `$defs` included: a description can refer to all of itself from each of its
+/// operations.
 const OPERATION_BYTES: usize = 256 << 10;
-/// Bytes of `$defs` of all operations.
+/// Bytes of the schemas of all operations.
 const TOTAL_BYTES: usize = 2 << 20;
 
 /// The schemas of a description.
@@ -27,8 +28,11 @@ pub(super) struct Schemas<'t> {
     api: Api<'t>,
     /// What is left of [`TOTAL_BYTES`].
     left: usize,
-    /// What was converted for `$defs`, by its node.
-    definitions: BTreeMap<u32, Rc<Definition<'t>>>,
+    /// What was converted, by its node and what for.
+    converted: BTreeMap<(u32, Purpose), Rc<Converted<'t>>>,
+    /// Bytes of the schemas of the operation that is being built, and how many there may be.
+    spent: usize,
+    limit: usize,
     /// The names in `$defs`, by node.
     names: BTreeMap<u32, String>,
     /// The names that are taken, and the number that was last added to each.
@@ -37,9 +41,21 @@ pub(super) struct Schemas<'t> {
     referred: Vec<Node<'t>>,
 }
 
-/// A schema in `$defs`.
+/// What a schema is converted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Purpose {
+    /// As it is.
+    Schema,
+    /// For the keywords beside its reference.
+    Beside,
+    /// As a parameter of 2.0.
+    Parameter,
+}
+
+/// A schema that was converted.
 #[derive(Debug)]
-struct Definition<'t> {
+struct Converted<'t> {
+    /// A failure instead of one that is too large for any operation.
     schema: Result<Value, Failure>,
     bytes: usize,
     refers_to: Vec<Node<'t>>,
@@ -51,7 +67,9 @@ impl<'t> Schemas<'t> {
         Self {
             api,
             left: TOTAL_BYTES,
-            definitions: BTreeMap::new(),
+            converted: BTreeMap::new(),
+            spent: 0,
+            limit: 0,
             names: BTreeMap::new(),
             taken: BTreeMap::new(),
             referred: Vec::new(),
@@ -68,24 +86,21 @@ impl<'t> Schemas<'t> {
         build: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> Result<(T, Map<String, Value>), Failure> {
         self.referred.clear();
+        self.spent = 0;
+        self.limit = OPERATION_BYTES.min(self.left);
         let built = build(self)?;
         let mut waiting = std::mem::take(&mut self.referred);
-        let limit = OPERATION_BYTES.min(self.left);
-        let mut bytes = 0_usize;
-        let mut needed: BTreeMap<u32, Rc<Definition<'t>>> = BTreeMap::new();
+        let mut needed: BTreeMap<u32, Rc<Converted<'t>>> = BTreeMap::new();
         while let Some(node) = waiting.pop() {
             if needed.contains_key(&node.identity()) {
                 continue;
             }
-            let definition = self.define(node);
-            bytes = bytes.saturating_add(definition.bytes);
-            if bytes > limit {
-                return Err(limits::exceeded("bytes of schemas", limit));
-            }
+            let definition = self.once(node, Purpose::Schema);
+            self.spend(definition.bytes)?;
             waiting.extend_from_slice(&definition.refers_to);
             needed.insert(node.identity(), definition);
         }
-        self.left = self.left.saturating_sub(bytes);
+        self.left = self.left.saturating_sub(self.spent);
         let named = needed.iter().map(|(identity, definition)| {
             let name = self.names.get(identity).cloned().unwrap_or_default();
             Ok((name, definition.schema.clone()?))
@@ -94,21 +109,50 @@ impl<'t> Schemas<'t> {
         Ok((built, sorted.into_iter().collect()))
     }
 
-    /// The definition of what is referred to, converted unless that was done before.
-    fn define(&mut self, node: Node<'t>) -> Rc<Definition<'t>> {
-        if let Some(known) = self.definitions.get(&node.identity()) {
+    /// Counts bytes of the operation that is being built.
+    fn spend(&mut self, bytes: usize) -> Result<(), Failure> {
+        self.spent = self.spent.saturating_add(bytes);
+        if self.spent > self.limit {
+            return Err(limits::exceeded("bytes of schemas", self.limit));
+        }
+        Ok(())
+    }
+
+    /// A schema, converted unless that was done before.
+    fn once(&mut self, node: Node<'t>, purpose: Purpose) -> Rc<Converted<'t>> {
+        let place = (node.identity(), purpose);
+        if let Some(known) = self.converted.get(&place) {
             return Rc::clone(known);
         }
-        let schema = self.schema(node);
+        let referred = std::mem::take(&mut self.referred);
+        let mut schema = match purpose {
+            Purpose::Schema => self.schema(node),
+            Purpose::Beside => self.keywords(node, &["$ref"]),
+            Purpose::Parameter => {
+                self.keywords(node, &["name", "in", "required", "collectionFormat"])
+            }
+        };
         let bytes = schema.as_ref().map_or(0, |schema| schema.to_string().len());
-        let definition = Rc::new(Definition {
+        if bytes > OPERATION_BYTES {
+            schema = Err(limits::exceeded("bytes of schemas", OPERATION_BYTES));
+        }
+        let converted = Rc::new(Converted {
             schema,
             bytes,
-            refers_to: std::mem::take(&mut self.referred),
+            refers_to: std::mem::replace(&mut self.referred, referred),
         });
-        self.definitions
-            .insert(node.identity(), Rc::clone(&definition));
-        definition
+        self.converted.insert(place, Rc::clone(&converted));
+        converted
+    }
+
+    /// A schema of the operation that is being built.
+    fn counted(&mut self, node: Node<'t>, purpose: Purpose) -> Result<Value, Failure> {
+        // Where nothing is left nothing is converted.
+        self.spend(1)?;
+        let converted = self.once(node, purpose);
+        self.spend(converted.bytes)?;
+        self.referred.extend_from_slice(&converted.refers_to);
+        converted.schema.clone()
     }
 
     /// The schema of an input or an output: what a reference names stands in its place.
@@ -117,13 +161,15 @@ impl<'t> Schemas<'t> {
     ///
     /// `openapi-ref`, `openapi-remote-ref`, `limit`.
     pub(super) fn whole(&mut self, node: Node<'t>) -> Result<Value, Failure> {
-        match self.api.target(node)? {
-            Some(target) => {
-                let schema = self.schema(self.api.resolve(target.node)?)?;
-                self.with_keywords_beside(schema, node)
-            }
-            None => self.schema(node),
+        let Some(target) = self.api.target(node)? else {
+            return self.counted(node, Purpose::Schema);
+        };
+        let schema = self.counted(self.api.resolve(target.node)?, Purpose::Schema)?;
+        if self.api.version != Version::ThreeOne {
+            return Ok(schema);
         }
+        let beside = self.counted(node, Purpose::Beside)?;
+        Ok(with_beside(schema, beside))
     }
 
     /// A parameter of 2.0, which is its schema as well.
@@ -132,7 +178,7 @@ impl<'t> Schemas<'t> {
     ///
     /// As [`Self::whole`].
     pub(super) fn parameter(&mut self, node: Node<'t>) -> Result<Value, Failure> {
-        self.keywords(node, &["name", "in", "required", "collectionFormat"])
+        self.counted(node, Purpose::Parameter)
     }
 
     fn schema(&mut self, node: Node<'t>) -> Result<Value, Failure> {
@@ -143,39 +189,16 @@ impl<'t> Schemas<'t> {
                     let name = self.name(target.node, target.pointer);
                     let reference = json!({ "$ref": format!("#/$defs/{name}") });
                     self.referred.push(target.node);
-                    self.with_keywords_beside(reference, node)
+                    if self.api.version != Version::ThreeOne {
+                        return Ok(reference);
+                    }
+                    Ok(with_beside(reference, self.keywords(node, &["$ref"])?))
                 }
                 None => self.keywords(node, &[]),
             },
             // A file may be imperfect where it matters little: what is no schema restricts nothing.
             _ => Ok(json!({})),
         }
-    }
-
-    /// A schema with the keywords that stand beside a reference to it: since 3.1 they hold as well, before they were ignored.
-    fn with_keywords_beside(&mut self, schema: Value, node: Node<'t>) -> Result<Value, Failure> {
-        if self.api.version != Version::ThreeOne {
-            return Ok(schema);
-        }
-        let mut beside = match self.keywords(node, &["$ref"])? {
-            Value::Object(beside) if !beside.is_empty() => beside,
-            _ => return Ok(schema),
-        };
-        let is_constraint = |key: &String| !matches!(key.as_str(), "description" | "title");
-        if let Value::Object(schema) = &schema
-            && !beside.keys().any(is_constraint)
-        {
-            let mut schema = schema.clone();
-            schema.extend(beside);
-            return Ok(Value::Object(schema));
-        }
-        match beside.get_mut("allOf").and_then(Value::as_array_mut) {
-            Some(all) => all.push(schema),
-            None => {
-                beside.insert("allOf".to_owned(), Value::Array(vec![schema]));
-            }
-        }
-        Ok(Value::Object(beside))
     }
 
     /// The name in `$defs` of what a pointer names: of two that are written alike, the later one gets a number.
@@ -194,6 +217,29 @@ impl<'t> Schemas<'t> {
         self.names.insert(node.identity(), name.clone());
         name
     }
+}
+
+/// A schema with the keywords that stand beside a reference to it: since 3.1 they hold as well, before they were ignored.
+fn with_beside(schema: Value, beside: Value) -> Value {
+    let mut beside = match beside {
+        Value::Object(beside) if !beside.is_empty() => beside,
+        _ => return schema,
+    };
+    let is_constraint = |key: &String| !matches!(key.as_str(), "description" | "title");
+    let schema = match schema {
+        Value::Object(mut schema) if !beside.keys().any(is_constraint) => {
+            schema.extend(beside);
+            return Value::Object(schema);
+        }
+        schema => schema,
+    };
+    match beside.get_mut("allOf").and_then(Value::as_array_mut) {
+        Some(all) => all.push(schema),
+        None => {
+            beside.insert("allOf".to_owned(), Value::Array(vec![schema]));
+        }
+    }
+    Value::Object(beside)
 }
 
 /// A name for `$defs` that needs no escape in a reference: of a schema among others its own, else all of the pointer.
