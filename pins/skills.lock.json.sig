@@ -2,11 +2,11 @@
   {
     "signer": "hydrant.build",
     "algorithm": "ed25519",
-    "signature": "jn3PapN9y//JmyJFIhfCGjSaVp4EFRDF4jrQS5ySYz2rZtUcPcsmjGPTr0IMJ1Z6YEjqHonmTniU4wsrGolDCQ=="
+    "signature": "xVEGd5LZhFf064lU2tsEQVDm4jn+mQn4ybKBeck9KgoE0xUHm/hvlHdlnKkzcodKQAKIK4GkJMbOibRKq/7mBg=="
   },
   {
     "signer": "hydrant.release",
     "algorithm": "ed25519",
-    "signature": "8a3dwOFYv18S544MBTc3VzJljt8T4cfnQCQB9EW6HomsJXyOanXOkISLRSB1Olw9LcSjs2NISJv0m81WN08ZDg=="
+    "signature": "j6UYbq9BjTkscbf4vwvrM/Oi85LF+GWYdpN+AGAVsBvv+BEiN9SSKa9DFeXdbQU2Wx28w+4jN7EeygH5Gi14AQ=="
   }
 ]
