@@ -13,6 +13,10 @@ pub fn utf8_at_bytes(bytes: &[u8], most: usize) -> &[u8] {
     let Some(kept) = bytes.get(..most) else {
         return bytes;
     };
+    // A sequence goes on behind the limit, or nothing was cut in two.
+    if bytes.get(most).is_none_or(|byte| byte & 0xC0 != 0x80) {
+        return kept;
+    }
     let is_incomplete = |(_, tail): &(&[u8], &[u8])| {
         std::str::from_utf8(tail)
             .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
@@ -48,6 +52,12 @@ mod tests {
                 "{most}"
             );
         }
+    }
+
+    #[test]
+    fn a_character_that_was_never_whole_is_kept() {
+        assert_eq!(utf8_at_bytes(b"a\xC3", 2), b"a\xC3");
+        assert_eq!(utf8_at_bytes(b"a\xC3b", 2), b"a\xC3");
     }
 
     #[test]

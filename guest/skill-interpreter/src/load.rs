@@ -257,7 +257,7 @@ fn would_leak(shared: &SharedOrigin, unnamed: &[Unnamed]) -> bool {
             .collect::<BTreeSet<_>>()
     };
     let guessed = names(true);
-    !guessed.is_empty() && !(shared.is_unanimous && guessed.is_subset(&names(false)))
+    !(guessed.is_empty() || shared.is_unanimous && guessed.is_subset(&names(false)))
 }
 
 /// Whether a name is that of an input of an operation.

@@ -166,7 +166,7 @@ fn base_in(text: &str) -> Option<String> {
         let is_nobodys = is_machine || host.contains("example") || host.contains("your");
         let is_example =
             || says_example(tail(text.get(..place).unwrap_or_default(), EXAMPLE_BYTES));
-        let is_whole = !host.contains("xxx") && !(is_nobodys && is_example());
+        let is_whole = !(host.contains("xxx") || is_nobodys && is_example());
         is_whole.then(|| literal.to_owned())
     })
 }
