@@ -2,11 +2,11 @@
   {
     "signer": "hydrant.build",
     "algorithm": "ed25519",
-    "signature": "xVEGd5LZhFf064lU2tsEQVDm4jn+mQn4ybKBeck9KgoE0xUHm/hvlHdlnKkzcodKQAKIK4GkJMbOibRKq/7mBg=="
+    "signature": "HKzJ0/wZBK+SS45BWWpuL+HztmRdSnsAY5vqMxOcNtsfLBqlmeYd5j/XsIRfTVUiij6nL+8VpoPNdHAx8sslCQ=="
   },
   {
     "signer": "hydrant.release",
     "algorithm": "ed25519",
-    "signature": "j6UYbq9BjTkscbf4vwvrM/Oi85LF+GWYdpN+AGAVsBvv+BEiN9SSKa9DFeXdbQU2Wx28w+4jN7EeygH5Gi14AQ=="
+    "signature": "6j1GKFE3BQEs2Xt1tEaDOMP86Y5HOE9C+AeI3oGFz/z/y88gAwsTGJHUP8/iq+gUb72I6Fko8hQief9N43NmDQ=="
   }
 ]
