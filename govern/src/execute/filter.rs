@@ -10,18 +10,7 @@ use super::plan::{Produced, Run, filled};
 use crate::failure::{Code, Failure};
 use crate::ports::Interpreter;
 use crate::request::{CallFiles, Inputs};
-use hydrant_plan::Segments;
-
-/// Options of a json-filter that are members of the request.
-const OPTIONS: [&str; 7] = [
-    "raw",
-    "join",
-    "compact",
-    "slurp",
-    "null-input",
-    "sort-keys",
-    "exit-status",
-];
+use hydrant_plan::{FILTER_OPTIONS, Segments};
 
 impl Run<'_> {
     pub(super) fn json_filter(
@@ -48,7 +37,7 @@ impl Run<'_> {
         });
         if let Value::Object(members) = &mut request {
             for option in options {
-                if !OPTIONS.contains(&option.as_str()) {
+                if !FILTER_OPTIONS.contains(&option.as_str()) {
                     return Err(Failure::new(Code::JsonFilter, "an unknown option"));
                 }
                 members.insert(option.clone(), true.into());

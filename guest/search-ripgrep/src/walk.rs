@@ -394,3 +394,47 @@ fn without_ignore(error: SkillError) -> SkillError {
     let message = format!("{}; `use_ignore` false searches without", error.message());
     error.because(&message)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiting(keys: impl Iterator<Item = String>) -> Waiting {
+        let root = Rc::new(Root {
+            path: Path::parse("paths", "/workspace").unwrap(),
+            symlinks: Symlinks::Refuse,
+        });
+        let mut waiting = Waiting::default();
+        for key in keys {
+            let (root, kind) = (Rc::clone(&root), Kind::Unreadable);
+            waiting.insert(key, Item { root, kind });
+        }
+        waiting
+    }
+
+    #[test]
+    fn what_waits_is_bounded_in_number_and_the_last_is_left_out() {
+        let mut all = waiting((0..MAX_WAITING).map(|number| format!("{number:08}")));
+        assert!(!all.leave_out());
+        all.insert(
+            "zz".to_owned(),
+            waiting(["a".to_owned()].into_iter()).pop_first().unwrap().1,
+        );
+        assert!(all.leave_out());
+        assert_eq!(all.items.len(), MAX_WAITING);
+        assert!(!all.items.contains_key("zz"));
+    }
+
+    #[test]
+    fn what_waits_is_bounded_in_bytes_which_come_back_when_it_is_taken() {
+        let long = |number: u32| format!("{number}{}", "x".repeat(MAX_WAITING_BYTES / 4));
+        let mut all = waiting((0..3).map(long));
+        assert!(!all.leave_out());
+        all.pop_first().unwrap();
+        all.remove(&long(1)).unwrap();
+        assert_eq!(all.bytes, long(2).len());
+        let mut all = waiting((0..4).map(long));
+        assert!(all.leave_out());
+        assert_eq!(all.items.len(), 3);
+    }
+}

@@ -28,8 +28,8 @@ pub use operation::{
 };
 pub use skill::{Diagnostic, Format, Severity, Skill};
 pub use stage::{
-    AuthOut, Basic, Excerpt, Fetches, HeaderOut, HttpLimits, HttpStage, OutputFile, Package, Pair,
-    Program, ReadFileStage, Runtime, SandboxStage, Stage,
+    AuthOut, Basic, Excerpt, FILTER_OPTIONS, Fetches, HeaderOut, HttpLimits, HttpStage, OutputFile,
+    Package, Pair, Program, ReadFileStage, Runtime, SandboxStage, Stage,
 };
 pub use steering::steers;
 pub use text::{Encoding, Segment, Segments, Style};

@@ -45,6 +45,17 @@ impl Runtime {
     }
 }
 
+/// Options of a jq program, which are members of the request for it, in the order in which a stage lists them.
+pub const FILTER_OPTIONS: [&str; 7] = [
+    "raw",
+    "join",
+    "compact",
+    "slurp",
+    "null-input",
+    "sort-keys",
+    "exit-status",
+];
+
 /// A stage. Stage n+1 receives the bytes that stage n produced.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -55,7 +66,7 @@ pub enum Stage {
     JsonFilter {
         /// The program.
         program: String,
-        /// Command-line options that are set: `raw`, `join`, `compact`, `slurp`, `null-input`, `sort-keys`, `exit-status`.
+        /// Command-line options that are set, of [`FILTER_OPTIONS`].
         options: Vec<String>,
         /// `--arg`
         args: BTreeMap<String, Segments>,

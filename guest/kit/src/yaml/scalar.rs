@@ -11,6 +11,10 @@ pub(super) fn plain(text: &str) -> Scalar {
         "" | "~" | "null" | "Null" | "NULL" => Scalar::Null,
         "true" | "True" | "TRUE" => Scalar::Bool(true),
         "false" | "False" | "FALSE" => Scalar::Bool(false),
+        // Most scalars are words.
+        _ if !text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.')) => {
+            Scalar::Text
+        }
         _ if is_integer(text) => Scalar::Integer,
         _ if is_float(text) => Scalar::Number,
         _ => Scalar::Text,

@@ -104,9 +104,10 @@ pub fn accept(
         failed.push("the intent says nothing".to_owned());
     }
     let said = UserWords::new(question, settings);
+    let gathered = folded(gathered);
     for path in plan.relevant_context.iter().flat_map(|text| paths(text)) {
         let lower = path.to_lowercase();
-        if !said.prompt.contains(&lower) && !folded(gathered).contains(&lower) {
+        if !said.prompt.contains(&lower) && !gathered.contains(&lower) {
             let path = line(path, 80);
             failed.push(format!(
                 "relevant_context names {path:?}, which was not gathered"

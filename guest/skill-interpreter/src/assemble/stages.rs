@@ -6,7 +6,7 @@ use super::resolve::{Assembly, Position, as_it_is};
 use crate::draft::{DraftStage, FilterDraft, HttpDraft, Template, WrittenAs};
 use crate::failure::Failure;
 use crate::mapping::registry::{self, Pattern};
-use crate::model::{Encoding, Fetches, ReadFileStage, Segments, Stage};
+use crate::model::{Encoding, FILTER_OPTIONS, Fetches, ReadFileStage, Segments, Stage};
 
 impl Assembly<'_> {
     /// Stages in order, and how sure the mapping is.
@@ -99,9 +99,7 @@ impl Assembly<'_> {
 
     fn filter(&mut self, draft: &FilterDraft, is_first: bool) -> Stage {
         let is_set = |option: &str| draft.options.contains(&option);
-        let options = FilterDraft::OPTIONS
-            .into_iter()
-            .filter(|option| is_set(option));
+        let options = FILTER_OPTIONS.into_iter().filter(|option| is_set(option));
         Stage::JsonFilter {
             program: draft.program.clone(),
             options: options.map(str::to_owned).collect(),

@@ -43,23 +43,10 @@ pub enum DraftStage {
 pub struct FilterDraft {
     /// The program.
     pub program: String,
-    /// Its options, of [`FilterDraft::OPTIONS`], in any order.
+    /// Its options, of [`crate::model::FILTER_OPTIONS`], in any order.
     pub options: Vec<&'static str>,
     /// `--arg`
     pub args: BTreeMap<String, Template>,
     /// `--argjson`
     pub json_args: Map<String, Value>,
-}
-
-impl FilterDraft {
-    /// Options of jq that change what it does, in the order in which a stage lists them.
-    pub const OPTIONS: [&'static str; 7] = [
-        "raw",
-        "join",
-        "compact",
-        "slurp",
-        "null-input",
-        "sort-keys",
-        "exit-status",
-    ];
 }

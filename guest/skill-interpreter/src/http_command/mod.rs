@@ -12,6 +12,7 @@ mod url;
 pub mod verb;
 mod wget;
 
+pub use curl::are_curl_options;
 pub use header::is_token;
 
 use crate::assemble::check_address;
@@ -46,12 +47,6 @@ pub struct Invocation<'a> {
 #[must_use]
 pub fn is_http(name: &str) -> bool {
     matches!(name, "curl" | "curl.exe" | "wget")
-}
-
-/// Whether words are nothing but options of curl with their values: no address, and nothing behind `--`.
-#[must_use]
-pub fn are_curl_options(words: &[Word]) -> bool {
-    curl::are_options(words)
 }
 
 /// Reads a command of [`is_http`]. Several URLs make several requests.

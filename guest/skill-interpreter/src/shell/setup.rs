@@ -26,7 +26,8 @@ pub(super) enum Step {
     Idle,
     /// Reads another file: `source`. It changes nothing of a request beside it, unless that file was only fetched now.
     Sources,
-    /// Only means something to the statements beside it: `chmod`, text that is written to a file of no program, a constant.
+    /// Only means something to the statements beside it: `chmod`, a constant, text written to a file that nothing reads when it
+    /// starts.
     Other,
 }
 
@@ -50,6 +51,18 @@ const STARTERS: [&str; 7] = ["sudo", "npx", "bunx", "python", "python3", "-m", "
 /// Options of `curl` that change nothing of what is fetched, or say where it goes.
 const FETCHING: [&str; 10] = [
     "-s", "-S", "-L", "-f", "-sS", "-sL", "-fsSL", "-sSL", "-o", "-fsS",
+];
+
+/// Folders whose files a program reads or runs by itself.
+const READ_AT_START: [&str; 8] = [
+    "bin",
+    "etc",
+    "hooks",
+    ".ssh",
+    ".git",
+    "autostart",
+    "systemd",
+    "LaunchAgents",
 ];
 
 /// What a statement prepares; none if it is more than that.
@@ -80,7 +93,7 @@ pub(super) fn step(statement: &Statement) -> Option<Step> {
         "cd" | "sleep" => Some(Step::Idle),
         "source" | "." => Some(Step::Sources),
         "chmod" | "touch" | "echo" | "printf" => Some(Step::Other),
-        "cp" => (words.last()?.contains("skills")).then_some(Step::Other),
+        "cp" => is_of_skill(words.last()?).then_some(Step::Other),
         _ => (are_plain && installs(&words)).then_some(Step::Installs),
     }
 }
@@ -95,18 +108,22 @@ fn writing(
     match command.name()? {
         "curl" => {
             let is_plain = |word: &&&str| FETCHING.contains(*word) || !word.starts_with('-');
-            let named = words.windows(2).find_map(|pair| match pair {
+            let named = words.windows(2).filter_map(|pair| match pair {
                 ["-o", file] => Some(*file),
                 _ => None,
             });
-            let redirected = statement.written.first().filter(|_| is_redirected);
-            let file = named.or(redirected.map(String::as_str))?;
-            let fetches =
-                words.iter().skip(1).take_while(is_plain).count() + 1 == command.words.len();
-            match fetches {
-                true if is_of_skill(file) => Some(Step::Fetches),
-                true if file.starts_with('~') && !is_read_at_start(file) => Some(Step::Downloads),
-                _ => None,
+            let files: Vec<&str> = named
+                .chain(statement.written.iter().map(String::as_str))
+                .collect();
+            let all =
+                |is_so: fn(&str) -> bool| !files.is_empty() && files.iter().all(|file| is_so(file));
+            if words.iter().skip(1).take_while(is_plain).count() + 1 != command.words.len() {
+                None
+            } else if all(is_of_skill) {
+                Some(Step::Fetches)
+            } else {
+                let is_kept = |file: &str| file.starts_with('~') && !is_read_at_start(file);
+                all(is_kept).then_some(Step::Downloads)
             }
         }
         "echo" | "printf" | "cat" if is_redirected => Some(match statement.written.as_slice() {
@@ -120,27 +137,29 @@ fn writing(
 
 /// `SKILL.md`, `~/.agent/skills/boxes/package.json`: a document, or a file of the folder of a skill.
 fn is_of_skill(file: &str) -> bool {
-    std::path::Path::new(file)
+    let is_document = std::path::Path::new(file)
         .extension()
-        .is_some_and(|end| end.eq_ignore_ascii_case("md"))
-        || file.contains("/skills/")
+        .is_some_and(|end| end.eq_ignore_ascii_case("md"));
+    (is_document || format!("{file}/").contains("/skills/")) && !is_read_at_start(file)
 }
 
-/// Whether a shell or a program may read the file when it starts: a file in a home directory that begins with a dot.
+/// Whether a shell, a login or another program may read or run the file when it starts, or its path leads elsewhere than it seems.
 fn is_read_at_start(file: &str) -> bool {
-    let name = file.rsplit('/').next().unwrap_or_default();
+    let mut names = file.split('/').rev();
+    let name = names.next().unwrap_or_default();
     name.starts_with('.') && !name.starts_with(".env")
-        || file.contains("/bin/")
-        || file.contains("/etc/")
+        || file.starts_with('/') && !file.starts_with("/tmp/")
+        || names.any(|folder| READ_AT_START.contains(&folder))
+        || file.split('/').any(|part| part == "..")
 }
 
-/// `.env`, `~/.config/boxes/api_key`: what no shell reads when it starts.
+/// `.env`, `~/.config/boxes/api_key`, `~/.boxes/config.json`: settings or a credential, of which nothing is run.
 fn is_configuration(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or_default();
-    name == ".env"
-        || ["credentials.json", "config.json", "key", "token"]
-            .iter()
-            .any(|end| name.ends_with(end))
+    let last = name.rsplit(['_', '-', '.']).next().unwrap_or_default();
+    (matches!(name, ".env" | "credentials.json" | "config.json")
+        || matches!(last, "key" | "apikey" | "token"))
+        && !is_read_at_start(file)
 }
 
 fn installs(words: &[&str]) -> bool {
@@ -173,10 +192,10 @@ pub(super) fn shown(statement: &Statement, step: Option<Step>) -> String {
     // The value of an option may be a credential that looks like none: `--token 0123`.
     let mut is_value = false;
     let words = words.filter_map(bare).map(|word| {
-        let may_be_secret = word.contains('=')
+        let may_be_secret = std::mem::replace(&mut is_value, names_credential(word))
+            || word.contains('=')
             || word.contains("://") && word.contains('@')
-            || looks_like_credential(word)
-            || std::mem::replace(&mut is_value, names_credential(word));
+            || looks_like_credential(word);
         if may_be_secret { "…" } else { word }
     });
     let is_whole = matches!(step, Some(Step::Installs | Step::Fetches | Step::Downloads));

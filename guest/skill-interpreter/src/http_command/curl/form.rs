@@ -136,7 +136,8 @@ impl Words {
         let (content, mut rest) = word(text, ends);
         let fields = rest.literals().flat_map(|text| text.matches(';'));
         if fields.take(MAX_FIELDS.saturating_add(1)).count() > MAX_FIELDS {
-            return Err(refused(option, "has more than 64 fields"));
+            let why = format!("has more than {MAX_FIELDS} fields");
+            return Err(refused(option, &why));
         }
         let (mut content_type, mut filename) = (None::<String>, None);
         // Where the type is still being read: what follows a `;` and is no other key is part of it.

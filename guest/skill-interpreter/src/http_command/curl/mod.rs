@@ -10,7 +10,9 @@ mod table;
 use std::cell::Cell;
 
 use crate::diagnostic::Diagnostics;
-use crate::draft::{HeaderDraft, HttpDraft, HttpLimits, MultipartDraft, QueryDraft, Template};
+use crate::draft::{
+    HeaderDraft, HttpDraft, HttpLimits, MultipartDraft, QueryDraft, Template, Word,
+};
 use crate::failure::{Code, Failure};
 
 use self::data::Datum;
@@ -18,8 +20,10 @@ use self::table::{Role, TABLE};
 use super::option::{Item, Scan};
 use super::{Arguments, Stdin, header, limit};
 
-/// Whether words are nothing but options with their values, or one among them makes a refused command of it all.
-pub(super) fn are_options(words: &[Template]) -> bool {
+/// Whether words are nothing but options with their values: no address, and nothing behind `--`. One that is refused ends the
+/// look, since it makes the whole command unusable.
+#[must_use]
+pub fn are_curl_options(words: &[Word]) -> bool {
     for item in Scan::new(TABLE, words) {
         match item {
             Ok(Item::Operand(_)) => return false,

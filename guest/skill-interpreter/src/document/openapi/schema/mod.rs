@@ -1,8 +1,8 @@
 //! Schemas of a description as JSON Schema 2020-12.
 //!
 //! A reference becomes one to `$defs`, where an operation has all that its schemas refer to. Each schema is converted once for
-//! the description, however many operations use it, and counts for each that does. The schema of an input or an output as a whole stands in the place of a reference to
-//! it, so that its type and properties are seen there.
+//! the description, however many operations use it, and its bytes count for each that does. The schema of a whole input or output
+//! stands where the reference to it stood, so that its type and properties are seen there.
 
 mod keywords;
 
