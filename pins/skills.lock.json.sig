@@ -2,11 +2,11 @@
   {
     "signer": "hydrant.build",
     "algorithm": "ed25519",
-    "signature": "HKzJ0/wZBK+SS45BWWpuL+HztmRdSnsAY5vqMxOcNtsfLBqlmeYd5j/XsIRfTVUiij6nL+8VpoPNdHAx8sslCQ=="
+    "signature": "gk7996YBAHjE2o9+r+/rULullPtTP7ZJuanexFCp+I4wt8V2Zkx5lzQ72NAUMfN6gnRmxJPiD/GjwQCsYsQ+DQ=="
   },
   {
     "signer": "hydrant.release",
     "algorithm": "ed25519",
-    "signature": "6j1GKFE3BQEs2Xt1tEaDOMP86Y5HOE9C+AeI3oGFz/z/y88gAwsTGJHUP8/iq+gUb72I6Fko8hQief9N43NmDQ=="
+    "signature": "IsWQMelT3+Ix08PGHuJIuX5QCPfWylrNJf4N5N0l/RFSGqBDypMRmCTnrEJ/GWrA6ptyftUs98t3byPyjw+iBQ=="
   }
 ]
