@@ -10,30 +10,59 @@ use serde_json::Value;
 
 use crate::failure::{Code, Failure};
 
-/// The component `skill.interpret`.
-pub trait Interpreter: Send + Sync {
-    /// The bytes of its answer to one request of section 2.1.
+/// A component that the governor asks. It has no capability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Component {
+    /// `skill.interpret`: what a document or a command would do.
+    Interpreter,
+    /// `data.filter`: runs jq programs and text tools.
+    Filter,
+}
+
+impl Component {
+    /// The id of its skill.
+    #[must_use]
+    pub fn skill_id(self) -> &'static str {
+        match self {
+            Self::Interpreter => "skill.interpret",
+            Self::Filter => "data.filter",
+        }
+    }
+}
+
+/// The pinned components.
+pub trait Components: Send + Sync {
+    /// The bytes of a component's answer to one request.
     ///
     /// # Errors
     ///
-    /// `interpreter-limit` where it ran out of memory, fuel or time (K-03); `too-large` and `invalid-request` where it
-    /// says so itself; `store-unavailable` where it cannot be run at all.
-    fn ask(&self, request: &Value) -> Result<Vec<u8>, Failure>;
+    /// `interpreter-limit` where it ran out of memory, fuel or time; `too-large` and `invalid-request` where it says so
+    /// itself; `store-unavailable` where it cannot be run at all.
+    fn ask(&self, component: Component, request: &Value) -> Result<Vec<u8>, Failure>;
 }
 
-impl dyn Interpreter + '_ {
+impl dyn Components + '_ {
     /// Its answer, read.
     ///
     /// # Errors
     ///
-    /// As [`Interpreter::ask`]; `invalid-plan` for an answer that is no `T`.
-    pub(crate) fn answer<T: DeserializeOwned>(&self, request: &Value) -> Result<T, Failure> {
-        serde_json::from_slice(&self.ask(request)?)
-            .map_err(|error| invalid(&format!("its answer cannot be read: {error}")))
+    /// As [`Components::ask`]; `invalid-plan` for an answer that is no `T`.
+    pub(crate) fn answer<T: DeserializeOwned>(
+        &self,
+        component: Component,
+        request: &Value,
+    ) -> Result<T, Failure> {
+        serde_json::from_slice(&self.ask(component, request)?).map_err(|error| {
+            let id = component.skill_id();
+            Failure::new(
+                Code::InvalidPlan,
+                format!("{id}: its answer cannot be read: {error}"),
+            )
+        })
     }
 }
 
-/// The interpreter answered something that it cannot have found (K-04).
+/// The interpreter answered something that it cannot have found.
 pub(crate) fn invalid(what: &str) -> Failure {
     Failure::new(Code::InvalidPlan, format!("the interpreter: {what}"))
 }

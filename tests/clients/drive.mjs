@@ -108,11 +108,11 @@ try {
   const prompt = await client.getPrompt({ name: 'debugging', arguments: { task: 'the parser crashes on tabs' } });
   check(prompt.messages[0].content.text.includes('crashes on tabs'), 'prompt');
 
-  await call('skill_interpret', { ...LONG, path: '1' });
+  await call('data_filter', { ...LONG, path: '1' });
   const before = records();
   const cancel = new AbortController();
   let progress = 0;
-  const long = call('skill_interpret', LONG, { signal: cancel.signal, timeout: 120_000, onprogress: () => (progress += 1) });
+  const long = call('data_filter', LONG, { signal: cancel.signal, timeout: 120_000, onprogress: () => (progress += 1) });
   const ended = long.then((result) => `an answer: ${JSON.stringify(result)}`, () => 'cancelled');
   await until(() => progress >= 2, 'no progress', 120_000);
   check(records() === before, 'the long call ended by itself');

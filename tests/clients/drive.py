@@ -124,7 +124,7 @@ async def drive(client, audit):
     check("crashes on tabs" in prompt.messages[0].content.text, f"prompt: {prompt}")
 
     # Compiled once, so that what runs below is the component.
-    await client.call_tool("skill_interpret", {**LONG, "path": "1"})
+    await client.call_tool("data_filter", {**LONG, "path": "1"})
     before, progress = records(audit), []
 
     async def on_progress(done, total, message):
@@ -135,7 +135,7 @@ async def drive(client, audit):
 
         async def long_call():
             with scope:
-                result = await client.call_tool("skill_interpret", LONG, progress_callback=on_progress)
+                result = await client.call_tool("data_filter", LONG, progress_callback=on_progress)
                 raise AssertionError(f"the long call answered: {result}")
 
         group.start_soon(long_call)

@@ -64,7 +64,7 @@ async def drive(client):
     contents = (await client.read_resource(AGENT)).contents
     check("Announces a release" in contents[0].text, f"read: {contents}")
 
-    await client.call_tool("skill_interpret", {**LONG, "path": "1"})
+    await client.call_tool("data_filter", {**LONG, "path": "1"})
     before, progress = records(), []
 
     async def on_progress(done, total, message):
@@ -72,7 +72,7 @@ async def drive(client):
 
     # This SDK does not tell the server when a call is given up: whoever uses it does.
     number = client._request_id
-    long = asyncio.create_task(client.call_tool("skill_interpret", LONG, progress_callback=on_progress))
+    long = asyncio.create_task(client.call_tool("data_filter", LONG, progress_callback=on_progress))
     await until(lambda: len(progress) >= 2, "no progress", 120)
     check(records() == before, "the long call ended by itself")
     cancelled = CancelledNotification(

@@ -8,7 +8,7 @@ use super::stdio::{Client, PATIENCE, Place};
 
 /// A call that computes for a minute and more on any machine.
 fn endless() -> Value {
-    json!({ "name": "skill_interpret", "arguments": {
+    json!({ "name": "data_filter", "arguments": {
         "op": "filter", "path": "reduce range(1000000000000) as $i (0; . + 1)", "null-input": true, "input-b64": "",
     }})
 }
@@ -62,7 +62,7 @@ fn a_cancelled_request_stops_its_component_and_has_no_answer() {
     let mut client = patient(&place);
     // Compiled and called once, so that what is measured is the component.
     let short = json!({ "op": "filter", "path": "1", "null-input": true, "input-b64": "" });
-    assert_eq!(client.call("skill_interpret", short)["isError"], false);
+    assert_eq!(client.call("data_filter", short)["isError"], false);
     let before = recorded(&place);
     let id = client.begin("tools/call", endless());
     let process = client.process();

@@ -138,7 +138,7 @@ pub(crate) fn post(client: &Client, headers: &[(&str, &str)], body: &str) -> Ans
 
 /// A call that computes until it is stopped, or its fuel is used up: seconds later, on any machine.
 pub(crate) fn long_call() -> Value {
-    json!({ "name": "skill_interpret", "arguments": {
+    json!({ "name": "data_filter", "arguments": {
         "op": "filter", "path": "reduce range(1000000000000) as $i (0; . + 1)", "null-input": true, "input-b64": "",
     }})
 }

@@ -88,9 +88,10 @@ fn every_pinned_skill_is_a_tool_that_says_which() {
         .iter()
         .map(|skill| skill["id"].as_str().unwrap())
         .collect();
-    // `hydrate`, `plan` and `skill_load` are made of these.
+    // `hydrate`, `plan`, `skill_load` and `skill_execute` are made of these.
     let plumbing = [
         "content.hydrate",
+        "data.filter",
         "prompt.hydrate",
         "prompt.hydrate.llm",
         "skill.interpret",

@@ -15,8 +15,8 @@ fn text(path: &str) -> String {
 }
 
 /// The folder of the pinned version.
-fn bundle() -> std::path::PathBuf {
-    let versions = fs::read_dir(repository().join("skills/skill.interpret")).unwrap();
+fn bundle(id: &str) -> std::path::PathBuf {
+    let versions = fs::read_dir(repository().join("skills").join(id)).unwrap();
     let mut folders: Vec<_> = versions
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.is_dir())
@@ -26,19 +26,19 @@ fn bundle() -> std::path::PathBuf {
 }
 
 #[test]
-fn k_02_k_462_the_finished_component_imports_no_hostcall_and_only_inert_wasi() {
-    let component = fs::read(bundle().join("skill.wasm")).unwrap();
-    let found = imports(&component).unwrap();
-    assert!(found.host.is_empty(), "{found:?}");
-    // Whatever is neither of the world nor of the WASI that every guest gets; wasm-bindgen's would be here.
-    assert_eq!(found.other, Vec::<String>::new());
-    let manifest: Value =
-        serde_json::from_slice(&fs::read(bundle().join("manifest.json")).unwrap()).unwrap();
-    assert_eq!(manifest["capabilities"], json!([]));
-    assert_eq!(
-        manifest["signers"],
-        json!(["hydrant.build", "hydrant.release"])
-    );
+fn what_reads_strangers_bytes_imports_no_hostcall_and_only_inert_wasi() {
+    for id in ["skill.interpret", "data.filter"] {
+        let component = fs::read(bundle(id).join("skill.wasm")).unwrap();
+        let found = imports(&component).unwrap();
+        assert!(found.host.is_empty(), "{id}: {found:?}");
+        // Whatever is neither of the world nor of the WASI that every guest gets; wasm-bindgen's would be here.
+        assert_eq!(found.other, Vec::<String>::new(), "{id}");
+        let manifest = fs::read(bundle(id).join("manifest.json")).unwrap();
+        let manifest: Value = serde_json::from_slice(&manifest).unwrap();
+        assert_eq!(manifest["capabilities"], json!([]), "{id}");
+        let signers = json!(["hydrant.build", "hydrant.release"]);
+        assert_eq!(manifest["signers"], signers, "{id}");
+    }
 }
 
 #[test]
@@ -46,7 +46,11 @@ fn k_02_k_462_the_same_request_gives_the_same_bytes_back() {
     let request = json!({"op": "load", "source-url": "https://e.org/skill.md",
         "content-b64": "IyBBCgojIyBCCgpgYGBiYXNoCmN1cmwgLXUgYTpiIC1kIHg9MSAtSCAnWC1BOiAkQScgaHR0cHM6Ly9hLm9yZy8kSUQKYGBgCg=="});
     let request = request.to_string();
-    let answer = |host: &Host| host.interpret(request.as_bytes()).unwrap().unwrap();
+    let answer = |host: &Host| {
+        host.ask("skill.interpret", request.as_bytes())
+            .unwrap()
+            .unwrap()
+    };
     // Another instance, and another host: no order of a map shows.
     let first = Host::builder().build().unwrap();
     let bytes = answer(&first);
@@ -103,7 +107,6 @@ fn k_461_what_a_command_means_is_decided_by_a_grammar() {
         .split("[dev-dependencies]")
         .next()
         .unwrap();
-    assert!(dependencies.contains("jaq-core"));
     for name in ["shlex", "curl-parser", "tree-sitter", "regex"] {
         assert!(
             !dependencies.lines().any(|line| line.starts_with(name)),
@@ -117,7 +120,7 @@ fn k_461_what_a_command_means_is_decided_by_a_grammar() {
 fn k_216_k_462_decimals_keep_all_their_digits() {
     let host = Host::builder().build().unwrap();
     let answer = |request: Value| {
-        let answer = host.interpret(request.to_string().as_bytes());
+        let answer = host.ask("skill.interpret", request.to_string().as_bytes());
         String::from_utf8(answer.unwrap().unwrap()).unwrap()
     };
     let number = "31.245270191439438";

@@ -1,4 +1,4 @@
-//! jq programs and text tools: run by the interpreter, which has no capability (K-15, K-167, K-170).
+//! jq programs and text tools: run by the component `data.filter`, which has no capability.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::plan::{Produced, Run, filled};
 use crate::failure::{Code, Failure};
-use crate::ports::Interpreter;
+use crate::ports::{Component, Components};
 use crate::request::{CallFiles, Inputs};
 use hydrant_plan::{FILTER_OPTIONS, Segments};
 
@@ -43,7 +43,7 @@ impl Run<'_> {
                 members.insert(option.clone(), true.into());
             }
         }
-        let answer: Value = self.call.interpreter.answer(&request)?;
+        let answer: Value = self.call.components.answer(Component::Filter, &request)?;
         let bytes = output(&answer, Code::JsonFilter)?;
         let mut produced = Produced::plain(bytes);
         if !options
@@ -72,11 +72,11 @@ impl Run<'_> {
             "args": words,
             "input-b64": self.encoded_input(stdin)?,
         });
-        let answer: Value = self.call.interpreter.answer(&request)?;
+        let answer: Value = self.call.components.answer(Component::Filter, &request)?;
         if answer.get("built-in") != Some(&Value::Bool(false)) {
             return output(&answer, Code::Transform).map(Produced::plain);
         }
-        // K-170: in the jail, with no files, no network and no secrets.
+        // In the jail, with no files, no network and no secrets.
         let input = self.standard_input(stdin)?;
         let caps = self.caps_left();
         let (bytes, used) = self.call.jails.text_tool(tool, &words, &input, caps)?;
@@ -91,7 +91,7 @@ impl Run<'_> {
         Ok(STANDARD.encode(self.standard_input(stdin)?))
     }
 
-    /// K-281: the interpreter never holds a secret, nor does a tool that was not granted one.
+    /// `data.filter` never holds a secret, nor does a tool that was not granted one.
     pub(super) fn without_secret(&self, segments: &Segments) -> Result<(), Failure> {
         if segments.has_secret() {
             return Err(Failure::new(
@@ -109,23 +109,23 @@ impl Run<'_> {
 ///
 /// `json-filter` for a program that is none, `limit`; `interpreter-limit`, `invalid-plan`, `store-unavailable`.
 pub(crate) fn check_program<'a>(
-    interpreter: &dyn Interpreter,
+    components: &dyn Components,
     program: &str,
     variables: impl Iterator<Item = &'a String>,
 ) -> Result<(), Failure> {
     let args: Map<String, Value> = variables.map(|name| (name.clone(), "".into())).collect();
     let request = json!({ "op": "filter", "path": program, "input-b64": "", "args": args });
-    let answer: Value = interpreter.answer(&request)?;
+    let answer: Value = components.answer(Component::Filter, &request)?;
     output(&answer, Code::JsonFilter).map(drop)
 }
 
-/// Whether the interpreter does itself what a text tool with these arguments does. What it refuses is said when it is asked to.
+/// Whether `data.filter` does itself what a text tool with these arguments does. What it refuses is said when it is asked to.
 ///
 /// # Errors
 ///
 /// Those of an input that an argument needs; `interpreter-limit`, `invalid-plan`.
 pub(crate) fn is_built_in(
-    interpreter: &dyn Interpreter,
+    components: &dyn Components,
     tool: &str,
     args: &[Segments],
     inputs: &Inputs,
@@ -140,11 +140,11 @@ pub(crate) fn is_built_in(
         .map(|segments| filled(segments, inputs, files, &[]))
         .collect::<Result<Vec<_>, _>>()?;
     let request = json!({ "op": "transform", "tool": tool, "args": words, "input-b64": "" });
-    let answer: Value = interpreter.answer(&request)?;
+    let answer: Value = components.answer(Component::Filter, &request)?;
     Ok(answer.get("built-in") != Some(&Value::Bool(false)))
 }
 
-/// The bytes of an answer, or its error under a code of section 27.
+/// The bytes of an answer, or its error under its code.
 fn output(answer: &Value, otherwise: Code) -> Result<Vec<u8>, Failure> {
     if answer.get("ok") == Some(&Value::Bool(true)) {
         return answer
@@ -152,14 +152,14 @@ fn output(answer: &Value, otherwise: Code) -> Result<Vec<u8>, Failure> {
             .and_then(Value::as_str)
             .and_then(|text| STANDARD.decode(text).ok())
             .ok_or_else(|| {
-                Failure::new(Code::InvalidPlan, "the interpreter's answer has no output")
+                Failure::new(Code::InvalidPlan, "data.filter: the answer has no output")
             });
     }
     let error = answer.get("error");
     let text = |key: &str| error.and_then(|error| error.get(key)?.as_str());
     let code = text("code").and_then(Code::parse).unwrap_or(otherwise);
     let message: String = text("message")
-        .unwrap_or("the interpreter gave no reason")
+        .unwrap_or("data.filter gave no reason")
         .chars()
         .take(120)
         .collect();

@@ -39,7 +39,7 @@ use serde_json::Value;
 use crate::chain::{Entry, Used};
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::ports::{Egress, Interpreter, Wire};
+use crate::ports::{Components, Egress, Wire};
 use crate::request::{CallFiles, Inputs, Schemas};
 use crate::sandbox::{Sandbox, SandboxEnd, SandboxRun};
 use hydrant_plan::JudgedOperation;
@@ -67,7 +67,7 @@ pub struct Call<'a> {
     /// HTTP.
     pub wire: &'a dyn Wire,
     /// Runs jq programs and text tools.
-    pub interpreter: &'a dyn Interpreter,
+    pub components: &'a dyn Components,
     /// The proxies of jails.
     pub egress: &'a dyn Egress,
     /// Runs sandbox stages.

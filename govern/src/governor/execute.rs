@@ -212,8 +212,8 @@ impl Governor {
                 }
                 // K-170: what is not built in runs in the jail.
                 Stage::TextTransform { tool, args, .. } => {
-                    let interpreter = self.interpreter.as_ref();
-                    if !execute::is_built_in(interpreter, tool, args, inputs, files)? {
+                    let components = self.components.as_ref();
+                    if !execute::is_built_in(components, tool, args, inputs, files)? {
                         self.sandbox()?.check_text_tool(tool)?;
                     }
                 }
@@ -384,7 +384,7 @@ impl Governor {
             config: &self.config,
             schemas: &self.schemas,
             wire: self.wire.as_ref(),
-            interpreter: self.interpreter.as_ref(),
+            components: self.components.as_ref(),
             egress: self.egress.as_ref(),
             jails,
             secrets: &secrets,

@@ -15,7 +15,7 @@ use crate::digest;
 use crate::execute;
 use crate::failure::{Code, Failure};
 use crate::guard::{self, Address, Document, Fetch};
-use crate::ports::invalid;
+use crate::ports::{Component, invalid};
 use crate::registry::approvals::permit_source_host;
 use crate::registry::{self, CodeFile, NewSkill};
 use hydrant_plan::{Diagnostic, MAPPING_VERSION, Operation, Severity, Skill, Stage, Status};
@@ -195,7 +195,7 @@ impl Governor {
                 members.insert("only".to_owned(), json!(request.only));
             }
         }
-        let (skill, mapping_version) = match self.interpreter.answer(&ask)? {
+        let (skill, mapping_version) = match self.components.answer(Component::Interpreter, &ask)? {
             Answer {
                 ok: true,
                 skill: Some(skill),
@@ -260,7 +260,7 @@ impl Governor {
             } = stage
             {
                 let variables = args.keys().chain(json_args.keys());
-                execute::check_program(self.interpreter.as_ref(), program, variables)?;
+                execute::check_program(self.components.as_ref(), program, variables)?;
             }
         }
         Ok(())

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Governor;
 use crate::failure::Failure;
-use crate::ports::invalid;
+use crate::ports::{Component, invalid};
 use crate::registry::unmapped;
 
 /// What the interpreter makes of a command.
@@ -80,7 +80,7 @@ impl Governor {
 
     /// Asks the interpreter; its own refusal is the failure.
     fn ask(&self, request: &Value) -> Result<Value, Failure> {
-        let answer: Value = self.interpreter.answer(request)?;
+        let answer: Value = self.components.answer(Component::Interpreter, request)?;
         match (
             answer.get("ok").and_then(Value::as_bool),
             answer.get("error"),

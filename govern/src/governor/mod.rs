@@ -37,7 +37,7 @@ use hydrant_jail::Launcher;
 use crate::budget::Budget;
 use crate::config::Config;
 use crate::failure::{Code, Failure};
-use crate::ports::{Egress, Interpreter, Wire};
+use crate::ports::{Components, Egress, Wire};
 use crate::registry::fold;
 use crate::request::Schemas;
 use crate::sandbox::{Sandbox, Settings};
@@ -51,8 +51,8 @@ pub use operate::{Approve, Bind, Shown, glance_at_approvals, verify, verify_unti
 
 /// What a host gives.
 pub struct Ports {
-    /// The component `skill.interpret`.
-    pub interpreter: Box<dyn Interpreter>,
+    /// The components that it asks.
+    pub components: Box<dyn Components>,
     /// HTTP.
     pub wire: Box<dyn Wire>,
     /// The proxies of jails.
@@ -69,7 +69,7 @@ pub struct Governor {
     config: Config,
     secrets: SecretStore,
     sandbox: Option<Sandbox>,
-    interpreter: Box<dyn Interpreter>,
+    components: Box<dyn Components>,
     wire: Box<dyn Wire>,
     egress: Box<dyn Egress>,
     /// Folded (K-10).
@@ -113,7 +113,7 @@ impl Governor {
             state,
             config,
             sandbox,
-            interpreter: ports.interpreter,
+            components: ports.components,
             wire: ports.wire,
             egress: ports.egress,
             installed: ports.installed.iter().map(|id| fold(id)).collect(),

@@ -9,7 +9,8 @@ use hydrant_govern::config::Config;
 use hydrant_govern::failure::{Code, Failure};
 use hydrant_govern::governor::{Approve, Caller, Governor, LoadRequest, Ports, Shown, verify};
 use hydrant_govern::ports::{
-    Egress, EgressReport, Interpreter, Wire, WireFailure, WireLimits, WireRequest, WireResponse,
+    Component, Components, Egress, EgressReport, Wire, WireFailure, WireLimits, WireRequest,
+    WireResponse,
 };
 use hydrant_govern::secrets::SecretString;
 use serde_json::{Value, json};
@@ -39,15 +40,20 @@ struct Outside {
 #[derive(Clone, Default)]
 struct Shared(Arc<Outside>);
 
-impl Interpreter for Shared {
-    fn ask(&self, request: &Value) -> Result<Vec<u8>, Failure> {
+impl Components for Shared {
+    fn ask(&self, component: Component, request: &Value) -> Result<Vec<u8>, Failure> {
         self.0.asked.lock().unwrap().push(request.clone());
         if request["op"] == "load"
             && let Some(answer) = self.0.answer.lock().unwrap().clone()
         {
             return answer.map(|answer| answer.to_string().into_bytes());
         }
-        match skill_interpreter::run(request.to_string().as_bytes()) {
+        let request = request.to_string();
+        let answer = match component {
+            Component::Interpreter => skill_interpreter::run(request.as_bytes()),
+            Component::Filter => data_filter::run(request.as_bytes()),
+        };
+        match answer {
             Ok(answer) => Ok(answer),
             Err(error) => {
                 let code = match error.code() {
@@ -276,7 +282,7 @@ fn open(folder: &Path, outside: &Shared, lines: &str) -> Result<Governor, Failur
         &folder.join("home/state"),
         config,
         Ports {
-            interpreter: Box::new(outside.clone()),
+            components: Box::new(outside.clone()),
             wire: Box::new(outside.clone()),
             egress: Box::new(outside.clone()),
             launcher: None,

@@ -1,7 +1,7 @@
-//! The component `skill.interpret`: what foreign skill documents and commands would do, as data (K-01, K-02).
+//! The component `skill.interpret`: what foreign skill documents and commands would do, as data.
 //!
-//! A skill document, a command, an OpenAPI description or a jq program is what a stranger wrote. It is parsed here and
-//! nowhere else; the answer is JSON that the host treats as derived from hostile input (K-04). Nothing is executed,
+//! A skill document, a command or an OpenAPI description is what a stranger wrote. It is parsed here and nowhere else; the
+//! answer is JSON that the host treats as derived from hostile input. Nothing is executed,
 //! fetched or written, and nothing that a document says is believed to be harmless because it looks so.
 //!
 //! How a document becomes operations:
@@ -20,7 +20,6 @@ pub mod context;
 pub mod diagnostic;
 pub mod document;
 pub mod draft;
-pub mod filter;
 pub mod http_command;
 pub mod identifier;
 pub mod limits;
@@ -29,7 +28,6 @@ pub mod mapping;
 pub mod request;
 pub mod shell;
 pub mod tools;
-pub mod transform;
 
 pub use hydrant_plan as model;
 pub use hydrant_plan::failure;
@@ -48,17 +46,17 @@ use crate::request::Request;
 
 kit::component!(crate::describe, crate::run_in_host);
 
-/// What the component says of itself (TS-07).
+/// What the component says of itself.
 #[must_use]
 pub fn describe() -> &'static str {
     include_str!("describe.json").trim_ascii_end()
 }
 
-/// One call: a request in JSON, answered in JSON (section 2.1).
+/// One call: a request in JSON, answered in JSON.
 ///
 /// # Errors
 ///
-/// `invalid_request` for a malformed request or an unknown `op`, `too_large` for what goes beyond K-05 as a whole.
+/// `invalid_request` for a malformed request or an unknown `op`, `too_large` for a document beyond the limits as a whole.
 pub fn run(request: &[u8]) -> Result<Vec<u8>, SkillError> {
     let mut diagnostics = Diagnostics::default();
     let answer = match Request::parse(request)? {
@@ -74,8 +72,6 @@ pub fn run(request: &[u8]) -> Result<Vec<u8>, SkillError> {
             Err(failure) => Err(failure),
         },
         Request::Map(map) => mapping::answer(&map, &mut diagnostics),
-        Request::Filter(filter) => filter::answer(&filter),
-        Request::Transform(transform) => transform::answer(&transform),
     };
     let answer = match answer {
         Ok(answer) => answer,

@@ -1,6 +1,4 @@
-//! K-05: how much of everything there may be. Whatever walks an input as deep as it is nested checks one of these first.
-
-use crate::failure::{Code, Failure};
+//! How much of everything there may be. Whatever walks an input as deep as it is nested checks one of these first.
 
 /// A skill document, in bytes.
 pub const DOCUMENT_BYTES: usize = 1 << 20;
@@ -18,13 +16,5 @@ pub const SHELL_NESTING: usize = 64;
 pub const DATA_NESTING: usize = kit::yaml::MAX_DEPTH;
 /// `$ref` within `$ref`.
 pub const REFERENCE_DEPTH: usize = 32;
-/// What a jq program may put out, in bytes.
-pub const FILTER_OUTPUT_BYTES: usize = 10 << 20;
 /// Diagnostics of one answer; further ones are left out, and the last says so.
 pub const DIAGNOSTICS: usize = 1_000;
-
-/// The failure `limit`, which names the limit that was exceeded.
-#[must_use]
-pub fn exceeded(what: &str, limit: usize) -> Failure {
-    Failure::new(Code::Limit, format!("{what}: more than {limit}"))
-}

@@ -75,7 +75,7 @@ pub fn skill(request: &LoadRequest, diagnostics: &mut Diagnostics) -> Result<Ski
         _ => unnamed.into_iter().map(verbatim).collect(),
     };
     if operations.len() > limits::OPERATIONS {
-        return Err(limits::exceeded(
+        return Err(Failure::exceeded(
             "operations of the skill",
             limits::OPERATIONS,
         ));

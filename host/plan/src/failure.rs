@@ -257,6 +257,12 @@ impl Failure {
         }
     }
 
+    /// The failure `limit`, which names the limit that was exceeded.
+    #[must_use]
+    pub fn exceeded(what: &str, limit: usize) -> Self {
+        Self::new(Code::Limit, format!("{what}: more than {limit}"))
+    }
+
     /// Nobody waits for the answer any more.
     #[must_use]
     pub fn cancelled() -> Self {

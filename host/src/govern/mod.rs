@@ -1,11 +1,11 @@
 //! Governed execution of foreign skills: what [`hydrant_govern`] needs of this host.
 //!
-//! The crate decides; here are its ports: the pinned component `skill.interpret`, HTTP by the client whose addresses are
+//! The crate decides; here are its ports: the pinned components `skill.interpret` and `data.filter`, HTTP by the client whose addresses are
 //! checked, and the egress proxy of a jail.
 
+mod components;
 #[cfg(target_os = "linux")]
 mod egress;
-mod interpreter;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;
 mod wire;
@@ -46,7 +46,7 @@ impl Ports {
             config,
             governor::Ports {
                 launcher: self.0.launcher().cloned(),
-                interpreter: Box::new(self.clone()),
+                components: Box::new(self.clone()),
                 wire: Box::new(self.clone()),
                 egress: Box::new(self),
                 installed,

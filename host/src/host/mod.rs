@@ -4,13 +4,13 @@
 //! its own. Every call of a skill goes through [`run`]: verified first, recorded at the end. Describing one, which is
 //! done without any capability, is not recorded.
 
+mod ask;
 mod builder;
 mod bundle;
 mod documents;
 mod error;
 mod failure;
 mod hydrate;
-mod interpret;
 mod kept;
 mod pinned;
 mod planner;

@@ -23,7 +23,8 @@ use crate::chain::{Event, Used};
 use crate::config::Config;
 use crate::failure::{Code, Failure};
 use crate::ports::{
-    Egress, EgressReport, Interpreter, Wire, WireFailure, WireLimits, WireRequest, WireResponse,
+    Component, Components, Egress, EgressReport, Wire, WireFailure, WireLimits, WireRequest,
+    WireResponse,
 };
 use crate::request::tests::{operation, validate};
 use crate::request::{CallFiles, Schemas};
@@ -131,7 +132,7 @@ impl Around {
             config: &self.config,
             schemas: &Schemas::default(),
             wire: self,
-            interpreter: self,
+            components: self,
             egress: self,
             jails: self,
             secrets: &self.secret,
@@ -173,8 +174,8 @@ impl Wire for Around {
     }
 }
 
-impl Interpreter for Around {
-    fn ask(&self, request: &Value) -> Result<Vec<u8>, Failure> {
+impl Components for Around {
+    fn ask(&self, _: Component, request: &Value) -> Result<Vec<u8>, Failure> {
         self.asked.lock().unwrap().push(request.clone());
         let next = self.answers.lock().unwrap().pop_front();
         let answer = next.expect("no more questions were expected");

@@ -141,7 +141,7 @@ const GUESSED_SCHEMES: [&str; 6] = ["ftp", "dict", "ldap", "imap", "smtp", "pop3
 ///
 /// # Errors
 ///
-/// Those of [`check`] but `url-glob`.
+/// Those of `check` but `url-glob`.
 pub fn check_address(draft: &HttpDraft) -> Result<(), Failure> {
     let url = draft.url.as_ref().map(Template::trimmed);
     url.map_or(Ok(()), |url| check(&scan(&url, Place::Url), draft))

@@ -21,7 +21,7 @@ pub struct Detected<'a> {
 ///
 /// # Errors
 ///
-/// Those of [`text_of`], `openapi-version` and `format-unknown`. Whether the text is what it was taken for, its reader finds.
+/// Those of `text_of`, `openapi-version` and `format-unknown`. Whether the text is what it was taken for, its reader finds.
 pub fn detect<'a>(
     bytes: &'a [u8],
     source_url: &str,

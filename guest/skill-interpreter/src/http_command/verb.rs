@@ -120,7 +120,8 @@ fn too_many(text: &str, line: u32) -> VerbRequest {
             comment: None,
             text: crate::diagnostic::excerpt(text),
             plan: Err(
-                limits::exceeded("operations of one fence", limits::FENCE_OPERATIONS).at_line(line),
+                Failure::exceeded("operations of one fence", limits::FENCE_OPERATIONS)
+                    .at_line(line),
             ),
         },
         output: None,

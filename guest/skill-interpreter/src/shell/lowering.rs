@@ -65,7 +65,7 @@ impl Lowering<'_> {
         diagnostics: &mut Diagnostics,
     ) -> Result<Vec<Draft>, Failure> {
         if self.text.len() > limits::COMMAND_BYTES {
-            return Err(limits::exceeded(
+            return Err(Failure::exceeded(
                 "bytes of command text",
                 limits::COMMAND_BYTES,
             ));
@@ -93,7 +93,7 @@ impl Lowering<'_> {
         let mut said = Diagnostics::default();
         let sorted = self.sorted(&program, constants, &mut said);
         if self.budget.is_exceeded() {
-            return Err(limits::exceeded(
+            return Err(Failure::exceeded(
                 "bytes that constants stand for",
                 limits::COMMAND_BYTES,
             ));

@@ -32,7 +32,7 @@ use self::word::Budget;
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
 use crate::draft::{Draft, SandboxDraft, Template};
-use crate::failure::Code;
+use crate::failure::{Code, Failure};
 use crate::limits;
 
 /// Constants of a document, which live from fence to fence.
@@ -121,7 +121,7 @@ fn read(
         Ok(drafts) if drafts.len() > limits::FENCE_OPERATIONS => {
             vec![
                 lowering.unusable(
-                    limits::exceeded("operations of a fence", limits::FENCE_OPERATIONS)
+                    Failure::exceeded("operations of a fence", limits::FENCE_OPERATIONS)
                         .at_line(start_line),
                 ),
             ]

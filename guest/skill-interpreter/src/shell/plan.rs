@@ -233,7 +233,7 @@ pub(super) fn plan(
         }
         if alternatives.len() > limits::FENCE_OPERATIONS {
             return Outcome::Unusable(
-                limits::exceeded("operations of a fence", limits::FENCE_OPERATIONS)
+                Failure::exceeded("operations of a fence", limits::FENCE_OPERATIONS)
                     .at_line(command.line),
             );
         }

@@ -14,10 +14,11 @@ use crate::serve::service::{Identity, Operation, Problem};
 use crate::serve::tenants::{Role, Tenant};
 use crate::trust::Capability;
 
-/// Skills that other tools are made of: `hydrate`, `plan` and `skill_load` call them in the form that people want. They are
+/// Skills that other tools are made of: `hydrate`, `plan`, `skill_load` and `skill_execute` call them in the form that people want. They are
 /// listed where a selection names them, and can be called anywhere.
-const PLUMBING: [&str; 4] = [
+const PLUMBING: [&str; 5] = [
     "content.hydrate",
+    "data.filter",
     "prompt.hydrate",
     "prompt.hydrate.llm",
     "skill.interpret",

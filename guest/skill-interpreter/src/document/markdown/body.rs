@@ -91,7 +91,7 @@ impl<'a> Body<'a> {
                 Kind::Comment(_) | Kind::Other => {}
             }
             if self.is_full() {
-                return Err(limits::exceeded("operations", limits::OPERATIONS).at_line(block.line));
+                return Err(Failure::exceeded("operations", limits::OPERATIONS).at_line(block.line));
             }
         }
         self.headed_ends(diagnostics);

@@ -1,7 +1,6 @@
 //! How much markup is read: the parser keeps a node for each piece, and looks at every open container for each line.
 
 use crate::failure::Failure;
-use crate::limits;
 
 /// Characters that may be markup at most; the parser takes about a hundred bytes for each.
 const MARKS: usize = 300_000;
@@ -19,10 +18,10 @@ pub(crate) fn check<'t>(
     mut lines: impl Iterator<Item = &'t str>,
 ) -> Result<(), Failure> {
     if marks(body) > MARKS {
-        return Err(limits::exceeded("characters of Markdown markup", MARKS));
+        return Err(Failure::exceeded("characters of Markdown markup", MARKS));
     }
     if lines.any(|line| containers(line) > CONTAINERS) {
-        return Err(limits::exceeded(
+        return Err(Failure::exceeded(
             "quotes and list items within each other",
             CONTAINERS,
         ));

@@ -95,7 +95,7 @@ pub fn read(
     let body = Body::new(&outline, &lines, &context, front.code_fences);
     candidates.extend(body.read(diagnostics)?);
     if candidates.len() > CANDIDATES {
-        return Err(limits::exceeded("operations", limits::OPERATIONS));
+        return Err(Failure::exceeded("operations", limits::OPERATIONS));
     }
     if candidates.is_empty() {
         if content.len() < STUB_BYTES {

@@ -61,7 +61,7 @@ pub fn read(
     keep_only(&request.only, &mut found)?;
     if found.len() > limits::OPERATIONS {
         return Err(
-            limits::exceeded("operations of the skill", limits::OPERATIONS)
+            Failure::exceeded("operations of the skill", limits::OPERATIONS)
                 .with_hint("load a part with --only TAG, PATH or ID"),
         );
     }

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::excerpt;
 use crate::failure::{Code, Failure};
-use crate::limits::{self, REFERENCE_DEPTH};
+use crate::limits::REFERENCE_DEPTH;
 use kit::yaml::Node;
 
 /// How far into a list a reference may point: counting there is a walk.
@@ -48,7 +48,7 @@ impl<'t> Api<'t> {
                 None => return Ok(node),
             }
         }
-        Err(limits::exceeded("$ref within $ref", REFERENCE_DEPTH).at_line(node.line()))
+        Err(Failure::exceeded("$ref within $ref", REFERENCE_DEPTH).at_line(node.line()))
     }
 
     /// What a value refers to, one step; none if it is no reference.

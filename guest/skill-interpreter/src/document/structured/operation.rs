@@ -73,7 +73,7 @@ pub fn operations(
     for (name, field) in named {
         candidates.extend(operation(name, &field, context, diagnostics)?);
         if candidates.len() > limits::OPERATIONS {
-            return Err(limits::exceeded(
+            return Err(Failure::exceeded(
                 "operations of the skill",
                 limits::OPERATIONS,
             ));

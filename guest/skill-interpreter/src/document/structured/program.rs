@@ -142,7 +142,7 @@ fn script_draft(script: &Text, runtime: &str, line: u32) -> Draft {
         return unusable(line, Code::ScriptMissing, "the script is empty");
     }
     if script.text.len() > crate::limits::COMMAND_BYTES {
-        let limit = crate::limits::exceeded("bytes of the script", crate::limits::COMMAND_BYTES);
+        let limit = Failure::exceeded("bytes of the script", crate::limits::COMMAND_BYTES);
         return Draft {
             plan: Err(limit.at_line(script.line)),
             ..unusable(line, Code::Limit, "")

@@ -11,9 +11,10 @@ use crate::document::markdown::result::{self, Announced};
 use crate::draft::{
     Declaration, Draft, DraftStage, Identity, Importance, Program, SandboxDraft, TextIdentity,
 };
+use crate::failure::{self, Failure};
 use crate::http_command::verb;
 use crate::shell::{self, Statements};
-use crate::{failure, limits, model};
+use crate::{limits, model};
 
 impl Body<'_> {
     pub(super) fn fence(
@@ -192,7 +193,7 @@ fn code(runtime: Runtime, text: &str, line: u32) -> Draft {
         Runtime::Go => model::Runtime::Go,
     };
     let plan = if text.len() > limits::COMMAND_BYTES {
-        Err(limits::exceeded("bytes of code", limits::COMMAND_BYTES).at_line(line))
+        Err(Failure::exceeded("bytes of code", limits::COMMAND_BYTES).at_line(line))
     } else {
         let sandbox = SandboxDraft::new(runtime, Program::Code(text.to_owned()), line);
         Ok(vec![DraftStage::Sandbox(Box::new(sandbox))])

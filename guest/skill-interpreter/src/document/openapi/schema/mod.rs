@@ -13,7 +13,6 @@ use serde_json::{Map, Value, json};
 
 use super::reference::{Api, Version};
 use crate::failure::{Code, Failure};
-use crate::limits;
 use kit::yaml::{self, Node};
 
 /// Bytes of the schemas of one operation, `$defs` included: a description can refer to all of itself from each of its
@@ -113,7 +112,7 @@ impl<'t> Schemas<'t> {
     fn spend(&mut self, bytes: usize) -> Result<(), Failure> {
         self.spent = self.spent.saturating_add(bytes);
         if self.spent > self.limit {
-            return Err(limits::exceeded("bytes of schemas", self.limit));
+            return Err(Failure::exceeded("bytes of schemas", self.limit));
         }
         Ok(())
     }
@@ -134,7 +133,7 @@ impl<'t> Schemas<'t> {
         };
         let bytes = schema.as_ref().map_or(0, |schema| schema.to_string().len());
         if bytes > OPERATION_BYTES {
-            schema = Err(limits::exceeded("bytes of schemas", OPERATION_BYTES));
+            schema = Err(Failure::exceeded("bytes of schemas", OPERATION_BYTES));
         }
         let converted = Rc::new(Converted {
             schema,

@@ -9,37 +9,8 @@ mod excerpt;
 #[cfg(test)]
 mod tests;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use serde_json::{Value, json};
-
-use crate::failure::{Code, Failure};
-use crate::limits;
-use crate::request::TransformRequest;
-
-/// Runs a tool: `output-b64`, or `built-in: false`.
-///
-/// # Errors
-///
-/// `invalid-request` for input that is no base64, `limit` for output beyond that of a filter.
-pub fn answer(request: &TransformRequest) -> Result<Value, Failure> {
-    let input = STANDARD
-        .decode(&request.input_b64)
-        .map_err(|_| Failure::new(Code::InvalidRequest, "input-b64: no base64"))?;
-    let Some(output) = run(&request.tool, &request.args, &input) else {
-        return Ok(json!({"ok": true, "built-in": false}));
-    };
-    if output.len() > limits::FILTER_OUTPUT_BYTES {
-        return Err(limits::exceeded(
-            "bytes of output",
-            limits::FILTER_OUTPUT_BYTES,
-        ));
-    }
-    Ok(json!({"ok": true, "built-in": true, "output-b64": STANDARD.encode(output)}))
-}
-
 /// What a tool makes of its input; none if it is not built in with these arguments.
-fn run(tool: &str, args: &[String], input: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn run(tool: &str, args: &[String], input: &[u8]) -> Option<Vec<u8>> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match tool {
         "cat" if args.is_empty() => Some(input.to_vec()),

@@ -1,4 +1,4 @@
-//! The op `filter` (K-15, K-167): a jq program over bytes, without environment, clock or files.
+//! The op `filter`: a jq program over bytes, without environment, clock or files.
 //!
 //! jaq runs it. Of its natives those that read the environment or the clock are left out, so that `env` and `$ENV` are empty
 //! and `now` is unknown; there is no reader of modules. What bounds a program that does not end is the fuel of the call.
@@ -8,8 +8,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use hydrant_plan::failure::{Code, Failure};
 use jaq_core::load::{Arena, File, Loader};
 use jaq_core::{Compiler, Ctx, DataT, Exn, Lut, Vars, data::HasLut};
 use jaq_json::{Val, read};
@@ -17,11 +16,12 @@ use jaq_std::input::{HasInputs, Inputs, RcIter};
 use serde_json::{Value, json};
 
 use self::write::Writer;
-use crate::diagnostic::excerpt;
-use crate::failure::{Code, Failure};
-use crate::limits;
 use crate::request::FilterRequest;
 
+/// The text of a program, in bytes.
+const PROGRAM_BYTES: usize = 64 << 10;
+/// Collections of the input within each other.
+const INPUT_NESTING: usize = kit::yaml::MAX_DEPTH;
 /// Natives that read the environment, the clock or the zone of this machine.
 const LEFT_OUT: [&str; 4] = ["env", "now", "localtime", "strflocaltime"];
 /// What jq has and jaq has not, or has otherwise.
@@ -58,28 +58,17 @@ impl<'a> HasInputs<'a, Val> for Data<'a> {
     }
 }
 
-/// Runs a program.
+/// What a program makes of its input.
 ///
 /// # Errors
 ///
 /// `json-filter` for a program or an input that is none, and for an error of the program; `limit`.
-pub fn answer(request: &FilterRequest) -> Result<Value, Failure> {
-    let input = STANDARD
-        .decode(&request.input_b64)
-        .map_err(|_| Failure::new(Code::InvalidRequest, "input-b64: no base64"))?;
-    let output = run(request, &input)?;
-    Ok(json!({"ok": true, "output-b64": STANDARD.encode(output)}))
-}
-
-fn run(request: &FilterRequest, input: &[u8]) -> Result<Vec<u8>, Failure> {
-    if request.path.len() > limits::COMMAND_BYTES {
-        return Err(limits::exceeded(
-            "bytes of a jq program",
-            limits::COMMAND_BYTES,
-        ));
+pub(crate) fn run(request: &FilterRequest, input: &[u8]) -> Result<Vec<u8>, Failure> {
+    if request.path.len() > PROGRAM_BYTES {
+        return Err(Failure::exceeded("bytes of a jq program", PROGRAM_BYTES));
     }
     check_program(&request.path)?;
-    check_nesting(input, limits::DATA_NESTING, "JSON nesting", |_| ())?;
+    check_nesting(input, INPUT_NESTING, "JSON nesting", |_| ())?;
     let (names, values) = variables(request)?;
     let own = jaq_core::load::parse(INSTEAD, |parser| parser.defs()).unwrap_or_default();
     let definitions = jaq_core::defs()
@@ -168,6 +157,11 @@ fn value_of(value: &Value) -> Result<Val, Failure> {
     read::parse_single(value.to_string().as_bytes()).map_err(|error| not_json(&error.to_string()))
 }
 
+/// What a message may quote of a program or its input.
+fn excerpt(text: &str) -> String {
+    kit::redact::excerpt(text, 120, "")
+}
+
 fn failure(message: &str) -> Failure {
     Failure::new(Code::JsonFilter, message)
 }
@@ -225,7 +219,7 @@ fn check_program(program: &str) -> Result<(), Failure> {
         outside,
     )?;
     if weight > PROGRAM_WEIGHT {
-        return Err(limits::exceeded(
+        return Err(Failure::exceeded(
             "operators and words of a jq program",
             PROGRAM_WEIGHT,
         ));
@@ -266,7 +260,7 @@ fn check_nesting(
             _ => {}
         }
         if open.len() > most {
-            return Err(limits::exceeded(what, most));
+            return Err(Failure::exceeded(what, most));
         }
         if !in_string && !in_comment {
             outside(*byte);

@@ -1,31 +1,34 @@
-//! The component `skill.interpret` (K-01 to K-03).
+//! The components that the governor asks.
 
 use hydrant_govern::failure::{Code, Failure};
-use hydrant_govern::ports::Interpreter;
+use hydrant_govern::ports::{Component, Components};
 use serde_json::Value;
 
 use super::Ports;
 use crate::engine::CallError;
 use crate::host::{Failure as RunFailure, HostError};
 
-impl Interpreter for Ports {
-    fn ask(&self, request: &Value) -> Result<Vec<u8>, Failure> {
-        let answer = self.0.interpret(request.to_string().as_bytes());
-        answer.map_err(not_run)?.map_err(|failure| ended(&failure))
+impl Components for Ports {
+    fn ask(&self, component: Component, request: &Value) -> Result<Vec<u8>, Failure> {
+        let id = component.skill_id();
+        let answer = self.0.ask(id, request.to_string().as_bytes());
+        answer
+            .map_err(|error| not_run(id, &error))?
+            .map_err(|failure| ended(id, &failure))
     }
 }
 
 /// Nothing was executed: the component is not what was pinned, or the call could not be recorded.
-fn not_run(error: HostError) -> Failure {
-    let code = match &error {
+fn not_run(id: &str, error: &HostError) -> Failure {
+    let code = match error {
         HostError::CannotRecord(_) | HostError::Audit(_) => Code::AuditUnavailable,
         _ => Code::StoreUnavailable,
     };
-    Failure::new(code, format!("skill.interpret: {error}"))
+    Failure::new(code, format!("{id}: {error}"))
 }
 
-/// K-03, and section 2.1: what a `skill-error` means.
-fn ended(failure: &RunFailure) -> Failure {
+/// What a `skill-error` means.
+fn ended(id: &str, failure: &RunFailure) -> Failure {
     match failure {
         RunFailure::Component(CallError::Skill { code, message, .. }) => {
             let code = match code.as_str() {
@@ -39,8 +42,8 @@ fn ended(failure: &RunFailure) -> Failure {
             Failure::new(Code::InterpreterLimit, exceeded.to_string())
         }
         failure => {
-            tracing::warn!(%failure, "the interpreter was ended");
-            Failure::new(Code::InterpreterLimit, "the interpreter was ended")
+            tracing::warn!(skill = id, %failure, "the component was ended");
+            Failure::new(Code::InterpreterLimit, format!("{id} was ended"))
         }
     }
 }

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::run;
-use crate::failure::Code;
 use crate::request::FilterRequest;
+use hydrant_plan::failure::Code;
 
 fn request(path: &str, options: &str) -> FilterRequest {
     FilterRequest {

@@ -1,13 +1,13 @@
 //! Values as jq writes them: indentation, key order, numbers, what JSON does not have.
 
+use hydrant_plan::failure::{Code, Failure};
 use jaq_json::{Num, Val};
 
-use crate::failure::{Code, Failure};
-use crate::limits;
+use crate::OUTPUT_BYTES;
 use crate::request::FilterRequest;
 
 /// What a program may put out within each other. More than a program reads, as it may wrap what it read.
-const NESTING: usize = 2 * limits::DATA_NESTING;
+const NESTING: usize = 2 * super::INPUT_NESTING;
 
 /// Collects the output of a program.
 pub(super) struct Writer<'a> {
@@ -52,18 +52,15 @@ impl<'a> Writer<'a> {
     }
 
     fn check(&self) -> Result<(), Failure> {
-        if self.out.len() > limits::FILTER_OUTPUT_BYTES {
-            return Err(limits::exceeded(
-                "bytes of jq output",
-                limits::FILTER_OUTPUT_BYTES,
-            ));
+        if self.out.len() > OUTPUT_BYTES {
+            return Err(Failure::exceeded("bytes of jq output", OUTPUT_BYTES));
         }
         Ok(())
     }
 
     fn json(&mut self, value: &Val, level: usize) -> Result<(), Failure> {
         if level > NESTING {
-            return Err(limits::exceeded("nesting of jq output", NESTING));
+            return Err(Failure::exceeded("nesting of jq output", NESTING));
         }
         match value {
             Val::Null => self.out.extend_from_slice(b"null"),
