@@ -10,7 +10,7 @@ mod text;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use hydrant_plan::failure::{Code, Failure};
+use hydrant_plan::failure::Failure;
 use kit::SkillError;
 use kit::host::Host;
 use serde_json::{Value, json};

@@ -1,11 +1,13 @@
-//! Names: the grammar of ids, slugs, and when two names are one (K-08 to K-11).
+//! Names: the grammar of ids, slugs, and when two names are one.
 
-use unicode_normalization::{UnicodeNormalization, is_nfc};
+use icu_normalizer::ComposingNormalizerBorrowed;
 
-/// K-08, K-09: characters of an id, and of a slug.
+/// Characters of an id, and of a slug.
 const ID_CHARACTERS: usize = 64;
+/// The normal form of ids.
+const NFC: ComposingNormalizerBorrowed<'_> = ComposingNormalizerBorrowed::new_nfc();
 
-/// K-08: 1 to 64 characters, each a Unicode letter or digit, `_`, `.` or `-`, in NFC.
+/// 1 to 64 characters, each a Unicode letter or digit, `_`, `.` or `-`, in NFC.
 #[must_use]
 pub fn is_id(text: &str) -> bool {
     !text.is_empty()
@@ -13,10 +15,10 @@ pub fn is_id(text: &str) -> bool {
         && text
             .chars()
             .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '-'))
-        && is_nfc(text)
+        && NFC.is_normalized(text)
 }
 
-/// K-09: lower-case, each run of other characters than letters and digits one `-`, trimmed, cut at 64; none when empty.
+/// Lower-case, each run of other characters than letters and digits one `-`, trimmed, cut at 64; none when empty.
 #[must_use]
 pub fn slug(text: &str) -> Option<String> {
     let mut slug = String::new();
@@ -25,9 +27,9 @@ pub fn slug(text: &str) -> Option<String> {
     let lower: String = if text.is_ascii() {
         text.to_ascii_lowercase()
     } else {
-        // K-08: a slug is an id, so it is in NFC; lower-casing may leave it.
+        // A slug is an id, so it is in NFC; lower-casing may leave it.
         let lower: String = text.chars().flat_map(char::to_lowercase).collect();
-        lower.nfc().collect()
+        NFC.normalize(&lower).into_owned()
     };
     for c in lower.chars() {
         if !c.is_alphanumeric() {
@@ -48,7 +50,7 @@ pub fn slug(text: &str) -> Option<String> {
     (!slug.is_empty()).then_some(slug)
 }
 
-/// K-10: equal for names that look-up does not tell apart.
+/// Equal for names that look-up does not tell apart.
 #[must_use]
 pub fn fold(text: &str) -> String {
     text.chars()
@@ -57,7 +59,7 @@ pub fn fold(text: &str) -> String {
         .collect()
 }
 
-/// K-11: ids that no skill may have. Equality with the ids of installed components is the host's to check.
+/// Ids that no skill may have. Equality with the ids of installed components is the host's to check.
 #[must_use]
 pub fn is_reserved(skill_id: &str) -> bool {
     let folded = fold(skill_id);
@@ -68,7 +70,7 @@ pub fn is_reserved(skill_id: &str) -> bool {
     })
 }
 
-/// K-141, K-192: an id in upper snake case, as the names of secrets begin.
+/// An id in upper snake case, as the names of secrets begin.
 #[must_use]
 pub fn upper_snake(id: &str) -> String {
     let mut name = String::new();
