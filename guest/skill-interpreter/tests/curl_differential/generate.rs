@@ -230,6 +230,9 @@ impl Generator {
                 let password = self.credential(&["", "pa:ss", "ü"]);
                 let halves = user.then(Word::text(":")).then(password);
                 self.option(Some("-u"), "--user", halves);
+                if self.random.chance(1, 2) {
+                    self.long_flag("--basic");
+                }
             }
             1 => {
                 let token = self.credential(&["tok", "a.b.c"]);

@@ -199,6 +199,7 @@ fn k_152_what_curl_would_not_send() {
         &["-F", "a=b", "--json", "1"],
         &["-F", "a=b", "-G"],
         &["-F", "a=b", "-I"],
+        &["--oauth2-bearer", "t", "--basic"],
     ] {
         let argv: Vec<&str> = ["curl", U].iter().chain(options).copied().collect();
         assert_eq!(refusal(&argv), Code::CurlOptionConflict, "{options:?}");

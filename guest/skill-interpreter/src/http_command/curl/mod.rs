@@ -117,6 +117,7 @@ struct Given {
     form: Vec<MultipartDraft>,
     headers: Vec<HeaderDraft>,
     user: Option<(Option<Template>, Option<Template>)>,
+    basic: bool,
     bearer: Option<Template>,
     agent: Option<Template>,
     referer: Option<Template>,
@@ -163,6 +164,7 @@ impl Given {
             Role::User => {
                 self.user = Some(user(value));
             }
+            Role::Basic => self.basic = true,
             Role::Bearer => self.bearer = Some(value),
             Role::UserAgent => self.agent = Some(value),
             Role::Referer => self.referer = Some(referer(option, value)?),

@@ -81,7 +81,7 @@ impl Given {
     }
 
     /// And what curl does with two options that no request shows: `-r` is another header with a body, and
-    /// `--url-query` is dropped with `-G`.
+    /// `--url-query` is dropped with `-G`, as a bearer token is with `--basic`.
     fn check_conflicts(&self) -> Result<(), Failure> {
         let data = !self.data.is_empty();
         let form = !self.form.is_empty();
@@ -93,6 +93,10 @@ impl Given {
                 "a part from standard input for several URLs",
             ),
             (self.head && body, "-I with a body"),
+            (
+                self.basic && self.bearer.is_some(),
+                "--basic with --oauth2-bearer",
+            ),
             (form && data, "-F with data"),
             (form && self.get, "-F with -G"),
             (self.range.is_some() && body, "-r with a body"),

@@ -16,6 +16,8 @@ pub(super) enum Role {
     GlobOff,
     Header,
     User,
+    /// `--basic`: what `-u` means without it. A bearer token beside it is not sent.
+    Basic,
     Bearer,
     UserAgent,
     Referer,
@@ -78,6 +80,7 @@ pub(super) const TABLE: &[Row<Role>] = &[
     row(&["-g", "--globoff"], Nothing, Role::GlobOff),
     row(&["-H", "--header"], Value, Role::Header),
     row(&["-u", "--user"], Value, Role::User),
+    row(&["--basic"], Nothing, Role::Basic),
     row(&["--oauth2-bearer"], Value, Role::Bearer),
     row(&["-A", "--user-agent"], Value, Role::UserAgent),
     row(&["-e", "--referer"], Value, Role::Referer),
