@@ -11,7 +11,7 @@
 
 mod requests;
 
-use requests::{codes, skill};
+use requests::{codes, request, skill};
 use serde_json::{Value, json};
 
 const URL: &str = "/skills/shop/SKILL.md";
@@ -29,23 +29,6 @@ fn requests(text: &str) -> Vec<String> {
     let skill = document(text);
     let operations = skill["operations"].as_array().unwrap();
     operations.iter().map(request).collect()
-}
-
-fn request(operation: &Value) -> String {
-    if let Some(code) = operation["code"].as_str() {
-        return code.to_owned();
-    }
-    let stage = &operation["stages"][0];
-    if stage["kind"] != "http" {
-        return stage["kind"].as_str().unwrap().to_owned();
-    }
-    let segments = stage["url"].as_array().unwrap();
-    let one = |segment: &Value| match segment["lit"].as_str() {
-        Some(text) => text.to_owned(),
-        None => format!("{{{}}}", segment["input"].as_str().unwrap_or("secret")),
-    };
-    let url: String = segments.iter().map(one).collect();
-    format!("{} {url}", stage["method"].as_str().unwrap())
 }
 
 fn secrets(operation: &Value) -> Vec<&str> {

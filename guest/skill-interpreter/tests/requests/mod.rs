@@ -96,3 +96,21 @@ pub(crate) fn codes(skill: &Value) -> Vec<&str> {
         .map(|diagnostic| diagnostic["code"].as_str().unwrap())
         .collect()
 }
+
+/// `METHOD URL` of the first request of an operation; the code of one that is unusable; the kind of another first stage.
+pub(crate) fn request(operation: &Value) -> String {
+    if let Some(code) = operation["code"].as_str() {
+        return code.to_owned();
+    }
+    let stage = &operation["stages"][0];
+    if stage["kind"] != "http" {
+        return stage["kind"].as_str().unwrap().to_owned();
+    }
+    let segments = stage["url"].as_array().unwrap();
+    let one = |segment: &Value| match segment["lit"].as_str() {
+        Some(text) => text.to_owned(),
+        None => format!("{{{}}}", segment["input"].as_str().unwrap_or("secret")),
+    };
+    let url: String = segments.iter().map(one).collect();
+    format!("{} {url}", stage["method"].as_str().unwrap())
+}

@@ -103,7 +103,8 @@ fn annotated(block: &Block) -> Vec<String> {
 }
 
 /// Returns the address that the document calls its base: the first one behind such a label, on its line or in the lines of
-/// a fence or the line that follows. A comment does not count; a sentence and an example in JSON do where nothing else says it.
+/// a fence or the line that follows. A comment does not count; a sentence, an example in JSON and an address of endpoints that
+/// goes on with dots (`https://shop.example/v1/...`) do where nothing else says it.
 pub(crate) fn base_url(outline: &Outline, lines: &Lines<'_>) -> Option<String> {
     let mut within = None;
     for number in lines.holding("http") {
@@ -122,6 +123,9 @@ pub(crate) fn base_url(outline: &Outline, lines: &Lines<'_>) -> Option<String> {
             }
             continue;
         }
+        if fence.is_none() && says_endpoints(line) {
+            within = within.or_else(|| base_in(line));
+        }
         let label = match fence {
             Some((_, first)) if number > first.saturating_add(LABELLED_LINES) => None,
             Some((_, first)) => lines.above(first),
@@ -136,6 +140,22 @@ pub(crate) fn base_url(outline: &Outline, lines: &Lines<'_>) -> Option<String> {
         }
     }
     within
+}
+
+/// Whether a line tells of the one address that all endpoints stand behind: `All endpoints: https://shop.example/v1/...`.
+fn says_endpoints(line: &str) -> bool {
+    let mut all = places_of_addresses(line);
+    let (Some((place, address)), None) = (all.next(), all.next()) else {
+        return false;
+    };
+    let (before, behind) = line.split_at_checked(place).unwrap_or_default();
+    let rest = behind.get(address.len()..).unwrap_or_default();
+    let goes_on = address.ends_with('/') && rest.starts_with("...") || address.ends_with("/…");
+    let lower = before.to_ascii_lowercase();
+    goes_on
+        && ["all endpoints", "所有端点"]
+            .iter()
+            .any(|words| lower.contains(words))
 }
 
 /// Whether a fence shows data that is sent or answered.
