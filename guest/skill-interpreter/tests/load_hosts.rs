@@ -32,6 +32,34 @@ fn requests_of(text: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_constant_that_is_to_be_filled_in_is_an_input() {
+    let text = "```bash\nBOX=\"<BOX_ID>\"\ncurl \"https://a.test/boxes/${BOX}/lid\"\n```\n";
+    assert_eq!(requests_of(text), ["GET https://a.test/boxes/{BOX}/lid"]);
+    let host = "```bash\nBOX=\"<BOX_HOST>\"\ncurl \"https://${BOX}/lid\"\n```\n";
+    assert_eq!(requests_of(host), ["host-variable"]);
+    // A program of jq in the same letters is one.
+    let filter = "```bash\nFIELDS='{id}'\ncurl https://a.test/boxes | jq \"$FIELDS\"\n```\n";
+    let skill = skill(&[], "", filter, json!({})).unwrap();
+    assert_eq!(skill["operations"][0]["stages"][1]["program"], "{id}");
+}
+
+#[test]
+fn a_placeholder_of_a_query_that_closes_as_a_tag_is_an_input() {
+    let text = "- `GET https://a.test/boxes?size={S>&lid=yes`\n";
+    let skill = skill(&[], "", text, json!({})).unwrap();
+    assert_eq!(requests(&skill), ["GET https://a.test/boxes"]);
+    assert!(
+        skill["operations"][0]["input-schema"]["properties"]
+            .get("size")
+            .is_some()
+    );
+    assert_eq!(
+        requests_of("- `GET https://a.test/{boxes>?lid=yes`\n"),
+        ["url-glob"]
+    );
+}
+
+#[test]
 fn an_address_of_all_endpoints_that_goes_on_with_dots_is_the_base() {
     for said in [
         "All endpoints: `https://api.boxes.test/v3/...`",

@@ -252,18 +252,30 @@ fn slips_are_mended_and_told() {
         (format!("$ curl {U}/boxes"), "shell-syntax"),
         (format!("curl -H “A: b” {U}/boxes"), "shell-syntax"),
         (format!("curl {U}/boxes ^\n  -H \"A: b\"\n"), "shell-syntax"),
+        (
+            format!("curl {U}/boxes \\\\\n  -H \"A: b\"\n"),
+            "shell-syntax",
+        ),
         (format!("curl {U}/boxes -d '{{\"a\": 1}}\n"), "shell-syntax"),
         (format!("curl {U}/boxes?a=1&b=2\n"), "suspicious-ampersand"),
     ] {
         assert_eq!(only(&text)["maps-to"], "ccos.network.http-fetch", "{text}");
         assert!(codes(&text).iter().any(|found| found == code), "{text}");
     }
+    let text = format!("curl {U}/boxes | jq.'\n");
+    assert_eq!(
+        only(&text)["maps-to"],
+        serde_json::json!(["ccos.network.http-fetch", "ccos.json.parse"])
+    );
+    assert!(codes(&text).iter().any(|found| found == "shell-syntax"));
     // Where there is another way to read them they are left.
     for text in [
         format!("curl {U}/boxes?a=1 & b=2"),
         format!("curl {U}/boxes?a=1&b=2 rm -r x"),
         format!("curl {U}/boxes?a=1&rm"),
         format!("curl {U}/boxes ^\nrm -r x"),
+        format!("curl {U}/boxes \\\\\nrm -r x"),
+        format!("curl {U}/boxes | jq.'\nrm -r x"),
     ] {
         assert!(
             map(&text)["maps-to"] != "ccos.network.http-fetch",

@@ -13,7 +13,7 @@ pub(super) fn with_placeholders(mut url: Template) -> Template {
 }
 
 /// With an input for each query value that only shows what belongs there: words with blanks between them, which no client
-/// sends (`?q=your query here`), or alternatives (`?unit={day|hour}`).
+/// sends (`?q=your query here`), alternatives (`?unit={day|hour}`), or a placeholder that closes as a tag (`?unit={U>`).
 pub(super) fn with_query_placeholders(url: Template) -> Template {
     let Some((mut found, query)) = url.split_once('?') else {
         return url;
@@ -49,8 +49,14 @@ fn shown_value(pair: &str) -> Option<String> {
             !choice.contains(['{', '}', ',', '"'])
                 && (choice.contains('|') || choice.bytes().all(|b| b.is_ascii_digit()))
         });
+    // `{limit>`: an editor took the braces for a tag.
+    let is_slip = value
+        .strip_prefix('{')
+        .and_then(|value| value.strip_suffix('>'))
+        .is_some_and(|shown| !shown.is_empty() && shown.chars().all(char::is_alphanumeric));
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let is_shown = (is_words || is_choice) && !name.is_empty() && name.chars().all(is_name);
+    let is_shown =
+        (is_words || is_choice || is_slip) && !name.is_empty() && name.chars().all(is_name);
     is_shown.then(|| name.to_owned())
 }
 

@@ -83,6 +83,9 @@ fn read(
     match value {
         Value::Word(word) => {
             let value = reader.value(word);
+            if value.as_literal().is_some_and(|text| is_to_be_given(&text)) {
+                return Some(Kept::Given);
+            }
             (!globs::has_tilde(&value)).then_some(Kept::Text(value))
         }
         Value::Output(commands) => {
@@ -97,6 +100,19 @@ fn read(
 fn is_header(value: &Template) -> bool {
     value.display().split_once(": ").is_some_and(|(name, _)| {
         !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    })
+}
+
+/// `<BOX_ID>`, which the reader of shell text has as `{BOX_ID}`. In small letters it may be a program of jq.
+fn is_to_be_given(text: &str) -> bool {
+    let name = text
+        .strip_prefix('{')
+        .and_then(|text| text.strip_suffix('}'));
+    name.is_some_and(|name| {
+        name.starts_with(|c: char| c.is_ascii_uppercase())
+            && name
+                .bytes()
+                .all(|b| matches!(b, b'A'..=b'Z' | b'0'..=b'9' | b'_'))
     })
 }
 

@@ -11,8 +11,12 @@ pub(super) fn mended(text: &str) -> Option<(String, &'static str)> {
             straightened(text).map(|text| (text, why))
         })
         .or_else(|| {
-            let why = "`^` at the end of a line stands for `\\`";
+            let why = "`^` or `\\\\` at the end of a line stands for `\\`";
             continued(text).map(|text| (text, why))
+        })
+        .or_else(|| {
+            let why = "`jq.'` stands for `jq '.'`";
+            with_whole_filter(text).map(|text| (text, why))
         })
 }
 
@@ -61,7 +65,19 @@ fn straightened(text: &str) -> Option<String> {
     (has_changed && open.is_none()).then_some(straight)
 }
 
-/// With `\` in the place of `^` where the next line goes on with an option.
+/// `| jq.'`, of which a formatter took a blank and a quote: `| jq '.'`.
+fn with_whole_filter(text: &str) -> Option<String> {
+    let is_cut = |line: &str| line.ends_with("| jq.'");
+    text.lines().any(is_cut).then(|| {
+        let whole = text.lines().map(|line| match line.strip_suffix(".'") {
+            Some(before) if is_cut(line) => format!("{before} '.'\n"),
+            _ => format!("{line}\n"),
+        });
+        whole.collect()
+    })
+}
+
+/// With `\` in the place of `^` or `\\` where the next line goes on with an option.
 fn continued(text: &str) -> Option<String> {
     let mut lines = text.lines().peekable();
     let mut joined = String::with_capacity(text.len());
@@ -70,7 +86,9 @@ fn continued(text: &str) -> Option<String> {
         let goes_on = lines
             .peek()
             .is_some_and(|next| next.trim_start().starts_with('-'));
-        match line.trim_end().strip_suffix(" ^") {
+        let line_end = line.trim_end();
+        let slips = [" ^", " \\\\"];
+        match slips.iter().find_map(|slip| line_end.strip_suffix(slip)) {
             Some(before) if goes_on => {
                 joined.push_str(before);
                 joined.push_str(" \\");
