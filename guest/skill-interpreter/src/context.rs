@@ -46,6 +46,8 @@ pub struct Context {
     pub constants: BTreeMap<String, String>,
     /// K-190 (1): names of secrets that the skill declares, in its order.
     pub secrets: Vec<String>,
+    /// Names among them that say where requests go, unless the request gives them a value.
+    pub settings: BTreeSet<String>,
     /// Other names that are secrets somewhere in the skill, and so everywhere.
     pub found_secrets: BTreeSet<String>,
     /// K-72
@@ -78,6 +80,7 @@ impl Context {
                     .or_else(|| slug(&skill.name)),
                 constants: request.constants.clone(),
                 secrets: skill.secrets.clone(),
+                settings: skill.settings.clone(),
                 found_secrets: request.found_secrets.clone(),
                 assumed_auth: skill.assumed_auth,
                 domains: skill.domains.clone(),

@@ -31,6 +31,108 @@ fn requests_of(text: &str) -> Vec<String> {
     requests(&skill(&[], "BOX_KEY", text, json!({})).unwrap())
 }
 
+const CURL: &str =
+    "```bash\ncurl \"https://$BOX_TENANT/v1/items\" -H \"X-Box-Key: $BOX_KEY\"\n```\n";
+
+#[test]
+fn the_request_gives_a_host_that_the_environment_is_asked_for() {
+    for (name, url, value) in [
+        (
+            "BOX_TENANT",
+            "https://$BOX_TENANT/v1/items",
+            "acme.boxes.test",
+        ),
+        (
+            "BOX_TENANT",
+            "https://${BOX_TENANT}.boxes.test/v1/items",
+            "acme",
+        ),
+        ("BOX_URL", "$BOX_URL/v1/items", "https://acme.boxes.test"),
+        ("BOX_URL", "$BOX_URL", "https://acme.boxes.test/v1/items"),
+    ] {
+        let text = format!("```bash\ncurl \"{url}\" -H \"X-Box-Key: $BOX_KEY\"\n```\n");
+        let names = [name, "BOX_KEY"];
+        let without = skill(&names, "BOX_KEY", &text, json!({})).unwrap();
+        let error = &without["operations"][0]["error"];
+        assert!(
+            error["hint"]
+                .as_str()
+                .unwrap()
+                .contains(&format!("--set {name}=")),
+            "{url}"
+        );
+        let with = skill(&names, "BOX_KEY", &text, json!({name: value})).unwrap();
+        assert_eq!(
+            requests(&with),
+            ["GET https://acme.boxes.test/v1/items"],
+            "{url}"
+        );
+        assert_eq!(with["secrets"], json!(["BOX_KEY"]));
+    }
+}
+
+#[test]
+fn the_request_gives_no_secret_a_value() {
+    for (names, primary, given) in [
+        // It is the secret that the skill is about.
+        (&["BOX_TENANT"][..], "BOX_TENANT", "BOX_TENANT"),
+        // Its name says so, wherever it stands.
+        (&["BOX_TOKEN"], "", "BOX_TOKEN"),
+        // It stands for no host.
+        (&["BOX_USER"], "", "BOX_USER"),
+        // Whoever knows the address of a webhook may use it.
+        (&["BOX_WEBHOOK_URL"], "", "BOX_WEBHOOK_URL"),
+    ] {
+        let text = format!(
+            "{CURL}\n```bash\ncurl \"$BOX_WEBHOOK_URL\"\ncurl https://$BOX_TOKEN/x -u \"$BOX_USER:\"\n```\n"
+        );
+        let refused = skill(names, primary, &text, json!({given: "a.test"}));
+        assert_eq!(refused.unwrap_err(), "invalid_request", "{given}");
+    }
+}
+
+#[test]
+fn the_value_of_an_account_is_an_example_and_a_region_is_none() {
+    let text = |value: &str| {
+        format!(
+            "```bash\nexport BOX_TENANT=\"{value}\"\n```\n\n{}",
+            CURL.replace("$BOX_TENANT/", "$BOX_TENANT.boxes.test/")
+        )
+    };
+    let names = ["BOX_TENANT", "BOX_KEY"];
+    for (value, expected) in [
+        ("us3", "GET https://us3.boxes.test/v1/items"),
+        ("eu", "GET https://eu.boxes.test/v1/items"),
+        ("acme", "host-variable"),
+        ("your-tenant", "host-variable"),
+        ("u\u{e4}1", "host-variable"),
+    ] {
+        let skill = skill(&names, "BOX_KEY", &text(value), json!({})).unwrap();
+        assert_eq!(requests(&skill), [expected], "{value}");
+    }
+    for value in ["us3", "acme"] {
+        let skill = skill(
+            &names,
+            "BOX_KEY",
+            &text(value),
+            json!({"BOX_TENANT": "ap2"}),
+        )
+        .unwrap();
+        assert_eq!(
+            requests(&skill),
+            ["GET https://ap2.boxes.test/v1/items"],
+            "{value}"
+        );
+    }
+}
+
+#[test]
+fn the_request_goes_before_a_constant_of_the_document() {
+    let text = "```bash\nBOX_URL=https://one.test\ncurl \"$BOX_URL/items\"\n```\n";
+    let skill = skill(&[], "", text, json!({"BOX_URL": "https://two.test"})).unwrap();
+    assert_eq!(requests(&skill), ["GET https://two.test/items"]);
+}
+
 #[test]
 fn a_constant_that_is_to_be_filled_in_is_an_input() {
     let text = "```bash\nBOX=\"<BOX_ID>\"\ncurl \"https://a.test/boxes/${BOX}/lid\"\n```\n";

@@ -6,7 +6,7 @@ pub mod openapi;
 pub mod schema_keyword;
 pub mod structured;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -39,6 +39,8 @@ pub struct SkillDeclaration {
     pub effects: Vec<String>,
     /// K-71, K-93, K-102: names of secrets, in order, each once.
     pub secrets: Vec<String>,
+    /// Names among them that are asked of the environment and say where requests go. The request may give them a value.
+    pub settings: BTreeSet<String>,
     /// K-72
     pub assumed_auth: AssumedAuth,
     /// K-93: `requires.bins`.
@@ -75,6 +77,7 @@ impl SkillDeclaration {
             declared_capabilities: Vec::new(),
             effects: Vec::new(),
             secrets: Vec::new(),
+            settings: BTreeSet::new(),
             assumed_auth: AssumedAuth::Never,
             tools: Vec::new(),
             base_url: None,

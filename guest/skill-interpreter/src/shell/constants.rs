@@ -42,6 +42,11 @@ pub(super) fn keep(
         kept.push((assignment, value));
     }
     for (Assignment { name, line, .. }, value) in kept {
+        // What the request says goes first.
+        if around.context.constants.contains_key(name) {
+            constants.values.remove(name);
+            continue;
+        }
         let text: Option<String> = match &value {
             Kept::Text(value) => value.as_literal(),
             Kept::Given => None,
@@ -51,7 +56,9 @@ pub(super) fn keep(
             .is_some_and(crate::assemble::looks_like_credential);
         // `AUTH="Authorization: Bearer $TOKEN"` is a header, whatever its name says.
         let is_header = matches!(&value, Kept::Text(value) if is_header(value));
-        let is_secret = !is_header && secrets::is_secret_name(name, around.context);
+        let is_region =
+            around.context.settings.contains(name) && text.as_deref().is_some_and(is_region);
+        let is_secret = !is_header && !is_region && secrets::is_secret_name(name, around.context);
         if is_secret || is_credential {
             let is_kept = text.as_deref().is_some_and(|text| !is_placeholder(text));
             if is_kept {
@@ -100,6 +107,14 @@ fn read(
 fn is_header(value: &Template) -> bool {
     value.display().split_once(": ").is_some_and(|(name, _)| {
         !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    })
+}
+
+/// `us1`, `eu`: a region of a service, where the name of an account in its place would only be an example.
+fn is_region(text: &str) -> bool {
+    text.split_at_checked(2).is_some_and(|(letters, number)| {
+        letters.bytes().all(|byte| byte.is_ascii_lowercase())
+            && number.bytes().all(|byte| byte.is_ascii_digit())
     })
 }
 

@@ -115,6 +115,21 @@ pub(crate) fn only_base(known: &BTreeMap<String, String>) -> Option<&str> {
     bases.next().filter(|_| bases.next().is_none())
 }
 
+/// The variables that the document writes in the place of a host: `https://$NAME`.
+pub(crate) fn hosts<'t>(lines: &Lines<'t>) -> BTreeSet<&'t str> {
+    let behind = |line: &'t str| line.split("://").skip(1);
+    let numbers = lines.holding("://").into_iter();
+    let all = numbers
+        .filter_map(|number| lines.get(number))
+        .flat_map(behind);
+    all.filter_map(|host| {
+        let variable = host.trim_start_matches(['$', '{', '<', '[']);
+        let name = variable.get(..name_length(variable))?;
+        (variable.len() < host.len()).then_some(name)
+    })
+    .collect()
+}
+
 /// The variable that an entry of a list or a mapping is about.
 fn entry_name(line: &str) -> Option<&str> {
     let name = match line.split_once("name:") {

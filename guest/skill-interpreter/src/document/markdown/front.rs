@@ -1,5 +1,7 @@
 //! Front matter (K-91 to K-93).
 
+use std::collections::BTreeSet;
+
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
 use crate::document::{Candidate, SkillDeclaration, structured};
@@ -134,12 +136,14 @@ impl<'t> FrontMatter<'t> {
 
     /// K-93. Whatever else stands there is somebody else's, and so is what has another shape.
     fn metadata(&mut self, metadata: Node<'_>) {
+        // Names that are certainly secrets. Which of the others are settings, the rest of the document says.
+        let mut declared: BTreeSet<String> = self.skill.secrets.iter().cloned().collect();
         match metadata.value() {
             Value::Map => {
-                self.requirements(metadata);
+                self.requirements(metadata, &mut declared);
                 metadata
                     .entries()
-                    .for_each(|(_, value)| self.requirements(value));
+                    .for_each(|(_, value)| self.requirements(value, &mut declared));
             }
             // K-91: a JSON object on one line, quoted.
             Value::Text(text) => {
@@ -147,9 +151,9 @@ impl<'t> FrontMatter<'t> {
                 if let Ok(tree) = yaml::read_json(text, line)
                     && let Some(root) = tree.root().filter(Node::is_map)
                 {
-                    self.requirements(root);
+                    self.requirements(root, &mut declared);
                     root.entries()
-                        .for_each(|(_, value)| self.requirements(value));
+                        .for_each(|(_, value)| self.requirements(value, &mut declared));
                     self.skill
                         .recorded
                         .insert("metadata".to_owned(), root.to_json());
@@ -157,14 +161,18 @@ impl<'t> FrontMatter<'t> {
             }
             _ => {}
         }
+        self.skill.settings.retain(|name| !declared.contains(name));
     }
 
-    fn requirements(&mut self, value: Node<'_>) {
+    fn requirements(&mut self, value: Node<'_>, declared: &mut BTreeSet<String>) {
         let requires = value.get("requires");
         let env = requires.and_then(|requires| requires.get("env"));
-        super::add_new(&mut self.skill.secrets, env.iter().flat_map(texts));
         let primary = value.get("primaryEnv");
-        super::add_new(&mut self.skill.secrets, primary.iter().flat_map(texts));
+        let primary: Vec<String> = primary.iter().flat_map(texts).collect();
+        let names: Vec<String> = env.iter().flat_map(texts).collect();
+        self.skill.settings.extend(names.iter().cloned());
+        declared.extend(primary.iter().cloned());
+        super::add_new(&mut self.skill.secrets, names.into_iter().chain(primary));
         let tools = requires.and_then(|requires| requires.get("bins"));
         super::add_new(&mut self.skill.tools, tools.iter().flat_map(texts));
     }

@@ -25,6 +25,8 @@ mod wording;
 mod tests;
 
 use super::Document;
+use crate::assemble::is_base_name;
+use crate::assemble::secrets::looks_secret;
 use crate::context::Context;
 use crate::diagnostic::{Diagnostics, excerpt};
 use crate::failure::{Code, Failure};
@@ -74,7 +76,20 @@ pub fn read(
         ));
     }
     content.clone_into(&mut skill.instructions);
-    add_new(&mut skill.secrets, section::secrets(&outline));
+    let asked = section::secrets(&outline);
+    for name in &asked {
+        skill.settings.remove(name);
+    }
+    let hosts = addresses::hosts(&lines);
+    skill.settings.retain(|name| {
+        let is_host = hosts.contains(name.as_str()) || is_base_name(name, false);
+        is_host && !looks_secret(name)
+    });
+    // What the request says of a setting is no secret any more.
+    let is_given =
+        |name: &String| skill.settings.contains(name) && request.constants.contains_key(name);
+    skill.secrets.retain(|name| !is_given(name));
+    add_new(&mut skill.secrets, asked);
     if skill.base_url.is_none() {
         skill.base_url = section::base_url(&outline, &lines);
     }
