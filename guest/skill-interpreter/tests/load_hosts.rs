@@ -190,3 +190,19 @@ fn an_address_of_all_endpoints_that_goes_on_with_dots_is_the_base() {
         assert_eq!(requests_of(&text), ["no-base-url"], "{said}");
     }
 }
+
+#[test]
+fn a_header_that_the_text_names_is_a_constant() {
+    let curl = "```bash\ncurl https://a.test/x -H \"$AUTH\"\n```\n";
+    let with = |said: &str| skill(&[], "", &format!("{said}\n\n{curl}"), json!({})).unwrap();
+    let known = with("Send `AUTH=\"Authorization: Bearer $BOX_KEY\"` along:");
+    assert_eq!(requests(&known), ["GET https://a.test/x"]);
+    assert_eq!(known["secrets"], json!(["BOX_KEY"]));
+    for said in [
+        "Send `AUTH=\"plain text\"` along:",
+        "Send `AUTH=\"Authorization: $(cat key)\"` along:",
+        "Send `AUTH=\"X-A: b\"; rm \"x: y\"` along:",
+    ] {
+        assert_eq!(requests(&with(said)), ["header-refused"], "{said}");
+    }
+}

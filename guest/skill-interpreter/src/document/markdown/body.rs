@@ -16,7 +16,7 @@ use crate::failure::{Code, Failure};
 use crate::http_command::verb;
 use crate::identifier::slug;
 use crate::limits;
-use crate::shell::Constants;
+use crate::shell::{self, Constants, Statements};
 use heading::Headed;
 
 /// Characters of a description; a document says more in its own text.
@@ -109,6 +109,22 @@ impl<'a> Body<'a> {
         spans: &[Span],
         diagnostics: &mut Diagnostics,
     ) {
+        for span in spans {
+            if let Span::Code(code) = span
+                && sets_header(code)
+            {
+                // An assignment has no drafts.
+                let (around, kept) = (self.context, &mut self.constants);
+                let _ = shell::lower(
+                    code,
+                    block.line,
+                    Statements::Fence,
+                    kept,
+                    around,
+                    diagnostics,
+                );
+            }
+        }
         let seen = block.item.and_then(|item| self.code_seen.get_mut(item));
         if let Some(seen) = seen
             && !*seen
@@ -202,6 +218,16 @@ impl<'a> Body<'a> {
             _ => String::new(),
         }
     }
+}
+
+/// Whether code is nothing but a constant that is a header: `AUTH="Authorization: Bearer $KEY"`.
+fn sets_header(code: &str) -> bool {
+    let value = code.split_once("=\"").and_then(|(name, rest)| {
+        let is_name = |byte: u8| byte.is_ascii_uppercase() || byte == b'_';
+        let value = rest.strip_suffix('"')?;
+        (!name.is_empty() && name.bytes().all(is_name)).then_some(value)
+    });
+    value.is_some_and(|value| value.contains(": ") && !value.contains(['"', '\\', '`', '(', '\n']))
 }
 
 /// K-224: the confidence of what is listed.
