@@ -88,6 +88,9 @@ fn the_request_gives_no_secret_a_value() {
         );
         let refused = skill(names, primary, &text, json!({given: "a.test"}));
         assert_eq!(refused.unwrap_err(), "invalid_request", "{given}");
+        let skill = skill(names, primary, &text, json!({})).unwrap();
+        let hint = &skill["operations"][1]["error"]["hint"];
+        assert_eq!(hint.is_null(), given == "BOX_WEBHOOK_URL", "{hint}");
     }
 }
 

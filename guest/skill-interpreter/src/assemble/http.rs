@@ -8,6 +8,7 @@ use super::inputs::{InputRequest, Need};
 use super::pairs::{Carrier, RawPair, split};
 use super::placeholder::{Place, scan};
 use super::resolve::{Assembly, Position, as_it_is};
+use super::secrets;
 use super::url::Address;
 use crate::context::Relative;
 use crate::draft::{HttpDraft, InputPlace, OutputDraft, QueryDraft, Template, WirePlace};
@@ -87,10 +88,16 @@ impl Assembly<'_> {
             return Err(match url.as_ref().and_then(Template::as_variable) {
                 Some(variable) => {
                     let name = crate::diagnostic::excerpt(&variable.name);
-                    failure(&format!(
+                    let failure = failure(&format!(
                         "the URL is {name}, which the document does not say"
-                    ))
-                    .with_hint(format!("load with --set {name}=URL"))
+                    ));
+                    // A constant that names a secret is refused.
+                    if secrets::is_secret_name(&variable.name, self.context)
+                        && !self.context.settings.contains(&variable.name)
+                    {
+                        return Err(failure);
+                    }
+                    failure.with_hint(format!("load with --set {name}=URL"))
                 }
                 None => failure("there is no URL"),
             });
