@@ -20,7 +20,7 @@ use self::writer::{Members, Writer};
 pub enum Integers {
     /// As the double that is nearest, which RFC 8785 says: above 2^53 the last digits may be others.
     AsDoubles,
-    /// With all their digits (TB-04).
+    /// With all their digits.
     Exact,
 }
 

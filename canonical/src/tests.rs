@@ -57,7 +57,6 @@ fn tb_04_only_control_characters_quotes_and_backslashes_are_escaped() {
     );
 }
 
-/// TB-05, TF-40
 #[test]
 fn tb_05_tf_40_members_are_ordered_by_utf_16_units_and_not_by_serialised_bytes() {
     // An astral character is a surrogate (0xd83d), which sorts before U+FB33 in UTF-16 and after it in UTF-8.

@@ -218,7 +218,7 @@ impl Formatter for Writer<'_> {
         CompactFormatter.write_string_fragment(&mut self.0.out, fragment)
     }
 
-    /// TB-04: those of RFC 8785.
+    /// Those of RFC 8785.
     fn write_char_escape<W: ?Sized + Write>(
         &mut self,
         _: &mut W,

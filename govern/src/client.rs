@@ -1,4 +1,4 @@
-//! Who calls (K-352).
+//! Who calls.
 
 use serde::{Deserialize, Serialize};
 

@@ -90,7 +90,7 @@ impl std::fmt::Debug for WireValue {
     }
 }
 
-/// How far one exchange may go (K-319).
+/// How far one exchange may go.
 #[derive(Debug, Clone, Copy)]
 pub struct WireLimits {
     /// Until the connection stands.
@@ -99,7 +99,7 @@ pub struct WireLimits {
     pub total: Duration,
     /// The response's body after decoding, in bytes.
     pub response_bytes: u64,
-    /// Whether addresses that are not public may be contacted: the pair is in `allow_private` (K-315).
+    /// Whether addresses that are not public may be contacted: the pair is in `allow_private`.
     pub private: bool,
 }
 
@@ -108,7 +108,7 @@ pub struct WireLimits {
 pub struct WireResponse {
     /// 100 to 999.
     pub status: u16,
-    /// At most 100, at most 64 KiB (K-319).
+    /// At most 100, at most 64 KiB.
     pub headers: Vec<(String, Vec<u8>)>,
     /// After decoding.
     pub body: Vec<u8>,
@@ -116,9 +116,9 @@ pub struct WireResponse {
     pub network_bytes: u64,
 }
 
-/// HTTP: one exchange, no redirect, no cookie jar, no proxy of the environment, certificates verified (K-311).
+/// HTTP: one exchange, no redirect, no cookie jar, no proxy of the environment, certificates verified.
 ///
-/// Every address that the name resolves to is checked (K-315), and the connection goes to one that was (K-316).
+/// Every address that the name resolves to is checked, and the connection goes to one that was.
 pub trait Wire: Send + Sync {
     /// Sends one request.
     ///
@@ -167,7 +167,7 @@ pub trait Egress: Send + Sync {
     /// Starts a proxy that lets through exactly these pairs (`host:port`, lower-case), up to this many bytes both ways;
     /// calls `run` with the path of its Unix socket, to be mounted at `/run/egress.sock`, and ends it when that returns.
     ///
-    /// Addresses that are not public are contacted for the pairs of `private` only (K-315).
+    /// Addresses that are not public are contacted for the pairs of `private` only.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Points in time (K-07): UTC, RFC 3339 with milliseconds and `Z`.
+//! Points in time: UTC, RFC 3339 with milliseconds and `Z`.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

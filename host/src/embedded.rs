@@ -2,7 +2,7 @@
 //!
 //! Nothing in them is believed because it is here: bundles are verified against the signed lock like those of any
 //! other root. Two things are taken from here: the digest of the key ring, which is the anchor of that verification
-//! where nobody names another (TV-41), and the contract with the guests, whose id the lock names (TL-08).
+//! where nobody names another, and the contract with the guests, whose id the lock names.
 
 use std::sync::OnceLock;
 
@@ -35,7 +35,7 @@ pub fn keys_digest() -> &'static Digest {
     })
 }
 
-/// The id of the host world of this program: 40 hex digits (TK-45).
+/// The id of the host world of this program: 40 hex digits.
 #[must_use]
 pub fn host_world_id() -> &'static str {
     static ID: OnceLock<String> = OnceLock::new();
@@ -53,7 +53,7 @@ pub fn host_world_id() -> &'static str {
 mod tests {
     use super::*;
 
-    /// TL-08, TK-45: no file of the contract is left out.
+    /// No file of the contract is left out.
     #[test]
     fn tl_08_the_whole_contract_is_compiled_in() {
         let mut names: Vec<_> = std::fs::read_dir("../wit")

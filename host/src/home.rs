@@ -14,7 +14,7 @@ pub fn folder() -> Option<PathBuf> {
     named("HYDRANT_HOME").or_else(of_the_user)
 }
 
-/// TA-30: the home of the commands that provenact has too, where `$PROVENACT_HOME` counts before `$HOME/.hydrant`.
+/// The home of the commands that provenact has too, where `$PROVENACT_HOME` counts before `$HOME/.hydrant`.
 #[must_use]
 pub fn compatible_folder() -> Option<PathBuf> {
     named("HYDRANT_HOME")

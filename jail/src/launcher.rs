@@ -44,7 +44,7 @@ impl Launcher {
         }
     }
 
-    /// Lets the first start be preceded by a self-test, once for all clones (K-349): a jail whose program tries what it
+    /// Lets the first start be preceded by a self-test, once for all clones: a jail whose program tries what it
     /// must not be able to do. If it can, this launcher starts nothing any more. It takes as long as a jail, some 10 ms:
     /// for programs that run long, where the machine may have been changed since somebody ran `hydrant doctor`. What a
     /// jail is made of is checked at each start anyway; this tells of a kernel that says that it does and does not.

@@ -1,4 +1,4 @@
-//! The self-test of `hydrant doctor` (K-347): which layers hold here, by probes that run inside real jails.
+//! The self-test of `hydrant doctor`: which layers hold here, by probes that run inside real jails.
 //!
 //! Three jails: a usual one, one with egress, and one that uses too much memory. The probes are this same binary
 //! (`inside::probe`), so that nothing of the system is relied on but the loader and libraries it was started with.

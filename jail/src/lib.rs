@@ -1,4 +1,4 @@
-//! The process jail (K-328 to K-349): a program that can do only what its plan names.
+//! The process jail: a program that can do only what its plan names.
 //!
 //! A jail is three processes. The *launcher* is forked from a fresh image of this binary, the *zygote*, of which a host
 //! has one; it makes the namespaces and waits. Its
@@ -23,7 +23,7 @@
 //! | `unsupported` | other systems than Linux: always refused |
 //!
 //! Every layer is required: what cannot be made is [`Refused`] before anything is executed, and there is no weaker
-//! form to fall back to (K-342).
+//! form to fall back to.
 
 mod bytes;
 mod cancel;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Steps on the way to a jailed program, in their order (K-328).
+/// Steps on the way to a jailed program, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Step {
@@ -36,7 +36,7 @@ pub enum Step {
     Memory,
     /// Standard streams, working directory, arguments.
     Exec,
-    /// The self-test (K-349): a layer that was made lets something through.
+    /// The self-test: a layer that was made lets something through.
     SelfTest,
 }
 
@@ -62,7 +62,7 @@ impl Step {
     }
 }
 
-/// The jail could not be made; nothing was executed (K-328, K-342).
+/// The jail could not be made; nothing was executed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("no jail: {}: {reason}", step.name())]
 pub struct Refused {

@@ -16,7 +16,7 @@ pub struct Plan {
     pub program: Program,
     /// `argv`, with `argv[0]`.
     pub arguments: Vec<OsString>,
-    /// The whole environment (K-333): nothing is inherited.
+    /// The whole environment: nothing is inherited.
     pub environment: Vec<(OsString, OsString)>,
     /// Working directory.
     pub directory: InsidePath,
@@ -44,7 +44,7 @@ pub struct Plan {
     pub sockets: Vec<Socket>,
     /// Limits.
     pub limits: Limits,
-    /// The least ABI of Landlock with which the program is started (K-334).
+    /// The least ABI of Landlock with which the program is started.
     pub landlock_min_abi: u8,
     /// Layers that are left away, to show in tests what each one is there for.
     #[cfg(feature = "jail-weakening")]
@@ -161,22 +161,22 @@ pub struct Socket {
 /// The network of the jail.
 #[derive(Debug)]
 pub enum Network {
-    /// None, not even loopback (K-343).
+    /// None, not even loopback.
     None,
-    /// A loopback on which [`EGRESS_PORT`] leads to the host's proxy and nowhere else (K-344).
+    /// A loopback on which [`EGRESS_PORT`] leads to the host's proxy and nowhere else.
     Relay {
         /// The proxy's Unix socket, opened with `O_PATH`.
         socket: OwnedFd,
     },
 }
 
-/// Port of 127.0.0.1 where the relay to the host's proxy listens (K-344).
+/// Port of 127.0.0.1 where the relay to the host's proxy listens.
 pub const EGRESS_PORT: u16 = 3128;
 
-/// Where the proxy's socket is mounted (K-344).
+/// Where the proxy's socket is mounted.
 pub const EGRESS_SOCKET: &str = "/run/egress.sock";
 
-/// Limits of a jail; `None` is no limit (K-350).
+/// Limits of a jail; `None` is no limit.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Limits {
     /// Time from the start of the program to the end of everything.

@@ -1,4 +1,4 @@
-//! Memory and number of the processes of a jail, seen from outside (K-337).
+//! Memory and number of the processes of a jail, seen from outside.
 //!
 //! There is no cgroup to ask in this version, so the processes are followed from the launcher down, through
 //! `/proc/PID/task/*/children`. Orphans belong to the jail's init, so all are below it. The list is not a snapshot: a

@@ -1,4 +1,4 @@
-//! Systems without a jail: the interface is there, and everything is refused (K-342).
+//! Systems without a jail: the interface is there, and everything is refused.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;

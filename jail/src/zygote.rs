@@ -1,4 +1,4 @@
-//! The process that all launchers of a host are forked from (K-328).
+//! The process that all launchers of a host are forked from.
 //!
 //! To start an image takes as long as to make a jail. So it is started once, before anything is known of any plan: with
 //! an empty environment, no descriptor but its socket, and one thread. Forking it costs a tenth of that, and a host with

@@ -1,4 +1,4 @@
-//! `archive`: the exact tar, the stream, and what is checked before writing (TA-01 to TA-06).
+//! `archive`: the exact tar, the stream, and what is checked before writing.
 
 use serde_json::json;
 
@@ -19,7 +19,6 @@ fn example() -> (Folder, Bundle) {
     (folder, bundle)
 }
 
-/// TA-02, TA-03, TA-04, TB-25, TB-26, TK-05
 #[test]
 fn ta_03_the_tar_has_exactly_these_bytes() {
     let (folder, bundle) = example();
@@ -49,7 +48,7 @@ fn ta_03_the_tar_has_exactly_these_bytes() {
     );
 }
 
-/// TA-03: the checksum that the row states, for a manifest of 305 bytes.
+/// The checksum that the row states, for a manifest of 305 bytes.
 #[test]
 fn ta_03_the_worked_checksum() {
     let (folder, bundle) = example();
@@ -62,7 +61,7 @@ fn ta_03_the_worked_checksum() {
     assert_eq!(&tar[148..156], b"0010367\0");
 }
 
-/// TA-05: the frame header states no size, checksum or dictionary and a window of 8 MiB; the last block
+/// The frame header states no size, checksum or dictionary and a window of 8 MiB; the last block
 /// is empty and raw.
 #[test]
 fn ta_05_the_form_of_the_stream() {
@@ -88,7 +87,7 @@ fn ta_06_two_runs_give_the_same_bytes() {
     assert_eq!(folder.read("second"), first);
 }
 
-/// TB-22: signatures are optional here.
+/// Signatures are optional here.
 #[test]
 fn tb_22_an_unsigned_bundle_is_archived() {
     let (folder, bundle) = example();
@@ -128,7 +127,7 @@ fn ta_01_what_does_not_fit_together_is_not_archived() {
     assert_eq!(archive(&folder).status, 0);
 }
 
-/// TA-02, TA-18, TA-31: what was archived comes back byte for byte.
+/// What was archived comes back byte for byte.
 #[test]
 fn ta_31_an_archive_round_trips() {
     let (folder, bundle) = example();

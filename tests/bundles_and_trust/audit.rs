@@ -1,4 +1,4 @@
-//! The audit record and the observation lines (TU-01 to TU-10).
+//! The audit record and the observation lines.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,6 @@ fn denied(times: u32) -> Execution {
     Execution::new(&wasm, &[("fs.read", "/workspace")], &ceiling)
 }
 
-/// TU-01, TU-03, TU-04, TU-06
 #[test]
 fn tu_03_a_successful_run_is_one_line() {
     let execution = echo();
@@ -94,7 +93,7 @@ fn tu_03_a_successful_run_is_one_line() {
     }
 }
 
-/// TU-01: appended; TU-04: an id for each call.
+/// Appended; TU-04: an id for each call.
 #[test]
 fn tu_01_lines_are_appended() {
     let execution = echo();
@@ -107,7 +106,6 @@ fn tu_01_lines_are_appended() {
     assert_ne!(lines[0]["request_id"], lines[1]["request_id"]);
 }
 
-/// TU-06, TF-26
 #[test]
 fn tu_06_a_failed_execution_is_recorded_with_its_code() {
     #[rustfmt::skip]
@@ -133,7 +131,6 @@ fn tu_06_a_failed_execution_is_recorded_with_its_code() {
     }
 }
 
-/// TU-05, TU-06, TU-07, TF-26
 #[test]
 fn tu_07_what_was_refused_is_recorded_with_its_step() {
     type Spoil = fn(&Execution);
@@ -181,7 +178,6 @@ fn tu_07_what_was_refused_is_recorded_with_its_step() {
     );
 }
 
-/// TU-08, TC-17
 #[test]
 fn tu_08_each_refused_operation_is_a_line_up_to_100() {
     let execution = denied(3);
@@ -218,7 +214,7 @@ fn tu_08_each_refused_operation_is_a_line_up_to_100() {
     assert_eq!(reasons.len(), 102);
 }
 
-/// TU-09: neither contents nor host paths.
+/// Neither contents nor host paths.
 #[test]
 fn tu_09_only_hashes_and_virtual_names_are_recorded() {
     let execution = echo();

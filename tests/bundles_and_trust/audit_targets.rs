@@ -12,7 +12,7 @@ use crate::program::Run;
 use crate::root::{ECHO, Root, reader};
 use crate::run_pinned::run;
 
-/// TU-01: flag before variable; `off`; no default target for compatible commands; TU-07: no usage errors.
+/// Flag before variable; `off`; no default target for compatible commands; TU-07: no usage errors.
 #[test]
 fn tu_01_where_the_record_goes() {
     let run = |flag: Option<&str>, variable: Option<&str>| {
@@ -47,7 +47,7 @@ fn tu_01_where_the_record_goes() {
     assert!(!execution.folder.exists("variable"));
 }
 
-/// TU-02: a symlink is no target (TU-01), nor is a directory.
+/// A symlink is no target, nor is a directory.
 #[test]
 fn tu_02_what_cannot_be_recorded_is_not_run() {
     let execution = echo();
@@ -76,7 +76,7 @@ fn tu_04_a_context_has_a_form() {
     assert_eq!(run.status, 0, "{run:?}");
 }
 
-/// TU-01, TU-02, TU-07: own commands have a default target.
+/// Own commands have a default target.
 #[test]
 fn tu_07_a_failed_pin_is_recorded_with_its_row() {
     let root = Root::of(vec![
@@ -102,7 +102,7 @@ fn tu_07_a_failed_pin_is_recorded_with_its_row() {
     );
 }
 
-/// TU-02: a home that cannot be written is a warning where only the default target applies.
+/// A home that cannot be written is a warning where only the default target applies.
 #[test]
 fn tu_02_an_unwritable_default_target_is_a_warning() {
     let root = Root::new();
@@ -116,7 +116,6 @@ fn tu_02_an_unwritable_default_target_is_a_warning() {
     assert_ne!(named.status, 0, "{named:?}");
 }
 
-/// TU-10
 #[test]
 fn tu_10_observation_lines() {
     let execution = echo();

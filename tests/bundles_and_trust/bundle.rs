@@ -73,7 +73,7 @@ impl Bundle {
         });
     }
 
-    /// TB-33: of a manifest without `schema_version`, or with one that is a string.
+    /// Of a manifest without `schema_version`, or with one that is a string.
     pub(crate) fn manifest_hash(&self) -> String {
         canonical_digest(&self.manifest)
     }
@@ -90,7 +90,6 @@ impl Bundle {
         text(&self.manifest["version"])
     }
 
-    /// TB-27, TL-05
     pub(crate) fn directory(&self) -> String {
         format!("skills/{}/{}", self.name(), self.version())
     }
@@ -112,7 +111,6 @@ impl Bundle {
         }
     }
 
-    /// TR-11
     pub(crate) fn bundle_hash(&self) -> String {
         canonical_digest(&json!({
             "artifact": self.artifact(), "manifest_hash": self.manifest_hash(),

@@ -8,7 +8,6 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// TB-01
 pub(crate) fn digest(bytes: impl AsRef<[u8]>) -> String {
     format!("sha256:{}", hex(&Sha256::digest(bytes.as_ref())))
 }
@@ -22,7 +21,6 @@ pub(crate) fn canonical(value: &Value) -> String {
         }
         Value::Object(members) => {
             let mut names: Vec<&String> = members.keys().collect();
-            // TB-05
             names.sort_by_key(|name| name.encode_utf16().collect::<Vec<u16>>());
             let members: Vec<String> = names
                 .into_iter()
@@ -39,7 +37,6 @@ pub(crate) fn canonical_digest(value: &Value) -> String {
     digest(canonical(value))
 }
 
-/// TB-04
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars() {

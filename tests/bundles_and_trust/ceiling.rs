@@ -1,4 +1,4 @@
-//! The static evaluation of declared capabilities against a ceiling (TC-01 to TC-09, TC-14, TC-31), as
+//! The static evaluation of declared capabilities against a ceiling, as
 //! `run --bundle` decides it before anything is executed, and documents that the host members refuse.
 
 use serde_json::{Value, json};
@@ -58,7 +58,6 @@ fn tc_01_directories_are_compared_by_segments() {
     ]);
 }
 
-/// TC-02, TC-03, TC-31
 #[test]
 fn tc_31_url_prefixes() {
     let net = json!({"net": ["https://docs.example.org/guide"]});
@@ -150,7 +149,6 @@ fn tc_31_url_prefixes() {
     ]);
 }
 
-/// TC-04 to TC-09
 #[test]
 fn tc_09_the_other_kinds() {
     check(&[
@@ -188,7 +186,7 @@ fn tc_09_the_other_kinds() {
     ]);
 }
 
-/// TC-14: the first of several stops the run just as well.
+/// The first of several stops the run just as well.
 #[test]
 fn tc_14_any_denied_capability_stops_the_run() {
     let wasm = guests::bare("(result i32) (i32.const 0)");
@@ -199,7 +197,7 @@ fn tc_14_any_denied_capability_stops_the_run() {
         .assert_failed("capability denied: random.bytes:true");
 }
 
-/// TP-11, TP-21, TP-24, TP-28 to TP-38, TN-21: host members that are refused.
+/// Host members that are refused.
 #[test]
 fn tp_34_host_members_are_checked_when_the_policy_is_loaded() {
     let mount = |at: &str, mode: &str| json!({"mounts": [{"at": at, "dir": "data", "mode": mode}]});

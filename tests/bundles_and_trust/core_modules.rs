@@ -44,7 +44,7 @@ pub(crate) fn granted(folder: Folder, wasm: &[u8], kind: &str, value: &str) -> E
 
 const READ_INPUT: &str = "(call $input_read (i32.const 8192) (i32.const 0) (call $input_len))";
 
-/// TH-01, TH-02, TH-03, TF-01, TF-05: under the module name and under the old one.
+/// Under the module name and under the old one.
 #[test]
 fn th_03_input_goes_in_and_output_comes_out() {
     for module in ["provenact", "inactu"] {
@@ -90,7 +90,6 @@ fn th_04_the_digest_of_the_input() {
     );
 }
 
-/// TH-05, TH-06, TH-21
 #[test]
 fn th_05_th_06_time_and_random_need_their_capability() {
     // 2020 to 2100.
@@ -117,7 +116,6 @@ fn th_05_th_06_time_and_random_need_their_capability() {
     }
 }
 
-/// TH-07, TH-21, TH-22, TF-23
 #[test]
 fn th_07_files_below_the_declared_directory_are_read() {
     let folder = Folder::new();
@@ -129,7 +127,7 @@ fn th_07_files_below_the_declared_directory_are_read() {
     assert_eq!(execution.receipt()["caps_used"], json!(["fs.read"]));
 }
 
-/// TH-22, TF-23: outside the grant, what exists and what does not look alike; inside, missing is -1.
+/// Outside the grant, what exists and what does not look alike; inside, missing is -1.
 #[test]
 fn th_22_outside_the_grant_existing_and_missing_look_alike() {
     let outcome = |name: &str| {
@@ -171,7 +169,6 @@ fn th_22_malformed_paths_are_an_error_and_no_denial() {
     }
 }
 
-/// TH-22, TF-21, TC-20
 #[test]
 fn th_22_a_symlink_does_not_lead_out_of_the_grant() {
     let folder = Folder::new();
@@ -204,7 +201,6 @@ fn th_22_a_symlink_does_not_lead_out_of_the_grant() {
     assert!(!execution.folder.exists("output"));
 }
 
-/// TH-08
 #[test]
 fn th_08_a_tree_is_listed_without_links() {
     let folder = Folder::new();
@@ -227,7 +223,6 @@ fn th_08_a_tree_is_listed_without_links() {
     assert_eq!(String::from_utf8(output).unwrap(), expected);
 }
 
-/// TH-09, TC-25, TF-33
 #[test]
 fn th_09_files_are_written_below_the_declared_directory_only() {
     let folder = Folder::new();
@@ -298,7 +293,7 @@ fn th_10_only_a_2xx_body_is_delivered() {
     assert_eq!(good.connections(), before);
 }
 
-/// TC-33, TF-36: a name that resolves to loopback is no literal address.
+/// A name that resolves to loopback is no literal address.
 #[test]
 fn tc_33_a_name_does_not_open_loopback() {
     let server = Loopback::new("200 OK", "", b"internal");
@@ -327,7 +322,6 @@ fn tc_33_a_name_does_not_open_loopback() {
     assert_eq!(server.connections(), 0);
 }
 
-/// TC-03
 #[test]
 fn tc_03_a_star_is_no_url_for_a_core_module() {
     let execution = Execution::new(

@@ -1,4 +1,4 @@
-//! Core modules: how a run ends, and the limits that end it (TH-20, TH-26 to TH-29, TN-01 to TN-04).
+//! Core modules: how a run ends, and the limits that end it.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,6 @@ use crate::execution::Execution;
 use crate::guests::{bare, core};
 use crate::program::Folder;
 
-/// TH-20
 #[test]
 fn th_20_the_entrypoint_and_the_imports() {
     let none = crate::guests::assemble(r#"(module (func (export "main")))"#);
@@ -31,7 +30,6 @@ fn th_20_the_entrypoint_and_the_imports() {
     }
 }
 
-/// TH-26, TH-27, TH-28, TF-02
 #[test]
 fn th_27_what_a_return_value_means() {
     let output = |run: &str| Execution::plain(&bare(run)).output(&[]);
@@ -48,7 +46,6 @@ fn th_27_what_a_return_value_means() {
     run.assert_failed(r"skill failed: nonzero_return 1: a\u{a}\u{1b}b");
 }
 
-/// TH-29, TN-01, TF-24
 #[test]
 fn th_29_fuel_and_traps() {
     let looping = bare("(loop $again (br $again))");
@@ -60,7 +57,7 @@ fn th_29_fuel_and_traps() {
     assert!(!trap.stderr.contains("0x"), "TR-16: no addresses: {trap:?}");
 }
 
-/// TN-04, TN-22, TH-29: a host call is not free of the deadline.
+/// A host call is not free of the deadline.
 #[test]
 fn tn_22_the_deadline_holds_inside_a_host_call() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -78,7 +75,7 @@ fn tn_22_the_deadline_holds_inside_a_host_call() {
     assert!(start.elapsed().as_secs() < 5);
 }
 
-/// TN-02: memory is bounded; TN-06: so is the output.
+/// Memory is bounded; TN-06: so is the output.
 #[test]
 fn tn_02_memory_is_bounded() {
     let grow = bare("(result i32) (i32.add (i32.const 1) (memory.grow (i32.const 128)))");
@@ -93,7 +90,7 @@ fn tn_02_memory_is_bounded() {
         .assert_failed("wasm instantiation failed");
 }
 
-/// TP-20: a core module sees the ceiling only; mounts of the policy are not for it.
+/// A core module sees the ceiling only; mounts of the policy are not for it.
 #[test]
 fn tp_20_mounts_are_not_for_core_modules() {
     let folder = Folder::new();

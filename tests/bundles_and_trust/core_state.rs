@@ -1,4 +1,4 @@
-//! The key-value store and the queues of core modules (TH-11 to TH-14, TH-24, TH-25).
+//! The key-value store and the queues of core modules.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -7,7 +7,6 @@ use crate::core_modules::{get, give, granted};
 use crate::guests::core;
 use crate::program::{Folder, Run, listing};
 
-/// TH-11 to TH-14, TH-24, TH-25
 #[test]
 fn th_11_to_th_14_state_survives_the_run_and_keeps_its_order() {
     let folder = Folder::new();
@@ -67,7 +66,6 @@ fn th_11_to_th_14_state_survives_the_run_and_keeps_its_order() {
     );
 }
 
-/// TH-25, TF-37
 #[test]
 fn th_25_without_a_home_there_is_no_state() {
     let put = core("key", "value", &give("kv_put", "key", "value"));

@@ -1,4 +1,4 @@
-//! The cosign flags (TK-20), with a program of the test's own in the place of cosign.
+//! The cosign flags, with a program of the test's own in the place of cosign.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -67,7 +67,7 @@ fn tk_20_cosign_gets_its_arguments_and_its_answer_counts() {
     run.assert_failed("cosign verify failed for registry/skill:1");
 }
 
-/// TB-51: cosign comes last.
+/// Cosign comes last.
 #[test]
 fn tb_51_cosign_is_not_asked_about_a_bundle_that_fails() {
     let folder = example(0);

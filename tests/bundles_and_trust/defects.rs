@@ -21,7 +21,7 @@
 //! | TF-17 | `pinned_bundles::tv_22_everything_below_skills_is_pinned` |
 //! | TF-18 | `pinned_bundles::tv_20_the_meta_file_is_exact`, `pinned_bundles::tv_21_nothing_else_lies_in_a_bundle` |
 //! | TF-19 | `pinned_lock::tv_05_the_lock_has_exactly_its_members`, `pinned_lock::tv_06_the_lock_has_one_form` |
-//! | TF-20 | `verify_bundle::tb_51_each_step_has_its_message` (TB-43), `verify_bundle::tb_52_a_signer_that_the_manifest_does_not_name_is_refused` |
+//! | TF-20 | `verify_bundle::tb_51_each_step_has_its_message`, `verify_bundle::tb_52_a_signer_that_the_manifest_does_not_name_is_refused` |
 //! | TF-21 | `layers::tp_22_a_symlinked_mount_is_refused`, `core_modules::th_22_a_symlink_does_not_lead_out_of_the_grant`, [`tf_21_a_link_does_not_lead_a_component_out_of_its_mount`] |
 //! | TF-22 | [`tf_22_a_directory_swapped_for_a_link_is_never_followed`] |
 //! | TF-23 | `core_modules::th_22_outside_the_grant_existing_and_missing_look_alike`, [`tf_23_a_component_cannot_tell_existing_from_missing`] |
@@ -41,7 +41,7 @@
 //! | TF-37 | `core_modules::th_25_without_a_home_there_is_no_state` |
 //! | TF-38 | `usage::tx_01_help_and_version_succeed_on_stdout` |
 //! | TF-39 | `pinned_components::tv_26_a_capability_without_its_import_and_values_without_a_form`, `pinned_components::tv_32_with_a_baseline_widening_is_found`, `widening` |
-//! | TF-40 | no file that a command hashes has a free key with an astral character (TB-05): a unit test |
+//! | TF-40 | no file that a command hashes has a free key with an astral character: a unit test |
 
 use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -71,7 +71,7 @@ fn reader(path: &str, declared: &str) -> Execution {
     execution
 }
 
-/// TC-10, TP-21: the same signed bundle reads whatever directory the policy puts there.
+/// The same signed bundle reads whatever directory the policy puts there.
 #[test]
 fn tf_07_a_manifest_names_virtual_roots() {
     let execution = reader("/workspace/a/note.txt", "/workspace");
@@ -85,7 +85,6 @@ fn tf_07_a_manifest_names_virtual_roots() {
     assert!(!text.contains(execution.folder.path("").to_str().unwrap()));
 }
 
-/// TP-26, TP-27, TP-28, TP-33
 #[test]
 fn tf_08_a_policy_names_programs_and_arguments() {
     let execution = Execution::plain(&guests::echo("demo.echo"));
@@ -117,7 +116,7 @@ fn tf_08_a_policy_names_programs_and_arguments() {
     assert_eq!(process(exec, rule_of("bin/git", json!([[]]))).status, 1);
 }
 
-/// TC-40: an argument list, a program, a directory that no rule has. None of these starts anything.
+/// An argument list, a program, a directory that no rule has. None of these starts anything.
 #[test]
 fn tf_08_only_the_stated_arguments_start() {
     let start = |program: &str, argument: &str, directory: &str| {
@@ -161,7 +160,6 @@ fn fetch(method: u8, server: &Loopback, rule: &Value) -> Execution {
     execution
 }
 
-/// TP-25, TC-32
 #[test]
 fn tf_09_only_the_stated_methods_are_sent() {
     let server = Loopback::new("200 OK", "", b"x");
@@ -176,7 +174,6 @@ fn tf_09_only_the_stated_methods_are_sent() {
     assert_eq!(server.connections(), before, "nothing was sent");
 }
 
-/// TP-25
 #[test]
 fn tf_09_a_rule_names_its_methods() {
     let server = Loopback::new("200 OK", "", b"x");
@@ -200,7 +197,6 @@ fn tf_09_a_rule_names_its_methods() {
     assert_eq!(server.connections(), 0);
 }
 
-/// TC-22, TC-20
 #[test]
 fn tf_21_a_link_does_not_lead_a_component_out_of_its_mount() {
     let execution = reader("/workspace/link/note.txt", "/workspace");
@@ -219,7 +215,7 @@ fn tf_21_a_link_does_not_lead_a_component_out_of_its_mount() {
     assert_eq!(execution.output(&[]), b"a note");
 }
 
-/// TC-20, TV-42: a directory of the mount is swapped for a link out of it again and again while runs read
+/// A directory of the mount is swapped for a link out of it again and again while runs read
 /// through it.
 #[test]
 fn tf_22_a_directory_swapped_for_a_link_is_never_followed() {
@@ -254,7 +250,6 @@ fn tf_22_a_directory_swapped_for_a_link_is_never_followed() {
     });
 }
 
-/// TC-21
 #[test]
 fn tf_23_a_component_cannot_tell_existing_from_missing() {
     let outcome = |path: &str| {
@@ -268,7 +263,7 @@ fn tf_23_a_component_cannot_tell_existing_from_missing() {
     assert_eq!(outcome("/workspace/a/missing").1, "\"failed\"");
 }
 
-/// TC-33: a host name that every layer allows, and that resolves to this machine.
+/// A host name that every layer allows, and that resolves to this machine.
 #[test]
 fn tf_36_a_star_does_not_open_private_addresses() {
     let server = Loopback::new("200 OK", "", b"internal");

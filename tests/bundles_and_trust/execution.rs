@@ -71,10 +71,10 @@ impl Execution {
         self.folder.json("receipt.json")
     }
 
-    /// The line of a success (TK-08).
+    /// The line of a success.
     pub(crate) fn ok_line(&self) -> String {
         let artifact = self.bundle.artifact();
-        // The path as given (TK-22), which is what the original prints.
+        // The path as given, which is what the original prints.
         format!("OK run artifact={artifact} receipt=receipt.json\n")
     }
 

@@ -1,4 +1,4 @@
-//! `export agentskills` (TA-40 to TA-44); the POSIX wrapper is run with a real shell.
+//! `export agentskills`; the POSIX wrapper is run with a real shell.
 
 use std::process::Command;
 
@@ -43,7 +43,6 @@ fn bundle(name: &str, capabilities: &[(&str, &str)]) -> Bundle {
     Bundle::new((name, "0.1.0"), &wasm, capabilities, &keys::team())
 }
 
-/// TA-40, TA-42, TK-07
 #[test]
 fn ta_40_the_files_of_an_export() {
     let folder = Folder::new();
@@ -169,7 +168,7 @@ fn ta_44_the_generated_policy() {
     );
 }
 
-/// TA-42, TF-31: a name with a line feed, put into the store behind the index, does not reach SKILL.md.
+/// A name with a line feed, put into the store behind the index, does not reach SKILL.md.
 #[test]
 fn ta_42_the_stored_manifest_is_checked_again() {
     let folder = Folder::new();
@@ -210,7 +209,7 @@ fn awkward(folder: &Folder, bundle: &Bundle) -> (String, String) {
     (home, format!(".claude/skills/demo-echo-{}", &skill[7..19]))
 }
 
-/// TA-43, TF-32: the wrapper verifies and runs the stored bundle, whatever the path of the home holds.
+/// The wrapper verifies and runs the stored bundle, whatever the path of the home holds.
 #[test]
 fn ta_43_the_wrapper_runs_the_stored_bundle() {
     let folder = Folder::new();
@@ -247,7 +246,7 @@ fn ta_43_the_wrapper_runs_the_stored_bundle() {
     assert_eq!(folder.json("receipt.json")["artifact"], bundle.artifact());
 }
 
-/// TA-33, TA-40: one directory for each entry, none without entries.
+/// One directory for each entry, none without entries.
 #[test]
 fn ta_40_every_entry_is_exported() {
     let folder = Folder::new();

@@ -80,7 +80,7 @@ fn tb_11_every_entry_of_a_ring_must_decode() {
     assert_eq!(with_ring(keys::ring(&everyone)).status, 0);
 }
 
-/// TB-11, TB-17: the limit holds before anything is parsed.
+/// The limit holds before anything is parsed.
 #[test]
 fn tb_11_a_ring_of_more_than_a_mebibyte_is_refused() {
     let run = with_ring(vec![b' '; 1_048_577]);
@@ -98,7 +98,6 @@ fn tb_12_white_space_of_a_ring_counts() {
     run.assert_failed("public keys digest mismatch");
 }
 
-/// TB-17, TB-30, TB-40
 #[test]
 fn tb_17_json_is_read_strictly() {
     let manifest = String::from_utf8(pretty(&Bundle::example().manifest)).unwrap();
@@ -132,7 +131,6 @@ fn tb_17_json_is_read_strictly() {
     with_file("manifest.json", vec![b' '; 1_048_577]).assert_failed(size);
 }
 
-/// TB-20, TN-20
 #[test]
 fn tb_20_a_component_of_more_than_16_mebibytes_is_refused() {
     let run = with_file("skill.wasm", vec![0; 16_777_217]);
@@ -194,7 +192,7 @@ fn tb_10_a_secret_key_is_base64_of_32_bytes() {
     ]);
 }
 
-/// TB-16, TK-26: the variable names the directory, and no key byte is shown, not even of a bad key.
+/// The variable names the directory, and no key byte is shown, not even of a bad key.
 #[test]
 fn tb_16_keys_come_from_the_directory_of_the_variable_and_are_never_shown() {
     let folder = Folder::new();
@@ -218,7 +216,7 @@ fn tb_16_keys_come_from_the_directory_of_the_variable_and_are_never_shown() {
     }
 }
 
-/// TB-34: a signer name is no path.
+/// A signer name is no path.
 #[test]
 fn tb_34_a_signer_name_cannot_leave_the_key_directory() {
     let folder = Folder::new();

@@ -40,7 +40,7 @@ fn tk_44_tb_12_the_digest_of_the_example_ring() {
     assert_eq!(run.stdout.trim_end(), RING);
 }
 
-/// TB-41, TB-42, TB-45, TB-50, TB-28: the bytes of each file after `pack` and after `sign`, twice.
+/// The bytes of each file after `pack` and after `sign`, twice.
 #[test]
 fn tb_42_pack_and_sign_give_the_worked_bytes() {
     let example = Bundle::example();
@@ -106,7 +106,6 @@ fn tb_42_pack_and_sign_give_the_worked_bytes() {
     }
 }
 
-/// TR-03, TR-17
 #[test]
 fn tr_03_the_worked_receipt_is_accepted_and_its_hash_counts() {
     let receipt = receipt();
@@ -126,7 +125,7 @@ fn tr_03_the_worked_receipt_is_accepted_and_its_hash_counts() {
     run.assert_failed("digest mismatch");
 }
 
-/// TB-03, TB-08, TL-03, TL-11, TR-11: the tests' own writers give the worked values, so that a test which
+/// The tests' own writers give the worked values, so that a test which
 /// compares the binary with them compares it with the specification.
 #[test]
 fn tl_11_the_tests_own_writers_give_the_worked_values() {

@@ -187,7 +187,7 @@ pub(crate) fn reading(name: &str, path: &str, times: u32) -> Vec<u8> {
     fs_reader(name, path, "", &run)
 }
 
-/// Reads a file in `describe`, which must not (TN-30).
+/// Reads a file in `describe`, which must not.
 pub(crate) fn describing_by_hostcall(name: &str) -> Vec<u8> {
     let call = "(call $read (i32.const 4096) (i32.const 1) (i32.const 600))";
     let run = answer("(local.get 0)", "(local.get 1)");

@@ -85,7 +85,6 @@ fn ta_14_names_that_lead_elsewhere_are_refused() {
     }
 }
 
-/// TA-14, TB-26, TF-28
 #[test]
 fn ta_14_other_names_are_refused() {
     for name in [
@@ -107,7 +106,6 @@ fn ta_14_other_names_are_refused() {
     }
 }
 
-/// TA-15, TF-30
 #[test]
 fn ta_15_only_regular_entries_are_accepted() {
     for kind in [b'1', b'2', b'3', b'4', b'5', b'6', b'7', b'S', b'V'] {
@@ -124,7 +122,7 @@ fn ta_15_only_regular_entries_are_accepted() {
     assert_refused(&compressed(&tar), &[], "unsupported archive entry type");
 }
 
-/// TA-15: a PAX header may not turn a good entry into a refused one.
+/// A PAX header may not turn a good entry into a refused one.
 #[test]
 fn ta_15_pax_headers_do_not_smuggle_a_name() {
     for (record, message) in [
@@ -143,7 +141,6 @@ fn ta_15_pax_headers_do_not_smuggle_a_name() {
     }
 }
 
-/// TA-16, TF-30
 #[test]
 fn ta_16_a_name_that_occurs_twice_is_refused() {
     for name in ["manifest.json", "./manifest.json", "skill.wasm"] {
@@ -185,7 +182,7 @@ fn ta_17_both_files_are_needed_and_not_empty() {
     }
 }
 
-/// TA-13: bombs. Each is a few kilobytes when compressed.
+/// Bombs. Each is a few kilobytes when compressed.
 #[test]
 fn ta_13_limits_hold_while_reading() {
     let json = Tarball::new().file("manifest.json", &vec![b' '; 1_048_577]);
@@ -224,7 +221,7 @@ fn ta_13_what_is_no_archive_is_refused() {
     assert_eq!(install(&whole, &[]).1.status, 0);
 }
 
-/// TA-18: the checks after reading.
+/// The checks after reading.
 #[test]
 fn ta_18_the_contents_are_checked_before_anything_is_written() {
     let archive = |manifest: &Value, wasm: &[u8]| {
@@ -294,7 +291,6 @@ fn ta_12_keys_and_their_digest_come_together() {
     );
 }
 
-/// TA-19, TF-29
 #[test]
 fn ta_19_the_policy_of_an_install_needs_keys_and_counts_signers_too() {
     let archive = signed(&Bundle::example().signatures);
@@ -325,7 +321,6 @@ fn ta_19_the_policy_of_an_install_needs_keys_and_counts_signers_too() {
     with_policy(&closed, true).assert_failed("capability denied: fs.read:/workspace");
 }
 
-/// TA-10, TA-11, TA-35
 #[test]
 fn ta_10_sources() {
     let archive = signed(&Bundle::example().signatures);

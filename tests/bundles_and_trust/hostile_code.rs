@@ -1,4 +1,4 @@
-//! Bundles that are signed and hostile: what costs the compiler, and what they say of themselves (TN-22, TU-06, TC-14).
+//! Bundles that are signed and hostile: what costs the compiler, and what they say of themselves.
 
 use serde_json::json;
 
@@ -52,7 +52,7 @@ fn refused(wasm: &[u8]) {
     assert_eq!(lines[0]["reason"], "execution_failed:instantiation_failed");
 }
 
-/// TU-06, TR-15: the compiler would recurse until the stack is gone.
+/// The compiler would recurse until the stack is gone.
 #[test]
 fn tu_06_types_nested_in_types_do_not_end_the_process() {
     refused(&nested_types(5_000));
@@ -64,7 +64,7 @@ fn tu_06_types_nested_in_types_do_not_end_the_process() {
     refused(&components);
 }
 
-/// TN-22: the compiler would take gigabytes, and its time is none of the guest's.
+/// The compiler would take gigabytes, and its time is none of the guest's.
 #[test]
 fn tn_22_what_costs_the_compiler_most_is_not_compiled() {
     let locals = "i32 ".repeat(5_000);
@@ -73,7 +73,7 @@ fn tn_22_what_costs_the_compiler_most_is_not_compiled() {
     refused(&wat::parse_str(text).unwrap());
 }
 
-/// TC-14: what a manifest says of itself makes no line of its own.
+/// What a manifest says of itself makes no line of its own.
 #[test]
 fn tc_14_a_denied_capability_cannot_forge_a_line() {
     let value = "/x\nOK run artifact=\u{1b}[31m";
@@ -88,7 +88,7 @@ fn tc_14_a_denied_capability_cannot_forge_a_line() {
     assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
 }
 
-/// TU-06, TU-07: a pinned run under a policy that is refused is recorded too.
+/// A pinned run under a policy that is refused is recorded too.
 #[test]
 fn tu_07_an_invalid_policy_of_a_pinned_run_is_recorded() {
     let root = Root::new();
@@ -106,7 +106,7 @@ fn tu_07_an_invalid_policy_of_a_pinned_run_is_recorded() {
     }
 }
 
-/// TU-01: a line of the log in a file that the run reads would change what is read.
+/// A line of the log in a file that the run reads would change what is read.
 #[test]
 fn tu_01_the_audit_record_is_no_file_that_the_run_reads() {
     let execution = Execution::plain(&crate::guests::echo("demo.echo"));
@@ -123,7 +123,7 @@ fn tu_01_the_audit_record_is_no_file_that_the_run_reads() {
     }
 }
 
-/// TX-04: a report replaces neither a device nor what is verified.
+/// A report replaces neither a device nor what is verified.
 #[test]
 fn tx_04_a_report_replaces_only_files_outside_the_root() {
     let root = Root::new();
@@ -154,7 +154,7 @@ fn tx_04_a_report_replaces_only_files_outside_the_root() {
     assert_eq!(run.status, 1, "{run:?}");
 }
 
-/// TN-04, TN-22: the compiler's time counts too. This component takes far longer to compile than the run may take, and
+/// The compiler's time counts too. This component takes far longer to compile than the run may take, and
 /// far less to answer.
 #[test]
 fn tn_22_compiling_a_bundle_takes_of_its_time() {

@@ -1,4 +1,4 @@
-//! `hydrant keys generate` and `public`: keys for a root of one's own (TB-10, TB-14, TB-16).
+//! `hydrant keys generate` and `public`: keys for a root of one's own.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -18,7 +18,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// TB-10, TB-14: what is made is a seed in base64, and its public half makes a ring in the form of pins.
+/// What is made is a seed in base64, and its public half makes a ring in the form of pins.
 #[test]
 fn tb_14_generated_keys_make_a_ring_for_pins() {
     let folder = folder();

@@ -36,7 +36,7 @@ impl Signer {
         STANDARD.encode(self.key.verifying_key().as_bytes())
     }
 
-    /// What stands in a key file (TB-10).
+    /// What stands in a key file.
     pub(crate) fn secret(&self) -> String {
         STANDARD.encode(self.key.to_bytes())
     }
@@ -80,7 +80,7 @@ pub(crate) fn stranger() -> Signer {
     Signer::new("stranger", "test key of a stranger")
 }
 
-/// TB-14: names sorted, two spaces, final line feed.
+/// Names sorted, two spaces, final line feed.
 pub(crate) fn ring(signers: &[Signer]) -> Vec<u8> {
     let mut signers: Vec<&Signer> = signers.iter().collect();
     signers.sort_by_key(|signer| signer.name.clone());
@@ -90,12 +90,10 @@ pub(crate) fn ring(signers: &[Signer]) -> Vec<u8> {
     pretty_line(&Value::Object(entries.collect::<Map<_, _>>()))
 }
 
-/// TL-11
 pub(crate) fn lock_message(lock: &[u8]) -> String {
     format!("hydrant-lock-v1\n{}", crate::canonical::digest(lock))
 }
 
-/// TL-10
 pub(crate) fn lock_signature(lock: &[u8], signers: &[Signer]) -> Vec<u8> {
     let message = lock_message(lock);
     let mut signers: Vec<&Signer> = signers.iter().collect();

@@ -1,4 +1,4 @@
-//! Policy documents and their layers, as `run --bundle` shows them (TP-01 to TP-06, TP-40 to TP-44).
+//! Policy documents and their layers, as `run --bundle` shows them.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,6 @@ fn policy(ceiling: Value, host: Option<Value>) -> Value {
     policy
 }
 
-/// TP-43
 fn hash(policy: &Value) -> String {
     let mut ceiling = json!({
         "env": null, "exec": null, "fs": null, "kv": null, "net": null, "queue": null, "random": null,
@@ -70,7 +69,7 @@ fn layered(execution: &Execution, flag: &str, layer: &Value) -> Run {
     execution.run(&[flag, "layer.json", "--output", "output"])
 }
 
-/// TP-40, TC-14: every layer that is present must agree.
+/// Every layer that is present must agree.
 #[test]
 fn tp_40_a_layer_only_takes_away() {
     for flag in ["--tenant", "--grant"] {
@@ -101,7 +100,6 @@ fn tp_40_every_layer_names_the_signers_it_trusts() {
     run.assert_failed("no trusted signer declared in manifest.signers");
 }
 
-/// TP-41
 #[test]
 fn tp_41_a_layer_narrows_a_mount_and_never_moves_it() {
     for flag in ["--tenant", "--grant"] {
@@ -138,7 +136,6 @@ fn tp_41_a_layer_narrows_a_mount_and_never_moves_it() {
     }
 }
 
-/// TP-42
 #[test]
 fn tp_42_the_smallest_limit_counts() {
     let execution = Execution::plain(&guests::looping("demo.echo"));
@@ -151,7 +148,7 @@ fn tp_42_the_smallest_limit_counts() {
     }
 }
 
-/// TP-43: in the receipt and in the audit record; members that are present stay as parsed.
+/// In the receipt and in the audit record; members that are present stay as parsed.
 #[test]
 fn tp_43_the_hash_of_one_document() {
     let execution = reader();
@@ -160,7 +157,7 @@ fn tp_43_the_hash_of_one_document() {
     assert_eq!(run.status, 0, "{run:?}");
     assert_eq!(execution.receipt()["policy_hash"], hash(&document));
     assert_eq!(execution.audit()[0]["policy_hash"], hash(&document));
-    // YAML of the same document has the same hash (TP-01).
+    // YAML of the same document has the same hash.
     let yaml = "version: 1\ntrusted_signers: [team.build]\ncapability_ceiling: {fs: {read: [/workspace]}}\n\
                 host:\n  mounts:\n    - {at: /workspace, dir: data, mode: ro}\n";
     execution.folder.write("policy.json", yaml);
@@ -168,7 +165,6 @@ fn tp_43_the_hash_of_one_document() {
     assert_eq!(execution.receipt()["policy_hash"], hash(&document));
 }
 
-/// TP-44
 #[test]
 fn tp_44_the_hash_of_layers() {
     let execution = reader();
@@ -204,7 +200,7 @@ fn tp_44_the_hash_of_layers() {
     );
 }
 
-/// TP-01 to TP-09, TF-34: documents that are refused; nothing runs.
+/// Documents that are refused; nothing runs.
 #[test]
 fn tp_02_what_is_no_policy() {
     let head = "version: 1\ntrusted_signers: [team.build]\n";
@@ -252,7 +248,7 @@ fn tp_02_what_is_no_policy() {
         .assert_failed("policy exceeds maximum size");
 }
 
-/// TP-22, TF-21: a mount whose directory has a symlink in it.
+/// A mount whose directory has a symlink in it.
 #[test]
 fn tp_22_a_symlinked_mount_is_refused() {
     let execution = reader();

@@ -1,4 +1,4 @@
-//! `describe`, `skills`, `keys digest` (TK-43 to TK-46, TP-35).
+//! `describe`, `skills`, `keys digest`.
 
 use serde_json::{Value, json};
 
@@ -55,7 +55,6 @@ fn tk_43_describe_answers_with_the_description_and_the_version() {
     assert_eq!(names, ["demo.echo", "demo.reader"]);
 }
 
-/// TP-35
 #[test]
 fn tp_35_under_skip_nothing_is_instantiated() {
     let root = root();
@@ -74,7 +73,6 @@ fn tp_35_under_skip_nothing_is_instantiated() {
     assert!(described["input_schema"].is_object(), "{described}");
 }
 
-/// TX-03
 #[test]
 fn tx_03_a_pin_that_fails_is_not_described() {
     let root = root();
@@ -92,7 +90,7 @@ fn tx_03_a_pin_that_fails_is_not_described() {
     }
 }
 
-/// TS-07: `describe` of a skill that loops ends by TN-30.
+/// `describe` of a skill that loops ends by TN-30.
 #[test]
 fn tn_30_describe_ends() {
     let wasm = guests::describing("(loop $again (br $again))", &guests::description(ECHO));

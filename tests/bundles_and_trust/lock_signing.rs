@@ -1,4 +1,4 @@
-//! `lock --sign` (TW-08, TW-09, TL-10, TL-11).
+//! `lock --sign`.
 
 use std::fs;
 
@@ -38,7 +38,7 @@ fn tw_08_signatures_are_added_one_by_one_and_sorted() {
     assert_eq!(root.folder.read(SIGNATURE), expected);
 }
 
-/// TW-08: entries over other bytes go.
+/// Entries over other bytes go.
 #[test]
 fn tw_08_old_signatures_do_not_stay() {
     let root = Root::new();
@@ -50,7 +50,7 @@ fn tw_08_old_signatures_do_not_stay() {
     assert_eq!(root.folder.read(SIGNATURE), expected);
 }
 
-/// TW-08: the key must be the ring's.
+/// The key must be the ring's.
 #[test]
 fn tw_08_another_key_than_the_rings_is_refused() {
     let root = Root::new();
@@ -63,7 +63,6 @@ fn tw_08_another_key_than_the_rings_is_refused() {
     assert_eq!(root.folder.read(SIGNATURE), before);
 }
 
-/// TB-10, TB-16
 #[test]
 fn tw_08_without_a_key_nothing_is_signed() {
     let root = Root::new();
@@ -76,7 +75,7 @@ fn tw_08_without_a_key_nothing_is_signed() {
     assert_eq!(sign(&root, "team.build", &[keys::build()]).status, 0);
 }
 
-/// TK-41: one of the three, and no two.
+/// One of the three, and no two.
 #[test]
 fn tk_41_lock_needs_one_action() {
     let root = Root::new();

@@ -49,7 +49,6 @@ fn change(root: &Root) -> Bundle {
     bundle
 }
 
-/// TW-01, TW-07, TW-09, TL-01 to TL-11
 #[test]
 fn tw_01_init_writes_the_lock_and_its_signature_byte_for_byte() {
     let root = Root::unpinned(vec![echo("0.1.0"), echo("0.10.0"), echo("0.9.0")]);
@@ -72,7 +71,7 @@ fn tw_01_init_writes_the_lock_and_its_signature_byte_for_byte() {
     root.assert_verifies();
 }
 
-/// TL-07: a second run changes nothing, not even the time.
+/// A second run changes nothing, not even the time.
 #[test]
 fn tl_07_an_update_without_a_change_writes_the_same_bytes() {
     let root = Root::new();
@@ -96,7 +95,6 @@ fn tl_07_the_time_moves_with_a_change() {
     assert_eq!(root.lock()["generated_at"], "2027-01-15T08:00:00.000Z");
 }
 
-/// TW-01
 #[test]
 fn tw_01_init_and_an_existing_lock_exclude_each_other() {
     let root = Root::new();
@@ -109,7 +107,7 @@ fn tw_01_init_and_an_existing_lock_exclude_each_other() {
     assert_eq!(signing(&root, &["--update", "--init"]).status, 0);
 }
 
-/// TW-11: nothing of an unsigned lock is believed, so it is not replaced either.
+/// Nothing of an unsigned lock is believed, so it is not replaced either.
 #[test]
 fn tw_11_a_lock_without_valid_signatures_blocks_the_update() {
     for spoil in [0, 1] {
@@ -130,7 +128,7 @@ fn tw_11_a_lock_without_valid_signatures_blocks_the_update() {
     assert_eq!(run.status, 3, "TV-41: {run:?}");
 }
 
-/// TW-01: a bundle that does not verify is not pinned; there is no skipping.
+/// A bundle that does not verify is not pinned; there is no skipping.
 #[test]
 fn tw_01_everything_is_pinned_or_nothing() {
     type Spoil = fn(&Root);
@@ -164,7 +162,6 @@ fn tw_01_everything_is_pinned_or_nothing() {
     }
 }
 
-/// TW-06
 #[test]
 fn tw_06_changes_are_reported() {
     let root = Root::of(vec![echo("0.1.0"), echo("0.2.0")]);
@@ -187,7 +184,6 @@ fn tw_06_changes_are_reported() {
     root.assert_verifies();
 }
 
-/// TW-07
 #[test]
 fn tw_07_without_keys_the_lock_stays_unsigned_and_says_so() {
     let root = Root::new();
@@ -201,7 +197,7 @@ fn tw_07_without_keys_the_lock_stays_unsigned_and_says_so() {
     assert_eq!(root.run(&["verify"]).status, 3);
 }
 
-/// TW-07: the keys that are there.
+/// The keys that are there.
 #[test]
 fn tw_07_every_signer_with_a_key_file_signs() {
     let root = Root::new();
@@ -218,7 +214,6 @@ fn tw_07_every_signer_with_a_key_file_signs() {
     assert!(run.stdout.contains("signatures=1\n"), "{run:?}");
 }
 
-/// TW-10
 #[test]
 fn tw_10_the_ring_is_copied_into_every_bundle_and_nothing_else_changes() {
     let root = Root::unpinned(vec![echo("0.1.0"), echo("0.2.0")]);
@@ -236,7 +231,7 @@ fn tw_10_the_ring_is_copied_into_every_bundle_and_nothing_else_changes() {
     root.assert_verifies();
 }
 
-/// TB-16: keys inside the root would end up in a repository.
+/// Keys inside the root would end up in a repository.
 #[test]
 fn tb_16_signing_keys_inside_the_root_are_refused() {
     let root = Root::new();
@@ -254,7 +249,6 @@ fn tb_16_signing_keys_inside_the_root_are_refused() {
     assert_eq!(signing(&root, &["--update"]).status, 0, "outside the root");
 }
 
-/// TW-08, TW-09
 #[test]
 fn tw_08_check_rebuilds_the_lock_and_changes_nothing() {
     let root = Root::new();
@@ -295,7 +289,7 @@ fn tx_04_lock_has_formats_too() {
     assert_eq!((run.status, &run.json()["exit_code"]), (2, &json!(2)));
 }
 
-/// TB-14: the lock of another team's root names that team, and its ring is what was signed with.
+/// The lock of another team's root names that team, and its ring is what was signed with.
 #[test]
 fn tb_14_a_root_belongs_to_its_own_team() {
     let root = Root::new();

@@ -1,11 +1,10 @@
-//! How many signers a root needs (TV-40).
+//! How many signers a root needs.
 
 use crate::canonical::{digest, pretty_line};
 use crate::keys;
 use crate::program::Run;
 use crate::root::{LOCK, RING, Root, SIGNATURE};
 
-/// TV-40, TF-13
 #[test]
 fn tv_40_only_the_flag_lowers_the_number_of_signers() {
     let root = Root::new();
@@ -32,7 +31,7 @@ fn tv_40_only_the_flag_lowers_the_number_of_signers() {
     assert!(output.contains("min-signers=1"), "{output}");
 }
 
-/// TV-40: a root with one signer.
+/// A root with one signer.
 #[test]
 fn tv_40_a_root_with_one_signer_needs_the_flag() {
     let one = [keys::build()];

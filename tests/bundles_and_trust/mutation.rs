@@ -2,9 +2,9 @@
 //! the component. Each is found, with the right exit code and a message that names file and row.
 //!
 //! No position is skipped. White space between the tokens of `manifest.json` and `signatures.json`
-//! counts for nothing (TB-03), but one flipped bit turns a space or line feed into something that is no
+//! counts for nothing, but one flipped bit turns a space or line feed into something that is no
 //! white space: the four white-space bytes of JSON, 09 0a 0d 20, differ in at least two bits each. So a
-//! flip there is a syntax error. The other files count byte for byte (TV-02, TV-04, TV-13, TV-20, TV-22).
+//! flip there is a syntax error. The other files count byte for byte.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -103,7 +103,6 @@ fn exhaustive(index: usize) {
     every(expected, &(0..length).collect::<Vec<_>>());
 }
 
-/// TV-45, TF-12
 #[test]
 fn tv_45_every_byte_of_the_lock_counts() {
     exhaustive(0);
@@ -114,7 +113,6 @@ fn tv_02_every_byte_of_the_ring_counts() {
     exhaustive(1);
 }
 
-/// TL-10, TB-07
 #[test]
 fn tv_04_every_byte_of_the_lock_signature_counts() {
     exhaustive(2);
@@ -125,13 +123,11 @@ fn tv_12_every_byte_of_the_manifest_counts() {
     exhaustive(3);
 }
 
-/// TB-07, TB-09
 #[test]
 fn tv_17_every_byte_of_the_signatures_counts() {
     exhaustive(4);
 }
 
-/// TF-18
 #[test]
 fn tv_20_every_byte_of_the_meta_file_counts() {
     exhaustive(5);
@@ -193,7 +189,7 @@ fn tv_12_a_longer_or_shorter_file_is_found() {
             verdict.run
         );
     }
-    // The two files of which only the value counts (TB-03) may end in more white space.
+    // The two files of which only the value counts may end in more white space.
     let root = Root::new();
     for name in ["manifest.json", "signatures.json"] {
         let file = format!("{AT}/{name}");

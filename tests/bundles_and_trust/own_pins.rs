@@ -1,5 +1,5 @@
 //! hydrant's own root in this repository, the embedded skills, and the scripts around them
-//! (TB-14, TB-35, TL-09, TV-34, TK-42, TK-43, TP-39).
+//! .
 
 use std::process::Command;
 
@@ -22,7 +22,7 @@ fn entries(folder: &Folder) -> Vec<Value> {
     folder.json(LOCK)["skills"].as_array().unwrap().clone()
 }
 
-/// TV-41: the compiled-in ring is the anchor, so no flag and no variable is needed.
+/// The compiled-in ring is the anchor, so no flag and no variable is needed.
 #[test]
 fn tv_44_hydrants_own_pins_verify() {
     let folder = own();
@@ -36,7 +36,6 @@ fn tv_44_hydrants_own_pins_verify() {
     );
 }
 
-/// TB-14, TB-35, TF-06, TF-10, TL-08
 #[test]
 fn tb_14_hydrants_own_ring_holds_its_two_signers() {
     let folder = own();
@@ -101,7 +100,6 @@ fn tk_46_the_embedded_skills_are_the_pinned_ones() {
     assert_eq!(embedded, pinned);
 }
 
-/// TK-43, TS-07, TP-39
 #[test]
 fn tk_43_the_embedded_skills_describe_themselves() {
     let described = Folder::new().ok(&["describe", "--format", "json"]).json();
@@ -146,7 +144,7 @@ fn tv_45_a_change_of_hydrants_own_root_is_found() {
     }
 }
 
-/// TW-08: the repository's lock is what `lock` would write.
+/// The repository's lock is what `lock` would write.
 #[test]
 fn tw_08_the_own_lock_is_up_to_date() {
     let folder = own();
@@ -154,7 +152,7 @@ fn tw_08_the_own_lock_is_up_to_date() {
     assert_eq!(run.status, 0, "{run:?}");
 }
 
-/// TC-15, TP-39: an embedded skill runs under the default policy.
+/// An embedded skill runs under the default policy.
 #[test]
 fn tk_42_an_embedded_skill_runs() {
     let folder = Folder::new();
@@ -165,7 +163,7 @@ fn tk_42_an_embedded_skill_runs() {
     assert!(run.json().to_string().contains("A note."), "{run:?}");
 }
 
-/// TK-47: 0 for allowed, 4 for denied, and the deciding line.
+/// 0 for allowed, 4 for denied, and the deciding line.
 #[test]
 fn tk_47_the_policy_is_explained() {
     let folder = Folder::new();
@@ -198,7 +196,7 @@ fn tl_09_the_script_verifies_the_pins() {
     assert!(run.stdout.contains("OK verify-pins count="), "{run:?}");
 }
 
-/// TB-60, TB-61, TV-34: that takes a toolchain and minutes, so CI does it; this holds CI to it.
+/// That takes a toolchain and minutes, so CI does it; this holds CI to it.
 #[test]
 fn tb_61_ci_rebuilds_the_components_verifies_the_pins_and_fuzzes_the_readers() {
     let ci = std::fs::read_to_string(repository().join(".ci/run")).unwrap();

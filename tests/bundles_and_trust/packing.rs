@@ -1,4 +1,4 @@
-//! `pack`, `sign` and `inspect` (TB-28, TB-31, TB-34, TB-42, TB-50, TK-21).
+//! `pack`, `sign` and `inspect`.
 
 use std::os::unix::fs::symlink;
 
@@ -57,7 +57,6 @@ fn tb_50_the_artifact_must_be_that_of_the_wasm_and_nothing_is_written_otherwise(
     assert!(!folder.exists("out"));
 }
 
-/// TB-34, TF-31
 #[test]
 fn tb_34_pack_refuses_names_that_would_not_stay_on_their_line() {
     let long = "a".repeat(129);
@@ -189,7 +188,7 @@ fn tk_26_without_a_key_sign_shows_its_usage() {
         .assert_usage();
 }
 
-/// TK-02, TK-21: exactly these lines, lists sorted, without any verification.
+/// Exactly these lines, lists sorted, without any verification.
 #[test]
 fn tk_21_inspect_prints_its_lines() {
     let folder = Folder::new();
@@ -231,7 +230,7 @@ fn tb_34_inspect_escapes_what_is_not_printable_ascii() {
     assert!(run.stdout.is_ascii());
 }
 
-/// TK-22: paths are echoed as given; TB-26: pack writes these four files and no others.
+/// Paths are echoed as given; TB-26: pack writes these four files and no others.
 #[test]
 fn tk_22_a_path_is_echoed_as_given() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! `verify`: each pinned bundle on disk against the lock (TV-07, TV-11 to TV-22).
+//! `verify`: each pinned bundle on disk against the lock.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -40,7 +40,6 @@ fn zeros() -> String {
     format!("sha256:{}", "0".repeat(64))
 }
 
-/// TV-07, TF-16
 #[test]
 fn tv_07_the_bundle_lies_in_the_root_without_a_symlink_on_the_way() {
     for linked in [AT, "skills/demo.echo", "skills"] {
@@ -108,7 +107,6 @@ fn tv_12_the_files_of_a_bundle_fit_together() {
     }
 }
 
-/// TV-13, TF-11
 #[test]
 fn tv_13_the_copy_of_the_ring_is_the_ring() {
     let root = Root::new();
@@ -164,7 +162,7 @@ fn tv_14_tv_15_the_bundle_is_the_one_that_was_pinned() {
     );
 }
 
-/// TV-16, TF-14: a bundle moved to another id or version, with a lock that goes along.
+/// A bundle moved to another id or version, with a lock that goes along.
 #[test]
 fn tv_16_the_entry_is_bound_to_the_manifest() {
     for (from, to) in [("demo.echo", "demo.other"), ("0.1.0", "0.9.0")] {
@@ -206,7 +204,7 @@ fn tv_17_the_signers_are_those_of_the_lock_and_every_signature_verifies() {
         AT,
         "signature verification failed for signer: team.release",
     );
-    // A lock signature is no bundle signature (TL-11).
+    // A lock signature is no bundle signature.
     let verdict = replaced(|bundle| {
         let message = keys::lock_message(bundle.manifest_hash().as_bytes());
         bundle.signatures["signatures"][1]["signature"] = json!(keys::release().sign(message));
@@ -280,7 +278,6 @@ fn tv_19_a_pinned_manifest_obeys_the_profile() {
         .assert(2, "TV-19", "skills/demo.echo/1.0", "");
 }
 
-/// TV-20, TB-45, TF-18
 #[test]
 fn tv_20_the_meta_file_is_exact() {
     let meta = echo("0.1.0").meta;
@@ -309,7 +306,6 @@ fn tv_20_the_meta_file_is_exact() {
     root.verify(&[]).assert(2, "TV-20", "bundle-meta.json", "");
 }
 
-/// TV-21, TF-18, TB-25
 #[test]
 fn tv_21_nothing_else_lies_in_a_bundle() {
     for name in ["provenance.json", ".hidden", "sub/x", "skill.wasm.bak"] {
@@ -325,7 +321,6 @@ fn tv_21_nothing_else_lies_in_a_bundle() {
     root.assert_verifies();
 }
 
-/// TV-22, TF-17
 #[test]
 fn tv_22_everything_below_skills_is_pinned() {
     let root = Root::new();

@@ -1,4 +1,4 @@
-//! `verify`: what a pinned component is and may, and the optional checks (TV-23 to TV-34).
+//! `verify`: what a pinned component is and may, and the optional checks.
 
 use serde_json::json;
 
@@ -58,7 +58,6 @@ fn tv_25_an_import_without_its_capability() {
     component(&wasm, &[]).assert(4, "TV-25", AT, "import not declared");
 }
 
-/// TV-26, TF-39
 #[test]
 fn tv_26_a_capability_without_its_import_and_values_without_a_form() {
     let verdict = component(&guests::echo(ECHO), &[("net.http", "*")]);
@@ -83,7 +82,7 @@ fn tv_26_a_capability_without_its_import_and_values_without_a_form() {
     }
 }
 
-/// TV-27, TF-04: an import of the right name and the wrong type.
+/// An import of the right name and the wrong type.
 #[test]
 fn tv_27_a_component_that_does_not_instantiate() {
     let wasm = guests::importing(ECHO, "hydrant:host/fs-read@0.1.0");
@@ -91,7 +90,6 @@ fn tv_27_a_component_that_does_not_instantiate() {
     verdict.assert(2, "TV-27", AT, "does not instantiate");
 }
 
-/// TV-28, TN-30, TS-07
 #[test]
 fn tv_28_describe_answers_as_it_must() {
     let good = guests::description(ECHO);
@@ -134,7 +132,6 @@ fn policy(signer: &str, ceiling: serde_json::Value) -> String {
     json!({"version": 1, "trusted_signers": [signer], "capability_ceiling": ceiling}).to_string()
 }
 
-/// TV-30, TV-31, TV-43
 #[test]
 fn tv_31_with_a_policy_signers_and_capabilities_are_held_against_it() {
     let root = Root::of(vec![reader("demo.reader", "0.1.0")]);
@@ -165,7 +162,6 @@ fn tv_31_with_a_policy_signers_and_capabilities_are_held_against_it() {
     );
 }
 
-/// TV-32, TV-33, TV-46, TF-39
 #[test]
 fn tv_32_with_a_baseline_widening_is_found() {
     let old = Root::new();
@@ -188,7 +184,7 @@ fn tv_32_with_a_baseline_widening_is_found() {
     // The other way round nothing is wider.
     let back = old.verify(&["--baseline", &new.folder.argument("")]);
     assert_eq!(back.run.status, 0, "{:?}", back.run);
-    // TW-02: a new id has an empty baseline.
+    // A new id has an empty baseline.
     let another = Root::of(vec![echo("0.1.0"), reader("demo.reader", "0.1.0")]);
     let verdict = another.verify(&["--baseline", &baseline]);
     verdict.assert(
@@ -238,7 +234,7 @@ fn tv_34_rebuilt_components_are_the_pinned_ones() {
     );
 }
 
-/// TV-42, TK-29: nothing is written into the root, and no network or home is needed.
+/// Nothing is written into the root, and no network or home is needed.
 #[test]
 fn tv_42_verifying_leaves_the_root_as_it_is() {
     let root = Root::new();

@@ -1,4 +1,4 @@
-//! `verify`: the anchor, the ring, the lock and its signature (TV-01 to TV-08, TV-41).
+//! `verify`: the anchor, the ring, the lock and its signature.
 
 use std::os::unix::fs::symlink;
 
@@ -9,7 +9,7 @@ use crate::keys::{self, Signer, example_a};
 use crate::program::Run;
 use crate::root::{LOCK, RING, Root, SIGNATURE, Verdict, echo, reader};
 
-/// TV-44, TK-40: text, from a directory below the root.
+/// Text, from a directory below the root.
 #[test]
 fn tv_44_a_good_root_verifies() {
     let root = Root::of(vec![
@@ -45,7 +45,7 @@ fn tv_44_a_failure_says_how_many_and_why() {
     assert!(run.stderr.contains(" TV-22 SKILL.md mismatch"), "{run:?}");
 }
 
-/// TK-40: no root above the working directory.
+/// No root above the working directory.
 #[test]
 fn tk_40_without_a_root_exit_1() {
     let folder = crate::program::Folder::new();
@@ -71,7 +71,6 @@ fn tv_01_the_lock_is_a_regular_file_of_at_most_a_mebibyte() {
     });
 }
 
-/// TV-02, TV-41, TB-12
 #[test]
 fn tv_02_the_ring_must_be_the_anchor() {
     let root = Root::new();
@@ -86,7 +85,7 @@ fn tv_02_the_ring_must_be_the_anchor() {
     root.verify(&[]).assert(3, "TV-02", RING, "");
 }
 
-/// TV-41: the flag goes before the variable, the variable before the compiled-in ring; nothing of the
+/// The flag goes before the variable, the variable before the compiled-in ring; nothing of the
 /// root is the anchor.
 #[test]
 fn tv_41_where_the_anchor_comes_from() {
@@ -118,7 +117,6 @@ fn with_ring(ring: &[u8], signers: &[Signer]) -> Verdict {
     root.verify(&["--keys-digest", &digest(ring)])
 }
 
-/// TV-03, TB-11, TB-14
 #[test]
 fn tv_03_the_ring_of_a_root_has_one_form() {
     let team = keys::team();
@@ -142,7 +140,7 @@ fn tv_03_the_ring_of_a_root_has_one_form() {
     }
 }
 
-/// TB-15, TF-10: keys that everybody can sign with.
+/// Keys that everybody can sign with.
 #[test]
 fn tb_15_a_ring_with_a_publicly_known_key_is_refused() {
     let known = [
@@ -178,7 +176,6 @@ fn with_signature(signature: &[u8]) -> Verdict {
     root.verify(&[])
 }
 
-/// TV-04, TL-10, TL-11, TF-12
 #[test]
 fn tv_04_the_lock_signature_has_one_form_and_every_entry_verifies() {
     let root = Root::new();
@@ -216,7 +213,7 @@ fn tv_04_the_lock_signature_has_one_form_and_every_entry_verifies() {
     root.verify(&[]).assert(3, "TV-04", SIGNATURE, "");
 }
 
-/// TV-45: a lock changed without its signatures, whatever was changed.
+/// A lock changed without its signatures, whatever was changed.
 #[test]
 fn tv_45_a_changed_lock_is_a_signature_failure() {
     let root = Root::new();
@@ -231,7 +228,6 @@ fn tv_45_a_changed_lock_is_a_signature_failure() {
     );
 }
 
-/// TV-05, TF-19
 #[test]
 fn tv_05_the_lock_has_exactly_its_members() {
     let root = Root::new();
@@ -292,7 +288,7 @@ fn tv_05_the_lock_has_exactly_its_members() {
     }
 }
 
-/// TV-06: the form of the lock; TL-03 to TL-07, TF-14, TF-15, TF-16, TF-19.
+/// The form of the lock; TL-03 to TL-07, TF-14, TF-15, TF-16, TF-19.
 #[test]
 fn tv_06_the_lock_has_one_form() {
     let root = Root::of(vec![echo("0.1.0"), echo("0.2.0")]);

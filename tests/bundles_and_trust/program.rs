@@ -32,7 +32,7 @@ impl Folder {
         folder
     }
 
-    /// Canonical, because a policy refuses links in mounts (TP-22).
+    /// Canonical, because a policy refuses links in mounts.
     fn base(&self) -> PathBuf {
         self.directory.path().canonicalize().unwrap()
     }
@@ -126,7 +126,7 @@ impl Run {
         Self::from(command.output().unwrap())
     }
 
-    /// TX-01: exit 1 and `command failed: `, with this text behind it.
+    /// Exit 1 and `command failed: `, with this text behind it.
     pub(crate) fn assert_failed(&self, text: &str) {
         assert_eq!(self.status, 1, "{self:?}");
         let (_, message) = self
@@ -136,7 +136,7 @@ impl Run {
         assert!(message.contains(text), "{text:?} is not in {message:?}");
     }
 
-    /// TX-01: exit 1 and the usage.
+    /// Exit 1 and the usage.
     pub(crate) fn assert_usage(&self) {
         assert_eq!(self.status, 1, "{self:?}");
         assert!(self.stderr.contains("usage:"), "TX-01: {self:?}");

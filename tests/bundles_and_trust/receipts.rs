@@ -1,4 +1,4 @@
-//! v1-draft receipts, recomputed here, and what `verify-receipt` accepts (TR-10 to TR-19).
+//! v1-draft receipts, recomputed here, and what `verify-receipt` accepts.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::program::{Folder, Run};
 
 const DRAFT: [&str; 3] = ["--receipt-format", "v1-draft", "--allow-experimental"];
 
-/// TR-12: the hash, `attestations` being present as null.
+/// The hash, `attestations` being present as null.
 fn receipt_hash(receipt: &Value) -> String {
     let mut preimage = receipt.clone();
     let object = preimage.as_object_mut().unwrap();
@@ -18,7 +18,6 @@ fn receipt_hash(receipt: &Value) -> String {
     canonical_digest(&preimage)
 }
 
-/// TR-11
 fn result_digest(receipt: &Value) -> String {
     canonical_digest(&json!({
         "caps_used": receipt["caps_used"], "code": receipt["result"]["code"],
@@ -46,7 +45,7 @@ fn success() -> (Execution, Value) {
     (execution, receipt)
 }
 
-/// TR-10 to TR-14, TF-27: every member, and every hash computed here.
+/// Every member, and every hash computed here.
 #[test]
 fn tr_12_every_hash_of_a_v1_receipt_can_be_recomputed() {
     let (execution, receipt) = success();
@@ -100,7 +99,7 @@ fn tr_12_every_hash_of_a_v1_receipt_can_be_recomputed() {
     ));
 }
 
-/// TR-13, TR-14: capabilities by kind and value; the profile of a core module.
+/// Capabilities by kind and value; the profile of a core module.
 #[test]
 fn tr_13_capabilities_are_listed_and_sorted() {
     let wasm = guests::bare("(result i32) (i32.const 5)");
@@ -119,7 +118,7 @@ fn tr_13_capabilities_are_listed_and_sorted() {
     assert_eq!(receipt["receipt_hash"], receipt_hash(&receipt));
 }
 
-/// TR-15, TR-16, TF-02, TF-26: a failed execution has a receipt that says so.
+/// A failed execution has a receipt that says so.
 #[test]
 fn tr_15_a_failed_execution_has_a_failure_receipt() {
     let empty = digest("");
@@ -170,7 +169,7 @@ fn tr_15_a_failed_execution_has_a_failure_receipt() {
     }
 }
 
-/// TR-16: limits have codes of their own.
+/// Limits have codes of their own.
 #[test]
 fn tr_16_limits_have_codes() {
     let limited = |wasm: &[u8], limits: Value| {
@@ -190,7 +189,7 @@ fn tr_16_limits_have_codes() {
     );
 }
 
-/// TR-15: what never started has no receipt.
+/// What never started has no receipt.
 #[test]
 fn tr_15_a_failure_before_execution_has_none() {
     let execution = Execution::new(
@@ -227,7 +226,6 @@ fn rehashed(receipt: &Value, pointer: &str, value: impl Into<Value>) -> Value {
     changed
 }
 
-/// TR-17, TR-18
 #[test]
 fn tr_18_the_shape_of_a_v1_receipt() {
     let (_, receipt) = success();
@@ -258,7 +256,7 @@ fn rehashed_with_attestation(receipt: &Value, kind: &str) -> Value {
     attested
 }
 
-/// TR-18, TK-12: shape only, the hash may be wrong; `verify-receipt` looks at the hash.
+/// Shape only, the hash may be wrong; `verify-receipt` looks at the hash.
 #[test]
 fn tr_17_integrity_is_the_business_of_verify_receipt() {
     let (_, receipt) = success();
@@ -269,7 +267,7 @@ fn tr_17_integrity_is_the_business_of_verify_receipt() {
         "OK experimental-validate-receipt-v1 artifact={artifact} status=success"
     ));
     check("verify-receipt", &changed).assert_failed("digest mismatch");
-    // Without the null the hash is that of another document (TR-12).
+    // Without the null the hash is that of another document.
     let mut preimage = receipt.clone();
     preimage
         .as_object_mut()
@@ -285,7 +283,7 @@ fn tr_17_integrity_is_the_business_of_verify_receipt() {
     check("verify-receipt", &more).assert_failed("");
 }
 
-/// TR-13, TP-43, TF-27: the example of TP-43 through the binary; a signer `example.a` and that ceiling.
+/// The example of TP-43 through the binary; a signer `example.a` and that ceiling.
 #[test]
 fn tp_43_the_worked_policy_hash() {
     use crate::bundle::Bundle;

@@ -1,4 +1,4 @@
-//! `verify-registry-entry` and the manifest of the v1 draft (TK-10, TK-11, TK-27, TK-28, TB-02).
+//! `verify-registry-entry` and the manifest of the v1 draft.
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,6 @@ fn tk_10_a_registry_entry() {
     entry(&sha256, MD5).assert_line(&line);
 }
 
-/// TK-27, TB-02
 #[test]
 fn tk_27_both_digests_count_md5_first() {
     let (sha256, zeros) = (digest("abc"), "0".repeat(32));
@@ -61,7 +60,6 @@ fn validate(manifest: &str) -> Run {
     folder.run(&["experimental-validate-manifest-v1", "--manifest", "m.json"])
 }
 
-/// TK-11, TK-28
 #[test]
 fn tk_28_a_manifest_of_the_draft() {
     let line = "OK experimental-validate-manifest-v1 id=demo version=1.0.0";
@@ -74,7 +72,6 @@ fn tk_28_a_manifest_of_the_draft() {
     validate(&whole.to_string()).assert_line(line);
 }
 
-/// TF-35
 #[test]
 fn tf_35_schemas_may_be_uris() {
     let mut manifest = draft();
@@ -109,7 +106,7 @@ fn tk_28_what_the_draft_does_not_allow() {
     }
 }
 
-/// TK-28: validation only.
+/// Validation only.
 #[test]
 fn tk_28_pack_refuses_a_manifest_of_the_draft() {
     let folder = Folder::new();

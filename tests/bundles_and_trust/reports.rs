@@ -1,4 +1,4 @@
-//! `--format` and `--report` (TX-04 to TX-07): shape, order, and the same bytes twice.
+//! `--format` and `--report`: shape, order, and the same bytes twice.
 
 use serde_json::{Value, json};
 
@@ -78,7 +78,7 @@ fn tx_05_the_json_document() {
     }
 }
 
-/// TX-05: nothing is known of a root without a lock.
+/// Nothing is known of a root without a lock.
 #[test]
 fn tx_05_unknown_digests_are_null() {
     let root = Root::new();
@@ -221,7 +221,7 @@ fn tx_07_the_junit_document() {
     assert!(run.stdout.contains("stray &lt;&amp;&gt;"), "{}", run.stdout);
 }
 
-/// TX-04: one document and nothing else on stdout; the same tree gives the same bytes, also elsewhere.
+/// One document and nothing else on stdout; the same tree gives the same bytes, also elsewhere.
 #[test]
 fn tx_04_the_same_tree_gives_the_same_bytes() {
     let (root, twin) = (broken(), broken());

@@ -83,7 +83,6 @@ impl Root {
         self.write_lock(&self.lock_of(&self.bundles));
     }
 
-    /// TL-01, TL-02
     pub(crate) fn lock_of(&self, bundles: &[Bundle]) -> Value {
         let mut bundles: Vec<&Bundle> = bundles.iter().collect();
         bundles.sort_by_key(|bundle| (bundle.name().to_owned(), bundle.version().to_owned()));
@@ -121,7 +120,7 @@ impl Root {
         self.write_lock_bytes(&pretty_line(lock));
     }
 
-    /// These bytes, signed by the team (TV-45).
+    /// These bytes, signed by the team.
     pub(crate) fn write_lock_bytes(&self, lock: &[u8]) {
         self.folder.write(LOCK, lock);
         self.folder
@@ -132,7 +131,7 @@ impl Root {
         digest(keys::ring(&keys::team()))
     }
 
-    /// The key files of these signers, outside the root (TB-16).
+    /// The key files of these signers, outside the root.
     pub(crate) fn key_files(&self, signers: &[Signer]) -> String {
         for signer in signers {
             self.folder
@@ -141,7 +140,7 @@ impl Root {
         self.folder.argument("../keys")
     }
 
-    /// The binary in the root, its ring being the anchor (TV-41).
+    /// The binary in the root, its ring being the anchor.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.folder.command(arguments);
         command.env("HYDRANT_KEYS_DIGEST", self.keys_digest());
@@ -179,7 +178,7 @@ impl Verdict {
         findings.map(|f| f["row"].as_str().unwrap()).collect()
     }
 
-    /// This exit code; a finding of this row whose message has this text; the same on stderr (TV-44).
+    /// This exit code; a finding of this row whose message has this text; the same on stderr.
     pub(crate) fn assert(&self, status: i32, row: &str, path: &str, message: &str) {
         assert_eq!(self.run.status, status, "{row}: {:?}", self.run);
         let found = self.findings().iter().find(|finding| {

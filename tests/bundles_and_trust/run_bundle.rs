@@ -1,4 +1,4 @@
-//! `run --bundle`: order, output, what survives a failure (TK-08, TK-22 to TK-25, TR-01 to TR-05).
+//! `run --bundle`: order, output, what survives a failure.
 
 use std::os::unix::fs::symlink;
 use std::time::SystemTime;
@@ -15,7 +15,6 @@ fn echo() -> Execution {
     Execution::plain(&guests::echo("demo.echo"))
 }
 
-/// TR-01, TR-02, TR-03, TK-08
 #[test]
 fn tr_01_a_successful_run_writes_a_v0_receipt() {
     let execution = echo();
@@ -60,7 +59,6 @@ fn tr_01_a_successful_run_writes_a_v0_receipt() {
     );
 }
 
-/// TK-24, TF-01
 #[test]
 fn tk_24_the_output_is_delivered() {
     let execution = echo();
@@ -96,7 +94,7 @@ fn tk_25_a_failing_component_leaves_nothing() {
     }
 }
 
-/// TS-04: a code that the specification does not have.
+/// A code that the specification does not have.
 #[test]
 fn tk_25_another_code_is_internal() {
     let execution = Execution::plain(&guests::failing("demo.echo", "my_own", "x"));
@@ -108,7 +106,7 @@ fn tk_25_another_code_is_internal() {
     );
 }
 
-/// TN-04, TH-29, TF-24: a component cannot run for ever.
+/// A component cannot run for ever.
 #[test]
 fn th_29_a_looping_component_is_stopped() {
     let execution = Execution::plain(&guests::looping("demo.echo"));
@@ -137,7 +135,7 @@ fn tk_25_the_entrypoint_of_a_component_is_run() {
     execution.run(&[]).assert_failed("entrypoint not found");
 }
 
-/// TR-04, TF-03: at whichever step a run fails, no earlier receipt or output survives.
+/// At whichever step a run fails, no earlier receipt or output survives.
 #[test]
 fn tr_04_no_earlier_receipt_survives() {
     type Spoil = fn(&Execution);
@@ -161,7 +159,7 @@ fn tr_04_no_earlier_receipt_survives() {
     }
 }
 
-/// TR-04: what is not an earlier receipt is not removed.
+/// What is not an earlier receipt is not removed.
 #[test]
 fn tr_04_links_directories_and_inputs_are_not_removed() {
     assert_eq!(echo().run(&[]).status, 0);
@@ -199,7 +197,7 @@ fn tr_04_links_directories_and_inputs_are_not_removed() {
         .assert_failed("");
 }
 
-/// TR-05: the audit line comes last, so a run that cannot be recorded leaves nothing; TU-02.
+/// The audit line comes last, so a run that cannot be recorded leaves nothing; TU-02.
 #[test]
 fn tr_05_a_run_that_cannot_be_recorded_leaves_nothing() {
     assert_eq!(echo().run(&[]).status, 0);
@@ -216,7 +214,7 @@ fn tr_05_a_run_that_cannot_be_recorded_leaves_nothing() {
     assert!(!execution.folder.exists("receipt.json"));
 }
 
-/// TK-23: the first failure in the order of the row is the one that is reported.
+/// The first failure in the order of the row is the one that is reported.
 #[test]
 fn tk_23_the_order_of_the_checks() {
     let wasm = guests::reading("demo.echo", "/workspace/note.txt", 1);
@@ -259,7 +257,6 @@ fn tp_12_a_trusted_signer_must_have_signed() {
         .assert_failed("no trusted signer present in signatures.json");
 }
 
-/// TN-05
 #[test]
 fn tn_05_the_input_is_bounded() {
     let execution = echo();
@@ -293,7 +290,7 @@ fn tk_08_a_component_reads_what_the_policy_mounts() {
     execution.policy(&policy("@cli"));
     assert_eq!(execution.output(&["--mount", "/workspace=data"]), b"a note");
     execution.run(&[]).assert_failed("/workspace");
-    // TP-21: no mounts, nothing to read.
+    // No mounts, nothing to read.
     execution.policy(&json!({
         "version": 1, "trusted_signers": ["team.build"], "capability_ceiling": ceiling,
     }));

@@ -1,11 +1,11 @@
-//! Where `run ID` may leave its output and receipt, and what it must leave alone (TR-04, TU-01, TU-02).
+//! Where `run ID` may leave its output and receipt, and what it must leave alone.
 
 use crate::execution::Execution;
 use crate::guests;
 use crate::root::{ECHO, LOCK, Root};
 use crate::run_pinned::run;
 
-/// TR-04: nothing that the run reads is replaced, by whatever name.
+/// Nothing that the run reads is replaced, by whatever name.
 #[test]
 fn tr_04_no_file_that_a_pinned_run_reads_is_replaced() {
     let root = Root::new();
@@ -46,7 +46,7 @@ fn tr_04_no_file_that_a_pinned_run_reads_is_replaced() {
     assert!(!root.folder.exists("skills/demo.echo/0.1.0/receipt.json"));
 }
 
-/// TR-04, TU-01: the audit record is not replaced either, whether it is there already or not.
+/// The audit record is not replaced either, whether it is there already or not.
 #[test]
 fn tu_01_the_audit_record_is_no_place_for_a_receipt() {
     let root = Root::new();
@@ -65,7 +65,7 @@ fn tu_01_the_audit_record_is_no_place_for_a_receipt() {
     assert_eq!(execution.folder.text("receipt.json"), "before");
 }
 
-/// TU-01: an empty variable counts as absent.
+/// An empty variable counts as absent.
 #[test]
 fn tu_01_an_empty_variable_does_not_hide_the_configuration() {
     let root = Root::new();
@@ -87,7 +87,7 @@ fn tu_01_an_empty_variable_does_not_hide_the_configuration() {
     assert!(root.folder.exists("../configured.jsonl"));
 }
 
-/// TV-27, TK-40: what the working directory holds has nothing to do with the pins.
+/// What the working directory holds has nothing to do with the pins.
 #[test]
 fn tv_27_verifying_does_not_depend_on_the_working_directory() {
     let root = Root::new();

@@ -13,7 +13,7 @@ fn skill(wasm: &[u8]) -> Root {
     Root::of(vec![Bundle::new((ECHO, "0.1.0"), wasm, &[], &keys::team())])
 }
 
-/// A policy that trusts the team; the default policy trusts hydrant's own signers only (TP-39).
+/// A policy that trusts the team; the default policy trusts hydrant's own signers only.
 fn policy(root: &Root, ceiling: &Value, host: &Value) {
     let policy = json!({
         "version": 1, "trusted_signers": ["team.build"], "capability_ceiling": ceiling, "host": host,
@@ -46,7 +46,7 @@ fn tk_42_a_pinned_skill_answers_on_stdout() {
     assert_eq!(default.json(), json!({}), "TS-01");
 }
 
-/// TK-42: `@FILE`, `-`, `--output`, `--receipt`.
+/// `@FILE`, `-`, `--output`, `--receipt`.
 #[test]
 fn tk_42_requests_and_where_the_answer_goes() {
     let root = Root::new();
@@ -82,7 +82,7 @@ fn tk_42_requests_and_where_the_answer_goes() {
     assert_eq!(root.folder.text("../output"), r#"{"from": "file"}"#);
 }
 
-/// TK-42: the highest version in SemVer order, or the one named.
+/// The highest version in SemVer order, or the one named.
 #[test]
 fn tk_42_which_version() {
     let of = |version: &str| {
@@ -104,7 +104,7 @@ fn tk_42_which_version() {
     }
 }
 
-/// TX-03: 5 when the skill failed; the error JSON is what is told.
+/// 5 when the skill failed; the error JSON is what is told.
 #[test]
 fn tx_03_a_failing_skill_is_exit_5() {
     let failed = run(
@@ -154,7 +154,7 @@ fn tr_04_a_failed_call_leaves_no_receipt() {
     assert!(!root.folder.exists("../receipt.json"), "a pin that fails");
 }
 
-/// TX-03, TK-42, TV-41: a failed pin, by its class; nothing runs.
+/// A failed pin, by its class; nothing runs.
 #[test]
 fn tx_03_a_failed_pin_has_the_class_of_its_row() {
     type Spoil = fn(&Root);
@@ -183,7 +183,7 @@ fn tx_03_a_failed_pin_has_the_class_of_its_row() {
     assert_eq!(anchored.status, 3, "TV-41: {anchored:?}");
 }
 
-/// TK-42: only the entry that is asked for.
+/// Only the entry that is asked for.
 #[test]
 fn tk_42_another_entry_may_be_broken() {
     let root = Root::of(vec![echo("0.1.0"), reader("demo.reader", "0.1.0")]);
@@ -195,7 +195,6 @@ fn tk_42_another_entry_may_be_broken() {
     assert_eq!(refused.status, 2, "{refused:?}");
 }
 
-/// TP-12, TK-42
 #[test]
 fn tp_12_an_untrusted_signer_is_exit_3() {
     let root = Root::new();
@@ -210,7 +209,7 @@ fn tp_12_an_untrusted_signer_is_exit_3() {
     );
 }
 
-/// TP-39: the default policy trusts hydrant's own signers.
+/// The default policy trusts hydrant's own signers.
 #[test]
 fn tp_39_the_default_policy_does_not_trust_another_team() {
     let root = Root::new();
@@ -218,7 +217,7 @@ fn tp_39_the_default_policy_does_not_trust_another_team() {
     assert_eq!(refused.status, 3, "{refused:?}");
 }
 
-/// TC-15: a denied capability is dropped, the skill starts, and the operation answers `denied`.
+/// A denied capability is dropped, the skill starts, and the operation answers `denied`.
 #[test]
 fn tc_15_a_denied_capability_is_dropped_and_the_skill_starts() {
     let root = Root::of(vec![reader("demo.reader", "0.1.0")]);
@@ -252,7 +251,7 @@ fn tc_15_a_denied_capability_is_dropped_and_the_skill_starts() {
     );
 }
 
-/// TV-41: the root's own ring is never the anchor; a root is used only when it is asked for.
+/// The root's own ring is never the anchor; a root is used only when it is asked for.
 #[test]
 fn tk_42_a_root_above_is_not_used_unasked() {
     let root = Root::new();

@@ -1,4 +1,4 @@
-//! The store and its index (TA-30 to TA-35).
+//! The store and its index.
 
 use std::fs;
 use std::process::Stdio;
@@ -33,7 +33,6 @@ fn index(folder: &Folder) -> (String, Value) {
     (text, value)
 }
 
-/// TA-31, TA-32
 #[test]
 fn ta_32_meta_json_has_these_members() {
     let folder = Folder::new();

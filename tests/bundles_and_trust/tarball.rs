@@ -38,7 +38,6 @@ impl Tarball {
         self
     }
 
-    /// TA-04
     pub(crate) fn end(mut self) -> Vec<u8> {
         self.bytes.extend([0; 1024]);
         self.bytes
@@ -50,7 +49,6 @@ impl Tarball {
     }
 }
 
-/// TA-03
 fn header(name: &str, mode: &str, size: usize, kind: u8, link: &str) -> Vec<u8> {
     let mut header = vec![0; 512];
     let mut put = |at: usize, text: &[u8]| header[at..at + text.len()].copy_from_slice(text);

@@ -50,7 +50,6 @@ const COMMANDS: [(&str, &[&str]); 12] = [
     ("experimental-validate-receipt-v1", &["--receipt", "r"]),
 ];
 
-/// TX-01, TF-38
 #[test]
 fn tx_01_help_and_version_succeed_on_stdout() {
     let folder = Folder::new();
@@ -69,7 +68,6 @@ fn tx_01_help_and_version_succeed_on_stdout() {
     }
 }
 
-/// TX-01, TK-01 to TK-12
 #[test]
 fn tx_01_every_needed_flag_is_needed() {
     let folder = Folder::new();
@@ -118,7 +116,7 @@ fn tx_01_an_unknown_command_is_a_usage_error() {
     }
 }
 
-/// TK-22: `--mount` may be repeated, a switch may not.
+/// `--mount` may be repeated, a switch may not.
 #[test]
 fn tk_22_only_mount_may_be_repeated() {
     let execution = Execution::plain(&guests::echo("demo.echo"));
@@ -140,7 +138,7 @@ fn tk_22_only_mount_may_be_repeated() {
         .assert_usage();
 }
 
-/// TX-01: what fails is told on stderr, and nothing on stdout.
+/// What fails is told on stderr, and nothing on stdout.
 #[test]
 fn tx_01_failures_are_told_on_stderr() {
     let folder = Folder::new();
@@ -156,7 +154,7 @@ fn tx_01_failures_are_told_on_stderr() {
     }
 }
 
-/// TK-40: which form of `verify` it is.
+/// Which form of `verify` it is.
 #[test]
 fn tk_40_a_flag_of_the_bundle_form_makes_it_the_bundle_form() {
     let folder = Folder::new();
@@ -170,7 +168,7 @@ fn tk_40_a_flag_of_the_bundle_form_makes_it_the_bundle_form() {
     }
 }
 
-/// TK-29: neither home nor cache nor network is needed to verify or run a bundle.
+/// Neither home nor cache nor network is needed to verify or run a bundle.
 #[test]
 fn tk_29_no_environment_is_needed() {
     let execution = Execution::plain(&guests::echo("demo.echo"));

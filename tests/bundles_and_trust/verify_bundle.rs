@@ -82,7 +82,7 @@ fn tb_53_one_signature_of_a_declared_signer_is_enough() {
     case.verify().assert_line(&line);
 }
 
-/// TB-03: the form of a file on disk is not part of its hash. TB-17: trailing white space is allowed.
+/// The form of a file on disk is not part of its hash. TB-17: trailing white space is allowed.
 #[test]
 fn tb_03_a_reformatted_file_still_verifies() {
     let case = Case::example();
@@ -97,7 +97,6 @@ fn tb_03_a_reformatted_file_still_verifies() {
     assert_eq!(case.verify().status, 0);
 }
 
-/// TB-20, TB-24, TB-25, TB-26, TF-28
 #[test]
 fn tb_26_other_files_do_not_matter_and_need_not_exist() {
     let case = Case::example();
@@ -168,7 +167,7 @@ fn tb_51_each_step_has_its_message() {
     }
 }
 
-/// TB-51: what stands first in the row is reported when two things are wrong.
+/// What stands first in the row is reported when two things are wrong.
 #[test]
 fn tb_51_the_first_failure_in_the_order_of_the_row_is_reported() {
     let bundle = Bundle::example();
@@ -211,7 +210,6 @@ fn tb_51_the_first_failure_in_the_order_of_the_row_is_reported() {
         .assert_failed("invalid keys JSON");
 }
 
-/// TB-52, TF-20
 #[test]
 fn tb_52_a_signer_that_the_manifest_does_not_name_is_refused() {
     let everyone = [keys::example_a(), keys::example_b(), keys::stranger()];
@@ -222,7 +220,7 @@ fn tb_52_a_signer_that_the_manifest_does_not_name_is_refused() {
     run.assert_failed("signature signer is not declared in manifest.signers: stranger");
 }
 
-/// TB-06, TB-31, TB-33: the schema gate, and that the hash holds `schema_version` only when it is there.
+/// The schema gate, and that the hash holds `schema_version` only when it is there.
 #[test]
 fn tb_31_the_schema_gate() {
     let signers = [keys::example_a(), keys::example_b()];
@@ -262,7 +260,7 @@ fn tb_31_the_schema_gate() {
     );
 }
 
-/// TB-32: the strings of a foreign bundle are free, also empty; TB-34 is for those who write them elsewhere.
+/// The strings of a foreign bundle are free, also empty; TB-34 is for those who write them elsewhere.
 #[test]
 fn tb_32_a_foreign_manifest_may_hold_any_text() {
     let signers = [
@@ -273,12 +271,12 @@ fn tb_32_a_foreign_manifest_may_hold_any_text() {
         "name": "", "version": "\u{7f}/", "entrypoint": "", "artifact": digest(PREAMBLE),
         "capabilities": [{"kind": "", "value": "\u{1}\"\\"}], "signers": [signers[0].name, signers[1].name],
     });
-    // TB-04, TB-08: the signature is over the hash of the right escapes.
+    // The signature is over the hash of the right escapes.
     let run = Case::of(&Bundle::of(PREAMBLE, manifest, &signers)).verify();
     assert_eq!(run.status, 0, "{run:?}");
 }
 
-/// TB-13: the name of a signer says nothing; the key that the caller's ring has for it does.
+/// The name of a signer says nothing; the key that the caller's ring has for it does.
 #[test]
 fn tb_13_trust_comes_from_the_ring_that_was_named() {
     let case = Case::example();
@@ -291,7 +289,7 @@ fn tb_13_trust_comes_from_the_ring_that_was_named() {
     run.assert_failed("signature verification failed for signer: example.a");
 }
 
-/// TB-09: S + L is the same signature for a lenient verifier.
+/// S + L is the same signature for a lenient verifier.
 #[test]
 fn tb_09_a_non_canonical_signature_is_refused() {
     use base64::Engine;
@@ -318,7 +316,7 @@ fn tb_09_a_non_canonical_signature_is_refused() {
         .assert_failed("signature verification failed for signer: example.a");
 }
 
-/// TB-09: with the identity as public key and as R, S = 0 "signs" every message.
+/// With the identity as public key and as R, S = 0 "signs" every message.
 #[test]
 fn tb_09_a_small_order_key_signs_nothing() {
     use base64::Engine;

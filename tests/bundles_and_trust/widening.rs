@@ -1,4 +1,4 @@
-//! The widening gate and the signer gate of `lock --update` (TW-02 to TW-05).
+//! The widening gate and the signer gate of `lock --update`.
 
 use std::fs;
 use std::process::Command;
@@ -36,7 +36,6 @@ fn over(old: Bundle, new: &Bundle) -> Run {
     run
 }
 
-/// TW-02, TW-05, TF-39
 #[test]
 fn tw_05_a_widening_is_listed_and_nothing_is_written() {
     let run = over(echo("0.1.0"), &reading("0.2.0", &["/os", "/workspace"]));
@@ -61,7 +60,7 @@ fn tw_05_the_flag_lets_it_through_and_no_other_does() {
     root.assert_verifies();
 }
 
-/// TW-02, TC-30, TC-01: what the old capability covers is no widening.
+/// What the old capability covers is no widening.
 #[test]
 fn tw_02_narrower_is_not_wider() {
     let both = reading("0.1.0", &["/os", "/workspace"]);
@@ -84,7 +83,7 @@ fn tw_02_narrower_is_not_wider() {
     );
 }
 
-/// TW-02: a new skill with any capability is a widening; one without is none.
+/// A new skill with any capability is a widening; one without is none.
 #[test]
 fn tw_02_a_new_skill_starts_from_nothing() {
     let root = Root::new();
@@ -104,7 +103,7 @@ fn tw_02_a_new_skill_starts_from_nothing() {
     assert_eq!(update(&root, &[]).status, 0);
 }
 
-/// TW-02: the highest version that was pinned, in SemVer order and not in byte order.
+/// The highest version that was pinned, in SemVer order and not in byte order.
 #[test]
 fn tw_02_the_baseline_is_the_highest_pinned_version() {
     let root = Root::of(vec![reading("0.9.0", &["/workspace"]), echo("0.10.0")]);
@@ -115,7 +114,7 @@ fn tw_02_the_baseline_is_the_highest_pinned_version() {
     assert_eq!(update(&root, &[]).status, 0);
 }
 
-/// TW-03, TW-06: the same version again, its old manifest gone from the disk. In git it is found; without
+/// The same version again, its old manifest gone from the disk. In git it is found; without
 /// git the baseline is empty.
 #[test]
 fn tw_03_the_old_manifest_is_found_by_its_hash() {
@@ -158,7 +157,7 @@ fn tw_03_the_old_manifest_is_found_by_its_hash() {
     assert_eq!(run.status, 4, "not found: {run:?}");
 }
 
-/// TW-03: a manifest on disk with another hash than the old lock's is no baseline.
+/// A manifest on disk with another hash than the old lock's is no baseline.
 #[test]
 fn tw_03_a_manifest_put_in_the_place_of_the_old_one_does_not_count() {
     let root = Root::of(vec![echo("0.1.0")]);
@@ -168,7 +167,6 @@ fn tw_03_a_manifest_put_in_the_place_of_the_old_one_does_not_count() {
     assert_eq!(update(&root, &[]).status, 4);
 }
 
-/// TW-04, TW-05
 #[test]
 fn tw_04_other_signers_of_an_entry_are_a_signer_change() {
     let team = [
@@ -200,7 +198,7 @@ fn tw_04_other_signers_of_an_entry_are_a_signer_change() {
     assert_eq!(run.status, 0, "{run:?}");
 }
 
-/// TW-04: a new key for `team.release`; the old lock is checked with the old ring.
+/// A new key for `team.release`; the old lock is checked with the old ring.
 #[test]
 fn tw_04_a_new_key_needs_the_old_ring_and_the_flag() {
     let root = Root::new();
@@ -272,7 +270,7 @@ fn tw_04_a_new_key_needs_the_old_ring_and_the_flag() {
     assert_eq!(verified.run.status, 0, "{:?}", verified.run);
 }
 
-/// TW-05: nothing is written, also not the copies of the ring (TW-10).
+/// Nothing is written, also not the copies of the ring.
 #[test]
 fn tw_05_a_refused_update_leaves_every_file_as_it_was() {
     let root = Root::new();

@@ -1,4 +1,4 @@
-//! N-06, N-09: which URLs and addresses are connected to at all.
+//! Which URLs and addresses are connected to at all.
 
 use serde_json::json;
 

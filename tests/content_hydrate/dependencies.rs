@@ -105,7 +105,6 @@ fn ec_01_ec_03_ec_10_a_failed_skill_has_its_code_twice_and_harms_no_other() {
     );
 }
 
-/// H-29
 #[test]
 fn h_29_a_skill_without_front_matter_misses_both() {
     let root = OsRoot::new();
@@ -221,7 +220,6 @@ fn h_44_text_that_looks_like_a_code_passes_through() {
     assert_eq!(payload.skill("os://a.md")["description"], "d");
 }
 
-/// N-08
 #[test]
 fn n_08_sealed_values_pass_through_as_text() {
     let root = OsRoot::new();

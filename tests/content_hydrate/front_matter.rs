@@ -1,4 +1,4 @@
-//! §8 (H-16 to H-24): where front matter ends and content begins, byte for byte.
+//! §8: where front matter ends and content begins, byte for byte.
 
 use crate::os_root::{NONE, OsRoot, agent, failed};
 use Front::{Absent, Invalid, Named};

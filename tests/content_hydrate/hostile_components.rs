@@ -1,4 +1,4 @@
-//! S-17: components made to harm whoever compiles them. None may end the process, fill its memory or hold
+//! Components made to harm whoever compiles them. None may end the process, fill its memory or hold
 //! it up, and each is answered like any other bad tool.
 
 use crate::component::{described, returning};

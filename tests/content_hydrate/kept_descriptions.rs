@@ -371,7 +371,7 @@ fn dt_03_a_description_that_somebody_edited_is_not_used() {
     assert_eq!(ask_with(&root, &variables), "frozen");
 }
 
-/// S-17: what a component says is kept, and its machine code never, unlike that of a pinned one.
+/// What a component says is kept, and its machine code never, unlike that of a pinned one.
 #[test]
 fn the_machine_code_of_a_component_tool_is_not_kept() {
     let root = root_with("");

@@ -160,7 +160,6 @@ fn tp_39_without_an_os_directory_nothing_is_mounted() {
     );
 }
 
-/// H-15, M-04, S-04
 #[test]
 fn h_15_m_04_s_04_links_are_contained_by_the_mount_they_lie_in() {
     let root = OsRoot::new();

@@ -1,4 +1,4 @@
-//! §11 (H-12, H-14): what is fetched, how, and from where. A loopback server stands for the remote host (N-09).
+//! §11: what is fetched, how, and from where. A loopback server stands for the remote host.
 
 use std::time::{Duration, Instant};
 
@@ -72,7 +72,7 @@ fn n_01_a_request_carries_exactly_these_headers_and_knows_no_proxy() {
     );
 }
 
-/// N-01: what a user or another server gave to other programs goes nowhere.
+/// What a user or another server gave to other programs goes nowhere.
 #[test]
 fn neither_a_credential_nor_a_cookie_is_sent() {
     let server = Server::new(|request| match request.path.as_str() {
@@ -196,7 +196,7 @@ fn n_03_redirects_are_followed_five_times_and_checked_each_time() {
     ];
     let payload = declaring(&server, &[&end[..], &not[..]].concat());
     for path in end {
-        // H-12: the emitted uri is the one that was declared.
+        // The emitted uri is the one that was declared.
         assert_eq!(
             payload.skill(&server.url(path))["name"],
             "end",
@@ -245,7 +245,7 @@ fn n_05_s_08_a_body_that_is_too_long_or_too_slow_is_fetch_failed() {
             Answer::Raw(b"HTTP/1.1 200 OK\r\ncontent-length: 99999999999\r\n\r\nx".to_vec())
         }
         "/short" => Answer::Raw(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx".to_vec()),
-        // Not asked for (N-01): a bomb stays packed, and packed bytes are no document.
+        // Not asked for: a bomb stays packed, and packed bytes are no document.
         "/gzip" => {
             Answer::Raw(b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n\x1f\x8b\x08\0".to_vec())
         }
@@ -277,7 +277,7 @@ fn n_05_s_08_a_body_that_is_too_long_or_too_slow_is_fetch_failed() {
     }
 }
 
-/// TN-22: a hostcall gets at most the time that its call has left.
+/// A hostcall gets at most the time that its call has left.
 #[test]
 fn a_fetch_ends_with_the_time_of_its_call() {
     let server = Server::new(|_| Answer::Endless(b"x".to_vec(), Duration::from_millis(100)));

@@ -41,7 +41,7 @@ impl OsRoot {
         Self { directory }
     }
 
-    /// The working directory of every run; canonical, because a policy refuses links in mounts (TP-22).
+    /// The working directory of every run; canonical, because a policy refuses links in mounts.
     pub(crate) fn project(&self) -> PathBuf {
         let directory = self.directory.path().canonicalize().unwrap();
         directory.join("project")
@@ -239,7 +239,7 @@ pub(crate) fn skill(name: &str) -> String {
 /// No names: the empty list of [`agent`].
 pub(crate) const NONE: &[&str] = &[];
 
-/// The payload of a resource that failed with this code (H-01).
+/// The payload of a resource that failed with this code.
 pub(crate) fn failed(code: &str, content: &str) -> String {
     format!(
         r#"{{"content":{},"metadata":{{"uri":"ERROR: {code}","dependencies":{{"skills":[],"tools":[]}}}}}}"#,

@@ -1,4 +1,4 @@
-//! TD-03, TD-04: tools that come over the network, and tools that a remote document declares.
+//! Tools that come over the network, and tools that a remote document declares.
 
 use serde_json::json;
 

@@ -218,7 +218,7 @@ fn write(stream: &mut impl Write, answer: Answer, state: &State) -> io::Result<(
 /// A certificate that signs itself, and its key.
 pub(crate) struct Identity {
     config: Arc<ServerConfig>,
-    /// The certificate, for `tls_roots` (TP-38).
+    /// The certificate, for `tls_roots`.
     pub(crate) pem: String,
 }
 

@@ -1,4 +1,4 @@
-//! EN-09 to EN-17: what a bad request is answered, and answers that are too long.
+//! What a bad request is answered, and answers that are too long.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -67,7 +67,7 @@ fn n_04_tp_38_a_certificate_is_trusted_only_through_the_policy_and_for_its_names
     }
 }
 
-/// N-04: versions before TLS 1.2 are not spoken, also with a server that has no other.
+/// Versions before TLS 1.2 are not spoken, also with a server that has no other.
 #[test]
 fn a_server_of_an_older_version_is_told_so_and_nothing_is_sent() {
     for version in [[3_u8, 1], [3, 2]] {

@@ -1,4 +1,4 @@
-//! TD-14 to TD-16: tools that are components are described in a sandbox, never executed.
+//! Tools that are components are described in a sandbox, never executed.
 
 use serde_json::json;
 

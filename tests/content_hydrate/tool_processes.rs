@@ -284,7 +284,6 @@ fn a_tool_that_becomes_a_link_out_of_the_mount_is_never_the_other_one() {
 }
 
 /// The class of §10.3: a tool from before the discovery contract, with a default action.
-/// S-15
 #[test]
 fn s_15_a_tool_that_acts_instead_of_describing_itself_has_nothing_to_act_on() {
     let root = with_marks();

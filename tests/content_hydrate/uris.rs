@@ -1,4 +1,4 @@
-//! §7 (H-06 to H-11): references, canonical URIs, and what becomes of those that do not resolve.
+//! §7: references, canonical URIs, and what becomes of those that do not resolve.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::policy;
 use crate::server::{Answer, Server};
 use Expected::{Directory, Escape, Failed, File, Remote, Scheme, Unnameable};
 
-/// What a reference comes to. One that does not resolve is emitted as it was declared (H-05).
+/// What a reference comes to. One that does not resolve is emitted as it was declared.
 #[derive(Clone, Copy, Debug)]
 enum Expected {
     /// This canonical URI, and its file is read.
@@ -18,7 +18,7 @@ enum Expected {
     Unnameable(&'static str),
     /// This https URL, which the default policy does not fetch.
     Remote(&'static str),
-    /// H-07: `..` above the root.
+    /// `..` above the root.
     Escape,
     /// FETCH_FAILED.
     Failed,
@@ -121,7 +121,6 @@ fn u_01_to_u_08_the_input_resolves_against_the_os_root() {
     }
 }
 
-/// U-09 to U-44, H-07, H-08
 #[test]
 fn u_09_to_u_44_a_declaration_resolves_against_its_document() {
     let root = with_files(DECLARED);
@@ -188,7 +187,7 @@ fn percent_decoded(path: &str) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// The development flag makes loopback http resolve like https (N-09), so the https rows are played
+/// The development flag makes loopback http resolve like https, so the https rows are played
 /// on a loopback host: `lib.example` is 127.0.0.1, `cdn.example` is localhost.
 #[test]
 fn u_45_to_u_50_a_remote_document_is_the_base_of_what_it_declares() {

@@ -1,4 +1,4 @@
-//! §9 (H-25 to H-28): what front matter may hold and what a scalar's value is. Each row is a skill of one agent.
+//! §9: what front matter may hold and what a scalar's value is. Each row is a skill of one agent.
 
 use serde_json::json;
 
@@ -163,7 +163,6 @@ fn y_24_h_28_a_description_is_the_text_of_its_scalar() {
     }
 }
 
-/// Y-01 to Y-10, H-26
 #[test]
 fn y_01_to_y_10_what_is_accepted_leaves_name_and_description_as_they_are() {
     let payload = hydrated(ACCEPTED.iter().map(|(_, front)| (*front).to_owned()), &[]);

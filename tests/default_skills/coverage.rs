@@ -62,7 +62,7 @@ fn every_row_has_a_test_that_cites_it() {
     assert!(missing.is_empty(), "no test cites {missing:?}");
 }
 
-/// TS-12: a test expects each code, but for `internal`, which no default skill answers; the host's part of that
+/// A test expects each code, but for `internal`, which no default skill answers; the host's part of that
 /// is in `bundles_and_trust`.
 #[test]
 fn every_code_of_ts_12_is_expected_somewhere() {
@@ -90,7 +90,7 @@ fn every_code_of_ts_12_is_expected_somewhere() {
     }
 }
 
-/// Every flag that says that something was left out is seen true and false (TS-09); so is every skill at all.
+/// Every flag that says that something was left out is seen true and false; so is every skill at all.
 #[test]
 fn every_flag_and_every_skill_is_tested() {
     let sources = sources().concat();

@@ -1,4 +1,4 @@
-//! Without a policy file: git for `git.status` and `git.diff`, in the jail, and no other process (TP-39).
+//! Without a policy file: git for `git.status` and `git.diff`, in the jail, and no other process.
 #![cfg(target_os = "linux")]
 
 use serde_json::{Value, json};
@@ -114,7 +114,7 @@ fn tp_39_no_other_process_starts_and_nothing_is_written() {
     assert_eq!(repository.head(), head);
 }
 
-/// TP-27: a git that lies in the working directory is what somebody put there.
+/// A git that lies in the working directory is what somebody put there.
 #[test]
 fn tp_39_a_git_within_the_workspace_is_not_started() {
     let desk = Desk::bare();

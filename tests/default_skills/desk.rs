@@ -24,7 +24,6 @@ pub(crate) const SKILLS: [&str; 10] = [
     "shell.exec_safe",
 ];
 
-/// TS-12
 const CODES: [&str; 13] = [
     "invalid_request",
     "denied",
@@ -258,13 +257,13 @@ impl Desk {
         assert_eq!(&actual, details, "{skill} {}", cut(request));
     }
 
-    /// A call that is refused because of this member of its request (TS-02).
+    /// A call that is refused because of this member of its request.
     pub(crate) fn invalid(&self, skill: &str, request: &Value, member: &str) {
         let expected = json!({ "member": member });
         self.refused(skill, request, "invalid_request", &expected);
     }
 
-    /// A call that is outside the grant (TS-11).
+    /// A call that is outside the grant.
     pub(crate) fn denied(&self, skill: &str, request: &Value, capability: &str) {
         let details = self.error(skill, request, "denied");
         assert_eq!(
@@ -275,7 +274,7 @@ impl Desk {
         );
     }
 
-    /// TS-04: the error JSON of a failed call, whose form is checked.
+    /// The error JSON of a failed call, whose form is checked.
     fn error_of(&self, skill: &str, run: &Run) -> Value {
         assert!(run.stdout.is_empty(), "{skill}: {run:?}");
         let line = run.stderr.trim_end().lines().last().unwrap_or_default();
@@ -309,7 +308,7 @@ pub(crate) fn finish(mut command: Command, request: &[u8]) -> Run {
     Run::from(child.wait_with_output().unwrap())
 }
 
-/// TS-03: the response of a call that succeeded, whose form is checked.
+/// The response of a call that succeeded, whose form is checked.
 fn response(skill: &str, run: &Run) -> Value {
     let value = run.json();
     assert_eq!(run.stdout, format!("{value}\n"), "TS-03 {skill}: compact");

@@ -1,4 +1,4 @@
-//! `extract.text`: HTML and Markdown (TS-131 to TS-137, TS-140).
+//! `extract.text`: HTML and Markdown.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! `fs.read_text` (TS-21 to TS-29).
+//! `fs.read_text`.
 
 use serde_json::{Value, json};
 

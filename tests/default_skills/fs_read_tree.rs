@@ -1,4 +1,4 @@
-//! `fs.read_tree` (TS-31 to TS-38).
+//! `fs.read_tree`.
 
 use std::fs;
 
@@ -101,7 +101,6 @@ fn ts_33_kinds_and_links_that_are_not_followed() {
     }
 }
 
-/// TS-34
 #[test]
 fn ts_34_ts_36_depth_counts_from_the_root() {
     let desk = Desk::reading();
@@ -197,7 +196,7 @@ fn ts_37_a_directory_that_cannot_be_read_is_listed() {
     );
 }
 
-/// TS-37: entries come and go while they are listed; the call succeeds all the same.
+/// Entries come and go while they are listed; the call succeeds all the same.
 #[test]
 fn ts_37_what_vanishes_while_reading_is_skipped() {
     use std::sync::atomic::{AtomicBool, Ordering::SeqCst};

@@ -1,4 +1,4 @@
-//! `fs.write_patch`: what becomes of a patch (TS-41 to TS-46, TS-48, TS-49, TS-52, TS-56).
+//! `fs.write_patch`: what becomes of a patch.
 
 use serde_json::{Value, json};
 
@@ -98,7 +98,7 @@ fn ts_41_ts_42_one_reject_means_no_change() {
     assert_eq!(contents, [b"2\n", b"1\n", b"2\n"]);
 }
 
-/// TS-41: a file of which one hunk fails is left alone, also with `partial`; nothing written is not applied.
+/// A file of which one hunk fails is left alone, also with `partial`; nothing written is not applied.
 #[test]
 fn ts_41_with_partial_each_file_is_all_or_nothing() {
     let desk = Desk::writing();
@@ -177,7 +177,6 @@ diff --git a/x b/x\nold mode 100644\nnew mode 100755\n";
     assert_eq!(program::mode(&desk.path("n")), 0o644);
 }
 
-/// TS-43
 #[test]
 fn ts_43_a_dry_run_tells_and_writes_nothing() {
     let desk = Desk::writing();

@@ -1,4 +1,4 @@
-//! `fs.write_patch`: where a hunk goes, where no patch goes, and the commit (TS-47, TS-50, TS-51, TS-54, TS-55).
+//! `fs.write_patch`: where a hunk goes, where no patch goes, and the commit.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -260,7 +260,7 @@ fn ts_51_an_ambiguous_level_ends_the_attempt() {
     assert_eq!(outcome(once, hunk, &json!({"fuzz": 2})), expected);
 }
 
-/// TS-54: each reason is one of these, and each was seen in these modules.
+/// Each reason is one of these, and each was seen in these modules.
 #[test]
 fn ts_54_the_reasons_are_a_closed_list() {
     let sources = [

@@ -1,4 +1,4 @@
-//! `git.diff` (TS-101 to TS-105). TS-106 is in `git_differential`.
+//! `git.diff`. TS-106 is in `git_differential`.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -9,7 +9,6 @@ use crate::repository::Repository;
 
 const ID: &str = "git.diff";
 
-/// TS-101
 pub(crate) const OPTIONS: [&str; 12] = [
     "--no-ext-diff",
     "--no-textconv",

@@ -1,5 +1,5 @@
 //! `git.status` and `git.diff` against git's own output on generated repositories, and `git.diff` as the input
-//! of `fs.write_patch` (TS-91 to TS-97, TS-101 to TS-106).
+//! of `fs.write_patch`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -244,7 +244,7 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
     }
 }
 
-/// TS-106: the diff, applied to the old files, gives the new ones.
+/// The diff, applied to the old files, gives the new ones.
 fn applies(old: &Desk, diff: &str, new: &Files, what: &str) {
     if diff.is_empty() {
         assert_eq!(&files(old), new, "{what}: no change");

@@ -1,4 +1,4 @@
-//! Repositories whose files name directories by where they really are (TS-85): in the jail they lie elsewhere.
+//! Repositories whose files name directories by where they really are: in the jail they lie elsewhere.
 #![cfg(target_os = "linux")]
 
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! The git guard (TS-81 to TS-86): a hostile repository starts nothing, and leads nowhere.
+//! The git guard: a hostile repository starts nothing, and leads nowhere.
 //!
 //! A canary is a script that leaves a file beside the mount. Wherever plain git starts it, the test first
 //! shows that it does, so that its silence under hydrant means something.
@@ -363,7 +363,7 @@ fn ts_81_a_rule_for_git_is_guarded_as_well() {
     }
 }
 
-/// TS-81: git under another name is git.
+/// Git under another name is git.
 #[test]
 fn ts_81_git_under_another_name_is_guarded() {
     let repository = Repository::unjailed(&[("a", "1\n")]);
@@ -470,7 +470,7 @@ fn ts_82_the_callers_variables_do_not_reach_git() {
     assert_eq!(run.json()["branch"], "main");
 }
 
-/// TS-83: the conversion that is built in goes on; a driver that is switched off passes the bytes through.
+/// The conversion that is built in goes on; a driver that is switched off passes the bytes through.
 #[test]
 fn ts_83_line_ends_are_still_converted() {
     let repository = Repository::unjailed(&[

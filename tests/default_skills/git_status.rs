@@ -1,4 +1,4 @@
-//! `git.status` (TS-91 to TS-98).
+//! `git.status`.
 
 use std::fs;
 
@@ -78,7 +78,6 @@ fn ts_92_branches_heads_and_what_is_unborn() {
     assert_eq!(actual, json!(["HEAD", id, true, false]));
 }
 
-/// TS-93
 #[test]
 fn ts_93_upstreams() {
     let repository = Repository::with(&[("a", "1\n")]);

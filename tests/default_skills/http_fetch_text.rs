@@ -1,4 +1,4 @@
-//! `http.fetch_text` (TS-111 to TS-119), against servers on loopback only.
+//! `http.fetch_text`, against servers on loopback only.
 
 use std::io::Write;
 use std::net::TcpListener;
@@ -254,7 +254,6 @@ fn ts_113_every_final_status_is_a_response() {
     }
 }
 
-/// TS-114
 #[test]
 fn ts_114_the_media_type() {
     for (header, mime) in [

@@ -1,4 +1,4 @@
-//! Programs in the jail, from outside (TC-40 to TC-45, TP-31, TP-32, TS-84). What each layer stops is tried in `jail/escape`.
+//! Programs in the jail, from outside. What each layer stops is tried in `jail/escape`.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -55,7 +55,7 @@ fn run(desk: &Desk, script: &str) -> Value {
     desk.ok(ID, &json!({"argv": ["sh", "-c", script]}))
 }
 
-/// TC-43: a child sees the mounts at their virtual paths, and of the host nothing but the system.
+/// A child sees the mounts at their virtual paths, and of the host nothing but the system.
 #[test]
 fn tc_43_a_child_sees_the_mounts_and_the_system() {
     let secret = tempfile::NamedTempFile::new().unwrap();
@@ -75,7 +75,7 @@ fn tc_43_a_child_sees_the_mounts_and_the_system() {
     assert!(!answer.to_string().contains("\"secret"), "{answer}");
 }
 
-/// TP-32: nothing but what the rule names can be written, and of that nothing of hydrant's own.
+/// Nothing but what the rule names can be written, and of that nothing of hydrant's own.
 #[test]
 fn tp_32_tc_43_a_child_writes_where_its_rule_says() {
     let write = "touch /workspace/no; touch out/yes; echo x > /tmp/t && cat /tmp/t; touch /usr/no; touch home/state/no";
@@ -232,7 +232,7 @@ fn tc_43_a_child_starts_the_programs_of_the_policy_and_nothing_else() {
     assert!(stderr.matches("Permission denied").count() >= 2, "{stderr}");
 }
 
-/// TP-31: without `network` there is none, also not to this machine; with it only what `host.net` names.
+/// Without `network` there is none, also not to this machine; with it only what `host.net` names.
 #[test]
 fn tp_31_the_network_is_what_the_policy_says() {
     let (allowed, other) = (server(), server());
@@ -252,7 +252,7 @@ fn tp_31_the_network_is_what_the_policy_says() {
     assert_eq!(lines.last(), Some(&"failed"), "{answer}");
 }
 
-/// TC-45: nothing of it is left, whatever it did to outlive its end.
+/// Nothing of it is left, whatever it did to outlive its end.
 #[test]
 fn tc_45_nothing_outlives_a_child() {
     let leave = "setsid sleep 31.4159 & sleep 0.2; echo begun";
@@ -267,7 +267,7 @@ fn tc_45_nothing_outlives_a_child() {
     );
 }
 
-/// TC-45: TERM, two seconds, KILL. In the jail and outside of it, and for all that the program has started.
+/// TERM, two seconds, KILL. In the jail and outside of it, and for all that the program has started.
 #[test]
 fn tc_45_a_program_whose_time_is_up_may_end_by_itself() {
     // The shell's child gets the signal as well, and takes a while.
@@ -292,7 +292,7 @@ fn tc_45_a_program_whose_time_is_up_may_end_by_itself() {
     }
 }
 
-/// TS-67: what is left behind by a program that has ended is not given any time.
+/// What is left behind by a program that has ended is not given any time.
 #[test]
 fn ts_67_what_a_program_leaves_behind_is_killed_at_once() {
     let leaves = "(trap '' TERM; sleep 60; echo late) & echo ended";
@@ -302,7 +302,7 @@ fn ts_67_what_a_program_leaves_behind_is_killed_at_once() {
     assert!(answer["duration_ms"].as_u64().unwrap() < 1_500, "{answer}");
 }
 
-/// TN-13: of all processes in the jail together.
+/// Of all processes in the jail together.
 #[test]
 fn tn_13_memory_and_processes_are_limited() {
     let memory = "x=xxxxxxxxxxxxxxxx; while :; do x=$x$x; done";
@@ -323,7 +323,7 @@ fn tn_13_memory_and_processes_are_limited() {
     assert!(answer["duration_ms"].as_u64().unwrap() < 15_000, "{answer}");
 }
 
-/// TP-37, TR-02: the record tells a jailed child from one that is not.
+/// The record tells a jailed child from one that is not.
 #[test]
 fn tp_37_a_jailed_child_is_not_recorded_as_unjailed() {
     let desk = scripted(&["exit 0"], &json!({}));
@@ -355,7 +355,7 @@ fn in_namespaces(command: &Command, which: &str, first: &str) -> Command {
     within
 }
 
-/// TC-44, K-342: where no user namespace can be made, nothing is started.
+/// Where no user namespace can be made, nothing is started.
 #[test]
 fn tc_44_without_namespaces_nothing_starts() {
     let desk = scripted(&["touch ran"], &json!({"writable": ["/workspace"]}));
@@ -368,7 +368,7 @@ fn tc_44_without_namespaces_nothing_starts() {
     assert!(!desk.exists("ran"));
 }
 
-/// TS-84: what a repository makes git start is not executed even where nothing else stands in the way.
+/// What a repository makes git start is not executed even where nothing else stands in the way.
 #[test]
 fn ts_84_git_in_the_jail_reads_and_does_nothing_else() {
     let repository = Repository::with(&[("a", "1\n"), (".gitattributes", "* filter=x diff=x\n")]);

@@ -1,4 +1,4 @@
-//! `fs.write_patch` is killed at any time; the next call makes every file old or every file new (TS-41, TS-55).
+//! `fs.write_patch` is killed at any time; the next call makes every file old or every file new.
 
 use std::collections::BTreeMap;
 use std::fs;

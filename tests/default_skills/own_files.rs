@@ -1,4 +1,4 @@
-//! What a skill that may write must not: hydrant's own files (TS-47), and changes that nobody is told of (TS-55).
+//! What a skill that may write must not: hydrant's own files, and changes that nobody is told of.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -121,7 +121,7 @@ fn the_audit_log_below_a_mount_is_not_written() {
     assert!(desk.exists("moved") && !desk.exists("audit.jsonl"));
 }
 
-/// TS-55, TS-65: a call that is stopped when its changes are made says that they are.
+/// A call that is stopped when its changes are made says that they are.
 #[test]
 fn ts_55_a_call_that_is_stopped_after_its_changes_says_so() {
     let desk = Desk::writing();

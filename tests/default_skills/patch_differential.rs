@@ -1,12 +1,12 @@
-//! `fs.write_patch` against `git apply` and `patch` (TS-44, TS-48, TS-50, TS-51).
+//! `fs.write_patch` against `git apply` and `patch`.
 //!
 //! On the file that a diff was made from, all three give the same bytes. On a file that has moved on they may
 //! differ in these ways only:
-//! * there are several places for a hunk: the others take the nearest, `fs.write_patch` takes none (TS-50);
+//! * there are several places for a hunk: the others take the nearest, `fs.write_patch` takes none;
 //! * a hunk with less context before than behind, or the other way round, is taken by the others at the
 //!   beginning or the end of the file only, and fuzz does not shorten its shorter side first;
 //! * `git apply` takes a hunk with less than three lines of context on a side at that end of the file only;
-//! * a hunk of which fuzz leaves nothing but added lines has no place that the file tells (TS-50).
+//! * a hunk of which fuzz leaves nothing but added lines has no place that the file tells.
 
 use std::fs;
 use std::path::Path;

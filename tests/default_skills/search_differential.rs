@@ -1,8 +1,8 @@
-//! `search.ripgrep` against `rg` (TS-71 to TS-79).
+//! `search.ripgrep` against `rg`.
 //!
 //! What is different on purpose, and therefore computed or switched off here: a glob does not unhide what is
-//! ignored or hidden (TS-75 to TS-77), a file with a NUL anywhere is skipped (TS-78), UTF-16 is not decoded,
-//! nothing of the user's configuration counts (TS-76), and the order is fixed (TS-79).
+//! ignored or hidden, a file with a NUL anywhere is skipped, UTF-16 is not decoded,
+//! nothing of the user's configuration counts, and the order is fixed.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -53,7 +53,7 @@ fn rg(desk: &Desk, directory: &str, case: &Case, arguments: &[&str]) -> Vec<u8> 
         "--ignore-case"
     });
     if case.hidden {
-        // `.git` never (TS-77).
+        // `.git` never.
         command.args(["--hidden", "--glob", "!.git"]);
     }
     if !case.ignore {
@@ -320,7 +320,7 @@ fn case(desk: &Desk, seeded: &mut Seeded) -> Case {
     }
 }
 
-/// TS-78: a NUL anywhere.
+/// A NUL anywhere.
 fn is_binary(root: &Path, file: &str) -> bool {
     std::fs::read(root.join(file)).unwrap().contains(&0)
 }

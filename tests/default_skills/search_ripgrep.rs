@@ -1,4 +1,4 @@
-//! `search.ripgrep` (TS-71 to TS-80). The comparison with `rg` itself is in `search_differential`.
+//! `search.ripgrep`. The comparison with `rg` itself is in `search_differential`.
 
 use std::fs;
 

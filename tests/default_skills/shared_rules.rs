@@ -1,4 +1,4 @@
-//! What holds for all ten skills (TS-01 to TS-18).
+//! What holds for all ten skills.
 
 use std::fs;
 
@@ -144,7 +144,7 @@ fn ts_01_a_request_has_at_most_16777216_bytes() {
     assert!(refused.stdout.is_empty());
 }
 
-/// `run ID` sends `{}`; and the default policy is enough to list (TP-39).
+/// `run ID` sends `{}`; and the default policy is enough to list.
 #[test]
 fn ts_01_no_request_is_the_empty_object() {
     let folder = Folder::new();
@@ -428,7 +428,6 @@ fn ts_07_the_input_schema_has_the_bounds() {
     }
 }
 
-/// TS-10
 #[test]
 fn ts_10_every_call_is_audited_also_one_that_fails() {
     let desk = Desk::reading();
@@ -523,7 +522,7 @@ fn ts_11_ts_14_writing_needs_its_own_grant() {
     assert_eq!(desk.read("f"), b"x\n");
 }
 
-/// TS-13, TS-14, TS-15, TS-16, TS-17, TS-18: no skill declares more than its row.
+/// No skill declares more than its row.
 #[test]
 fn ts_13_ts_18_capabilities_of_the_manifests() {
     let rows: [(&str, &[&str]); 10] = [

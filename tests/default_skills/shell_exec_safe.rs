@@ -1,4 +1,4 @@
-//! `shell.exec_safe` (TS-61 to TS-68).
+//! `shell.exec_safe`.
 
 use std::time::{Duration, Instant};
 
@@ -151,7 +151,7 @@ fn ts_62_one_rule_must_allow_program_arguments_and_directory() {
     );
 }
 
-/// TP-27: a rule whose program is missing is inactive.
+/// A rule whose program is missing is inactive.
 #[test]
 fn ts_62_a_missing_program_is_not_found() {
     let desk = Desk::running(
@@ -160,7 +160,6 @@ fn ts_62_a_missing_program_is_not_found() {
     desk.error(ID, &json!({"argv": ["tool"]}), "not_found");
 }
 
-/// TS-63
 #[test]
 fn ts_63_environment_directory_and_standard_input() {
     let desk = Desk::bare();
@@ -245,7 +244,6 @@ fn ts_64_a_program_that_ran_is_a_response() {
     }
 }
 
-/// TS-65
 #[test]
 fn ts_65_ts_12_the_smallest_time_limit_ends_it() {
     let desk = probing();
@@ -277,7 +275,7 @@ fn ts_65_ts_12_the_smallest_time_limit_ends_it() {
     assert!(started.elapsed() < Duration::from_secs(30));
 }
 
-/// TC-45: TERM, two seconds, KILL.
+/// TERM, two seconds, KILL.
 #[test]
 fn ts_65_a_program_that_ignores_term_is_killed() {
     let desk = probing();

@@ -1,4 +1,4 @@
-//! `fs.read_tree` against a walk of `std::fs` (TS-31 to TS-36).
+//! `fs.read_tree` against a walk of `std::fs`.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! K-353: what a jailed agent tries by itself fails, and the same by way of the socket succeeds.
+//! What a jailed agent tries by itself fails, and the same by way of the socket succeeds.
 
 use std::fs;
 use std::os::linux::net::SocketAddrExt;

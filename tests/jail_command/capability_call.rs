@@ -1,4 +1,4 @@
-//! K-33, K-35: `Capability.Call` on `hydrant syscall`.
+//! `Capability.Call` on `hydrant syscall`.
 
 use serde_json::{Value, json};
 

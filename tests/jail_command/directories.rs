@@ -1,4 +1,4 @@
-//! K-350, K-333: what is in the jail, and which directories are refused.
+//! What is in the jail, and which directories are refused.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

@@ -1,4 +1,4 @@
-//! K-350: how a jail ends, and its exit status.
+//! How a jail ends, and its exit status.
 
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;

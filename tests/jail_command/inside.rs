@@ -1,4 +1,4 @@
-//! K-351: the `hydrant` command in a jail answers as outside, and leaves the operator's to the operator.
+//! The `hydrant` command in a jail answers as outside, and leaves the operator's to the operator.
 
 use serde_json::Value;
 

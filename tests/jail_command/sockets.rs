@@ -1,4 +1,4 @@
-//! K-350: what comes over the socket of a jail, and what a hostile program does with it.
+//! What comes over the socket of a jail, and what a hostile program does with it.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! A jailed program at a terminal: it has one of its own, and can put nothing into the operator's (K-332, K-335).
+//! A jailed program at a terminal: it has one of its own, and can put nothing into the operator's.
 
 use serde_json::Value;
 

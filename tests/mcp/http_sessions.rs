@@ -176,7 +176,6 @@ fn a_token_that_was_taken_away_ends_nothing_but_opens_nothing() {
     });
 }
 
-/// K-270
 #[test]
 fn a_grant_for_a_session_is_for_one_connection() {
     let house = House::new();

@@ -22,7 +22,7 @@ fn q_193_a_plan_reads_its_prompt_from_stdin_too_and_writes_no_file() {
     assert!(!desk.tmp().exists());
 }
 
-/// Q-193: the same as the hook with the same surroundings.
+/// The same as the hook with the same surroundings.
 #[test]
 fn q_193_a_plan_sees_what_the_hook_sees() {
     let desk = Desk::new();
@@ -59,7 +59,6 @@ fn q_193_a_plan_sees_what_the_hook_sees() {
     );
 }
 
-/// Q-34, Q-129
 #[test]
 fn q_34_skip_rules_are_the_hooks_alone() {
     let desk = Desk::new();
@@ -130,7 +129,6 @@ fn q_194_a_route_is_one_line_and_its_explanation_more() {
     assert!(short.get("candidates").is_none());
 }
 
-/// Q-196
 #[test]
 fn q_196_the_default_catalogue_has_no_findings() {
     let desk = Desk::new();
@@ -146,7 +144,6 @@ fn q_196_the_default_catalogue_has_no_findings() {
     );
 }
 
-/// Q-195, Q-213
 #[test]
 fn q_213_a_workflow_that_changes_files_without_a_checkpoint_is_an_error() {
     let desk = Desk::new();
@@ -189,7 +186,6 @@ const ROWS: &str = "{\"prompt\":\"shorten the tooltip on the archive button to o
     {\"prompt\":\"/compact\",\"skip_hydration\":true}\n\
     {\"prompt\":\"answer my mail\",\"expected\":\"email-reply\"}\n";
 
-/// Q-197, Q-198
 #[test]
 fn q_197_an_evaluation_reports_every_figure() {
     let desk = Desk::new();
@@ -232,7 +228,6 @@ fn q_197_an_evaluation_reports_every_figure() {
     }
 }
 
-/// Q-197, Q-199
 #[test]
 fn q_199_a_minimum_that_is_missed_and_a_row_that_is_none_have_their_status() {
     let desk = Desk::new();
@@ -252,7 +247,7 @@ fn q_199_a_minimum_that_is_missed_and_a_row_that_is_none_have_their_status() {
     assert!(run.stderr.contains("line 2"), "{run:?}");
 }
 
-/// Q-34: the skip decision of a row is the hook's.
+/// The skip decision of a row is the hook's.
 #[test]
 fn q_198_a_skip_row_is_right_when_the_hook_skips_it() {
     let desk = Desk::new();

@@ -8,7 +8,6 @@ use crate::desk::{Desk, EMPTY, context};
 
 const PROMPT: &str = "shorten the tooltip on the archive button to one line";
 
-///
 #[test]
 fn q_231_a_key_that_is_not_known_is_a_warning() {
     let desk = Desk::with("[hydrate]\nmodle = \"x\"\n");
@@ -23,7 +22,6 @@ fn q_231_a_key_that_is_not_known_is_a_warning() {
     assert!(run.stderr.contains("hydrate.modle"), "{run:?}");
 }
 
-///
 #[test]
 fn q_231_a_wrong_value_ends_a_command_and_not_the_hook() {
     let desk = Desk::with("[hydrate]\nmax_todos = 99\n");
@@ -47,7 +45,6 @@ fn q_231_a_wrong_value_ends_a_command_and_not_the_hook() {
     }
 }
 
-///
 #[test]
 fn q_231_a_wrong_place_or_template_stops_the_hook() {
     for (configuration, code) in [
@@ -76,7 +73,6 @@ fn q_26_settings_reach_the_plan() {
     assert!(hydrated.section("## Return Format").contains("update_plan"));
 }
 
-///
 #[test]
 fn q_43_templates_of_the_user_replace_the_embedded_ones() {
     let desk = Desk::new();
@@ -108,7 +104,6 @@ fn q_43_templates_of_the_user_replace_the_embedded_ones() {
     );
 }
 
-///
 #[test]
 fn q_48_a_template_that_cannot_be_used_stops_the_prompt() {
     for (name, content) in [
@@ -145,12 +140,11 @@ fn q_48_a_template_that_cannot_be_used_stops_the_prompt() {
             desk.input(PROMPT).to_string().as_bytes(),
         );
         assert_eq!(run.status, 1, "Q-20");
-        // what is skipped needs no template.
+        // What is skipped needs no template.
         assert_eq!(context(&desk.hook(&desk.input("/compact"))), "");
     }
 }
 
-///
 #[test]
 fn q_113_a_pack_counts_only_where_it_is_named() {
     let desk = Desk::new();
@@ -187,7 +181,7 @@ fn the_mode_is_inline_by_default_and_subagent_where_it_is_asked_for() {
     assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{run:?}");
 }
 
-/// notes by default; `off` looks nowhere, and that is no failure; `http` needs its server.
+/// Notes by default; `off` looks nowhere, and that is no failure; `http` needs its server.
 #[test]
 fn q_79_memory_comes_from_notes_a_server_or_nowhere() {
     let desk = Desk::new();
@@ -219,7 +213,7 @@ fn q_79_memory_comes_from_notes_a_server_or_nowhere() {
     assert!(stderr.contains("hydrate.memory.kind"), "{stderr}");
 }
 
-/// flags go before variables, variables before the configuration.
+/// Flags go before variables, variables before the configuration.
 #[test]
 fn q_192_the_catalogue_of_a_flag_goes_before_that_of_a_variable_and_of_the_configuration() {
     let desk = Desk::new();
@@ -286,7 +280,7 @@ fn config_and_policy_are_those_that_are_named() {
     assert!(run.stderr.starts_with("WARN: planner: "), "{run:?}");
     let run = desk.folder().run(&["route", "--policy", &poor, PROMPT]);
     assert_ne!(run.status, 0, "{run:?}");
-    // what is skipped asks nobody.
+    // What is skipped asks nobody.
     let skipped = json!({"session_id": "s", "prompt": "/compact"}).to_string();
     assert_eq!(
         context(&desk.raw(&["--policy", &poor], skipped.as_bytes())),

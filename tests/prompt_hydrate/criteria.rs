@@ -66,7 +66,6 @@ const EACH: [(&str, &str, &str); 11] = [
     ),
 ];
 
-///
 #[test]
 fn q_208_thirty_different_prompts_give_thirty_files() {
     let desk = Desk::new();
@@ -104,7 +103,6 @@ fn q_208_thirty_different_prompts_give_thirty_files() {
     assert_eq!(desk.files().len(), count);
 }
 
-///
 #[test]
 fn q_212_every_workflow_has_its_gate_and_its_checkpoints() {
     let desk = Desk::new();
@@ -143,7 +141,7 @@ fn q_212_every_workflow_has_its_gate_and_its_checkpoints() {
     }
 }
 
-/// the same plan by either way, in either form.
+/// The same plan by either way, in either form.
 #[test]
 fn q_211_markdown_json_hook_and_command_tell_the_same_plan() {
     let desk = Desk::new();
@@ -164,7 +162,6 @@ fn q_211_markdown_json_hook_and_command_tell_the_same_plan() {
     }
 }
 
-///
 #[test]
 fn q_224_a_hundred_equal_requests_give_equal_bytes() {
     let desk = Desk::new();
@@ -179,7 +176,6 @@ fn q_224_a_hundred_equal_requests_give_equal_bytes() {
     }
 }
 
-///
 #[test]
 fn q_215_a_workflow_file_counts_from_the_next_run_on() {
     let desk = Desk::new();
@@ -224,7 +220,6 @@ fn q_215_a_workflow_file_counts_from_the_next_run_on() {
     assert_eq!(routed(), before);
 }
 
-///
 #[test]
 fn q_220_a_long_prompt_is_in_the_file_and_its_beginning_in_the_instruction() {
     let desk = Desk::with("[hydrate]\nmode = \"subagent\"\n");
@@ -250,7 +245,6 @@ fn q_220_a_long_prompt_is_in_the_file_and_its_beginning_in_the_instruction() {
     }
 }
 
-///
 #[test]
 fn q_49_the_file_has_its_headings_once_and_in_order() {
     let desk = Desk::new();
@@ -285,7 +279,6 @@ fn q_49_the_file_has_its_headings_once_and_in_order() {
     assert!(hydrated.text.starts_with("# Prompt Hydration Request\n"));
 }
 
-///
 #[test]
 fn q_67_inline_the_agent_gets_the_plan_itself() {
     let desk = Desk::new();
@@ -418,7 +411,6 @@ fn q_228_the_memory_server() {
     assert!(!contents.iter().any(|one| one.ends_with("Commit and push")));
 }
 
-///
 #[test]
 fn q_230_the_examples_hold_in_other_dress() {
     for (prompt, workflow) in [
@@ -445,7 +437,7 @@ fn q_230_the_examples_hold_in_other_dress() {
     }
 }
 
-/// only what is there is named.
+/// Only what is there is named.
 #[test]
 fn q_89_a_path_is_named_only_if_it_is_there() {
     let desk = Desk::new();

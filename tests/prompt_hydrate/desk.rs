@@ -204,7 +204,7 @@ pub(crate) fn section(text: &str, heading: &str) -> String {
     inside.unwrap_or_else(|| panic!("no {heading} in {text}"))
 }
 
-/// The `additionalContext` of an answer that must be the success shape.
+/// The `additionalContext` of an answer that must be the success shape.
 pub(crate) fn context(run: &Run) -> String {
     assert_eq!(run.status, 0, "{run:?}");
     assert_eq!(run.stdout.lines().count(), 1, "{run:?}");

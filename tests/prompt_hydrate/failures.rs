@@ -19,7 +19,7 @@ fn remembering(desk: &Desk, url: &str) {
     ));
 }
 
-/// The run goes on without these, and says so once each.
+/// The run goes on without these, and says so once each.
 fn degraded(desk: &Desk, input: &serde_json::Value, words: &[&str]) {
     let hydrated = desk.hydrated(input);
     assert_eq!(hydrated.degraded(), words, "{}", hydrated.stderr);
@@ -64,7 +64,7 @@ fn q_68_a_transcript_that_cannot_be_read_degrades_the_session() {
     }
 }
 
-/// bad content is no failure, only empty.
+/// Bad content is no failure, only empty.
 #[test]
 fn q_78_any_content_of_a_transcript_is_read_past() {
     let desk = Desk::new();
@@ -110,7 +110,6 @@ fn q_85_a_working_tree_that_cannot_be_read_degrades_the_codebase() {
     }
 }
 
-///
 #[test]
 fn q_99_a_catalogue_that_is_missing_or_empty_is_replaced() {
     let desk = Desk::new();
@@ -124,7 +123,6 @@ fn q_99_a_catalogue_that_is_missing_or_empty_is_replaced() {
     }
 }
 
-///
 #[test]
 fn q_83_notes_that_cannot_be_read_degrade_the_memory() {
     let desk = Desk::new();
@@ -182,7 +180,6 @@ fn q_82_a_server_of_notes_is_asked_under_the_policy() {
     );
 }
 
-///
 #[test]
 fn q_83_a_server_that_answers_anything_else_degrades_the_memory() {
     for answer in [
@@ -219,7 +216,7 @@ fn q_83_a_server_that_answers_anything_else_degrades_the_memory() {
     }
 }
 
-/// without leave of the policy nobody is asked.
+/// Without leave of the policy nobody is asked.
 #[test]
 fn q_189_a_server_that_the_policy_does_not_name_is_not_asked() {
     let desk = Desk::new();
@@ -246,7 +243,6 @@ fn q_189_a_server_that_the_policy_does_not_name_is_not_asked() {
     degraded(&desk, &desk.input(PROMPT), &["memory"]);
 }
 
-///
 #[test]
 fn q_216_a_server_that_never_answers_costs_its_share_and_no_more() {
     let desk = Desk::new();
@@ -258,7 +254,7 @@ fn q_216_a_server_that_never_answers_costs_its_share_and_no_more() {
     assert!(started.elapsed() < Duration::from_secs(15));
 }
 
-/// everything that a usual run gathers. The row's median of 50 ms is that of an idle machine; here one run of many
+/// Everything that a usual run gathers. The row's median of 50 ms is that of an idle machine; here one run of many
 /// has to need no more than ten times that and to leave nothing out, which no waiting for a processor can bring about.
 #[test]
 fn q_168_a_usual_prompt_is_hydrated_without_a_wait() {
@@ -297,7 +293,7 @@ fn q_168_a_usual_prompt_is_hydrated_without_a_wait() {
     assert!(text.contains("; degraded: none\n"));
 }
 
-/// a policy that shows skills no working tree shows the planner none.
+/// A policy that shows skills no working tree shows the planner none.
 #[test]
 fn q_189_a_policy_without_the_workspace_hides_it() {
     let desk = Desk::new();
@@ -317,7 +313,6 @@ fn q_189_a_policy_without_the_workspace_hides_it() {
     assert!(!sees(&desk));
 }
 
-///
 #[test]
 fn q_217_everything_may_fail_at_once() {
     let desk = Desk::new();
@@ -334,7 +329,7 @@ fn q_217_everything_may_fail_at_once() {
     degraded(&desk, &input, &all);
 }
 
-/// the planner cannot be had.
+/// The planner cannot be had.
 #[test]
 fn q_165_a_complete_failure_lets_the_prompt_through() {
     let desk = Desk::new();
@@ -345,7 +340,7 @@ fn q_165_a_complete_failure_lets_the_prompt_through() {
     assert!(desk.files().is_empty());
 }
 
-/// it runs out of fuel.
+/// It runs out of fuel.
 #[test]
 fn q_165_a_planner_without_fuel_is_a_complete_failure() {
     let desk = Desk::new();
@@ -361,7 +356,7 @@ fn q_165_a_planner_without_fuel_is_a_complete_failure() {
     assert!(desk.files().is_empty());
 }
 
-/// what is not what was pinned does not plan.
+/// What is not what was pinned does not plan.
 #[test]
 fn q_19_a_planner_that_is_not_the_pinned_one_stops_the_prompt() {
     let desk = Desk::new();
@@ -409,7 +404,7 @@ pub(crate) fn copy(from: &std::path::Path, to: &std::path::Path) {
     }
 }
 
-/// no home, no network, no catalogue. Where nothing is kept the component is compiled each time, for which a hook has
+/// No home, no network, no catalogue. Where nothing is kept the component is compiled each time, for which a hook has
 /// no more than 15 s, however busy the machine is.
 #[test]
 fn q_03_without_a_home_prompts_are_planned_all_the_same() {
@@ -424,7 +419,6 @@ fn q_03_without_a_home_prompts_are_planned_all_the_same() {
     assert_eq!(grammar::read(&run.stdout).workflow, "minor-edit");
 }
 
-///
 #[test]
 fn q_190_the_audit_log_holds_no_text_of_a_prompt() {
     let desk = Desk::new();

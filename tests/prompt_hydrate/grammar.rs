@@ -78,7 +78,7 @@ fn checked(line: &str) -> String {
     line.to_owned()
 }
 
-/// with its three keys quoted an item is JSON.
+/// With its three keys quoted an item is JSON.
 fn item(line: &str) -> Value {
     let quoted = line
         .strip_prefix("  {content: ")

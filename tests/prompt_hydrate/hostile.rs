@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::desk::{Desk, section};
 use crate::grammar;
 
-/// the whole prompt is in the file, letter for letter, and nothing else has changed.
+/// The whole prompt is in the file, letter for letter, and nothing else has changed.
 #[test]
 fn q_223_no_prompt_breaks_the_file() {
     let desk = Desk::with("[hydrate]\nmode = \"subagent\"\n");
@@ -44,7 +44,6 @@ fn q_223_no_prompt_breaks_the_file() {
     }
 }
 
-///
 #[test]
 fn q_186_a_preview_cannot_close_its_quotes_nor_open_a_tag() {
     let desk = Desk::with("[hydrate]\nmode = \"subagent\"\n");
@@ -62,7 +61,7 @@ fn q_186_a_preview_cannot_close_its_quotes_nor_open_a_tag() {
     }
 }
 
-/// a note is one line of context, whatever it says.
+/// A note is one line of context, whatever it says.
 #[test]
 fn q_185_a_note_stays_data() {
     let desk = Desk::new();
@@ -99,7 +98,7 @@ fn q_185_a_note_stays_data() {
     assert!(sections.iter().all(|one| !one.trim().is_empty()));
 }
 
-/// names of files are shown as data, and secret files are not opened.
+/// Names of files are shown as data, and secret files are not opened.
 #[test]
 fn q_88_names_of_files_are_data_and_secret_files_stay_shut() {
     let desk = Desk::new();
@@ -126,7 +125,7 @@ fn q_88_names_of_files_are_data_and_secret_files_stay_shut() {
     );
 }
 
-/// a link out of the working tree leads nowhere.
+/// A link out of the working tree leads nowhere.
 #[test]
 fn q_189_a_link_out_of_the_tree_is_not_followed() {
     let desk = Desk::new();
@@ -150,7 +149,7 @@ fn q_189_a_link_out_of_the_tree_is_not_followed() {
     );
 }
 
-/// what lies in the working tree changes nothing.
+/// What lies in the working tree changes nothing.
 #[test]
 fn q_188_files_of_the_working_tree_configure_nothing() {
     let desk = Desk::new();
@@ -181,7 +180,7 @@ fn q_188_files_of_the_working_tree_configure_nothing() {
     assert!(!hydrated.draft().contains("pwned"));
 }
 
-/// a transcript that plays the planner.
+/// A transcript that plays the planner.
 #[test]
 fn q_184_a_transcript_cannot_leave_its_section() {
     let desk = Desk::new();

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::desk::{Desk, EMPTY, context, feed};
 
-/// nothing on stdout, a line on stderr, exit status 2, and no folder.
+/// Nothing on stdout, a line on stderr, exit status 2, and no folder.
 fn refused(desk: &Desk, stdin: &[u8]) {
     let run = desk.raw(&[], stdin);
     let shown = String::from_utf8_lossy(&stdin[..stdin.len().min(80)]);
@@ -42,7 +42,7 @@ fn q_15_what_is_no_object_of_the_right_types_stops_the_prompt() {
     }
 }
 
-/// what was typed is in no message.
+/// What was typed is in no message.
 #[test]
 fn q_21_a_message_never_holds_the_prompt() {
     let desk = Desk::new();
@@ -65,7 +65,6 @@ fn q_14_more_than_8_mib_stops_the_prompt() {
     refused(&desk, long.to_string().as_bytes());
 }
 
-///
 #[test]
 fn q_14_input_that_is_never_closed_stops_the_prompt() {
     let desk = Desk::new();
@@ -92,7 +91,6 @@ fn q_14_input_that_is_never_closed_stops_the_prompt() {
     assert!(started.elapsed() < Duration::from_secs(15));
 }
 
-///
 #[test]
 fn q_11_null_absent_and_odd_members_are_no_trouble() {
     let desk = Desk::new();
@@ -140,7 +138,6 @@ fn q_13_another_event_is_told_and_answered_all_the_same() {
     assert_eq!(hydrated.stderr.lines().count(), 1);
 }
 
-///
 #[test]
 fn q_209_every_skip_rule_gives_an_empty_answer_and_no_file() {
     let desk = Desk::new();
@@ -180,7 +177,6 @@ fn q_209_every_skip_rule_gives_an_empty_answer_and_no_file() {
     assert!(!desk.tmp().exists(), "Q-31");
 }
 
-///
 #[test]
 fn q_27_a_command_with_arguments_of_its_own_is_hydrated_whole() {
     let desk = Desk::new();
@@ -195,7 +191,6 @@ fn q_27_a_command_with_arguments_of_its_own_is_hydrated_whole() {
     );
 }
 
-///
 #[test]
 fn q_32_a_mark_later_in_the_prompt_is_no_bypass() {
     let desk = Desk::new();
@@ -209,7 +204,6 @@ fn q_32_a_mark_later_in_the_prompt_is_no_bypass() {
     assert_eq!(desk.files().len(), 3);
 }
 
-///
 #[test]
 fn q_30_a_disabled_hook_answers_and_does_nothing() {
     let desk = Desk::with("[hydrate]\nenabled = false\n");
@@ -218,7 +212,6 @@ fn q_30_a_disabled_hook_answers_and_does_nothing() {
     assert!(!desk.tmp().exists());
 }
 
-///
 #[test]
 fn q_210_white_space_alone_is_hydrated_and_abstains() {
     let desk = Desk::new();
@@ -227,7 +220,7 @@ fn q_210_white_space_alone_is_hydrated_and_abstains() {
     assert!(hydrated.text.contains("abstained: yes"));
 }
 
-/// whatever the bytes are, an answer of exit status 0 is valid JSON.
+/// Whatever the bytes are, an answer of exit status 0 is valid JSON.
 #[test]
 fn q_22_no_bytes_bring_anything_else_than_an_answer() {
     let desk = Desk::new();
@@ -257,7 +250,6 @@ fn feed_bytes(desk: &Desk, bytes: &[u8]) -> (i32, Vec<u8>, Vec<u8>) {
     (run.status, run.stdout.into_bytes(), run.stderr.into_bytes())
 }
 
-///
 #[test]
 fn q_17_the_answer_is_one_line_however_long_the_prompt() {
     let desk = Desk::new();

@@ -24,7 +24,6 @@ fn installed(text: &str) -> Value {
     value["hooks"]["UserPromptSubmit"][0]["hooks"][0].clone()
 }
 
-///
 #[test]
 fn q_23_the_hook_is_installed_once_and_works_as_it_stands_there() {
     let desk = Desk::new();

@@ -1,4 +1,4 @@
-//! LLM mode (section 19), against servers on the loopback that play a model.
+//! LLM mode (section 19), against servers on the loopback that play a model.
 
 use serde_json::{Value, json};
 
@@ -78,7 +78,6 @@ fn replying(dialect: &'static str, reply: &str) -> Server {
     Server::answering(Answer::With("200 OK", wrapped(dialect, reply)))
 }
 
-///
 #[test]
 fn q_180_a_good_reply_is_the_plan() {
     for dialect in ["openai", "anthropic"] {
@@ -116,7 +115,7 @@ fn q_180_a_good_reply_is_the_plan() {
     }
 }
 
-/// who may reach the net does nothing else, and who plans may not reach it.
+/// Who may reach the net does nothing else, and who plans may not reach it.
 #[test]
 fn q_04_only_the_component_that_asks_a_model_may_reach_the_net() {
     let kinds = |id: &str| {
@@ -132,7 +131,7 @@ fn q_04_only_the_component_that_asks_a_model_may_reach_the_net() {
     assert!(planner.iter().all(|kind| kind == "fs.read"), "{planner:?}");
 }
 
-/// a component for the model that is not the signed one is not run, and the planner plans alone.
+/// A component for the model that is not the signed one is not run, and the planner plans alone.
 #[test]
 fn q_04_a_model_component_that_does_not_verify_degrades_and_no_more() {
     let reply = good(&Desk::new(), PROMPT).to_string();
@@ -173,7 +172,7 @@ fn q_04_a_model_component_that_does_not_verify_degrades_and_no_more() {
     assert!(draft.contains("; degraded: none\n"), "{draft}");
 }
 
-/// whatever the server does, the plan is the deterministic one, but for `degraded`.
+/// Whatever the server does, the plan is the deterministic one, but for `degraded`.
 fn falls_back(
     answer: impl Fn(usize, &crate::server::Request) -> Answer + Send + Sync + 'static,
     requests: usize,
@@ -191,7 +190,7 @@ fn falls_back(
     assert!(!with.text.contains(KEY) && !with.stderr.contains(KEY));
 }
 
-/// what a second try cannot mend is not asked again.
+/// What a second try cannot mend is not asked again.
 #[test]
 fn q_179_refusals_are_not_asked_again() {
     for status in [
@@ -229,7 +228,6 @@ fn q_179_failures_of_the_server_are_asked_again_once() {
     );
 }
 
-///
 #[test]
 fn q_178_a_reply_that_breaks_a_row_is_not_taken() {
     let good = good(&Desk::new(), PROMPT);
@@ -264,7 +262,7 @@ fn q_178_a_reply_that_breaks_a_row_is_not_taken() {
     falls_back(move |_, _| Answer::With("200 OK", prose.clone()), 2);
 }
 
-/// the second request says what was wrong, and its reply counts.
+/// The second request says what was wrong, and its reply counts.
 #[test]
 fn q_179_a_reply_may_be_mended_once() {
     let good = good(&Desk::new(), PROMPT);
@@ -300,7 +298,7 @@ fn q_179_a_reply_may_be_mended_once() {
     );
 }
 
-/// a server that repeats the key gets it nowhere.
+/// A server that repeats the key gets it nowhere.
 #[test]
 fn q_175_a_key_that_comes_back_gets_into_nothing() {
     let mut reply = good(&Desk::new(), PROMPT);
@@ -335,7 +333,6 @@ fn q_175_a_key_that_comes_back_gets_into_nothing() {
     assert!(!log.contains(KEY));
 }
 
-///
 #[test]
 fn q_174_a_server_that_the_policy_does_not_allow_is_not_asked() {
     let server = replying("openai", "{}");
@@ -346,7 +343,6 @@ fn q_174_a_server_that_the_policy_does_not_allow_is_not_asked() {
     assert!(server.asked().is_empty());
 }
 
-///
 #[test]
 fn q_216_a_model_that_never_answers_costs_its_share_and_no_more() {
     let started = std::time::Instant::now();
@@ -357,7 +353,6 @@ fn q_216_a_model_that_never_answers_costs_its_share_and_no_more() {
     assert!(started.elapsed() < std::time::Duration::from_secs(16));
 }
 
-///
 #[test]
 fn q_172_a_model_is_asked_only_when_it_is_wanted() {
     let server = replying("openai", "{}");
@@ -382,7 +377,6 @@ fn q_172_a_model_is_asked_only_when_it_is_wanted() {
     assert!(server.asked().len() > asked);
 }
 
-///
 #[test]
 fn q_176_no_secret_of_a_prompt_leaves_the_machine() {
     let server = replying("openai", "{}");
@@ -398,7 +392,7 @@ fn q_176_no_secret_of_a_prompt_leaves_the_machine() {
     }
 }
 
-/// the variable is empty.
+/// The variable is empty.
 #[test]
 fn q_175_without_its_key_nobody_is_asked() {
     let server = replying("openai", "{}");
@@ -409,7 +403,6 @@ fn q_175_without_its_key_nobody_is_asked() {
     assert!(server.asked().is_empty());
 }
 
-///
 #[test]
 fn q_193_plan_asks_the_model_as_well() {
     let reply = good(&Desk::new(), PROMPT).to_string();

@@ -32,7 +32,6 @@ fn tokens(section: &str) -> usize {
     section.chars().count().div_ceil(4)
 }
 
-///
 #[test]
 fn q_222_the_last_five_prompts_are_kept_and_cut() {
     let desk = Desk::with("[hydrate.budgets]\nsession = 4000\n");
@@ -45,7 +44,6 @@ fn q_222_the_last_five_prompts_are_kept_and_cut() {
         let kept = section.contains(&format!("prompt number {number} "));
         assert_eq!(kept, number >= 4, "{number}: {section}");
     }
-    //
     assert!(!section.contains("archive button"), "{section}");
     assert!(
         section.contains(&format!(
@@ -56,7 +54,6 @@ fn q_222_the_last_five_prompts_are_kept_and_cut() {
     );
 }
 
-///
 #[test]
 fn q_222_what_is_no_conversation_is_dropped_and_a_summary_resets_nothing() {
     let desk = Desk::with("[hydrate.budgets]\nsession = 4000\n");
@@ -93,7 +90,6 @@ fn q_222_what_is_no_conversation_is_dropped_and_a_summary_resets_nothing() {
     }
 }
 
-///
 #[test]
 fn q_222_tools_and_tasks_are_told_apart() {
     let desk = Desk::with("[hydrate.budgets]\nsession = 4000\n");
@@ -136,7 +132,6 @@ fn q_222_tools_and_tasks_are_told_apart() {
     assert!(!without.contains("Tasks:"), "{without}");
 }
 
-///
 #[test]
 fn q_221_every_section_keeps_its_budget() {
     let desk = Desk::new();
@@ -187,7 +182,6 @@ fn q_221_every_section_keeps_its_budget() {
     }
 }
 
-///
 #[test]
 fn q_131_a_confirmation_means_the_question_before_it() {
     let desk = Desk::new();

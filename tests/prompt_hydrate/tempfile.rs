@@ -1,4 +1,4 @@
-//! The folder and the file (section 5), and who wants to get in between.
+//! The folder and the file (section 5), and who wants to get in between.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use crate::desk::Desk;
 use crate::program::mode;
 
-/// stopped, with the words of the seed, and nothing written anywhere.
+/// Stopped, with the words of the seed, and nothing written anywhere.
 fn stopped(desk: &Desk, flags: &[&str], status: i32) -> String {
     let input = desk.input("rename the flag").to_string();
     let run = desk.raw(flags, input.as_bytes());
@@ -60,7 +60,6 @@ fn q_218_a_file_in_the_place_of_the_folder_stops_the_prompt() {
     let desk = Desk::new();
     fs::write(desk.tmp(), "mine").unwrap();
     stopped(&desk, &[], 2);
-    //
     stopped(&desk, &["--io-error-exit", "1"], 1);
     assert_eq!(fs::read(desk.tmp()).unwrap(), b"mine");
 }
@@ -127,7 +126,7 @@ fn the_usual_folder_is_that_of_one_user() {
     fs::remove_file(format!("{file}.md")).unwrap();
 }
 
-/// flag, variable, configuration.
+/// Flag, variable, configuration.
 #[test]
 fn q_35_the_strongest_place_counts() {
     let desk = Desk::new();
@@ -158,7 +157,6 @@ fn q_35_the_strongest_place_counts() {
     assert!(!place("ignored").exists());
 }
 
-///
 #[test]
 fn q_219_each_run_takes_old_files_away_and_nothing_else() {
     let desk = Desk::new();
@@ -196,7 +194,6 @@ fn q_219_each_run_takes_old_files_away_and_nothing_else() {
     assert_eq!(other.hook(&other.input("/compact")).status, 0);
 }
 
-///
 #[test]
 fn q_42_fifty_runs_at_once_give_fifty_whole_files() {
     let desk = Desk::new();

@@ -140,7 +140,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// TU-06, TU-07, TK-42: memory answers for a component only while it is the pinned one.
+/// Memory answers for a component only while it is the pinned one.
 #[test]
 fn a_component_that_is_tampered_with_is_refused_and_that_is_recorded() {
     let house = House::new();

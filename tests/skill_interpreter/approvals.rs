@@ -1,4 +1,4 @@
-//! K-25, K-265 to K-275: the life of an approval on the command line.
+//! The life of an approval on the command line.
 
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ fn ping(house: &House) -> String {
     code(&house.denied("one", "ping", &json!({})))
 }
 
-/// K-264: one request, with all its reasons.
+/// One request, with all its reasons.
 #[test]
 fn k_266_a_request_tells_its_whole_subject() {
     let server = Recorder::content();
@@ -67,7 +67,6 @@ fn k_260_tier_3_warns_and_needs_a_scope() {
     let shown = house.ok(&["approvals", "show", &id]);
     assert_eq!(shown["warning"], "Unknown tool requires full sandbox");
     assert_eq!(shown["policy"]["network"]["egress"], "none");
-    // K-326
     assert!(shown["derivation"].is_array(), "{shown}");
     house.error(&["approvals", "approve", &id]);
     assert_eq!(status(&house, &id), "pending");
@@ -133,7 +132,7 @@ fn k_269_one_new_request_after_a_denial() {
     let first = ask();
     assert_eq!(first["status"], "pending", "{first}");
     assert_ne!(first["approval-id"], denied.as_str());
-    // K-36: it grants nothing, and answers the pending one again.
+    // It grants nothing, and answers the pending one again.
     assert_eq!(ask()["approval-id"], first["approval-id"]);
     assert_eq!(ping(&house), "approval-required");
     house.ok(&["approvals", "deny", &string(&first["approval-id"])]);
@@ -196,7 +195,6 @@ fn k_273_what_changed_since_the_last_grant() {
     assert!(new["difference"].to_string().contains("/pong"), "{new}");
 }
 
-/// K-373
 #[test]
 fn k_376_unload_ends_grants_unless_they_are_kept() {
     let server = Recorder::content();
@@ -228,7 +226,7 @@ fn k_257_a_safe_host_needs_nobody() {
     let loaded = house.load("one.yaml", &document(&server));
     let row = capability(&loaded, "one.ping").clone();
     let reasons = house.ok(&["skill", "show", "one"])["capabilities"][0]["reasons"].clone();
-    // K-263: a private host and plain http are reasons of their own.
+    // A private host and plain http are reasons of their own.
     assert_eq!(row["status"], "pending", "{row}");
     assert!(!reasons.to_string().contains("host:127"), "{reasons}");
     let text = "name: two\noperations:\n- name: say\n  command: echo hello\n";
@@ -278,7 +276,7 @@ fn k_375_generations() {
     assert_eq!(since["removed"], json!(["two.say"]), "{since}");
 }
 
-/// K-266: what a program reads may be code, so it is shown, and so is a change of it.
+/// What a program reads may be code, so it is shown, and so is a change of it.
 #[test]
 fn k_266_what_a_document_gives_a_program_to_read_is_shown() {
     let house = House::new();
@@ -310,7 +308,7 @@ fn k_266_what_a_document_gives_a_program_to_read_is_shown() {
     }
 }
 
-/// K-216, K-267: a number is sent with all its digits, so all of them are covered.
+/// A number is sent with all its digits, so all of them are covered.
 #[test]
 fn k_216_another_large_number_is_another_operation() {
     let house = House::new();

@@ -1,4 +1,4 @@
-//! K-286 to K-292, K-310, K-360: what a run may use and leave, and several processes at one time.
+//! What a run may use and leave, and several processes at one time.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! The commands of 2.2, each with its options, and the limits of the interpreter behind them (K-03).
+//! The commands of 2.2, each with its options, and the limits of the interpreter behind them.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -58,7 +58,7 @@ fn k_22_params_that_are_no_json_are_an_error_in_json() {
     assert!(string(&error["message"]).contains("NAME=VALUE"), "{error}");
 }
 
-/// K-60, K-277: the hints lead on.
+/// The hints lead on.
 #[test]
 fn k_277_a_missing_secret_is_asked_for_where_it_is_looked_for() {
     let server = Recorder::content();
@@ -108,7 +108,7 @@ fn k_21_the_options_of_a_load() {
     assert_eq!(hosts("mine.rel"), json!(["base.example.org:443"]));
     assert_eq!(hosts("mine.var"), json!(["var.example.org:443"]));
     assert_eq!(capability(&loaded, "mine.run")["status"], "pending");
-    // K-178, K-454: the bytes of the load are what runs, and nothing of the working directory.
+    // The bytes of the load are what runs, and nothing of the working directory.
     house.approve_all();
     house.folder().put("code.py", "print('changed')\n");
     house.folder().put("main.py", "print('beside')\n");
@@ -178,7 +178,6 @@ fn k_21_check_only_fetches_and_records_nothing() {
         house.code(&["skill", "load", "--check-only", "https://x.com/a"]),
         "url-tweet"
     );
-    // K-57
     house.ok(&[
         "skill",
         "load",

@@ -1,4 +1,4 @@
-//! K-02, K-460 to K-462: the interpreter is a component without effects, and what it and the rest are made of.
+//! The interpreter is a component without effects, and what it and the rest are made of.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! K-439 to K-444: the success criteria as black-box checks.
+//! The success criteria as black-box checks.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -158,7 +158,7 @@ fn k_440_each_step_made_to_fail() {
     denied(remove, &good, "secret-missing");
 }
 
-/// K-207, K-303: where an answer may not be written is known before anything is sent.
+/// Where an answer may not be written is known before anything is sent.
 #[test]
 fn k_207_an_output_file_that_may_not_be_written_is_refused_before_the_request() {
     let server = Recorder::content();
@@ -190,7 +190,7 @@ fn k_207_an_output_file_that_may_not_be_written_is_refused_before_the_request() 
     assert_eq!(server.requests().len(), 1);
 }
 
-/// K-155, K-204: RFC 9110, 8.6; a server need not take chunks.
+/// RFC 9110, 8.6; a server need not take chunks.
 #[test]
 fn k_204_a_request_without_a_body_announces_none() {
     let server = Recorder::content();
@@ -214,7 +214,7 @@ fn k_204_a_request_without_a_body_announces_none() {
     }
 }
 
-/// K-300, K-170: a text tool that runs in the jail is asked for before the request before it is sent.
+/// A text tool that runs in the jail is asked for before the request before it is sent.
 #[test]
 fn k_300_a_filter_that_needs_a_jail_is_refused_before_the_request() {
     let server = Recorder::content();
@@ -243,7 +243,7 @@ fn k_300_a_filter_that_needs_a_jail_is_refused_before_the_request() {
     house.assert_whole_chain();
 }
 
-/// K-308: the page that a filter cannot read says what is wrong.
+/// The page that a filter cannot read says what is wrong.
 #[test]
 fn k_308_a_filter_that_fails_on_an_error_page_tells_its_status() {
     let server = Recorder::new(|_| Reply::typed("text/plain", "no such thing").with_status(404));
@@ -259,7 +259,6 @@ fn k_308_a_filter_that_fails_on_an_error_page_tells_its_status() {
     assert!(string(&error["message"]).contains("status 404"), "{error}");
 }
 
-/// K-296
 #[test]
 fn k_440_an_unusable_operation() {
     let server = Recorder::content();
@@ -270,7 +269,6 @@ fn k_440_an_unusable_operation() {
     );
     let loaded = house.load("one.yaml", &text);
     assert_eq!(capability(&loaded, "one.read")["status"], "unusable");
-    // K-368
     assert_eq!(loaded["pending-approvals"], 0);
     assert_eq!(
         code(&house.denied("one", "read", &json!({}))),

@@ -1,4 +1,4 @@
-//! K-29 to K-36, K-297, K-350 to K-353: the same over `hydrant syscall`, and inside `hydrant jail`.
+//! The same over `hydrant syscall`, and inside `hydrant jail`.
 
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ fn k_33_an_operation_is_called_by_its_id() {
         assert_eq!(answer["type"], "response", "{answer}");
         assert_eq!(answer["payload"]["output"]["json"], json!({"ok": true}));
     }
-    // K-287: one connection is one session.
+    // One connection is one session.
     let runs: Vec<&Value> = answers
         .iter()
         .map(|answer| &answer["payload"]["run"])
@@ -106,7 +106,6 @@ fn k_31_map_and_list_and_show() {
     assert_eq!(capability(&answers[2]["payload"], "one.ping")["line"], 3);
 }
 
-/// K-293, K-294
 #[test]
 fn k_35_codes_and_error_objects() {
     let server = Recorder::content();
@@ -195,7 +194,6 @@ fn k_297_a_secret_needs_a_jail_and_has_one() {
         server.only().header("authorization"),
         Some(format!("Bearer {TOKEN}").as_str())
     );
-    // K-352
     let executed = house.events("capability-executed");
     assert_eq!(executed.len(), 1);
     assert_eq!(executed[0]["client"]["jailed"], true);

@@ -1,4 +1,4 @@
-//! K-445, K-446: hostile documents, and the same answer to the same document.
+//! Hostile documents, and the same answer to the same document.
 
 use std::time::{Duration, Instant};
 
@@ -99,7 +99,6 @@ fn k_445_bombs_and_depths() {
         }
         if let Some(error) = error {
             assert!(!string(&error["code"]).is_empty());
-            // K-38
             assert!(
                 string(&error["message"]).chars().count() < 400,
                 "{name}: {error}"

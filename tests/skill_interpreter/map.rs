@@ -1,4 +1,4 @@
-//! K-24, K-235 to K-251: `hydrant map`.
+//! `hydrant map`.
 
 use serde_json::{Value, json};
 
@@ -72,7 +72,6 @@ fn k_246_a_pipeline_of_three() {
         ])
     );
     assert_eq!(mapped["confidence"], 0.7);
-    // K-237
     let delegates: Vec<Value> = list(&mapped["pipeline"])
         .iter()
         .map(|stage| stage["maps-to"].clone())
@@ -125,7 +124,6 @@ fn k_249_a_loop_is_a_script() {
 fn k_250_an_unknown_tool_has_its_arguments_and_no_shell() {
     let mapped = House::new().map("convert in.png -resize {size} out.png");
     assert_eq!(mapped["tier"], 3);
-    // K-239
     assert_eq!(mapped["known"], false);
     assert_eq!(mapped["requires-approval"], true);
     assert_eq!(mapped["confidence"], 0.3);
@@ -259,7 +257,7 @@ fn k_24_the_list_has_the_table_and_counts_unknown_tools() {
         .map(|one| (string(&one["tool"]), one["count"].as_u64().unwrap()))
         .collect();
     assert_eq!(met, [("frobnicate".into(), 2), ("quux".into(), 1)]);
-    // K-459: the line that would lower it, and it does.
+    // The line that would lower it, and it does.
     let line = string(&after["unmapped"][0]["hint"]);
     house.govern(&format!("{line}\n"));
     assert_eq!(house.map("frobnicate a")["tier"], 2);

@@ -159,7 +159,7 @@ fn k_407_u5_the_same_answer_over_both_frontends() {
     ] {
         let answer = house.syscall(&[("ccos.skill.load", json!({"url": address}))]);
         let there = answer[0]["payload"]["code"].clone();
-        // On the command line alone, what has no scheme is a path (K-51).
+        // On the command line alone, what has no scheme is a path.
         if address.contains(':') {
             assert_eq!(there, house.code(&["skill", "load", address]), "{address}");
         } else {
@@ -168,7 +168,6 @@ fn k_407_u5_the_same_answer_over_both_frontends() {
     }
 }
 
-/// K-52, K-53, K-55, K-56, K-57
 #[test]
 fn section_4_the_order_of_the_checks() {
     let house = House::with("deny_hosts = ['evil.example.org']\n");
@@ -188,7 +187,6 @@ fn section_4_the_order_of_the_checks() {
             "{address}"
         );
     }
-    // K-61
     let rejected = house.events("skill-rejected");
     assert_eq!(rejected.len(), 8);
     assert_eq!(rejected[0]["code"], "url-scheme");
@@ -209,7 +207,7 @@ fn k_58_a_host_is_approved_for_loading() {
         error["approval-id"].as_str().unwrap(),
     ]);
     let loaded = house.ok(&["skill", "load", &address]);
-    // K-61: without the fragment.
+    // Without the fragment.
     assert_eq!(loaded["source-url"], server.url("/skill.yaml"));
     let request = server.only();
     let agent = request.header("user-agent").unwrap();

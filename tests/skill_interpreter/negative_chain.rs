@@ -1,4 +1,4 @@
-//! K-423 to K-428, and K-360 to K-364: the causal chain.
+//! The causal chain.
 
 use std::fs;
 use std::path::PathBuf;
@@ -295,7 +295,7 @@ fn k_355_every_record_has_every_member() {
         );
     }
     assert!(names.iter().all(|given| *given == names[0]));
-    // K-359, K-355: the files are the operator's alone.
+    // The files are the operator's alone.
     let state = house.state();
     for file in ["chain/000001.jsonl", "chain/HEAD", "audit.key"] {
         assert_eq!(mode(&state.join(file)), 0o600, "{file}");

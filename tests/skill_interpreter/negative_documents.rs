@@ -1,4 +1,4 @@
-//! K-387 to K-402: documents and commands that a public predecessor reads otherwise.
+//! Documents and commands that a public predecessor reads otherwise.
 
 use serde_json::{Value, json};
 
@@ -202,7 +202,6 @@ fn k_401_p15_a_json_schema_is_enforced() {
         let error = house.denied("books", "find", &params);
         assert_eq!(code(&error), expected, "{params}: {error}");
     }
-    // K-205
     let error = house.denied("books", "find", &json!({}));
     assert_eq!(error["missing"], json!(["year"]));
     assert_eq!(error["message"], "PROMPT_MISSING_INPUT: year");

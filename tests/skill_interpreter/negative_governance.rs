@@ -1,4 +1,4 @@
-//! K-408 to K-422: calls that a public predecessor lets through.
+//! Calls that a public predecessor lets through.
 
 use std::fs;
 use std::thread::sleep;
@@ -43,7 +43,7 @@ fn k_408_g1_denied_and_revoked() {
     let id = string(&request(&house, "one.ping")["id"]);
     house.ok(&["approvals", "deny", &id, "--reason", "no"]);
     assert_eq!(ping(&house), "approval-denied");
-    // K-269: it stays decided, and nothing is opened.
+    // It stays decided, and nothing is opened.
     assert_eq!(ping(&house), "approval-denied");
     assert_eq!(request(&house, "one.ping")["id"], id.as_str());
     let id = string(&request(&house, "one.find")["id"]);
@@ -66,9 +66,9 @@ fn k_408_g1_expired() {
     let id = string(&request(&house, "one.ping")["id"]);
     sleep(Duration::from_millis(1100));
     assert_eq!(ping(&house), "approval-expired");
-    // K-265: a terminal state stays.
+    // A terminal state stays.
     house.error(&["approvals", "approve", &id]);
-    // K-268: a new one was opened.
+    // A new one was opened.
     assert_ne!(request(&house, "one.ping")["id"], id.as_str());
     assert_eq!(server.requests(), []);
 }
@@ -356,7 +356,6 @@ fn k_419_g12_a_second_source_with_the_same_id() {
     house.execute("one", "ping", &json!({}));
     assert_eq!(server.only().target, "/ping");
     house.ok(&["skill", "load", "two.yaml", "--as", "two"]);
-    // K-11
     for id in ["ccos", "hydrant", "ccos.x", "hydrant.x"] {
         assert_eq!(
             house.code(&["skill", "load", "two.yaml", "--as", id]),

@@ -86,7 +86,7 @@ fn k_382_k_384_k_385_from_the_load_to_the_first_call() {
     house.assert_whole_chain();
 }
 
-/// K-29 to K-36: agents go on with it, and decide nothing.
+/// Agents go on with it, and decide nothing.
 #[test]
 fn k_384_agents_see_what_a_person_has_to_do() {
     let server = Recorder::new(|_| Reply::json(&json!({"key": "k-99887766"})));

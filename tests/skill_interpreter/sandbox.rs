@@ -1,4 +1,4 @@
-//! K-441, K-442, and K-420 to K-422: what runs in the jail of a sandbox stage.
+//! What runs in the jail of a sandbox stage.
 
 use std::fs;
 
@@ -31,7 +31,7 @@ fn k_442_an_invented_tool_is_pending_and_then_not_there() {
         (&row["tier"], &row["status"]),
         (&json!(3), &json!("pending"))
     );
-    // K-451: two things.
+    // Two things.
     assert_eq!(
         (&row["available"], &row["missing"]),
         (&json!(false), &json!(["tool:frobnicate"]))
@@ -118,7 +118,7 @@ fn k_421_g14_a_jail_that_this_kernel_cannot_make() {
 fn k_441_a_shell_runs_in_the_jail_alone_whatever_a_policy_says() {
     let house =
         tool("  command: readlink /proc/self/ns/net && readlink /proc/self/ns/mnt && id -u\n");
-    // K-342: `unjailed` is for other processes.
+    // `unjailed` is for other processes.
     let policy = json!({"version": 1, "trusted_signers": ["hydrant.build", "hydrant.release"],
         "capability_ceiling": {}, "host": {"jail": {"process": "unjailed"}}});
     house.folder().put("policy.json", policy.to_string());
@@ -144,7 +144,7 @@ fn k_441_a_shell_runs_in_the_jail_alone_whatever_a_policy_says() {
     assert_eq!(user, "65534");
 }
 
-/// K-207, K-331: what a command names as a file of data, a caller may give; what would be code not (K-178).
+/// What a command names as a file of data, a caller may give; what would be code not.
 #[test]
 fn k_331_a_tool_finds_the_files_that_its_command_names() {
     let house = tool("  command: wc -c input.txt\n");

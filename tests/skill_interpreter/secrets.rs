@@ -1,4 +1,4 @@
-//! K-26, K-275 to K-284: secrets.
+//! Secrets.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -25,7 +25,7 @@ fn house(server: &Recorder) -> House {
     house
 }
 
-/// K-279: which of the two depends on what a grant has bound already.
+/// Which of the two depends on what a grant has bound already.
 fn assert_unserved(error: &Value) {
     let code = code(error);
     assert!(
@@ -132,7 +132,7 @@ fn k_279_missing_and_unbound() {
     let house = house(&server);
     house.approve_all();
     assert_unserved(&house.denied("one", "read", &json!({})));
-    // K-275: a global value is bound by `bind` alone.
+    // A global value is bound by `bind` alone.
     let run = house.fed(&["secrets", "set", "TOKEN"], VALUE);
     assert_eq!(run.status, 0, "{run:?}");
     assert_unserved(&house.denied("one", "read", &json!({})));
@@ -169,7 +169,7 @@ fn k_280_k_411_g4_another_name_and_another_skill() {
     house.approve_all();
     house.fed(&["secrets", "set", "COMPANY"], VALUE);
     house.secret("TOKEN", "two", "value-of-two");
-    // K-411: what skill two has is nothing for skill one.
+    // What skill two has is nothing for skill one.
     assert_eq!(
         code(&house.denied("one", "read", &json!({}))),
         "secret-missing"
@@ -256,7 +256,6 @@ fn k_275_a_value_may_be_set_before_or_after_the_grant() {
     }
 }
 
-/// K-305
 #[test]
 fn k_285_k_417_g10_a_returned_secret_is_staged_and_asked_for() {
     let server = Recorder::new(|_| Reply::json(&json!({"token": "t-5566778899", "user": "u"})));
@@ -282,7 +281,6 @@ fn k_285_k_417_g10_a_returned_secret_is_staged_and_asked_for() {
             .stdout
             .contains("t-5566778899")
     );
-    // K-417
     for name in listing(&house.state()) {
         let bytes = fs::read(house.state().join(&name)).unwrap_or_default();
         let holds = bytes.windows(12).any(|part| part == b"t-5566778899");
@@ -290,7 +288,7 @@ fn k_285_k_417_g10_a_returned_secret_is_staged_and_asked_for() {
     }
 }
 
-/// K-378: whatever the store holds, for whichever skill.
+/// Whatever the store holds, for whichever skill.
 #[test]
 fn k_378_no_answer_holds_a_value_that_is_bound_to_another_skill() {
     const VALUE: &str = "v4lue-0f-an0ther-skill";

@@ -1,4 +1,4 @@
-//! K-429 to K-438: the examples of the seed, its blocks unchanged.
+//! The examples of the seed, its blocks unchanged.
 
 use serde_json::{Value, json};
 
@@ -126,7 +126,7 @@ fn k_431_the_same_as_json_and_without_the_wrapper() {
     }
 }
 
-/// K-447: the id is of the heading, the segment of the URL is an alias.
+/// The id is of the heading, the segment of the URL is an alias.
 #[test]
 fn k_432_parsing_from_markdown() {
     let house = House::new();
@@ -176,7 +176,6 @@ fn k_432_the_auth_of_the_command_in_the_fence() {
     assert_eq!(mapped["secrets"], json!(["MOLTBOOK_API_KEY"]));
 }
 
-/// K-208
 #[test]
 fn k_433_the_generated_manifest() {
     let house = House::new();
@@ -343,8 +342,7 @@ fn k_436_the_approved_call_carries_the_secret_that_the_caller_never_sees() {
     assert_eq!(stub.last().json(), json!({"query": "foo", "limit": 10}));
 }
 
-/// K-458: the keys of the seed with plain strings; digests and the line are further members.
-/// K-303, K-307
+/// The keys of the seed with plain strings; digests and the line are further members.
 #[test]
 fn k_437_the_record_of_the_execution() {
     let stub = Recorder::content();
@@ -370,7 +368,7 @@ fn k_437_the_record_of_the_execution() {
     house.assert_whole_chain();
 }
 
-/// K-457: what `force` overrides is the look of the address, and no other check.
+/// What `force` overrides is the look of the address, and no other check.
 #[test]
 fn k_438_an_address_that_an_operation_asked_for_is_no_skill() {
     let house = House::new();

@@ -1,4 +1,4 @@
-//! K-286: what is counted.
+//! What is counted.
 
 use std::collections::BTreeMap;
 
@@ -65,7 +65,7 @@ impl Dimension {
             .find(|dimension| dimension.as_str() == name)
     }
 
-    /// K-286: per run; none: only tracked.
+    /// Per run; none: only tracked.
     #[must_use]
     pub const fn default_limit(self) -> Option<u64> {
         match self {
@@ -80,17 +80,17 @@ impl Dimension {
     }
 }
 
-/// Limits that a run has of its own; they only lower (K-287).
+/// Limits that a run has of its own; they only lower.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Own(pub BTreeMap<Dimension, u64>);
 
 impl Own {
-    /// From a request: an object of numbers by dimension; `_` may stand for `-` (K-06).
+    /// From a request: an object of numbers by dimension; `_` may stand for `-`.
     ///
     /// # Errors
     ///
-    /// `invalid-request` for another key or value; `"unlimited"` is for configuration only (K-288).
+    /// `invalid-request` for another key or value; `"unlimited"` is for configuration only.
     pub fn from_json(value: &Value) -> Result<Self, Failure> {
         let error = |what: String| Failure::new(Code::InvalidRequest, what).at_path("budget");
         let Some(object) = value.as_object() else {

@@ -25,7 +25,7 @@ use hydrant_plan::{Operation, Stage};
 pub use dimension::{Dimension, Own};
 pub use rules::{Admission, Exhausted, Rules};
 
-/// K-292: where a warning is due, in percent.
+/// Where a warning is due, in percent.
 const WARNINGS: [u8; 2] = [50, 80];
 
 /// What a run used.
@@ -37,7 +37,7 @@ pub struct Budget {
     warned: BTreeMap<Dimension, u8>,
 }
 
-/// K-292: a run has used that much of a dimension.
+/// A run has used that much of a dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Warning {
     /// Of what.
@@ -70,7 +70,7 @@ impl Budget {
         self.used.get(&dimension).copied().unwrap_or(0)
     }
 
-    /// K-289: admits a call and takes the step that it certainly uses. Whoever calls this has the budget for itself.
+    /// Admits a call and takes the step that it certainly uses. Whoever calls this has the budget for itself.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ impl Budget {
         }
     }
 
-    /// K-290: charges what a call used beside the step that it has reserved, however it ended. Answers the warnings that are
+    /// Charges what a call used beside the step that it has reserved, however it ended. Answers the warnings that are
     /// due now.
     pub fn charge(&mut self, rules: &Rules, used: &Used, peak_memory_bytes: u64) -> Vec<Warning> {
         self.add(Dimension::WallClockMs, used.wall_clock_ms);
@@ -99,7 +99,7 @@ impl Budget {
         self.due(rules)
     }
 
-    /// K-286: charges what a frontend reports: tokens, or millionths of a dollar.
+    /// Charges what a frontend reports: tokens, or millionths of a dollar.
     pub fn report(&mut self, rules: &Rules, dimension: Dimension, amount: u64) -> Vec<Warning> {
         self.add(dimension, amount);
         self.due(rules)
@@ -134,7 +134,7 @@ impl Budget {
     }
 }
 
-/// K-289: what the HTTP stages of an operation are expected to take.
+/// What the HTTP stages of an operation are expected to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Estimate {
     /// Bytes sent and received.

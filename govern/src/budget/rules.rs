@@ -1,4 +1,4 @@
-//! What holds for a run (K-287 to K-291).
+//! What holds for a run.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub struct Rules {
 /// A call may begin.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Admission {
-    /// K-291: limits that are reached and only warned of.
+    /// Limits that are reached and only warned of.
     pub warnings: Vec<String>,
 }
 
@@ -25,9 +25,9 @@ pub struct Admission {
 pub struct Exhausted {
     /// Of which there is not enough.
     pub dimension: Dimension,
-    /// K-291: whether a `budget` request is to be opened.
+    /// Whether a `budget` request is to be opened.
     pub ask: bool,
-    /// K-291: by how much a grant extends: as much again, and at least what the call is expected to take.
+    /// By how much a grant extends: as much again, and at least what the call is expected to take.
     pub amount: u64,
 }
 
@@ -67,7 +67,7 @@ impl Rules {
                 Some(Limit::Unlimited) => None,
                 None => dimension.default_limit(),
             };
-            // K-287: the run's lie within the configured ones.
+            // The run's lie within the configured ones.
             let limit = match (limit, own.0.get(&dimension)) {
                 (Some(limit), Some(own)) => Some(limit.min(*own)),
                 (limit, own) => limit.or(own.copied()),
@@ -80,7 +80,7 @@ impl Rules {
         Self { limits }
     }
 
-    /// K-287: of a child of this run: the smaller of its own limits and what this run has left.
+    /// Of a child of this run: the smaller of its own limits and what this run has left.
     #[must_use]
     pub fn child(&self, own: &Own, parent: &Budget) -> Self {
         let mut limits = self.limits.clone();
@@ -106,7 +106,7 @@ impl Rules {
         self.limits.get(&dimension).map(|(limit, _)| *limit)
     }
 
-    /// K-290: what a call may use at most; none: no limit, or one that is only warned of. Of memory: all of it.
+    /// What a call may use at most; none: no limit, or one that is only warned of. Of memory: all of it.
     #[must_use]
     pub fn left(&self, budget: &Budget, dimension: Dimension) -> Option<u64> {
         match self.limits.get(&dimension)? {
@@ -116,7 +116,7 @@ impl Rules {
         }
     }
 
-    /// K-289: whether a call may begin.
+    /// Whether a call may begin.
     ///
     /// # Errors
     ///

@@ -210,7 +210,6 @@ fn k_290_memory_is_a_peak_and_the_rest_is_summed() {
     assert_eq!(of(Dimension::StorageBytes), 8);
     assert_eq!(of(Dimension::MemoryMb), 10);
     assert_eq!(rules.left(&budget, Dimension::MemoryMb), Some(512));
-    // K-377
     let kept = serde_json::to_string(&budget).unwrap();
     assert_eq!(serde_json::from_str::<Budget>(&kept).unwrap(), budget);
 }

@@ -75,7 +75,7 @@ impl Draft {
     }
 }
 
-/// Each append has a time of its own, so that recovery can tell one from two (K-362). Appends of the same millisecond let
+/// Each append has a time of its own, so that recovery can tell one from two. Appends of the same millisecond let
 /// the chain's time run ahead, but by no more than [`AHEAD`]: after that, and where the clock was set back, it runs no
 /// faster than the clock does.
 fn later(last: Time) -> Time {

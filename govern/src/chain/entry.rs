@@ -42,7 +42,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Whether it says that the database was changed: it stands for nothing if that change was not committed (K-370).
+    /// Whether it says that the database was changed: it stands for nothing if that change was not committed.
     #[must_use]
     pub const fn changes_state(self) -> bool {
         matches!(
@@ -105,9 +105,9 @@ pub struct Used {
     pub wall_clock_ms: u64,
 }
 
-/// What is to be written. Holds no secret, header value, body or document text (K-365).
+/// What is to be written. Holds no secret, header value, body or document text.
 ///
-/// K-355: all members stand in every record; absent ones are `null`.
+/// All members stand in every record; absent ones are `null`.
 #[derive(Debug, Clone)]
 pub struct Entry {
     /// What happened.
@@ -122,7 +122,7 @@ pub struct Entry {
     pub capability: Option<String>,
     /// The operation's id within its skill.
     pub operation: Option<String>,
-    /// K-61: the source identity.
+    /// The source identity.
     pub derived_from: Option<String>,
     /// Where the operation stands in the document.
     pub line: Option<u32>,
@@ -138,7 +138,7 @@ pub struct Entry {
     pub approval: Option<String>,
     /// Of `capability-executed`: `seq` of its `capability-call`.
     pub call_seq: Option<u64>,
-    /// What goes into `inputs-digest` (K-358): canonical JSON or bytes; only its keyed digest is written.
+    /// What goes into `inputs-digest`: canonical JSON or bytes; only its keyed digest is written.
     pub inputs: Option<Vec<u8>>,
     /// The same for `outputs-digest`.
     pub outputs: Option<Vec<u8>>,

@@ -9,7 +9,7 @@ use crate::state::FolderError;
 /// All of them are `audit-unavailable` for a caller.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChainError {
-    /// K-362: not as the governor left it; nothing is written until the operator has moved it away.
+    /// Not as the governor left it; nothing is written until the operator has moved it away.
     #[error("record {seq}: {reason}")]
     Damaged { seq: u64, reason: Reason },
     /// The same: the database is not the one that the chain was written with, but an earlier one.

@@ -1,4 +1,4 @@
-//! `HEAD`: where the chain ended after the last append (K-359).
+//! `HEAD`: where the chain ended after the last append.
 
 use ed25519_dalek::VerifyingKey;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The key that signs the chain (K-357), and the one of digests derived from it (K-358).
+//! The key that signs the chain, and the one of digests derived from it.
 
 use std::io::Write as _;
 
@@ -90,7 +90,7 @@ impl ChainKey {
         STANDARD.encode(self.signing.sign(&message(domain, text)).to_bytes())
     }
 
-    /// K-358: `hmac-sha256:` and 64 hex digits.
+    /// `hmac-sha256:` and 64 hex digits.
     pub(crate) fn digest(&self, bytes: &[u8]) -> String {
         format!(
             "hmac-sha256:{}",

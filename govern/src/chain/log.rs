@@ -1,4 +1,4 @@
-//! Appending (K-359): the lines and `HEAD` to disk, or nothing.
+//! Appending: the lines and `HEAD` to disk, or nothing.
 
 use std::fs::File;
 use std::io;
@@ -187,7 +187,7 @@ impl Log {
         Ok(size < self.known.at.offset || inode.is_some_and(|inode| inode != stat.st_ino))
     }
 
-    /// K-362: has `HEAD` say where the chain ends, where it was behind.
+    /// Has `HEAD` say where the chain ends, where it was behind.
     pub(crate) fn adopt(&mut self) -> Result<(), ChainError> {
         let says = self
             .head
@@ -200,7 +200,7 @@ impl Log {
         Ok(())
     }
 
-    /// K-362: moves the torn last line aside; answers what to say of it.
+    /// Moves the torn last line aside; answers what to say of it.
     pub(crate) fn mend(&mut self) -> Result<Option<String>, ChainError> {
         let Some((place, end)) = self.known.torn.take() else {
             return Ok(None);

@@ -3,7 +3,7 @@
 //! Whoever can write to the state directory but has no signing key can neither change, remove, insert nor reorder a record
 //! unseen, nor cut the end off: `HEAD` is signed on its own, and the database is a second witness. Of approvals the
 //! chain is the truth: an older database in the place of the present one follows it or is refused. Putting back all of it to
-//! an earlier state together is seen with an anchor that was kept elsewhere (K-364).
+//! an earlier state together is seen with an anchor that was kept elsewhere.
 
 mod draft;
 mod entry;

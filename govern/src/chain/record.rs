@@ -1,4 +1,4 @@
-//! One line of the chain: how it is made and how it is checked (K-355 to K-358).
+//! One line of the chain: how it is made and how it is checked.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -18,7 +18,7 @@ use crate::time::Time;
 /// The longest line, in bytes with its end: a longer one is no record.
 pub(crate) const LONGEST: usize = 256 << 10;
 
-/// K-356: what stands before the first record.
+/// What stands before the first record.
 pub(crate) const ZEROS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// The largest whole number that every reader of JSON keeps.
@@ -49,7 +49,7 @@ impl Tail {
     }
 }
 
-// K-355: all members in every record; what does not apply is null. They stand in the order of their names, for then what
+// All members in every record; what does not apply is null. They stand in the order of their names, for then what
 // serde_json writes is canonical as it is: names are ASCII, numbers whole and below 2^53, texts escaped alike. In three parts,
 // since `hash` has its place behind the first, and `sig` behind the second.
 #[derive(Serialize)]
@@ -187,7 +187,7 @@ impl Unsigned {
     }
 }
 
-/// The signature of the record that has this hash (K-357).
+/// The signature of the record that has this hash.
 pub(crate) fn signature(key: &ChainKey, hash: &str) -> String {
     key.sign(SIGNED, hash.as_bytes())
 }
@@ -334,7 +334,7 @@ pub(crate) fn check(
     key: Option<&VerifyingKey>,
 ) -> Result<Record, Reason> {
     let mut record: Value = serde_json::from_slice(line).map_err(|_| Reason::Malformed)?;
-    // K-363: canonical; two members of one name, other spacing or order would not come out the same.
+    // Canonical; two members of one name, other spacing or order would not come out the same.
     let written = canonical(&record).map_err(|_| Reason::Malformed)?;
     let members = record.as_object_mut().ok_or(Reason::Malformed)?;
     if written != line || members.get("v") != Some(&Value::from(1)) {

@@ -1,4 +1,4 @@
-//! What stands in the chain beyond what is already known (K-362): at the start, and when another process has written.
+//! What stands in the chain beyond what is already known: at the start, and when another process has written.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(crate) struct Scan {
     /// Where the next line begins.
     pub(crate) at: Place,
     pub(crate) tail: Tail,
-    /// K-361: calls without an end.
+    /// Calls without an end.
     pub(crate) open: BTreeMap<u64, Place>,
     /// What follows the record that the database witnesses.
     pub(crate) unwitnessed: Unwitnessed,

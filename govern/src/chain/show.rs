@@ -1,4 +1,4 @@
-//! `audit show` (K-27, K-364, K-366).
+//! `audit show`.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::state::{Folder, FolderError, Lock};
 pub struct Filter {
     /// Those after this one.
     pub since: u64,
-    /// Those of this capability, and those of its skill (K-366): its loads lead to the document.
+    /// Those of this capability, and those of its skill: its loads lead to the document.
     pub capability: Option<String>,
 }
 

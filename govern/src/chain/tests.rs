@@ -56,7 +56,7 @@ fn full() -> Entry {
     }
 }
 
-/// What is written is the canonical JSON of what it says (K-356, K-363), with every member and without any.
+/// What is written is the canonical JSON of what it says, with every member and without any.
 #[test]
 fn k_356_a_record_is_written_in_its_canonical_form() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! `audit verify` (K-363, K-364): the files are read, not what a running governor has in memory.
+//! `audit verify`: the files are read, not what a running governor has in memory.
 
 use std::fmt;
 use std::path::Path;
@@ -241,7 +241,7 @@ fn walk(
             if head.seq == tail.seq {
                 head_met = *head == tail;
             }
-            // One append may be ahead of HEAD; its lines carry one time (K-362).
+            // One append may be ahead of HEAD; its lines carry one time.
             if head.seq < tail.seq && beyond.get_or_insert_with(|| tail.clone()).ts != tail.ts {
                 return Err(Bad::Record(tail.seq, Reason::Head));
             }

@@ -58,7 +58,7 @@ impl JailedClients {
         }
     }
 
-    /// K-297: whether a client may call an operation.
+    /// Whether a client may call an operation.
     #[must_use]
     pub fn permits(&self, client: Client, has_secrets: bool) -> bool {
         client.jailed

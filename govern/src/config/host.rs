@@ -1,4 +1,4 @@
-//! Hosts as an operator writes them and as they are compared (K-39, K-40, K-314).
+//! Hosts as an operator writes them and as they are compared.
 
 use std::fmt;
 

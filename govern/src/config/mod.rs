@@ -139,25 +139,25 @@ impl Config {
         matches(&self.deny_hosts, pair)
     }
 
-    /// K-256: whether a pair needs no approval.
+    /// Whether a pair needs no approval.
     #[must_use]
     pub fn is_safe(&self, pair: &str) -> bool {
         matches(&self.safe_hosts, pair)
     }
 
-    /// K-58: whether skills may be loaded from a pair.
+    /// Whether skills may be loaded from a pair.
     #[must_use]
     pub fn is_source(&self, pair: &str) -> bool {
         matches(&self.source_hosts, pair)
     }
 
-    /// K-315: whether the addresses of a pair need not be public.
+    /// Whether the addresses of a pair need not be public.
     #[must_use]
     pub fn may_be_private(&self, pair: &str) -> bool {
         self.allow_private.iter().any(|allowed| allowed.is(pair))
     }
 
-    /// K-58: whether a pair may be spoken to without TLS.
+    /// Whether a pair may be spoken to without TLS.
     #[must_use]
     pub fn may_be_plain(&self, pair: &str) -> bool {
         self.may_be_private(pair) || matches(&self.plain_http_hosts, pair)

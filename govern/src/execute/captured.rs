@@ -1,4 +1,4 @@
-//! K-285: secrets that an operation returns are taken out before anything else sees them.
+//! Secrets that an operation returns are taken out before anything else sees them.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! K-284: values that went out are searched for in what comes back, and replaced.
+//! Values that went out are searched for in what comes back, and replaced.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ impl Echo {
         self.insert(name, value, false);
     }
 
-    /// A value that was taken out of a response (K-285).
+    /// A value that was taken out of a response.
     pub(super) fn add_returned(&mut self, name: &str, value: &SecretString) {
         self.insert(name, value, true);
     }
@@ -148,7 +148,7 @@ impl Echo {
         }
     }
 
-    /// K-378, K-379: a failure without any of the values.
+    /// A failure without any of the values.
     pub(super) fn failure(&self, failure: Failure) -> Failure {
         let redactor = Redactor::new(self.values.iter().map(|known| &known.value));
         redactor.failure(failure)

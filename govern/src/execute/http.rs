@@ -22,9 +22,9 @@ use hydrant_plan::HttpStage;
 
 /// K-319
 const CONNECT: Duration = Duration::from_secs(10);
-/// K-319: with all redirects.
+/// With all redirects.
 const TOTAL: Duration = Duration::from_secs(30);
-/// K-319: in bytes.
+/// In bytes.
 const RESPONSE: u64 = 10 << 20;
 /// K-317
 const REDIRECTS: u64 = 5;
@@ -50,7 +50,7 @@ impl Run<'_> {
     /// The host that the stage names, before a secret is asked for: none of `deny_hosts`, and plain only if permitted.
     fn first_host(&self, stage: &HttpStage) -> Result<Url, Failure> {
         let url = match &stage.url_input {
-            // Its host is compared when it is filled in; it carries no secret (K-196).
+            // Its host is compared when it is filled in; it carries no secret.
             Some(input) => {
                 let text = self.call.inputs.present(input).and_then(Json::as_str);
                 text.and_then(|text| Url::parse(text).ok()).ok_or_else(|| {
@@ -92,7 +92,6 @@ impl Run<'_> {
         first: &Url,
     ) -> Result<(FilledRequest, Vec<SecretString>), Failure> {
         let pair = pair_of(first).unwrap_or_default();
-        // K-282
         let may_carry = first.scheme() == "https" || self.call.config.may_be_private(&pair);
         let used: RefCell<Vec<(String, SecretString)>> = RefCell::default();
         let secrets = |name: &str| {
@@ -153,7 +152,7 @@ impl Run<'_> {
             let hops = u64::try_from(followed.len()).unwrap_or(u64::MAX);
             let response = match self.exchange(&request, &allowed) {
                 Ok(response) => response,
-                // K-317: the address is part of what a hop is checked for, and so are the host's own rules.
+                // The address is part of what a hop is checked for, and so are the host's own rules.
                 Err(failure) if hops > 0 && failure.code == Code::PrivateAddress => {
                     let target = pair_of(&request.url).unwrap_or_default();
                     return Err(self.redirect_denied(&target, "its address is not public"));
@@ -236,7 +235,7 @@ impl Run<'_> {
         let network = self.caps_left().network_bytes;
         let sent = request.body.as_ref().map_or(0, |body| body.len());
         let sent = u64::try_from(sent).unwrap_or(u64::MAX);
-        // K-289: what is known to be sent.
+        // What is known to be sent.
         if network.is_some_and(|left| left == 0 || sent > left) {
             return Err(self.exhausted("network-bytes"));
         }

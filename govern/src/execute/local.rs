@@ -1,4 +1,4 @@
-//! println and read-file (K-168, K-169).
+//! println and read-file.
 
 use super::plan::{Produced, Run};
 use crate::failure::{Code, Failure};

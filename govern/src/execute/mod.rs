@@ -2,7 +2,7 @@
 //!
 //! Whoever calls [`run`] has decided: the grant is live, the budget has room, `capability-call` is on disk. Here values and
 //! secrets meet, and nothing else can leave: hosts are those of the operation, redirects are followed hop by hop under
-//! the same rules (K-317, K-318), and what comes back is searched for what went out (K-284) before anybody sees it.
+//! the same rules, and what comes back is searched for what went out before anybody sees it.
 //!
 //! | file | subject |
 //! |---|---|
@@ -11,9 +11,9 @@
 //! | `filter` | json-filter and text-transform |
 //! | `local` | println and read-file |
 //! | `sandboxed` | sandbox stages |
-//! | `output_file` | files of a run (K-207) |
-//! | `captured` | secrets that an operation returns (K-285) |
-//! | `echo` | injected values that come back (K-284) |
+//! | `output_file` | files of a run |
+//! | `captured` | secrets that an operation returns |
+//! | `echo` | injected values that come back |
 //! | `result` | the shapes of K-308 |
 
 mod captured;
@@ -52,7 +52,7 @@ pub(crate) use output_file::check as check_outputs;
 /// Everything that a plan needs.
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
-    /// The skill's id: what a captured secret is named after (K-285).
+    /// The skill's id: what a captured secret is named after.
     pub skill_id: &'a str,
     /// The approved operation.
     pub operation: &'a JudgedOperation,
@@ -73,11 +73,11 @@ pub struct Call<'a> {
     /// Runs sandbox stages.
     pub jails: &'a dyn Jails,
     /// A secret's value for this skill, by its expected name and the `host:port` it is sent to, in a sandbox stage the
-    /// empty string (K-279). `secret-missing` and `secret-unbound` end the stage.
+    /// empty string. `secret-missing` and `secret-unbound` end the stage.
     pub secrets: &'a dyn Fn(&str, &str) -> Result<SecretString, Failure>,
-    /// K-178: the bytes of a code file that was given at load, by its digest.
+    /// The bytes of a code file that was given at load, by its digest.
     pub code_file: &'a dyn Fn(&str) -> Option<Vec<u8>>,
-    /// What the budget has left (K-290).
+    /// What the budget has left.
     pub caps: Caps,
     /// `<state>/outputs/<run>`: made (0700) when the first file is written.
     pub output: &'a Path,
@@ -101,18 +101,18 @@ pub struct Caps {
 /// How a plan ended, and what it left behind either way.
 #[derive(Debug)]
 pub struct Done {
-    /// The output, or the failure of the stage that ended the plan (K-304).
+    /// The output, or the failure of the stage that ended the plan.
     pub end: Result<Output, Failure>,
     /// `secret-injected`, `secret-echo`, `secret-captured`, `redirect-denied`, `egress-denied`, `jail-started`,
     /// `jail-finished`, `budget-exhausted`, in order: with event, subject, outcome and code. The caller adds whose.
     pub entries: Vec<Entry>,
-    /// Also of a plan that failed (K-290).
+    /// Also of a plan that failed.
     pub used: Used,
     /// Of jails, at its highest.
     pub peak_memory_bytes: u64,
     /// For the caller: what was noticed.
     pub warnings: Vec<String>,
-    /// K-285: to be staged as pending; the output holds references only.
+    /// To be staged as pending; the output holds references only.
     pub captured: Vec<Captured>,
 }
 

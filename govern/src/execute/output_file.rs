@@ -1,4 +1,4 @@
-//! K-207: files of a run.
+//! Files of a run.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -12,7 +12,7 @@ use hydrant_plan::{Operation, Segment, Segments, Stage};
 
 impl Run<'_> {
     /// Writes a file under the run's output directory, or, where a document's absolute path lies inside fs_write, there;
-    /// answers its entry of `files` (K-308).
+    /// answers its entry of `files`.
     pub(super) fn write_output(
         &mut self,
         path: &str,
@@ -21,7 +21,6 @@ impl Run<'_> {
     ) -> Result<Value, Failure> {
         let (directory, below) = place(path, whose, self.call.output, self.call.config)?;
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        // K-290
         if self
             .caps_left()
             .storage_bytes

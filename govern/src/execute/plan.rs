@@ -1,4 +1,4 @@
-//! K-304: the stages, one after another. Stage n+1 receives the bytes that stage n produced (K-18).
+//! The stages, one after another. Stage n+1 receives the bytes that stage n produced.
 
 use std::time::{Duration, Instant};
 
@@ -92,7 +92,6 @@ impl Run<'_> {
             if Cancellation::current().is_cancelled() {
                 return Err(Failure::cancelled());
             }
-            // K-290
             if self.time_left().is_some_and(|left| left.is_zero()) {
                 return Err(self.exhausted("wall-clock-ms"));
             }
@@ -174,7 +173,7 @@ impl Run<'_> {
         })
     }
 
-    /// K-306: what does not fit the output schema is a warning; so is a schema that cannot be applied.
+    /// What does not fit the output schema is a warning; so is a schema that cannot be applied.
     fn check_output(&mut self, value: &Value, http_error: bool) {
         let Some(schema) = &self.call.operation.output_schema else {
             return;
@@ -234,7 +233,7 @@ impl Run<'_> {
         }
     }
 
-    /// K-290: the failure and the event.
+    /// The failure and the event.
     pub(super) fn exhausted(&mut self, dimension: &str) -> Failure {
         let mut entry = Entry::new(Event::BudgetExhausted);
         entry.subject = Some(dimension.to_owned());
@@ -255,7 +254,7 @@ pub(super) fn filled(
     files: &CallFiles,
     previous: &[u8],
 ) -> Result<String, Failure> {
-    // K-281: what such a text is for comes back to the caller.
+    // What such a text is for comes back to the caller.
     let secrets = |name: &str| {
         Err(Failure::new(
             Code::SecretUnbound,

@@ -1,4 +1,4 @@
-//! K-317, K-318: one hop of a redirect, under the rules of the first request.
+//! One hop of a redirect, under the rules of the first request.
 
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
@@ -16,7 +16,7 @@ pub(super) enum Hop {
     None,
     /// There.
     To(Url),
-    /// K-317: not there. The target is `host:port`, or what can be said of it.
+    /// Not there. The target is `host:port`, or what can be said of it.
     Refused { target: String, why: &'static str },
 }
 

@@ -1,10 +1,10 @@
-//! K-308: how bytes stand in an output.
+//! How bytes stand in an output.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-/// K-284: binary content over this, in bytes, goes to a file.
+/// Binary content over this, in bytes, goes to a file.
 const INLINE: usize = 1 << 20;
 
 /// Whether the content is binary and too large to stand in the output.

@@ -22,7 +22,7 @@ impl Run<'_> {
             Program::Argv(argv) => argv,
             _ => &[],
         };
-        // K-341: what is granted is in `/run/secrets`, and nowhere else.
+        // What is granted is in `/run/secrets`, and nowhere else.
         for segments in argv.iter().chain(&stage.args).chain(&stage.stdin) {
             self.without_secret(segments)?;
         }

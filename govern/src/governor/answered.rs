@@ -1,4 +1,4 @@
-//! What a person answers to a step of an onboarding (K-384, K-385): its secrets are taken out before anything is kept of it.
+//! What a person answers to a step of an onboarding: its secrets are taken out before anything is kept of it.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::state::Lock;
 /// How long an answer waits for a step: that has two calls at most, of a minute each if nobody set another limit.
 const PATIENT: Duration = Duration::from_secs(130);
 
-/// K-384: an operator's answer to a human action, taken apart.
+/// An operator's answer to a human action, taken apart.
 pub(super) struct Answered {
     pub(super) answer: Answer,
     /// Whose step it is; none where there is no such step any more, and the answer comes too late.
@@ -30,7 +30,7 @@ pub(super) struct Answered {
 }
 
 impl Governor {
-    /// K-384, K-385: takes the secrets out of an answer before anything is kept of it, and looks whether all of it can be kept.
+    /// Takes the secrets out of an answer before anything is kept of it, and looks whether all of it can be kept.
     pub(super) fn answered(&self, id: &str, given: Value) -> Result<Answered, Failure> {
         let asked = self.state.read(|database| approvals::by_id(database, id))?;
         let Some((skill, step)) = step_of(&asked) else {

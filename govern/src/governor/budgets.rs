@@ -1,9 +1,9 @@
 //! The budget of a session (section 18): read at step 9, a step of it reserved before the call, charged after it.
 //!
 //! The reservation of a step is one atomic step with the look at what is left, whichever calls, threads and processes there
-//! are. A call that is killed has used its step all the same (K-290): nobody gives it back.
+//! are. A call that is killed has used its step all the same: nobody gives it back.
 //!
-//! A session with a name is kept in the database, for it outlives this process (K-377); that of a connection is kept in
+//! A session with a name is kept in the database, for it outlives this process; that of a connection is kept in
 //! memory and ends with it; that of a single command nowhere.
 
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// K-290: what is left for a call.
+    /// What is left for a call.
     pub(super) fn caps(&self) -> Caps {
         let left = |dimension| self.rules.left(&self.budget, dimension);
         let time = |dimension| left(dimension).map(Duration::from_millis);
@@ -47,7 +47,7 @@ impl Session {
 }
 
 impl Governor {
-    /// Step 9 (K-289).
+    /// Step 9.
     pub(super) fn session(&self, caller: &Caller, found: &Registered) -> Result<Session, Failure> {
         let (name, lifetime) = self.charged(caller)?;
         let budget = match lifetime {
@@ -101,7 +101,7 @@ impl Governor {
         }
     }
 
-    /// K-290: what a call used beside its step, whatever came of it.
+    /// What a call used beside its step, whatever came of it.
     pub(super) fn charge(
         &self,
         session: &mut Session,
@@ -153,7 +153,7 @@ impl Governor {
         }
     }
 
-    /// Records that a budget is used up, and asks for more of it where that is its policy (K-291).
+    /// Records that a budget is used up, and asks for more of it where that is its policy.
     fn exhausted(
         &self,
         caller: &Caller,

@@ -12,7 +12,7 @@ use crate::config::CORE;
 use crate::failure::{Code, Failure};
 use crate::registry::approvals;
 
-/// K-29. Keys may be written with `_` for `-` (K-06).
+/// K-29. Keys may be written with `_` for `-`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LoadInput {
@@ -85,11 +85,11 @@ struct ShowInput {
 
 impl Governor {
     /// Calls a capability: one of `ccos.skill.*`, `ccos.primitive.map`, `ccos.approval.request`, or a registered one by its
-    /// id with its params as input (K-33).
+    /// id with its params as input.
     ///
     /// # Errors
     ///
-    /// `operator-only` for core capabilities (K-34); `invalid-request` for an input that is none; what the capability says.
+    /// `operator-only` for core capabilities; `invalid-request` for an input that is none; what the capability says.
     pub fn call(
         &self,
         caller: &Caller,
@@ -156,7 +156,7 @@ impl Governor {
         }
     }
 
-    /// K-34: delegates are not agents'. What an operator lists in `agent_core` maps, as a command would; an effect needs an
+    /// Delegates are not agents'. What an operator lists in `agent_core` maps, as a command would; an effect needs an
     /// operation that somebody approved.
     fn call_core(&self, _: &Caller, core: &str, _: Json) -> Result<Value, Failure> {
         let message = if self.config.agent_core.iter().any(|listed| listed == core) {

@@ -1,4 +1,4 @@
-//! Who calls, and in which session (K-270, K-287, K-352).
+//! Who calls, and in which session.
 
 use crate::client::Client;
 use crate::failure::{Code, Failure};
@@ -61,7 +61,7 @@ impl Caller {
         })
     }
 
-    /// One command in a session that has a name (K-22).
+    /// One command in a session that has a name.
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ impl Caller {
         &self.session
     }
 
-    /// K-287: a run is one session. `r-…`
+    /// A run is one session. `r-…`
     #[must_use]
     pub fn run(&self) -> String {
         let name = self.session.strip_prefix("s-").unwrap_or(&self.session);

@@ -1,4 +1,4 @@
-//! Secrets that came with an answer, of a service or a person (K-285): each has a request of its own and follows it. Granted
+//! Secrets that came with an answer, of a service or a person: each has a request of its own and follows it. Granted
 //! it can be used, denied, expired or revoked it is erased.
 //!
 //! Whether one may be used is judged by its request each time; the store is put in order after that, by whoever comes next

@@ -1,4 +1,4 @@
-//! The steps of section 19, in their order; the first failure ends a call, and each denial is recorded (K-309).
+//! The steps of section 19, in their order; the first failure ends a call, and each denial is recorded.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -61,7 +61,7 @@ impl Governor {
         )
     }
 
-    /// Executes a registered capability by its id (K-33).
+    /// Executes a registered capability by its id.
     pub(super) fn execute_capability(
         &self,
         caller: &Caller,
@@ -109,7 +109,7 @@ impl Governor {
         self.run(caller, &found, prepared)
     }
 
-    /// K-309: if it cannot be recorded the call is denied all the same.
+    /// If it cannot be recorded the call is denied all the same.
     fn denied(&self, mut entry: Entry, failure: &Failure) {
         entry.outcome = Outcome::Denied;
         entry.code = Some(failure.code);
@@ -150,7 +150,7 @@ impl Governor {
         })
     }
 
-    /// Step 5 (K-297).
+    /// Step 5.
     fn client(&self, caller: &Caller, found: &Registered) -> Result<(), Failure> {
         let has_secrets = !found.operation.secrets.is_empty();
         if !self
@@ -182,7 +182,7 @@ impl Governor {
         Ok(())
     }
 
-    /// Step 8 (K-300).
+    /// Step 8.
     fn surroundings(
         &self,
         found: &Registered,
@@ -210,7 +210,7 @@ impl Governor {
                         self.sandbox()?.check(stage, policy)?;
                     }
                 }
-                // K-170: what is not built in runs in the jail.
+                // What is not built in runs in the jail.
                 Stage::TextTransform { tool, args, .. } => {
                     let components = self.components.as_ref();
                     if !execute::is_built_in(components, tool, args, inputs, files)? {
@@ -227,7 +227,7 @@ impl Governor {
         self.sandbox.as_ref().ok_or_else(no_jail)
     }
 
-    /// Step 10 (K-302).
+    /// Step 10.
     fn secrets_of(
         &self,
         found: &Registered,
@@ -271,7 +271,7 @@ impl Governor {
         mut prepared: Prepared,
     ) -> Result<Value, Failure> {
         let who = caller.who();
-        // Step 11: committed before `capability-call` is written (K-270).
+        // Step 11: committed before `capability-call` is written.
         approvals::consume(&self.state, &prepared.permit).inspect_err(|failure| {
             self.release(&mut prepared.session);
             let entry = events::of_operation(Event::CapabilityDenied, &who, found);
@@ -297,7 +297,7 @@ impl Governor {
         if let Err(failure) = self.capture(caller, found, done.captured) {
             end = Err(failure);
         }
-        // Step 14. What does not fit the output schema is among the warnings of the stages (K-306).
+        // Step 14. What does not fit the output schema is among the warnings of the stages.
         let mut warnings = std::mem::take(&mut prepared.session.warnings);
         warnings.extend(done.warnings);
         let mut entries: Vec<Entry> = done
@@ -394,7 +394,7 @@ impl Governor {
         })
     }
 
-    /// K-285: asked for, and staged for that request alone.
+    /// Asked for, and staged for that request alone.
     fn capture(
         &self,
         caller: &Caller,
@@ -410,7 +410,7 @@ impl Governor {
         staged
     }
 
-    /// K-310: the output directory of an operation with personal data goes when its session ends.
+    /// The output directory of an operation with personal data goes when its session ends.
     fn keep_personal(
         &self,
         caller: &Caller,
@@ -467,7 +467,7 @@ fn forget(output: &Path) {
     }
 }
 
-/// Where no launcher is: every sandbox stage is refused (K-342).
+/// Where no launcher is: every sandbox stage is refused.
 struct NoJail;
 
 impl Jails for NoJail {
@@ -509,7 +509,7 @@ fn unbound(name: &str, found: &Registered, host: &str) -> Failure {
     ))
 }
 
-/// K-358: what digests of inputs and outputs cover.
+/// What digests of inputs and outputs cover.
 fn canonical(value: &Value) -> Result<Vec<u8>, Failure> {
     digest::canonical(value)
         .map_err(|error| Failure::new(Code::AuditUnavailable, format!("chain: {error}")))

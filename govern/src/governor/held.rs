@@ -1,4 +1,4 @@
-//! K-378: no answer holds a value of a secret, whichever skill it is bound to.
+//! No answer holds a value of a secret, whichever skill it is bound to.
 //!
 //! What an operation sent is looked for while it runs (`execute::echo`). Here it is everything that the store holds, for what
 //! one skill is told may come back as another's text.

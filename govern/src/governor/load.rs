@@ -20,10 +20,10 @@ use crate::registry::approvals::permit_source_host;
 use crate::registry::{self, CodeFile, NewSkill};
 use hydrant_plan::{Diagnostic, MAPPING_VERSION, Operation, Severity, Skill, Stage, Status};
 
-/// Bytes of a code file (K-178), and of all of a load together.
+/// Bytes of a code file, and of all of a load together.
 const CODE_BYTES: usize = 1024 * 1024;
 
-/// What is loaded, and how (K-21, K-29).
+/// What is loaded, and how.
 #[derive(Debug, Clone, Default)]
 pub struct LoadRequest {
     /// An address; from the command line also a path.
@@ -34,9 +34,9 @@ pub struct LoadRequest {
     pub force: bool,
     /// K-103
     pub base_url: Option<String>,
-    /// K-195: values of variables, by name.
+    /// Values of variables, by name.
     pub constants: BTreeMap<String, String>,
-    /// K-178: bytes of code files, by name; from the command line only.
+    /// Bytes of code files, by name; from the command line only.
     pub files: BTreeMap<String, Vec<u8>>,
     /// K-67
     pub as_id: Option<String>,
@@ -46,14 +46,14 @@ pub struct LoadRequest {
     pub expect_digest: Option<String>,
 }
 
-/// K-13, K-37: what the interpreter answers to `load`.
+/// What the interpreter answers to `load`.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct Answer {
     ok: bool,
     #[serde(default)]
     error: Option<Failure>,
-    /// K-216: the version of the mapping registry, which digests cover.
+    /// The version of the mapping registry, which digests cover.
     #[serde(default)]
     mapping_version: Option<String>,
     #[serde(default)]
@@ -154,7 +154,7 @@ impl Governor {
         Ok(json!(loaded))
     }
 
-    /// What the interpreter reads in the document, checked (K-04).
+    /// What the interpreter reads in the document, checked.
     fn read(
         &self,
         request: &LoadRequest,

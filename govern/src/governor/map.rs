@@ -25,7 +25,7 @@ impl Governor {
     ///
     /// # Errors
     ///
-    /// The code of the operation for a command that is refused (K-240); `interpreter-limit`.
+    /// The code of the operation for a command that is refused; `interpreter-limit`.
     pub fn map(&self, command: &str) -> Result<Value, Failure> {
         let answer = self.ask(&json!({ "op": "map", "command": command }))?;
         let answer = serde_json::from_value(answer)
@@ -63,7 +63,7 @@ impl Governor {
         (judged.collect(), answer.diagnostics)
     }
 
-    /// `hydrant map --list` (K-24): the registry of 14.1, and how often each unknown tool was met.
+    /// `hydrant map --list`: the registry of 14.1, and how often each unknown tool was met.
     ///
     /// # Errors
     ///

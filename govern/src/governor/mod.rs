@@ -59,7 +59,7 @@ pub struct Ports {
     pub egress: Box<dyn Egress>,
     /// What starts jails; none: every sandbox stage is `jail-unavailable`.
     pub launcher: Option<Launcher>,
-    /// Ids of installed components, which no capability may have (K-11).
+    /// Ids of installed components, which no capability may have.
     pub installed: Vec<String>,
 }
 
@@ -72,24 +72,24 @@ pub struct Governor {
     components: Box<dyn Components>,
     wire: Box<dyn Wire>,
     egress: Box<dyn Egress>,
-    /// Folded (K-10).
+    /// Folded.
     installed: BTreeSet<String>,
     outputs: PathBuf,
     schemas: Schemas,
     /// Budgets of sessions that end with their connection.
     connections: Mutex<BTreeMap<String, Budget>>,
-    /// K-310: sessions of connections that hold personal data in their output directories.
+    /// Sessions of connections that hold personal data in their output directories.
     personal: Mutex<BTreeSet<String>>,
     /// K-378
     held: Held,
 }
 
 impl Governor {
-    /// Opens the state in this directory, made (0700) if it is not there; what a crash left is recovered (K-361, K-362).
+    /// Opens the state in this directory, made (0700) if it is not there; what a crash left is recovered.
     ///
     /// # Errors
     ///
-    /// `store-unavailable` where the database cannot be opened, migrated or checked (K-371).
+    /// `store-unavailable` where the database cannot be opened, migrated or checked.
     pub fn open(folder: &Path, config: Config, ports: Ports) -> Result<Self, Failure> {
         let state = State::open(folder)?;
         let folder = state.folder().to_owned();

@@ -103,7 +103,7 @@ impl Governor {
         }
     }
 
-    /// K-382: refuses what has to wait.
+    /// Refuses what has to wait.
     pub(super) fn onboarded(&self, found: &Registered) -> Result<(), Failure> {
         let head = &found.skill;
         let Some(data) = &head.skill.onboarding else {
@@ -261,7 +261,7 @@ impl Governor {
         Ok(output)
     }
 
-    /// K-285: whether the operation is registered as one that returns what the step keeps as a secret. One that was registered
+    /// Whether the operation is registered as one that returns what the step keeps as a secret. One that was registered
     /// before onboarding was gone through is not.
     fn hides_secrets(&self, plan: &Plan, step: &Step, operation: &str) -> Result<(), Failure> {
         let skill = &plan.head.skill.id;

@@ -20,16 +20,16 @@ use crate::secrets::Place;
 use crate::state::glance;
 use crate::time::Time;
 
-/// How a request is granted (K-25).
+/// How a request is granted.
 #[derive(Clone, Default)]
 pub struct Approve {
-    /// None: as the document says (K-73); Tier 3 needs it said (K-260).
+    /// None: as the document says; Tier 3 needs it said.
     pub scope: Option<Scope>,
     /// Limits any scope.
     pub ttl: Option<Duration>,
     /// For the record.
     pub reason: Option<String>,
-    /// K-384: the answer to a human action. May hold secrets.
+    /// The answer to a human action. May hold secrets.
     pub response: Option<Value>,
 }
 
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Approve {
     }
 }
 
-/// A binding (K-26, K-280).
+/// A binding.
 #[derive(Debug, Clone, Copy)]
 pub struct Bind<'a> {
     /// The stored name.
@@ -56,18 +56,18 @@ pub struct Bind<'a> {
     pub expected: Option<&'a str>,
 }
 
-/// Which records are shown (K-27).
+/// Which records are shown.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Shown<'a> {
     /// After this `seq`.
     pub since: Option<u64>,
-    /// Of this capability or skill, and what led to them (K-366).
+    /// Of this capability or skill, and what led to them.
     pub capability: Option<&'a str>,
     /// At most so many, the first of them; none: all. Memory is used for those alone.
     pub most: Option<usize>,
 }
 
-/// K-363: verifies the chain of a state directory from its files. Needs no governor: a damaged chain opens none.
+/// Verifies the chain of a state directory from its files. Needs no governor: a damaged chain opens none.
 ///
 /// # Errors
 ///
@@ -101,7 +101,7 @@ pub fn glance_at_approvals(state: &Path) -> Result<Vec<Approval>, Failure> {
 }
 
 impl Governor {
-    /// `hydrant skill list` (K-23, K-375).
+    /// `hydrant skill list`.
     ///
     /// # Errors
     ///
@@ -115,7 +115,7 @@ impl Governor {
         }))
     }
 
-    /// `hydrant skill show` (K-23, K-326).
+    /// `hydrant skill show`.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl Governor {
         self.clean(shown.map(|shown| json!(shown)))
     }
 
-    /// `hydrant skill unload` (K-376).
+    /// `hydrant skill unload`.
     ///
     /// # Errors
     ///
@@ -170,7 +170,7 @@ impl Governor {
         self.clean(list.map(|list| json!(list)))
     }
 
-    /// `hydrant approvals show` (K-273).
+    /// `hydrant approvals show`.
     ///
     /// # Errors
     ///
@@ -330,7 +330,7 @@ impl Governor {
         Ok(answer)
     }
 
-    /// `hydrant secrets list` (K-277): names, scopes and bindings.
+    /// `hydrant secrets list`: names, scopes and bindings.
     ///
     /// # Errors
     ///
@@ -346,7 +346,7 @@ impl Governor {
         Ok(json!({ "secrets": secrets, "bindings": bindings }))
     }
 
-    /// `hydrant secrets bind` (K-280).
+    /// `hydrant secrets bind`.
     ///
     /// # Errors
     ///
@@ -408,7 +408,7 @@ impl Governor {
         Ok(json!({ "name": name, "skill-id": skill, "removed": true, "bindings-removed": unbound }))
     }
 
-    /// `hydrant audit show` (K-27, K-364, K-366).
+    /// `hydrant audit show`.
     ///
     /// # Errors
     ///
@@ -418,7 +418,7 @@ impl Governor {
             since: shown.since.unwrap_or(0),
             capability: shown.capability.map(str::to_owned),
         };
-        // Records hold no value (K-365).
+        // Records hold no value.
         let mut records = Vec::new();
         let most = shown.most.unwrap_or(usize::MAX);
         let anchor = chain::show(self.state.folder(), &filter, stop, &mut |record| {
@@ -435,7 +435,7 @@ impl Governor {
         Ok(json!({ "anchor": anchor, "records": records }))
     }
 
-    /// A session ended, and with it the grants that were for it (K-270).
+    /// A session ended, and with it the grants that were for it.
     pub fn end_session(&self, caller: &Caller) {
         self.connections
             .lock()

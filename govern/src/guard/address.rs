@@ -1,4 +1,4 @@
-//! What an address is, by its text (K-51 to K-58, K-61).
+//! What an address is, by its text.
 
 use std::path::{Path, PathBuf};
 
@@ -12,10 +12,10 @@ use crate::failure::{Code, Failure};
 const SUFFIXES: [&str; 5] = [".md", ".markdown", ".yaml", ".yml", ".json"];
 /// K-55
 const TWEETS: [&str; 2] = ["x.com", "twitter.com"];
-/// Characters of an address that a message repeats (K-38).
+/// Characters of an address that a message repeats.
 const MAX_SHOWN: usize = 120;
 
-/// Where the request came from, as far as files are concerned (K-54).
+/// Where the request came from, as far as files are concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Frontend {
     /// The operator's command line: paths are files below `skill_roots`.
@@ -29,7 +29,7 @@ pub enum Frontend {
 pub struct Address {
     /// Where the document is.
     pub place: Place,
-    /// Whether steps 5 and 6 were skipped (K-57).
+    /// Whether steps 5 and 6 were skipped.
     pub forced: bool,
 }
 
@@ -50,7 +50,7 @@ pub enum Place {
 }
 
 impl Address {
-    /// K-61: the source identity.
+    /// The source identity.
     #[must_use]
     pub fn identity(&self) -> String {
         match &self.place {
@@ -93,7 +93,6 @@ pub fn address(
         named(text, frontend, config)?
     };
     if !force {
-        // K-55, K-56
         if let Place::Url(url) = &place {
             tweet(url)?;
         }
@@ -108,7 +107,7 @@ pub fn address(
     })
 }
 
-/// K-51: `scheme:` as RFC 3986 has it.
+/// `scheme:` as RFC 3986 has it.
 fn has_scheme(text: &str) -> bool {
     text.split_once(':').is_some_and(|(scheme, _)| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -261,7 +260,7 @@ fn suffix(place: &Place) -> Result<(), Failure> {
     ))
 }
 
-/// K-58: what is known of a server before its name is resolved. `source_hosts` and grants are the caller's.
+/// What is known of a server before its name is resolved. `source_hosts` and grants are the caller's.
 ///
 /// # Errors
 ///
@@ -295,7 +294,7 @@ fn not_skill(message: &str) -> Failure {
     Failure::new(Code::UrlNotSkill, message)
 }
 
-/// At most 120 characters of what a caller wrote (K-38).
+/// At most 120 characters of what a caller wrote.
 fn shown(text: &str) -> String {
     let visible = |c: char| if c.is_control() { '?' } else { c };
     text.chars().take(MAX_SHOWN).map(visible).collect()

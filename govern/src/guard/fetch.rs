@@ -1,4 +1,4 @@
-//! K-59 and K-60: the document itself and nothing else, hop by hop.
+//! The document itself and nothing else, hop by hop.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -14,9 +14,9 @@ use crate::failure::{Code, Failure};
 use crate::ports::{Wire, WireLimits, WireRequest, WireResponse};
 use crate::request::beneath::open_file;
 
-/// K-05, K-59: bytes of a document after decoding.
+/// Bytes of a document after decoding.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
-/// K-59: from the first request to the last byte.
+/// From the first request to the last byte.
 const TOTAL: Duration = Duration::from_secs(30);
 /// K-319
 const CONNECT: Duration = Duration::from_secs(10);
@@ -29,7 +29,7 @@ pub struct Fetch<'a> {
     pub wire: &'a dyn Wire,
     /// Which hosts are denied, private or plain.
     pub config: &'a Config,
-    /// K-58: whether skills may be loaded from a `host:port` that `source_hosts` does not name.
+    /// Whether skills may be loaded from a `host:port` that `source_hosts` does not name.
     pub permit: &'a dyn Fn(&str) -> Result<(), Failure>,
 }
 
@@ -87,7 +87,6 @@ fn checked(
     expected: Option<&str>,
 ) -> Result<Document, Failure> {
     let digest = digest::of_bytes(&bytes);
-    // K-60
     if expected.is_some_and(|expected| !digest::is_digest(expected)) {
         return Err(Failure::new(
             Code::InvalidRequest,
@@ -140,7 +139,7 @@ fn get(url: &Url, forced: bool, fetch: &Fetch<'_>) -> Result<(Vec<u8>, Option<St
             return document(response);
         }
         url = next(&url, &response)?;
-        // K-59: each hop through steps 2, 3 and 7, and 5 unless forced.
+        // Each hop through steps 2, 3 and 7, and 5 unless forced.
         hop(&url, forced, fetch.config)?;
     }
     Err(failed(&format!("more than {MAX_REDIRECTS} redirects")))

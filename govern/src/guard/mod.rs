@@ -1,7 +1,7 @@
 //! The URL guard (section 4): from what a caller named to the bytes of a document, or to nothing.
 //!
 //! One path for every frontend, and one order of checks; the first failure ends the load. [`address`] looks at the text
-//! alone (K-51 to K-58), [`fetch()`] contacts a server or opens a file (K-59, K-60). Neither reads the document.
+//! alone, [`fetch()`] contacts a server or opens a file. Neither reads the document.
 
 mod address;
 mod fetch;

@@ -20,7 +20,7 @@ pub use render::{Facts, make};
 pub(crate) use render::{HTTP_BYTES, HTTP_MILLISECONDS};
 pub use sends::{Kind, Part, Row, Sends, of as sends};
 
-/// Whether a grant is live (K-213).
+/// Whether a grant is live.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrustTier {
@@ -31,7 +31,7 @@ pub enum TrustTier {
     Granted,
 }
 
-/// What carries an operation out (K-211).
+/// What carries an operation out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Implementation {
@@ -39,7 +39,7 @@ pub enum Implementation {
     Delegate {
         /// `ccos.network.http-fetch`
         capability: String,
-        /// K-212: its parameters for people.
+        /// Its parameters for people.
         transform: Map<String, Value>,
     },
     /// Several stages, each a `Delegate` or `Sandbox`.
@@ -97,29 +97,29 @@ pub struct Manifest {
     pub requires_secret: Vec<String>,
     /// `host:port`, sorted.
     pub hosts: Vec<String>,
-    /// 1 to 3, as the governor gave it: never below the interpreter's (K-04).
+    /// 1 to 3, as the governor gave it: never below the interpreter's.
     pub tier: u8,
     /// As at the load; whoever shows a manifest sets it to what holds then.
     pub trust_tier: TrustTier,
     /// Whether `reasons` is not empty.
     pub requires_approval: bool,
-    /// K-214: one sentence, where approval is required.
+    /// One sentence, where approval is required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_reason: Option<String>,
     /// Section 15, given the operator's configuration and bindings.
     pub reasons: Vec<String>,
     /// K-215
     pub estimated_resources: Map<String, Value>,
-    /// With a sandbox stage: the one that is enforced (K-327).
+    /// With a sandbox stage: the one that is enforced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox_policy: Option<Policy>,
-    /// K-61: the source identity.
+    /// The source identity.
     pub derived_from: String,
     /// K-217
     pub skill_digest: String,
     /// K-216
     pub op_digest: String,
-    /// K-217: of `null` without a policy.
+    /// Of `null` without a policy.
     pub policy_digest: String,
 }
 

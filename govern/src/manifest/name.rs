@@ -1,4 +1,4 @@
-//! K-209: names for people, made of ids and titles.
+//! Names for people, made of ids and titles.
 
 /// The words of a name, each with a capital: `create_notebook` is `Create Notebook`.
 #[must_use]

@@ -1,4 +1,4 @@
-//! K-208 to K-215: an operation as an approver reads it.
+//! An operation as an approver reads it.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use super::{Implementation, Manifest, TrustTier, words};
 use hydrant_plan::show::{approval_reason, display, params};
 use hydrant_plan::{JudgedOperation, Program, Runtime, SandboxStage, Segments, Skill, Stage};
 
-/// K-215: what a request is expected to take.
+/// What a request is expected to take.
 pub(crate) const HTTP_BYTES: u64 = 10_000;
 /// K-215
 pub(crate) const HTTP_MILLISECONDS: u64 = 2_000;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `read` | the steps of K-380 from a document's data |
 //! | `path` | where in an answer a value stands |
-//! | `params` | what the host fills in for `{{…}}` (K-383) |
+//! | `params` | what the host fills in for `{{…}}` |
 //!
 //! Nothing here runs a step or keeps what became of one: that is [`crate::governor`]'s and the registry's.
 
@@ -30,13 +30,13 @@ const NAME: usize = 128;
 /// What a document wants done first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Onboarding {
-    /// K-382: whether other operations wait for it.
+    /// Whether other operations wait for it.
     pub required: bool,
     /// In the order of the document.
     pub steps: Vec<Step>,
 }
 
-/// A step (K-380).
+/// A step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// No two steps have the same.
@@ -81,9 +81,9 @@ pub struct Store {
 /// Where a value is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kept {
-    /// K-385: in the skill's memory.
+    /// In the skill's memory.
     Memory(String),
-    /// K-285: among the skill's secrets, once that is approved.
+    /// Among the skill's secrets, once that is approved.
     Secret(String),
 }
 
@@ -94,7 +94,7 @@ impl Onboarding {
         self.steps.iter().find(|step| step.id == id)
     }
 
-    /// K-382: whether a step calls this operation.
+    /// Whether a step calls this operation.
     #[must_use]
     pub fn uses(&self, operation: &Operation) -> bool {
         self.steps

@@ -1,5 +1,5 @@
-//! What the host fills in for `{{memory:K}}`, `{{user_input}}` and `{{run_id}}` (K-383). What comes of it are params as any
-//! caller could give them: they are checked and encoded like those (K-206).
+//! What the host fills in for `{{memory:K}}`, `{{user_input}}` and `{{run_id}}`. What comes of it are params as any
+//! caller could give them: they are checked and encoded like those.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

@@ -19,12 +19,12 @@ const STORES: usize = 128;
 /// Bytes of all schemas of answers together: what it takes to compile them is bounded by that.
 const SCHEMAS: usize = 16 * 1024;
 
-// K-65: null is nothing everywhere.
+// Null is nothing everywhere.
 #[derive(Deserialize)]
 struct Written {
     required: Option<bool>,
     steps: Option<Vec<WrittenStep>>,
-    /// K-381: of Markdown only, where it was written as text, in numbered items.
+    /// Of Markdown only, where it was written as text, in numbered items.
     text: Option<String>,
 }
 
@@ -80,7 +80,7 @@ impl Onboarding {
                 &format!("has more than {STEPS} steps, or they keep more than {STORES} values"),
             ));
         }
-        // K-382: what says nothing is required, but for text, which has to say so.
+        // What says nothing is required, but for text, which has to say so.
         let is_text = format == Format::Markdown && written.text.is_some();
         let mut steps: Vec<Step> = Vec::new();
         let mut ids = BTreeSet::new();
@@ -262,7 +262,7 @@ fn apart(one: &Store, others: &[Store], path: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// K-384: what a person is told.
+/// What a person is told.
 fn said(action: &WrittenAction, id: &str) -> Value {
     let mut said = json!({ "title": action.title.as_deref().unwrap_or(id) });
     let members = [

@@ -1,4 +1,4 @@
-//! K-380, K-383: steps as documents write them, and what is filled in.
+//! Steps as documents write them, and what is filled in.
 
 use serde_json::{Value, json};
 

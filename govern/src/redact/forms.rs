@@ -1,4 +1,4 @@
-//! K-284: the forms in which a value may come back.
+//! The forms in which a value may come back.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! Redaction (section 25): what is written or answered holds no value of a secret.
 //!
-//! [`Redactor`] knows values and replaces them in each form in which they may come back (K-284); [`shapes`] knows no value
-//! and finds what looks like one (K-379), for logs and errors.
+//! [`Redactor`] knows values and replaces them in each form in which they may come back; [`shapes`] knows no value
+//! and finds what looks like one, for logs and errors.
 
 mod forms;
 pub mod shapes;
@@ -19,10 +19,10 @@ use forms::{Form, forms};
 /// What takes the place of a value.
 pub const REDACTED: &str = "***REDACTED***";
 
-/// K-284: bytes of a value; shorter ones would be found everywhere.
+/// Bytes of a value; shorter ones would be found everywhere.
 pub(crate) const SHORTEST: usize = 6;
 
-/// Replaces values (K-378).
+/// Replaces values.
 #[derive(Default)]
 pub struct Redactor {
     /// Longest first, so that no value hides a part of another.
@@ -114,7 +114,7 @@ impl Redactor {
         }
     }
 
-    /// A failure, also without what only looks like a secret (K-379).
+    /// A failure, also without what only looks like a secret.
     #[must_use]
     pub fn failure(&self, mut failure: Failure) -> Failure {
         let clean = |text: &str| shapes::hide(&self.text(text)).into_owned();

@@ -1,4 +1,4 @@
-//! K-379: what looks like a secret, in logs and errors, although nobody knows its value.
+//! What looks like a secret, in logs and errors, although nobody knows its value.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! Bindings of secrets (K-258, K-275, K-279): which skill may use which stored value for which host.
+//! Bindings of secrets: which skill may use which stored value for which host.
 //!
 //! Rows only: values are in the store of secrets. A binding that came with a grant lives as long as the grant, and one that
 //! came with a `once` or `session` grant serves the calls of that grant alone; it is no reason to approve anything else.
@@ -73,7 +73,7 @@ pub struct Binding {
     pub approval: Option<String>,
 }
 
-/// K-280: `secrets bind`. It holds for the source the skill is loaded from now, else for the first that is loaded under this
+/// `secrets bind`. It holds for the source the skill is loaded from now, else for the first that is loaded under this
 /// id. Replaces one for the same name and host. Records nothing.
 ///
 /// # Errors
@@ -154,7 +154,7 @@ pub fn list(database: &Connection, now: Time) -> Result<Vec<Binding>, Failure> {
     .collect()
 }
 
-/// K-279: what this skill's name for a secret stands for, for this host, in a call under this grant. `host` is `host:port`,
+/// What this skill's name for a secret stands for, for this host, in a call under this grant. `host` is `host:port`,
 /// or empty for a sandbox, which only a grant of an operation with one binds. None: `secret-unbound`. Records nothing.
 ///
 /// # Errors
@@ -204,7 +204,7 @@ pub fn bound(
         .transpose()
 }
 
-/// K-258: whether a secret has a binding for all these hosts that no single call or session has to itself.
+/// Whether a secret has a binding for all these hosts that no single call or session has to itself.
 pub(super) fn is_bound(
     database: &Connection,
     skill: &SkillHead,
@@ -222,7 +222,7 @@ pub(super) fn is_bound(
     Ok(true)
 }
 
-/// K-275: the skill's own secrets that a grant names as reasons, for the hosts they are sent to.
+/// The skill's own secrets that a grant names as reasons, for the hosts they are sent to.
 pub(super) fn bind_of_grant(
     change: &Change<'_>,
     approval: &Approval,

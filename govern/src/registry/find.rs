@@ -1,4 +1,4 @@
-//! Looking up an operation (K-10, K-30, K-33, K-294, K-295).
+//! Looking up an operation.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use hydrant_plan::{JudgedOperation, Skill, Status};
 pub struct SkillHead {
     /// Its folded id: what tables, bindings and memory know it by.
     pub folded: String,
-    /// K-61: the source identity.
+    /// The source identity.
     pub source: String,
     /// K-217
     pub digest: String,
-    /// K-375: of the transaction that changed it last.
+    /// Of the transaction that changed it last.
     pub generation: u64,
     /// As the interpreter answered; `operations` and `instructions` are empty.
     pub skill: Skill,
-    /// K-178: code files given at load, name to digest; their bytes are [`code_file`]'s.
+    /// Code files given at load, name to digest; their bytes are [`code_file`]'s.
     pub files: BTreeMap<String, String>,
 }
 
@@ -39,7 +39,7 @@ pub struct Registered {
     pub skill: Arc<SkillHead>,
     /// As checked; `operation.digest` is K-216's.
     pub operation: JudgedOperation,
-    /// K-04: what counts.
+    /// What counts.
     pub tier: u8,
     /// K-217
     pub policy_digest: String,
@@ -67,7 +67,7 @@ impl Registered {
     }
 }
 
-/// An operation of a skill, by id, alias or full capability id (K-30). Records nothing.
+/// An operation of a skill, by id, alias or full capability id. Records nothing.
 ///
 /// # Errors
 ///
@@ -112,7 +112,7 @@ pub fn find(database: &Connection, skill: &str, operation: &str) -> Result<Regis
     }
 }
 
-/// An operation by its capability id or by skill id and alias (K-33). Records nothing.
+/// An operation by its capability id or by skill id and alias. Records nothing.
 ///
 /// # Errors
 ///
@@ -174,7 +174,7 @@ pub(crate) fn still_registered(database: &Connection, head: &SkillHead) -> Resul
     ))
 }
 
-/// The bytes of a code file (K-178), by digest.
+/// The bytes of a code file, by digest.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! K-375: the generation, and what changed since an earlier one.
+//! The generation, and what changed since an earlier one.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ impl Step {
     }
 }
 
-/// K-375: one step for each transaction that changed the registry. Records nothing.
+/// One step for each transaction that changed the registry. Records nothing.
 ///
 /// # Errors
 ///

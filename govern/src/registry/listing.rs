@@ -1,4 +1,4 @@
-//! `skill list` and `skill show` (K-23).
+//! `skill list` and `skill show`.
 
 use rusqlite::Connection;
 use serde::Serialize;
@@ -43,9 +43,9 @@ pub struct ListedSkill {
     pub source_url: String,
     /// K-217
     pub skill_digest: String,
-    /// K-375: of the transaction that changed it last.
+    /// Of the transaction that changed it last.
     pub generation: u64,
-    /// K-382: where the document has an onboarding.
+    /// Where the document has an onboarding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub onboarding: Option<OnboardingState>,
     /// In the order of the document.
@@ -63,9 +63,9 @@ pub struct SkillShown {
     pub capabilities: Vec<CapabilityShown>,
     /// What was noticed at the load.
     pub diagnostics: Vec<Diagnostic>,
-    /// K-16: what the document says to an agent.
+    /// What the document says to an agent.
     pub instructions: String,
-    /// K-369: the document's text.
+    /// The document's text.
     pub document: String,
 }
 
@@ -124,7 +124,7 @@ pub struct CapabilityShown {
     /// What each stage would send or run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sends: Vec<Sends>,
-    /// K-326: `egress api.example.net:443: line 12`.
+    /// `egress api.example.net:443: line 12`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policy_derivation: Vec<String>,
     /// K-325

@@ -25,7 +25,7 @@ use hydrant_plan::{Diagnostic, Severity, Status};
 const HINT: &str =
     "an operator decides: `hydrant approvals list --status pending` shows what waits";
 
-/// K-178: a code file given at load.
+/// A code file given at load.
 #[derive(Debug, Clone)]
 pub struct CodeFile {
     /// As the document names it.
@@ -37,7 +37,7 @@ pub struct CodeFile {
 /// What is registered.
 #[derive(Debug)]
 pub struct NewSkill<'a> {
-    /// Checked (K-04).
+    /// Checked.
     pub checked: CheckedSkill,
     /// The document as it was fetched.
     pub document: &'a [u8],
@@ -45,17 +45,17 @@ pub struct NewSkill<'a> {
     pub files: &'a [CodeFile],
 }
 
-/// Registers a skill, or registers it anew (K-372, K-373): wholly or not at all (K-370). Old grants of operations that are
-/// the same stay, kept ones of an unloaded skill revive (K-376), all others are superseded; what needs an approval and has
+/// Registers a skill, or registers it anew: wholly or not at all. Old grants of operations that are
+/// the same stay, kept ones of an unloaded skill revive, all others are superseded; what needs an approval and has
 /// none gets a request.
 ///
 /// Records `skill-loaded` or `skill-reloaded`, then for each operation `capability-registered`, `-updated` or `-removed`,
 /// `approval-superseded`, `-requested`, `-granted` (by policy, K-257). A refused load records nothing here: `skill-rejected`
-/// is the caller's (K-61).
+/// is the caller's.
 ///
 /// # Errors
 ///
-/// `id-invalid`, `id-reserved`, `op-collision`, `skill-id-conflict` (K-374); `store-unavailable`.
+/// `id-invalid`, `id-reserved`, `op-collision`, `skill-id-conflict`; `store-unavailable`.
 pub fn load(
     change: &mut Change<'_>,
     new: NewSkill<'_>,
@@ -233,7 +233,7 @@ fn taken(change: &Change<'_>, folded: &str, skill: &str) -> Result<bool, Failure
         .map(|found| found.is_some())
 }
 
-/// The rows to be, and what was noticed: aliases that collide are dropped (K-10).
+/// The rows to be, and what was noticed: aliases that collide are dropped.
 fn prepare(
     change: &Change<'_>,
     head: &SkillHead,
@@ -288,7 +288,7 @@ struct Comparison {
     steps: BTreeMap<String, Step>,
 }
 
-/// K-372: by folded id; changed is another op- or policy-digest, or that it can be called now and could not before.
+/// By folded id; changed is another op- or policy-digest, or that it can be called now and could not before.
 fn compare(old: &[Registered], fresh: &[Registered]) -> Comparison {
     let mut delta = Delta::default();
     let mut steps = BTreeMap::new();
@@ -433,11 +433,10 @@ fn ask(
     let asked = Question::of(found, who.session.as_deref(), &reasons, change.now);
     let by_policy = asked.by_policy;
     let stands = match standing(change.database, &asked)? {
-        // K-257
         Standing::Granted(None) => {
             Standing::Granted(Some(Box::new(grant_by_policy(change, found, who, around)?)))
         }
-        // K-372: what is new or changed is asked anew; what was decided for these very digests stays decided (K-269),
+        // What is new or changed is asked anew; what was decided for these very digests stays decided,
         // or an agent would get round a denial by loading something else in between.
         Standing::Denied(approval) | Standing::Revoked(approval)
             if comparison.steps.contains_key(&found.folded)
@@ -475,7 +474,7 @@ fn is_about(approval: &Approval, found: &Registered) -> bool {
         && subject.source.as_deref() == Some(&*found.skill.source)
 }
 
-/// K-24: unknown tools of what is new or changed.
+/// Unknown tools of what is new or changed.
 fn count_unmapped(
     change: &Change<'_>,
     fresh: &[Registered],

@@ -20,7 +20,7 @@ pub struct Loaded {
     pub version: String,
     /// What kind of document.
     pub format: Format,
-    /// K-61: the source identity.
+    /// The source identity.
     pub source_url: String,
     /// K-217
     pub skill_digest: String,
@@ -30,19 +30,19 @@ pub struct Loaded {
     pub delta: Delta,
     /// In the order of the document.
     pub capabilities: Vec<CapabilityRow>,
-    /// K-368: pending requests of this skill.
+    /// Pending requests of this skill.
     pub pending_approvals: u64,
     /// What was noticed.
     pub diagnostics: Vec<Diagnostic>,
-    /// K-382: where the document has an onboarding.
+    /// Where the document has an onboarding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub onboarding: Option<OnboardingState>,
-    /// K-368: where something is pending.
+    /// Where something is pending.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<&'static str>,
 }
 
-/// K-372: what a load changed, by operation id in the order of the document.
+/// What a load changed, by operation id in the order of the document.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Delta {
     /// New.
@@ -63,7 +63,7 @@ impl Delta {
     }
 }
 
-/// K-367: what a call would meet now.
+/// What a call would meet now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CapabilityStatus {
@@ -77,7 +77,7 @@ pub enum CapabilityStatus {
     Unusable,
 }
 
-/// `maps-to`: one core capability, or one for each stage (K-368).
+/// `maps-to`: one core capability, or one for each stage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum MapsTo {
@@ -120,7 +120,7 @@ pub struct CapabilityRow {
     /// Of an unusable one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
-    /// K-367: whether the tools it needs are on this machine.
+    /// Whether the tools it needs are on this machine.
     pub available: bool,
     /// Those that are not.
     #[serde(skip_serializing_if = "Vec::is_empty")]

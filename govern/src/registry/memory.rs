@@ -1,4 +1,4 @@
-//! K-385: `memory:K`, a key-value table for each skill. Data only; onboarding uses it.
+//! `memory:K`, a key-value table for each skill. Data only; onboarding uses it.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;

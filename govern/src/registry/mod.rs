@@ -71,7 +71,7 @@ pub struct Who {
     /// `s-…`
     pub session: Option<String>,
     /// Whether the session outlives this command: a connection, or `--session`. A request that a passing session opens
-    /// belongs to none; a `session` grant on it is then the first session's that uses it (K-270).
+    /// belongs to none; a `session` grant on it is then the first session's that uses it.
     pub lasting: bool,
     /// `r-…`
     pub run: Option<String>,
@@ -87,7 +87,7 @@ impl Who {
 /// What the registry cannot know and asks for: the operator's configuration and this machine.
 pub trait Surroundings {
     /// Section 15: why this operation needs an approval, given the configuration. `bound` tells whether a secret (name,
-    /// hosts) has a granted binding for this skill (K-258). Empty and Tier 1: granted by policy (K-257).
+    /// hosts) has a granted binding for this skill. Empty and Tier 1: granted by policy.
     fn reasons(
         &self,
         operation: &JudgedOperation,
@@ -95,16 +95,16 @@ pub trait Surroundings {
         bound: &dyn Fn(&str, &[String]) -> bool,
     ) -> Vec<String>;
 
-    /// K-367: tools and runtimes that it needs and this machine has not.
+    /// Tools and runtimes that it needs and this machine has not.
     fn missing(&self, operation: &JudgedOperation) -> Vec<String>;
 
-    /// K-11: whether an installed component has this id; it comes folded (K-10).
+    /// Whether an installed component has this id; it comes folded.
     fn installed(&self, folded: &str) -> bool;
 
     /// K-44
     fn pending_ttl(&self) -> Duration;
 
-    /// K-285: the secrets that a skill (folded) has of its own, by name.
+    /// The secrets that a skill (folded) has of its own, by name.
     fn secrets(
         &self,
         database: &Connection,
@@ -113,7 +113,7 @@ pub trait Surroundings {
     ) -> Result<BTreeMap<String, SecretState>, Failure>;
 }
 
-/// `store-unavailable`: the database failed (K-371).
+/// `store-unavailable`: the database failed.
 pub(crate) fn store(error: impl std::fmt::Display) -> Failure {
     Failure::new(Code::StoreUnavailable, format!("registry: {error}"))
 }

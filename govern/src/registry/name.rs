@@ -1,4 +1,4 @@
-//! K-08 to K-11: names, and how they are looked up.
+//! Names, and how they are looked up.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use icu_properties::props::Script;
 
 use crate::failure::{Code, Failure};
 
-/// Characters of a skill's or operation's id (K-08).
+/// Characters of a skill's or operation's id.
 pub(super) const LONGEST: usize = 64;
 
-/// K-10: what two names have in common that are one capability. Case is folded; `_`, space and `-` are alike.
+/// What two names have in common that are one capability. Case is folded; `_`, space and `-` are alike.
 #[must_use]
 pub fn fold(name: &str) -> String {
     let nfc = ComposingNormalizerBorrowed::new_nfc();
@@ -30,7 +30,7 @@ pub fn fold_capability(skill: &str, operation: &str) -> String {
     fold(&format!("{skill}.{operation}"))
 }
 
-/// K-08: 1 to 64 characters, each a letter, a digit, `_`, `.` or `-`, in NFC.
+/// 1 to 64 characters, each a letter, a digit, `_`, `.` or `-`, in NFC.
 pub(super) fn check(id: &str) -> Result<(), Failure> {
     let count = id.chars().count();
     let fits = (1..=LONGEST).contains(&count)
@@ -72,7 +72,7 @@ pub(crate) fn mixes_scripts(id: &str) -> bool {
     found.len() > 1
 }
 
-/// K-11: ids that no skill gets.
+/// Ids that no skill gets.
 pub(super) fn check_reserved(skill: &str) -> Result<(), Failure> {
     let folded = fold(skill);
     for reserved in ["ccos", "hydrant"] {

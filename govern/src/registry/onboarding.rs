@@ -1,4 +1,4 @@
-//! What became of a skill's onboarding (K-382, K-384): which steps are done, and what is waited for.
+//! What became of a skill's onboarding: which steps are done, and what is waited for.
 //!
 //! A step counts as done for the very operation (or, of a human action, the very question) that it was done with, and only
 //! as long as the secrets that it is for are there.
@@ -79,10 +79,10 @@ pub struct StepProgress {
     pub operation: Option<String>,
     /// Where it stands.
     pub status: StepStatus,
-    /// K-384: of a human action that an operator was asked for.
+    /// Of a human action that an operator was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval_id: Option<String>,
-    /// K-384: what was answered; secrets are references.
+    /// What was answered; secrets are references.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<Value>,
 }
@@ -154,7 +154,7 @@ fn digests(database: &Connection, skill: &str, name: &str) -> Result<Option<Stri
         .map_err(store)
 }
 
-/// K-384: what an operator is asked, and where the answer goes.
+/// What an operator is asked, and where the answer goes.
 #[must_use]
 pub fn question(step: &Step) -> Value {
     let mut question = step.action.clone();
@@ -453,7 +453,7 @@ pub(super) fn forget(change: &Change<'_>, skill: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// K-372: what is not in the document any more needs no memory.
+/// What is not in the document any more needs no memory.
 pub(super) fn sweep(change: &Change<'_>, plan: &Plan) -> Result<(), Failure> {
     let steps: Vec<&str> = plan
         .onboarding

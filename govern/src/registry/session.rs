@@ -1,4 +1,4 @@
-//! What outlives a process of a session: its budget (K-377), and what operators added to it (K-291).
+//! What outlives a process of a session: its budget, and what operators added to it.
 
 use std::collections::BTreeMap;
 
@@ -84,7 +84,7 @@ pub fn keep_budget(
     Ok(())
 }
 
-/// K-291: what grants of kind `budget` added to a session, by dimension. Records nothing.
+/// What grants of kind `budget` added to a session, by dimension. Records nothing.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! K-367: what a call would meet now.
+//! What a call would meet now.
 
 use rusqlite::Connection;
 

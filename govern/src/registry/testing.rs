@@ -41,7 +41,7 @@ impl Default for Setting {
 }
 
 impl Setting {
-    /// K-256: no approval for the host of the tests.
+    /// No approval for the host of the tests.
     pub(super) fn safe() -> Self {
         let text = format!("[govern]\nsafe_hosts = [{HOST:?}]");
         Self {

@@ -1,4 +1,4 @@
-//! K-376: a skill is unloaded.
+//! A skill is unloaded.
 
 use serde::Serialize;
 

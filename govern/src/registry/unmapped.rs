@@ -1,4 +1,4 @@
-//! K-24, K-459: how often each unknown tool was met, with the line of configuration that would lower it.
+//! How often each unknown tool was met, with the line of configuration that would lower it.
 
 use rusqlite::{Connection, params};
 use serde::Serialize;
@@ -19,7 +19,7 @@ pub struct Unmapped {
     pub tool: String,
     /// How often it was met.
     pub count: u64,
-    /// K-459: the line of `[govern]` that would lower it to Tier 2.
+    /// The line of `[govern]` that would lower it to Tier 2.
     pub hint: String,
 }
 

@@ -127,7 +127,7 @@ pub(super) fn sweep_code_files(change: &Change<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Remembers a capability as removed (K-295).
+/// Remembers a capability as removed.
 pub(super) fn removed(
     change: &Change<'_>,
     found: &Registered,

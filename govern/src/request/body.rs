@@ -1,4 +1,4 @@
-//! Bodies of requests (K-134 to K-137, K-184, K-204).
+//! Bodies of requests.
 
 use hydrant_canonical::Json;
 use zeroize::Zeroizing;
@@ -10,7 +10,7 @@ use super::{Fill, json, target};
 use crate::failure::{Code, Failure};
 use hydrant_plan::{Body, Encoding, FileUse, Media, MultipartPart, PartValue, PieceOut};
 
-/// K-319: the most that is sent, in bytes.
+/// The most that is sent, in bytes.
 const BODY_BYTES: usize = 10 << 20;
 
 /// A body as it is sent.

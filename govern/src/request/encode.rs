@@ -1,4 +1,4 @@
-//! K-206: a value written for its place. The interpreter encodes literals by the same sets.
+//! A value written for its place. The interpreter encodes literals by the same sets.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! K-207: the files of a call.
+//! The files of a call.
 //!
 //! A caller names them; the bytes come with the call, or from a path below a directory that the operator permits. Links
 //! are resolved first and not followed afterwards, so that a path cannot be turned elsewhere after it was checked.

@@ -1,4 +1,4 @@
-//! A whole request of a stage: target, headers, cookies, basic auth, body (K-312, K-313).
+//! A whole request of a stage: target, headers, cookies, basic auth, body.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -90,7 +90,7 @@ pub fn http_request(
         headers.retain(|header| !header.name.eq_ignore_ascii_case("content-type"));
         headers.push(constant("Content-Type", content_type));
     }
-    // K-204: no body, because its inputs are absent.
+    // No body, because its inputs are absent.
     if body.is_none() && stage.body.is_some() {
         headers.retain(|header| !header.name.eq_ignore_ascii_case("content-type"));
     }
@@ -133,7 +133,7 @@ fn constant(name: &str, value: &str) -> FilledHeader {
     }
 }
 
-/// K-206: whatever the parts were encoded for, no control character stands in a header.
+/// Whatever the parts were encoded for, no control character stands in a header.
 fn filled_header(
     name: &str,
     segments: &Segments,
@@ -256,7 +256,7 @@ fn is_token(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
-/// K-313: the interpreter refused these already; what it answers is not believed (K-04).
+/// The interpreter refused these already; what it answers is not believed.
 fn check_name(name: &str) -> Result<(), Failure> {
     if is_token(name) && !header::is_refused(name) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! K-205: the params of a call, validated, with defaults filled.
+//! The params of a call, validated, with defaults filled.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ impl Inputs {
     }
 }
 
-/// K-298: checks params against the operation and fills defaults.
+/// Checks params against the operation and fills defaults.
 ///
 /// Files are not opened: see [`CallFiles::open`].
 ///
@@ -72,7 +72,7 @@ pub fn validate(
     };
     let schema = &operation.input_schema;
     let properties = schema.get("properties").and_then(Value::as_object);
-    // K-410: before anything is said to be missing.
+    // Before anything is said to be missing.
     if schema.get("additionalProperties") == Some(&Value::Bool(false))
         && let Some((unknown, _)) = given
             .iter()
@@ -152,7 +152,7 @@ fn missing(operation: &JudgedOperation, filled: &Json) -> Vec<String> {
     missing
 }
 
-/// K-206: whether each value can stand in its place; everything is built once, with stand-ins for secrets and files.
+/// Whether each value can stand in its place; everything is built once, with stand-ins for secrets and files.
 fn places(operation: &JudgedOperation, inputs: &Inputs) -> Result<(), Failure> {
     let files = CallFiles::stand_ins(&operation.files.read);
     let secrets = |_: &str| Ok(SecretString::from("secret"));

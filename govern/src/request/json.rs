@@ -1,4 +1,4 @@
-//! JSON bodies (K-204): written member by member, so that a secret is never part of a value that stays behind.
+//! JSON bodies: written member by member, so that a secret is never part of a value that stays behind.
 
 use hydrant_canonical::Json;
 use serde_json::Value;

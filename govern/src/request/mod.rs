@@ -1,10 +1,10 @@
 //! From the params of a caller to what is sent (section 12 at call time).
 //!
-//! A caller controls values only. They are validated (K-205), encoded for their place (K-206), and put where the approved
-//! segments name them (K-19); nothing is built by splicing text. Secrets come last and only from the host (K-281).
+//! A caller controls values only. They are validated, encoded for their place, and put where the approved
+//! segments name them; nothing is built by splicing text. Secrets come last and only from the host.
 //!
 //! - [`validate`] checks params against an operation: schema, defaults, and that each value can stand in its place.
-//! - [`CallFiles`] are the files of a call (K-207).
+//! - [`CallFiles`] are the files of a call.
 //! - [`Fill`] puts inputs and secrets into segments; [`http_request`] makes a whole request of a stage.
 
 pub(crate) mod beneath;

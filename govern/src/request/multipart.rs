@@ -1,4 +1,4 @@
-//! `multipart/form-data` (K-137).
+//! `multipart/form-data`.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! JSON Schema 2020-12 of a document that nobody vouches for (K-203, K-205).
+//! JSON Schema 2020-12 of a document that nobody vouches for.
 //!
 //! A schema is a program: references multiply, patterns backtrack. What it costs is bounded before it is compiled, and
 //! again before it is applied to a value; nothing is ever fetched for it.

@@ -1,4 +1,4 @@
-//! K-182: arrays and objects in query, path, header and cookie.
+//! Arrays and objects in query, path, header and cookie.
 
 use hydrant_canonical::Json;
 

@@ -1,4 +1,4 @@
-//! Where a request goes: the URL of a stage, filled (K-196, K-206, K-312, K-314).
+//! Where a request goes: the URL of a stage, filled.
 
 use hydrant_canonical::Json;
 use url::Url;
@@ -133,7 +133,7 @@ pub(crate) fn filled_pairs(
     })
 }
 
-/// K-196: the caller's URL: `https`, and a host of `domains`.
+/// The caller's URL: `https`, and a host of `domains`.
 fn given(input: &str, stage: &HttpStage, fill: Fill<'_>) -> Result<Url, Failure> {
     let text = fill
         .inputs
@@ -207,7 +207,7 @@ fn from_template(template: &Segments, fill: Fill<'_>) -> Result<(Url, bool), Fai
     }
     let url = Url::parse(text)
         .map_err(|_| Failure::new(Code::UrlInvalid, "the URL of the operation is not usable"))?;
-    // K-206: whatever was put in, the origin is the template's.
+    // Whatever was put in, the origin is the template's.
     if (url.scheme(), url.host(), url.port_or_known_default())
         != (
             origin.scheme(),

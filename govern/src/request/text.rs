@@ -1,4 +1,4 @@
-//! Segments to text (K-19, K-206, K-281).
+//! Segments to text.
 
 use hydrant_canonical::Json;
 use secrecy::{ExposeSecret, SecretString};
@@ -113,7 +113,7 @@ pub(super) fn scalar(input: &str, value: &Json, enc: Encoding) -> Result<String,
     encoded.map_err(|unfit| of_input(input, &unfit.to_string()))
 }
 
-/// K-205: a value that does not do, without the value.
+/// A value that does not do, without the value.
 pub(super) fn of_input(input: &str, why: &str) -> Failure {
     Failure::new(Code::InvalidInput, why.to_owned()).at_path(input)
 }

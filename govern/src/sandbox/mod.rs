@@ -2,19 +2,19 @@
 //!
 //! What a stage runs, with which inputs, comes from the caller, filled in; here it becomes the plan of a jail
 //! ([`hydrant_jail`]), is run to its end, and what it left in `/output` is brought back. Nothing is started outside of
-//! a jail, and there is no weaker form (K-342): on systems that have none, all is refused, in one place.
+//! a jail, and there is no weaker form: on systems that have none, all is refused, in one place.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `resources` | how much a run may use: the policy's numbers within what the budget has left |
-//! | `tools` | which runtimes and tools this system has (K-340), and which have a sandbox of their own (K-171) |
+//! | `tools` | which runtimes and tools this system has, and which have a sandbox of their own |
 //! | `stages` | runs stages, and says whether one could run |
-//! | `required` | what a stage needs: failures, and versions that only a runtime itself tells (K-340) |
-//! | `view` | directories of the host that a policy names (K-322) |
-//! | `plan` | the plan of the jail (K-330 to K-341) |
-//! | `supervise` | the run itself: streams, samples, the end (K-338) |
-//! | `returned` | files of `/output` (K-331) |
-//! | `text_tool` | text tools that the interpreter has not built in (K-170, K-171) |
+//! | `required` | what a stage needs: failures, and versions that only a runtime itself tells |
+//! | `view` | directories of the host that a policy names |
+//! | `plan` | the plan of the jail |
+//! | `supervise` | the run itself: streams, samples, the end |
+//! | `returned` | files of `/output` |
+//! | `text_tool` | text tools that the interpreter has not built in |
 //! | `unsupported` | other systems than Linux: every stage is refused |
 
 #[cfg(target_os = "linux")]
@@ -58,13 +58,13 @@ pub use unsupported::Sandbox;
 /// What the operator's configuration says of jails.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// K-41: directories that a policy may have mounted for reading. Those that are not there allow nothing.
+    /// Directories that a policy may have mounted for reading. Those that are not there allow nothing.
     pub fs_read: Vec<PathBuf>,
-    /// K-41: the same for writing.
+    /// The same for writing.
     pub fs_write: Vec<PathBuf>,
     /// hydrant's own directories (home, state): nothing that lies in one of them or contains one is ever mounted.
     pub protected: Vec<PathBuf>,
-    /// K-44: the least ABI of Landlock. 0 counts as 1.
+    /// The least ABI of Landlock. 0 counts as 1.
     pub landlock_min_abi: u8,
 }
 
@@ -91,27 +91,27 @@ pub struct SandboxRun<'a> {
     pub args: &'a [String],
     /// What it reads on standard input.
     pub stdin: &'a [u8],
-    /// K-131: inputs that arrive as environment variables. Names that steer the shell or the loader are left out here.
+    /// Inputs that arrive as environment variables. Names that steer the shell or the loader are left out here.
     pub environment: &'a [(String, String)],
-    /// K-339: the validated params, for `/input/params.json`.
+    /// The validated params, for `/input/params.json`.
     pub params: &'a Json,
     /// The `files` of the call: relative names and contents, for `/input`.
     pub files: &'a [(String, Vec<u8>)],
-    /// K-178: the bytes of the stage's code file that were given at load. Compared with the approved digest.
+    /// The bytes of the stage's code file that were given at load. Compared with the approved digest.
     pub code_file: Option<&'a [u8]>,
-    /// K-341: secrets for `/run/secrets`, granted and bound. One that the policy does not list is refused.
+    /// Secrets for `/run/secrets`, granted and bound. One that the policy does not list is refused.
     pub secrets: &'a [(String, SecretString)],
-    /// The frozen policy (K-327).
+    /// The frozen policy.
     pub policy: &'a Policy,
-    /// What the budget has left (K-290).
+    /// What the budget has left.
     pub caps: Caps,
     /// The proxy, for a policy with egress.
     pub egress: &'a dyn Egress,
-    /// `allow_private` of the configuration (K-40).
+    /// `allow_private` of the configuration.
     pub allow_private: &'a [String],
     /// Where files of `/output` are put: a directory of this host, made if it is not there (0700).
     pub output: &'a Path,
-    /// K-284: takes injected values out of a file of at most 1 MiB; `None` where there are none.
+    /// Takes injected values out of a file of at most 1 MiB; `None` where there are none.
     pub redact: &'a dyn Fn(&[u8]) -> Option<Vec<u8>>,
 }
 
@@ -130,10 +130,10 @@ pub struct Caps {
     pub network_bytes: Option<u64>,
 }
 
-/// K-286: what a run may send and receive where nobody says otherwise.
+/// What a run may send and receive where nobody says otherwise.
 pub const NETWORK_BYTES: u64 = 10 * 1024 * 1024;
 
-/// How a program ended (K-308).
+/// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
@@ -149,7 +149,7 @@ pub enum End {
     OutputLimit,
 }
 
-/// A dimension of the budget (K-286), where not the policy but the budget ended a run.
+/// A dimension of the budget, where not the policy but the budget ended a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
@@ -172,7 +172,7 @@ pub struct ReturnedFile {
     pub digest: String,
     /// On this host.
     pub path: PathBuf,
-    /// K-284: larger than what is searched for secrets, and there was one to search for.
+    /// Larger than what is searched for secrets, and there was one to search for.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unscanned: bool,
 }
@@ -202,7 +202,7 @@ pub struct SandboxEnd {
     pub peak_memory_bytes: u64,
     /// With egress: what the proxy says.
     pub egress: Option<EgressReport>,
-    /// K-290: the stage ends with `budget-exhausted`.
+    /// The stage ends with `budget-exhausted`.
     pub exhausted: Option<Exhausted>,
     /// For the caller: what could not be brought back, and why.
     pub warnings: Vec<String>,

@@ -1,4 +1,4 @@
-//! The plan of a stage's jail (K-330 to K-341): what is executed, what it finds, and nothing else.
+//! The plan of a stage's jail: what is executed, what it finds, and nothing else.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use hydrant_plan::{Runtime, SandboxStage, Segments, steers};
 
 /// K-331
 pub(super) const INPUT: &str = "/input";
-/// K-331: also the working directory.
+/// Also the working directory.
 pub(super) const OUTPUT: &str = "/output";
 /// K-339
 const SCRIPT: &str = "/run/script/main";
@@ -26,7 +26,7 @@ const SECRETS: &str = "/run/secrets";
 /// Files of one call.
 const FILES: usize = 512;
 
-/// Where programs look for a proxy (K-344).
+/// Where programs look for a proxy.
 const PROXY_VARIABLES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
 
 /// K-333
@@ -149,7 +149,7 @@ fn inputs(run: &SandboxRun<'_>) -> Result<Vec<File>, Failure> {
     Ok(files)
 }
 
-/// K-331: each file of `/input` appears in `/output`, under the same name.
+/// Each file of `/input` appears in `/output`, under the same name.
 fn links(files: &[File]) -> Result<Vec<Link>, Failure> {
     let link = |file: &File| {
         let to = file.at.as_path();
@@ -162,7 +162,7 @@ fn links(files: &[File]) -> Result<Vec<Link>, Failure> {
     files.iter().map(link).collect()
 }
 
-/// K-341: a secret is never in an argument, which every user of the host can read while the program runs.
+/// A secret is never in an argument, which every user of the host can read while the program runs.
 pub(super) fn require_plain_arguments(stage: &SandboxStage) -> Result<(), Failure> {
     let argv: &[Segments] = match &stage.program {
         hydrant_plan::Program::Argv(argv) => argv,
@@ -236,7 +236,6 @@ fn program(run: &SandboxRun<'_>) -> Result<(InsidePath, Vec<OsString>, Option<Fi
         })
         .transpose()?;
     arguments.extend_from_slice(run.args);
-    // K-206
     if arguments.iter().any(|argument| argument.contains('\0')) {
         let message = "an argument has a NUL character";
         return Err(Failure::new(Code::InvalidInput, message));

@@ -1,4 +1,4 @@
-//! What a stage needs (K-340), as failures; a version that cannot be seen is asked for, in a jail.
+//! What a stage needs, as failures; a version that cannot be seen is asked for, in a jail.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! How much a run may use: the numbers of the frozen policy (K-323, K-327), within what the budget has left (K-290).
+//! How much a run may use: the numbers of the frozen policy, within what the budget has left.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const WALL_CLOCK_MS: u64 = 30_000;
 const PIDS: u64 = 64;
 const OUTPUT_BYTES: u64 = 52_428_800;
 
-/// Open descriptors of a process (K-336).
+/// Open descriptors of a process.
 const OPEN_FILES: u64 = 256;
 
 /// `/tmp`, which does not count as memory of the jail.
@@ -56,7 +56,7 @@ impl Allowed {
             }),
         };
         let needed = |key: &str, default: u64| match number(key, default)? {
-            // K-323: `0` means none.
+            // `0` means none.
             0 => Err(Failure::new(
                 Code::Limit,
                 format!("resources.{key} is 0: nothing can run"),
@@ -140,7 +140,7 @@ impl Allowed {
         }
     }
 
-    /// K-331: `/tmp`. `executable`: programs that a compiler puts there can be run.
+    /// `/tmp`. `executable`: programs that a compiler puts there can be run.
     pub(super) fn temporary(&self, executable: bool) -> Result<Scratch, Failure> {
         Ok(Scratch {
             at: plan::inside("/tmp")?,
@@ -150,7 +150,7 @@ impl Allowed {
         })
     }
 
-    /// K-331: `/output`.
+    /// `/output`.
     pub(super) fn output(&self) -> Result<Scratch, Failure> {
         Ok(Scratch {
             at: plan::inside(plan::OUTPUT)?,

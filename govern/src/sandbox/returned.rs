@@ -1,4 +1,4 @@
-//! Files of `/output`, brought back (K-331): regular files only, whatever else is there.
+//! Files of `/output`, brought back: regular files only, whatever else is there.
 //!
 //! The directory is as a hostile program left it; nobody is left in the jail who could change it while it is read.
 //! Nothing is followed, what is no regular file is not opened for reading, and lengths are bounded: a file in memory can
@@ -22,7 +22,7 @@ use crate::digest;
 /// Directories in each other.
 const DEPTH: usize = 16;
 
-/// K-284: what is searched for secrets.
+/// What is searched for secrets.
 const SCANNED_BYTES: u64 = 1024 * 1024;
 
 /// Warnings of one run; the rest is counted.
@@ -151,7 +151,7 @@ impl Bringing<'_> {
                     Ok(())
                 }
             },
-            // K-331: links, devices and sockets do not come back. Links are usual: those of the inputs are there.
+            // Links, devices and sockets do not come back. Links are usual: those of the inputs are there.
             _ => Ok(()),
         }
     }

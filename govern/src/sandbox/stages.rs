@@ -17,14 +17,14 @@ use hydrant_plan::{Policy, SandboxStage};
 pub struct Sandbox {
     launcher: Launcher,
     settings: Settings,
-    /// K-349: what came of the first jail of this process.
+    /// What came of the first jail of this process.
     ready: OnceLock<Result<(), Failure>>,
     /// Versions that runtimes gave when they were asked.
     versions: Mutex<required::Versions>,
 }
 
 impl Sandbox {
-    /// Sandboxes of this host. The launcher should be [`Launcher::checked`] (K-349).
+    /// Sandboxes of this host. The launcher should be [`Launcher::checked`].
     #[must_use]
     pub fn new(launcher: Launcher, settings: Settings) -> Self {
         Self {
@@ -35,14 +35,14 @@ impl Sandbox {
         }
     }
 
-    /// Step 8 (K-300): whether this stage could run now. Starts nothing that a skill names; the first call of a process
-    /// makes a jail to see that there is one (K-349), and a runtime whose version matters may be asked for it, in a jail.
+    /// Step 8: whether this stage could run now. Starts nothing that a skill names; the first call of a process
+    /// makes a jail to see that there is one, and a runtime whose version matters may be asked for it, in a jail.
     ///
     /// # Errors
     ///
     /// `tool-unavailable` with what is missing; `jail-unavailable`, from then on always; `path-not-allowed` for
-    /// directories of the policy (K-322); `limit` for a resource of which the policy allows none; `secret-unbound` for a
-    /// secret that would be an argument (K-341).
+    /// directories of the policy; `limit` for a resource of which the policy allows none; `secret-unbound` for a
+    /// secret that would be an argument.
     pub fn check(&self, stage: &SandboxStage, policy: &Policy) -> Result<(), Failure> {
         required::require(stage)?;
         plan::require_plain_arguments(stage)?;
@@ -102,8 +102,8 @@ impl Sandbox {
         Ok(ended)
     }
 
-    /// A text tool that the interpreter does not have (K-170): standard input to standard output, in a jail without
-    /// files, network and secrets; `sed` and `awk` with their own sandbox (K-171).
+    /// A text tool that the interpreter does not have: standard input to standard output, in a jail without
+    /// files, network and secrets; `sed` and `awk` with their own sandbox.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ impl Sandbox {
         text_tool::run(&self.launcher, &self.settings, tool, args, stdin, caps)
     }
 
-    /// K-300: whether [`Sandbox::text_tool`] could be run.
+    /// Whether [`Sandbox::text_tool`] could be run.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl Sandbox {
         self.ready()
     }
 
-    /// K-349: the first jail of this process; what came of it holds until restart.
+    /// The first jail of this process; what came of it holds until restart.
     fn ready(&self) -> Result<(), Failure> {
         self.ready
             .get_or_init(|| supervise::probe(&self.launcher, &self.settings))

@@ -1,4 +1,4 @@
-//! A program in its jail, to its end (K-337, K-338).
+//! A program in its jail, to its end.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -27,7 +27,7 @@ const LEAST_FLOOD: u64 = 10 * 1024 * 1024;
 /// A version is told on one line.
 const VERSION_TIME: Duration = Duration::from_secs(5);
 
-/// Signals of resource limits (K-336).
+/// Signals of resource limits.
 const SIGXCPU: u8 = 24;
 const SIGXFSZ: u8 = 25;
 const SIGKILL: u8 = 9;
@@ -99,7 +99,7 @@ pub(super) fn run(
     Ok(end)
 }
 
-/// K-349: a jail with a program that does nothing.
+/// A jail with a program that does nothing.
 pub(super) fn probe(launcher: &Launcher, settings: &Settings) -> Result<(), Failure> {
     let sh = tools::find("/bin/sh").ok_or_else(|| unavailable("there is no /bin/sh"))?;
     let arguments = ["sh", "-c", ":"].map(Into::into).to_vec();
@@ -158,7 +158,7 @@ pub(super) enum NotRun {
     Cancelled,
 }
 
-/// K-328: every step that fails is `jail-unavailable`.
+/// Every step that fails is `jail-unavailable`.
 pub(super) fn failed(error: NotRun, program: &str) -> Failure {
     match error {
         NotRun::Start(StartError::Refused(refused)) => unavailable(refused),

@@ -1,4 +1,4 @@
-//! Text tools that the interpreter does not have built in (K-170): standard input to standard output, nothing else.
+//! Text tools that the interpreter does not have built in: standard input to standard output, nothing else.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ const TOOLS: [&str; 10] = [
     "cat", "head", "tail", "wc", "sort", "uniq", "cut", "tr", "grep", "sed",
 ];
 
-/// Characters of a tool's own message that are shown (K-38).
+/// Characters of a tool's own message that are shown.
 const SHOWN: usize = 120;
 
 /// The program of a tool, and whether it takes `--sandbox`.

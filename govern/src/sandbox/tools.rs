@@ -1,11 +1,11 @@
-//! Runtimes and tools that this system has (K-340). Looking for them starts nothing.
+//! Runtimes and tools that this system has. Looking for them starts nothing.
 
 use std::path::{Path, PathBuf};
 
 use super::has_script;
 use hydrant_plan::{Program, Runtime, SandboxStage};
 
-/// `PATH` inside (K-333).
+/// `PATH` inside.
 pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Directories of the system that every jail has.
@@ -47,7 +47,7 @@ fn is_there(path: &Path) -> bool {
         && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// The program that runs code of this runtime (K-339).
+/// The program that runs code of this runtime.
 pub(super) fn runtime(runtime: Runtime) -> &'static str {
     match runtime {
         Runtime::Python => "python3",
@@ -62,8 +62,8 @@ pub(super) fn needs_runtime(stage: &SandboxStage) -> bool {
     has_script(stage) || matches!(stage.program, Program::Module(_))
 }
 
-/// K-340: what a stage needs and this system does not have, in the words of `requires` (K-241): `sandbox:node`,
-/// `tool:ffmpeg`, `file:run.py`. Starts nothing (K-441): a version that only the runtime itself could tell is taken as
+/// What a stage needs and this system does not have, in the words of `requires`: `sandbox:node`,
+/// `tool:ffmpeg`, `file:run.py`. Starts nothing: a version that only the runtime itself could tell is taken as
 /// right here; [`super::Sandbox::check`] asks.
 #[must_use]
 pub fn missing(stage: &SandboxStage) -> Vec<String> {
@@ -99,7 +99,7 @@ pub fn missing(stage: &SandboxStage) -> Vec<String> {
     missing
 }
 
-/// K-87, K-340: the version that the document asks for.
+/// The version that the document asks for.
 pub(super) fn required(stage: &SandboxStage) -> Option<&str> {
     let (name, version) = stage.declared_runtime.as_deref()?.split_once(':')?;
     let known = DECLARED
@@ -137,7 +137,7 @@ pub(super) fn visible_version(kind: Runtime, path: &Path) -> Option<String> {
     }
 }
 
-/// K-87: a dotted prefix. `3.11` is the beginning of `3.11.2`, not of `3.110`.
+/// A dotted prefix. `3.11` is the beginning of `3.11.2`, not of `3.110`.
 pub(super) fn fits(found: &str, wanted: &str) -> bool {
     let mut found = found.split('.');
     wanted.split('.').all(|part| found.next() == Some(part))
@@ -153,7 +153,7 @@ pub(super) fn version_in(text: &str) -> Option<String> {
     Some(digits.get(..end)?.trim_end_matches('.').to_owned())
 }
 
-/// K-171: whether this system's `sed` or `awk` can be told to touch no file and start no program. For other tools there
+/// Whether this system's `sed` or `awk` can be told to touch no file and start no program. For other tools there
 /// is nothing to tell. Where it is false the governor raises the operation to Tier 2, reason `no-tool-sandbox`. Starts
 /// nothing.
 #[must_use]
@@ -164,7 +164,7 @@ pub fn has_own_sandbox(tool: &str) -> bool {
     }
 }
 
-/// K-340: what a text tool that is never built in needs and this system does not have.
+/// What a text tool that is never built in needs and this system does not have.
 #[must_use]
 pub fn missing_tool(tool: &str) -> Option<String> {
     (matches!(tool, "sed" | "awk") && sandboxed(tool).is_none()).then(|| format!("tool:{tool}"))

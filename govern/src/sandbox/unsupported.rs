@@ -1,4 +1,4 @@
-//! Systems without a jail: the interface is there, and every stage is refused (K-342), in the words of `hydrant doctor`.
+//! Systems without a jail: the interface is there, and every stage is refused, in the words of `hydrant doctor`.
 
 use hydrant_jail::Launcher;
 

@@ -1,4 +1,4 @@
-//! What a policy names of the world outside: directories of the host (K-322), and pairs for egress (K-321).
+//! What a policy names of the world outside: directories of the host, and pairs for egress.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -19,7 +19,7 @@ const TAKEN: [&str; 17] = [
     "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/boot",
 ];
 
-/// K-322: the directories of the policy beside `/input` and `/output`.
+/// The directories of the policy beside `/input` and `/output`.
 ///
 /// # Errors
 ///
@@ -106,7 +106,7 @@ fn exactly(real: &Path) -> io::Result<OwnedFd> {
     )?)
 }
 
-/// K-321: the pairs of the policy; empty for `none`.
+/// The pairs of the policy; empty for `none`.
 pub(super) fn egress(policy: &Policy) -> Result<Vec<String>, Failure> {
     match policy.network.get("egress") {
         None => Ok(Vec::new()),

@@ -41,9 +41,9 @@ pub(super) struct Content {
 #[derive(Default)]
 pub(super) struct Kept {
     pub(super) value: Option<SecretString>,
-    /// K-285: the request that the value was granted with; none: an operator set it.
+    /// The request that the value was granted with; none: an operator set it.
     pub(super) of: Option<String>,
-    /// K-285: not granted yet, by the request that asks for it and no other.
+    /// Not granted yet, by the request that asks for it and no other.
     pub(super) pending: BTreeMap<String, SecretString>,
 }
 

@@ -1,4 +1,4 @@
-//! K-276: the file, read only if it is the operator's alone, and replaced as a whole.
+//! The file, read only if it is the operator's alone, and replaced as a whole.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Write};
@@ -57,7 +57,7 @@ pub(super) fn read(path: &Path) -> Result<Content, Failure> {
         .read_to_end(&mut bytes)
         .map_err(|error| unavailable(&error))?;
     let text = std::str::from_utf8(&bytes).map_err(|_| unavailable(&"it is not UTF-8"))?;
-    // K-38: what the parser says quotes the line, and with it a value.
+    // What the parser says quotes the line, and with it a value.
     toml::from_str(text).map_err(|error| {
         let line = error
             .span()
@@ -155,7 +155,7 @@ pub(super) fn lock(path: &Path) -> Result<File, Failure> {
     }
 }
 
-/// K-283: what is in memory must not reach a disk. Where it cannot be set, none can be made either.
+/// What is in memory must not reach a disk. Where it cannot be set, none can be made either.
 pub(super) fn forbid_core_dumps() {
     let none = rustix::process::Rlimit {
         current: Some(0),

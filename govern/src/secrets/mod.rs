@@ -50,7 +50,7 @@ pub enum Place {
     Environment,
 }
 
-/// A secret of the store, without its value (K-277).
+/// A secret of the store, without its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Listed {
@@ -63,7 +63,7 @@ pub struct Listed {
     pub skill_id: Option<String>,
     /// Whether there is a value in use.
     pub usable: bool,
-    /// K-285: whether a value waits for an approval.
+    /// Whether a value waits for an approval.
     pub pending: bool,
 }
 
@@ -72,7 +72,7 @@ pub struct Listed {
 pub enum SecretState {
     /// No value is there.
     Missing,
-    /// A value waits to be granted, and none is in use (K-285).
+    /// A value waits to be granted, and none is in use.
     Waiting,
     /// One that a service or a person gave was granted.
     Granted,
@@ -80,7 +80,7 @@ pub enum SecretState {
     Set,
 }
 
-/// What there is of a skill's own secret (K-285).
+/// What there is of a skill's own secret.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Owned {
     /// Whether a value is in use.
@@ -99,9 +99,9 @@ pub struct SecretStore {
 }
 
 impl SecretStore {
-    /// The store in this directory; nothing is read yet. `env_secrets` are the operator's (K-278).
+    /// The store in this directory; nothing is read yet. `env_secrets` are the operator's.
     ///
-    /// From here on the process leaves no core dump (K-283).
+    /// From here on the process leaves no core dump.
     #[must_use]
     pub fn new(state: &Path, env_secrets: &[String]) -> Self {
         file::forbid_core_dumps();
@@ -192,7 +192,7 @@ impl SecretStore {
             .collect())
     }
 
-    /// K-280: where a name is found for a skill: under `[skills.<id>]`, then `[secrets]`, then `env_secrets`. Never under
+    /// Where a name is found for a skill: under `[skills.<id>]`, then `[secrets]`, then `env_secrets`. Never under
     /// another skill.
     ///
     /// # Errors
@@ -227,7 +227,7 @@ impl SecretStore {
         )
     }
 
-    /// K-280: the name that skills know a stored one by: the key that `[mappings]` maps to it, else its own.
+    /// The name that skills know a stored one by: the key that `[mappings]` maps to it, else its own.
     ///
     /// # Errors
     ///
@@ -238,7 +238,7 @@ impl SecretStore {
         Ok(mapped.map_or_else(|| stored.to_owned(), |(expected, _)| expected.clone()))
     }
 
-    /// A value. To be asked with what a binding says and nothing else (K-279); `skill` counts for [`Place::Skill`].
+    /// A value. To be asked with what a binding says and nothing else; `skill` counts for [`Place::Skill`].
     ///
     /// # Errors
     ///
@@ -259,7 +259,7 @@ impl SecretStore {
         found.ok_or_else(|| missing(name, place, skill))
     }
 
-    /// K-285: keeps a value that a response held until [`Self::accept`] for the same request; until then nobody can use it.
+    /// Keeps a value that a response held until [`Self::accept`] for the same request; until then nobody can use it.
     /// Others under the same name stay: the one in use, and those that wait for other requests.
     ///
     /// # Errors
@@ -300,7 +300,7 @@ impl SecretStore {
         file::has_room(&self.path, VALUE_BYTES)
     }
 
-    /// K-285: granted; the value that waited for this request can be used from now on. Whether one waited.
+    /// Granted; the value that waited for this request can be used from now on. Whether one waited.
     ///
     /// # Errors
     ///
@@ -320,7 +320,7 @@ impl SecretStore {
         })
     }
 
-    /// K-285: denied or expired; the value that waited for this request is erased. Whether one waited.
+    /// Denied or expired; the value that waited for this request is erased. Whether one waited.
     ///
     /// # Errors
     ///
@@ -358,7 +358,7 @@ impl SecretStore {
         })
     }
 
-    /// K-378: every value that is held, for [`crate::redact::Redactor`].
+    /// Every value that is held, for [`crate::redact::Redactor`].
     ///
     /// # Errors
     ///
@@ -431,7 +431,7 @@ fn missing(name: &str, place: Place, skill: &str) -> Failure {
     .with_hint(hint)
 }
 
-/// K-278: of the host's environment; one that is empty or not text counts as none.
+/// Of the host's environment; one that is empty or not text counts as none.
 fn environment(name: &str) -> Option<SecretString> {
     std::env::var(name)
         .ok()

@@ -42,7 +42,7 @@ pub(super) fn failed(error: impl std::fmt::Display) -> Failure {
     Failure::new(Code::StoreUnavailable, format!("state: {error}"))
 }
 
-/// K-371: opened, checked and migrated, or not used. Called with the lock held.
+/// Opened, checked and migrated, or not used. Called with the lock held.
 pub(super) fn open(folder: &Folder) -> Result<Connection, Failure> {
     present(folder).map_err(failed)?;
     let mut database = connect(folder)?;

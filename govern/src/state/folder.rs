@@ -265,7 +265,7 @@ impl Folder {
         };
         let stat = rustix::fs::fstat(fd).map_err(failed)?;
         if self.judged(&stat, path, mode)? {
-            // K-370: 0600 and 0700.
+            // 0600 and 0700.
             rustix::fs::fchmod(fd, Mode::from_raw_mode(mode)).map_err(failed)?;
         }
         Ok(stat)

@@ -1,4 +1,4 @@
-//! Where the kill tests end the process: after each step that leaves something on disk (K-444).
+//! Where the kill tests end the process: after each step that leaves something on disk.
 
 /// Does nothing outside of tests.
 #[cfg(not(test))]

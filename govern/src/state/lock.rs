@@ -1,4 +1,4 @@
-//! The one writer (K-360): an exclusive lock on a file of the state directory, held for one change.
+//! The one writer: an exclusive lock on a file of the state directory, held for one change.
 
 use std::fs::File;
 use std::time::{Duration, Instant};

@@ -33,7 +33,7 @@ pub(crate) use lock::Lock;
 use turn::Turn;
 use writer::Writer;
 
-/// K-360: how long a change waits for the one before it.
+/// How long a change waits for the one before it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// As many readers at once keep their connection.
@@ -79,7 +79,7 @@ pub struct Head {
 pub struct Change<'a> {
     /// Everything in it is committed or nothing.
     pub database: &'a rusqlite::Transaction<'a>,
-    /// K-271: the later of the system clock and the newest chain time.
+    /// The later of the system clock and the newest chain time.
     pub now: Time,
     entries: Vec<Entry>,
     /// What the chain will say of them.
@@ -112,14 +112,14 @@ pub fn glance<T>(
 }
 
 impl State {
-    /// Opens the state in this directory (0700, made if it is not there), recovers what a crash left (K-361, K-362).
+    /// Opens the state in this directory (0700, made if it is not there), recovers what a crash left.
     ///
     /// A chain that is not as it was left does not fail here: the state can be read then, and every change is
     /// `audit-unavailable` (K-362, [`Self::damage`]). Neither does a directory that can only be read.
     ///
     /// # Errors
     ///
-    /// `store-unavailable` where the database cannot be opened, migrated or checked (K-371), or where the directory or a
+    /// `store-unavailable` where the database cannot be opened, migrated or checked, or where the directory or a
     /// file in it is a link, another user's, or writable for others; `audit-unavailable` where another process has been
     /// writing for 5 s.
     pub fn open(folder: &Path) -> Result<Self, Failure> {
@@ -159,7 +159,7 @@ impl State {
         self.folder.path()
     }
 
-    /// Why nothing can be changed (K-362); none while all is well.
+    /// Why nothing can be changed; none while all is well.
     #[must_use]
     pub fn damage(&self) -> Option<Failure> {
         match &self.writer {
@@ -170,7 +170,7 @@ impl State {
         }
     }
 
-    /// K-271: the later of the system clock and the newest chain time, for whoever only reads.
+    /// The later of the system clock and the newest chain time, for whoever only reads.
     #[must_use]
     pub fn now(&self) -> Time {
         let newest = self.known().newest;
@@ -211,7 +211,7 @@ impl State {
         found
     }
 
-    /// Changes state: all of it or nothing. Entries are on disk in the chain before the commit (K-274, K-359).
+    /// Changes state: all of it or nothing. Entries are on disk in the chain before the commit.
     ///
     /// Inside of `make` neither this nor [`Self::append`] can be called: they would wait for `make` to end.
     ///
@@ -235,7 +235,7 @@ impl State {
         self.with_writer(|writer| writer.append(&entries))
     }
 
-    /// Where the chain ends: what `audit show` prints as anchor (K-364).
+    /// Where the chain ends: what `audit show` prints as anchor.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
 //! Which processes are at work, and which calls are theirs: a call without an end is interrupted only when its process is
-//! gone (K-361), not because another one starts.
+//! gone, not because another one starts.
 //!
 //! Each process holds the lock of a file of its own in `running/`; the file lists its calls, 0 for none. It is never synced:
 //! after a loss of power no process is there either.

@@ -25,7 +25,7 @@ pub(super) struct Writer {
     database: Database,
     running: Running,
     chain: Chain,
-    /// Entries that say that a commit failed, and could not be written yet (K-370).
+    /// Entries that say that a commit failed, and could not be written yet.
     owed: Vec<Entry>,
 }
 
@@ -60,7 +60,7 @@ impl Database {
 
 enum Chain {
     Good(Box<Log>),
-    /// K-362: only reading until the operator has moved it away.
+    /// Only reading until the operator has moved it away.
     Damaged(Failure),
 }
 
@@ -200,7 +200,7 @@ impl Writer {
         };
         kill_point();
         if let Err(error) = committed {
-            // K-370: what the chain says did not come about, and the chain says that too.
+            // What the chain says did not come about, and the chain says that too.
             self.owed = entries.into_iter().filter_map(not_done).collect();
             if !self.owed.is_empty() && log.append_all(&self.owed).is_ok() {
                 self.owed.clear();
@@ -233,7 +233,7 @@ impl Writer {
             let mut draft = log.draft();
             entries.iter().for_each(|entry| draft.push(entry));
             append(log, &mut self.running, entries, draft, || ())?;
-            // The witness may be behind (K-363), so that this needs no sync, and no failure of it is one of the append.
+            // The witness may be behind, so that this needs no sync, and no failure of it is one of the append.
             let database = &mut self.database;
             let witnessed = database
                 .synchronous("NORMAL")

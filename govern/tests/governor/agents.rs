@@ -44,7 +44,7 @@ fn k_29_k_30_k_31_the_capabilities_take_these_inputs() {
         assert!(!loaded[name].is_null(), "{name}");
     }
     let house = ready("");
-    // K-06: with an underscore too.
+    // With an underscore too.
     let wrong = json!({"url": SOURCE, "expect_digest": format!("sha256:{}", "0".repeat(64))});
     assert_eq!(
         refused(&house, "ccos.skill.load", wrong),
@@ -62,7 +62,7 @@ fn k_29_k_30_k_31_the_capabilities_take_these_inputs() {
             "{input}"
         );
     }
-    // K-30: by id, alias or the whole id; parameters may be left out.
+    // By id, alias or the whole id; parameters may be left out.
     for operation in ["open", "Open", "one.open"] {
         let input = json!({"skill": "one", "operation": operation});
         let result = house
@@ -212,7 +212,7 @@ fn k_41_skill_roots_are_directories_of_their_own() {
     ] {
         assert_eq!(load(&operator(), path), Err(Code::PathNotAllowed), "{path}");
     }
-    // Over any other frontend, and from a jail, no file at all (K-54).
+    // Over any other frontend, and from a jail, no file at all.
     assert_eq!(load(&agent(), "inside/skill.yaml"), Err(Code::UrlNotSkill));
     let jailed = Caller::new(Client {
         frontend: Frontend::Cli,

@@ -1,4 +1,4 @@
-//! K-286 to K-290: calls that share a budget and run at the same time.
+//! Calls that share a budget and run at the same time.
 
 use std::fs;
 use std::sync::Barrier;
@@ -112,7 +112,7 @@ fn k_289_a_call_that_another_step_refuses_uses_no_step() {
     assert_eq!(refused.code, Code::BudgetExhausted);
 }
 
-/// K-303: of two calls with one grant for a single call, the one that does not run gives its step back.
+/// Of two calls with one grant for a single call, the one that does not run gives its step back.
 #[test]
 fn k_303_a_call_whose_grant_another_has_used_uses_no_step() {
     for _ in 0..8 {

@@ -1,4 +1,4 @@
-//! K-285: values follow the requests that they came with, whatever happens in between.
+//! Values follow the requests that they came with, whatever happens in between.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

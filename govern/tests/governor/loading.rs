@@ -1,4 +1,4 @@
-//! Documents on their way into the registry: who reads them, and what happens when that fails (K-01, K-03, K-12, K-382).
+//! Documents on their way into the registry: who reads them, and what happens when that fails.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -79,7 +79,6 @@ fn k_03_an_interpreter_that_reaches_a_limit_registers_nothing() {
                 .code,
             code
         );
-        // K-61
         let rejected = house.events("skill-rejected").pop().unwrap();
         assert_eq!(rejected["code"], json!(code));
     }

@@ -1,5 +1,5 @@
 //! What an approver reads of an operation (section 13), why approval is needed (section 15), and that what was read is what
-//! runs (K-327).
+//! runs.
 
 use std::collections::BTreeSet;
 
@@ -151,7 +151,7 @@ fn k_252_to_k_255_k_259_tiers_and_the_reason_of_a_runtime() {
     assert_eq!(request["policy"]["network"], json!({"egress": "none"}));
     assert_eq!(request["policy"]["resources"]["memory-mb"], 512);
     assert_eq!(request["warning"], Value::Null);
-    // K-252: what core capabilities are is no operation's tier.
+    // What core capabilities are is no operation's tier.
     for operation in ["plain", "both", "count", "save", "tool"] {
         assert!(of(operation).0 >= 1, "{operation}");
     }
@@ -200,7 +200,7 @@ fn k_256_k_449_no_host_is_safe_unless_the_operator_says_so() {
     let house = House::new();
     let loaded = house.load(&text);
     assert_eq!(loaded["capabilities"][0]["status"], "pending");
-    // K-257: by policy, and asked again at every call.
+    // By policy, and asked again at every call.
     let house = house.again("safe_hosts = ['api.example.org']");
     assert!(house.execute("my-books", "get", json!({})).is_ok());
     let house = house.again("");

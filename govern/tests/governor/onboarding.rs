@@ -140,7 +140,7 @@ fn k_382_from_nothing_to_operational() {
     );
     assert_eq!(house.sent().len(), 1);
 
-    // K-384: the answer has to fit.
+    // The answer has to fit.
     let failure = respond(&house, json!({"url": 7})).unwrap_err();
     assert_eq!(
         (failure.code, failure.path.as_deref()),

@@ -15,7 +15,6 @@ fn assert_denied(house: &House, params: Value, expected: Code) {
     assert_eq!(house.code("one", "read", params), expected);
     assert_eq!(house.sent().len(), before, "{expected:?}: nothing is sent");
     let last = house.chain().pop().unwrap();
-    // K-309
     assert_eq!(
         (
             &last["event"],
@@ -51,7 +50,7 @@ fn k_293_a_request_that_is_none() {
             .call(&agent(), "ccos.skill.execute", input.clone());
         assert_eq!(refused.unwrap_err().code, Code::InvalidRequest, "{input}");
     }
-    // K-309: nobody's capability was denied yet.
+    // Nobody's capability was denied yet.
     assert_eq!(house.events("capability-denied"), Vec::<Value>::new());
 }
 
@@ -137,10 +136,9 @@ fn k_296_what_cannot_be_used_says_why() {
 #[test]
 fn k_297_to_k_302_each_step_and_its_code() {
     let house = ready("");
-    // K-297: over the syscall a secret needs a jail.
+    // Over the syscall a secret needs a jail.
     let refused = house.governor.call(&agent(), "one.read", good());
     assert_eq!(refused.unwrap_err().code, Code::ClientNotJailed);
-    // K-298
     let missing = house.execute("one", "read", json!({})).unwrap_err();
     assert_eq!(
         (missing.code, missing.missing),
@@ -150,17 +148,14 @@ fn k_297_to_k_302_each_step_and_its_code() {
     assert_denied(&house, json!({}), Code::MissingInput);
     assert_denied(&house, json!({"q": 7}), Code::InvalidInput);
     assert!(house.execute("one", "read", good()).is_ok());
-    // K-302: no value any more.
+    // No value any more.
     house.governor.remove_secret("TOKEN", Some("one")).unwrap();
     assert_denied(&house, good(), Code::SecretMissing);
     house.secret("TOKEN", "one", "t-112233445566");
-    // K-301
     let house = house.again("budgets = {steps = 0}");
     assert_denied(&house, good(), Code::BudgetExhausted);
-    // K-300
     let house = house.again("deny_hosts = ['api.example.org']");
     assert_denied(&house, good(), Code::HostDenied);
-    // K-299
     let house = house.again("");
     for one in house
         .governor

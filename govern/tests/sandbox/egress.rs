@@ -1,4 +1,4 @@
-//! The way out (K-344, K-345), as far as it concerns a stage: which pairs are asked for, and what is made of the answer.
+//! The way out, as far as it concerns a stage: which pairs are asked for, and what is made of the answer.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;

@@ -1,4 +1,4 @@
-//! How runs end, and what they may use (K-323, K-336 to K-338, K-290).
+//! How runs end, and what they may use.
 
 use std::time::{Duration, Instant};
 

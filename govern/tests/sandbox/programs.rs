@@ -1,4 +1,4 @@
-//! What is executed, and how it is called (K-127, K-130, K-178, K-331, K-333, K-339).
+//! What is executed, and how it is called.
 
 use hydrant_govern::digest;
 use hydrant_govern::failure::Code;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::support::{Case, python, script, stage, text, tool};
 
-/// K-130: input of the caller is a file and elements of the argument vector; `$(id)` stays text.
+/// Input of the caller is a file and elements of the argument vector; `$(id)` stays text.
 #[test]
 fn k_339_code_runs_from_a_file_with_params_arguments_and_input() {
     let mut case = Case::of(python(
@@ -25,7 +25,7 @@ fn k_339_code_runs_from_a_file_with_params_arguments_and_input() {
     );
 }
 
-/// K-130: a shell reads its script from a file that it cannot write.
+/// A shell reads its script from a file that it cannot write.
 #[test]
 fn k_339_a_script_runs_by_sh_from_a_file_that_nobody_can_change() {
     let case = Case::of(script(

@@ -1,4 +1,4 @@
-//! What this system does not have (K-340).
+//! What this system does not have.
 
 use hydrant_govern::failure::Code;
 use hydrant_govern::sandbox::missing;

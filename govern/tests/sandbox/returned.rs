@@ -1,4 +1,4 @@
-//! What comes back of `/output` (K-308, K-331, K-284).
+//! What comes back of `/output`.
 
 use std::os::unix::fs::PermissionsExt;
 

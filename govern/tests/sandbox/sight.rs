@@ -1,4 +1,4 @@
-//! What a program sees of the host (K-322, K-341, K-343, K-348).
+//! What a program sees of the host.
 
 use hydrant_govern::failure::Code;
 use hydrant_govern::sandbox::{Sandbox, Settings};
@@ -147,7 +147,7 @@ fn k_342_without_a_jail_nothing_runs_and_that_stays_so() {
     assert_eq!(refused.code, Code::JailUnavailable);
     assert!(refused.message.contains("landlock"), "{refused}");
 
-    // K-349: until restart.
+    // Until restart.
     let home = tempfile::tempdir().unwrap();
     let binary = home.path().join("launcher");
     let sandbox = Sandbox::new(hydrant_jail::Launcher::at(&binary), Settings::default());

@@ -1,4 +1,4 @@
-//! Text tools that the interpreter does not have (K-170, K-171).
+//! Text tools that the interpreter does not have.
 
 use std::time::Duration;
 

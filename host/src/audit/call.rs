@@ -1,4 +1,4 @@
-//! The audit lines of one call: as many refused operations as TU-08 allows, and exactly one final line (TU-06).
+//! The audit lines of one call: as many refused operations as TU-08 allows, and exactly one final line.
 //!
 //! The final line takes the call by value, so that there cannot be two.
 
@@ -9,7 +9,7 @@ use super::{
     Reason, RequestId,
 };
 
-/// TU-08: lines of refused operations in one call.
+/// Lines of refused operations in one call.
 pub const MAX_DENIED_OPERATIONS: usize = 100;
 
 /// A call that is being recorded.
@@ -36,7 +36,7 @@ pub enum CannotRecord {
 }
 
 impl AuditedCall {
-    /// Opens the log and gives the call its id; before anything else of the call is done (TU-02).
+    /// Opens the log and gives the call its id; before anything else of the call is done.
     ///
     /// # Errors
     /// [`CannotRecord`]: the call must not start.
@@ -53,7 +53,7 @@ impl AuditedCall {
         })
     }
 
-    /// TU-08: records one refused operation; what comes after [`MAX_DENIED_OPERATIONS`] is recorded as `more`. The
+    /// Records one refused operation; what comes after [`MAX_DENIED_OPERATIONS`] is recorded as `more`. The
     /// journal of a call keeps one more than that, so there is one such line. It is written with the final line.
     pub fn operation_denied(&mut self, denial: &Denial, kind: &str, value: &str) {
         if self.log.is_none() {
@@ -69,10 +69,10 @@ impl AuditedCall {
         line.write_to(&mut self.lines);
     }
 
-    /// TU-06: the final line of a call that was executed.
+    /// The final line of a call that was executed.
     ///
     /// # Errors
-    /// [`AuditError`]: this line, or one of a refused operation, could not be written; the command fails (TU-02).
+    /// [`AuditError`]: this line, or one of a refused operation, could not be written; the command fails.
     pub fn executed(
         self,
         execution: &Execution,
@@ -83,7 +83,7 @@ impl AuditedCall {
         self.finish(&line)
     }
 
-    /// TU-06, TU-07: the final line of a call that was not executed.
+    /// The final line of a call that was not executed.
     ///
     /// # Errors
     /// [`AuditError`], as for [`AuditedCall::executed`].

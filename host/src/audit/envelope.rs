@@ -1,6 +1,6 @@
-//! One audit line (TU-03): the envelope of one call, allowed or denied, or of one refused operation (TU-08).
+//! One audit line: the envelope of one call, allowed or denied, or of one refused operation.
 //!
-//! Its members are closed; there is no place for inputs, outputs, file contents or host paths (TU-09).
+//! Its members are closed; there is no place for inputs, outputs, file contents or host paths.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -21,7 +21,7 @@ pub enum Decision {
     Deny,
 }
 
-/// TU-04: the tenant's name, as given by `--context`.
+/// The tenant's name, as given by `--context`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct ContextId(String);
@@ -31,7 +31,7 @@ pub struct ContextId(String);
 #[error("invalid context id: {} (1 to 128 of A-Z a-z 0-9 . _ : -)", escaped(.0))]
 pub struct InvalidContextId(String);
 
-/// TU-04: characters of a context id.
+/// Characters of a context id.
 const MAX_CONTEXT_ID: usize = 128;
 
 impl FromStr for ContextId {
@@ -92,7 +92,7 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// The final line of a call that was executed, with success or not. Without a receipt the hash is zero (TU-05).
+    /// The final line of a call that was executed, with success or not. Without a receipt the hash is zero.
     #[must_use]
     pub fn allow(
         request_id: RequestId,
@@ -120,7 +120,7 @@ impl Envelope {
         }
     }
 
-    /// The final line of a call that was not executed (TU-07), or the line of one refused operation (TU-08).
+    /// The final line of a call that was not executed, or the line of one refused operation.
     #[must_use]
     pub fn deny(
         request_id: RequestId,
@@ -128,7 +128,7 @@ impl Envelope {
         denial: Denial,
         reason: Reason,
     ) -> Self {
-        // TU-05: a digest that does not exist is all zeros.
+        // A digest that does not exist is all zeros.
         let or_zero = |digest: Option<Digest>| digest.unwrap_or_else(Digest::zero);
         Self {
             schema_version: "1.0.0",
@@ -157,7 +157,7 @@ impl Envelope {
         self
     }
 
-    /// The line without its LF: compact JSON (TU-03).
+    /// The line without its LF: compact JSON.
     #[must_use]
     pub fn to_line(&self) -> String {
         // Strings, digests and sets of strings: there is nothing that JSON could not hold.

@@ -6,7 +6,7 @@ use crate::trust::Digest;
 
 use super::{Outcome, Timestamp};
 
-/// TR-14: which kind of guest ran.
+/// Which kind of guest ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RuntimeProfile {
     /// A component of the host world.
@@ -37,15 +37,15 @@ pub struct Execution {
     pub policy_hash: Digest,
     /// TR-11.
     pub bundle_hash: Digest,
-    /// `sha256` of the request bytes (TR-02).
+    /// `sha256` of the request bytes.
     pub inputs_hash: Digest,
-    /// `sha256` of the response bytes (TR-02), for a failure as TR-15 says.
+    /// `sha256` of the response bytes, for a failure as TR-15 says.
     pub outputs_hash: Digest,
-    /// `kind:value` of every capability of the manifest (TR-13).
+    /// `kind:value` of every capability of the manifest.
     pub caps_requested: BTreeSet<String>,
     /// `kind:value` of every capability that was granted.
     pub caps_granted: BTreeSet<String>,
-    /// Kinds whose check passed at least once (TH-30); `exec.unjailed` for a child without a jail.
+    /// Kinds whose check passed at least once; `exec.unjailed` for a child without a jail.
     pub caps_used: BTreeSet<String>,
     /// How it ended.
     pub outcome: Outcome,

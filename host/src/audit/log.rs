@@ -1,4 +1,4 @@
-//! The audit log: a file of lines, appended to (TU-01, TU-02).
+//! The audit log: a file of lines, appended to.
 //!
 //! It is opened before anything runs, so that an execution that cannot be recorded is refused before it starts.
 //! Relies on the system for `O_APPEND`: the lines of a call are one write, so those of processes that share a log never mix.
@@ -27,7 +27,7 @@ pub enum AuditTarget {
     Default(PathBuf),
 }
 
-/// Where a target may be named, the first of which counts (TU-01).
+/// Where a target may be named, the first of which counts.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TargetSources<'a> {
     /// `--audit`.
@@ -122,7 +122,7 @@ impl AuditLog {
     /// Opens the log, creating the file, of a default target also its folders.
     ///
     /// There is none for [`AuditTarget::Off`], and none, after one warning, where a default target cannot be opened
-    /// (TU-02).
+    /// .
     ///
     /// # Errors
     /// [`AuditError`] for a required target.

@@ -2,9 +2,9 @@
 //! allowed or denied.
 //!
 //! Everything here is made from one [`Execution`], so that a receipt, the audit line and the library's result can
-//! never tell different stories. Relies on `trust` for digests and canonical JSON. Nothing here is signed (TR-19):
+//! never tell different stories. Relies on `trust` for digests and canonical JSON. Nothing here is signed:
 //! a receipt or a line proves no more than that its own bytes hang together. Inputs, outputs, file contents,
-//! values of environment variables and host paths are never recorded, only their digests and virtual names (TU-09).
+//! values of environment variables and host paths are never recorded, only their digests and virtual names.
 
 mod call;
 mod envelope;

@@ -1,5 +1,5 @@
 //! The observations that the original writes for whoever measures it: JSON lines on stderr, when `PROVENACT_OBS_JSON`
-//! asks for them (TU-10). They are not the audit log: nothing depends on them, and nobody is refused for want of them.
+//! asks for them. They are not the audit log: nothing depends on them, and nobody is refused for want of them.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! How an execution ended: the closed list of codes (TR-16) and the message that goes with one.
+//! How an execution ended: the closed list of codes and the message that goes with one.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use crate::trust::escaped;
 
-/// TR-16: how an execution ended. Closed: what is not here cannot be recorded.
+/// How an execution ended. Closed: what is not here cannot be recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
     /// It answered.
     Ok,
-    /// A core module's entrypoint returned what means failure (TH-27).
+    /// A core module's entrypoint returned what means failure.
     NonzeroReturn,
     /// A component returned its own error.
     SkillError,
@@ -24,15 +24,15 @@ pub enum Code {
     MemoryLimit,
     /// The deadline passed.
     Timeout,
-    /// A core module asked for something outside its declared capabilities (TH-21).
+    /// A core module asked for something outside its declared capabilities.
     CapabilityDenied,
     /// No instance could be made.
     InstantiationFailed,
     /// The answer is longer than the limit.
     OutputTooLarge,
-    /// More host calls than allowed (TN-11).
+    /// More host calls than allowed.
     HostcallLimit,
-    /// More bytes sent than allowed (TN-12).
+    /// More bytes sent than allowed.
     EgressLimit,
 }
 
@@ -88,7 +88,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// `result.status` of a receipt (TR-18).
+/// `result.status` of a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// The execution answered.
@@ -116,7 +116,7 @@ pub struct Outcome {
     skill_code: Option<String>,
 }
 
-/// TR-16: characters of `result.message`.
+/// Characters of `result.message`.
 const MAX_MESSAGE: usize = 512;
 /// Characters of a skill's own code in an audit line; skills of this project use `snake_case` words.
 const MAX_SKILL_CODE: usize = 64;
@@ -134,7 +134,7 @@ impl Outcome {
 
     /// The execution failed with `code`.
     ///
-    /// Of the message only the first line stays, without addresses and at most 512 characters long (TR-16). It must
+    /// Of the message only the first line stays, without addresses and at most 512 characters long. It must
     /// not name host paths; it is what the engine or the skill says, and those know virtual paths only.
     #[must_use]
     pub fn failure(code: Code, message: &str) -> Self {
@@ -179,7 +179,7 @@ impl Outcome {
     }
 }
 
-/// TR-16: one line, nothing that is not printable, no addresses of frames, at most 512 characters.
+/// One line, nothing that is not printable, no addresses of frames, at most 512 characters.
 fn clean(message: &str) -> String {
     // A backtrace of a trap is on the lines after the first.
     let line = message.lines().next().unwrap_or_default();

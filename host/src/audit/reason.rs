@@ -1,4 +1,4 @@
-//! Why a call was allowed or denied (TU-06 to TU-08): a closed list, because programs count and alert on it.
+//! Why a call was allowed or denied: a closed list, because programs count and alert on it.
 
 use std::fmt;
 
@@ -26,14 +26,14 @@ pub enum Reason {
     PolicyInvalid,
     /// TP-12.
     UntrustedSigner,
-    /// A declared capability (TC-14) or one operation (TU-08) was refused.
+    /// A declared capability or one operation was refused.
     CapabilityDenied {
         /// Such as `fs.read`.
         kind: String,
         /// What was asked for: a virtual path, a URL, a program.
         value: String,
     },
-    /// TU-08: more operations were refused than are written.
+    /// More operations were refused than are written.
     CapabilityDeniedMore,
     /// The pin of the skill failed at this row.
     PinFailed {
@@ -46,7 +46,7 @@ pub enum Reason {
 const MAX_VALUE: usize = 512;
 
 impl Reason {
-    /// TU-06: the reason of a call that was executed.
+    /// The reason of a call that was executed.
     #[must_use]
     pub fn of(outcome: &Outcome) -> Self {
         match outcome.code() {

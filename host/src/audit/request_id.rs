@@ -1,4 +1,4 @@
-//! The id of one call: `req_` and a ULID (TU-04), so that ids sort by time and two calls never share one.
+//! The id of one call: `req_` and a ULID, so that ids sort by time and two calls never share one.
 
 use std::fmt;
 

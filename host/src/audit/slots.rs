@@ -1,4 +1,4 @@
-//! The paths at which a run leaves its output and its receipt (TR-04, TR-05).
+//! The paths at which a run leaves its output and its receipt.
 //!
 //! Whatever was there before is removed before anything else happens, so that no earlier receipt survives a run that
 //! fails at any step. Until [`Slots::keep`] says so, dropping the slots removes what they hold: also what a guest
@@ -183,7 +183,7 @@ impl Slots {
 }
 
 impl Slot {
-    /// TB-28: 0600, never through a symlink. Missing parent directories are created, as by the original.
+    /// 0600, never through a symlink. Missing parent directories are created, as by the original.
     fn write(&mut self, bytes: &[u8]) -> Result<(), SlotError> {
         if let Some(parent) = self.path.parent() {
             fs::create_dir_all(parent).map_err(|source| SlotError::io(parent, source))?;
@@ -200,7 +200,7 @@ impl Drop for Slot {
         if self.state == State::Kept {
             return;
         }
-        // TR-05: a run that did not come to its end leaves nothing. Here is nobody who could be told of an error.
+        // A run that did not come to its end leaves nothing. Here is nobody who could be told of an error.
         match remove(&self.path) {
             Ok(()) => {}
             Err(error) => tracing::warn!("what a failed run left cannot be removed: {error}"),
@@ -217,7 +217,7 @@ fn look(path: &Path) -> Result<Option<Metadata>, SlotError> {
     }
 }
 
-/// TR-04: only a regular file that the run does not read may be removed.
+/// Only a regular file that the run does not read may be removed.
 fn check(
     what: &'static str,
     path: &Path,

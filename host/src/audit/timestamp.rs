@@ -1,4 +1,4 @@
-//! Points in time, as audit lines write them: RFC 3339, UTC, milliseconds, `Z` (TU-03). Receipts take the whole
+//! Points in time, as audit lines write them: RFC 3339, UTC, milliseconds, `Z`. Receipts take the whole
 //! seconds.
 
 use std::fmt;
@@ -15,7 +15,7 @@ const LAST: u64 = 253_402_300_799_999;
 
 impl Timestamp {
     /// What the clock says. A clock before 1970 counts as 1970: a wrong clock is no reason to refuse a call, and
-    /// the times are untrusted anyway (TR-10).
+    /// the times are untrusted anyway.
     #[must_use]
     pub fn now() -> Self {
         let since = SystemTime::now()

@@ -1,5 +1,5 @@
-//! Reading a receipt somebody hands over (TR-17): its shape, the form of its digests, its hash. Nothing else; a
-//! receipt that passes says nothing about who wrote it (TR-19).
+//! Reading a receipt somebody hands over: its shape, the form of its digests, its hash. Nothing else; a
+//! receipt that passes says nothing about who wrote it.
 
 use super::{Receipt, ReceiptError, ReceiptV0, ReceiptV1};
 

@@ -18,9 +18,9 @@ pub struct Journal {
 /// What the journal of a call holds at its end.
 #[derive(Debug, Default, Clone)]
 pub struct Entries {
-    /// The kinds of capability that a check let pass, whether or not the operation then succeeded (TH-30).
+    /// The kinds of capability that a check let pass, whether or not the operation then succeeded.
     pub used: BTreeSet<&'static str>,
-    /// What was refused, as `<kind>:<value>`, in order; at most 101 (TU-08).
+    /// What was refused, as `<kind>:<value>`, in order; at most 101.
     pub denied: Vec<String>,
     /// Files were changed, whatever became of the call then.
     pub files_changed: bool,

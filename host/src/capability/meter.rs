@@ -13,23 +13,23 @@ use super::Cancellation;
 /// A budget of a component call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Budget {
-    /// Instructions of the guest, in wasmtime's units of fuel (TN-01).
+    /// Instructions of the guest, in wasmtime's units of fuel.
     Fuel,
-    /// Milliseconds from the start of the call, hostcalls included (TN-04).
+    /// Milliseconds from the start of the call, hostcalls included.
     WallClock,
-    /// Bytes of linear memory, all memories together (TN-02).
+    /// Bytes of linear memory, all memories together.
     Memory,
-    /// Table elements (TN-03).
+    /// Table elements.
     Tables,
-    /// Bytes of the request (TN-05).
+    /// Bytes of the request.
     RequestBytes,
-    /// Bytes of the response (TN-06).
+    /// Bytes of the response.
     ResponseBytes,
-    /// Hostcalls, each item of a list counting (TN-11).
+    /// Hostcalls, each item of a list counting.
     Hostcalls,
     /// Bytes read from files and answered by `fetch` (L-04).
     ReadBytes,
-    /// Bytes of requests and bodies of `fetch` (TN-12).
+    /// Bytes of requests and bodies of `fetch`.
     EgressBytes,
     /// None: whoever waited for the call cancelled it.
     Cancelled,
@@ -92,13 +92,13 @@ impl std::error::Error for BudgetExceeded {}
 /// What a call may use of the effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MeterBudgets {
-    /// Items of hostcalls (TN-11).
+    /// Items of hostcalls.
     pub hostcalls: u64,
     /// Bytes read from files and answered by `fetch`, in all (L-04).
     pub read_bytes: u64,
-    /// Bytes of requests and bodies of `fetch`, in all (TN-12).
+    /// Bytes of requests and bodies of `fetch`, in all.
     pub egress_bytes: u64,
-    /// From the start of the call to its end (TN-04).
+    /// From the start of the call to its end.
     pub wall_clock: Duration,
 }
 
@@ -178,7 +178,7 @@ impl Meter {
         )
     }
 
-    /// The time that is left, always more than zero: every effect cuts its own timeout to it (TN-22).
+    /// The time that is left, always more than zero: every effect cuts its own timeout to it.
     ///
     /// # Errors
     /// [`Budget::WallClock`], in milliseconds; [`Budget::Cancelled`].

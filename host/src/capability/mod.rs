@@ -40,7 +40,7 @@ pub use crate::jail::Cancellation;
 pub struct Call {
     /// What the policy, the manifest and the run allow.
     pub grant: Grant,
-    /// The bounds of single effects: a smaller one than asked for wins silently (TN-21).
+    /// The bounds of single effects: a smaller one than asked for wins silently.
     pub limits: Limits,
     /// What is left of the budgets.
     pub meter: Meter,
@@ -50,7 +50,7 @@ pub struct Call {
     pub fetcher: Arc<fetch::Fetcher>,
     /// A key that the host adds for one server.
     pub credential: Option<Arc<fetch::Credential>>,
-    /// Describes tools that are components (TD-14).
+    /// Describes tools that are components.
     pub components: Arc<dyn DescribeComponent>,
     /// Where changes of files are journalled; without it only one file can be changed at a time.
     pub journals: Option<fs::Journals>,
@@ -82,11 +82,11 @@ impl Call {
 /// Asks a component for its description. The engine implements it; this folder knows no WebAssembly.
 pub trait DescribeComponent: Send + Sync {
     /// Instantiates `component` (at most 4 MiB) without any capability, for at most `time`, and answers
-    /// what its `describe` returned (TD-14). Waiting for others and compiling do not count against `time`;
+    /// what its `describe` returned. Waiting for others and compiling do not count against `time`;
     /// all together takes at most `patience`. It is compiled in a process of its own in the `jail`, if there is one.
     ///
     /// # Errors
-    /// [`DescribeError`] for every component that has no description to give (TD-15).
+    /// [`DescribeError`] for every component that has no description to give.
     fn describe(
         &self,
         component: &[u8],
@@ -121,7 +121,7 @@ pub enum DescribeError {
     /// Its time was up.
     #[error("the component did not describe itself in time")]
     Timeout,
-    /// It is no component, asks for what it may not have, trapped, or answered no description (TD-15).
+    /// It is no component, asks for what it may not have, trapped, or answered no description.
     #[error("the component cannot be described")]
     NotDescribable,
 }

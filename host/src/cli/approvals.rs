@@ -1,4 +1,4 @@
-//! `hydrant approvals`: what waits for a person, and what a person decided (K-25).
+//! `hydrant approvals`: what waits for a person, and what a person decided.
 
 use std::time::Duration;
 

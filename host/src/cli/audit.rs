@@ -1,4 +1,4 @@
-//! `hydrant audit`: the causal chain of governed execution (K-27).
+//! `hydrant audit`: the causal chain of governed execution.
 
 use clap::{Args, Subcommand};
 use hydrant::govern::governor::Shown;

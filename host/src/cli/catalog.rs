@@ -1,4 +1,4 @@
-//! `hydrant catalog check`: what is wrong with a catalogue of workflows.
+//! `hydrant catalog check`: what is wrong with a catalogue of workflows.
 
 use std::path::PathBuf;
 

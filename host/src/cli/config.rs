@@ -41,7 +41,7 @@ pub(super) struct PolicyOptions {
     read: OnceCell<Box<Config>>,
 }
 
-/// The layers that can only narrow the policy (TP-40).
+/// The layers that can only narrow the policy.
 #[derive(Args)]
 pub(super) struct LayerOptions {
     /// Policy of the tenant, which can only narrow --policy
@@ -167,7 +167,7 @@ impl PolicyOptions {
         })
     }
 
-    /// What `[govern]` of the configuration says (K-39 to K-44). Relative paths in it mean directories beside the file;
+    /// What `[govern]` of the configuration says. Relative paths in it mean directories beside the file;
     /// `.` alone is the working directory, as it is where nothing is said.
     pub(super) fn govern(&self) -> anyhow::Result<govern::config::Config> {
         let config = self.config()?;
@@ -185,7 +185,7 @@ impl PolicyOptions {
         Ok(govern)
     }
 
-    /// What `[hydrate]` of the configuration says, and what in it does not count.
+    /// What `[hydrate]` of the configuration says, and what in it does not count.
     pub(super) fn hydrate(&self) -> anyhow::Result<(hook::Settings, Vec<hook::Problem>)> {
         let config = self.config()?;
         let file = self.config_file().unwrap_or_default();
@@ -272,7 +272,7 @@ pub(super) fn host() -> HostBuilder {
     Host::builder().jail(Launcher::this_binary())
 }
 
-/// The same for a program that runs long: its first process is preceded by a test of the jail (K-349). One that makes a
+/// The same for a program that runs long: its first process is preceded by a test of the jail. One that makes a
 /// single call would pay for the test each time; the jail is checked at every start anyway.
 pub(super) fn lasting_host() -> HostBuilder {
     Host::builder().jail(Launcher::this_binary().checked().ready())
@@ -348,7 +348,7 @@ impl AuditOptions {
         audit.or(self.context.is_some().then_some("--context"))
     }
 
-    /// TU-01: the flag, the variable, the configuration, the home folder. An empty one counts as absent.
+    /// The flag, the variable, the configuration, the home folder. An empty one counts as absent.
     pub(super) fn target(&self, policy: &PolicyOptions) -> anyhow::Result<AuditTarget> {
         let named = self.audit.as_deref().filter(|named| !named.is_empty());
         let configured = match named {
@@ -372,7 +372,7 @@ impl AuditOptions {
         }))
     }
 
-    /// TU-04: the tenant's name.
+    /// The tenant's name.
     pub(super) fn context(&self) -> Option<ContextId> {
         self.context.clone()
     }

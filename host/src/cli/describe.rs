@@ -1,4 +1,4 @@
-//! `hydrant describe`: what the pinned skills say of themselves (TK-43).
+//! `hydrant describe`: what the pinned skills say of themselves.
 
 use anyhow::Context;
 use clap::Args;
@@ -68,7 +68,7 @@ fn show(result: &Value, format: Option<Format>) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What a jailed agent gets, by way of its socket (K-351).
+/// What a jailed agent gets, by way of its socket.
 pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Result<Exit> {
     hydrant.refuse(arguments.pins.given())?;
     hydrant.refuse(arguments.policy.given())?;

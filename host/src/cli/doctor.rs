@@ -152,7 +152,7 @@ fn cache() -> Vec<Finding> {
     }]
 }
 
-/// K-347: each layer, by probes in real jails.
+/// Each layer, by probes in real jails.
 fn processes() -> Vec<Finding> {
     let hidden: Vec<_> = hydrant::home::folder().into_iter().collect();
     let layers = jail::layers(&Launcher::this_binary(), &hidden);

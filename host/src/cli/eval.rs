@@ -1,4 +1,4 @@
-//! `hydrant eval`: how good the planner is on labelled prompts.
+//! `hydrant eval`: how good the planner is on labelled prompts.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -95,7 +95,7 @@ fn report(arguments: &Arguments, measured: &Measured, per_prompt: Duration) -> a
     }
 }
 
-/// Those of the ids that the catalogue in use has: who asks for such a workflow by name gets it, but where the
+/// Those of the ids that the catalogue in use has: who asks for such a workflow by name gets it, but where the
 /// prompt forbids it.
 fn active(
     planner: &Planner,
@@ -103,7 +103,7 @@ fn active(
     rows: &[Row],
 ) -> anyhow::Result<BTreeSet<String>> {
     let labels: BTreeSet<&String> = rows.iter().flat_map(|row| &row.acceptable).collect();
-    // It can always be chosen.
+    // It can always be chosen.
     let mut active = BTreeSet::from(["plan-mode".to_owned()]);
     for label in labels {
         let material = Material {
@@ -137,7 +137,7 @@ fn outcomes(planner: &Planner, settings: &Settings, rows: &[Row]) -> anyhow::Res
         let mut routes = routes.into_iter();
         for row in some {
             outcomes.push(if row.skip.is_some() {
-                // of such a row the hook's decision counts.
+                // Of such a row the hook's decision counts.
                 let input = json!({ "prompt": row.prompt, "session_id": "eval" }).to_string();
                 let parsed = answered(planner.parse(&input, true, CALL))?;
                 Outcome::Skipped(parsed.skip.is_some())

@@ -135,7 +135,7 @@ impl Options {
         Exit::Error
     }
 
-    /// What a jailed agent may not say (K-36).
+    /// What a jailed agent may not say.
     pub(super) fn refuse_inside(&self, hydrant: &Inside) -> anyhow::Result<()> {
         for given in [self.pins.given(), self.policy.given(), self.audit.given()] {
             hydrant.refuse(given)?;
@@ -143,7 +143,7 @@ impl Options {
         Ok(())
     }
 
-    /// Asks by way of the socket of a jail (K-351).
+    /// Asks by way of the socket of a jail.
     pub(super) fn ask_outside(
         &self,
         hydrant: &mut Inside,

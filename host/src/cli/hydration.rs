@@ -118,7 +118,7 @@ impl Source {
         self.policy.is_named()
     }
 
-    /// The first option that is the operator's alone (K-351).
+    /// The first option that is the operator's alone.
     pub(super) fn given(&self) -> Option<&'static str> {
         let flags = [
             (self.root.is_some(), "--root"),

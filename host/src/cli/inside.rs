@@ -1,4 +1,4 @@
-//! hydrant in a jail (K-351): where `HYDRANT_SOCKET` is set, agent commands go through that socket, and what is an
+//! hydrant in a jail: where `HYDRANT_SOCKET` is set, agent commands go through that socket, and what is an
 //! operator's answers `operator-only`. What this program does there is not a border: the socket is all that there is.
 
 use std::ffi::OsString;
@@ -40,7 +40,7 @@ pub(super) struct Inside {
     socket: PathBuf,
 }
 
-/// It is not for agents (K-36).
+/// It is not for agents.
 #[derive(Debug, thiserror::Error)]
 #[error("operator-only: {0} is not for jailed agents")]
 struct OperatorOnly(String);

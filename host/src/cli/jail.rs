@@ -1,4 +1,4 @@
-//! `hydrant jail`: a program in a jail whose only way out is hydrant (K-28, K-350).
+//! `hydrant jail`: a program in a jail whose only way out is hydrant.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

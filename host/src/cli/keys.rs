@@ -1,4 +1,4 @@
-//! `hydrant keys`: the digest that a key ring is known by (TK-44, TB-12), and keys for a team's own root.
+//! `hydrant keys`: the digest that a key ring is known by, and keys for a team's own root.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -63,7 +63,7 @@ struct SignersArguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     match &arguments.command {
         Command::Digest(DigestArguments { file }) => {
-            // Of the raw bytes: white space counts (TB-12).
+            // Of the raw bytes: white space counts.
             let bytes = read_bounded_as(file, limits::MAX_JSON_BYTES, "public-keys.json")?;
             print_line(Digest::of(&bytes).as_str())?;
         }
@@ -86,7 +86,7 @@ fn key_file(signer: &str) -> anyhow::Result<PathBuf> {
     let directory = signing_keys().context(
         "HYDRANT_SIGNING_KEYS names the directory of the <signer>.key files; it is not set",
     )?;
-    // TB-16: not where a commit could take it.
+    // Not where a commit could take it.
     let here = std::env::current_dir().context("the working directory cannot be read")?;
     for place in [directory.canonicalize().ok(), Some(here)].iter().flatten() {
         if let Some(root) = Root::find(place) {
@@ -96,7 +96,7 @@ fn key_file(signer: &str) -> anyhow::Result<PathBuf> {
     Ok(signing_key_path(&directory, signer)?)
 }
 
-/// In the form of pins/public-keys.json (TB-14).
+/// In the form of pins/public-keys.json.
 fn print_ring(keys: &BTreeMap<&String, SecretKey>) -> anyhow::Result<()> {
     let public = keys
         .iter()

@@ -1,4 +1,4 @@
-//! `hydrant lock`: pin the bundles on disk, check that they are pinned, sign the lock (TK-41).
+//! `hydrant lock`: pin the bundles on disk, check that they are pinned, sign the lock.
 
 use std::path::{Path, PathBuf};
 
@@ -129,7 +129,7 @@ fn updated(
     )?)
 }
 
-/// TW-04: held against its digest before it is parsed (TB-12), and fit for pins as the present ring must be.
+/// Held against its digest before it is parsed, and fit for pins as the present ring must be.
 fn old_ring(file: &Path, digest: &str, anchor: &Anchor) -> anyhow::Result<KeyRing> {
     let open = || {
         let bytes = read_bounded_as(file, limits::MAX_JSON_BYTES, "public-keys.json")?;
@@ -155,7 +155,7 @@ fn signed(arguments: &Arguments, anchor: &Anchor) -> anyhow::Result<Report> {
     Ok(sign::sign(&directory, anchor, signer, &keys)?)
 }
 
-/// TB-16: also where the keys are not used.
+/// Also where the keys are not used.
 fn refuse_keys_inside(root: &Path) -> anyhow::Result<()> {
     if let Some(keys) = signing_keys() {
         hydrant::trust::refuse_inside(root, &keys)?;

@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         })
 }
 
-/// What a jailed agent gets, by way of its socket (K-351).
+/// What a jailed agent gets, by way of its socket.
 pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Result<Exit> {
     let input = arguments.input();
     arguments

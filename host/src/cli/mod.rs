@@ -205,7 +205,7 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Jail(Lazy(arguments)) => jail::run(arguments),
         Command::Keys(Lazy(arguments)) => keys::run(&arguments),
         Command::World => world::run(),
-        // Their command lines are taken before, by their own grammar (TK-22).
+        // Their command lines are taken before, by their own grammar.
         Command::Compatible(command) => compat::execute(command).map(|()| Exit::Done),
         Command::Doctor(Lazy(arguments)) => doctor::run(arguments),
         Command::Completions(Lazy(arguments)) => generate::completions(&arguments),

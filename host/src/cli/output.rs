@@ -25,7 +25,7 @@ pub(super) enum Exit {
     Trust,
     Denied,
     SkillFailed,
-    /// Of another program, which `jail` passes on (K-350).
+    /// Of another program, which `jail` passes on.
     Status(u8),
 }
 
@@ -77,7 +77,7 @@ pub(super) fn exit_of(error: &anyhow::Error) -> Exit {
     }
 }
 
-/// TX-03: an error of the commands about pinned skills, with its exit status.
+/// An error of the commands about pinned skills, with its exit status.
 pub(super) fn skill_error(error: HostError) -> anyhow::Error {
     let exit = match &error {
         HostError::Pin(error) => match error.class() {

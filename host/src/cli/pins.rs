@@ -1,4 +1,4 @@
-//! What `verify` and `lock` share: where the root is, whom it is held against, and how the report leaves (TX-04).
+//! What `verify` and `lock` share: where the root is, whom it is held against, and how the report leaves.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, Write};
@@ -18,9 +18,9 @@ const REPORT_FILE: u32 = 0o644;
 
 /// What this binary brings: no file of a root may say any of it.
 pub(super) struct BuiltIn<'a> {
-    /// TV-41: the digest of the ring that was compiled in.
+    /// The digest of the ring that was compiled in.
     pub(super) keys_digest: Digest,
-    /// TL-08: the host world id.
+    /// The host world id.
     pub(super) world: String,
     /// Starts components; asked only by commands that need it.
     pub(super) probe: &'a dyn ComponentProbe,
@@ -54,7 +54,7 @@ pub(super) struct ReportOptions {
     report: Option<PathBuf>,
 }
 
-/// `--format` of `verify` and `lock`: text unless asked for, on a terminal or not (TX-04).
+/// `--format` of `verify` and `lock`: text unless asked for, on a terminal or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum ReportFormat {
     /// For people
@@ -79,7 +79,7 @@ impl From<ReportFormat> for report::Format {
 }
 
 impl RootOptions {
-    /// TK-40: `--root`, else the nearest directory above with a lock.
+    /// `--root`, else the nearest directory above with a lock.
     pub(super) fn directory(&self) -> anyhow::Result<PathBuf> {
         if let Some(root) = &self.root {
             return Ok(root.clone());
@@ -91,7 +91,7 @@ impl RootOptions {
         })
     }
 
-    /// `--root`, else the working directory: a first lock is not looked for above (TW-01).
+    /// `--root`, else the working directory: a first lock is not looked for above.
     pub(super) fn new_directory(&self) -> anyhow::Result<PathBuf> {
         self.root.clone().map_or_else(current_directory, Ok)
     }
@@ -110,7 +110,7 @@ impl RootOptions {
         })
     }
 
-    /// Where the anchor comes from, for whoever reads the output (TV-41).
+    /// Where the anchor comes from, for whoever reads the output.
     pub(super) fn anchor_source(&self) -> &'static str {
         if self.keys_digest.is_some() {
             "--keys-digest"
@@ -144,7 +144,7 @@ impl ReportOptions {
         })
     }
 
-    /// Whether stdout, or the file, gets a document: then every line goes to stderr (TX-04).
+    /// Whether stdout, or the file, gets a document: then every line goes to stderr.
     fn is_document(&self) -> bool {
         self.format != ReportFormat::Text || self.report.is_some()
     }
@@ -226,7 +226,7 @@ pub(super) fn variable(name: &str) -> anyhow::Result<Option<String>> {
     }
 }
 
-/// TB-16: `HYDRANT_SIGNING_KEYS`; empty counts as none.
+/// `HYDRANT_SIGNING_KEYS`; empty counts as none.
 pub(super) fn signing_keys() -> Option<PathBuf> {
     std::env::var_os("HYDRANT_SIGNING_KEYS")
         .filter(|value| !value.is_empty())

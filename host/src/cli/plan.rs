@@ -1,4 +1,4 @@
-//! `hydrant plan`: the plan of the hook, printed.
+//! `hydrant plan`: the plan of the hook, printed.
 
 use std::path::PathBuf;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! What the commands about prompts share: `hook`, `plan`, `route`, `catalog` and `eval`.
+//! What the commands about prompts share: `hook`, `plan`, `route`, `catalog` and `eval`.
 
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,7 @@ pub(super) struct PlannerOptions {
     audit: AuditOptions,
 }
 
-/// Why one of these commands ends with exit status 2.
+/// Why one of these commands ends with exit status 2.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct UsageError(String);
@@ -77,7 +77,7 @@ impl CatalogOptions {
 }
 
 impl PlannerOptions {
-    /// Settings for a command: what is wrong in the configuration ends it.
+    /// Settings for a command: what is wrong in the configuration ends it.
     pub(super) fn settings(&self, warnings: &mut Vec<Warning>) -> anyhow::Result<Settings> {
         let read = self.policy.hydrate();
         let (mut settings, problems) =
@@ -92,7 +92,7 @@ impl PlannerOptions {
         Ok(settings)
     }
 
-    /// Settings for the hook, which goes on without what it cannot use; the error stops the prompt.
+    /// Settings for the hook, which goes on without what it cannot use; the error stops the prompt.
     pub(super) fn hook_settings(
         &self,
         warnings: &mut Vec<Warning>,
@@ -181,7 +181,7 @@ fn shared(builder: hydrant::HostBuilder) -> Result<Arc<Host>, String> {
 /// The time of one call of the planner by a command, which nobody waits for as for the hook.
 pub(super) const CALL: Duration = Duration::from_secs(60);
 
-/// A planner that has no answer ends the command with exit status 2.
+/// A planner that has no answer ends the command with exit status 2.
 pub(super) fn answered<T>(result: Result<T, PlannerError>) -> anyhow::Result<T> {
     result.map_err(usage)
 }

@@ -1,4 +1,4 @@
-//! `hydrant route`: which workflow a prompt takes, and why.
+//! `hydrant route`: which workflow a prompt takes, and why.
 
 use std::fmt::Write;
 use std::path::PathBuf;

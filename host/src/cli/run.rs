@@ -1,4 +1,4 @@
-//! `hydrant run ID`: a pinned skill, called once (TK-42). The form with `--bundle` is in [`super::compat`].
+//! `hydrant run ID`: a pinned skill, called once. The form with `--bundle` is in [`super::compat`].
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -105,7 +105,6 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let host = match host(arguments)?.build() {
         Ok(host) => host,
         Err(error) => {
-            // TU-06, TU-07
             if let HostError::Policy(_) = error {
                 let call = AuditedCall::begin(&target, arguments.audit.context())?;
                 call.denied(Denial::default(), Reason::PolicyInvalid)?;
@@ -128,7 +127,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     match run.result {
         Ok(response) => {
             if arguments.output.is_none() {
-                // TR-05: where nobody can be told, nothing was done.
+                // Where nobody can be told, nothing was done.
                 respond(&response, Format::or_default(arguments.format))?;
             }
             slots.keep();
@@ -142,7 +141,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
 }
 
-/// TR-04: the files that neither output nor receipt may replace. Below a root that is all of `pins` and `skills`.
+/// The files that neither output nor receipt may replace. Below a root that is all of `pins` and `skills`.
 fn files_read(arguments: &Arguments, request: Option<&Path>) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = arguments.policy.files_read()?;
     files.extend(arguments.layers.files_read());
@@ -202,7 +201,7 @@ fn respond(response: &[u8], format: Format) -> anyhow::Result<()> {
     print(&line)
 }
 
-/// What a jailed agent gets, by way of its socket (K-351).
+/// What a jailed agent gets, by way of its socket.
 pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Result<Exit> {
     let own = [
         arguments.pins.given(),

@@ -1,4 +1,4 @@
-//! `hydrant secrets`: values that operations use and nobody sees (K-26).
+//! `hydrant secrets`: values that operations use and nobody sees.
 
 use std::io::{self, IsTerminal, Read, Write};
 
@@ -112,7 +112,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
 }
 
-/// K-277: from stdin or a prompt, never from the command line. One line end is not part of it.
+/// From stdin or a prompt, never from the command line. One line end is not part of it.
 fn value(name: &str) -> anyhow::Result<SecretString> {
     let stdin = io::stdin();
     let mut text = zeroize::Zeroizing::new(String::new());

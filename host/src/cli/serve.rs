@@ -294,7 +294,7 @@ fn config(arguments: &Arguments) -> anyhow::Result<ServeConfig> {
     if let Some(tenants) = &arguments.tenants {
         table.tenants.clone_from(tenants);
     }
-    // What the planner cannot use of [hydrate] is told, and does not count.
+    // What the planner cannot use of [hydrate] is told, and does not count.
     let (hydrate, problems) = arguments.policy.hydrate()?;
     for problem in problems {
         fail(&problem.message);

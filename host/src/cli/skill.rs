@@ -1,4 +1,4 @@
-//! `hydrant skill`: foreign skills (K-21 to K-23).
+//! `hydrant skill`: foreign skills.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -240,7 +240,7 @@ impl LoadArguments {
         })
     }
 
-    /// K-29: what an agent may say of it.
+    /// What an agent may say of it.
     fn input(&self) -> anyhow::Result<Value> {
         let mut input = json!({ "url": self.source, "force": self.force });
         let members = [
@@ -302,7 +302,7 @@ impl OnboardArguments {
     }
 }
 
-/// What a jailed agent gets, by way of its socket (K-351).
+/// What a jailed agent gets, by way of its socket.
 pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Result<Exit> {
     match &arguments.command {
         Command::Load(arguments) => {

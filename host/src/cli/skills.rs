@@ -1,4 +1,4 @@
-//! `hydrant skills`: the pinned skills (TK-46).
+//! `hydrant skills`: the pinned skills.
 
 use clap::Args;
 use hydrant::{Host, PinnedSkillInfo};
@@ -47,7 +47,7 @@ fn show(summaries: impl Iterator<Item = Value>, format: Option<Format>) -> anyho
     Ok(Exit::Done)
 }
 
-/// What a jailed agent gets, by way of its socket (K-351).
+/// What a jailed agent gets, by way of its socket.
 pub(super) fn inside(arguments: &Arguments, hydrant: &mut Inside) -> anyhow::Result<Exit> {
     hydrant.refuse(arguments.pins.given())?;
     hydrant.refuse(arguments.policy.given())?;

@@ -64,7 +64,7 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     })
 }
 
-/// What a jailed agent gets, by way of its socket (K-351).
+/// What a jailed agent gets, by way of its socket.
 pub(super) fn inside(arguments: &Arguments, hydrant: Inside) -> anyhow::Result<Exit> {
     hydrant.refuse(arguments.hydration.given())?;
     hydrant.refuse(arguments.blob_dir.is_some().then_some("--blob-dir"))?;

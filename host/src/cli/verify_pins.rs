@@ -1,4 +1,4 @@
-//! `hydrant verify` of pins: everything below a root is what its signers pinned (TK-40, section 5).
+//! `hydrant verify` of pins: everything below a root is what its signers pinned.
 //!
 //! No network, no compiler, no other program. The form with `--bundle`, which is provenact's, is another command.
 
@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &Arguments, built_in: &BuiltIn<'_>) -> anyhow::Resu
     let root = Root::open(&arguments.root.directory()?)?;
     let policy = arguments.policy.as_deref();
     let policy = policy.map(Policy::load_unmounted).transpose();
-    // TX-02: a policy that cannot be read is 1 here, whatever kind of error it is elsewhere.
+    // A policy that cannot be read is 1 here, whatever kind of error it is elsewhere.
     let policy = policy.map_err(|error| anyhow!("{error}"))?;
     let baseline = arguments.baseline.as_deref().map(Baseline::open);
     let baseline = baseline.transpose()?;
@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &Arguments, built_in: &BuiltIn<'_>) -> anyhow::Resu
     report.lock_digest = verification.lock_digest;
     report.keys_digest = verification.keys_digest;
     report.entries = verification.entries;
-    // TV-41: whom this root was held against, and who said so.
+    // Whom this root was held against, and who said so.
     report.notes.push(format!(
         "anchor keys-digest={} from={}",
         anchor.keys_digest,

@@ -1,4 +1,4 @@
-//! `hydrant world`: which contract this program has with its guests (TK-45).
+//! `hydrant world`: which contract this program has with its guests.
 
 use super::output::{Exit, print_line};
 

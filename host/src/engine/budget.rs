@@ -34,16 +34,16 @@ pub struct Budgets {
     pub hostcall_bytes: usize,
 }
 
-/// TN-05: bytes of a request.
+/// Bytes of a request.
 const REQUEST_BYTES: u64 = 16 * 1024 * 1024;
-/// What a call may read in all where nothing says less: a search at its work limit (TS-80), with the ignore files.
+/// What a call may read in all where nothing says less: a search at its work limit, with the ignore files.
 const READ_BYTES: u64 = (2 * 1024 + 256) * 1024 * 1024;
 
 /// What an ordinary guest may hand over in one hostcall: all that one `apply` may hold, 64 MiB of content and paths.
 const HOSTCALL_BYTES: usize = 80 * 1024 * 1024;
 
 impl Budgets {
-    /// The budgets of an ordinary call under the limits of a policy (TN-01 to TN-12).
+    /// The budgets of an ordinary call under the limits of a policy.
     #[must_use]
     pub fn of(limits: &Limits) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl Budgets {
         }
     }
 
-    /// The budgets for the `describe` of a pinned skill, which needs next to nothing (TN-30).
+    /// The budgets for the `describe` of a pinned skill, which needs next to nothing.
     #[must_use]
     pub fn describe_skill() -> Self {
         Self {
@@ -69,7 +69,7 @@ impl Budgets {
         }
     }
 
-    /// The budgets for the `describe` of a tool: time is what stops it (TD-15).
+    /// The budgets for the `describe` of a tool: time is what stops it.
     #[must_use]
     pub fn describe_tool(time: Duration) -> Self {
         Self {
@@ -96,7 +96,7 @@ impl Budgets {
     }
 }
 
-/// TN-03: table elements in total, and tables, memories and core instances of one component.
+/// Table elements in total, and tables, memories and core instances of one component.
 const TABLE_ELEMENTS: usize = 100_000;
 pub(super) const TABLES: u32 = 16;
 pub(super) const MEMORIES: u32 = 8;

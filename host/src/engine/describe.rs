@@ -1,4 +1,4 @@
-//! Tools that are components: asked for their description in an instance that can reach nothing (TD-14).
+//! Tools that are components: asked for their description in an instance that can reach nothing.
 //!
 //! Such a tool is untrusted down to its last byte, and compiling it is the larger risk. It is vetted first
 //! ([`super::vetting`]), compiled by an engine of its own, and its compiled code is never kept. What it answered is: in

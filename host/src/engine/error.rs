@@ -17,10 +17,10 @@ pub enum EngineError {
     /// Compiling takes longer than the call has time.
     #[error("compiling the component takes longer than there is time for")]
     CompileTimeout,
-    /// It imports something that guests do not get (TV-24), or does not export what a skill exports.
+    /// It imports something that guests do not get, or does not export what a skill exports.
     #[error("the component does not fit the world hydrant:host/skill: {0}")]
     World(String),
-    /// TV-25: it imports an interface that its manifest does not declare.
+    /// It imports an interface that its manifest does not declare.
     #[error("the component imports {import}, but its manifest declares no {kind} capability")]
     Undeclared {
         /// The interface, such as `hydrant:host/fetch@0.1.0`.
@@ -46,7 +46,7 @@ pub enum CallError {
         code: String,
         /// One line for a person, at most 4,096 bytes.
         message: String,
-        /// The text of one JSON object, at most 16 KiB (TS-04).
+        /// The text of one JSON object, at most 16 KiB.
         details: Option<String>,
     },
     /// A budget of the call is used up (G-06).

@@ -31,7 +31,7 @@ impl Engine {
     /// # Errors
     ///
     /// [`EngineError`]: it is no component, does not fit the world, imports an interface that none of `capabilities`
-    /// declares (TV-25), or there is no room for one more ([`EngineError::NoRoom`]).
+    /// declares, or there is no room for one more ([`EngineError::NoRoom`]).
     pub fn load(
         &self,
         component: &Wasm,
@@ -97,7 +97,7 @@ impl Engine {
         })
     }
 
-    /// A component from the cache, or compiled; in either case one whose imports guests may have (TV-24).
+    /// A component from the cache, or compiled; in either case one whose imports guests may have.
     pub(super) fn compiled(
         &self,
         wasm: &Wasm,

@@ -209,7 +209,7 @@ impl Engine {
         self.describe_instance(&skill.instance, skill.describe, call, budgets)
     }
 
-    /// Instantiates a component whatever its manifest declares, and calls its `describe` (TV-27, TV-28). The clock of
+    /// Instantiates a component whatever its manifest declares, and calls its `describe`. The clock of
     /// `call`, which is made once the component is compiled, does not count the compiler's time.
     ///
     /// # Errors

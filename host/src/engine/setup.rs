@@ -76,7 +76,7 @@ pub enum Allocation {
 const KEEP_RESIDENT: usize = 4 * 1024 * 1024;
 /// The same of all memories of a pool together: what a burst of calls has touched is not kept for good.
 const KEEP_RESIDENT_OF_ALL: usize = 64 * KEEP_RESIDENT;
-/// TN-02: the most that any policy may give one call.
+/// The most that any policy may give one call.
 const MAX_MEMORY: usize = 1024 * 1024 * 1024;
 
 /// The settings that decide about machine code, for an engine that may run code where it lies in this program.
@@ -202,7 +202,7 @@ pub(super) fn linker(engine: &wasmtime::Engine) -> Result<Linker<State>, EngineE
     Ok(linker)
 }
 
-/// TV-24: what a component may import. WASI is provided inertly, in any 0.2 version.
+/// What a component may import. WASI is provided inertly, in any 0.2 version.
 const WASI_PACKAGES: [&str; 5] = ["cli", "io", "clocks", "random", "filesystem"];
 
 /// Refuses a component that imports anything else. The linker alone would accept an empty instance of any name; of

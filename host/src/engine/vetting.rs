@@ -1,4 +1,4 @@
-//! What code may consist of before the compiler sees it (S-17, TN-22).
+//! What code may consist of before the compiler sees it.
 //!
 //! A tool that is a component is untrusted down to its last byte, and of a bundle a signature says no more than who
 //! made it. A compiler is no sandbox: nested types make it recurse, and a few kilobytes of branches over many locals make it allocate gigabytes, neither of
@@ -46,7 +46,7 @@ const TOOL: Bounds = Bounds {
     joined_values: MAX_JOINED_VALUES,
 };
 
-/// A component or core module of a bundle: as large as bundles may hold one (TN-20), and as dense as a tool.
+/// A component or core module of a bundle: as large as bundles may hold one, and as dense as a tool.
 const BUNDLE: Bounds = Bounds {
     bytes: 16 * 1024 * 1024,
     types: 20_000,

@@ -2,7 +2,7 @@
 //!
 //! No preopened directory, environment, argument, input or network; a frozen clock; a seeded random
 //! source; output captured, bounded, for the debug log. `wasi:sockets` and `wasi:http` are not linked at
-//! all, so a component that imports them does not load (TV-24). Two interfaces of wasmtime-wasi are
+//! all, so a component that imports them does not load. Two interfaces of wasmtime-wasi are
 //! replaced because they would let a guest leave its budget: a timer of the real clock blocks a host
 //! thread past the deadline, and `write-zeroes` of a stream allocates what the guest asks for.
 

@@ -28,7 +28,7 @@ impl Port for Ports {
     ) -> Result<EgressReport, Failure> {
         if let Some(layers) = self.0.governed_layers() {
             for text in pairs {
-                // K-345: it is spoken to without TLS only where it may be private.
+                // It is spoken to without TLS only where it may be private.
                 let schemes: &[&str] = if private.contains(text) {
                     &["https", "http"]
                 } else {
@@ -76,7 +76,7 @@ impl Port for Ports {
     }
 }
 
-/// K-58, K-345: plain http only to a pair of `allow_private`.
+/// Plain http only to a pair of `allow_private`.
 fn pair(text: &str, private: bool) -> Result<Pair, Failure> {
     let plain = if private {
         PlainHttp::Allowed

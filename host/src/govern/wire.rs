@@ -1,4 +1,4 @@
-//! HTTP for the governor (K-311, K-315, K-316, K-319).
+//! HTTP for the governor.
 
 use std::path::Path;
 
@@ -71,7 +71,7 @@ fn headers(request: &WireRequest) -> Result<HeaderMap, FetchError> {
     Ok(headers)
 }
 
-/// Names the host and the rule, and no path: neither that of the request (K-38), nor where the policy lies.
+/// Names the host and the rule, and no path: neither that of the request, nor where the policy lies.
 pub(super) fn denied(pair: &str, denial: &Denial) -> Failure {
     let rule = denial.decided_by();
     let named = Path::new(&rule.source).file_name();
@@ -85,7 +85,7 @@ pub(super) fn denied(pair: &str, denial: &Denial) -> Failure {
     )
 }
 
-/// K-38: names the host and nothing else of the request.
+/// Names the host and nothing else of the request.
 fn failure(error: FetchError, request: &WireRequest, limits: &WireLimits) -> Failure {
     let code = match error {
         FetchError::Denied => Code::PrivateAddress,

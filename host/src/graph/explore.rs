@@ -198,7 +198,7 @@ impl Exploration {
     }
 }
 
-/// Whether a dependency's URI is canonical, and not a declaration that does not resolve (H-05), or a marker.
+/// Whether a dependency's URI is canonical, and not a declaration that does not resolve, or a marker.
 fn resolves(uri: &str) -> bool {
     ["os://", "https://", "http://"]
         .iter()

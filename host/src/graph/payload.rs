@@ -47,7 +47,7 @@ impl Skill {
     }
 }
 
-/// The code of an error marker. A text that only looks like one is taken for one: it is passed through (H-44).
+/// The code of an error marker. A text that only looks like one is taken for one: it is passed through.
 pub(crate) fn code(text: &str) -> Option<&str> {
     let code = text.strip_prefix(ERROR)?;
     let is_code = |byte: u8| byte.is_ascii_uppercase() || byte == b'_';

@@ -1,4 +1,4 @@
-//! What the host checks of a planner's answer before it writes or prints anything.
+//! What the host checks of a planner's answer before it writes or prints anything.
 //!
 //! A planner that is wrong, or was made to be, gets nothing out: its file must hold the prompt, its instruction must name
 //! the file, and its plan must have the form that everybody who reads plans relies on.
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::settings::Mode;
 
-/// bytes of a file.
+/// Bytes of a file.
 const MIN_FILE_BYTES: usize = 500;
 const MAX_FILE_BYTES: usize = 16 * 1024 * 1024;
-/// characters of an instruction.
+/// Characters of an instruction.
 const USUAL_INSTRUCTION: usize = 400;
 const LONGEST_INSTRUCTION: usize = 500;
 const LONGEST_INLINE: usize = 8000;
@@ -28,7 +28,7 @@ pub struct Asked<'a> {
     pub path: &'a str,
     ///
     pub mode: Mode,
-    /// everything it consists of is the default.
+    /// Everything it consists of is the default.
     pub all_default: bool,
 }
 
@@ -198,7 +198,7 @@ fn check_todos(plan: &Plan) -> Result<(), Unfit> {
             .any(|other| other == text(&todo.content))
     });
     holds(!equal, "two equal items")?;
-    // a commit comes after a CHECKPOINT, and the plan says that there is one.
+    // A commit comes after a CHECKPOINT, and the plan says that there is one.
     let commit = todos
         .iter()
         .position(|todo| text(&todo.content).starts_with("Commit and push"));
@@ -236,7 +236,7 @@ fn text(content: &str) -> &str {
     }
 }
 
-/// `line`.
+/// `line`.
 fn is_line(text: &str, longest: usize) -> bool {
     !text.is_empty()
         && text.chars().nth(longest).is_none()
@@ -252,7 +252,7 @@ fn is_id(text: &str) -> bool {
             .all(|one| one.is_ascii_lowercase() || one.is_ascii_digit() || one == '-')
 }
 
-/// `name`.
+/// `name`.
 fn is_guardrail(text: &str) -> bool {
     let (name, parameter) = match text.split_once(':') {
         Some((name, parameter)) => (name, Some(parameter)),

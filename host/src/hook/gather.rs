@@ -1,5 +1,5 @@
 //! Gathering what a plan is made of: transcript, working tree and memory at once, each within its share of the time
-//!
+//! .
 //!
 //! What overruns is left behind on its thread, and the plan is made without it.
 

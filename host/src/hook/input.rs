@@ -1,4 +1,4 @@
-//! Reading stdin: at most 8 MiB, and closed within 5 s.
+//! Reading stdin: at most 8 MiB, and closed within 5 s.
 
 use std::io::Read;
 use std::sync::mpsc;

@@ -1,4 +1,4 @@
-//! What a hook says on stderr: one line each, with a code, and never anything of the prompt.
+//! What a hook says on stderr: one line each, with a code, and never anything of the prompt.
 
 use std::fmt;
 
@@ -83,7 +83,7 @@ pub fn line(level: &str, code: &str, message: &str) -> String {
         match character {
             '\n' | '\r' | '\t' => plain.push(' '),
             character if character.is_control() => {}
-            // what turns the reading direction around is control as well.
+            // What turns the reading direction around is control as well.
             '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
             character => plain.push(character),
         }

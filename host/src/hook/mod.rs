@@ -2,7 +2,7 @@
 //! chapter on prompt hydration). [`crate::setup`] installs it.
 //!
 //! The host reads stdin, files and servers, writes the temp file and prints; the component `prompt.hydrate` reads what
-//! all of that means, and decides. What it returns is checked before anything of it gets out.
+//! all of that means, and decides. What it returns is checked before anything of it gets out.
 
 mod check;
 pub mod eval;

@@ -16,7 +16,7 @@ use crate::capability::fetch::Credential;
 
 ///
 const LONGEST: Duration = Duration::from_secs(10);
-/// what is left for planning without it and for writing.
+/// What is left for planning without it and for writing.
 const KEPT: Duration = Duration::from_secs(1);
 ///
 const FOR_A_RETRY: Duration = Duration::from_secs(3);
@@ -46,7 +46,7 @@ pub(super) struct Model<'a> {
     pub(super) end: Instant,
 }
 
-/// The settings of the model, if it is to be asked about this plan.
+/// The settings of the model, if it is to be asked about this plan.
 pub(super) fn wanted<'a>(settings: &'a Settings, plan: Option<&Value>) -> Option<&'a LlmSettings> {
     let llm = settings.llm.as_ref().filter(|llm| llm.enabled)?;
     let member = |name: &str| plan.and_then(|plan| plan.get(name));
@@ -158,7 +158,7 @@ fn ask(host: &Host, llm: &LlmSettings, request: &Value, left: Duration) -> Resul
         .map_err(|_| "the component's answer is not readable".to_owned())
 }
 
-/// read for this one call, and for this one server.
+/// Read for this one call, and for this one server.
 fn credential(llm: &LlmSettings) -> Result<Option<Credential>, String> {
     let Some(variable) = &llm.api_key_env else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The plan of the hook, without a hook.
+//! The plan of the hook, without a hook.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

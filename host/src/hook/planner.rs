@@ -1,4 +1,4 @@
-//! Asking `prompt.hydrate`: requests and responses as JSON.
+//! Asking `prompt.hydrate`: requests and responses as JSON.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::{Failure, Host, HostError, PlannerMounts};
 const REQUEST: &str = "hydrant.hydrate.request/1";
 const RESPONSE: &str = "hydrant.hydrate.response/1";
 
-/// What a plan goes on without; its word stands in `degraded`.
+/// What a plan goes on without; its word stands in `degraded`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Missing {
@@ -44,7 +44,7 @@ pub struct Planner {
 /// Why the planner has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum PlannerError {
-    /// It is not what was pinned, or what was pinned is not trusted.
+    /// It is not what was pinned, or what was pinned is not trusted.
     #[error("{0}")]
     Untrusted(String),
     /// It trapped, ran out of fuel or time, or could not be started.
@@ -82,7 +82,7 @@ pub struct Material {
     pub missing: BTreeSet<Missing>,
     /// `--workflow`
     pub workflow: Option<String>,
-    /// only outside the hook `/name` is a skill.
+    /// Only outside the hook `/name` is a skill.
     pub slash_is_skill: bool,
     ///
     pub directory_is_default: bool,
@@ -150,7 +150,7 @@ pub struct Answer {
     error: Option<Refusal>,
 }
 
-/// The fields of the hook's input.
+/// The fields of the hook's input.
 #[derive(Debug, Deserialize)]
 pub struct Parsed {
     /// Empty where there is none.
@@ -259,7 +259,7 @@ impl Planner {
         self.ask(&request, time)
     }
 
-    /// What a memory source is asked for a prompt, as the hook asks it.
+    /// What a memory source is asked for a prompt, as the hook asks it.
     ///
     /// # Errors
     /// [`PlannerError`]
@@ -269,7 +269,7 @@ impl Planner {
         Ok(parsed.map(|parsed| parsed.query).unwrap_or_default())
     }
 
-    /// Looks for files that have to do with the prompt.
+    /// Looks for files that have to do with the prompt.
     ///
     /// # Errors
     /// [`PlannerError`]
@@ -311,7 +311,7 @@ impl Planner {
         self.ask(&Value::Object(members), time)
     }
 
-    /// Checks what a language model replied, and takes it as the plan if it passes.
+    /// Checks what a language model replied, and takes it as the plan if it passes.
     ///
     /// # Errors
     /// [`PlannerError`]. A reply that fails checks is an answer with those.
@@ -351,7 +351,7 @@ impl Planner {
         self.ask(&Value::Object(members), time)
     }
 
-    /// Where many prompts go.
+    /// Where many prompts go.
     ///
     /// # Errors
     /// [`PlannerError`]
@@ -373,7 +373,7 @@ impl Planner {
             .ok_or_else(|| PlannerError::Failed("it answers fewer routes than asked".to_owned()))
     }
 
-    /// Checks the catalogue.
+    /// Checks the catalogue.
     ///
     /// # Errors
     /// [`PlannerError`]

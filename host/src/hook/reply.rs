@@ -21,7 +21,7 @@ pub(super) enum Answered {
     Nothing,
 }
 
-/// Q-17, and nothing else.
+/// Q-17, and nothing else.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Success<'a> {

@@ -20,7 +20,7 @@ use super::surroundings::{MakeHost, Outward, Surroundings, memory, mounts, templ
 use super::temp::{CleanupLimits, TempFolder};
 use crate::home;
 
-/// one call of the planner.
+/// One call of the planner.
 const PLANNER: Duration = Duration::from_secs(2);
 /// What is kept of the whole time for planning and writing, after gathering.
 const RESERVE: Duration = Duration::from_millis(2500);
@@ -52,7 +52,7 @@ impl Phase {
     }
 }
 
-/// Answers one prompt, read from `input`, within the time of the settings whatever happens.
+/// Answers one prompt, read from `input`, within the time of the settings whatever happens.
 pub fn answer(surroundings: Surroundings, input: impl Read + Send + 'static) -> Reply {
     let budget = Duration::from_millis(surroundings.settings.budget_ms);
     let end = surroundings
@@ -169,7 +169,7 @@ impl Run {
         if let Some(event) = &fields.event_warning {
             self.warnings.push(Warning::new(Source::Event, event));
         }
-        // also on runs that write nothing, and then without making the folder.
+        // Also on runs that write nothing, and then without making the folder.
         if let Ok(folder) = TempFolder::open(&self.settings.tmp_dir) {
             folder.clean_up(CleanupLimits::default());
         }
@@ -293,7 +293,7 @@ impl Run {
         })
     }
 
-    /// The answer with a language model's plan, if one is to be asked and has a good one; else as it was.
+    /// The answer with a language model's plan, if one is to be asked and has a good one; else as it was.
     fn improved(
         &mut self,
         planner: &Planner,
@@ -322,7 +322,7 @@ impl Run {
         }
     }
 
-    /// file, instruction, and what the planner stumbled over.
+    /// File, instruction, and what the planner stumbled over.
     fn checked(
         &self,
         answer: Answer,
@@ -382,7 +382,7 @@ impl Run {
         }
     }
 
-    /// A complete failure: the agent goes on without.
+    /// A complete failure: the agent goes on without.
     fn fail(&mut self, reason: &str) -> Answered {
         self.warnings.push(Warning::new(Source::Planner, reason));
         Answered::Context(String::new())
@@ -421,7 +421,7 @@ mod tests {
         }
     }
 
-    /// loading takes for ever, and the answer comes all the same.
+    /// Loading takes for ever, and the answer comes all the same.
     #[test]
     fn q_169_the_time_of_a_run_holds_whatever_takes_longer() {
         let stuck = Box::new(|| {

@@ -1,7 +1,7 @@
 //! The table `[hydrate]` of the configuration (section 26).
 //!
 //! A key that is not known is a warning; a value of the wrong type or range is a problem that names key and file, and the
-//! default stands in its place. Who calls decides what a problem means.
+//! default stands in its place. Who calls decides what a problem means.
 
 mod reader;
 
@@ -22,7 +22,7 @@ pub(super) fn default_tmp_dir() -> PathBuf {
     format!("/tmp/claude-hydrator-{user}").into()
 }
 
-/// milliseconds of a whole run.
+/// Milliseconds of a whole run.
 pub const MAX_BUDGET_MS: u64 = 15_000;
 
 /// How prompts are hydrated: what `[hydrate]` says.
@@ -104,7 +104,7 @@ pub struct TemplateFiles {
 /// Where remembered text comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemorySettings {
-    /// files of a directory; by default `notes` in the home folder.
+    /// Files of a directory; by default `notes` in the home folder.
     Notes(Option<PathBuf>),
     ///
     Http(Url),
@@ -172,7 +172,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// those that stop the hook, which may not write elsewhere or something else than it was told.
+    /// Those that stop the hook, which may not write elsewhere or something else than it was told.
     #[must_use]
     pub fn stops_the_hook(&self) -> bool {
         !self.unknown
@@ -399,7 +399,7 @@ fn read_memory(mut table: Reader<'_>, path: &dyn Fn(&Value) -> Option<PathBuf>) 
     );
     let settings = match (kind, url) {
         (Some(Kind::Off), _) => MemorySettings::Off,
-        // to name a server is to opt in.
+        // To name a server is to opt in.
         (Some(Kind::Http) | None, Some(url)) => MemorySettings::Http(url),
         (Some(Kind::Http), None) => {
             table.problem("kind", "\"http\" needs memory.url");
@@ -542,7 +542,7 @@ fn whole(value: &Value, least: u64, most: u64) -> Option<u64> {
     (least..=most).contains(&number).then_some(number)
 }
 
-/// where the host may send anything at all; the policy is asked besides.
+/// Where the host may send anything at all; the policy is asked besides.
 fn endpoint(text: &str) -> Option<Url> {
     let url = Url::parse(text).ok()?;
     let is_loopback = match url.host()? {

@@ -65,12 +65,12 @@ impl Outward {
     }
 }
 
-/// A template cannot be used.
+/// A template cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct TemplateError(String);
 
-/// Opens what the planner may see. What cannot be opened is left out, and said so.
+/// Opens what the planner may see. What cannot be opened is left out, and said so.
 pub fn mounts(
     settings: &Settings,
     working_tree: Option<&Path>,
@@ -126,7 +126,7 @@ pub fn memory(
     }
 }
 
-/// Reads the templates that replace the embedded ones.
+/// Reads the templates that replace the embedded ones.
 ///
 /// # Errors
 /// [`TemplateError`]: missing, not UTF-8, or longer than 64 KiB.

@@ -1,4 +1,4 @@
-//! The end of a transcript. Nothing of it is understood here; the planner reads it.
+//! The end of a transcript. Nothing of it is understood here; the planner reads it.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

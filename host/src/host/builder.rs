@@ -49,14 +49,14 @@ impl HostBuilder {
         self
     }
 
-    /// The tenant's layer, which can only narrow the policy (TP-40). Default: none.
+    /// The tenant's layer, which can only narrow the policy. Default: none.
     #[must_use]
     pub fn tenant(mut self, file: impl Into<PathBuf>) -> Self {
         self.tenant = Some(file.into());
         self
     }
 
-    /// The layer of this host's runs, which can only narrow policy and tenant (TP-40). Default: none.
+    /// The layer of this host's runs, which can only narrow policy and tenant. Default: none.
     #[must_use]
     pub fn grant(mut self, file: impl Into<PathBuf>) -> Self {
         self.grant = Some(file.into());
@@ -99,7 +99,7 @@ impl HostBuilder {
         self
     }
 
-    /// The digest of the key ring that signs the pins (TV-41). Default: that of the ring compiled into this program.
+    /// The digest of the key ring that signs the pins. Default: that of the ring compiled into this program.
     #[must_use]
     pub fn keys_digest(mut self, digest: Digest) -> Self {
         self.keys_digest = Some(digest);
@@ -113,7 +113,7 @@ impl HostBuilder {
         self
     }
 
-    /// The tenant's name, for the audit log (TU-04). Default: none.
+    /// The tenant's name, for the audit log. Default: none.
     #[must_use]
     pub fn context(mut self, context: ContextId) -> Self {
         self.context = Some(context);
@@ -121,7 +121,7 @@ impl HostBuilder {
     }
 
     /// The folder whose `state` holds the journals of changes of files, and under which core modules keep keys and
-    /// queues (TH-25). Default: none: a call changes one file at a time, and core modules keep nothing.
+    /// queues. Default: none: a call changes one file at a time, and core modules keep nothing.
     #[must_use]
     pub fn home(mut self, folder: impl Into<PathBuf>) -> Self {
         self.home = Some(folder.into());

@@ -14,7 +14,7 @@ use crate::policy::Grant;
 use crate::trust::{Bundle, VerifiedBundle, WasmForm};
 
 impl Host {
-    /// Runs a bundle that the caller verified, with all of the capabilities that it declares or not at all (TC-14).
+    /// Runs a bundle that the caller verified, with all of the capabilities that it declares or not at all.
     /// A component takes a request in JSON, a core module whatever it likes.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl Host {
     ) -> Result<Run, HostError> {
         let started = Timestamp::now();
         let (manifest, form) = (bundle.manifest(), bundle.form());
-        // TK-23: signers first, then ceilings.
+        // Signers first, then ceilings.
         let allowed = self
             .check_signers(bundle)
             .and_then(|()| check_ceilings(&self.layers, bundle, form));
@@ -74,7 +74,7 @@ impl Host {
         }
         let capabilities = &manifest.capabilities;
         let mut budgets = Budgets::of(&self.layers.limits());
-        // TN-22: compiling what is not pinned is a part of the call, and takes of its time.
+        // Compiling what is not pinned is a part of the call, and takes of its time.
         let started = Instant::now();
         let (patience, jail) = (budgets.wall_clock, self.jail.as_ref());
         let loaded = self

@@ -21,10 +21,10 @@ pub enum HostError {
     /// The skill is not what was pinned, or what was pinned is not trusted.
     #[error(transparent)]
     Pin(#[from] PinError),
-    /// None of the policy's trusted signers signed the skill (TP-12).
+    /// None of the policy's trusted signers signed the skill.
     #[error(transparent)]
     Untrusted(#[from] UntrustedSigner),
-    /// A declared capability is above a ceiling, and the run wants all or nothing (TC-14).
+    /// A declared capability is above a ceiling, and the run wants all or nothing.
     #[error("capability denied: {}", escaped(&.0.to_string()))]
     CapabilityDenied(Capability),
     /// The engine or the component cannot be set up.
@@ -36,13 +36,13 @@ pub enum HostError {
     /// The call has no answer.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// The call cannot be recorded, so it was not started (TU-02).
+    /// The call cannot be recorded, so it was not started.
     #[error(transparent)]
     CannotRecord(#[from] CannotRecord),
-    /// The call was not recorded although it must be (TU-02).
+    /// The call was not recorded although it must be.
     #[error(transparent)]
     Audit(#[from] AuditError),
-    /// What was to happen with the result before it is recorded failed (TR-05).
+    /// What was to happen with the result before it is recorded failed.
     #[error(transparent)]
     Delivery(Box<dyn std::error::Error + Send + Sync>),
     /// No directory for temporary files can be made or used.

@@ -45,7 +45,7 @@ const SKILL_CODES: [&str; 17] = [
 ];
 
 impl Failure {
-    /// TS-04: another code than those of the list is reported as `internal`, with what it was in the details.
+    /// Another code than those of the list is reported as `internal`, with what it was in the details.
     pub(super) fn of_component(error: CallError) -> Self {
         match error {
             CallError::Skill { code, message, .. } if !SKILL_CODES.contains(&code.as_str()) => {
@@ -98,14 +98,14 @@ impl Failure {
         }
     }
 
-    /// How receipts and audit lines tell it (TR-16).
+    /// How receipts and audit lines tell it.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         match self {
             Self::Component(CallError::Skill { code, message, .. }) => {
                 Outcome::skill_error(code, message)
             }
-            // TR-16: no host paths, which are what core modules ask for, and no output; stderr has both (TH-21, TH-28).
+            // No host paths, which are what core modules ask for, and no output; stderr has both.
             Self::CoreModule(CoreFailure::CapabilityDenied(denied)) => {
                 let message = format!("capability denied: {}", denied.kind);
                 Outcome::failure(Code::CapabilityDenied, &message)
@@ -140,7 +140,7 @@ impl Failure {
             }) => {
                 error.insert("code".into(), code.as_str().into());
                 error.insert("message".into(), message.as_str().into());
-                // TS-04: the text of one JSON object; anything else is not passed on as if it were one.
+                // The text of one JSON object; anything else is not passed on as if it were one.
                 let details = details
                     .as_deref()
                     .and_then(|text| crate::trust::parse_json(text.as_bytes()).ok());
@@ -160,7 +160,7 @@ impl Failure {
         error.into()
     }
 
-    /// TR-15: the bytes that `outputs_hash` is taken over; those of a success are the response itself.
+    /// The bytes that `outputs_hash` is taken over; those of a success are the response itself.
     pub(super) fn output(&self) -> Vec<u8> {
         match self {
             Self::Component(CallError::Skill { .. }) => {
@@ -172,7 +172,7 @@ impl Failure {
     }
 }
 
-/// What the commands of provenact print after `command failed: ` (TK-25, TH-28, TH-29).
+/// What the commands of provenact print after `command failed: `.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -46,7 +46,7 @@ pub struct HydrateRequest {
     pub checksums: bool,
     /// Read `name` and `description` of dependencies whose front matter cannot be parsed.
     pub lenient: bool,
-    /// Development only: allow `http://` to loopback (N-09).
+    /// Development only: allow `http://` to loopback.
     pub allow_http_loopback: bool,
     /// Start no process, whatever the policy says (EC-08).
     #[serde(skip)]

@@ -85,7 +85,7 @@ impl PinnedSkillInfo {
     /// What `hydrant skills` tells of it.
     #[must_use]
     pub fn summary(&self) -> Value {
-        // The skill's own words; none where it may not be asked (TP-35).
+        // The skill's own words; none where it may not be asked.
         let described = self
             .description
             .as_deref()
@@ -103,7 +103,7 @@ impl PinnedSkillInfo {
         })
     }
 
-    /// TK-43: what the skill says, with its version at the end.
+    /// What the skill says, with its version at the end.
     ///
     /// # Errors
     ///
@@ -215,7 +215,7 @@ impl Host {
         Ok(Grant::new(Arc::clone(&self.layers), capabilities))
     }
 
-    /// `policy_hash` of this host's calls: of the policy, or of all layers (TP-43, TP-44).
+    /// `policy_hash` of this host's calls: of the policy, or of all layers.
     #[must_use]
     pub fn policy_hash(&self) -> Digest {
         self.layers.hash()
@@ -306,7 +306,7 @@ fn info(manifest: &crate::trust::Manifest, description: Option<String>) -> Pinne
     }
 }
 
-/// TV-27, TV-28: without any capability, under the budgets of TN-30, of which a single hostcall is too much.
+/// Without any capability, under the budgets of TN-30, of which a single hostcall is too much.
 impl ComponentProbe for Host {
     fn instantiate_and_describe(&self, component: &Wasm) -> Result<String, ProbeError> {
         let budgets = Budgets::describe_skill();

@@ -53,7 +53,7 @@ impl PinnedSkills {
             .collect())
     }
 
-    /// The bundle as it is now, verified (TK-42). Nothing is compiled.
+    /// The bundle as it is now, verified. Nothing is compiled.
     pub(super) fn verified(
         &self,
         id: &str,
@@ -105,7 +105,7 @@ impl PinnedSkills {
     }
 }
 
-/// TC-14: the first declared capability that a layer's ceiling denies.
+/// The first declared capability that a layer's ceiling denies.
 pub(super) fn check_ceilings(
     layers: &Layers,
     bundle: &crate::trust::Bundle,

@@ -1,5 +1,5 @@
 //! The planner of prompts: the pinned skill `prompt.hydrate`, with directories that the host mounts for it alone, and
-//! within limits of its own.
+//! within limits of its own.
 
 use std::io;
 use std::path::Path;
@@ -18,7 +18,7 @@ const PLANNER: &str = "prompt.hydrate";
 const MODEL: &str = "prompt.hydrate.llm";
 /// A hook's input of 8 MiB, as a JSON string in a JSON string, twice.
 const REQUEST_BYTES: u64 = 64 * 1024 * 1024;
-/// A file of 16 MiB as a JSON string.
+/// A file of 16 MiB as a JSON string.
 const RESPONSE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What `prompt.hydrate` sees at its two mount points. Cheap to clone.
@@ -87,7 +87,7 @@ impl Host {
         self.load_pinned(PLANNER)
     }
 
-    /// What `prompt.hydrate` answers to a request of its own. It may read `mounts` and nothing else, and has at
+    /// What `prompt.hydrate` answers to a request of its own. It may read `mounts` and nothing else, and has at
     /// most `time`; a policy can only give it less.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ impl Host {
         })
     }
 
-    /// What `prompt.hydrate.llm` answers to a request of its own, with a key that is added for one server, within
+    /// What `prompt.hydrate.llm` answers to a request of its own, with a key that is added for one server, within
     /// `time`. It may send what the policy allows, and starts nothing.
     ///
     /// # Errors

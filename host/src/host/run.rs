@@ -27,7 +27,7 @@ pub struct Run {
     pub execution: Execution,
 }
 
-/// What happens with a run before it is recorded, such as writing files (TR-05); answers the hash of the receipt, if
+/// What happens with a run before it is recorded, such as writing files; answers the hash of the receipt, if
 /// one was made. Where it fails, or the record cannot be written, the caller takes back what it did.
 pub type Delivery<'a> =
     &'a mut dyn FnMut(&Run) -> Result<Option<Digest>, Box<dyn Error + Send + Sync>>;
@@ -58,7 +58,7 @@ fn parts(skill: &str) -> (&str, Option<&str>) {
 }
 
 impl Run {
-    /// The receipt of this run; none in the v0 form for a run that failed (TR-01).
+    /// The receipt of this run; none in the v0 form for a run that failed.
     #[must_use]
     pub fn receipt(&self, format: ReceiptFormat) -> Option<Receipt> {
         Receipt::of(&self.execution, format)
@@ -67,7 +67,7 @@ impl Run {
 
 impl Host {
     /// Runs a pinned skill, `id` or `id@version`, with a request in JSON. What the policy does not allow of its
-    /// capabilities is answered `denied` when it is used (TC-15).
+    /// capabilities is answered `denied` when it is used.
     ///
     /// # Errors
     ///
@@ -219,7 +219,7 @@ impl Host {
             .load(id, version, &self.engine, &self.layers, verified)
     }
 
-    /// TC-15: with the capabilities that the policy leaves of the declared ones.
+    /// With the capabilities that the policy leaves of the declared ones.
     pub(super) fn call(
         &self,
         skill: &PinnedSkill,
@@ -276,7 +276,7 @@ impl Host {
             .check_signers(declared, &bundle.signatures().signers())?)
     }
 
-    /// Opens the audit log and gives a call its id, before anything else of the call is done (TU-02).
+    /// Opens the audit log and gives a call its id, before anything else of the call is done.
     ///
     /// # Errors
     ///
@@ -318,7 +318,7 @@ impl Host {
         let execution = self.execution(request, &result, ended);
         let run = Run { result, execution };
         let delivered = deliver(&run);
-        // TU-06: what was executed is recorded, also where its delivery failed.
+        // What was executed is recorded, also where its delivery failed.
         let receipt_hash = delivered.as_ref().ok().and_then(Option::as_ref);
         write_down(call, &run.execution, bundle, &denied, receipt_hash)?;
         delivered.map_err(HostError::Delivery)?;
@@ -425,7 +425,7 @@ impl Denial {
     }
 }
 
-/// TU-07: what the audit log calls it; none for what is no denial but a wrong command.
+/// What the audit log calls it; none for what is no denial but a wrong command.
 fn reason(error: &HostError) -> Option<Reason> {
     Some(match error {
         HostError::Pin(error) => Reason::PinFailed {

@@ -1,4 +1,4 @@
-//! What the caller brings to a verification and no file of the root may say: whom to trust, and how many (TV-40, TV-41).
+//! What the caller brings to a verification and no file of the root may say: whom to trust, and how many.
 
 use std::num::NonZeroU32;
 
@@ -7,16 +7,16 @@ use crate::trust::{Digest, InvalidDigest};
 /// What a root is verified against.
 #[derive(Debug, Clone)]
 pub struct Anchor {
-    /// TV-41: the digest of the ring. There is no trust on first use.
+    /// The digest of the ring. There is no trust on first use.
     pub keys_digest: Digest,
-    /// TL-08: the world id of this host.
+    /// The world id of this host.
     pub world: String,
-    /// TV-40: how many distinct keys must have signed.
+    /// How many distinct keys must have signed.
     pub min_signers: MinSigners,
 }
 
 impl Anchor {
-    /// TV-41: `--keys-digest`, else `HYDRANT_KEYS_DIGEST`, else the digest compiled into this binary.
+    /// `--keys-digest`, else `HYDRANT_KEYS_DIGEST`, else the digest compiled into this binary.
     ///
     /// # Errors
     /// [`KeysDigestError`] for what is empty or no digest; an unusable value never falls back to the next one.
@@ -71,7 +71,7 @@ pub enum MinSignersError {
     /// `--min-signers 0`.
     #[error("--min-signers must be at least 1")]
     Flag,
-    /// TF-13: the environment may only raise the number.
+    /// The environment may only raise the number.
     #[error("MIN_SIGNERS must be a number of at least {DEFAULT}, not {:?}; only --min-signers may lower it", .0.escape_default().to_string())]
     Environment(String),
 }
@@ -80,7 +80,7 @@ pub enum MinSignersError {
 const DEFAULT: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
 
 impl MinSigners {
-    /// TV-40: the flag decides; without it the variable `MIN_SIGNERS` may raise the 2. An empty variable counts as none.
+    /// The flag decides; without it the variable `MIN_SIGNERS` may raise the 2. An empty variable counts as none.
     ///
     /// # Errors
     /// [`MinSignersError`]: a flag of 0; a variable that is no number or below 2, also when the flag is given.
@@ -107,7 +107,7 @@ impl MinSigners {
         usize::try_from(self.0.get()).unwrap_or(usize::MAX)
     }
 
-    /// TV-40: whether the flag lowered it, which the output says.
+    /// Whether the flag lowered it, which the output says.
     #[must_use]
     pub fn is_lowered(self) -> bool {
         self.0 < DEFAULT

@@ -1,4 +1,4 @@
-//! What was pinned before: manifests by their hash, never by trust in a path (TW-03), and the root of `--baseline` (TV-46).
+//! What was pinned before: manifests by their hash, never by trust in a path, and the root of `--baseline`.
 //!
 //! A manifest is looked for in the bundle directory, then in the last commit, which `git` is asked for. Wherever its
 //! bytes come from, they count only if their manifest hash is the one the old lock pins. Git is started without a shell,
@@ -126,7 +126,7 @@ fn first_program(name: &OsStr, search: &OsStr, root: &Path) -> Option<PathBuf> {
         })
 }
 
-/// A root as it was, as the operator states it (TV-46): its lock and its ring, without any check of signatures.
+/// A root as it was, as the operator states it: its lock and its ring, without any check of signatures.
 #[derive(Debug)]
 pub struct Baseline {
     lock: Lock,
@@ -172,7 +172,7 @@ impl Baseline {
         })
     }
 
-    /// TV-32, TV-33: what `lock` widens, and whose signers or keys differ.
+    /// What `lock` widens, and whose signers or keys differ.
     ///
     /// `capabilities` are those of an entry's verified manifest; an entry without has findings of its own.
     #[must_use]
@@ -188,7 +188,7 @@ impl Baseline {
             .map(|entry| Declared::of(entry, capabilities(entry)))
             .collect();
         let mut signers = signer_changes(&self.declared, &new);
-        // TV-46: key by key, also those of the ring that signed nothing in the lock.
+        // Key by key, also those of the ring that signed nothing in the lock.
         let named = self.lock.skills.iter().flat_map(|entry| &entry.signers);
         let names = named.map(String::as_str).chain(self.ring.names());
         signers.extend(key_changes(names, &self.ring, ring));

@@ -200,7 +200,7 @@ impl Check<'_> {
         }
     }
 
-    /// TV-12: the files mean each other.
+    /// The files mean each other.
     fn open(&mut self, files: BundleFiles) -> Option<Bundle> {
         self.ask(Row::TV_12);
         match Bundle::open(files, Experimental::Allowed) {
@@ -220,7 +220,7 @@ impl Check<'_> {
         }
     }
 
-    /// TV-14, TV-16, TV-19: what the manifest says about itself.
+    /// What the manifest says about itself.
     fn manifest(&mut self, manifest: &Manifest) {
         if let Some(pin) = self.subject.pin {
             self.ask(Row::TV_14);

@@ -1,4 +1,4 @@
-//! The files of a bundle by themselves: there, regular, within limits, and no others (TV-11, TV-13, TV-20, TV-21).
+//! The files of a bundle by themselves: there, regular, within limits, and no others.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::trust::limits::{MAX_JSON_BYTES, MAX_WASM_BYTES};
 use crate::trust::{BUNDLE_FILES, BundleMeta, Digest, PASSENGERS, Wasm};
 
 impl Check<'_> {
-    /// TV-11: reads a file that must be there.
+    /// Reads a file that must be there.
     pub(super) fn required(
         &mut self,
         folder: &Folder,
@@ -43,7 +43,7 @@ impl Check<'_> {
         }
     }
 
-    /// TV-13: the ring that is shipped with the bundle is the ring.
+    /// The ring that is shipped with the bundle is the ring.
     pub(super) fn ring_copy(&mut self, folder: &Folder) {
         let Some(pin) = self.subject.pin else { return };
         let row = Row::TV_13;
@@ -66,7 +66,7 @@ impl Check<'_> {
         }
     }
 
-    /// TV-20: the unsigned summary agrees with what is pinned.
+    /// The unsigned summary agrees with what is pinned.
     pub(super) fn bundle_meta(&mut self, folder: &Folder, parsed: &Parsed) {
         let row = Row::TV_20;
         self.ask(row);
@@ -96,7 +96,7 @@ impl Check<'_> {
         }
     }
 
-    /// TV-21: nothing travels along unseen.
+    /// Nothing travels along unseen.
     pub(super) fn extra_files(&mut self, folder: &Folder) {
         let row = Row::TV_21;
         self.ask(row);

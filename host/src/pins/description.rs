@@ -1,20 +1,20 @@
-//! What `describe` returns (TS-07, TN-30).
+//! What `describe` returns.
 
 use memchr::memmem;
 use serde_json::{Deserializer, Map, Value};
 
 use crate::trust::{JsonError, parse_json};
 
-/// TN-30: bytes of a description.
+/// Bytes of a description.
 const MAX_BYTES: usize = 65_536;
-/// TS-07: characters of `description`.
+/// Characters of `description`.
 const MAX_CHARACTERS: usize = 1024;
-/// TS-07: in this order.
+/// In this order.
 const MEMBERS: [&str; 4] = ["name", "description", "input_schema", "output_schema"];
 /// The one dialect of the schemas.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// What is wrong with a description (TV-28).
+/// What is wrong with a description.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum DescriptionFault {
     /// TN-30.

@@ -1,4 +1,4 @@
-//! What a verification of pins found, and which rows it asked (TX-02, TX-05 to TX-07).
+//! What a verification of pins found, and which rows it asked.
 //!
 //! Every text that stands in a finding is escaped here, once, because most of it comes from files that nobody
 //! has verified yet: a finding is always one line of printable ASCII.
@@ -8,7 +8,7 @@ use std::fmt;
 
 use crate::trust::escaped;
 
-/// What kind of failure a finding is; its number is the exit code (TX-02).
+/// What kind of failure a finding is; its number is the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// Bytes are not what they should be: exit 2.
@@ -124,7 +124,7 @@ impl fmt::Debug for Row {
     }
 }
 
-/// One thing that is wrong. All texts are escaped; sorted by skill (none first), row, path (TX-05).
+/// One thing that is wrong. All texts are escaped; sorted by skill (none first), row, path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The row that is not kept.
@@ -196,7 +196,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The findings so far, and every row that was asked, of which entry (TX-06, TX-07).
+/// The findings so far, and every row that was asked, of which entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Findings {
     found: Vec<Finding>,
@@ -240,14 +240,14 @@ impl Findings {
         self.found.is_empty()
     }
 
-    /// TX-05: by skill (none first), row, path.
+    /// By skill (none first), row, path.
     pub fn sort(&mut self) {
         self.found
             .sort_by(|one, other| one.order().cmp(&other.order()));
         self.found.dedup();
     }
 
-    /// TX-02: 0 without findings, else 3 before 4 before 2.
+    /// 0 without findings, else 3 before 4 before 2.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         self.found

@@ -1,4 +1,4 @@
-//! The checks before any entry is believed: lock file, ring, lock signature, lock document (TV-01 to TV-08).
+//! The checks before any entry is believed: lock file, ring, lock signature, lock document.
 //!
 //! Each answers nothing when what follows cannot be asked, and has then reported why.
 
@@ -12,12 +12,12 @@ use crate::trust::{Digest, KeyRing, Lock, LockSignatures};
 /// TL-08.
 const SUBSTRATE: &str = "hydrant";
 
-/// TV-01: the bytes of the lock.
+/// The bytes of the lock.
 pub(super) fn read_lock(root: &Root, findings: &mut Findings) -> Option<Cow<'static, [u8]>> {
     read(root, Row::TV_01, LOCK, MAX_JSON_BYTES, findings)
 }
 
-/// TV-02: the bytes of the ring, whoever's it is.
+/// The bytes of the ring, whoever's it is.
 pub(super) fn read_ring(root: &Root, findings: &mut Findings) -> Option<Cow<'static, [u8]>> {
     read(root, Row::TV_02, RING, MAX_JSON_BYTES, findings)
 }
@@ -35,7 +35,7 @@ fn read(
         .ok()
 }
 
-/// TV-02, TV-03: the ring is the one the anchor names, and fit for pins.
+/// The ring is the one the anchor names, and fit for pins.
 pub(super) fn check_ring(
     bytes: &[u8],
     anchor: &Digest,
@@ -44,7 +44,7 @@ pub(super) fn check_ring(
 ) -> Option<KeyRing> {
     findings.evaluate(Row::TV_02, None);
     let actual = Digest::of(bytes);
-    // TB-12: the digest before anything is parsed.
+    // The digest before anything is parsed.
     if actual != *anchor {
         let message =
             format!("{RING}: public keys digest mismatch: expected {anchor}, got {actual}");
@@ -66,7 +66,7 @@ pub(super) fn check_ring(
     .ok()
 }
 
-/// TV-04: the lock of this digest is signed, by all who claim to have signed it and by enough.
+/// The lock of this digest is signed, by all who claim to have signed it and by enough.
 pub(super) fn check_signatures(
     root: &Root,
     lock: &Digest,
@@ -94,7 +94,7 @@ pub(super) fn check_signatures(
         .ok()
 }
 
-/// TV-05, TV-06: the lock parses; what is wrong with its form is reported and does not hide what follows.
+/// The lock parses; what is wrong with its form is reported and does not hide what follows.
 pub(super) fn check_document(bytes: &[u8], findings: &mut Findings) -> Option<Lock> {
     findings.evaluate(Row::TV_05, None);
     let lock = match Lock::parse(bytes) {
@@ -112,7 +112,7 @@ pub(super) fn check_document(bytes: &[u8], findings: &mut Findings) -> Option<Lo
     Some(lock)
 }
 
-/// TV-08: the pins were made for the world that this host offers.
+/// The pins were made for the world that this host offers.
 pub(super) fn check_world(lock: &Lock, world: &str, findings: &mut Findings) {
     let row = Row::TV_08;
     findings.evaluate(row, None);

@@ -52,7 +52,7 @@ pub use world::world_id;
 use crate::policy::Policy;
 use crate::trust::{Capability, Digest, KeyRing, Lock, LockEntry, Wasm, WasmForm};
 
-/// What instantiates a component with nothing and asks it to describe itself (TV-27, TV-28).
+/// What instantiates a component with nothing and asks it to describe itself.
 pub trait ComponentProbe {
     /// Answers what `describe` returned, within the budgets of a description.
     ///
@@ -67,7 +67,7 @@ pub enum ProbeError {
     /// TV-27
     #[error("does not instantiate: {0}")]
     DoesNotInstantiate(String),
-    /// TV-28: a trap, a limit, a host call.
+    /// A trap, a limit, a host call.
     #[error("no description: {0}")]
     NoDescription(String),
 }
@@ -105,7 +105,7 @@ pub struct Verification {
     pub keys_digest: Option<Digest>,
     /// `id@version` of every entry, in the order of the lock; empty if the lock is not to be believed.
     pub entries: Vec<String>,
-    /// TV-40: how many signers were asked for.
+    /// How many signers were asked for.
     pub min_signers: MinSigners,
 }
 

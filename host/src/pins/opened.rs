@@ -1,4 +1,4 @@
-//! A root that a lock command works on: opened, with the ring that the caller names (TV-02, TV-03).
+//! A root that a lock command works on: opened, with the ring that the caller names.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The bundle of one skill, before it starts: everything of section 5 that needs no engine (TK-42).
+//! The bundle of one skill, before it starts: everything of section 5 that needs no engine.
 //!
 //! This is on the way of every start, so it asks about the lock and one entry only. What it refuses is an error with
 //! the row that failed, never a warning.
@@ -11,7 +11,7 @@ use super::stamp::{Stamp, stamp_of_bundle, stamp_of_pins};
 use super::{Anchor, MinSigners};
 use crate::trust::{Digest, KeyRing, Lock, LockEntry, VerifiedBundle, escaped};
 
-/// A lock that its signers vouch for, with the ring that says so (TV-01 to TV-06, TV-08).
+/// A lock that its signers vouch for, with the ring that says so.
 #[derive(Debug, Clone)]
 pub struct PinnedLock {
     lock: Lock,
@@ -49,7 +49,7 @@ pub enum PinError {
 }
 
 impl PinError {
-    /// The row that failed, for `pin_failed:<row>` (TU-07); none if there is no such pin.
+    /// The row that failed, for `pin_failed:<row>`; none if there is no such pin.
     #[must_use]
     pub fn row(&self) -> Option<Row> {
         match self {
@@ -58,7 +58,7 @@ impl PinError {
         }
     }
 
-    /// The class that decides the exit code (TX-03); none if there is no such pin.
+    /// The class that decides the exit code; none if there is no such pin.
     #[must_use]
     pub fn class(&self) -> Option<Class> {
         self.row().map(Row::class)
@@ -169,7 +169,7 @@ impl PinnedLock {
     }
 }
 
-/// TK-42: verifies ring, lock and the entry of one skill.
+/// Verifies ring, lock and the entry of one skill.
 ///
 /// # Errors
 /// [`PinError`]: the row that failed, or that there is no such pin.

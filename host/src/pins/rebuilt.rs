@@ -1,4 +1,4 @@
-//! TV-34: the components that a rebuild of the sources gave are the pinned ones.
+//! The components that a rebuild of the sources gave are the pinned ones.
 
 use super::finding::{Finding, Findings, Row};
 use super::root::Root;

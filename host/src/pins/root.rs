@@ -68,7 +68,7 @@ impl Root {
         }
     }
 
-    /// TK-40: the nearest directory at or above `from` that holds a lock.
+    /// The nearest directory at or above `from` that holds a lock.
     #[must_use]
     pub fn find(from: &Path) -> Option<PathBuf> {
         from.ancestors()

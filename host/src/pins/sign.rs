@@ -1,4 +1,4 @@
-//! Signing the lock: `hydrant lock --sign`, and the signatures that `lock --update` adds (TW-07, TW-08).
+//! Signing the lock: `hydrant lock --sign`, and the signatures that `lock --update` adds.
 //!
 //! Key files are read from a directory outside the root. A key whose public half is not the ring's key of that signer
 //! signs nothing: its signature could never verify, and its use is a mistake or worse. No key byte leaves `SecretKey`.
@@ -23,7 +23,7 @@ const TW_07: Row = Row::new("TW-07", Class::Trust);
 /// A key that is not the ring's, when asked to sign.
 const TW_08: Row = Row::new("TW-08", Class::Trust);
 
-/// `lock --sign`: adds or replaces the signature of one signer over the lock as it is (TW-08). The lock stays as it is.
+/// `lock --sign`: adds or replaces the signature of one signer over the lock as it is. The lock stays as it is.
 ///
 /// # Errors
 /// [`UpdateError`]; what is wrong with the root or the key is no error but a finding of the report.
@@ -89,7 +89,7 @@ fn present_signatures(root: &Root) -> Result<LockSignatures, Box<Finding>> {
     }
 }
 
-/// TW-07: signs with every signer of the ring whose key file exists.
+/// Signs with every signer of the ring whose key file exists.
 ///
 /// # Errors
 /// A key file that is there and cannot be used.
@@ -116,7 +116,7 @@ pub(super) fn signed_by_all(
     Ok(())
 }
 
-/// TW-08: the secret key of a signer, only if its public half is what the ring has for it.
+/// The secret key of a signer, only if its public half is what the ring has for it.
 fn ring_key(
     signer: &str,
     directory: &Path,

@@ -192,14 +192,14 @@ impl Scratch {
         Lock::parse(&self.read(LOCK)).unwrap()
     }
 
-    /// TV-45: alters the lock and signs it again.
+    /// Alters the lock and signs it again.
     pub(super) fn alter_lock(&self, alter: impl FnOnce(&mut Lock)) {
         let mut lock = self.lock();
         alter(&mut lock);
         self.write_lock(&lock);
     }
 
-    /// TV-45: alters the one entry and signs again.
+    /// Alters the one entry and signs again.
     pub(super) fn alter_entry(&self, alter: impl FnOnce(&mut LockEntry)) {
         self.alter_lock(|lock| alter(&mut lock.skills[0]));
     }

@@ -1,4 +1,4 @@
-//! Every row of section 5, with locks that are altered and signed again (TV-45).
+//! Every row of section 5, with locks that are altered and signed again.
 
 mod before_entries;
 mod bundle;
@@ -21,7 +21,6 @@ fn tv_44_a_root_in_which_all_is_right_has_no_finding() {
     assert_eq!(verification.keys_digest, Some(digest(super::RING)));
 }
 
-/// TX-06, TX-07, TV-43
 #[test]
 fn tv_43_the_rows_that_were_asked_are_known_and_optional_ones_are_not_among_them() {
     let verification = Scratch::new().verify();
@@ -42,7 +41,6 @@ fn tv_43_the_rows_that_were_asked_are_known_and_optional_ones_are_not_among_them
     assert_eq!(asked(Some("a.skill@0.1.0")), of_entry);
 }
 
-/// TX-02, TX-05
 #[test]
 fn tx_05_findings_of_all_entries_are_reported_at_once() {
     let scratch = Scratch::new();

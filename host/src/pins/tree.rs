@@ -1,4 +1,4 @@
-//! What lies below `skills/`, and whether all of it is pinned (TV-22).
+//! What lies below `skills/`, and whether all of it is pinned.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,7 +46,7 @@ pub(super) fn scan(root: &Root) -> Result<Tree, FileFault> {
     Ok(tree)
 }
 
-/// The digest of `skills/<id>/SKILL.md` (TL-02).
+/// The digest of `skills/<id>/SKILL.md`.
 pub(super) fn skill_md(root: &Root, id: &str) -> Result<Digest, FileFault> {
     let bytes = root.read(&skill_md_path(id), MAX_JSON_BYTES)?;
     Ok(Digest::of(&bytes))
@@ -83,7 +83,7 @@ pub(super) fn check(root: &Root, lock: &Lock, findings: &mut Findings) {
     }
 }
 
-/// TV-22 of each entry: the text beside the bundles is the pinned one. Each file is read once (TV-42).
+/// TV-22 of each entry: the text beside the bundles is the pinned one. Each file is read once.
 pub(super) fn check_texts(root: &Root, lock: &Lock, findings: &mut Findings) {
     let row = Row::TV_22;
     let mut texts = BTreeMap::new();

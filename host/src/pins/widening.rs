@@ -1,7 +1,7 @@
-//! What a new lock changes against an old one: wider capabilities and other signers (TW-02, TW-04, TW-06, TV-32, TV-33).
+//! What a new lock changes against an old one: wider capabilities and other signers.
 //!
 //! Relies on nothing but the two sides it is given; reads no file. A manifest of the old side that was not found covers
-//! nothing (TW-03), so that a lost manifest can never make a widening go unnoticed.
+//! nothing, so that a lost manifest can never make a widening go unnoticed.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ impl Declared {
     }
 }
 
-/// TW-06: what happens to an entry.
+/// What happens to an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
     /// Its id and version were not pinned before.
@@ -81,13 +81,13 @@ pub(super) struct Difference {
     pub(super) baseline: Option<Declared>,
     /// Declared now and not in the baseline, in the manifest's order.
     pub(super) added: Vec<Capability>,
-    /// Those of [`added`](Self::added) that nothing in the baseline covers (TW-02).
+    /// Those of [`added`](Self::added) that nothing in the baseline covers.
     pub(super) widened: Vec<Capability>,
     /// Declared in the baseline and no longer.
     pub(super) removed: Vec<Capability>,
 }
 
-/// TW-06: every entry that is new, other than before, or gone; new side first, each side in its order.
+/// Every entry that is new, other than before, or gone; new side first, each side in its order.
 pub(super) fn differences(old: &[Declared], new: &[Declared]) -> Vec<Difference> {
     let changed = new.iter().filter_map(|entry| {
         let before = same_version(entry, old);
@@ -145,7 +145,7 @@ fn same_version<'a>(entry: &Declared, entries: &'a [Declared]) -> Option<&'a Dec
         .find(|other| other.id == entry.id && other.version == entry.version)
 }
 
-/// TW-06, TW-02: the same version if it was pinned, else the highest pinned version of the id.
+/// The same version if it was pinned, else the highest pinned version of the id.
 fn baseline<'a>(entry: &Declared, old: &'a [Declared]) -> Option<&'a Declared> {
     same_version(entry, old).or_else(|| {
         old.iter()
@@ -154,7 +154,7 @@ fn baseline<'a>(entry: &Declared, old: &'a [Declared]) -> Option<&'a Declared> {
     })
 }
 
-/// TW-04: another set of signers, or another key of one of them.
+/// Another set of signers, or another key of one of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SignerChange {
     /// An entry is signed by others than its baseline.
@@ -248,7 +248,7 @@ impl Gate {
     }
 }
 
-/// TW-05, TV-32: one finding for each capability that is wider than the baseline.
+/// One finding for each capability that is wider than the baseline.
 pub(super) fn widening_findings(differences: &[Difference], gate: Gate) -> Vec<Finding> {
     let finding = |difference: &Difference, capability: &Capability| {
         let entry = &difference.entry;
@@ -286,7 +286,7 @@ fn uncovered(difference: &Difference) -> String {
     }
 }
 
-/// TW-05, TV-33: one finding for each changed signer.
+/// One finding for each changed signer.
 pub(super) fn signer_findings(changes: &[SignerChange], gate: Gate) -> Vec<Finding> {
     let finding = |change: &SignerChange| match change {
         SignerChange::Signers {

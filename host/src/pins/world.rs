@@ -26,7 +26,7 @@ pub fn world_id(files: &[(&str, &[u8])]) -> String {
 mod tests {
     use super::*;
 
-    /// TL-08, TK-45: worked by `printf 'a.wit\0x\0b/c.wit\0yz\0' | sha256sum`.
+    /// Worked by `printf 'a.wit\0x\0b/c.wit\0yz\0' | sha256sum`.
     #[test]
     fn tl_08_the_world_id_does_not_depend_on_the_order_of_the_files() {
         let one: (&str, &[u8]) = ("a.wit", b"x");

@@ -1,4 +1,4 @@
-//! Which declared capabilities a ceiling allows, before anything runs (TC-01 to TC-09, TC-14, TC-15).
+//! Which declared capabilities a ceiling allows, before anything runs.
 
 use super::document::{Ceiling, Listed, is_environment_name};
 use super::form::matches_declared;
@@ -6,7 +6,7 @@ use super::{Policy, VirtualPath};
 use crate::trust::{Capability, WasmForm};
 
 impl Policy {
-    /// The declared capabilities that the ceiling denies, in the order of the manifest (TC-14).
+    /// The declared capabilities that the ceiling denies, in the order of the manifest.
     pub fn denied_by_ceiling(
         &self,
         capabilities: &[Capability],
@@ -30,7 +30,7 @@ impl Ceiling {
         match capability.kind.as_str() {
             "fs.read" => holds(&self.read, value),
             "fs.write" => holds(&self.write, value),
-            // TC-03: to a component `*` is whatever the policy allows; to a core module it would be the whole network.
+            // To a component `*` is whatever the policy allows; to a core module it would be the whole network.
             "net.http" if value == "*" => form == WasmForm::Component && !self.net.items.is_empty(),
             "net.http" => {
                 let mut prefixes = self.net.items.iter();
@@ -228,7 +228,7 @@ capability_ceiling:
     }
 
     proptest! {
-        /// TC-01: what is allowed lies segment by segment below an entry.
+        /// What is allowed lies segment by segment below an entry.
         #[test]
         fn tc_01_nothing_outside_an_entry_is_allowed(value in "(/|/tmp|/srv/x|/srv|tmp|/bad|/etc|/\\.\\.|/\\.|/a){1,4}") {
             static POLICY: LazyLock<Policy> = LazyLock::new(|| policy(WIDE));

@@ -1,4 +1,4 @@
-//! Denials one can act on: what was asked, which line decided, and which line would allow it (TC-17).
+//! Denials one can act on: what was asked, which line decided, and which line would allow it.
 //!
 //! A denial holds virtual paths, URLs and program names. It never holds the directory or the URL that a mount stands for.
 
@@ -83,7 +83,7 @@ impl Denial {
         }))
     }
 
-    /// What was asked, as `kind:value`: `fs.read:/home`, `net.http:https://…`, `exec.safe:git` (TC-17).
+    /// What was asked, as `kind:value`: `fs.read:/home`, `net.http:https://…`, `exec.safe:git`.
     pub fn capability(&self) -> &str {
         &self.0.capability
     }
@@ -99,7 +99,7 @@ impl Denial {
     }
 }
 
-/// Why a program may not be started, or cannot be (TS-62).
+/// Why a program may not be started, or cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProgramDenial {
     /// No rule, or not the manifest, allows the program.
@@ -111,7 +111,7 @@ pub enum ProgramDenial {
     /// A rule names the program and its arguments, but not in this directory.
     #[error("{0}")]
     Directory(Denial),
-    /// A rule allows it, and no such program was installed when the policy was loaded (TP-27).
+    /// A rule allows it, and no such program was installed when the policy was loaded.
     #[error("the program is not installed")]
     NotFound,
 }

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::io;
 
-/// Bytes of a policy file at most (TP-01, TN-20).
+/// Bytes of a policy file at most.
 pub(super) const MAXIMUM_DOCUMENT_BYTES: u64 = 1_048_576;
 
 /// A place in a policy file.
@@ -35,7 +35,7 @@ pub enum PolicyError {
         /// What the operating system says.
         source: io::Error,
     },
-    /// The file is longer than 1,048,576 bytes (TP-01).
+    /// The file is longer than 1,048,576 bytes.
     #[error("policy exceeds maximum size ({size} bytes > {maximum} bytes): {file}")]
     TooLarge {
         /// The file as the operator named it.
@@ -45,7 +45,7 @@ pub enum PolicyError {
         /// The most it may have.
         maximum: u64,
     },
-    /// The text has not the shape of a policy (TP-01 to TP-03).
+    /// The text has not the shape of a policy.
     #[error("invalid policy document: {fault} ({place})")]
     Document {
         /// Where.
@@ -53,7 +53,7 @@ pub enum PolicyError {
         /// What.
         fault: DocumentFault,
     },
-    /// `version` is not 1 (TP-04).
+    /// `version` is not 1.
     #[error("unsupported policy version: {found} ({place})")]
     Version {
         /// Where.
@@ -71,7 +71,7 @@ pub enum PolicyError {
         /// The rule, with the value that breaks it.
         rule: String,
     },
-    /// A flag of the command line that maps a directory or a URL is wrong (M-01): a usage error.
+    /// A flag of the command line that maps a directory or a URL is wrong: a usage error.
     #[error("invalid mount `{flag}`: {rule}")]
     Flag {
         /// The flag's value, as given or in the same form.
@@ -97,16 +97,16 @@ pub enum DocumentFault {
     /// Neither JSON nor YAML.
     #[error("{0}")]
     Syntax(String),
-    /// Something of YAML that a policy may not use: anchors, aliases, tags, merge keys, a second document (TP-02).
+    /// Something of YAML that a policy may not use: anchors, aliases, tags, merge keys, a second document.
     #[error("{0} are not allowed")]
     Forbidden(&'static str),
     /// Collections nested too deep, or too many values.
     #[error("{0}")]
     TooMuch(&'static str),
-    /// A member occurs twice (TP-02).
+    /// A member occurs twice.
     #[error("duplicate member `{0}`")]
     Duplicate(String),
-    /// A member nobody knows (TP-03).
+    /// A member nobody knows.
     #[error("unknown member `{member}` at line {line}{}", suggested(suggestion))]
     UnknownMember {
         /// The member as written.

@@ -1,4 +1,4 @@
-//! `hydrant policy explain`: may this skill do that, which line says so, and which line would change it (TK-47).
+//! `hydrant policy explain`: may this skill do that, which line says so, and which line would change it.
 //!
 //! Asks the same [`Grant`] that a call would ask, so an explanation cannot differ from what happens.
 
@@ -50,7 +50,7 @@ pub struct Explanation {
 pub fn explain(grant: &Grant, question: &Question) -> Explanation {
     match question {
         Question::Path(path) => match grant.read(path) {
-            // M-05: reading behind an https mount is a fetch as well.
+            // Reading behind an https mount is a fetch as well.
             Ok(Location::Https { url }) => match grant.fetch(Method::Get, &url) {
                 Ok(_) => allowed(format!("fs.read:{path}"), grant.why_read(path)),
                 Err(denial) => denied(&denial),
@@ -97,7 +97,7 @@ pub fn explain(grant: &Grant, question: &Question) -> Explanation {
     }
 }
 
-/// TD-06: such a tool is described in the sandbox and never started.
+/// Such a tool is described in the sandbox and never started.
 fn is_component(path: &VirtualPath) -> bool {
     path.file_name().is_some_and(|name| name.ends_with(".wasm"))
 }

@@ -1,4 +1,4 @@
-//! The capabilities a component may declare, and which of them cover which (section 9.2, TC-30).
+//! The capabilities a component may declare, and which of them cover which.
 //!
 //! Both questions are about the text of a manifest alone: no policy has a say here.
 
@@ -10,15 +10,15 @@ use super::program::is_name;
 use super::url_prefix::{Escapes, UrlPrefix};
 use crate::trust::Capability;
 
-/// Why a component may not declare a capability (TV-26, TB-35).
+/// Why a component may not declare a capability.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FormError {
-    /// No interface stands for the kind (TC-09 to TC-13).
+    /// No interface stands for the kind.
     #[error(
         "a component declares fs.read, fs.write, net.http and exec.safe only, not `{}`", .0.escape_default()
     )]
     Kind(String),
-    /// Not a virtual directory (TC-10).
+    /// Not a virtual directory.
     #[error(
         "{kind} takes /workspace, another mount point, or a normalised path below one, not `{}`", value.escape_default()
     )]
@@ -28,10 +28,10 @@ pub enum FormError {
         /// The value as declared.
         value: String,
     },
-    /// A directory that no skill writes (TC-11).
+    /// A directory that no skill writes.
     #[error("fs.write does not take /os, nor anything below it: `{}`", .0.escape_default())]
     WritesOs(String),
-    /// Not a URL prefix (TC-12).
+    /// Not a URL prefix.
     #[error("net.http takes `*` or an http(s) prefix, which {rule}: `{}`", value.escape_default())]
     Url {
         /// The value as declared.
@@ -39,7 +39,7 @@ pub enum FormError {
         /// The rule of TP-08 that it breaks.
         rule: &'static str,
     },
-    /// Not a program (TC-13).
+    /// Not a program.
     #[error("exec.safe takes `*` or the bare name of a program, not `{}`", .0.escape_default())]
     Program(String),
 }
@@ -85,7 +85,7 @@ fn directory_form(kind: &str, value: &str) -> Result<(), FormError> {
     Ok(())
 }
 
-/// Whether `old` allows everything that `new` allows (TC-30): if not, `new` is a widening (TW-02).
+/// Whether `old` allows everything that `new` allows: if not, `new` is a widening.
 pub fn covers(old: &Capability, new: &Capability) -> bool {
     // So `exec` never covers `exec.safe`.
     old.kind == new.kind
@@ -269,7 +269,7 @@ mod tests {
     }
 
     proptest! {
-        /// TC-30: coverage is transitive, so many small widenings are as visible as one.
+        /// Coverage is transitive, so many small widenings are as visible as one.
         #[test]
         fn tc_30_coverage_is_transitive(a in "/(a|b)?(/(a|b)){0,2}", b in "/(a|b)?(/(a|b)){0,2}", c in "/(a|b)?(/(a|b)){0,2}") {
             let of = |value: &str| format!("fs.read:{value}");

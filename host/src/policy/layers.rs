@@ -1,4 +1,4 @@
-//! Policy, tenant and run: up to three documents of one grammar, and an operation needs the consent of each (TP-40).
+//! Policy, tenant and run: up to three documents of one grammar, and an operation needs the consent of each.
 //!
 //! A layer above the policy only narrows it; an absent layer restricts nothing. A single policy is the common case, and
 //! costs nothing more than itself.
@@ -17,7 +17,7 @@ use crate::trust::{Capability, Digest, WasmForm, canonical_digest};
 /// The files of the layers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LayerFiles<'a> {
-    /// `--policy FILE`. Default: the default policy (TP-39).
+    /// `--policy FILE`. Default: the default policy.
     pub policy: Option<&'a Path>,
     /// `--tenant FILE`.
     pub tenant: Option<&'a Path>,
@@ -31,7 +31,7 @@ pub struct Layers {
     policy: Arc<Policy>,
     tenant: Option<Arc<Policy>>,
     run: Option<Arc<Policy>>,
-    /// The mounts of the call, where tenant or run list any (TP-41).
+    /// The mounts of the call, where tenant or run list any.
     mounts: Option<Arc<MountTable>>,
 }
 
@@ -111,7 +111,7 @@ impl Layers {
         Self::stack(policy, tenant, run)
     }
 
-    /// Checks the mounts of the layers against each other, and says which hold (TP-41).
+    /// Checks the mounts of the layers against each other, and says which hold.
     pub(super) fn stack(
         policy: Arc<Policy>,
         tenant: Option<Policy>,
@@ -138,7 +138,7 @@ impl Layers {
         &self.policy
     }
 
-    /// `policy_hash` of a call: of the policy alone (TP-43), or of all layers (TP-44).
+    /// `policy_hash` of a call: of the policy alone, or of all layers.
     pub fn hash(&self) -> Digest {
         if self.tenant.is_none() && self.run.is_none() {
             return self.policy.hash().clone();
@@ -151,7 +151,7 @@ impl Layers {
     }
 
     /// The effective limits of a component: of each row the least that a layer states, and never more than the policy
-    /// layer gives (TP-42).
+    /// layer gives.
     pub fn limits(&self) -> Limits {
         self.narrowing()
             .fold(self.policy.limits(), |limits, layer| {
@@ -160,7 +160,7 @@ impl Layers {
     }
 
     /// The least that a layer states of each row; the maximum where none states anything. For core modules, whose
-    /// defaults are their own (TP-20).
+    /// defaults are their own.
     pub fn limits_at_most(&self) -> Limits {
         self.narrowing()
             .fold(self.policy.document.host.limits_at_most, |limits, layer| {
@@ -168,7 +168,7 @@ impl Layers {
             })
     }
 
-    /// Whether components may be instantiated to be listed: unless a layer forbids it (TP-42).
+    /// Whether components may be instantiated to be listed: unless a layer forbids it.
     pub fn tools(&self) -> Tools {
         if self.all().any(|layer| layer.tools() == Tools::Skip) {
             Tools::Skip
@@ -177,13 +177,13 @@ impl Layers {
         }
     }
 
-    /// PEM files with roots that `fetch` trusts besides its own, of the policy layer: a layer above it adds none (TP-38).
+    /// PEM files with roots that `fetch` trusts besides its own, of the policy layer: a layer above it adds none.
     pub fn tls_roots(&self) -> &[PathBuf] {
         self.policy.tls_roots()
     }
 
     /// The declared capabilities that the ceiling of a layer denies, in the order of the manifest. `run --bundle` stops
-    /// at the first (TC-14).
+    /// at the first.
     pub fn denied(&self, capabilities: &[Capability], form: WasmForm) -> Vec<Capability> {
         let denied = capabilities.iter().filter(|one| !self.consents(one, form));
         denied.cloned().collect()
@@ -201,7 +201,7 @@ impl Layers {
             .all(|layer| layer.ceiling_allows(capability, form))
     }
 
-    /// Checks the trusted-signer rule in every layer (TP-12).
+    /// Checks the trusted-signer rule in every layer.
     ///
     /// # Errors
     /// The first part of the rule that does not hold, in the first layer where it does not.
@@ -248,7 +248,7 @@ impl Layers {
         self.mounts.as_deref().unwrap_or(&self.policy.mounts)
     }
 
-    /// The layer whose `mounts` leave this one out, if one does (TP-41).
+    /// The layer whose `mounts` leave this one out, if one does.
     pub(super) fn leaves_out(&self, mount: &Mounted) -> Option<&Policy> {
         self.narrowing()
             .find(|layer| layer.document.host.lists_mounts && layer.mounts.at(&mount.at).is_none())
@@ -261,7 +261,7 @@ impl Layers {
             .is_some_and(Mounted::is_writable)
     }
 
-    /// Children are confined unless every layer lets them run outside the jail (TP-37).
+    /// Children are confined unless every layer lets them run outside the jail.
     pub(super) fn confinement(&self) -> Confinement {
         let confines = |layer: &Policy| layer.document.host.confinement == Confinement::Required;
         if self.all().any(confines) {

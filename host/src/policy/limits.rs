@@ -10,31 +10,31 @@ use super::document::{Member, Shape};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Units of fuel a component may burn (TN-01).
+    /// Units of fuel a component may burn.
     pub fuel: u64,
-    /// Linear memory of a component, all its memories together (TN-02).
+    /// Linear memory of a component, all its memories together.
     pub memory_bytes: u64,
-    /// Wall-clock time of the call, hostcalls included (TN-04).
+    /// Wall-clock time of the call, hostcalls included.
     pub wall_ms: u64,
-    /// Bytes a component may answer (TN-06).
+    /// Bytes a component may answer.
     pub output_bytes: u64,
-    /// Bytes of one HTTP body after decoding (TN-08).
+    /// Bytes of one HTTP body after decoding.
     pub http_bytes: u64,
-    /// Time of one HTTP request, redirects included (TN-08).
+    /// Time of one HTTP request, redirects included.
     pub http_ms: u64,
-    /// Time of one process (TN-09).
+    /// Time of one process.
     pub process_ms: u64,
-    /// Bytes kept of each stream of a process (TN-09).
+    /// Bytes kept of each stream of a process.
     pub process_output_bytes: u64,
-    /// Processes at once (TN-09).
+    /// Processes at once.
     pub process_count: u64,
-    /// Hostcalls of a call, each item of a list counting (TN-11).
+    /// Hostcalls of a call, each item of a list counting.
     pub hostcalls: u64,
-    /// Bytes sent and received by `fetch` in a call (TN-12).
+    /// Bytes sent and received by `fetch` in a call.
     pub egress_bytes: u64,
-    /// Memory of a child in the jail (TN-13).
+    /// Memory of a child in the jail.
     pub process_memory_bytes: u64,
-    /// Processes and threads of a child in the jail (TN-13).
+    /// Processes and threads of a child in the jail.
     pub process_pids: u64,
 }
 
@@ -79,7 +79,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Of each row the smaller value: limits only narrow (TP-42).
+    /// Of each row the smaller value: limits only narrow.
     #[must_use]
     pub fn at_most(mut self, mut bound: Self) -> Self {
         for Member { name, .. } in &Self::MEMBERS {

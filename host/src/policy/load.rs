@@ -16,7 +16,7 @@ use super::mount::{CliMount, MountTable, Origins, is_of_processes};
 use super::program::Program;
 use super::{DEFAULT_SOURCE, Policy, ProgramRule, Runner, VirtualPath};
 
-/// The text of the default policy (TP-39).
+/// The text of the default policy.
 const DEFAULT: &str = include_str!("default.yaml");
 /// Characters of a line that an explanation shows; a policy in JSON may be one long line.
 const SHOWN_OF_A_LINE: usize = 200;
@@ -71,7 +71,7 @@ impl Policy {
         Self::assemble(document, bytes, origins, None)
     }
 
-    /// Reads `--tenant FILE` or `--grant FILE`, a layer that narrows `policy` (TP-40). Of the flags it takes those that
+    /// Reads `--tenant FILE` or `--grant FILE`, a layer that narrows `policy`. Of the flags it takes those that
     /// its own mounts ask for with `dir: "@cli"`.
     pub(super) fn load_layer(
         file: &Path,
@@ -111,7 +111,7 @@ impl Policy {
         Self::assemble(document, &bytes, origins, policy)
     }
 
-    /// The default policy (TP-39): `/workspace` is the working directory and, if it exists, `/os` is `./os`, both read
+    /// The default policy: `/workspace` is the working directory and, if it exists, `/os` is `./os`, both read
     /// only, unless a flag maps them elsewhere.
     ///
     /// # Errors
@@ -172,7 +172,7 @@ impl Policy {
             member: member.to_owned(),
             rule,
         };
-        // TP-27: a program that a mount holds could be exchanged by whoever writes there.
+        // A program that a mount holds could be exchanged by whoever writes there.
         let look_up = |line, program: &Program| {
             let executable = program.look_up();
             let mount = executable
@@ -180,7 +180,7 @@ impl Policy {
                 .and_then(|file| mounts.containing(file).or_else(|| below?.containing(file)));
             match mount {
                 None => Ok(executable),
-                // TP-39: the working directory, which is mounted then, may be any, `/usr` as well.
+                // The working directory, which is mounted then, may be any, `/usr` as well.
                 Some(_) if origins.file == DEFAULT_SOURCE => Ok(None),
                 Some(mount) => Err(constraint(
                     line,
@@ -264,7 +264,7 @@ impl Document {
     }
 }
 
-/// TP-01: at most 1,048,576 bytes, and no more than that is ever read. Of regular files only: opening a FIFO would wait
+/// At most 1,048,576 bytes, and no more than that is ever read. Of regular files only: opening a FIFO would wait
 /// for its other end.
 fn read_bounded(file: &Path, source: &str) -> Result<Vec<u8>, PolicyError> {
     let unreadable = |error| PolicyError::Unreadable {

@@ -62,7 +62,7 @@ pub struct Policy {
     tls_roots: Vec<PathBuf>,
 }
 
-/// Whether pinned components may be instantiated to list what they are (TP-35).
+/// Whether pinned components may be instantiated to list what they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tools {
     /// They may, with an empty grant.
@@ -86,7 +86,7 @@ impl Policy {
         self.document.host.limits
     }
 
-    /// PEM files with roots that `fetch` trusts besides its own (TP-38).
+    /// PEM files with roots that `fetch` trusts besides its own.
     pub fn tls_roots(&self) -> &[PathBuf] {
         &self.tls_roots
     }
@@ -96,17 +96,17 @@ impl Policy {
         &self.source
     }
 
-    /// Whether components may be instantiated to be listed (TP-35).
+    /// Whether components may be instantiated to be listed.
     pub fn tools(&self) -> Tools {
         self.document.host.tools
     }
 
-    /// `policy_hash` of the document (TP-43).
+    /// `policy_hash` of the document.
     pub fn hash(&self) -> &Digest {
         &self.document.hash
     }
 
-    /// The signers of which a skill needs one (TP-05, TP-12).
+    /// The signers of which a skill needs one.
     pub fn trusted_signers(&self) -> &[String] {
         &self.document.trusted_signers
     }

@@ -9,7 +9,7 @@ use percent_encoding::percent_decode_str;
 
 use super::mount::encode;
 
-/// Bytes of a virtual path at most (TS-05).
+/// Bytes of a virtual path at most.
 pub(super) const MAXIMUM_BYTES: usize = 4096;
 
 /// An absolute, normalised virtual path such as `/os/crew/pilot.md`.
@@ -63,7 +63,7 @@ impl VirtualPath {
         Ok(Self(text.to_owned()))
     }
 
-    /// Normalises a value of a manifest or a ceiling (TC-01): empty segments are dropped, dot segments refused.
+    /// Normalises a value of a manifest or a ceiling: empty segments are dropped, dot segments refused.
     ///
     /// # Errors
     /// As [`VirtualPath::parse`], but never [`InvalidPath::EmptySegment`].

@@ -5,7 +5,7 @@ use url::Url;
 use super::Reach;
 use super::url_prefix::{Escapes, UrlPrefix, names_its_address};
 
-/// The addresses that a request to `url` may reach, if the declared prefix covers it (TC-31, TC-33, TH-23).
+/// The addresses that a request to `url` may reach, if the declared prefix covers it.
 pub(crate) fn reach_of_declared(prefix: &str, url: &Url) -> Option<Reach> {
     let prefix = UrlPrefix::parse(prefix).ok()?;
     let reach = if names_its_address(url) {

@@ -1,4 +1,4 @@
-//! Whose skills run: the trusted-signer rule (TP-12).
+//! Whose skills run: the trusted-signer rule.
 
 use super::Policy;
 
@@ -11,7 +11,7 @@ pub enum UntrustedSigner {
         /// The file that trusts none of them, as the operator named it.
         layer: String,
     },
-    /// Somebody signed whom the manifest does not name (TB-52).
+    /// Somebody signed whom the manifest does not name.
     #[error("signature signer is not declared in manifest.signers: {}", .0.escape_default())]
     Undeclared(String),
     /// Somebody trusted is named, and nobody trusted has signed.
@@ -24,7 +24,7 @@ pub enum UntrustedSigner {
 
 impl Policy {
     /// Checks that somebody this policy trusts is named by the manifest and has signed, and that only those have signed
-    /// whom the manifest names (TP-12). That the signatures are genuine is checked before, by `trust`.
+    /// whom the manifest names. That the signatures are genuine is checked before, by `trust`.
     ///
     /// # Errors
     /// The first part of the rule that does not hold.

@@ -112,7 +112,7 @@ fn tp_39_the_default_policy_reads_and_lets_tools_and_git_run_in_the_jail() {
     assert_eq!(policy.document.host.confinement, Confinement::Required);
 }
 
-/// TP-27: whoever can write the working directory cannot choose what is started.
+/// Whoever can write the working directory cannot choose what is started.
 #[test]
 fn tp_39_a_program_below_the_working_directory_is_not_there() {
     let policy = Policy::built_in(Path::new("/usr"), &[]).unwrap();
@@ -158,7 +158,6 @@ fn cli_01_root_and_mount_flags_replace_the_default_mounts() {
     );
 }
 
-/// TP-22, TP-39
 #[test]
 fn tp_22_a_flag_of_run_fills_a_mount_of_the_default_policy_and_adds_none() {
     let scratch = Scratch::new();
@@ -259,7 +258,7 @@ fn tp_22_a_directory_with_a_link_or_without_existence_refuses_the_policy() {
         let text =
             format!("{HEAD}host:\n  mounts:\n    - {{at: /os, dir: {directory}, mode: ro}}\n");
         let message = scratch.policy(&text).unwrap_err().to_string();
-        // TP-22: the message names the path that a link leads to.
+        // The message names the path that a link leads to.
         let resolved = scratch.root.join(said);
         assert!(
             message.starts_with("policy constraint violation: the mount /os "),
@@ -353,7 +352,7 @@ fn tp_01_a_policy_has_at_most_1048576_bytes() {
     ));
 }
 
-/// TV-30, TV-31, TP-22: what is only reviewed is not opened.
+/// What is only reviewed is not opened.
 #[test]
 fn tv_30_a_policy_can_be_reviewed_where_its_directories_are_not() {
     let scratch = Scratch::new();
@@ -403,7 +402,7 @@ fn tp_01_only_a_regular_file_is_read_and_none_is_waited_for() {
     assert!(Policy::load(&scratch.root.join("link.yaml"), &[]).is_ok());
 }
 
-/// TP-27: looked up once, so what is installed later is not started.
+/// Looked up once, so what is installed later is not started.
 #[test]
 fn tp_27_a_program_is_looked_up_when_the_policy_is_loaded() {
     use std::os::unix::fs::PermissionsExt;

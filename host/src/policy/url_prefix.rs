@@ -1,4 +1,4 @@
-//! URL prefixes, the one grammar for every allowlist of URLs (TP-08, TC-31, TC-32).
+//! URL prefixes, the one grammar for every allowlist of URLs.
 //!
 //! | prefix | matches | does not match |
 //! |---|---|---|
@@ -22,9 +22,9 @@ pub(super) type Fault = &'static str;
 /// What the path of a request may hold beyond the plain text of a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escapes {
-    /// None: the rule for values that are compared when a policy or a manifest is read (TC-31).
+    /// None: the rule for values that are compared when a policy or a manifest is read.
     None,
-    /// `%XX`, except those that another parser could read as structure (TC-32).
+    /// `%XX`, except those that another parser could read as structure.
     Harmless,
 }
 
@@ -99,7 +99,7 @@ impl UrlPrefix {
     }
 }
 
-/// The segments of a path, empty ones dropped; none if the path can match nothing (TC-01, TC-31, TC-32).
+/// The segments of a path, empty ones dropped; none if the path can match nothing.
 fn normal_segments(path: &str, escapes: Escapes) -> Option<impl Iterator<Item = &str>> {
     let rest = path.strip_prefix('/')?;
     let plain = match escapes {
@@ -112,7 +112,7 @@ fn normal_segments(path: &str, escapes: Escapes) -> Option<impl Iterator<Item = 
     normal.then(segments)
 }
 
-/// Whether each `%` begins an escape, and none of `%25 %2E %2F %5C %7F`, `%00`–`%1F` (TC-32).
+/// Whether each `%` begins an escape, and none of `%25 %2E %2F %5C %7F`, `%00`–`%1F`.
 pub(super) fn has_harmless_escapes(path: &str) -> bool {
     path.split('%').skip(1).all(|after| {
         let byte = after
@@ -129,7 +129,7 @@ pub(super) fn has_parameters(path: &str) -> bool {
     path.contains(';') || path.to_ascii_uppercase().contains("%3B")
 }
 
-/// Whether a URL names a literal address or `localhost`, and so may reach an address that is not public (TC-33).
+/// Whether a URL names a literal address or `localhost`, and so may reach an address that is not public.
 ///
 /// A prefix matches its own host only, so what the request names is what every matched prefix names.
 pub(super) fn names_its_address(url: &Url) -> bool {
@@ -140,7 +140,7 @@ pub(super) fn names_its_address(url: &Url) -> bool {
     }
 }
 
-/// Whether a URL names this machine by `127.0.0.1`, `[::1]` or `localhost` (N-09).
+/// Whether a URL names this machine by `127.0.0.1`, `[::1]` or `localhost`.
 pub(super) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address == std::net::Ipv4Addr::LOCALHOST,

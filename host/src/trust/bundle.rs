@@ -1,8 +1,8 @@
-//! A bundle: its files, the checks that they name each other, and the checks of who signed (TB-20 to TB-53).
+//! A bundle: its files, the checks that they name each other, and the checks of who signed.
 //!
 //! Three types for three degrees of belief: [`BundleFiles`] are bytes, a [`Bundle`] is whole, and a
 //! [`VerifiedBundle`] is whole and signed by a key the caller chose. Each file is read once; everything
-//! after works on those bytes (TV-42).
+//! after works on those bytes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,7 +18,7 @@ use super::{
     Signatures, SignaturesError, Wasm, WasmForm, canonical_digest, files, verify_entry,
 };
 
-/// Everything that a bundle may hold (TB-20 to TB-25).
+/// Everything that a bundle may hold.
 pub const BUNDLE_FILES: [&str; 7] = [
     "skill.wasm",
     "manifest.json",
@@ -29,7 +29,7 @@ pub const BUNDLE_FILES: [&str; 7] = [
     "sigstore.bundle.json",
 ];
 
-/// TB-25: those that are opaque.
+/// Those that are opaque.
 pub(crate) const PASSENGERS: [&str; 2] = ["sbom.spdx.json", "sigstore.bundle.json"];
 
 /// The files of a bundle that are looked into; nothing is checked yet.
@@ -39,7 +39,7 @@ pub struct BundleFiles {
     pub wasm: Wasm,
     /// `manifest.json`
     pub manifest: Cow<'static, [u8]>,
-    /// `signatures.json`, which archives and installs may lack (TB-22).
+    /// `signatures.json`, which archives and installs may lack.
     pub signatures: Option<Cow<'static, [u8]>>,
 }
 
@@ -62,13 +62,13 @@ impl BundleFiles {
             manifest: read("manifest.json", MAX_JSON_BYTES)?.into(),
             signatures: optional("signatures.json")?.map(Cow::from),
         };
-        // TB-20: of no use here, but a bundle with one that cannot be read is none.
+        // Of no use here, but a bundle with one that cannot be read is none.
         optional("bundle-meta.json")?;
         Ok(files)
     }
 }
 
-/// Where verification stopped (TU-07).
+/// Where verification stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Reading the files.
@@ -149,13 +149,13 @@ pub enum BundleError {
         /// What the bytes say.
         actual: Digest,
     },
-    /// The schema gate (TB-31).
+    /// The schema gate.
     #[error(transparent)]
     Schema(ManifestError),
-    /// The ring is not the one the caller means (TB-12).
+    /// The ring is not the one the caller means.
     #[error(transparent)]
     KeysDigest(KeyError),
-    /// The ring cannot be parsed (TB-11).
+    /// The ring cannot be parsed.
     #[error(transparent)]
     Keys(KeyError),
     /// Nobody signed.
@@ -196,7 +196,7 @@ pub struct Bundle {
     signatures: Signatures,
 }
 
-/// What `bundle_hash` is over (TR-11).
+/// What `bundle_hash` is over.
 #[derive(Serialize)]
 struct BundleHashed<'a> {
     artifact: &'a Digest,
@@ -270,7 +270,7 @@ impl Bundle {
         self.wasm.form()
     }
 
-    /// One digest for wasm, manifest and signatures (TR-11).
+    /// One digest for wasm, manifest and signatures.
     #[must_use]
     pub fn bundle_hash(&self) -> Digest {
         canonical_digest(&BundleHashed {
@@ -295,7 +295,7 @@ impl Bundle {
         self.verify(&keys)
     }
 
-    /// Every signature must be a declared signer's, and there must be one (TB-51 to TB-53).
+    /// Every signature must be a declared signer's, and there must be one.
     ///
     /// # Errors
     ///
@@ -305,7 +305,7 @@ impl Bundle {
         if entries.is_empty() {
             return Err(BundleError::NoSignatures);
         }
-        // TB-08: the 71 characters of the hash are the message.
+        // The 71 characters of the hash are the message.
         let message = self.manifest_hash.as_str().as_bytes();
         for entry in entries {
             verify_entry(entry, message, keys)?;

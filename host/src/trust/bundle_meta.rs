@@ -1,4 +1,4 @@
-//! `bundle-meta.json`: what `pack` made (TB-45).
+//! `bundle-meta.json`: what `pack` made.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ pub enum BundleMetaError {
     /// Another version of the format.
     #[error("unsupported bundle-meta schema version: {}", shown(.0))]
     SchemaVersion(String),
-    /// TV-20: the same content in another layout.
+    /// The same content in another layout.
     #[error("bundle-meta.json is not in its written form")]
     Form,
 }
@@ -38,7 +38,7 @@ impl BundleMeta {
     ///
     /// # Errors
     ///
-    /// [`BundleMetaError`]: other members, another version, or another layout (TB-45).
+    /// [`BundleMetaError`]: other members, another version, or another layout.
     pub fn parse(bytes: &[u8]) -> Result<Self, BundleMetaError> {
         let meta: Self = json::parse(bytes)?;
         if meta.schema_version != SCHEMA_VERSION {

@@ -1,4 +1,4 @@
-//! Canonical JSON (JCS, RFC 8785) and digests over it (TB-03 to TB-06). Whole numbers keep all their digits (TB-04).
+//! Canonical JSON (JCS, RFC 8785) and digests over it. Whole numbers keep all their digits.
 
 use hydrant_canonical::Integers;
 use serde::Serialize;
@@ -14,7 +14,7 @@ pub fn canonical_json<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     hydrant_canonical::to_vec(value, Integers::Exact).unwrap_or_default()
 }
 
-/// The digest of `value` in canonical JSON: the same however a file lays it out (TB-03).
+/// The digest of `value` in canonical JSON: the same however a file lays it out.
 #[must_use]
 pub fn canonical_digest<T: Serialize + ?Sized>(value: &T) -> Digest {
     Digest::of(&canonical_json(value))

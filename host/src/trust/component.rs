@@ -1,4 +1,4 @@
-//! What a component asks of its host, read from its bytes without compiling it (TV-23, TV-24).
+//! What a component asks of its host, read from its bytes without compiling it.
 //!
 //! Only the outermost component counts: what nested ones import, it must give them. The reader walks
 //! sections and never recurses into types that nest deeper than any interface does.
@@ -16,7 +16,7 @@ use super::escape::shown;
 /// The package whose interfaces are capabilities.
 const HOST_PACKAGE: &str = "hydrant:host/";
 const HOST_VERSION: &str = "@0.1.0";
-/// What the host provides inertly (TV-24).
+/// What the host provides inertly.
 const INERT: [&str; 5] = [
     "wasi:cli/",
     "wasi:io/",
@@ -76,11 +76,11 @@ impl HostInterface {
 pub struct Imports {
     /// The interfaces that need a capability.
     pub host: BTreeSet<HostInterface>,
-    /// What no component may import (TV-24), in the order of the file, escaped and cut.
+    /// What no component may import, in the order of the file, escaped and cut.
     pub other: Vec<String>,
 }
 
-/// Some bytes are no component that parses (TV-23).
+/// Some bytes are no component that parses.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotAComponent {
     /// The first 8 bytes are a core module's.
@@ -224,7 +224,7 @@ fn host_interface(name: &str) -> Option<&str> {
     name.strip_prefix(HOST_PACKAGE)?.strip_suffix(HOST_VERSION)
 }
 
-/// TV-24: one of the inert packages, of WASI 0.2.
+/// One of the inert packages, of WASI 0.2.
 fn is_inert(name: &str) -> bool {
     let Some((interface, version)) = name.split_once('@') else {
         return false;

@@ -1,4 +1,4 @@
-//! The check of a container image's signature by `cosign`, a program of others (TK-20).
+//! The check of a container image's signature by `cosign`, a program of others.
 //!
 //! It runs after everything else about a bundle was verified and adds a condition; it never replaces one. The program
 //! is `PROVENACT_COSIGN_BIN`, else the `cosign` of an absolute directory on `PATH`. It gets the environment, because

@@ -1,4 +1,4 @@
-//! Digests: `sha256:` and 64 lower-case hex digits (TB-01).
+//! Digests: `sha256:` and 64 lower-case hex digits.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -56,7 +56,7 @@ impl Digest {
         }
     }
 
-    /// 64 zeros, which stand where no digest exists (TU-05); nothing has this digest.
+    /// 64 zeros, which stand where no digest exists; nothing has this digest.
     #[must_use]
     pub fn zero() -> Self {
         Self(format!("{PREFIX}{}", "0".repeat(HEX_DIGITS)))
@@ -84,7 +84,7 @@ impl fmt::LowerHex for Hex<'_> {
     }
 }
 
-/// TB-01, TB-02: `digits` lower-case hex digits and nothing else.
+/// `digits` lower-case hex digits and nothing else.
 pub(super) fn is_lower_hex(text: &str, digits: usize) -> bool {
     text.len() == digits
         && text

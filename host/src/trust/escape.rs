@@ -1,4 +1,4 @@
-//! How text of unknown origin is shown (TB-34).
+//! How text of unknown origin is shown.
 //!
 //! A name or a path that a stranger chose must not move the cursor, add a line to a report or fill a screen.
 
@@ -7,7 +7,7 @@ use std::path::Path;
 /// Characters of foreign text that a message repeats at most.
 const MAX_SHOWN: usize = 200;
 
-/// `text` with every character outside U+0020 to U+007E as `\u{…}` (TB-34).
+/// `text` with every character outside U+0020 to U+007E as `\u{…}`.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! Files that come from outside, read within bounds and written without surprises (TB-17, TB-28).
+//! Files that come from outside, read within bounds and written without surprises.
 //!
 //! Nothing here blocks: a FIFO is opened without waiting for its writer and then refused, as is everything
 //! else that is no regular file. Nothing is written through a symbolic link in the last component.
@@ -14,7 +14,7 @@ use rustix::io::{Errno, retry_on_intr};
 use super::digest::Hex;
 use super::escape::{escaped, shown_path};
 
-/// Read and write for the owner, nothing for others (TB-28).
+/// Read and write for the owner, nothing for others.
 const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// Why a file could not be read or written.
@@ -46,7 +46,7 @@ pub enum FileError {
         /// The limit.
         maximum: u64,
     },
-    /// TB-28: a link could lead anywhere.
+    /// A link could lead anywhere.
     #[error("refusing to write through symlink: {}", shown_path(.path))]
     Symlink {
         /// The link.

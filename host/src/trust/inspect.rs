@@ -1,4 +1,4 @@
-//! What `inspect` prints: the claims of a bundle, not one of them verified (TK-21).
+//! What `inspect` prints: the claims of a bundle, not one of them verified.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::escape::escaped;
 use super::limits::MAX_JSON_BYTES;
 use super::{BundleError, Experimental, Manifest, Signatures, files, json};
 
-/// The lines that describe the bundle in `directory`; every value is escaped (TB-34). `skill.wasm` is not read.
+/// The lines that describe the bundle in `directory`; every value is escaped. `skill.wasm` is not read.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! `install`: an archive is fetched, checked, and only then written to the store (TA-10 to TA-20).
+//! `install`: an archive is fetched, checked, and only then written to the store.
 //!
 //! Trust knows no policy, so the caller passes the check of TA-19. Nothing below the home folder is made
 //! or changed before every check has passed.
@@ -17,7 +17,7 @@ use super::{
     Signatures, SignaturesError, WasmForm, read_bounded_as,
 };
 
-/// What `--policy` asks of a skill: the capability ceiling and the trusted signers (TA-19, TP-12).
+/// What `--policy` asks of a skill: the capability ceiling and the trusted signers.
 pub trait PolicyCheck {
     /// Whether this skill may be installed. Its signatures are not verified yet; they will be.
     ///
@@ -90,7 +90,7 @@ pub struct Installed {
     pub skill: Digest,
     /// Its directory, absolute; a valid bundle directory if the archive has signatures.
     pub store: PathBuf,
-    /// Where it came from, without credentials (TA-35).
+    /// Where it came from, without credentials.
     pub source: String,
 }
 
@@ -100,7 +100,7 @@ pub enum InstallError {
     /// TA-12.
     #[error("--keys and --keys-digest must be provided together")]
     HalfOfTheKeys,
-    /// TA-19: a policy trusts signers, and only keys tell who signed.
+    /// A policy trusts signers, and only keys tell who signed.
     #[error("--policy requires --keys and --keys-digest")]
     PolicyWithoutKeys,
     /// TA-20.
@@ -140,7 +140,7 @@ pub enum InstallError {
     /// The key file cannot be read.
     #[error(transparent)]
     Keys(#[from] FileError),
-    /// TA-20: the signatures do not fit or do not verify.
+    /// The signatures do not fit or do not verify.
     #[error(transparent)]
     Bundle(#[from] BundleError),
     /// The checks passed, and the store cannot be written.
@@ -180,7 +180,7 @@ pub fn install(
 /// A key file and the digest it must have.
 type Keys<'a> = (&'a Path, &'a str);
 
-/// TA-11, TA-12, TA-19, TA-20: which flags need keys, before anything is read.
+/// Which flags need keys, before anything is read.
 fn keys<'a>(
     options: &'a InstallOptions<'_>,
     source: &Source,
@@ -197,7 +197,7 @@ fn keys<'a>(
     }
 }
 
-/// TA-18: all checks, in the order of the row.
+/// All checks, in the order of the row.
 fn check(
     package: &Package,
     options: &InstallOptions<'_>,

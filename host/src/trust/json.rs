@@ -1,4 +1,4 @@
-//! Reading JSON strictly (TB-17) and writing it for people (TB-28).
+//! Reading JSON strictly and writing it for people.
 //!
 //! A derived `Deserialize` notices a member that it knows and that occurs twice, but not a key that a map or
 //! a free value holds twice; two readers of one signed file could then see two different things. So the
@@ -59,7 +59,7 @@ pub enum JsonError {
     },
 }
 
-/// Reads one JSON value of a known shape from `bytes` (TB-17). The caller bounds their number.
+/// Reads one JSON value of a known shape from `bytes`. The caller bounds their number.
 ///
 /// # Errors
 ///
@@ -80,7 +80,7 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, JsonError> {
     parsed.map_err(|error| invalid(&error, error.line(), error.column()))
 }
 
-/// `value` with 2 spaces of indent, `[]` for an empty array and no final newline (TB-28).
+/// `value` with 2 spaces of indent, `[]` for an empty array and no final newline.
 #[must_use]
 pub fn pretty<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     // Fails only for maps whose keys are no strings, which no type of this crate has.

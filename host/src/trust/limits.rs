@@ -1,4 +1,4 @@
-//! The largest sizes that are read, in bytes (TN-20, TN-05).
+//! The largest sizes that are read, in bytes.
 
 /// `skill.wasm`.
 pub const MAX_WASM_BYTES: u64 = 16_777_216;

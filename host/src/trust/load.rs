@@ -28,7 +28,7 @@ pub enum LoadError {
 }
 
 impl VerifiedBundle {
-    /// Reads a bundle directory and verifies it against `keys` (TB-51).
+    /// Reads a bundle directory and verifies it against `keys`.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ impl VerifiedBundle {
         Ok(Bundle::open(files, Experimental::Refused)?.verify(keys)?)
     }
 
-    /// Reads an installed skill, known by the digest of its archive (TA-31), from the store below `home`, and verifies
+    /// Reads an installed skill, known by the digest of its archive, from the store below `home`, and verifies
     /// it against `keys`.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Lock files: made exclusively, and taken over when they are old (TA-34).
+//! Lock files: made exclusively, and taken over when they are old.
 //!
 //! Who creates the file holds the lock, so that it also holds between processes and against the original program. A
 //! file older than two minutes is left over from a process that died. It is taken over in place, under an advisory
@@ -15,7 +15,7 @@ use std::time::Duration;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
-/// TA-34: what is older than this was left behind.
+/// What is older than this was left behind.
 const STALE: Duration = Duration::from_secs(120);
 
 /// Bytes of a token in hex.

@@ -1,4 +1,4 @@
-//! `manifest.json`: what a skill is and which capabilities it declares (TB-30 to TB-35).
+//! `manifest.json`: what a skill is and which capabilities it declares.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::escape::shown;
 use super::profile;
 use super::{Digest, JsonError, ProfileError, canonical_digest, json};
 
-/// The one schema version besides none (TB-31).
+/// The one schema version besides none.
 pub(super) const DRAFT: &str = "1.0.0-draft";
 
 /// One declared capability, such as `fs.read:/os`.
@@ -32,7 +32,7 @@ impl fmt::Display for Capability {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// Absent, or `1.0.0-draft` (TB-31); `null` reads as absent.
+    /// Absent, or `1.0.0-draft`; `null` reads as absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema_version: Option<String>,
     /// The skill's id.
@@ -61,7 +61,7 @@ pub enum Experimental {
 /// Why a manifest is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestError {
-    /// TB-30: not the JSON of a manifest.
+    /// Not the JSON of a manifest.
     #[error("invalid manifest JSON: {0}")]
     Json(#[from] JsonError),
     /// TB-31.
@@ -70,7 +70,7 @@ pub enum ManifestError {
     /// TB-31.
     #[error("unsupported manifest schema version: {}", shown(.0))]
     SchemaVersion(String),
-    /// TB-34: the value may not stand in another file.
+    /// The value may not stand in another file.
     #[error("invalid manifest {member}: {}", shown(.value))]
     Name {
         /// `name`, `version` or `signer`.
@@ -81,7 +81,7 @@ pub enum ManifestError {
 }
 
 impl Manifest {
-    /// Reads a manifest (TB-30); the schema version is looked at by [`check_schema`](Self::check_schema).
+    /// Reads a manifest; the schema version is looked at by [`check_schema`](Self::check_schema).
     ///
     /// # Errors
     ///
@@ -90,13 +90,13 @@ impl Manifest {
         Ok(json::parse(bytes)?)
     }
 
-    /// `manifest_hash`: the digest of the manifest in canonical JSON (TB-33), which reformatting does not change.
+    /// `manifest_hash`: the digest of the manifest in canonical JSON, which reformatting does not change.
     #[must_use]
     pub fn hash(&self) -> Digest {
         canonical_digest(self)
     }
 
-    /// The schema gate (TB-31).
+    /// The schema gate.
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ impl Manifest {
         }
     }
 
-    /// Whether name, version and signers may be put into other files (TB-34).
+    /// Whether name, version and signers may be put into other files.
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// The profile of pinned skills (TB-35), except for the forms of capability values, which are policy's.
+    /// The profile of pinned skills, except for the forms of capability values, which are policy's.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ impl Manifest {
     }
 }
 
-/// TB-34: `^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`.
+/// `^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`.
 pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.len() <= 128

@@ -1,4 +1,4 @@
-//! The draft of the next manifest, which can be validated and nothing else (TK-28).
+//! The draft of the next manifest, which can be validated and nothing else.
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Making and signing bundles (TB-41, TB-42, TB-50).
+//! Making and signing bundles.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub enum PackError {
     /// The manifest cannot be packed.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    /// TB-50: the manifest is another wasm's.
+    /// The manifest is another wasm's.
     #[error("manifest.artifact must match skill.wasm digest (expected {expected}, got {actual})")]
     OtherWasm {
         /// The digest of the wasm.
@@ -72,7 +72,6 @@ pub fn pack(
     }
     manifest.check_names()?;
     let meta = BundleMeta::for_manifest(&manifest);
-    // TB-41
     let signatures = Signatures {
         artifact: manifest.artifact.clone(),
         manifest_hash: meta.manifest_hash.clone(),
@@ -91,7 +90,7 @@ pub fn pack(
     Ok(())
 }
 
-/// Puts `signer`'s signature into the bundle in `directory` and answers how many there are then (TB-42).
+/// Puts `signer`'s signature into the bundle in `directory` and answers how many there are then.
 ///
 /// # Errors
 ///

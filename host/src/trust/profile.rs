@@ -1,4 +1,4 @@
-//! What a manifest must be to be pinned (TB-35): the narrow form that needs no judgement to read.
+//! What a manifest must be to be pinned: the narrow form that needs no judgement to read.
 
 use super::escape::shown;
 use super::{Capability, Manifest};

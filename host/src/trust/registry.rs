@@ -1,4 +1,4 @@
-//! Registry entries: two digests of one file (TB-02, TK-27).
+//! Registry entries: two digests of one file.
 
 use md5::{Digest as _, Md5};
 
@@ -11,10 +11,10 @@ const MD5_HEX_DIGITS: usize = 32;
 /// Why a file is not the one a registry lists.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
-    /// TB-01, TB-02: one of both digests is none.
+    /// One of both digests is none.
     #[error(transparent)]
     Format(#[from] InvalidDigest),
-    /// TK-27: another file.
+    /// Another file.
     #[error("digest mismatch: expected {expected}, got {actual}")]
     Mismatch {
         /// What the registry says.
@@ -24,7 +24,7 @@ pub enum RegistryError {
     },
 }
 
-/// Whether `artifact` has both digests; md5 is compared first (TK-27). It proves nothing that sha256 does not.
+/// Whether `artifact` has both digests; md5 is compared first. It proves nothing that sha256 does not.
 ///
 /// # Errors
 ///

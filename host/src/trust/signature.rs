@@ -1,4 +1,4 @@
-//! One signature of one signer (TB-07 to TB-09).
+//! One signature of one signer.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::escape::shown;
 use super::keys::{KeyRing, PublicKey};
 
-/// The only algorithm (TB-40).
+/// The only algorithm.
 pub(crate) const ALGORITHM: &str = "ed25519";
 
 /// Who signed, how, and the base64 of 64 bytes; members in written order.
@@ -34,10 +34,10 @@ pub enum SignatureError {
     /// TB-07.
     #[error("base64 decode failed for the signature of signer: {}", shown(.0))]
     Base64(String),
-    /// TB-08: not 64 bytes.
+    /// Not 64 bytes.
     #[error("invalid signature bytes of signer: {}", shown(.0))]
     Length(String),
-    /// TB-09: not that key's signature over these bytes.
+    /// Not that key's signature over these bytes.
     #[error("signature verification failed for signer: {}", shown(.0))]
     Verification(String),
 }

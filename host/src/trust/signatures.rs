@@ -1,4 +1,4 @@
-//! `signatures.json`: who vouches for a manifest (TB-40 to TB-43).
+//! `signatures.json`: who vouches for a manifest.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::{Digest, JsonError, SignatureEntry, canonical_digest, json};
 pub struct Signatures {
     /// The digest of `skill.wasm`, equal to the manifest's.
     pub artifact: Digest,
-    /// The digest of the manifest in canonical JSON; its 71 characters are what is signed (TB-08).
+    /// The digest of the manifest in canonical JSON; its 71 characters are what is signed.
     pub manifest_hash: Digest,
     /// At most one of each signer; none after `pack`.
     pub signatures: Vec<SignatureEntry>,
@@ -22,7 +22,7 @@ pub struct Signatures {
 /// Why `signatures.json` is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SignaturesError {
-    /// TB-40: not the JSON of that file.
+    /// Not the JSON of that file.
     #[error("invalid signatures JSON: {0}")]
     Json(#[from] JsonError),
     /// TB-43.
@@ -47,7 +47,7 @@ impl Signatures {
         Ok(signatures)
     }
 
-    /// `signatures_hash` (TR-11).
+    /// `signatures_hash`.
     #[must_use]
     pub fn hash(&self) -> Digest {
         canonical_digest(self)
@@ -65,7 +65,7 @@ impl Signatures {
         signers
     }
 
-    /// Replaces the signer's entry or adds it, and sorts (TB-42).
+    /// Replaces the signer's entry or adds it, and sorts.
     pub(super) fn put(&mut self, entry: SignatureEntry) {
         self.signatures.retain(|old| old.signer != entry.signer);
         self.signatures.push(entry);

@@ -1,4 +1,4 @@
-//! Where an archive comes from: a path, a `file://` URL, or one HTTP request (TA-10, TA-11).
+//! Where an archive comes from: a path, a `file://` URL, or one HTTP request.
 //!
 //! A download follows no redirect, waits no longer than half a minute and keeps no more than an archive
 //! may have. It proves nothing: whoever asks for one has to verify what it brings, which `install` does by
@@ -104,7 +104,7 @@ enum Place {
 }
 
 impl Source {
-    /// Reads a source as a user gives it (TA-10).
+    /// Reads a source as a user gives it.
     ///
     /// # Errors
     /// [`SourceError`] if it is of a kind that is not supported or not allowed.
@@ -125,19 +125,19 @@ impl Source {
         })
     }
 
-    /// Whether the archive comes over the network, so that only signatures can tell what it is (TA-11).
+    /// Whether the archive comes over the network, so that only signatures can tell what it is.
     #[must_use]
     pub fn is_remote(&self) -> bool {
         matches!(self.place, Place::Remote(_))
     }
 
-    /// The source as given, the user info of a URL replaced by `***` (TA-35).
+    /// The source as given, the user info of a URL replaced by `***`.
     #[must_use]
     pub fn recorded(&self) -> &str {
         &self.recorded
     }
 
-    /// Reads the archive, no more than an archive may have (TA-13).
+    /// Reads the archive, no more than an archive may have.
     ///
     /// # Errors
     /// [`SourceError`] says why there is none.

@@ -1,4 +1,4 @@
-//! Escapes from the jail (K-328 to K-349, K-353): each is tried in a jail, where it must fail as its row says and
+//! Escapes from the jail: each is tried in a jail, where it must fail as its row says and
 //! leave the host unharmed, and once more where it must succeed (its control), so that no row is vacuous.
 //!
 //! One module for each group of ways out, with its table: `name of the test: "attempt and its words" in shape of the

@@ -16,7 +16,7 @@ pub use self::streams::CallerStreams;
 use super::jailed::Jailed;
 use super::outcome::{Ended, Error};
 
-/// Time between two samples (K-337).
+/// Time between two samples.
 const SAMPLE: Duration = Duration::from_millis(100);
 
 /// How long the last output may take to be written after a signal has ended the jail.

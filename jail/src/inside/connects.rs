@@ -1,4 +1,4 @@
-//! Connecting on behalf of a program that may make Unix sockets (K-350).
+//! Connecting on behalf of a program that may make Unix sockets.
 //!
 //! A mounted directory of the host may hold sockets of the host, as Docker's, and neither mounts nor Landlock (before ABI
 //! 9) know a rule for connecting to them. A filter cannot see which socket is meant either: the address lies in memory,
@@ -253,7 +253,7 @@ impl Rule {
             system::connect(socket, &unix_address(exactly.as_ref())),
             planned,
         ) {
-            // There is no `/proc` (K-330): what the plan put there is where it was put.
+            // There is no `/proc`: what the plan put there is where it was put.
             (Err(error), Some((_, at))) if error.raw_os_error() == Some(libc::ENOENT) => {
                 system::connect(socket, &unix_address(at.as_os_str()))
             }

@@ -1,4 +1,4 @@
-//! The system call filter (K-335): an allow-list; what is not on it answers `EPERM`.
+//! The system call filter: an allow-list; what is not on it answers `EPERM`.
 //!
 //! It is one program of four parts, each of which answers or goes on to the next: what comes by another way than this
 //! architecture's own is killed; some calls answer an error on which libraries do the same by other calls; calls that

@@ -1,4 +1,4 @@
-//! The time between the signal that asks programs to end and the one that does not ask (TC-45).
+//! The time between the signal that asks programs to end and the one that does not ask.
 
 use std::io;
 use std::os::fd::OwnedFd;

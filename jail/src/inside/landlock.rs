@@ -1,4 +1,4 @@
-//! Landlock (K-334): the mounts' rules once more, by another mechanism, and what mounts cannot say: which of the
+//! Landlock: the mounts' rules once more, by another mechanism, and what mounts cannot say: which of the
 //! readable files may be executed, and that a descriptor's `/proc` entry opens nothing again with other rights.
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The system part of a jail's root: system directories, `/etc`, `/dev`, `/proc` (K-330).
+//! The system part of a jail's root: system directories, `/etc`, `/dev`, `/proc`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -38,7 +38,7 @@ const PASSWD: &str = "nobody:x:65534:65534:nobody:/tmp:/usr/sbin/nologin\n";
 const GROUP: &str = "nogroup:x:65534:\n";
 const HOSTS: &str = "127.0.0.1 localhost\n::1 localhost\n";
 
-/// The only devices (K-330), but for `zero`.
+/// The only devices, but for `zero`.
 const DEVICES: [&str; 4] = ["null", "full", "random", "urandom"];
 
 /// Links that shells and git expect; they lead to the process's own descriptors.
@@ -189,7 +189,7 @@ pub(super) fn of_plan(order: &Order) -> Result<Vec<Entry>, Refused> {
     if order.limits.memory_bytes.is_none() {
         entries.push(device("zero", "zero")?);
     }
-    // K-330: an empty directory where the kernel refuses this mount (in a container that covers parts of its `/proc`),
+    // An empty directory where the kernel refuses this mount (in a container that covers parts of its `/proc`),
     // never the host's.
     let shown = if order.renewed {
         Shown::OwnOnly

@@ -1,4 +1,4 @@
-//! Resource limits (K-336).
+//! Resource limits.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 

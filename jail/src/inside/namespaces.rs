@@ -1,4 +1,4 @@
-//! The namespaces (K-329).
+//! The namespaces.
 
 use std::fs;
 use std::io;
@@ -33,7 +33,7 @@ pub(super) fn enter(without: &Without) -> Result<(), Refused> {
     }
     system::unshare(namespaces | UnshareFlags::NEWCGROUP)
         .or_else(|error| match error.raw_os_error() {
-            // K-329: the cgroup namespace only where the kernel has it.
+            // The cgroup namespace only where the kernel has it.
             Some(libc::EINVAL) => system::unshare(namespaces),
             _ => Err(error),
         })

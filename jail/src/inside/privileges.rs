@@ -1,4 +1,4 @@
-//! Giving up all privileges (K-332): of the program, and as well of launcher and init once they have done their work.
+//! Giving up all privileges: of the program, and as well of launcher and init once they have done their work.
 
 use rustix::process::DumpableBehavior;
 use rustix::process::{Gid, Uid};

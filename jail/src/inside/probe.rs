@@ -1,4 +1,4 @@
-//! The probes of the self-test, as they run inside a jail (K-348). Each one tries what its layer forbids.
+//! The probes of the self-test, as they run inside a jail. Each one tries what its layer forbids.
 //!
 //! Where two layers forbid the same thing a probe chooses what only its own one does: `unshare` of nothing needs no
 //! privileges, so that only the filter can refuse it; a script in memory that is mounted for execution is refused only

@@ -1,5 +1,5 @@
-//! The way out of a jail with egress (K-344): a process of the jail that listens on its loopback and copies bytes
-//! between that and the host's proxy. It reads nothing of what passes; the proxy decides (K-345).
+//! The way out of a jail with egress: a process of the jail that listens on its loopback and copies bytes
+//! between that and the host's proxy. It reads nothing of what passes; the proxy decides.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! The system calls that a program may make (K-335): whatever their arguments are, or with rules for the mode of a new
+//! The system calls that a program may make: whatever their arguments are, or with rules for the mode of a new
 //! file. A few others have rules of their own in `filter`; everything else is refused.
 //!
 //! Left out with a reason that is not in K-335:

@@ -32,7 +32,7 @@ pub(super) fn run() -> Result<Option<Without>, Refused> {
     }
     rustix::process::umask(Mode::from_raw_mode(0o022));
     rustix::process::chdir("/").step(Step::Protocol, "go to the root")?;
-    // Away from the host's terminal and process group (K-332).
+    // Away from the host's terminal and process group.
     rustix::process::setsid().step(Step::Privileges, "make a session")?;
     // Nothing of the same user can trace it, or open its `/proc` entries.
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)

@@ -1,5 +1,3 @@
-//! K-289, K-290
-
 use std::time::Duration;
 
 use serde_json::json;

@@ -1,5 +1,3 @@
-//! K-285
-
 use secrecy::ExposeSecret;
 use serde_json::json;
 

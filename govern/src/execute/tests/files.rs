@@ -1,4 +1,4 @@
-//! K-207, K-284: files of a run.
+//! Files of a run.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 

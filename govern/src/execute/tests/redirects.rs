@@ -1,5 +1,3 @@
-//! K-317, K-318, K-412.
-
 use serde_json::json;
 
 use super::{Around, code, events, failed, output, response};

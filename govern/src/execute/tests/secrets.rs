@@ -1,4 +1,4 @@
-//! K-279, K-281, K-284: what goes out does not come back.
+//! What goes out does not come back.
 
 use secrecy::SecretString;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What an operator decides (K-25, K-265, K-272, K-275).
+//! What an operator decides.
 
 use std::time::Duration;
 
@@ -22,26 +22,26 @@ use crate::time::Time;
 pub struct Verdict {
     /// The operator's name, for `by`.
     pub by: String,
-    /// None: as the document says (K-73), `until-changed` where it does not; Tier 3 needs it said (K-260).
+    /// None: as the document says, `until-changed` where it does not; Tier 3 needs it said.
     pub scope: Option<Scope>,
-    /// K-270: limits any scope.
+    /// Limits any scope.
     pub ttl: Option<Duration>,
     /// One line.
     pub reason: Option<String>,
-    /// K-384: of kind `human-action`.
+    /// Of kind `human-action`.
     pub response: Option<Answer>,
     /// Of scope `session`: which; none: the one that the request was opened in, else the first that uses the grant.
     pub session: Option<String>,
 }
 
-/// K-384: what a person answers.
+/// What a person answers.
 #[derive(Clone, PartialEq)]
 pub struct Answer {
     /// As it was given: what has to fit the schema. May hold secrets and is not kept.
     pub given: Value,
     /// What is kept and shown: the same with references in place of secrets.
     pub kept: Value,
-    /// What is asked now; a request that asked something else came too late (K-272).
+    /// What is asked now; a request that asked something else came too late.
     pub question: Option<Value>,
 }
 
@@ -53,8 +53,8 @@ impl std::fmt::Debug for Answer {
     }
 }
 
-/// Grants a pending request. The registry is read again in the same transaction (K-272). Binds the skill's own secrets that
-/// the request gives as reasons (K-275); of kind `budget`, extends it (K-291). Of kind `secret-write` the caller makes the
+/// Grants a pending request. The registry is read again in the same transaction. Binds the skill's own secrets that
+/// the request gives as reasons; of kind `budget`, extends it. Of kind `secret-write` the caller makes the
 /// staged value usable then. Records `approval-granted`; of kind `budget` also `budget-extended`; where the request came too
 /// late `approval-superseded` or `approval-expired`.
 ///
@@ -136,7 +136,6 @@ fn granted(
         match fresh.filter(|fresh| is_about(&approval, fresh)) {
             Some(fresh) => operation = Some(fresh),
             None => {
-                // K-272
                 let stale = end(change, approval, Status::Superseded, who)?;
                 return Ok(Err(Failure::new(
                     Code::ApprovalStale,
@@ -162,7 +161,7 @@ fn granted(
     }
     approval.status = Status::Approved;
     signed(&mut approval, verdict, change);
-    // K-73: without one, what the request says of the document.
+    // Without one, what the request says of the document.
     let default = approval.subject.default_scope;
     let scope = verdict.scope.or(default).unwrap_or(Scope::UntilChanged);
     approval.scope = Some(scope);
@@ -199,7 +198,6 @@ fn fits(approval: &Approval, verdict: &Verdict, tier: u8) -> Result<(), Failure>
     if verdict.by == POLICY {
         return wrong(format!("{POLICY} is no operator's name"));
     }
-    // K-260
     if tier.max(approval.subject.tier) >= 3 && verdict.scope.is_none() {
         return Err(Failure::new(
             Code::InvalidRequest,
@@ -231,7 +229,7 @@ fn fits(approval: &Approval, verdict: &Verdict, tier: u8) -> Result<(), Failure>
     }
 }
 
-/// K-384: whether an answer is what the request asks for.
+/// Whether an answer is what the request asks for.
 ///
 /// # Errors
 ///
@@ -261,7 +259,7 @@ fn signed(approval: &mut Approval, verdict: &Verdict, change: &Change<'_>) {
     approval.decided_at = Some(change.now);
 }
 
-/// K-291: the amount that was asked for.
+/// The amount that was asked for.
 fn extend(change: &mut Change<'_>, approval: &Approval, who: &Who) -> Result<(), Failure> {
     let details = approval.subject.details.clone().unwrap_or_default();
     let text = |name: &str| {

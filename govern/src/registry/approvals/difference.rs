@@ -1,4 +1,4 @@
-//! K-273: what differs between the subjects of two requests, field by field.
+//! What differs between the subjects of two requests, field by field.
 
 use serde::Serialize;
 use serde_json::Value;

@@ -13,11 +13,11 @@ use crate::time::Time;
 /// Requests after which one that nobody decided is forgotten.
 const REMEMBERED: i64 = 20_000;
 
-/// Those whose time is over (K-271), at the chain's time `?1`; `?2` and `?3` are what [`Clock::stored`] answers.
+/// Those whose time is over, at the chain's time `?1`; `?2` and `?3` are what [`Clock::stored`] answers.
 pub(in crate::registry) const OVER: &str = "(status = 'pending' AND expires_at <= ?1)
     OR (status = 'approved' AND valid_until IS NOT NULL AND (valid_until <= ?2 OR clock_behind < ?3))";
 
-/// Ends one; a grant's bindings end with it (K-275). Records the event.
+/// Ends one; a grant's bindings end with it. Records the event.
 pub(super) fn end(
     change: &mut Change<'_>,
     mut approval: Approval,
@@ -57,8 +57,8 @@ pub(in crate::registry) fn end_over(
     Ok(())
 }
 
-/// K-271: ends every request and grant whose time is over and returns them; of kind `secret-write` the staged value has to
-/// be erased then (K-285). Records `approval-expired` for each. Writes nothing where there is none.
+/// Ends every request and grant whose time is over and returns them; of kind `secret-write` the staged value has to
+/// be erased then. Records `approval-expired` for each. Writes nothing where there is none.
 ///
 /// # Errors
 ///
@@ -83,7 +83,7 @@ pub fn expire(state: &State) -> Result<Vec<Approval>, Failure> {
     })())
 }
 
-/// K-270: the session is over; its `session` grants expire, its budget is forgotten. Records `approval-expired` for each
+/// The session is over; its `session` grants expire, its budget is forgotten. Records `approval-expired` for each
 /// grant.
 ///
 /// # Errors
@@ -109,7 +109,7 @@ pub fn end_session(state: &State, session: &str, who: &Who) -> Result<(), Failur
     }))
 }
 
-/// K-372, K-373: requests and grants of a capability that are about other digests or another source than these, or all of
+/// Requests and grants of a capability that are about other digests or another source than these, or all of
 /// them. Records `approval-superseded` for each.
 pub(in crate::registry) fn supersede(
     change: &mut Change<'_>,
@@ -130,7 +130,7 @@ pub(in crate::registry) fn supersede(
     Ok(())
 }
 
-/// K-376: requests and grants of a skill that is gone; with `keep_grants` the grants stay as they are.
+/// Requests and grants of a skill that is gone; with `keep_grants` the grants stay as they are.
 pub(in crate::registry) fn supersede_skill(
     change: &mut Change<'_>,
     skill: &str,
@@ -150,7 +150,7 @@ pub(in crate::registry) fn supersede_skill(
     Ok(())
 }
 
-/// K-376: what was asked about a skill that is gone, other than its operations: secrets that it brought, what a person should
+/// What was asked about a skill that is gone, other than its operations: secrets that it brought, what a person should
 /// do for it. Secrets that were granted stay, and so does what an operator can take them back with.
 pub(in crate::registry) fn supersede_other(
     change: &mut Change<'_>,

@@ -1,8 +1,8 @@
 //! Approvals (section 16): what an operator was asked, what was decided, and whether a call may run.
 //!
 //! `pending` becomes `approved`, `denied`, `expired` or `superseded`; `approved` becomes `revoked`, `expired`, `superseded`
-//! or `consumed`; nothing else ever happens (K-265), and the database itself refuses it. Whatever is not known to be granted
-//! is denied (K-268).
+//! or `consumed`; nothing else ever happens, and the database itself refuses it. Whatever is not known to be granted
+//! is denied.
 
 mod decide;
 mod difference;
@@ -77,13 +77,13 @@ words! {
     Kind {
         /// That an operation may be called.
         Capability => "capability",
-        /// That skills may be loaded from a host and port (K-58).
+        /// That skills may be loaded from a host and port.
         SourceHost => "source-host",
-        /// More of a budget (K-291).
+        /// More of a budget.
         Budget => "budget",
-        /// That a captured secret is kept (K-285).
+        /// That a captured secret is kept.
         SecretWrite => "secret-write",
-        /// That a person does something (K-384).
+        /// That a person does something.
         HumanAction => "human-action",
     }
 }
@@ -109,7 +109,7 @@ words! {
 }
 
 words! {
-    /// K-270: what a grant covers.
+    /// What a grant covers.
     Scope {
         /// One call.
         Once => "once",
@@ -158,7 +158,7 @@ pub struct Subject {
     pub hosts: Vec<String>,
     /// Names.
     pub secrets: Vec<String>,
-    /// K-73: the scope of a grant that is given without one, where the document says so.
+    /// The scope of a grant that is given without one, where the document says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_scope: Option<Scope>,
     /// 0 where it is not about an operation.
@@ -197,7 +197,7 @@ pub struct Subject {
     pub previous: Option<String>,
 }
 
-/// A request and what became of it (K-266).
+/// A request and what became of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Approval {
@@ -232,7 +232,7 @@ pub struct Approval {
     /// Of a grant with `--ttl`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<Time>,
-    /// K-384: the operator's answer.
+    /// The operator's answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<Value>,
     /// What the table knows it by.
@@ -273,7 +273,7 @@ pub(in crate::registry) const LIVE: &str = "a.status = 'approved'
     AND (a.valid_until IS NULL OR (a.valid_until > ?1 AND a.clock_behind >= ?2))";
 
 impl Approval {
-    /// K-271: whether its time is over, although nobody wrote that down yet. `now`: the chain's time.
+    /// Whether its time is over, although nobody wrote that down yet. `now`: the chain's time.
     pub(crate) fn is_over(&self, now: Time) -> bool {
         match self.status {
             Status::Pending => now >= self.expires_at,
@@ -300,7 +300,7 @@ impl Approval {
     }
 }
 
-/// K-268: any error of the store is `approval-store`.
+/// Any error of the store is `approval-store`.
 pub(super) fn guarded<T>(result: Result<T, Failure>) -> Result<T, Failure> {
     result.map_err(|mut failure| {
         if failure.code == Code::StoreUnavailable {

@@ -1,4 +1,4 @@
-//! Opening requests (K-264, K-266).
+//! Opening requests.
 
 use std::time::Duration;
 
@@ -71,7 +71,7 @@ pub(super) fn open(
     Ok(approval)
 }
 
-/// K-264: one request about one operation, with all its reasons. Records `approval-requested`.
+/// One request about one operation, with all its reasons. Records `approval-requested`.
 pub(in crate::registry) fn open_capability(
     change: &mut Change<'_>,
     found: &Registered,
@@ -82,7 +82,7 @@ pub(in crate::registry) fn open_capability(
     open_asked(change, found, reasons, who, around, None, None)
 }
 
-/// The same with what an agent says, and after which denied request it says so (K-269).
+/// The same with what an agent says, and after which denied request it says so.
 pub(super) fn open_asked(
     change: &mut Change<'_>,
     found: &Registered,
@@ -106,7 +106,7 @@ pub(super) fn open_asked(
     open(change, opening, who)
 }
 
-/// K-257: a grant that policy gives. Records `approval-granted`.
+/// A grant that policy gives. Records `approval-granted`.
 pub(in crate::registry) fn grant_by_policy(
     change: &mut Change<'_>,
     found: &Registered,

@@ -16,7 +16,7 @@ use crate::registry::{SkillHead, Surroundings, Who};
 use crate::state::{Change, State};
 use crate::time::Time;
 
-/// K-58: whether skills may be loaded from this `host:port`, which no entry of `source_hosts` names. Opens a request where
+/// Whether skills may be loaded from this `host:port`, which no entry of `source_hosts` names. Opens a request where
 /// K-268 says so and uses up a `once` grant. Records `approval-requested`, `approval-expired`, where that happens.
 ///
 /// # Errors
@@ -187,7 +187,7 @@ pub fn ask_budget(
     }))
 }
 
-/// K-384: what a person has to do.
+/// What a person has to do.
 #[derive(Debug, Clone)]
 pub struct HumanAction<'a> {
     /// The step's id.
@@ -196,7 +196,7 @@ pub struct HumanAction<'a> {
     pub action: Value,
 }
 
-/// K-384: opens the request of a human action, or answers the one there is: that is about the same question. Who denied one
+/// Opens the request of a human action, or answers the one there is: that is about the same question. Who denied one
 /// is asked again once its time is over (as with K-269). Records `approval-requested`.
 ///
 /// # Errors

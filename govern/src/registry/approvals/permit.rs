@@ -1,4 +1,4 @@
-//! Whether a call may run (K-267, K-268, K-270).
+//! Whether a call may run.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -18,15 +18,15 @@ use crate::time::Time;
 pub struct Permit {
     /// The grant; none where policy alone grants and no record was made of it.
     pub approval: Option<String>,
-    /// Whether policy granted it (K-257).
+    /// Whether policy granted it.
     pub by_policy: bool,
-    /// K-270: [`consume`] uses the grant up before `capability-call` is written.
+    /// [`consume`] uses the grant up before `capability-call` is written.
     pub once: bool,
 }
 
 /// K-299, step 7: whether this call may run now. Opens a request where K-268 says so. Reads only, where the answer needs no
 /// new request; then nothing is recorded. Otherwise `approval-requested`, and `approval-expired` for a request or grant whose
-/// time is found to be over. `capability-denied` is the caller's (K-309).
+/// time is found to be over. `capability-denied` is the caller's.
 ///
 /// # Errors
 ///
@@ -99,7 +99,7 @@ fn look(
     standing(database, &asked).map(Some)
 }
 
-/// K-267: whether the registry still holds these digests from this source.
+/// Whether the registry still holds these digests from this source.
 pub(super) fn is_current(database: &Connection, found: &Registered) -> Result<bool, Failure> {
     database
         .prepare_cached(
@@ -139,7 +139,7 @@ fn settle(
     Ok(match standing(change.database, &asked)? {
         Standing::Granted(Some(mut approval)) => {
             if unbound(Some(&approval)) {
-                // K-270: the first session that uses it is the one it is for.
+                // The first session that uses it is the one it is for.
                 approval.session.clone_from(&who.session);
                 update(change, &approval, Status::Approved)?;
             }

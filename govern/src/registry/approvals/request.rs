@@ -1,4 +1,4 @@
-//! `ccos.approval.request` (K-32, K-36, K-269): asks, and never grants.
+//! `ccos.approval.request`: asks, and never grants.
 
 use rusqlite::params;
 use serde::Serialize;
@@ -30,7 +30,7 @@ pub struct Requested {
 }
 
 /// The pending request about this capability, or a new one where the last is denied, expired or revoked, or there is none
-/// (K-36). After a denied one at most one is opened in each `pending_ttl`; else the denied one is the answer (K-269).
+/// . After a denied one at most one is opened in each `pending_ttl`; else the denied one is the answer.
 /// `reason` is an agent's text. Records `approval-requested` where one is opened, `approval-expired` where it finds one over.
 ///
 /// # Errors

@@ -51,7 +51,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
         requested_at: time(row.get(3)?),
         expires_at: time(row.get(4)?),
         subject: serde_json::from_str::<Subject>(&body).map_err(|error| json(5, error))?,
-        // K-268: a state that is not known is an error, and an error denies.
+        // A state that is not known is an error, and an error denies.
         status: Status::parse(&status).ok_or_else(|| wrong(6, status))?,
         session: row.get(7)?,
         by: row.get(8)?,
@@ -173,7 +173,7 @@ pub(super) fn update(
     }
 }
 
-/// K-368: how many requests of this skill (folded) are pending.
+/// How many requests of this skill (folded) are pending.
 pub(in crate::registry) fn pending_of_skill(
     database: &Connection,
     skill: &str,

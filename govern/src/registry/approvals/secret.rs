@@ -1,4 +1,4 @@
-//! Requests about secrets that came with an answer (K-285).
+//! Requests about secrets that came with an answer.
 
 use rusqlite::{Connection, params};
 use serde_json::json;

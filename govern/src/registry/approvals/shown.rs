@@ -1,4 +1,4 @@
-//! `approvals list` and `approvals show` (K-25, K-273, K-326).
+//! `approvals list` and `approvals show`.
 
 use rusqlite::{Connection, params};
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub struct Shown {
     /// The whole subject and what became of it.
     #[serde(flatten)]
     pub approval: Approval,
-    /// K-326: `egress api.example.net:443: line 12`.
+    /// `egress api.example.net:443: line 12`.
     pub derivation: Vec<String>,
     /// To the last grant for the same; empty where there was none or nothing differs.
     pub difference: Vec<Difference>,
@@ -42,7 +42,7 @@ pub fn list(
         .collect())
 }
 
-/// K-273: one, with the derivation of its policy and what differs from the last grant. Records nothing.
+/// One, with the derivation of its policy and what differs from the last grant. Records nothing.
 ///
 /// # Errors
 ///

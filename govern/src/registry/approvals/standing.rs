@@ -18,7 +18,7 @@ pub(in crate::registry) struct Question<'a> {
     pub(in crate::registry) policy_digest: &'a str,
     pub(in crate::registry) source: &'a str,
     pub(in crate::registry) session: Option<&'a str>,
-    /// K-257: whether policy alone grants it.
+    /// Whether policy alone grants it.
     pub(in crate::registry) by_policy: bool,
     pub(in crate::registry) now: Time,
 }
@@ -139,7 +139,7 @@ fn decided(last: Approval, now: Time) -> Standing {
     }
 }
 
-/// K-257: policy grants, unless an operator said no to the very same.
+/// Policy grants, unless an operator said no to the very same.
 fn by_policy(live: Vec<Approval>, last: Option<Approval>, asked: &Question<'_>) -> Standing {
     if let Some(last) = last {
         match last.status {
@@ -156,9 +156,9 @@ fn by_policy(live: Vec<Approval>, last: Option<Approval>, asked: &Question<'_>) 
     Standing::Granted(record.map(Box::new))
 }
 
-/// K-270: whether an operator's live grant covers the call.
+/// Whether an operator's live grant covers the call.
 fn covers(approval: &Approval, asked: &Question<'_>) -> bool {
-    // K-257: what policy granted is policy's to say at every call.
+    // What policy granted is policy's to say at every call.
     if approval.by.as_deref() == Some(POLICY) {
         return false;
     }

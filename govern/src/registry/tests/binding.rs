@@ -1,4 +1,4 @@
-//! Bindings of secrets (K-258, K-275, K-279).
+//! Bindings of secrets.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ fn k_275_a_grant_binds_the_skills_own_secret_to_its_hosts() {
     assert_eq!(bound_now(&home, KEY, HOST, None), None);
     home.approve(&id, None).unwrap();
     assert_eq!(bound_now(&home, KEY, HOST, None), Some(own()));
-    // K-279: for no other host, name or skill.
+    // For no other host, name or skill.
     assert_eq!(bound_now(&home, KEY, "evil.example:443", None), None);
     assert_eq!(bound_now(&home, KEY, "api.moltbook.com:8443", None), None);
     assert_eq!(bound_now(&home, "OTHER", HOST, None), None);

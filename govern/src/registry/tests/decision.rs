@@ -1,4 +1,4 @@
-//! What an operator decides (K-260, K-265, K-272 to K-274, K-326).
+//! What an operator decides.
 
 use serde_json::json;
 
@@ -123,10 +123,8 @@ fn k_266_the_request_holds_the_whole_subject() {
     for digest in ["skill-digest", "op-digest", "policy-digest"] {
         assert!(shown[digest].as_str().unwrap().starts_with("sha256:"));
     }
-    // K-07
     assert!(shown["requested-at"].as_str().unwrap().ends_with('Z'));
     assert!(shown["expires-at"].as_str() > shown["requested-at"].as_str());
-    // K-326
     assert_eq!(
         shown["derivation"],
         json!([format!("egress {HOST}: line 37"), "cpu-seconds 60: default"])

@@ -1,4 +1,4 @@
-//! `skill list`, `list --since`, `skill show`, the counter of unknown tools (K-23, K-24, K-326, K-375).
+//! `skill list`, `list --since`, `skill show`, the counter of unknown tools.
 
 use hydrant_plan::{Program, Stage};
 use serde_json::json;
@@ -226,7 +226,7 @@ fn k_178_code_files_stay_while_a_skill_names_them() {
     assert_eq!(found.skill.files["run.py"], digest);
     let read = || home.state.read(|database| code_file(database, &digest));
     assert_eq!(read().unwrap(), bytes);
-    // K-266: the approver reads it.
+    // The approver reads it.
     let shown = home.show(answer.capabilities[0].approval_id.as_ref().unwrap());
     assert_eq!(shown.approval.subject.script.as_deref(), Some("print(2)\n"));
     home.state

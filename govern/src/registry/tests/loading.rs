@@ -64,7 +64,6 @@ fn k_430_a_load_answers_what_was_registered() {
         answer["hint"],
         "an operator decides: `hydrant approvals list --status pending` shows what waits"
     );
-    // K-369
     assert!(!answer.to_string().contains("name: moltbook"));
     assert_eq!(
         home.events(0),
@@ -131,7 +130,6 @@ fn k_372_a_reload_keeps_the_grants_of_what_is_the_same() {
     assert_eq!(second.delta.removed, ["three"]);
     assert_eq!(second.delta.unchanged, ["one"]);
     assert_eq!(second.generation, 2);
-    // K-416
     let statuses: Vec<_> = second.capabilities.iter().map(|row| row.status).collect();
     assert_eq!(
         statuses,

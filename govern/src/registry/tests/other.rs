@@ -1,4 +1,4 @@
-//! Approvals of other kinds, budgets of sessions, memory (K-58, K-285, K-291, K-377, K-384, K-385).
+//! Approvals of other kinds, budgets of sessions, memory.
 
 use serde_json::json;
 
@@ -198,7 +198,7 @@ fn k_270_a_secret_is_granted_until_it_is_taken_back_or_its_time_is_over() {
         assert_eq!(failure.code, Code::InvalidRequest);
     }
     home.approve(&asked.id, Some(Scope::UntilChanged)).unwrap();
-    // K-376: secrets stay, and so does what takes them back.
+    // Secrets stay, and so does what takes them back.
     home.state
         .write(|change| unload(change, "moltbook", true, &Who::default()))
         .unwrap();

@@ -1,4 +1,4 @@
-//! Whether a call may run (K-256 to K-258, K-265 to K-271).
+//! Whether a call may run.
 
 use std::time::Duration;
 
@@ -148,7 +148,6 @@ fn k_270_a_once_grant_is_for_one_call() {
     assert_eq!(failure.code, Code::ApprovalRequired);
     let next = failure.approval_id.unwrap();
     assert_ne!(next.as_ref(), id);
-    // K-273
     assert_eq!(home.show(&next).approval.subject.previous, Some(id));
 }
 

@@ -1,4 +1,4 @@
-//! K-206 and K-182: values in path, query and header.
+//! Values in path, query and header.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -191,7 +191,7 @@ fn k_319_a_huge_value_is_a_limit() {
 }
 
 proptest! {
-    /// K-206: whatever a caller gives, the request goes where the template says, with the pairs that it has.
+    /// Whatever a caller gives, the request goes where the template says, with the pairs that it has.
     #[test]
     fn k_206_no_value_changes_the_shape_of_a_request(
         shelf in any::<String>(),
@@ -222,7 +222,7 @@ proptest! {
         }
     }
 
-    /// K-206: a JSON body says what the caller gave, and nothing else.
+    /// A JSON body says what the caller gave, and nothing else.
     #[test]
     fn k_206_a_json_body_is_the_inputs(query in any::<String>(), limit in any::<i64>()) {
         let params = json!({"query": query, "limit": limit});

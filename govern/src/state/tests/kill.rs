@@ -1,4 +1,4 @@
-//! A process that is killed at each of its steps, or at any time, or that finds the disk full (K-444, K-361, K-370).
+//! A process that is killed at each of its steps, or at any time, or that finds the disk full.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Write as _};

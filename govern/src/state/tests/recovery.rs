@@ -1,4 +1,4 @@
-//! What a crash leaves, made by hand (K-361, K-362, K-370).
+//! What a crash leaves, made by hand.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -64,7 +64,7 @@ fn k_362_a_torn_line_that_head_knows_of_is_damage() {
     fs::write(&path, &line[..line.len() - 9]).unwrap();
     let state = home.open();
     assert!(state.damage().is_some());
-    // K-362: read-only, not gone.
+    // Read-only, not gone.
     assert!(state.read(|_| Ok(())).is_ok());
 }
 

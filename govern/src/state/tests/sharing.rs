@@ -1,4 +1,4 @@
-//! Two processes, many threads, and time (K-360, K-271).
+//! Two processes, many threads, and time.
 
 use std::ops::ControlFlow;
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! What somebody does who can write to the state directory but has no key (K-363, K-364, K-423 to K-428).
+//! What somebody does who can write to the state directory but has no key.
 
 use std::fs;
 use std::path::PathBuf;

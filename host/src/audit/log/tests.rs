@@ -122,7 +122,6 @@ fn tu_01_a_symlink_is_not_followed() {
     assert!(!folder.path().join("new").exists());
 }
 
-/// TU-01, TU-02
 #[test]
 fn tu_02_a_target_that_cannot_be_written_refuses_the_call() {
     let folder = tempfile::tempdir().unwrap();

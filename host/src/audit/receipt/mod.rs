@@ -1,8 +1,8 @@
-//! Receipts: a file about one run, for whoever asked for it. Two forms, both of the original: v0 (TR-01 to TR-03) and
-//! v1-draft (TR-10 to TR-15).
+//! Receipts: a file about one run, for whoever asked for it. Two forms, both of the original: v0 and
+//! v1-draft.
 //!
 //! A receipt carries a hash over its own members and no signature: it shows that nobody changed a byte by accident,
-//! not who wrote it (TR-19). Only [`Execution`] makes one, and [`verify_receipt`](super::verify_receipt) reads one.
+//! not who wrote it. Only [`Execution`] makes one, and [`verify_receipt`](super::verify_receipt) reads one.
 
 mod v0;
 mod v1;
@@ -44,7 +44,7 @@ impl FromStr for ReceiptFormat {
 }
 
 impl ReceiptFormat {
-    /// TR-10: the draft form needs `--allow-experimental`.
+    /// The draft form needs `--allow-experimental`.
     ///
     /// # Errors
     /// [`ReceiptError::Experimental`].
@@ -76,7 +76,7 @@ pub enum ReceiptError {
     /// Another `schema_version` than the draft's.
     #[error("unsupported receipt schema version: {}", escaped(.0))]
     SchemaVersion(String),
-    /// A member has a value that it may not have (TR-18).
+    /// A member has a value that it may not have.
     #[error("invalid draft field: {0}")]
     Field(&'static str),
     /// `receipt_hash` is not the hash of the other members.
@@ -99,7 +99,7 @@ pub enum Receipt {
 }
 
 impl Receipt {
-    /// The receipt of this execution, or none: v0 is written for successful runs only (TR-01).
+    /// The receipt of this execution, or none: v0 is written for successful runs only.
     #[must_use]
     pub fn of(execution: &Execution, format: ReceiptFormat) -> Option<Self> {
         match format {
@@ -135,7 +135,7 @@ impl Receipt {
         }
     }
 
-    /// The bytes of the file: pretty, no final newline (TR-01, TR-10).
+    /// The bytes of the file: pretty, no final newline.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         match self {
@@ -144,7 +144,7 @@ impl Receipt {
         }
     }
 
-    /// TR-05, TR-17: whether `receipt_hash` is the hash of the other members.
+    /// Whether `receipt_hash` is the hash of the other members.
     ///
     /// # Errors
     /// [`ReceiptError::Hash`].

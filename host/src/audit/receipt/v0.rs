@@ -1,4 +1,4 @@
-//! The v0 receipt (TR-01 to TR-03): what ran, on what, with what result, using which kinds of capability, when.
+//! The v0 receipt: what ran, on what, with what result, using which kinds of capability, when.
 //! There is none for a failed run.
 
 use serde::{Deserialize, Serialize};
@@ -26,12 +26,12 @@ pub struct ReceiptV0 {
     pub receipt_hash: Digest,
 }
 
-/// TR-01: only a successful run has a v0 receipt.
+/// Only a successful run has a v0 receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a failed run has no v0 receipt")]
 pub struct NotSuccessful;
 
-/// TR-03: what `receipt_hash` is the hash of.
+/// What `receipt_hash` is the hash of.
 #[derive(Serialize)]
 struct Preimage<'a> {
     artifact: &'a Digest,

@@ -1,4 +1,4 @@
-//! The v1-draft receipt (TR-10 to TR-15, TR-18): v0 and what the run was allowed to do, under which policy, by which
+//! The v1-draft receipt: v0 and what the run was allowed to do, under which policy, by which
 //! runtime, and how it ended. Experimental, as in the original.
 
 use std::collections::BTreeSet;
@@ -77,12 +77,12 @@ pub struct Attestation {
     pub value: String,
 }
 
-/// The one schema version (TR-10).
+/// The one schema version.
 const SCHEMA_VERSION: &str = "1.0.0-draft";
 /// The one way in which times are told: by a clock that nobody vouches for.
 const TIMESTAMP_STRATEGY: &str = "local_untrusted_unix_seconds";
 
-/// TR-12: what `receipt_hash` is the hash of. Absent attestations are `null` here and left out of the file: that is
+/// What `receipt_hash` is the hash of. Absent attestations are `null` here and left out of the file: that is
 /// what the original hashes, and it rejects a hash without the null.
 #[derive(Serialize)]
 struct Preimage<'a> {
@@ -106,7 +106,7 @@ struct Preimage<'a> {
     attestations: Option<&'a [Attestation]>,
 }
 
-/// TR-11: what `result_digest` is the hash of. The message is for people and not part of it.
+/// What `result_digest` is the hash of. The message is for people and not part of it.
 #[derive(Serialize)]
 struct ResultPreimage<'a> {
     caps_used: &'a [String],
@@ -116,7 +116,7 @@ struct ResultPreimage<'a> {
 }
 
 impl ReceiptV1 {
-    /// The receipt of an execution, successful or not (TR-15).
+    /// The receipt of an execution, successful or not.
     #[must_use]
     pub fn of(execution: &Execution) -> Self {
         Self::by(execution, env!("CARGO_PKG_VERSION"))
@@ -151,7 +151,7 @@ impl ReceiptV1 {
                 profile: Some(execution.profile.as_str().to_owned()),
             },
             started_at,
-            // TR-18: a clock that was set back meanwhile must not make a receipt that nobody accepts.
+            // A clock that was set back meanwhile must not make a receipt that nobody accepts.
             finished_at: execution.finished_at.unix_seconds().max(started_at),
             timestamp_strategy: TIMESTAMP_STRATEGY.to_owned(),
             attestations: None,
@@ -163,7 +163,7 @@ impl ReceiptV1 {
         receipt
     }
 
-    /// Reads a receipt file: its shape, the form of its digests and the values its members may have (TR-18), not its
+    /// Reads a receipt file: its shape, the form of its digests and the values its members may have, not its
     /// hash.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The values that a manifest declares, and whether one of them covers what a module asks for (TH-21 to TH-24).
+//! The values that a manifest declares, and whether one of them covers what a module asks for.
 //!
 //! Answers come from text alone. A value that its kind cannot read (TC-03: `*` as a URL; a relative path) covers
 //! nothing.
@@ -25,12 +25,12 @@ impl Declared {
             .filter(|value| !value.is_empty())
     }
 
-    /// Whether the kind is declared at all (TC-07).
+    /// Whether the kind is declared at all.
     pub(super) fn any(&self, kind: CoreKind) -> bool {
         self.values(kind).next().is_some()
     }
 
-    /// The declared paths that hold `path`, the widest first (TC-01).
+    /// The declared paths that hold `path`, the widest first.
     pub(super) fn roots(&self, kind: CoreKind, path: &VirtualPath) -> Vec<VirtualPath> {
         let mut roots: Vec<_> = self
             .values(kind)
@@ -42,20 +42,20 @@ impl Declared {
         roots
     }
 
-    /// The addresses that a request may reach, if a declared prefix covers its URL (TC-31, TC-33).
+    /// The addresses that a request may reach, if a declared prefix covers its URL.
     pub(super) fn reach(&self, url: &Url) -> Option<Reach> {
         self.values(CoreKind::NetHttp)
             .find_map(|prefix| reach_of_declared(prefix, url))
     }
 
-    /// Whether a key or a topic is declared: `*`, or the exact bytes (TH-24).
+    /// Whether a key or a topic is declared: `*`, or the exact bytes.
     pub(super) fn names(&self, kind: CoreKind, name: &[u8]) -> bool {
         self.values(kind)
             .any(|value| value == "*" || value.as_bytes() == name)
     }
 }
 
-/// The path that a module names; none if it is no path (TH-22).
+/// The path that a module names; none if it is no path.
 pub(super) fn path(bytes: &[u8]) -> Option<VirtualPath> {
     let text = std::str::from_utf8(bytes).ok()?;
     if text.chars().any(char::is_control) {

@@ -1,6 +1,6 @@
-//! Reading and writing single files (TH-07, TH-09, TH-22).
+//! Reading and writing single files.
 //!
-//! The declared values decide on the text of the path alone, before the file system is touched (TC-21). Reading
+//! The declared values decide on the text of the path alone, before the file system is touched. Reading
 //! follows links that stay below the declared directory; writing follows none.
 
 use std::fs::File;
@@ -18,10 +18,10 @@ use crate::capability::Overflow;
 use crate::capability::fs::{Found, FsError, file_beneath, read_open_file};
 use crate::policy::VirtualPath;
 
-/// TC-25: the permissions of a file that was not there.
+/// The permissions of a file that was not there.
 const NEW_FILE: Mode = Mode::from_raw_mode(0o644);
 
-/// What a declared path is (TH-22).
+/// What a declared path is.
 enum Root {
     Directory(Dir),
     /// A reference to the file.
@@ -37,7 +37,7 @@ enum Miss {
 }
 
 impl CoreCall {
-    /// The whole file, unless it is longer than `room` (TH-07).
+    /// The whole file, unless it is longer than `room`.
     ///
     /// # Errors
     /// [`Ended`].
@@ -59,7 +59,7 @@ impl CoreCall {
         Ok(contents.ok().map(|contents| contents.bytes))
     }
 
-    /// Replaces the file or makes it, with the directories that lead to it (TH-09).
+    /// Replaces the file or makes it, with the directories that lead to it.
     ///
     /// # Errors
     /// [`Ended`].
@@ -68,7 +68,7 @@ impl CoreCall {
             return Ok(None);
         };
         let kind = CoreKind::FsWrite;
-        // TC-24: what lies in `.git` decides what git does next.
+        // What lies in `.git` decides what git does next.
         let is_git = |segment: &str| segment.eq_ignore_ascii_case(".git");
         if self.declared.roots(kind, &path).is_empty() || path.segments().any(is_git) {
             return Err(denied(kind, path.as_str()));

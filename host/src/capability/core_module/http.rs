@@ -1,4 +1,4 @@
-//! `http_fetch`: one GET to a declared URL (TH-10, TH-23).
+//! `http_fetch`: one GET to a declared URL.
 
 use url::Url;
 
@@ -9,7 +9,7 @@ impl CoreCall {
     /// The body of a successful answer, unless it is longer than `room`.
     ///
     /// # Errors
-    /// [`Ended`]; also where the host has an address that the declared URL does not name (TC-33).
+    /// [`Ended`]; also where the host has an address that the declared URL does not name.
     pub fn fetch(&self, url: &[u8], room: usize) -> Result<Option<Vec<u8>>, Ended> {
         let Some((text, url)) = std::str::from_utf8(url)
             .ok()

@@ -1,4 +1,4 @@
-//! The lock of one file of the state, waited for as long as the run has time (TA-34, TH-11).
+//! The lock of one file of the state, waited for as long as the run has time.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::capability::{BudgetExceeded, Meter};
 use crate::trust::LockFile;
 
-/// TA-34: tries, and the pause between two of them.
+/// Tries, and the pause between two of them.
 const TRIES: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(10);
 

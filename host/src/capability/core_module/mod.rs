@@ -2,7 +2,7 @@
 //!
 //! A core module names real paths, URLs and keys of the host, and its manifest declares them; the policy's ceiling
 //! was checked before the call. So what is asked here is one question: does a declared value cover this? What none
-//! covers ends the run with [`Denied`], without anything having been touched (TC-21). What is covered and cannot be
+//! covers ends the run with [`Denied`], without anything having been touched. What is covered and cannot be
 //! done is "no answer", which the module sees as -1.
 //!
 //! Relies on [`crate::policy`] for the grammar of paths and URL prefixes, and on [`super::fetch`] for the resolver
@@ -81,7 +81,7 @@ impl fmt::Display for CoreKind {
     }
 }
 
-/// A capability that was needed and is not declared (TH-21). `Display` is `<kind>:<value>`.
+/// A capability that was needed and is not declared. `Display` is `<kind>:<value>`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}:{value}")]
 pub struct Denied {
@@ -140,14 +140,14 @@ impl CoreCall {
         &self.meter
     }
 
-    /// The kinds whose check passed at least once (TH-30).
+    /// The kinds whose check passed at least once.
     #[must_use]
     pub fn caps_used(&self) -> BTreeSet<String> {
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.iter().map(|kind| kind.as_str().to_owned()).collect()
     }
 
-    /// Seconds since 1970 (TH-05).
+    /// Seconds since 1970.
     ///
     /// # Errors
     /// [`Ended`].
@@ -159,7 +159,7 @@ impl CoreCall {
         Ok(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
     }
 
-    /// Fills `bytes` with random ones (TH-06); none if the system has none.
+    /// Fills `bytes` with random ones; none if the system has none.
     ///
     /// # Errors
     /// [`Ended`].
@@ -177,7 +177,7 @@ impl CoreCall {
         Ok(())
     }
 
-    /// Checks a key or a topic (TH-24).
+    /// Checks a key or a topic.
     fn require_name(&self, kind: CoreKind, name: &[u8]) -> Result<(), Ended> {
         if !self.declared.names(kind, name) {
             return Err(denied(kind, &String::from_utf8_lossy(name)));
@@ -186,7 +186,7 @@ impl CoreCall {
         Ok(())
     }
 
-    /// TH-30: a check has passed, whatever becomes of the operation.
+    /// A check has passed, whatever becomes of the operation.
     fn note(&self, kind: CoreKind) {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.insert(kind);

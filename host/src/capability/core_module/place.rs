@@ -1,4 +1,4 @@
-//! Real paths of the host, looked up without following a link (TH-22).
+//! Real paths of the host, looked up without following a link.
 //!
 //! A declared value is looked up from `/` in one operation of the kernel that refuses every link; what lies below it
 //! is looked up beneath its handle. Where directories have to be made, and on kernels without that operation, the
@@ -69,7 +69,7 @@ pub(super) fn refer_beneath(start: &OwnedFd, relative: &str) -> Result<OwnedFd, 
     Err(Obstacle::Refused)
 }
 
-/// Elsewhere the path is walked (TC-20).
+/// Elsewhere the path is walked.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn refer_beneath(start: &OwnedFd, relative: &str) -> Result<OwnedFd, Obstacle> {
     walk(start, relative, Absent::Keep)
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::{MetadataExt, symlink};
 
-    /// TC-20: both ways of looking up say the same.
+    /// Both ways of looking up say the same.
     #[test]
     fn th_22_no_component_may_be_a_link() {
         let directory = tempfile::tempdir().unwrap();

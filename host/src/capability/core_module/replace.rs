@@ -1,4 +1,4 @@
-//! Replacing a whole file in a directory that is held open (TC-25).
+//! Replacing a whole file in a directory that is held open.
 //!
 //! The bytes go to a new file under a name that nobody can guess, which then takes the place of the old one. So
 //! whoever reads sees the old file or the new one, and a link of that name is replaced, never followed.

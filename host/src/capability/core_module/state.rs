@@ -1,4 +1,4 @@
-//! The state of core modules: values by key and queues by topic, in files of the user (TH-11 to TH-14, TH-25).
+//! The state of core modules: values by key and queues by topic, in files of the user.
 //!
 //! The directories belong to the user alone, the files are opened beneath their handle without following a link, and
 //! a lock file guards each. The forms are those of the original program, which may share the directories.
@@ -23,9 +23,9 @@ use crate::capability::fs::read_open_file;
 use crate::capability::{BudgetExceeded, Meter, Overflow};
 use crate::trust::Digest;
 
-/// TH-11: bytes of a value.
+/// Bytes of a value.
 const MAX_VALUE: usize = 1024 * 1024;
-/// TH-13: bytes of a message, and of the file that holds a topic's messages.
+/// Bytes of a message, and of the file that holds a topic's messages.
 const MAX_MESSAGE: usize = 256 * 1024;
 const MAX_QUEUE: u64 = 8 * 1024 * 1024;
 
@@ -41,7 +41,7 @@ pub struct StateDirectories {
 }
 
 impl StateDirectories {
-    /// `$PROVENACT_KV_DIR` and `$PROVENACT_QUEUE_DIR`, else directories below `home` (TA-30, TH-25). Never the
+    /// `$PROVENACT_KV_DIR` and `$PROVENACT_QUEUE_DIR`, else directories below `home`. Never the
     /// system's directory for temporary files.
     #[must_use]
     pub fn from_environment(home: Option<&Path>) -> Self {
@@ -71,7 +71,7 @@ enum Absent {
 }
 
 impl CoreCall {
-    /// Keeps `value` under `key` (TH-11).
+    /// Keeps `value` under `key`.
     ///
     /// # Errors
     /// [`Ended`].
@@ -90,7 +90,7 @@ impl CoreCall {
         })
     }
 
-    /// The value under `key`, unless it is longer than `room` (TH-12).
+    /// The value under `key`, unless it is longer than `room`.
     ///
     /// # Errors
     /// [`Ended`].
@@ -104,7 +104,7 @@ impl CoreCall {
         })
     }
 
-    /// Adds `message` to the end of a queue (TH-13).
+    /// Adds `message` to the end of a queue.
     ///
     /// # Errors
     /// [`Ended`].
@@ -120,7 +120,7 @@ impl CoreCall {
         })
     }
 
-    /// Takes the first message of a queue, unless it is longer than `room`: then it stays (TH-14).
+    /// Takes the first message of a queue, unless it is longer than `room`: then it stays.
     ///
     /// # Errors
     /// [`Ended`].

@@ -99,7 +99,6 @@ fn mode(path: impl AsRef<Path>) -> u32 {
     fs::symlink_metadata(path).unwrap().permissions().mode() & 0o7777
 }
 
-/// TN-22
 #[test]
 fn tn_22_the_walk_of_a_tree_ends_with_the_time() {
     let site = Site::new();
@@ -138,7 +137,6 @@ fn th_30_a_kind_is_used_once_its_check_has_passed() {
     assert_eq!(used, ["fs.read", "fs.write", "kv.read", "time.now"]);
 }
 
-/// TH-05, TH-06
 #[test]
 fn th_05_time_and_random_bytes_need_their_capability() {
     let site = Site::new();

@@ -1,4 +1,4 @@
-//! `fs_read_tree`: what lies below a directory, as one JSON document (TH-08).
+//! `fs_read_tree`: what lies below a directory, as one JSON document.
 //!
 //! The walk goes down in the order of names, follows no link and opens one directory at a time, each looked up from
 //! the handle of the top. What a directory holds is not bounded, so only as many names are kept as can still be
@@ -13,9 +13,9 @@ use serde::Serialize;
 use super::{CoreCall, CoreKind, Ended, declared, place};
 use crate::capability::BudgetExceeded;
 
-/// TH-08: entries of a document.
+/// Entries of a document.
 const MAX_ENTRIES: usize = 10_000;
-/// TH-08: bytes of all its files together.
+/// Bytes of all its files together.
 const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 // Members are in alphabetical order, as the document has them.

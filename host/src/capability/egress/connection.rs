@@ -1,7 +1,7 @@
 //! One connection of a jail: read what it asks for, decide, connect, and copy.
 //!
 //! Nothing is sent anywhere before the whole head is read and a pair of the list is selected by it, and nothing of a
-//! tunnel to port 443 before its ClientHello names the host (K-346).
+//! tunnel to port 443 before its ClientHello names the host.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -19,10 +19,10 @@ use super::request::{END, Plain, Request};
 use super::socket::{Socket, receive_more, send_all, wait};
 use crate::capability::fetch::{FetchError, tcp};
 
-/// Bytes of the head of a request, with the empty line at its end (K-345).
+/// Bytes of the head of a request, with the empty line at its end.
 const MAX_HEAD: usize = 16 * 1024;
 
-/// The port of plain http, to which no tunnel leads where plain http is refused (K-58).
+/// The port of plain http, to which no tunnel leads where plain http is refused.
 const PLAIN_PORT: u16 = 80;
 
 /// What a client that is refused still sends is read for this long, and so much of it, so that it sees the answer.
@@ -105,7 +105,7 @@ impl Connection<'_> {
         Ok((request, pair))
     }
 
-    /// Looks the host of the pair up, once, and connects to one of the addresses that were checked (K-316).
+    /// Looks the host of the pair up, once, and connects to one of the addresses that were checked.
     fn dial(&self, pair: &Pair) -> io::Result<Result<TcpStream, Refusal>> {
         let time = match self.proxy.account.remaining() {
             Ok(left) => left.min(self.proxy.terms.dial),

@@ -1,12 +1,12 @@
 //! The host end of a jail's egress: a proxy on a Unix socket, for the pairs of host and port that a policy names.
 //!
-//! A jail has no network (K-343). With egress, the socket made here is mounted into it, and what connects there
+//! A jail has no network. With egress, the socket made here is mounted into it, and what connects there
 //! may ask for a tunnel (`CONNECT host:port`) or for one plain request (`GET http://host/…`), K-344 and K-345.
 //! The text of the request only ever selects a pair of the list: the name that is looked up, once, and the host
-//! that a server is told are the list's. The addresses pass the same check as those of `fetch` (K-315, K-316),
+//! that a server is told are the list's. The addresses pass the same check as those of `fetch`,
 //! every byte counts against the budget of the call before it goes on, and nothing of the environment takes part.
 //!
-//! It does not look into a tunnel beyond the first message of TLS on port 443 (K-346): which host a client names
+//! It does not look into a tunnel beyond the first message of TLS on port 443: which host a client names
 //! inside TLS, or what it speaks on another port, stays between it and the allowed server.
 
 mod client_hello;
@@ -51,13 +51,13 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// What egress counts against, and who hears of what was refused.
 pub trait Account: Sync {
-    /// Counts bytes, in either direction, before they go on (K-345, TN-12).
+    /// Counts bytes, in either direction, before they go on.
     ///
     /// # Errors
     /// The budget that is used up: the bytes do not go on, and their connection ends.
     fn count(&self, bytes: u64) -> Result<(), BudgetExceeded>;
 
-    /// The time that is left; a lookup and a connection attempt take no longer (TN-22).
+    /// The time that is left; a lookup and a connection attempt take no longer.
     ///
     /// # Errors
     /// There is none.
@@ -88,7 +88,7 @@ impl Account for Call {
 struct Terms {
     /// From the connection to the end of the request's head; again for the first message of a tunnel.
     head: Duration,
-    /// For the lookup and all connection attempts together, as for every request (TS-118).
+    /// For the lookup and all connection attempts together, as for every request.
     dial: Duration,
     /// How long a connection may carry nothing in either direction.
     idle: Duration,

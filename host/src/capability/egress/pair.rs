@@ -22,7 +22,7 @@ const MAX_LABEL: usize = 63;
 /// Why a text names no host and port.
 pub(super) type Fault = &'static str;
 
-/// Whether plain http may be spoken with a pair (K-58): its host is in `plain_http_hosts`, or the pair in
+/// Whether plain http may be spoken with a pair: its host is in `plain_http_hosts`, or the pair in
 /// `allow_private`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlainHttp {
@@ -57,7 +57,7 @@ pub(super) struct Authority {
 
 impl Pair {
     /// Reads `host:port`. A literal address or `localhost` names what may then be reached by it, public or not
-    /// (TC-33); every other name leads to public addresses only (K-315).
+    /// ; every other name leads to public addresses only.
     ///
     /// # Errors
     /// [`PairError`] for a host that is none, is no name after IDNA, or is an address in an unusual form; and for a

@@ -1,6 +1,6 @@
 //! Bytes between a client and a server, without blocking on either: one thread for both directions.
 //!
-//! Every byte is counted before it goes on, so that what is over a budget reaches nobody (K-345). A side that ends its
+//! Every byte is counted before it goes on, so that what is over a budget reaches nobody. A side that ends its
 //! direction has that passed on, and the other direction goes on.
 
 use std::io;

@@ -1,7 +1,7 @@
 //! Reading the body of a response: decoded, counted and cut while it comes in.
 //!
 //! The cap is on decoded bytes and on received ones, so that neither a compressed bomb nor an endless
-//! stream of empty compressed blocks goes past it (S-08, TS-117). How long it may take is the client's
+//! stream of empty compressed blocks goes past it. How long it may take is the client's
 //! business: its deadline holds for every read.
 
 use std::io::{self, BufRead, BufReader, Read};

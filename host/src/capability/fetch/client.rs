@@ -1,7 +1,7 @@
 //! The HTTP client of the process: TLS roots, two pools of connections, and what every request has.
 //!
 //! One pool holds connections to public addresses, the other those to addresses that a policy names, so
-//! that no connection ever serves a request whose reach it was not made for (N-06, N-07).
+//! that no connection ever serves a request whose reach it was not made for.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,23 +19,23 @@ use super::connect::SecureConnector;
 use super::resolve::{CheckedResolver, Lookup, SystemLookup};
 use crate::policy::Reach;
 
-/// Bytes of status line and headers of a response; the parser takes 128 headers at most (K-319).
+/// Bytes of status line and headers of a response; the parser takes 128 headers at most.
 const MAX_HEADER_BYTES: usize = 64 * 1024;
 
 /// Bytes of each buffer of a connection, which is there for as long as the connection is: the longest head of a response,
-/// or the longest line of a request (K-319), must fit, and what the protocol puts around it. Twice as much is usual.
+/// or the longest line of a request, must fit, and what the protocol puts around it. Twice as much is usual.
 const BUFFER_BYTES: usize = MAX_HEADER_BYTES + 4 * 1024;
 
 /// Connections that wait for another request, in each pool.
 const MAX_IDLE: usize = 64;
 
-/// As many to one host as requests can be at work at a time (N-07).
+/// As many to one host as requests can be at work at a time.
 const MAX_IDLE_PER_HOST: usize = 10;
 
 /// How long a connection waits: shorter than servers commonly do, so that few are closed under us.
 const MAX_IDLE_AGE: Duration = Duration::from_secs(4);
 
-/// The time for one connection, TLS included (TS-118). A request of less time has that.
+/// The time for one connection, TLS included. A request of less time has that.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 
 /// The HTTP client of the process: TLS roots, connections, addresses.
@@ -70,7 +70,7 @@ pub enum FetcherError {
 }
 
 impl Fetcher {
-    /// A client that trusts the built-in roots and the certificates of the PEM files (N-04, TP-38).
+    /// A client that trusts the built-in roots and the certificates of the PEM files.
     ///
     /// # Errors
     /// [`FetcherError`] names the file that cannot be used.
@@ -109,7 +109,7 @@ impl Fetcher {
     }
 
     /// The addresses that a connection to `host` may go to, for a connection that somebody else makes: looked up once,
-    /// and each of them checked (K-315, K-316). One at least.
+    /// and each of them checked. One at least.
     ///
     /// # Errors
     /// `Denied` for an address that `reach` does not hold; `Dns` and `Timeout` where there is none within the given
@@ -139,7 +139,7 @@ impl Fetcher {
         }
     }
 
-    /// A client for one request, whose connection nobody uses again (K-319): any method, and this time to connect.
+    /// A client for one request, whose connection nobody uses again: any method, and this time to connect.
     pub(super) fn agent_for_one(&self, reach: Reach, connect: Duration) -> Agent {
         let config = settings()
             .timeout_connect(Some(connect))

@@ -1,9 +1,9 @@
 //! Connections: TCP to a checked address, TLS 1.2 or later over it for https.
 //!
 //! This is the whole connector of the HTTP client; no proxy stands in it, so none can be set from the
-//! environment (TC-34). The TLS configuration is made once, verifies certificate and name, and no
-//! switch turns that off (N-04). The client's own TLS connector is not used, because it cannot add
-//! roots to the built-in ones (TP-38).
+//! environment. The TLS configuration is made once, verifies certificate and name, and no
+//! switch turns that off. The client's own TLS connector is not used, because it cannot add
+//! roots to the built-in ones.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use super::tcp::Tcp;
 /// What went wrong below HTTP, where the client's own errors do not tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Obstacle {
-    /// An address of the host is not one that may be connected to (N-06).
+    /// An address of the host is not one that may be connected to.
     #[error("the host has an address that is refused")]
     AddressRefused,
     /// The name was not resolved in time.
@@ -33,7 +33,7 @@ pub(super) enum Obstacle {
     /// No TLS.
     #[error("the TLS handshake failed")]
     Tls,
-    /// The connection was closed before the first byte of an answer (N-07).
+    /// The connection was closed before the first byte of an answer.
     #[error("the connection was closed before any answer")]
     Unanswered,
 }

@@ -1,4 +1,4 @@
-//! A key that the host adds to the requests of one call, for one server.
+//! A key that the host adds to the requests of one call, for one server.
 //!
 //! The guest neither gives it nor sees it: it is added after the guest's request was checked, only where scheme, host and
 //! port are those it is for, and taken out again of whatever that server answers.

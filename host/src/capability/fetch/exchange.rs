@@ -1,6 +1,6 @@
 //! One request from its first hop to its last byte: check, send, follow, read.
 //!
-//! Every hop is checked like a first request before anything is sent there (N-03, TS-112); https never
+//! Every hop is checked like a first request before anything is sent there; https never
 //! becomes http. One clock runs for all hops and the body, and is cut to what the call has left.
 
 use std::time::{Duration, Instant};
@@ -119,7 +119,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Asks the policy about this hop, before any name is resolved (TC-32).
+    /// Asks the policy about this hop, before any name is resolved.
     fn check(&self) -> Result<Reach, FetchError> {
         let reach = self.call.grant.fetch(self.method, &self.url);
         let reach = reach.map_err(|denial| {
@@ -142,7 +142,7 @@ impl Exchange<'_> {
     fn send(&self, reach: Reach) -> Result<Response<Body>, Stop<FetchError>> {
         self.call.meter.egress(self.request_bytes())?;
         let outcome = match self.send_once(reach) {
-            // N-07: a connection that was closed before any answer byte may have idled too long. Only
+            // A connection that was closed before any answer byte may have idled too long. Only
             // what changes nothing is sent again, once.
             Err(error) if is_unanswered(&error) && is_safe(self.method) => {
                 self.call.meter.egress(self.request_bytes())?;
@@ -151,7 +151,7 @@ impl Exchange<'_> {
             outcome => outcome,
         };
         outcome.map_err(|error| match failure(&error) {
-            // TC-33: the name leads to an address that nobody allowed.
+            // The name leads to an address that nobody allowed.
             FetchError::Denied => {
                 let capability = format!("net.http:{}", self.url);
                 self.call.journal.denied_capability(capability);
@@ -174,7 +174,7 @@ impl Exchange<'_> {
         for (name, value) in &self.request.headers {
             builder = builder.header(name, value);
         }
-        // after all checks of what the guest asks for, and never to another server.
+        // After all checks of what the guest asks for, and never to another server.
         let credential = self.call.credential.as_ref();
         if let Some((name, value)) = credential.and_then(|one| one.header_for(&self.url)) {
             builder = builder.header(name, value);
@@ -204,7 +204,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Bytes of method, URL, headers and body, as egress counts them (TN-12).
+    /// Bytes of method, URL, headers and body, as egress counts them.
     fn request_bytes(&self) -> u64 {
         let headers = self.request.headers.iter().map(|(name, value)| {
             // A colon, a space and a line end.

@@ -7,7 +7,7 @@ use hydrant_govern::header::is_refused;
 
 use super::FetchError;
 
-/// Headers of one request, at most (K-319).
+/// Headers of one request, at most.
 const MAX_HEADERS: usize = 100;
 
 /// Bytes of all names and values of one request, at most.

@@ -1,8 +1,8 @@
 //! `fetch`: HTTP requests to the URLs that the policy names.
 //!
-//! A request passes three gates, again on every redirect: its text, the policy's rules (TC-32), and the
-//! addresses of its host (TC-33). Nothing of the environment takes part: no proxy, no cookies, no
-//! credentials (TC-34). What a body means is the guest's business.
+//! A request passes three gates, again on every redirect: its text, the policy's rules, and the
+//! addresses of its host. Nothing of the environment takes part: no proxy, no cookies, no
+//! credentials. What a body means is the guest's business.
 
 mod body;
 mod client;
@@ -38,22 +38,22 @@ pub(super) use self::target::is_plain;
 pub use super::Overflow;
 pub use crate::policy::Method;
 
-/// Bytes of one response body, at most; a larger `max_bytes` counts as this (TN-08).
+/// Bytes of one response body, at most; a larger `max_bytes` counts as this.
 pub const MAX_BODY_BYTES: u32 = 8 * 1024 * 1024;
 
 /// Bytes of a URL, at most.
 const MAX_URL_BYTES: usize = 8192;
 
-/// Time of one request, at most (TN-08).
+/// Time of one request, at most.
 const MAX_TIMEOUT_MS: u32 = 120_000;
 
-/// Redirects of one request, at most (N-03).
+/// Redirects of one request, at most.
 const MAX_REDIRECTS: u8 = 5;
 
-/// N-01: what a hydration says it likes to read.
+/// What a hydration says it likes to read.
 const RESOURCE_ACCEPT: &str = "text/markdown, text/plain;q=0.9, */*;q=0.1";
 
-/// N-05: the time for one resource of a hydration.
+/// The time for one resource of a hydration.
 const RESOURCE_TIMEOUT_MS: u32 = 10_000;
 
 /// Why there is no response. Closed: no other reason exists.

@@ -1,4 +1,4 @@
-//! One GET on behalf of a core module: no redirect is followed, and only the body of a success counts (TH-10, TH-23).
+//! One GET on behalf of a core module: no redirect is followed, and only the body of a success counts.
 //!
 //! The caller has checked the URL; the resolver checks the addresses, as for every request.
 
@@ -16,7 +16,7 @@ use crate::capability::stop::{Stop, settle};
 use crate::capability::{BudgetExceeded, Meter};
 use crate::policy::Reach;
 
-/// TH-10: the time for connecting, and for everything together.
+/// The time for connecting, and for everything together.
 const CONNECT: Duration = Duration::from_secs(5);
 const TOTAL: Duration = Duration::from_secs(10);
 
@@ -47,7 +47,7 @@ fn get(
     reach: Reach,
     max_bytes: usize,
 ) -> Result<Vec<u8>, Stop<FetchError>> {
-    // TC-34: credentials are never sent, declared or not.
+    // Credentials are never sent, declared or not.
     let url = target::first(url.as_str())?;
     let agent = fetcher.agent(reach);
     let started = Instant::now();
@@ -67,7 +67,7 @@ fn get(
             .timeout_global(Some(left));
         agent.run(request.build())
     };
-    // N-07: a connection that was closed before any answer byte may have idled too long.
+    // A connection that was closed before any answer byte may have idled too long.
     let response = match send() {
         Err(error) if is_unanswered(&error) => send(),
         outcome => outcome,

@@ -1,7 +1,7 @@
 //! From a host name to the addresses that may be connected to.
 //!
 //! Every address of a name is checked before one of them is used, and the connection goes to what was
-//! checked: nothing resolves the name again (N-06, K-316). A lookup that takes too long is left behind
+//! checked: nothing resolves the name again. A lookup that takes too long is left behind
 //! on its own thread, of which there are only so many.
 
 use std::fmt;
@@ -60,7 +60,7 @@ impl CheckedResolver {
             .parse::<IpAddr>();
         let (mut addresses, allowed): (Vec<IpAddr>, fn(IpAddr) -> bool) =
             match (literal, self.reach) {
-                // The policy names this very address (TC-33).
+                // The policy names this very address.
                 (Ok(address), Reach::Named | Reach::Any) => (vec![address], |_| true),
                 (Err(_), Reach::Any) => (self.lookup.lookup(host, within)?, |_| true),
                 (Ok(address), Reach::Public) => (vec![address], is_public),
@@ -70,7 +70,7 @@ impl CheckedResolver {
                 }
                 (Err(_), Reach::Named) => return Err(Obstacle::AddressRefused.into()),
             };
-        // K-315: one refused address among several refuses the host.
+        // One refused address among several refuses the host.
         if !addresses.iter().copied().all(allowed) {
             return Err(Obstacle::AddressRefused.into());
         }

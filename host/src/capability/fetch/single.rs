@@ -1,5 +1,5 @@
 //! One exchange for somebody who decides about everything himself: no redirect is followed, no connection is used again,
-//! and nothing is added to the request but what HTTP needs (K-311, K-316, K-319).
+//! and nothing is added to the request but what HTTP needs.
 //!
 //! The addresses of the host are checked here, as for every request.
 
@@ -162,7 +162,7 @@ fn send(fetcher: &Fetcher, single: &Single<'_>) -> Result<Response<Body>, ureq::
     )
 }
 
-/// Method, URL, headers and body, as egress counts them (TN-12).
+/// Method, URL, headers and body, as egress counts them.
 fn request_bytes(single: &Single<'_>) -> u64 {
     let headers = single.headers.iter().map(|(name, value)| {
         // A colon, a space and a line end.

@@ -11,7 +11,7 @@ use super::{FetchError, MAX_URL_BYTES};
 ///
 /// # Errors
 /// [`FetchError::InvalidRequest`] for what is no http or https URL, or has a user name or a password
-/// (TC-34), or is too long.
+/// , or is too long.
 pub(super) fn first(text: &str) -> Result<Url, FetchError> {
     let url = is_plain(text)
         .then(|| Url::parse(text).ok())
@@ -45,7 +45,7 @@ pub(super) fn next(base: &Url, location: &str) -> Result<Url, FetchError> {
 ///
 /// # Errors
 /// [`FetchError::RedirectDenied`] for one to another scheme than http and https, from https to http, or to
-/// a user name (N-03, TS-112).
+/// a user name.
 pub(super) fn check(base: &Url, target: &Url) -> Result<(), FetchError> {
     let downgrades = base.scheme() == "https" && target.scheme() != "https";
     if !is_http(target) || downgrades || has_user(target) {

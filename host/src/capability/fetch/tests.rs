@@ -113,7 +113,7 @@ fn any_final_status_is_a_response_with_its_headers_and_body() {
     );
     let asked = server.asked().remove(0);
     assert!(asked.starts_with("GET /a?b=c HTTP/1.1\r\n"), "{asked}");
-    // TS-119: host, user agent, accepted encoding, what was asked for, and nothing else.
+    // Host, user agent, accepted encoding, what was asked for, and nothing else.
     let mut names: Vec<_> = asked
         .lines()
         .skip(1)

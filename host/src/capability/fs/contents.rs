@@ -1,7 +1,7 @@
 //! Reading one file under its cap and the call's budget of bytes read.
 //!
 //! What the system says of a file's length is where the reading starts, not what it trusts: a file that
-//! grows meanwhile, or that claims no length (`/proc`), is cut or refused at the same cap (S-05).
+//! grows meanwhile, or that claims no length (`/proc`), is cut or refused at the same cap.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};

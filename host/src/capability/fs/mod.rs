@@ -1,8 +1,8 @@
 //! `fs-read`: files and directories below the mounts of a call.
 //!
-//! The policy decides on the virtual path alone, before the file system is touched (TC-21); what is
-//! opened afterwards is resolved by the kernel beneath the directory of the mount (TC-20). A path on an
-//! https mount is a fetch (M-05). Writing has a folder of its own, `write`.
+//! The policy decides on the virtual path alone, before the file system is touched; what is
+//! opened afterwards is resolved by the kernel beneath the directory of the mount. A path on an
+//! https mount is a fetch. Writing has a folder of its own, `write`.
 
 mod contents;
 mod names;
@@ -34,7 +34,7 @@ pub use self::write::{
 
 pub use super::Overflow;
 
-/// Bytes of one file, at most; a larger `max_bytes` counts as this (TN-07).
+/// Bytes of one file, at most; a larger `max_bytes` counts as this.
 pub const MAX_FILE_BYTES: u32 = 16 * 1024 * 1024;
 
 /// Why a path could not be read or changed. Closed: no other reason exists.
@@ -94,7 +94,7 @@ pub enum FsError {
 /// What happens to symbolic links on the way to a file and at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Symlinks {
-    /// They are followed as long as they stay below the mount (TC-22).
+    /// They are followed as long as they stay below the mount.
     Follow,
     /// The answer is [`FsError::Symlink`].
     Refuse,
@@ -133,7 +133,7 @@ pub struct TreeRequest {
     pub max_entries: u32,
     /// Levels below `root`, 1 to 64; other values count as the nearest.
     pub max_depth: u32,
-    /// List names that begin with `.`; a directory `.git` is then listed and not entered (TS-35).
+    /// List names that begin with `.`; a directory `.git` is then listed and not entered.
     pub include_hidden: bool,
 }
 
@@ -159,16 +159,16 @@ pub struct Entry {
     pub kind: EntryKind,
     /// Length in bytes, of files.
     pub bytes: Option<u64>,
-    /// Why this directory could not be entered (TS-37).
+    /// Why this directory could not be entered.
     pub error: Option<FsError>,
 }
 
 /// A directory as listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree {
-    /// Depth first, a directory before its contents, siblings by the bytes of their names (TS-32).
+    /// Depth first, a directory before its contents, siblings by the bytes of their names.
     pub entries: Vec<Entry>,
-    /// Something that belongs to the answer was left out because of a limit (TS-36).
+    /// Something that belongs to the answer was left out because of a limit.
     pub truncated: bool,
 }
 
@@ -213,7 +213,7 @@ pub fn read(
     })
 }
 
-/// Lists directories; each answer stands alone, in the order asked. Symbolic links are listed and never followed (TS-33).
+/// Lists directories; each answer stands alone, in the order asked. Symbolic links are listed and never followed.
 ///
 /// A directory behind an https mount cannot be listed: [`FsError::FetchFailed`].
 ///
@@ -297,7 +297,7 @@ fn noted<T>(call: &Call, opened: Result<T, FsError>, name: &str) -> Result<T, Fs
     opened
 }
 
-/// Where a virtual path lies, by its text alone (TC-21).
+/// Where a virtual path lies, by its text alone.
 fn locate(call: &Call, path: &str) -> Result<Location, FsError> {
     let path = VirtualPath::parse(path).map_err(|_| FsError::InvalidPath)?;
     let location = call.grant.read(&path).map_err(|denial| {

@@ -1,7 +1,7 @@
 //! Opening a name beneath the directory of a rule, without ever opening what is no file or directory.
 //!
-//! One kernel operation resolves the whole path (TC-20): there is no checked string, so a link that is
-//! swapped in while we look makes no difference (S-04). A path without links lies where its text says. One with links is
+//! One kernel operation resolves the whole path: there is no checked string, so a link that is
+//! swapped in while we look makes no difference. A path without links lies where its text says. One with links is
 //! resolved beneath the directory of the rule that allows it, to which no link leads, and what it leads to must be that
 //! rule's as well: a link is no way from one part of a mount to another. The name is first opened as a mere reference
 //! (`O_PATH`), which starts nothing: opening a tape or a watchdog, even without blocking, would. Only
@@ -52,7 +52,7 @@ pub(in crate::capability) trait Name {
     fn open(&self, flags: OFlags, symlinks: Symlinks) -> Result<OwnedFd, FsError>;
 }
 
-/// A path beneath a directory; `""` is the directory itself. Links that stay beneath it are followed (TC-22).
+/// A path beneath a directory; `""` is the directory itself. Links that stay beneath it are followed.
 impl Name for (&Dir, &str) {
     fn open(&self, flags: OFlags, symlinks: Symlinks) -> Result<OwnedFd, FsError> {
         resolve(self.0, self.1, flags, symlinks)
@@ -128,7 +128,7 @@ impl Found {
         self.kind == Kind::File
     }
 
-    /// Whether anybody may execute the file (TD-07).
+    /// Whether anybody may execute the file.
     pub(in crate::capability) fn is_executable(&self) -> bool {
         self.stat.st_mode & 0o111 != 0
     }
@@ -320,7 +320,7 @@ pub(in crate::capability) fn descriptor_path(descriptor: impl AsFd) -> String {
 }
 
 /// How a mere reference is opened. Where `O_PATH` does not exist, what is looked up is opened at once, without blocking
-/// (TC-23).
+/// .
 #[cfg(target_os = "linux")]
 const REFERENCE: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]
@@ -356,7 +356,7 @@ pub(super) fn resolve(
     Err(FsError::Io)
 }
 
-/// Elsewhere the path is walked (TC-20).
+/// Elsewhere the path is walked.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn resolve(
     dir: impl AsFd,
@@ -367,7 +367,7 @@ pub(super) fn resolve(
     walk::open(dir.as_fd(), relative, flags, symlinks)
 }
 
-/// What a failed lookup means (TC-22, H-15).
+/// What a failed lookup means.
 pub(in crate::capability) fn from_io(error: io::Error) -> FsError {
     match Errno::from_io_error(&error) {
         Some(errno) => from_errno(errno),

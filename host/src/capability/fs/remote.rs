@@ -1,6 +1,6 @@
 //! Reading a path that lies on an https mount: a fetch under section 11 of the hydration rules.
 //!
-//! The mount does not replace the allowlist (M-05): the fetch asks the policy like any other.
+//! The mount does not replace the allowlist: the fetch asks the policy like any other.
 
 use url::Url;
 
@@ -8,7 +8,7 @@ use super::{File, FsError, Overflow};
 use crate::capability::fetch::{self, FetchError};
 use crate::capability::{BudgetExceeded, Call};
 
-/// Reads what `url` answers with a 2xx status (N-02).
+/// Reads what `url` answers with a 2xx status.
 ///
 /// # Errors
 /// Outside: [`BudgetExceeded`]. Inside: [`FsError::Denied`] where the policy forbids the fetch,

@@ -392,7 +392,6 @@ fn m_05_an_https_mount_is_read_by_a_fetch_that_the_allowlist_must_allow() {
         Err(FsError::TooLarge)
     );
     let asked = server.asked().remove(0);
-    // N-01
     for header in [
         concat!("user-agent: hydrant/", env!("CARGO_PKG_VERSION"), "\r\n"),
         "accept: text/markdown, text/plain;q=0.9, */*;q=0.1\r\n",

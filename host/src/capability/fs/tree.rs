@@ -2,7 +2,7 @@
 //!
 //! No recursion: the levels that are open stand on a stack of at most 64. Names of a level are held
 //! sorted, and no more of them than can still be listed, so that a directory with a million names costs
-//! no more memory than the answer. Symbolic links are listed and never followed (TS-33).
+//! no more memory than the answer. Symbolic links are listed and never followed.
 
 #[cfg(test)]
 mod tests;
@@ -22,13 +22,13 @@ use super::{Entry, EntryKind, FsError, Tree, TreeRequest, from_errno};
 use crate::capability::own_files::Opened;
 use crate::capability::{BudgetExceeded, Meter};
 
-/// Entries of one listing (TN-10).
+/// Entries of one listing.
 const MAX_ENTRIES: u32 = 100_000;
 
-/// Levels below the root, and so directories that are open at a time (TN-10).
+/// Levels below the root, and so directories that are open at a time.
 const MAX_DEPTH: u32 = 64;
 
-/// Bytes of all paths of one answer (TN-07): deep trees of long names multiply.
+/// Bytes of all paths of one answer: deep trees of long names multiply.
 const MAX_PATH_BYTES: usize = 16 * 1024 * 1024;
 
 /// Names that are read between two looks at the clock.
@@ -44,7 +44,7 @@ const ENTER: OFlags = OFlags::RDONLY
 ///
 /// # Errors
 /// Outside: the deadline. Inside: what the system says of the root; a directory further down that
-/// cannot be read is an entry with an error (TS-37).
+/// cannot be read is an entry with an error.
 pub(super) fn list(
     root: OwnedFd,
     covered: &[&Path],
@@ -123,7 +123,7 @@ impl Listing<'_> {
         else {
             return Ok(());
         };
-        // TS-37: what vanished meanwhile is skipped.
+        // What vanished meanwhile is skipped.
         let Ok((kind, bytes)) = examine(directory, &name, kind) else {
             return Ok(());
         };
@@ -131,10 +131,10 @@ impl Listing<'_> {
             let name = Path::new(OsStr::from_bytes(name.to_bytes()));
             Path::new(prefix).join(name) == **other
         });
-        // TS-35: `.git` is listed and not entered.
+        // `.git` is listed and not entered.
         let may_enter = kind == EntryKind::Directory && name.to_bytes() != b".git" && !covered;
         let entered = may_enter && self.levels.len() < self.depth && self.left > 1;
-        // TS-36: whether something is left out here, a look inside tells, unless it is known already.
+        // Whether something is left out here, a look inside tells, unless it is known already.
         let opened = (entered || (may_enter && !self.truncated)).then(|| {
             let opened = rustix::fs::openat(directory, &name, ENTER, Mode::empty())?;
             // As one that the system does not let the host enter.
@@ -205,7 +205,7 @@ impl Listing<'_> {
         Ok(Ok(()))
     }
 
-    /// The first `most` visible names by their bytes, and whether there are more (TS-32, TS-35).
+    /// The first `most` visible names by their bytes, and whether there are more.
     fn names(
         &mut self,
         directory: &OwnedFd,
@@ -275,7 +275,7 @@ fn examine(
     })
 }
 
-/// Why a directory that is not entered could not be (TS-37); it is not opened for that.
+/// Why a directory that is not entered could not be; it is not opened for that.
 fn refusal(directory: &OwnedFd, name: &CStr) -> Option<Errno> {
     let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
     match rustix::fs::accessat(directory, name, Access::READ_OK, flags) {

@@ -1,4 +1,4 @@
-//! Opening a name beneath a directory component by component, for kernels without `openat2` (TC-20).
+//! Opening a name beneath a directory component by component, for kernels without `openat2`.
 //!
 //! Links are followed by cap-std, which never leaves the directory; where none may be followed, each component is
 //! opened beneath the one before it with `O_NOFOLLOW`.

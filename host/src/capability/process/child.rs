@@ -4,7 +4,7 @@
 //! number can belong to anybody else: until it is reaped, the child keeps it. Where somebody else reaps it,
 //! nothing is killed and no ending is made up: that is an error. Its output is read while it runs and never
 //! waited for afterwards, so that a descendant that keeps a pipe open delays nothing (PE-05, TS-67). A program whose time
-//! was up is told to end first, and killed two seconds later (TC-45).
+//! was up is told to end first, and killed two seconds later.
 //!
 //! That is for children outside of a jail; those in one (module `confined`) end with it. A descendant outside that
 //! leaves the group (`setsid`) survives. To adopt such
@@ -59,16 +59,16 @@ pub(super) struct Start<'call> {
     pub(super) environment: BTreeMap<OsString, OsString>,
     /// What happens to standard error.
     pub(super) stderr: Stderr,
-    /// After its time: time to end by itself, when it is told to (TC-45). Without, it is killed at once (PE-05).
+    /// After its time: time to end by itself, when it is told to. Without, it is killed at once (PE-05).
     pub(super) grace: Option<Duration>,
-    /// The jail it runs in, whose paths these are then; none: outside of any, because the policy says so (TP-37).
+    /// The jail it runs in, whose paths these are then; none: outside of any, because the policy says so.
     pub(super) confined: Option<Arc<Confined<'call>>>,
 }
 
 /// Why a child did not run to an end that is known.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NotStarted {
-    /// It has to be confined, and cannot be: nothing ran (TC-44).
+    /// It has to be confined, and cannot be: nothing ran.
     #[error("it cannot be confined")]
     Unconfined,
     /// What the system says. Nothing ran, or somebody else took the exit status of a child that ended in time.

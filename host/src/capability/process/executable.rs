@@ -5,7 +5,7 @@
 //! `$0` has to be its path. So its path is checked to be still that file, right before it is used.
 //!
 //! A program of the policy has been looked up when the policy was loaded and lies outside of all mounts; of it only
-//! the format is asked. For the C library hands a file that the system does not know to a shell (TC-41).
+//! the format is asked. For the C library hands a file that the system does not know to a shell.
 
 use std::path::{Path, PathBuf};
 

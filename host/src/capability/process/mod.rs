@@ -38,7 +38,7 @@ use self::unsupported as confined;
 use super::stop::{Stop, settle};
 use super::{BudgetExceeded, Call, parallel, turn};
 
-/// Bytes of each stream, at most (TN-09).
+/// Bytes of each stream, at most.
 pub const MAX_OUTPUT_BYTES: u32 = 8 * 1024 * 1024;
 
 /// Home and temporary directory of a program in the jail, in memory.
@@ -47,16 +47,16 @@ const TEMPORARY: &str = "/tmp";
 /// Working directory, home and temporary directory of a tool in the jail, in memory (PE-01, PE-09).
 const SCRATCH: &str = "/scratch";
 
-/// Words of a command, `argv[0]` included (TS-61).
+/// Words of a command, `argv[0]` included.
 const MAX_ARGUMENTS: usize = 256;
 
-/// Bytes of all words of a command (TS-61).
+/// Bytes of all words of a command.
 const MAX_ARGUMENT_BYTES: usize = 131_072;
 
-/// Time of a program, at most (TN-09).
+/// Time of a program, at most.
 const MAX_PROGRAM_MS: u32 = 600_000;
 
-/// Time of a tool, at most (H-39).
+/// Time of a tool, at most.
 const MAX_TOOL_MS: u32 = 5_000;
 
 /// Why nothing ran. Closed: no other reason exists.
@@ -216,17 +216,17 @@ fn run_one(call: &Call, shared: &Shared, command: &Command) -> Result<Exit, Stop
         Target::Program(program) => program::run(call, program, &command.arguments, bounds),
         Target::Tool(tool) => tool::run(call, shared, tool, &command.arguments, bounds),
     };
-    // What a child reached over the network counts for the call (TN-12).
+    // What a child reached over the network counts for the call.
     call.meter.egress(0)?;
     let exit = exit?;
     if exit.ending == Ending::TimedOut {
-        // Where the call's own time was up, that is what ends it (TN-22).
+        // Where the call's own time was up, that is what ends it.
         call.meter.remaining()?;
     }
     Ok(exit)
 }
 
-/// TS-61: the bounds of a command, `argv[0]` included.
+/// The bounds of a command, `argv[0]` included.
 fn check(command: &Command) -> Result<(), ProcessError> {
     let name = match &command.target {
         Target::Program(program) => &program.name,

@@ -1,4 +1,4 @@
-//! A program that the policy names: arguments as given, in a directory of a mount (TC-40 to TC-44).
+//! A program that the policy names: arguments as given, in a directory of a mount.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::capability::fs::{Found, FsError};
 use crate::capability::stop::Stop;
 use crate::policy::{AllowedPath, Confinement, ProgramDenial, ProgramLeave, VirtualPath};
 
-/// Time of a program to end by itself when its time was up (TC-45): not a part of that time, and of the call's neither.
+/// Time of a program to end by itself when its time was up: not a part of that time, and of the call's neither.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Runs `program` with `arguments`.
@@ -40,7 +40,7 @@ pub(super) fn run(
         .map_err(|error| noted(call, program, error))?;
     call.journal.used("exec.safe");
     if leave.confinement == Confinement::Required && call.jail.is_none() {
-        // TC-44: it never runs with less.
+        // It never runs with less.
         return Err(ProcessError::Unconfined.into());
     }
     let mount = leave.directory.mount();
@@ -89,7 +89,7 @@ fn jailed(
 ) -> Result<Ended, ProcessError> {
     let (name, real) = (&program.name, &leave.executable);
     let mount = leave.directory.mount();
-    // TS-84: git starts nothing but itself.
+    // Git starts nothing but itself.
     let others: &[PathBuf] = if guarded.is_some() {
         &[]
     } else {
@@ -136,7 +136,7 @@ fn unjailed(
     let scratch = Scratch::create().map_err(|_| ProcessError::NotStartable)?;
     let start = Start {
         executable: leave.executable.clone(),
-        // TC-41: `argv[0]` is the program's name.
+        // `argv[0]` is the program's name.
         name: OsString::from(&program.name),
         arguments,
         directory: working_directory(found, &leave.directory),

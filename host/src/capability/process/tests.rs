@@ -124,7 +124,6 @@ fn td_05_td_09_what_is_no_startable_tool_is_told_apart() {
         ("plain.py", ProcessError::NotStartable),
         ("headless", ProcessError::NotStartable),
         ("lost", ProcessError::NotStartable),
-        // S-14
         ("plain.sh --evil", ProcessError::NotFound),
         ("$(id)", ProcessError::NotFound),
     ] {

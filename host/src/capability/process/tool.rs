@@ -1,4 +1,4 @@
-//! A tool that a document declares, asked for its description (TD-02 to TD-09, TD-14).
+//! A tool that a document declares, asked for its description.
 //!
 //! First the policy decides, by the text of the path and of the declaring document; then the tool is
 //! looked up or fetched; then it is described if it is a component, and started if it is anything else.
@@ -29,7 +29,7 @@ use crate::policy::{AllowedPath, Denial, Location, MountHandle, ToolLeave, Virtu
 /// Bytes of a tool that is a component or comes over https (L-01).
 const MAX_TOOL_BYTES: u32 = 4 * 1024 * 1024;
 
-/// The endings that a policy may name a runner for (TD-08).
+/// The endings that a policy may name a runner for.
 const RUNNER_ENDINGS: [&str; 4] = [".ts", ".js", ".py", ".sh"];
 
 /// Asks `tool` for its description.
@@ -43,7 +43,7 @@ pub(super) fn run(
     arguments: &[String],
     bounds: Bounds,
 ) -> Result<Exit, Stop<ProcessError>> {
-    // TD-13: exactly these two executions are possible.
+    // Exactly these two executions are possible.
     let [flag] = arguments else {
         return Err(ProcessError::ArgumentsDenied.into());
     };
@@ -116,7 +116,7 @@ pub(super) fn run(
                 bytes: &tool,
                 place: path.clone(),
             };
-            // TD-04: without execute bit, so that only a runner can start it.
+            // Without execute bit, so that only a runner can start it.
             Asked {
                 call,
                 shared,
@@ -147,7 +147,7 @@ enum Leave {
     Start(ToolLeave),
 }
 
-/// Whether the policy allows it at all, and where the tool lies; touches nothing (TD-02, TD-03).
+/// Whether the policy allows it at all, and where the tool lies; touches nothing.
 fn leave(call: &Call, tool: &Tool) -> Result<(Place, Leave), ProcessError> {
     let grant = &call.grant;
     let denied = |denial: Denial| {
@@ -186,7 +186,7 @@ fn leave(call: &Call, tool: &Tool) -> Result<(Place, Leave), ProcessError> {
     Ok((place, leave))
 }
 
-/// Whether the declaring document came over https: by its URL, or by the mount that it lies on (S-16).
+/// Whether the declaring document came over https: by its URL, or by the mount that it lies on.
 ///
 /// What is no local `os://` URI counts as remote. Mounts have no characters that an `os://` URI would
 /// escape, so its escapes do not matter here.
@@ -197,7 +197,7 @@ fn is_declared_remotely(call: &Call, tool: &Tool) -> bool {
         .is_none_or(|path| call.grant.is_remote(&path))
 }
 
-/// TD-05: what a failed lookup is called.
+/// What a failed lookup is called.
 fn missing(error: FsError) -> ProcessError {
     match error {
         FsError::LeavesMount | FsError::NotAccessible => ProcessError::NotPermitted,
@@ -242,7 +242,7 @@ fn keep(url: &Url, tool: &[u8]) -> std::io::Result<(Scratch, PathBuf)> {
     Ok((scratch, path))
 }
 
-/// TD-14, TD-15: what a component says of itself is its standard output.
+/// What a component says of itself is its standard output.
 fn describe(call: &Call, component: &[u8], bounds: Bounds) -> Result<Exit, Stop<ProcessError>> {
     let started = Instant::now();
     let patience = call.meter.remaining()?;
@@ -331,7 +331,7 @@ impl Asked<'_> {
         }
     }
 
-    /// TD-07: executable, but in no format that the system knows.
+    /// Executable, but in no format that the system knows.
     fn start_unknown(self) -> Result<Exit, Stop<ProcessError>> {
         match self.start_by_runner() {
             Err(Stop::Item(ProcessError::NotPermitted)) => Err(ProcessError::NotStartable.into()),

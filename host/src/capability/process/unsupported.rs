@@ -1,4 +1,4 @@
-//! Systems without a jail: the interface of `confined` is there, and no child is made that has to be confined (TC-44).
+//! Systems without a jail: the interface of `confined` is there, and no child is made that has to be confined.
 
 use std::convert::Infallible;
 use std::io;

@@ -1,4 +1,4 @@
-//! `archive`: a bundle as one file, the same bytes every time (TK-05, TA-01 to TA-06).
+//! `archive`: a bundle as one file, the same bytes every time.
 
 use std::path::PathBuf;
 

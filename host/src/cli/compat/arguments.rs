@@ -1,4 +1,4 @@
-//! The grammar of compatible command lines (TK-22): `--name value` and switches, in any order, each at most once.
+//! The grammar of compatible command lines: `--name value` and switches, in any order, each at most once.
 //!
 //! Narrower than clap's, which also takes `--name=value` and sees a flag in every value that begins with a hyphen. A line
 //! that passes is handed to clap as `--name=value`, so that clap takes any value for what it is.
@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 
 use clap::ArgAction;
 
-/// A wrong command line (TX-01): what is wrong, and how it is right.
+/// A wrong command line: what is wrong, and how it is right.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}; {usage}")]
 pub(super) struct Usage {
@@ -117,7 +117,7 @@ pub(super) fn normalize(
     Ok(words)
 }
 
-/// TX-01: help and version are answered wherever they stand.
+/// Help and version are answered wherever they stand.
 fn is_help(word: &OsStr) -> bool {
     ["-h", "--help", "-V", "--version"]
         .iter()

@@ -1,4 +1,4 @@
-//! The cosign flags, which `verify --bundle` and `run --bundle` share (TK-20).
+//! The cosign flags, which `verify --bundle` and `run --bundle` share.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;

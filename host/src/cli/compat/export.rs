@@ -1,4 +1,4 @@
-//! `export agentskills`: the installed skills as folders for coding agents (TK-07, TA-40 to TA-44).
+//! `export agentskills`: the installed skills as folders for coding agents.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `inspect`: what a bundle says of itself, nothing of it verified (TK-02, TK-21).
+//! `inspect`: what a bundle says of itself, nothing of it verified.
 
 use std::path::PathBuf;
 

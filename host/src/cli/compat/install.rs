@@ -1,4 +1,4 @@
-//! `install`: an archive into the local store (TK-06, TA-10 to TA-20, TA-30).
+//! `install`: an archive into the local store.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -76,7 +76,7 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<()> {
         .print()
 }
 
-/// TA-18, TA-19: a policy that is read when its turn has come.
+/// A policy that is read when its turn has come.
 struct PolicyFile(PathBuf);
 
 impl PolicyCheck for PolicyFile {
@@ -87,7 +87,6 @@ impl PolicyCheck for PolicyFile {
         form: WasmForm,
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
         let policy = Policy::load_unmounted(&self.0)?;
-        // TC-14
         if let Some(denied) = policy
             .denied_by_ceiling(&manifest.capabilities, form)
             .first()

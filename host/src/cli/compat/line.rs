@@ -18,7 +18,7 @@ impl Line {
         Self(format!("OK {command}").into_bytes())
     }
 
-    /// A fact, escaped (TB-34): it may come from a file.
+    /// A fact, escaped: it may come from a file.
     pub(in crate::cli) fn fact(mut self, name: &str, value: impl Display) -> Self {
         let value = escaped(&value.to_string());
         self.0
@@ -26,7 +26,7 @@ impl Line {
         self
     }
 
-    /// TK-22: a path or source as the caller gave it, byte for byte.
+    /// A path or source as the caller gave it, byte for byte.
     pub(in crate::cli) fn given(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.0.extend_from_slice(format!(" {name}=").as_bytes());
         self.0.extend_from_slice(value.as_ref().as_bytes());

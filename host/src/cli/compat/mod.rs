@@ -1,8 +1,8 @@
-//! The commands of provenact, for programs that start hydrant in its place (TK-01 to TK-12, TX-01).
+//! The commands of provenact, for programs that start hydrant in its place.
 //!
 //! They keep its flags, its success lines and its two exit statuses. Their command lines are held against the same
 //! clap definitions as everything else, so that help, manual and completions know them, but first against the
-//! original's stricter grammar (TK-22). What a command means is in the library.
+//! original's stricter grammar. What a command means is in the library.
 
 mod archive;
 mod arguments;
@@ -69,11 +69,11 @@ enum Form {
     Other(Command),
 }
 
-/// TA-30: a command needs a home folder and there is none.
+/// A command needs a home folder and there is none.
 const NO_HOME: &str =
     "there is no home folder: set HYDRANT_HOME, PROVENACT_HOME or HOME to an absolute path";
 
-/// TK-40, TK-42: the flags that make a command with two forms the compatible one.
+/// The flags that make a command with two forms the compatible one.
 const FORMS: [(&str, &[&str]); 2] = [("verify", verify_bundle::FLAGS), ("run", &["--bundle"])];
 
 /// Runs the program if its command line is a compatible one; the first argument is the program's name.
@@ -112,7 +112,7 @@ fn dispatch(command: clap::Command, line: &[OsString]) -> anyhow::Result<()> {
             Form::Run(Lazy(arguments)) => run_bundle::run(&arguments),
             Form::Other(command) => execute(command),
         },
-        // TX-01, TF-38: not errors, and on stdout.
+        // Not errors, and on stdout.
         Err(error)
             if matches!(
                 error.kind(),
@@ -145,7 +145,7 @@ pub(super) fn execute(command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// TX-01: 0 or 1, and why on stderr.
+/// 0 or 1, and why on stderr.
 fn exit(result: &anyhow::Result<()>) -> ExitCode {
     match result {
         Ok(()) => Exit::Done.into(),

@@ -1,4 +1,4 @@
-//! `pack`: a component and its manifest become a bundle without signatures (TK-03, TB-50).
+//! `pack`: a component and its manifest become a bundle without signatures.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `verify-registry-entry`: whether a file has the two digests of a registry (TK-10, TK-27).
+//! `verify-registry-entry`: whether a file has the two digests of a registry.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
 //! `run --bundle`: one bundle, verified against the keys that the caller names, under the policy that the caller names
-//! (TK-08, TK-23 to TK-25).
+//! .
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 fn run_observed(arguments: &Arguments, observation: &mut Observation) -> anyhow::Result<()> {
-    // TR-04: before anything that can fail, so that no earlier receipt survives.
+    // Before anything that can fail, so that no earlier receipt survives.
     let read = arguments.files_read();
     let mut read: Vec<&Path> = read.iter().map(PathBuf::as_path).collect();
     let log = arguments.audit_target().into_path();
@@ -148,7 +148,7 @@ fn run_observed(arguments: &Arguments, observation: &mut Observation) -> anyhow:
     let output = match run.result {
         Ok(output) => output,
         Err(failure) => {
-            // TR-15: a receipt of the failure, if the format has one.
+            // A receipt of the failure, if the format has one.
             slots.keep();
             return Err(failure.into());
         }
@@ -158,7 +158,7 @@ fn run_observed(arguments: &Arguments, observation: &mut Observation) -> anyhow:
     let execute = executed.saturating_duration_since(started).as_millis();
     observation.note("execute_ms", u64::try_from(execute).unwrap_or(u64::MAX));
     note_milliseconds(observation, "receipt_ms", executed);
-    // TR-05: where nobody can be told, nothing was done; also where the reader of the line is gone.
+    // Where nobody can be told, nothing was done; also where the reader of the line is gone.
     print_result(arguments, bundle.artifact(), &output)
         .map_err(|error| anyhow!("the result cannot be printed: {error}"))?;
     slots.keep();
@@ -172,7 +172,7 @@ struct Refused {
     reason: Reason,
 }
 
-/// TK-23: the bundle first, then the policy.
+/// The bundle first, then the policy.
 fn prepare(arguments: &Arguments) -> Result<(VerifiedBundle, Host), Box<Refused>> {
     let refused = |error: anyhow::Error, denial, reason| {
         Box::new(Refused {
@@ -261,7 +261,7 @@ impl Arguments {
         flags.cloned().chain(bundle).collect()
     }
 
-    /// TU-01: compatible commands have no default target.
+    /// Compatible commands have no default target.
     fn audit_target(&self) -> AuditTarget {
         AuditTarget::of(TargetSources {
             flag: self.audit.as_deref(),

@@ -1,4 +1,4 @@
-//! `sign`: one signer's signature into a bundle (TK-04, TK-26, TB-42).
+//! `sign`: one signer's signature into a bundle.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `experimental-validate-manifest-v1`: the draft of the next manifest, which nothing else reads (TK-11, TK-28).
+//! `experimental-validate-manifest-v1`: the draft of the next manifest, which nothing else reads.
 
 use std::path::PathBuf;
 

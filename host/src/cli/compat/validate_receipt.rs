@@ -1,4 +1,4 @@
-//! `experimental-validate-receipt-v1`: the shape of a v1-draft receipt, not its hash (TK-12, TR-18).
+//! `experimental-validate-receipt-v1`: the shape of a v1-draft receipt, not its hash.
 
 use std::path::PathBuf;
 

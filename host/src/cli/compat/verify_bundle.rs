@@ -1,4 +1,4 @@
-//! `verify --bundle`: one bundle, against the keys that the caller names (TK-01, TB-51 to TB-54).
+//! `verify --bundle`: one bundle, against the keys that the caller names.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use hydrant::trust::{Bundle, BundleFiles, limits, read_bounded_as};
 use super::line::Line;
 use super::{cosign, experimental, observed};
 
-/// TK-40: any of these makes `verify` the command of this file.
+/// Any of these makes `verify` the command of this file.
 pub(super) const FLAGS: &[&str] = &[
     "--bundle",
     "--keys",

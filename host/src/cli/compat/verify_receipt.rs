@@ -1,4 +1,4 @@
-//! `verify-receipt`: whether a receipt hangs together (TK-09, TR-17).
+//! `verify-receipt`: whether a receipt hangs together.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! How a run of a core module ends other than well, and what is said about it (TH-20, TH-21, TH-28, TH-29, TR-16).
+//! How a run of a core module ends other than well, and what is said about it.
 
 use wasmtime::Trap;
 
@@ -8,7 +8,7 @@ use crate::capability::BudgetExceeded;
 use crate::capability::core_module::{Denied, Ended};
 use crate::trust::escaped;
 
-/// Bytes of output that a message shows (TH-28).
+/// Bytes of output that a message shows.
 const SHOWN_OUTPUT: usize = 1024;
 /// Characters of a reason that a message shows: reasons hold names that the module made up.
 const SHOWN_REASON: usize = 256;
@@ -16,12 +16,12 @@ const SHOWN_REASON: usize = 256;
 /// Why there is no output. `Display` is what follows `command failed: `.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CoreFailure {
-    /// The entrypoint returned what means failure (TH-27).
+    /// The entrypoint returned what means failure.
     #[error("skill failed: nonzero_return {value}: {shown}", shown = shown(output))]
     NonzeroReturn {
         /// What it returned.
         value: i32,
-        /// The output (TH-26), which a receipt hashes (TR-15).
+        /// The output, which a receipt hashes.
         output: Vec<u8>,
     },
     /// A trap of the guest.
@@ -51,7 +51,7 @@ pub enum CoreFailure {
 }
 
 impl CoreFailure {
-    /// The code of receipts and of the audit log (TR-16).
+    /// The code of receipts and of the audit log.
     #[must_use]
     pub fn code(&self) -> Code {
         match self {
@@ -112,7 +112,7 @@ pub(super) fn reason(text: &str) -> String {
     escaped(&text.chars().take(SHOWN_REASON).collect::<String>())
 }
 
-/// The first bytes of an output as they may be shown (TH-28, TB-34).
+/// The first bytes of an output as they may be shown.
 fn shown(output: &[u8]) -> String {
     let part = output.get(..SHOWN_OUTPUT).unwrap_or(output);
     escaped(&String::from_utf8_lossy(part))

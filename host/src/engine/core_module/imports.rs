@@ -1,6 +1,6 @@
-//! The 14 functions of the host ABI, under the module names `provenact` and `inactu` (TH-01 to TH-14).
+//! The 14 functions of the host ABI, under the module names `provenact` and `inactu`.
 //!
-//! Each looks at the clock first, so that a loop of cheap calls ends with the deadline (TN-22), then at the numbers
+//! Each looks at the clock first, so that a loop of cheap calls ends with the deadline, then at the numbers
 //! it was given, and only then asks [`CoreCall`] for the effect. A hostcall never calls the guest.
 
 use wasmtime::{Caller, Linker};
@@ -12,7 +12,7 @@ use crate::capability::core_module::{CoreCall, Ended};
 /// The names of the import module: the present one, and the one it had before.
 pub(super) const MODULES: [&str; 2] = ["provenact", "inactu"];
 
-/// The import by which a module says that it answers with more than its return value (TH-27).
+/// The import by which a module says that it answers with more than its return value.
 pub(super) const OUTPUT: &str = "output_write";
 
 /// An effect that is asked with a name and answers bytes that fit into the room given.

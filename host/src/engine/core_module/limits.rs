@@ -10,17 +10,17 @@ use crate::policy::Limits;
 /// How much one run may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoreBudgets {
-    /// Units of fuel (TN-01).
+    /// Units of fuel.
     pub fuel: u64,
-    /// From the start of the run to its end, compiling and hostcalls included (TN-04, TN-22).
+    /// From the start of the run to its end, compiling and hostcalls included.
     pub wall_clock: Duration,
-    /// Bytes of linear memory, all memories together (TN-02).
+    /// Bytes of linear memory, all memories together.
     pub memory_bytes: u64,
-    /// Bytes of the input (TN-05).
+    /// Bytes of the input.
     pub input_bytes: u64,
-    /// Bytes of the output (TN-06).
+    /// Bytes of the output.
     pub output_bytes: u64,
-    /// Bytes that one hostcall copies (TN-07).
+    /// Bytes that one hostcall copies.
     pub copy_bytes: usize,
 }
 
@@ -38,7 +38,7 @@ impl Default for CoreBudgets {
 }
 
 impl CoreBudgets {
-    /// TP-20: of each row no more than `limits`.
+    /// Of each row no more than `limits`.
     #[must_use]
     pub fn at_most(self, limits: &Limits) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl CoreBudgets {
     }
 }
 
-/// TN-03: table elements in total; tables, memories and instances.
+/// Table elements in total; tables, memories and instances.
 const TABLE_ELEMENTS: usize = 10_000;
 const TABLES: usize = 8;
 const MEMORIES: usize = 4;
@@ -88,7 +88,7 @@ impl Limiter {
         }
     }
 
-    /// Whether memory was refused (TR-16).
+    /// Whether memory was refused.
     pub(super) fn has_refused_memory(&self) -> bool {
         self.refused
     }

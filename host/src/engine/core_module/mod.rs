@@ -47,15 +47,15 @@ pub struct CoreEngine {
 /// What came of a run.
 #[derive(Debug)]
 pub struct CoreOutcome {
-    /// The output (TH-26), or why there is none.
+    /// The output, or why there is none.
     pub result: Result<Vec<u8>, CoreFailure>,
-    /// The kinds whose check passed (TH-30).
+    /// The kinds whose check passed.
     pub caps_used: BTreeSet<String>,
-    /// What was refused, `<kind>:<value>`: at most one, since it ends the run (TH-21).
+    /// What was refused, `<kind>:<value>`: at most one, since it ends the run.
     pub denied: Vec<String>,
 }
 
-/// What the entrypoint returns (TH-20).
+/// What the entrypoint returns.
 #[derive(Clone, Copy)]
 enum Returns {
     Number,
@@ -193,7 +193,7 @@ fn vet_and_compile(
     }
 }
 
-/// The type of the entrypoint, if there is one that can be called (TH-20).
+/// The type of the entrypoint, if there is one that can be called.
 fn returns(module: &Module, entrypoint: &str) -> Option<Returns> {
     let ExternType::Func(function) = module.get_export(entrypoint)? else {
         return None;

@@ -10,7 +10,7 @@ pub(super) struct State {
     pub(super) call: Arc<CoreCall>,
     pub(super) limiter: Limiter,
     pub(super) input: Vec<u8>,
-    /// What `output_write` was given last (TH-03).
+    /// What `output_write` was given last.
     pub(super) output: Option<Vec<u8>>,
     pub(super) copy_bytes: usize,
     input_hex: Option<String>,
@@ -28,7 +28,7 @@ impl State {
         }
     }
 
-    /// sha256 of the input, computed once: asked in a loop, it would cost what the fuel does not show (TH-04).
+    /// sha256 of the input, computed once: asked in a loop, it would cost what the fuel does not show.
     pub(super) fn input_hex(&mut self) -> &str {
         let input = &self.input;
         self.input_hex

@@ -1,4 +1,4 @@
-//! Counting what the planner got right.
+//! Counting what the planner got right.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,7 +77,7 @@ pub struct Measured {
     pub abstentions: usize,
     /// Rows that went where they must not, by line.
     pub forbidden_hits: Vec<usize>,
-    /// changes that went to `simple-question`, by line.
+    /// Changes that went to `simple-question`, by line.
     pub mutating_as_question: Vec<usize>,
     /// Rows without an active route that would be right, by line.
     pub out_of_catalogue: Vec<usize>,
@@ -136,7 +136,7 @@ struct Counting {
     wrong: Vec<Wrong>,
 }
 
-/// Where a change must never go.
+/// Where a change must never go.
 const QUESTION: &str = "simple-question";
 
 impl Counting {
@@ -164,7 +164,7 @@ impl Counting {
             return;
         }
         let right = row.acceptable.contains(&routed.workflow)
-            // having chosen nothing is right only where choosing to plan first is.
+            // Having chosen nothing is right only where choosing to plan first is.
             && (!routed.abstained || row.acceptable.iter().any(|id| id == "plan-mode"));
         self.n = self.n.saturating_add(1);
         let one = usize::from(right);

@@ -1,4 +1,4 @@
-//! Measuring the planner on labelled prompts.
+//! Measuring the planner on labelled prompts.
 
 mod measure;
 mod report;

@@ -1,4 +1,4 @@
-//! Reports of an evaluation, for people and for programs.
+//! Reports of an evaluation, for people and for programs.
 
 use std::fmt::Write;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The rows of an evaluation file: JSON Lines.
+//! The rows of an evaluation file: JSON Lines.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Which passages have to do with a query: BM25 with k1 = 1.2 and b = 0.75.
+//! Which passages have to do with a query: BM25 with k1 = 1.2 and b = 0.75.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! A server of notes, asked under the policy like any other address.
+//! A server of notes, asked under the policy like any other address.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -53,7 +53,7 @@ impl MemorySource for HttpMemory {
             kind: "net.http".to_owned(),
             value: "*".to_owned(),
         };
-        // TC-32: the host asks on its own account, so the policy alone decides.
+        // The host asks on its own account, so the policy alone decides.
         let reach = Grant::new(self.host.layers().clone(), &[any])
             .fetch(Method::Post, &self.url)
             .map_err(|denial| MemoryError::Request(denial.to_string()))?;

@@ -1,4 +1,4 @@
-//! What the user has written down before and might matter now.
+//! What the user has written down before and might matter now.
 //!
 //! The sources only cut, count and hand on; what a passage means is for the planner, and it is shown as data.
 
@@ -16,7 +16,7 @@ pub use self::notes::Notes;
 
 /// Passages that are asked for: more than a budget of 4,000 tokens holds of the usual ones would be of no use.
 pub(super) const MAX_PASSAGES: usize = 40;
-/// characters of a query.
+/// Characters of a query.
 pub(super) const MAX_QUERY_CHARS: usize = 512;
 
 /// One remembered text.
@@ -30,7 +30,7 @@ pub struct Passage {
     pub score: f64,
 }
 
-/// Why there are no passages.
+/// Why there are no passages.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
     /// The time was up.
@@ -47,7 +47,7 @@ pub enum MemoryError {
     Answer(String),
 }
 
-/// Somewhere to look for remembered text.
+/// Somewhere to look for remembered text.
 pub trait MemorySource: Send {
     /// The best passages for `query`, best first, at most `limit`; done by the `deadline`.
     ///

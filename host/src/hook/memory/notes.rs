@@ -1,4 +1,4 @@
-//! The notes of a directory.
+//! The notes of a directory.
 //!
 //! No link is followed anywhere below it, and nothing but regular files is opened.
 
@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use super::passages::passages;
 use super::{MemoryError, MemorySource, Passage, bm25};
 
-/// files, bytes of one, bytes of all.
+/// Files, bytes of one, bytes of all.
 const MAX_FILES: usize = 2000;
 const MAX_FILE_BYTES: u64 = 256 * 1024;
 const MAX_BYTES: usize = 16 * 1024 * 1024;
@@ -49,7 +49,7 @@ impl MemorySource for Notes {
     ) -> Result<Vec<Passage>, MemoryError> {
         let root = match open(CWD, &self.directory, OFlags::DIRECTORY) {
             Ok(root) => root,
-            // missing is not an error.
+            // Missing is not an error.
             Err(Errno::NOENT) => return Ok(Vec::new()),
             Err(errno) => {
                 let directory = self.directory.display();

@@ -1,4 +1,4 @@
-//! Cutting notes into passages: at headings, at blank lines, and where they get too long.
+//! Cutting notes into passages: at headings, at blank lines, and where they get too long.
 
 ///
 const MAX_CHARS: usize = 400;

@@ -1,4 +1,4 @@
-//! Reading a table key by key, and telling what is left.
+//! Reading a table key by key, and telling what is left.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
         });
     }
 
-    /// what nobody asked for.
+    /// What nobody asked for.
     pub(super) fn end(self) {
         for key in self.table.keys() {
             let key = format!("{}.{key}", self.name);

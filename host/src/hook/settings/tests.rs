@@ -146,7 +146,6 @@ fn q_231_only_a_wrong_place_or_template_stops_the_hook() {
     assert_eq!(keys(&problems), [("hydrate", false)]);
 }
 
-///
 #[test]
 fn q_82_to_name_a_server_is_to_ask_it() {
     let kind = |text: &str| read(&format!("[hydrate.memory]\n{text}")).0.memory;

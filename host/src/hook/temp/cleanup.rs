@@ -1,4 +1,4 @@
-//! Taking old files away: each run does a little of it.
+//! Taking old files away: each run does a little of it.
 
 use std::ffi::CStr;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

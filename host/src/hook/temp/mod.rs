@@ -1,7 +1,7 @@
 //! The folder of files for subagents, and the one file of a run (section 5).
 //!
 //! The folder lies where everybody may write, so its name proves nothing: it is opened without following a link, must be
-//! this user's own, and from then on only the handle counts.
+//! this user's own, and from then on only the handle counts.
 
 mod cleanup;
 
@@ -28,7 +28,7 @@ pub struct TempFolder {
     handle: OwnedFd,
 }
 
-/// Why there is no file.
+/// Why there is no file.
 #[derive(Debug, thiserror::Error)]
 #[error("temp file write failed: {}: {reason}", path.display())]
 pub struct TempError {
@@ -77,7 +77,7 @@ impl TempFolder {
             let reason = format!("it belongs to another user; {WAY_OUT}");
             return Err(TempError::new(&path, reason));
         }
-        // others could replace what is in it.
+        // Others could replace what is in it.
         if Mode::from_raw_mode(metadata.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
             fchmod(&handle, Mode::RWXU).map_err(|errno| TempError::new(&path, errno))?;
         }
@@ -90,7 +90,7 @@ impl TempFolder {
         self.path.join(name)
     }
 
-    /// A random name that no file has yet.
+    /// A random name that no file has yet.
     ///
     /// # Errors
     /// [`TempError`]: sixteen names were taken, or the system has no random numbers.
@@ -114,7 +114,7 @@ impl TempFolder {
         Err(TempError::new(&self.path, reason))
     }
 
-    /// Writes a new file completely, or leaves none. `Ok(false)`: the name is taken meanwhile.
+    /// Writes a new file completely, or leaves none. `Ok(false)`: the name is taken meanwhile.
     ///
     /// # Errors
     /// [`TempError`]: the system refuses.
@@ -175,7 +175,7 @@ fn unsuitable(path: &Path, errno: Errno) -> String {
 /// Writes everything and makes sure that closing cannot lose it.
 fn fill(mut file: File, content: &[u8]) -> io::Result<()> {
     file.write_all(content)?;
-    // a file system of another machine tells at close that it has no room, where nobody can listen; this asks
+    // A file system of another machine tells at close that it has no room, where nobody can listen; this asks
     // first. On a local disk closing cannot fail, and asking would cost a write to the disk.
     if is_remote(&file)? {
         file.sync_data()?;
@@ -208,7 +208,7 @@ fn is_remote(_: &impl AsFd) -> io::Result<bool> {
     Ok(true)
 }
 
-/// `hydrate_` and eight random characters of `[a-z0-9]`.
+/// `hydrate_` and eight random characters of `[a-z0-9]`.
 fn random_name() -> Result<String, getrandom::Error> {
     const ALPHABET: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
     let mut name = String::from("hydrate_");

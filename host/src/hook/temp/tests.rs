@@ -37,7 +37,7 @@ fn q_36_a_folder_that_others_may_write_is_closed_to_them() {
     assert_eq!(mode(&path), 0o755);
 }
 
-/// however the name is spelled, and whether or not the link leads anywhere.
+/// However the name is spelled, and whether or not the link leads anywhere.
 #[test]
 fn q_182_a_link_in_the_place_of_the_folder_is_refused() {
     let (base, path) = folder();
@@ -106,7 +106,7 @@ fn q_39_a_file_is_new_private_and_complete() {
     assert!(folder.write("hydrate_a.md", b"whole").unwrap());
     assert_eq!(fs::read(path.join("hydrate_a.md")).unwrap(), b"whole");
     assert_eq!(mode(&path.join("hydrate_a.md")), 0o600);
-    // whatever has the name already keeps it, and a link is not followed.
+    // Whatever has the name already keeps it, and a link is not followed.
     assert!(!folder.write("hydrate_a.md", b"other").unwrap());
     assert_eq!(fs::read(path.join("hydrate_a.md")).unwrap(), b"whole");
     let outside = path.join("../outside");
@@ -117,7 +117,6 @@ fn q_39_a_file_is_new_private_and_complete() {
     assert!(!folder.write("hydrate_c.md", b"other").unwrap());
 }
 
-///
 #[test]
 fn q_39_a_taken_name_is_passed_over_sixteen_times() {
     let (_base, path) = folder();
@@ -138,7 +137,7 @@ fn q_39_a_taken_name_is_passed_over_sixteen_times() {
     assert_eq!(asked, 16);
 }
 
-/// the folder is exchanged after it was opened.
+/// The folder is exchanged after it was opened.
 #[test]
 fn q_37_what_was_opened_counts_and_not_its_name() {
     let (base, path) = folder();
@@ -153,7 +152,7 @@ fn q_37_what_was_opened_counts_and_not_its_name() {
     assert_eq!(fs::read_dir(&trap).unwrap().count(), 0);
 }
 
-/// the file system is full, which a limit on files looks like.
+/// The file system is full, which a limit on files looks like.
 #[cfg(target_os = "linux")]
 #[test]
 fn q_40_what_cannot_be_written_whole_leaves_no_file() {
@@ -161,7 +160,6 @@ fn q_40_what_cannot_be_written_whole_leaves_no_file() {
     assert!(fill(full, b"x").is_err());
 }
 
-///
 #[test]
 fn q_41_old_files_of_ours_go_and_everything_else_stays() {
     let (base, path) = folder();

@@ -106,7 +106,7 @@ fn tw_03_what_git_says_is_bounded() {
     assert!(found(&scratch, &entry));
 }
 
-/// TW-03: nothing that the repository configures is run.
+/// Nothing that the repository configures is run.
 #[test]
 fn tw_03_a_hostile_repository_starts_nothing() {
     let scratch = Scratch::new();
@@ -178,7 +178,6 @@ fn tv_32_tv_33_a_root_is_no_widening_of_itself() {
     assert_eq!(against(&scratch, &scratch), []);
 }
 
-/// TV-32, TF-39
 #[test]
 fn tf_39_a_capability_that_the_baseline_did_not_declare_is_found() {
     let (old, new) = (Scratch::new(), Scratch::new());
@@ -222,7 +221,7 @@ fn tv_33_other_signers_of_an_entry_are_found() {
     assert!(findings[0].starts_with("a.skill@0.1.0 TV-33 signer change: "));
 }
 
-/// TV-46: a manifest that was altered where the baseline lies does not count.
+/// A manifest that was altered where the baseline lies does not count.
 #[test]
 fn tv_46_a_baseline_manifest_without_its_hash_covers_nothing() {
     let (old, new) = (Scratch::new(), Scratch::new());

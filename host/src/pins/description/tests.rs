@@ -14,7 +14,6 @@ fn input(schema: &str) -> Result<(), DescriptionFault> {
     with(r#"{"type":"object","additionalProperties":false}"#, schema)
 }
 
-/// TS-07, TV-28
 #[test]
 fn ts_07_a_description_of_the_form_is_accepted() {
     assert_eq!(check(&description(ID), ID), Ok(()));
@@ -57,7 +56,6 @@ fn ts_07_it_has_four_members_in_order() {
     }
 }
 
-/// TS-07, TV-28
 #[test]
 fn ts_07_its_name_is_the_id() {
     for bad in ["\"A.skill\"", "\"\"", "1"] {
@@ -112,7 +110,6 @@ fn ts_07_the_input_schema_is_closed_and_has_ranges() {
     assert_eq!(fault.to_string(), "output_schema: is not an object");
 }
 
-/// TN-30
 #[test]
 fn tn_30_it_has_at_most_65536_bytes() {
     let padded = |length: usize| {

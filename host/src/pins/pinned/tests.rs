@@ -28,7 +28,7 @@ fn tk_42_a_pinned_skill_is_answered_with_its_bundle_entry_and_stamp() {
     }
 }
 
-/// TK-42: the highest SemVer version, which is not the last in the lock.
+/// The highest SemVer version, which is not the last in the lock.
 #[test]
 fn tk_42_without_a_version_the_highest_is_taken() {
     let scratch = Scratch::new();
@@ -59,7 +59,6 @@ fn tk_42_what_is_not_pinned_is_refused_with_what_is() {
     assert_eq!(ask("a.skill", Some("9.9.9")), expected);
 }
 
-/// TK-42, TU-07, TX-03
 #[test]
 fn tk_42_each_failure_names_its_row_and_class() {
     type Breakage = fn(&Scratch);
@@ -108,7 +107,7 @@ fn tk_42_each_failure_names_its_row_and_class() {
     }
 }
 
-/// TX-02: of several failures the class that decides is reported.
+/// Of several failures the class that decides is reported.
 #[test]
 fn tx_03_the_deciding_failure_is_the_one_that_is_named() {
     let scratch = Scratch::new();
@@ -118,7 +117,7 @@ fn tx_03_the_deciding_failure_is_the_one_that_is_named() {
     assert_eq!(failure(&scratch), ("TV-13", Class::Trust));
 }
 
-/// TK-42: TV-22 and other entries are not asked before one skill starts.
+/// TV-22 and other entries are not asked before one skill starts.
 #[test]
 fn tk_42_faults_of_other_entries_do_not_stop_a_skill() {
     let scratch = Scratch::new();

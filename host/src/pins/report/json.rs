@@ -1,4 +1,4 @@
-//! The report as one JSON object (TX-05).
+//! The report as one JSON object.
 
 use serde::Serialize;
 

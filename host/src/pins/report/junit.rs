@@ -1,4 +1,4 @@
-//! The report as JUnit XML (TX-07), the form that continuous integration shows as a table of tests.
+//! The report as JUnit XML, the form that continuous integration shows as a table of tests.
 //!
 //! A test case is one row evaluated for one entry, or for the lock.
 
@@ -106,7 +106,7 @@ fn details(finding: &Finding) -> String {
         .fold(finding.message.clone(), |text, part| text + &part)
 }
 
-/// TX-07: what XML 1.0 cannot hold in any form becomes U+FFFD. (Escaping is the writer's work.)
+/// What XML 1.0 cannot hold in any form becomes U+FFFD. (Escaping is the writer's work.)
 fn xml_text(text: &str) -> String {
     let allowed = |character: char| matches!(character, '\t' | '\n' | '\r' | '\u{20}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
     text.chars()

@@ -1,4 +1,4 @@
-//! What a verification of pins found, as a document: text, JSON, SARIF or JUnit (TX-04 to TX-07, TV-44).
+//! What a verification of pins found, as a document: text, JSON, SARIF or JUnit.
 //!
 //! Relies on findings that are already made; judges nothing. The same findings give the same bytes: there are no times,
 //! no durations and no host paths in any document, and the order never depends on the order of the checks.
@@ -16,16 +16,16 @@ use crate::trust::Digest;
 
 pub use text::{Line, Stream, line_of_entry};
 
-/// The form of the document (TX-04).
+/// The form of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// The lines of TV-44, for people.
     Text,
-    /// One JSON object (TX-05).
+    /// One JSON object.
     Json,
-    /// SARIF 2.1.0, for code scanning (TX-06).
+    /// SARIF 2.1.0, for code scanning.
     Sarif,
-    /// JUnit XML, for continuous integration (TX-07).
+    /// JUnit XML, for continuous integration.
     Junit,
 }
 
@@ -54,7 +54,7 @@ impl Command {
         }
     }
 
-    /// As it stands in the lines `OK …` and `FAIL …` (TV-44, TW-09).
+    /// As it stands in the lines `OK …` and `FAIL …`.
     const fn label(self) -> &'static str {
         match self {
             Self::Verify => "verify-pins",
@@ -99,13 +99,13 @@ impl Report {
         }
     }
 
-    /// The exit status of the command (TX-02).
+    /// The exit status of the command.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         self.findings.exit_code()
     }
 
-    /// The document in this form, with a line end (TX-04).
+    /// The document in this form, with a line end.
     #[must_use]
     pub fn document(&self, format: Format) -> Vec<u8> {
         let mut bytes = match format {

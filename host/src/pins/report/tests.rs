@@ -131,7 +131,7 @@ fn tx_05_a_finding_without_skill_path_and_values_has_nulls() {
     assert_eq!(document["exit_code"], 3);
 }
 
-/// TX-04: also the order in which the checks ran does not show.
+/// Also the order in which the checks ran does not show.
 #[test]
 fn tx_04_the_same_findings_give_the_same_bytes_with_one_line_end() {
     let other = Finding::new(Row::TV_21, "extra file").of(Some(SKILL));
@@ -269,7 +269,7 @@ fn tx_06_every_row_that_can_be_evaluated_has_a_description_of_its_own() {
     }
 }
 
-/// TX-02: the class decides, not the order.
+/// The class decides, not the order.
 #[test]
 fn tx_02_the_exit_code_of_a_report_is_that_of_its_findings() {
     let widening = Finding::new(Row::new("TW-02", Class::Policy), "wider");

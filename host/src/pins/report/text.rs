@@ -1,4 +1,4 @@
-//! The lines for people (TV-44): results for stdout, findings and failures for stderr.
+//! The lines for people: results for stdout, findings and failures for stderr.
 //!
 //! Whatever a finding quotes, a line stays one line of plain ASCII: no name of a file can move the cursor of a terminal
 //! or forge a second line.

@@ -87,7 +87,6 @@ fn tv_07_no_path_leads_out_of_the_root() {
     }
 }
 
-/// TV-07, TV-11
 #[test]
 fn tv_07_no_component_of_a_path_is_followed_through_a_link() {
     let (directory, [root, _]) = both();

@@ -37,7 +37,6 @@ fn lines(report: &Report) -> Vec<String> {
     report.lines().into_iter().map(|line| line.text).collect()
 }
 
-/// TW-08, TW-09
 #[test]
 fn tw_08_two_signers_sign_one_after_the_other() {
     let scratch = Scratch::new();
@@ -51,7 +50,7 @@ fn tw_08_two_signers_sign_one_after_the_other() {
         assert_eq!(lines(&report), [expected]);
     }
     assert_eq!(Digest::of(&scratch.read(LOCK)), digest);
-    // TB-42: the same bytes, whoever signed first.
+    // The same bytes, whoever signed first.
     assert_eq!(scratch.read(LOCK_SIGNATURE), together);
     assert_eq!(scratch.rows(), [""; 0]);
 }

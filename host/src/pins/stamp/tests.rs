@@ -5,7 +5,7 @@ use std::fs;
 use super::*;
 use crate::pins::testing::Scratch;
 
-/// TK-42, TV-42: issue 3, "a changed file on disk is noticed".
+/// Issue 3, "a changed file on disk is noticed".
 #[test]
 fn tk_42_a_change_of_any_pinned_file_changes_the_stamp() {
     let scratch = Scratch::new();

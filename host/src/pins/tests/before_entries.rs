@@ -1,4 +1,4 @@
-//! TV-01 to TV-08 and TV-22: what is asked of the lock and of the whole root.
+//! What is asked of the lock and of the whole root.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -97,7 +97,7 @@ fn tv_02_a_missing_ring_stops() {
     assert_stopped(&verification, "TV-02", Class::Trust, said);
 }
 
-/// TV-41: a root that is signed throughout by somebody else is nobody's.
+/// A root that is signed throughout by somebody else is nobody's.
 #[test]
 fn tv_41_nothing_in_the_root_is_the_anchor() {
     let scratch = Scratch::new();
@@ -109,7 +109,6 @@ fn tv_41_nothing_in_the_root_is_the_anchor() {
     assert_eq!(rows(&verification), ["lock TV-02"]);
 }
 
-/// TV-03, TB-11, TB-14, TB-15, TF-10
 #[test]
 fn tv_03_a_ring_that_does_not_fit_pins_stops() {
     let good = String::from_utf8(ring(&[ONE, TWO])).unwrap();
@@ -139,7 +138,6 @@ fn tv_03_a_ring_that_does_not_fit_pins_stops() {
     }
 }
 
-/// TV-04, TF-12
 #[test]
 fn tv_04_a_lock_without_valid_signatures_of_enough_signers_stops() {
     let scratch = Scratch::new();
@@ -176,7 +174,6 @@ fn tv_04_a_lock_without_valid_signatures_of_enough_signers_stops() {
     assert_stops(&scratch, "TV-04", Class::Trust, "is a symbolic link");
 }
 
-/// TV-04, TV-45
 #[test]
 fn tv_45_a_changed_lock_without_new_signatures_stops_whatever_was_changed() {
     let scratch = Scratch::new();
@@ -194,7 +191,6 @@ fn tv_45_a_changed_lock_without_new_signatures_stops_whatever_was_changed() {
     }
 }
 
-/// TV-05, TF-19
 #[test]
 fn tv_05_a_signed_lock_that_does_not_parse_stops() {
     let scratch = Scratch::new();
@@ -218,7 +214,6 @@ fn tv_05_a_signed_lock_that_does_not_parse_stops() {
     }
 }
 
-/// TV-06, TL-03, TL-07
 #[test]
 fn tv_06_a_signed_lock_in_another_form_is_found_and_hides_nothing() {
     let scratch = Scratch::new();
@@ -233,7 +228,6 @@ fn tv_06_a_signed_lock_in_another_form_is_found_and_hides_nothing() {
     assert_eq!(first.path.as_deref(), Some(LOCK));
 }
 
-/// TV-06, TL-04, TF-15
 #[test]
 fn tf_15_an_empty_lock_is_not_a_good_one() {
     let scratch = Scratch::empty();
@@ -243,7 +237,6 @@ fn tf_15_an_empty_lock_is_not_a_good_one() {
     assert!(finding.message.contains("pins nothing"), "{finding}");
 }
 
-/// TV-06, TF-19
 #[test]
 fn tf_19_an_empty_member_is_found_and_shifts_nothing() {
     let scratch = Scratch::new();
@@ -253,7 +246,6 @@ fn tf_19_an_empty_member_is_found_and_shifts_nothing() {
     assert_eq!(rows, ["a.skill@0.1.0 TV-06", "a.skill@0.1.0 TV-13"]);
 }
 
-/// TV-06, TV-07, TF-16
 #[test]
 fn tf_16_a_bundle_dir_that_climbs_is_refused() {
     let scratch = Scratch::new();
@@ -323,7 +315,6 @@ fn tv_07_a_bundle_dir_through_a_link_or_that_is_no_directory_is_refused() {
     assert!(scratch.rows().contains(&"a.skill@0.1.0 TV-07".to_owned()));
 }
 
-/// TV-08, TL-08
 #[test]
 fn tv_08_pins_for_another_world_are_found() {
     let scratch = Scratch::new();
@@ -342,7 +333,6 @@ fn tv_08_pins_for_another_world_are_found() {
     }
 }
 
-/// TV-22, TF-17
 #[test]
 fn tf_17_a_bundle_that_is_not_pinned_is_found() {
     let scratch = Scratch::new();
@@ -398,7 +388,7 @@ fn tv_22_the_text_that_agents_read_is_the_pinned_one() {
     assert!(scratch.rows().contains(&"a.skill@0.1.0 TV-22".to_owned()));
 }
 
-/// TV-22, TV-42: two versions share one text, which has one digest.
+/// Two versions share one text, which has one digest.
 #[test]
 fn tv_22_all_versions_of_a_skill_pin_the_same_text() {
     let scratch = Scratch::new();
@@ -410,7 +400,6 @@ fn tv_22_all_versions_of_a_skill_pin_the_same_text() {
     assert_eq!(scratch.rows(), ["a.skill@0.1.0 TV-22"]);
 }
 
-/// TV-40
 #[test]
 fn tv_40_the_number_of_signers_is_the_caller_s() {
     let scratch = Scratch::new();

@@ -1,4 +1,4 @@
-//! TV-11 to TV-21: what is asked of the files of a bundle.
+//! What is asked of the files of a bundle.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -119,7 +119,6 @@ fn tv_11_a_pipe_is_refused_and_not_waited_for() {
     );
 }
 
-/// TV-11, TN-20
 #[test]
 fn tv_11_files_keep_to_their_limits() {
     for (name, limit) in [("skill.wasm", 16_777_216), ("manifest.json", 1_048_576)] {
@@ -131,7 +130,6 @@ fn tv_11_files_keep_to_their_limits() {
     }
 }
 
-/// TV-12, TV-14
 #[test]
 fn tv_12_a_changed_component_is_found() {
     let scratch = Scratch::new();
@@ -167,7 +165,6 @@ fn tv_12_a_manifest_that_asks_for_more_than_was_signed_is_found() {
     assert_found(&scratch, "TV-12", Class::Drift, "signatures.json", said);
 }
 
-/// TV-13, TF-11
 #[test]
 fn tf_11_each_bundle_carries_the_one_ring() {
     let scratch = Scratch::new();
@@ -248,7 +245,6 @@ fn tv_15_a_bundle_with_another_manifest_than_the_pinned_one_is_found() {
     assert_eq!(row_ids(&scratch), ["TV-15", "TV-20"]);
 }
 
-/// TV-16, TF-14
 #[test]
 fn tf_14_an_entry_under_another_name_or_version_is_found() {
     for (id, version) in [("b.skill", "0.1.0"), ("a.skill", "0.2.0")] {
@@ -316,7 +312,7 @@ fn tv_17_every_signature_verifies() {
     assert_eq!(row_ids(&scratch), ["TV-17"]);
 }
 
-/// TV-17, TB-51: whether signatures are genuine is said even when the bundle is not whole.
+/// Whether signatures are genuine is said even when the bundle is not whole.
 #[test]
 fn tv_17_is_asked_of_a_bundle_that_is_not_whole() {
     let scratch = Scratch::new();
@@ -330,7 +326,6 @@ fn tv_17_is_asked_of_a_bundle_that_is_not_whole() {
     assert_eq!(of_row(&scratch, "TV-17").len(), 2);
 }
 
-/// TV-17, TB-52
 #[test]
 fn tv_17_only_declared_signers_sign() {
     let scratch = Scratch::new();
@@ -389,7 +384,6 @@ fn tv_18_a_bundle_without_signatures_is_refused() {
     assert!(empty);
 }
 
-/// TV-19, TB-35
 #[test]
 fn tv_19_a_manifest_keeps_to_the_project_profile() {
     for change in [
@@ -424,7 +418,6 @@ fn tv_19_a_manifest_keeps_to_the_project_profile() {
     }
 }
 
-/// TV-20, TF-18
 #[test]
 fn tf_18_a_changed_summary_is_found() {
     let scratch = Scratch::new();
@@ -458,7 +451,6 @@ fn tf_18_a_changed_summary_is_found() {
     assert_eq!(row_ids(&scratch), ["TV-20"]);
 }
 
-/// TV-21, TF-18
 #[test]
 fn tf_18_an_extra_file_or_directory_is_found() {
     let scratch = Scratch::new();
@@ -481,7 +473,6 @@ fn tf_18_an_extra_file_or_directory_is_found() {
     assert_eq!(row_ids(&scratch), ["TV-21"]);
 }
 
-/// TB-25, TV-21
 #[test]
 fn tb_25_passengers_are_allowed_in_a_pinned_bundle() {
     let scratch = Scratch::new();

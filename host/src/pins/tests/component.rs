@@ -1,4 +1,4 @@
-//! TV-23 to TV-28: what a component imports, declares and does.
+//! What a component imports, declares and does.
 
 use std::cell::RefCell;
 use std::fs;
@@ -88,7 +88,6 @@ fn tv_24_inert_wasi_needs_no_capability() {
     assert_eq!(skill(&wasm, &[]).rows(), [""; 0]);
 }
 
-/// TV-25, TC-10 to TC-13
 #[test]
 fn tv_25_each_imported_interface_is_declared_by_its_kind() {
     for (interface, kind, value) in [
@@ -124,7 +123,6 @@ fn tv_26_what_is_declared_is_used() {
     }
 }
 
-/// TV-26, TC-10, TB-35
 #[test]
 fn tv_26_values_have_the_forms_of_components() {
     for bad in ["/", "/os/../etc", "workspace", "*", "/os/", ""] {
@@ -155,7 +153,6 @@ fn tv_27_a_component_that_does_not_instantiate_is_found() {
     assert!(!described);
 }
 
-/// TV-28, TN-30
 #[test]
 fn tv_28_a_component_that_does_not_describe_itself_is_found() {
     let why = "out of fuel".to_owned();
@@ -172,7 +169,6 @@ fn tv_28_a_component_that_does_not_describe_itself_is_found() {
     );
 }
 
-/// TV-28, TS-07
 #[test]
 fn tv_28_a_description_under_another_name_is_found() {
     let (verification, _) = probed(&Scratch::new(), Ok(description("b.skill")));
@@ -335,7 +331,7 @@ fn a_bundle_that_is_not_believed_is_done_without_being_started() {
     assert_eq!(told, expected);
 }
 
-/// TV-26: a capability that is declared twice is TV-19's; its form is said once.
+/// A capability that is declared twice is TV-19's; its form is said once.
 #[test]
 fn tv_26_findings_that_say_the_same_are_one() {
     let scratch = Scratch::empty();

@@ -29,7 +29,6 @@ fn flip_every_byte(path: &str) -> Vec<u8> {
     codes
 }
 
-/// TV-02, TV-04, TV-45
 #[test]
 fn every_byte_of_ring_lock_and_lock_signature_counts() {
     for path in [RING, LOCK, LOCK_SIGNATURE] {

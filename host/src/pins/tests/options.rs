@@ -1,4 +1,4 @@
-//! TV-30 to TV-34: what is asked only when the operator says against what.
+//! What is asked only when the operator says against what.
 
 use std::fs;
 
@@ -27,7 +27,6 @@ fn asked(verification: &Verification, row: &str) -> bool {
         .any(|(_, asked)| asked.id() == row)
 }
 
-/// TV-30, TP-12
 #[test]
 fn tv_30_the_policy_must_trust_a_signer() {
     let scratch = Scratch::new();
@@ -66,7 +65,7 @@ fn tv_31_every_capability_is_within_the_ceiling() {
     }
 }
 
-/// TV-30, TV-31: an unreadable manifest is said once, by the row that reads it.
+/// An unreadable manifest is said once, by the row that reads it.
 #[test]
 fn tv_30_is_not_asked_without_a_manifest() {
     let scratch = Scratch::new();
@@ -80,7 +79,6 @@ fn tv_30_is_not_asked_without_a_manifest() {
     assert!(!asked(&verification, "TV-30") && asked(&verification, "TV-31"));
 }
 
-/// TV-32, TV-33, TV-46
 #[test]
 fn tv_32_and_tv_33_are_asked_against_a_baseline() {
     let (old, new) = (Scratch::new(), Scratch::new());

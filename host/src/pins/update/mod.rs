@@ -1,4 +1,4 @@
-//! `hydrant lock --update` and `--check`: the lock that the bundles on disk give (TW-01 to TW-08, TW-10, TW-11).
+//! `hydrant lock --update` and `--check`: the lock that the bundles on disk give.
 //!
 //! An update first decides everything and then writes. As long as anything is wrong (the present lock is not signed, a
 //! bundle fails a check, a capability is wider, a signer is another one, a key is not the ring's) nothing at all is
@@ -53,7 +53,7 @@ pub enum Present {
     Nothing,
 }
 
-/// Whether a gate was opened on the command line; one never opens the other (TW-05).
+/// Whether a gate was opened on the command line; one never opens the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// It is refused.
@@ -66,7 +66,7 @@ pub enum Change {
 pub struct Update<'a> {
     /// What the present ring must be, how many must sign, and the world to pin.
     pub anchor: &'a Anchor,
-    /// Starts components (TV-27, TV-28).
+    /// Starts components.
     pub probe: &'a dyn ComponentProbe,
     /// Who is told how far it is.
     pub progress: Option<&'a dyn Progress>,
@@ -80,23 +80,23 @@ pub struct Update<'a> {
     pub signer_change: Change,
     /// `HYDRANT_SIGNING_KEYS`.
     pub signing_keys: Option<&'a Path>,
-    /// The time that a changed lock says (TL-07).
+    /// The time that a changed lock says.
     pub now: SystemTime,
 }
 
-/// Why a lock command could not do its work; its exit status is 1 (TX-02).
+/// Why a lock command could not do its work; its exit status is 1.
 #[derive(Debug, thiserror::Error)]
 pub enum UpdateError {
     /// The root.
     #[error(transparent)]
     Root(#[from] RootError),
-    /// TW-01: nothing to start from.
+    /// Nothing to start from.
     #[error("{LOCK} does not exist; the first lock of a root is made with --init")]
     NoLock,
-    /// TW-01: `--init` would pass over what is pinned.
+    /// `--init` would pass over what is pinned.
     #[error("{LOCK} exists; --init is only for a root without a lock")]
     LockExists,
-    /// TB-16, TB-10: a directory or file of signing keys.
+    /// A directory or file of signing keys.
     #[error(transparent)]
     Key(#[from] KeyError),
     /// A file that could not be written.
@@ -110,7 +110,7 @@ pub enum UpdateError {
 /// The last second that TL-07 can write.
 const LAST_SECOND: u64 = 253_402_300_799;
 
-/// TL-07: what the clock says, or `SOURCE_DATE_EPOCH`.
+/// What the clock says, or `SOURCE_DATE_EPOCH`.
 ///
 /// # Errors
 /// [`UpdateError::Epoch`] when the variable is no such number.
@@ -145,7 +145,6 @@ impl Before {
 /// # Errors
 /// [`UpdateError`]; what is wrong with the root is no error but a finding of the report.
 pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateError> {
-    // TB-16.
     if let Some(keys) = update.signing_keys {
         refuse_inside(directory, keys)?;
     }
@@ -181,7 +180,6 @@ pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateErr
     };
     let Some(before) = before else {
         let mut report = opened.report();
-        // TW-11
         let advice = "the present lock does not verify: sign it with `lock --sign`, or restore it";
         report.notes.push(advice.to_owned());
         if update.old_ring.is_none() {
@@ -230,7 +228,7 @@ pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateErr
     let mut report = opened.report();
     report.entries = rebuilt.entries;
     report.notes = notes;
-    // TX-05: the digest of the lock that is on disk now.
+    // The digest of the lock that is on disk now.
     report.lock_digest = if written {
         Some(digest.clone())
     } else {
@@ -247,7 +245,7 @@ pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateErr
     Ok(report)
 }
 
-/// `lock --check`: whether the lock on disk is the one the bundles give (TW-08). Writes nothing.
+/// `lock --check`: whether the lock on disk is the one the bundles give. Writes nothing.
 ///
 /// Signatures over the lock are not asked: that is the work of `verify`.
 ///
@@ -281,7 +279,7 @@ pub fn check(
         let mut rebuilt =
             rebuild::rebuild(root, ring, anchor, Starts::new(probe, progress), findings);
         entries = rebuilt.entries;
-        // TL-07: the time is that of the last change, which no tree tells. TX-04: and no clock is asked.
+        // The time is that of the last change, which no tree tells. TX-04: and no clock is asked.
         rebuilt.lock.generated_at.clone_from(&lock.generated_at);
         // A lock without a bundle that failed says nothing.
         if sound && findings.is_empty() {
@@ -372,7 +370,7 @@ fn undeclared(lock: &Lock) -> Vec<Declared> {
     entries.map(|entry| Declared::of(entry, None)).collect()
 }
 
-/// TW-01, TW-11: the present lock, only if it verifies (TV-01, TV-04 to TV-06).
+/// The present lock, only if it verifies.
 fn verified(
     directory: &Path,
     root: &Root,
@@ -396,7 +394,7 @@ fn report_all(findings: &mut Findings, new: Vec<Finding>) {
     }
 }
 
-/// TW-04: of the entries, and after a change of the ring also of the keys that signed the old lock.
+/// Of the entries, and after a change of the ring also of the keys that signed the old lock.
 fn all_signer_changes(
     before: &Before,
     rebuilt: &Rebuilt,

@@ -1,4 +1,4 @@
-//! The lock that the bundles on disk give, in memory (TW-01).
+//! The lock that the bundles on disk give, in memory.
 
 use std::time::SystemTime;
 
@@ -95,7 +95,7 @@ pub(super) fn rebuild(
 }
 
 impl Rebuilt {
-    /// TL-07: the old time as long as nothing else is different.
+    /// The old time as long as nothing else is different.
     pub(super) fn dated(mut self, old: Option<&Lock>, now: SystemTime) -> Self {
         if let Some(old) = old {
             self.lock.generated_at.clone_from(&old.generated_at);
@@ -114,7 +114,7 @@ fn signers(bundle: &VerifiedBundle) -> Vec<String> {
     signers.into_iter().map(ToOwned::to_owned).collect()
 }
 
-/// TV-06: nothing is written that `verify` would refuse for its form, such as a lock without entries.
+/// Nothing is written that `verify` would refuse for its form, such as a lock without entries.
 pub(super) fn check_form(lock: &Lock, bytes: &[u8], findings: &mut Findings) {
     for fault in lock.check_form(bytes) {
         let finding = Finding::new(Row::TV_06, &fault).of(fault.skill.as_deref());

@@ -143,7 +143,6 @@ fn widen(scratch: &Scratch) {
     scratch.bundle("a.skill", "0.2.0", &wasm, &["fs.read:/os", "net.http:*"]);
 }
 
-/// TW-01, TW-07, TW-09, TW-10
 #[test]
 fn tw_01_the_first_lock_is_made_with_init_and_verifies() {
     let scratch = Scratch::empty();
@@ -157,7 +156,7 @@ fn tw_01_the_first_lock_is_made_with_init_and_verifies() {
     ));
     runner.present = Present::Nothing;
     runner.keys = Some(keys.path());
-    // TW-02: a new skill with any capability is a widening.
+    // A new skill with any capability is a widening.
     assert!(has(&runner.refused(4), "id=a.skill kind=fs.read value=/os"));
     runner.widening = Change::Allowed;
     let report = runner.run();
@@ -186,7 +185,7 @@ fn tw_01_the_first_lock_is_made_with_init_and_verifies() {
     ));
 }
 
-/// TL-07: with or without keys, and however late it is.
+/// With or without keys, and however late it is.
 #[test]
 fn tl_07_an_update_without_a_change_changes_nothing() {
     let scratch = Scratch::new();
@@ -233,7 +232,6 @@ fn tl_07_source_date_epoch_overrides_the_clock_and_must_be_a_time() {
     }
 }
 
-/// TW-02, TW-05
 #[test]
 fn tw_05_a_widening_is_listed_and_nothing_is_written_without_its_flag() {
     let scratch = Scratch::new();
@@ -276,7 +274,6 @@ fn other_signer() -> Scratch {
     scratch
 }
 
-/// TW-04, TW-05
 #[test]
 fn tw_05_a_signer_change_is_listed_and_nothing_is_written_without_its_flag() {
     let scratch = other_signer();
@@ -303,7 +300,6 @@ fn rekeyed() -> (Scratch, KeyRing) {
     (scratch, old)
 }
 
-/// TW-04, TW-11, TL-10
 #[test]
 fn tw_04_after_a_change_of_the_ring_the_old_lock_is_held_against_the_old_ring() {
     let (scratch, old) = rekeyed();
@@ -354,7 +350,6 @@ fn tw_11_a_lock_that_is_not_signed_blocks_the_update_and_no_flag_opens_it() {
     }
 }
 
-/// TW-01, TV-02, TV-05
 #[test]
 fn tw_01_ring_and_lock_are_verified_before_anything_else() {
     let scratch = Scratch::new();
@@ -375,7 +370,7 @@ fn tw_01_a_bundle_that_fails_is_the_only_thing_reported() {
     assert!(lines[1].contains("TV-21"), "{lines:?}");
 }
 
-/// TW-01: it pins everything on disk or fails.
+/// It pins everything on disk or fails.
 #[test]
 fn tw_01_nothing_on_disk_is_skipped() {
     // Which row speaks, and the file that is changed; without new content it is removed.
@@ -452,7 +447,7 @@ fn tw_10_a_ring_copy_that_is_a_link_is_refused() {
     assert!(copy.symlink_metadata().unwrap().file_type().is_symlink());
 }
 
-/// TW-06, TW-03: the old manifest is gone from the disk and in no commit, so nothing covers the new one.
+/// The old manifest is gone from the disk and in no commit, so nothing covers the new one.
 #[test]
 fn tw_06_a_repinned_version_is_reported_and_its_lost_baseline_covers_nothing() {
     let scratch = Scratch::new();

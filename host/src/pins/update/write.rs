@@ -1,4 +1,4 @@
-//! The only place where `lock --update` writes, once everything was decided (TW-09, TW-10).
+//! The only place where `lock --update` writes, once everything was decided.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ const BUNDLE_FILE: u32 = 0o600;
 /// TW-09.
 const PIN_FILE: u32 = 0o644;
 
-/// TW-10: the ring copies that are missing or other than the ring, relative to the root.
+/// The ring copies that are missing or other than the ring, relative to the root.
 pub(super) fn ring_copies(
     root: &Root,
     ring: &KeyRing,

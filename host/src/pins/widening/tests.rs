@@ -176,7 +176,7 @@ fn tw_06_every_change_is_shown_line_by_line() {
     );
 }
 
-/// TW-05, TV-32: id, kind, value, and what would allow it.
+/// Id, kind, value, and what would allow it.
 #[test]
 fn tw_05_a_widening_names_id_kind_value_and_the_way_out() {
     let new = [declared("a", "0.2.0", &["net.http:*"])];

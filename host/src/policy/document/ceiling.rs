@@ -1,4 +1,4 @@
-//! The section `capability_ceiling`: what no grant ever exceeds, in the grammar of the original (TP-06 to TP-11).
+//! The section `capability_ceiling`: what no grant ever exceeds, in the grammar of the original.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use crate::policy::VirtualPath;
 use crate::policy::error::PolicyError;
 use crate::policy::url_prefix::UrlPrefix;
 
-/// What no grant ever exceeds. An omitted or `null` member denies (TP-06).
+/// What no grant ever exceeds. An omitted or `null` member denies.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Ceiling {
-    /// `fs.read`: none for a value that covers nothing, because it has a dot segment (TC-01).
+    /// `fs.read`: none for a value that covers nothing, because it has a dot segment.
     pub(in crate::policy) read: Listed<Option<VirtualPath>>,
     /// `fs.write`, in the same form.
     pub(in crate::policy) write: Listed<Option<VirtualPath>>,
     pub(in crate::policy) net: Listed<UrlPrefix>,
-    /// Exact names or `*`, by capability kind: `kv.read`, `queue.publish` (TC-08). For core modules.
+    /// Exact names or `*`, by capability kind: `kv.read`, `queue.publish`. For core modules.
     pub(in crate::policy) names: BTreeMap<&'static str, Vec<String>>,
     /// For core modules.
     pub(in crate::policy) env: Vec<String>,
@@ -146,7 +146,6 @@ impl Ceiling {
                 env.push(name.to_owned());
             }
         }
-        // TP-11
         let switch = |name| match members.get(name) {
             Some(field) => Ok(Lined {
                 line: field.line,
@@ -234,7 +233,7 @@ pub(super) fn environment_name(name: &str, field: &Field<'_>) -> Result<(), Poli
     }
 }
 
-/// Whether a text is the name of a variable, `^[A-Z_][A-Z0-9_]*$` (TP-10).
+/// Whether a text is the name of a variable, `^[A-Z_][A-Z0-9_]*$`.
 pub(in crate::policy) fn is_environment_name(name: &str) -> bool {
     let upper = |character: char| character.is_ascii_uppercase() || character == '_';
     name.starts_with(upper)

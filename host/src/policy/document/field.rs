@@ -129,7 +129,7 @@ impl<'a> Field<'a> {
             })
     }
 
-    /// A whole number from 1 to `maximum` (TP-34).
+    /// A whole number from 1 to `maximum`.
     pub(super) fn positive(&self, maximum: u64) -> Result<u64, PolicyError> {
         match &self.node.value {
             Value::Integer(number) if (1..=maximum).contains(number) => Ok(*number),

@@ -1,4 +1,4 @@
-//! `policy_hash`: one digest for what a document says, however it is laid out (TP-43).
+//! `policy_hash`: one digest for what a document says, however it is laid out.
 //!
 //! Without `host` it is the value that the original computes; so omitted members of the ceiling count as `null`, and
 //! `host`, which the original does not know, appears only where a document has it.
@@ -145,7 +145,7 @@ mod tests {
         }
     }
 
-    /// TP-43, TB-06: computed with another implementation of JCS over the preimage that is written out here.
+    /// Computed with another implementation of JCS over the preimage that is written out here.
     #[test]
     fn tp_43_host_counts_as_parsed_without_defaults_and_nulls() {
         let text = "version: 1\ntrusted_signers: [b, a]\ncapability_ceiling:\n  fs: {read: [/workspace, /os], write: [/workspace]}\n  \

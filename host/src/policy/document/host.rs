@@ -1,4 +1,4 @@
-//! The section `host`: what components get (TP-20), with its mounts, URLs, limits and switches.
+//! The section `host`: what components get, with its mounts, URLs, limits and switches.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ use crate::policy::{Tools, VirtualPath};
 pub(in crate::policy) struct Host {
     pub(in crate::policy) mounts: Listed<MountRule>,
     /// Whether the document has `mounts`, be it an empty list: in a tenant or run layer what it omits is then not
-    /// mounted (TP-41).
+    /// mounted.
     pub(in crate::policy) lists_mounts: bool,
     pub(in crate::policy) net: Listed<NetRule>,
     pub(in crate::policy) process: Listed<ProcessRule>,
@@ -30,12 +30,12 @@ pub(in crate::policy) struct Host {
     pub(in crate::policy) tls_roots: Vec<String>,
     /// What the document omits is the default.
     pub(in crate::policy) limits: Limits,
-    /// The same limits, where what the document omits is the maximum: it restricts nothing (TP-42).
+    /// The same limits, where what the document omits is the maximum: it restricts nothing.
     pub(in crate::policy) limits_at_most: Limits,
     pub(in crate::policy) tools: Tools,
 }
 
-/// A mount as written (TP-21).
+/// A mount as written.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct MountRule {
     pub(in crate::policy) at: VirtualPath,
@@ -48,7 +48,7 @@ pub(in crate::policy) struct MountRule {
 pub(in crate::policy) enum MountSource {
     /// A directory, absolute or relative to the directory of the policy file.
     Directory(String),
-    /// `"@cli"`: a flag must name it (TP-22).
+    /// `"@cli"`: a flag must name it.
     CommandLine,
     /// An https base.
     Https(Url),
@@ -61,7 +61,7 @@ pub(in crate::policy) enum Mode {
     ReadWrite,
 }
 
-/// A rule of `net` (TP-25).
+/// A rule of `net`.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct NetRule {
     pub(in crate::policy) prefix: UrlPrefix,

@@ -1,4 +1,4 @@
-//! The policy document: its members, their types, and the rules that need nothing but the document (TP-04 to TP-38).
+//! The policy document: its members, their types, and the rules that need nothing but the document.
 //!
 //! Every rule keeps the line it came from, because a decision is worth little without the line that made it. No file is
 //! opened and no program looked up here.
@@ -89,7 +89,7 @@ pub(super) struct Document {
     pub(super) trusted_signers: Vec<String>,
     pub(super) ceiling: Ceiling,
     pub(super) host: Host,
-    /// `policy_hash` (TP-43).
+    /// `policy_hash`.
     pub(super) hash: Digest,
 }
 

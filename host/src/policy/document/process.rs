@@ -1,4 +1,4 @@
-//! The rules that start processes: `host.process` and `host.discovery` (TP-26 to TP-33, TP-36).
+//! The rules that start processes: `host.process` and `host.discovery`.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::policy::VirtualPath;
 use crate::policy::error::PolicyError;
 use crate::policy::program::{Arguments, Program};
 
-/// A rule of `process` (TP-26 to TP-33).
+/// A rule of `process`.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct ProcessRule {
     pub(in crate::policy) program: Program,
@@ -21,7 +21,7 @@ pub(in crate::policy) struct ProcessRule {
     pub(in crate::policy) writable: Vec<VirtualPath>,
 }
 
-/// What tool discovery may start (TP-36).
+/// What tool discovery may start.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Discovery {
     pub(in crate::policy) run: Listed<VirtualPath>,
@@ -113,7 +113,7 @@ impl ProcessRule {
             let elements = vector.list()?;
             let elements: Result<Vec<_>, _> = elements.iter().map(Field::text).collect();
             let pattern = Arguments::parse(&elements?);
-            // TP-33: a pattern for an interpreter is leave to run anything.
+            // A pattern for an interpreter is leave to run anything.
             if program.is_interpreter() && !pattern.is_literal() {
                 return Err(vector.constraint(format!(
                     "must be literal, without `*` and `...`, because {} runs what its arguments say",
@@ -200,7 +200,7 @@ impl RunnerRule {
     }
 }
 
-/// TP-26, TP-36: nothing starts processes while the ceiling says it may not.
+/// Nothing starts processes while the ceiling says it may not.
 fn needs_exec(field: &Field<'_>, ceiling: &Ceiling) -> Result<(), PolicyError> {
     if ceiling.exec.value {
         Ok(())
@@ -230,7 +230,7 @@ fn path(field: &Field<'_>, fits: impl Fn(&VirtualPath) -> bool) -> Option<Virtua
         .filter(fits)
 }
 
-/// TP-30: names of TP-10 and their values.
+/// Names of TP-10 and their values.
 fn environment(field: &Field<'_>) -> Result<BTreeMap<String, String>, PolicyError> {
     let mut variables = BTreeMap::new();
     for (name, item) in field.entries()? {

@@ -7,17 +7,17 @@ use crate::policy::program::is_name;
 use crate::policy::url_prefix::{Escapes, UrlPrefix};
 use crate::trust::Capability;
 
-/// The declared capabilities of the kinds a component can use; others allow nothing (TC-09).
+/// The declared capabilities of the kinds a component can use; others allow nothing.
 #[derive(Debug, Default)]
 pub(super) struct Declared {
-    /// `fs.read` (TC-10).
+    /// `fs.read`.
     read: Vec<VirtualPath>,
-    /// `fs.write` (TC-11).
+    /// `fs.write`.
     written: Vec<VirtualPath>,
-    /// `net.http:*`: whatever the policy allows (TC-12).
+    /// `net.http:*`: whatever the policy allows.
     any_url: bool,
     prefixes: Vec<UrlPrefix>,
-    /// `exec.safe:*` (TC-13).
+    /// `exec.safe:*`.
     any_program: bool,
     programs: Vec<String>,
 }

@@ -1,5 +1,5 @@
 //! Requests: a declared URL and, in every layer, a prefix of the ceiling and a rule of `host.net` with the method must
-//! allow it (TC-32).
+//! allow it.
 //!
 //! The whole question is asked again for every redirect target.
 
@@ -32,7 +32,7 @@ impl Grant {
         for layer in factors.layers.all() {
             layer.allows_request(method, url, capability)?;
         }
-        // TC-33: a prefix matches its own host only, so every layer names what the URL names.
+        // A prefix matches its own host only, so every layer names what the URL names.
         Ok(if names_its_address(url) {
             Reach::Named
         } else {

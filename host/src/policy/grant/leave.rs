@@ -13,9 +13,9 @@ use crate::policy::{AllowedPath, MountHandle, VirtualPath};
 pub enum Location {
     /// In a mounted directory.
     Directory(AllowedPath),
-    /// Behind an https mount (M-05). Reading it is a fetch, which the grant must allow as well.
+    /// Behind an https mount. Reading it is a fetch, which the grant must allow as well.
     Https {
-        /// The base and the canonically encoded rest. Never shown (M-03).
+        /// The base and the canonically encoded rest. Never shown.
         url: Url,
     },
 }
@@ -31,7 +31,7 @@ impl Location {
     }
 }
 
-/// Leave to write a path (TC-11). That no component of it is a link is for the write itself to ensure (TC-22).
+/// Leave to write a path. That no component of it is a link is for the write itself to ensure.
 #[derive(Clone, Debug)]
 pub struct WriteLeave {
     /// The mount; everything is opened beneath its handle.
@@ -58,7 +58,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// Every method a policy can name (TP-25).
+    /// Every method a policy can name.
     pub const ALL: [Self; 6] = [
         Self::Get,
         Self::Head,
@@ -87,7 +87,7 @@ impl fmt::Display for Method {
     }
 }
 
-/// Which addresses a request may connect to (TC-33).
+/// Which addresses a request may connect to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// Public addresses only.
@@ -103,11 +103,11 @@ pub enum Reach {
 pub enum Confinement {
     /// In the jail, or not at all.
     Required,
-    /// Outside: the policy says `jail: {process: unjailed}` (TP-37).
+    /// Outside: the policy says `jail: {process: unjailed}`.
     Unjailed,
 }
 
-/// What runs the tools of one ending (TP-36).
+/// What runs the tools of one ending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runner {
     /// The program's file, without links; none if it was not installed when the policy was loaded.
@@ -119,7 +119,7 @@ pub struct Runner {
 /// Leave to ask a tool for its description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolLeave {
-    /// By ending, dot included: `.py`. For tools without an execute bit (TD-08).
+    /// By ending, dot included: `.py`. For tools without an execute bit.
     pub runners: BTreeMap<String, Runner>,
     /// Added to the fixed environment of a tool (PE-02).
     pub env: BTreeMap<String, String>,
@@ -134,24 +134,24 @@ impl ToolLeave {
     }
 }
 
-/// Leave to start a program (TC-40).
+/// Leave to start a program.
 #[derive(Clone, Debug)]
 pub struct ProgramLeave {
-    /// The file that was found when the policy was loaded, without links (TC-41).
+    /// The file that was found when the policy was loaded, without links.
     pub executable: PathBuf,
     /// The files of all programs that the policy's rules name, without links: what the child itself may start.
     pub others: Vec<PathBuf>,
-    /// The working directory. A child sees all mounts (TC-43), so this takes the rule's `cwd` and no `fs.read` of the
+    /// The working directory. A child sees all mounts, so this takes the rule's `cwd` and no `fs.read` of the
     /// manifest.
     pub directory: AllowedPath,
-    /// Added to the fixed environment (TP-30, TC-42).
+    /// Added to the fixed environment.
     pub env: BTreeMap<String, String>,
-    /// Whether the child has a network (TP-31). Unjailed that of the host, in the jail `egress`.
+    /// Whether the child has a network. Unjailed that of the host, in the jail `egress`.
     pub network: bool,
     /// What a jailed child with a network reaches: `host:port`, and whether by plain http. The rules of `host.net` that
     /// cover all of a host, as far as every layer has them; a tunnel has neither paths nor methods.
     pub egress: Vec<(String, bool)>,
-    /// Virtual directories the child may write below (TP-32).
+    /// Virtual directories the child may write below.
     pub writable: Vec<VirtualPath>,
     /// Where it runs.
     pub confinement: Confinement,

@@ -1,8 +1,8 @@
 //! What one call may do: signed manifest ∩ policy ∩ tenant ∩ run (TC, section 9).
 //!
 //! Each question is answered by the first factor that refuses, in the order manifest, ceilings, rules; an operation
-//! happens only if every factor and every layer allows it (TP-40). Nothing here touches the file system or the network, so what exists and what
-//! does not look alike outside the grant (TC-21).
+//! happens only if every factor and every layer allows it. Nothing here touches the file system or the network, so what exists and what
+//! does not look alike outside the grant.
 
 mod declared;
 mod fetch;
@@ -44,7 +44,7 @@ struct Factors {
 
 impl Grant {
     /// What both the layers (a policy alone is one, too) and the manifest's capabilities allow. A capability of an
-    /// unknown kind or form allows nothing (TC-09).
+    /// unknown kind or form allows nothing.
     pub fn new(layers: impl Into<Layers>, capabilities: &[Capability]) -> Self {
         let factors = Factors {
             layers: layers.into(),
@@ -58,7 +58,7 @@ impl Grant {
         }
     }
 
-    /// Denies everything: for a component that is only described (TD-14).
+    /// Denies everything: for a component that is only described.
     pub fn nothing() -> Self {
         Self {
             factors: None,
@@ -82,7 +82,7 @@ impl Grant {
         self.no_processes
     }
 
-    /// The same, and mounts with a base of plain http on this machine may be read (N-09). The allowlist still applies.
+    /// The same, and mounts with a base of plain http on this machine may be read. The allowlist still applies.
     #[must_use]
     pub fn with_http_loopback(self) -> Self {
         Self {
@@ -91,14 +91,14 @@ impl Grant {
         }
     }
 
-    /// The same with directories that the host itself mounts, to be read only, in front of the policy's. The
+    /// The same with directories that the host itself mounts, to be read only, in front of the policy's. The
     /// manifest must still declare them.
     #[must_use]
     pub fn with_own_mounts(self, own: Arc<[OwnMount]>) -> Self {
         Self { own, ..self }
     }
 
-    /// The mounted directories of the call, the outermost first: what a child sees (TC-43).
+    /// The mounted directories of the call, the outermost first: what a child sees.
     pub fn mounts(&self) -> Vec<MountHandle> {
         let factors = self.factors.iter();
         let mut mounts: Vec<_> = factors
@@ -109,7 +109,7 @@ impl Grant {
     }
 
     /// The directories that are mounted read-only, as each layer has them: nothing in them is written, whatever leads there
-    /// (TP-24).
+    /// .
     pub fn read_only(&self) -> Vec<&MountHandle> {
         let factors = self.factors.iter();
         factors
@@ -210,7 +210,7 @@ impl Policy {
         Denial::new(format!("{kind}:{path}"), rule, remedy)
     }
 
-    /// TP-41: this layer has mounts, and not this one.
+    /// This layer has mounts, and not this one.
     fn unlisted(&self, kind: &str, path: &VirtualPath, mount: &Mounted) -> Denial {
         let reason = format!("host.mounts leaves out {}", mount.at);
         let rule = self.rule(self.document.host.mounts.line, reason);

@@ -1,4 +1,4 @@
-//! Programs: one rule of `host.process` in every layer (TC-40).
+//! Programs: one rule of `host.process` in every layer.
 
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,7 @@ impl Grant {
             {
                 return Err(layer.another_file(name, narrowing.line));
             }
-            // TP-27: a rule without its program is inactive, in whichever layer.
+            // A rule without its program is inactive, in whichever layer.
             installed = installed.filter(|_| narrowing.executable.is_some());
             network &= narrowing.rule.network;
             writable = common(&writable, &narrowing.rule.writable);

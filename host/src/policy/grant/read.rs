@@ -1,4 +1,4 @@
-//! Reading: a declared directory, every ceiling and a mount must hold the path (TC-01, TC-21, M-02).
+//! Reading: a declared directory, every ceiling and a mount must hold the path.
 
 use super::{Factors, Grant, Location};
 use crate::policy::document::{Lined, Listed};
@@ -64,7 +64,7 @@ impl Grant {
         Some((factors.agreed(entry, reason)?, remedy))
     }
 
-    /// N-09: a base of plain http counts only by the development flag.
+    /// A base of plain http counts only by the development flag.
     fn check_scheme(
         &self,
         mount: &Mounted,

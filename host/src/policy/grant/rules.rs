@@ -1,4 +1,4 @@
-//! Which rule of one layer's `host.process` allows a program, and which line is missing where none does (TC-40).
+//! Which rule of one layer's `host.process` allows a program, and which line is missing where none does.
 
 use std::path::Path;
 

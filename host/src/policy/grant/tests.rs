@@ -49,7 +49,7 @@ fn capabilities(list: &[&str]) -> Vec<Capability> {
     list.iter().map(capability).collect()
 }
 
-/// `content.hydrate`'s capabilities and one more directory (TS-19).
+/// `content.hydrate`'s capabilities and one more directory.
 const HYDRATE: [&str; 5] = [
     "exec.safe:*",
     "fs.read:/os",

@@ -1,4 +1,4 @@
-//! Tools: a directory of `host.discovery` in every layer (TP-36, TC-40).
+//! Tools: a directory of `host.discovery` in every layer.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::policy::document::Lined;
 use crate::policy::{Denial, Layers, Policy, Rule, VirtualPath};
 
 impl Grant {
-    /// Whether a tool at `path` may be asked for its description (TD-02). A name that ends in `.wasm` is described in the
+    /// Whether a tool at `path` may be asked for its description. A name that ends in `.wasm` is described in the
     /// sandbox and never started: it takes leave to be read instead. Every other tool takes both. Also where it lies.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl Grant {
         Ok((factors.layers.tool_leave(), located))
     }
 
-    /// Whether tools that are not local may be started (TD-03): https tools, tools on https mounts, and tools that remote
+    /// Whether tools that are not local may be started: https tools, tools on https mounts, and tools that remote
     /// documents declare.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
-//! Writing: a declared directory, every ceiling and a writable mount must hold the path (TC-01, TC-11, TC-21).
+//! Writing: a declared directory, every ceiling and a writable mount must hold the path.
 //!
-//! Two places are never written, whatever a ceiling says: what lies in a `.git` (TC-24), and what lies in the directory
-//! of a read-only mount, by whichever mount it is reached (TP-24).
+//! Two places are never written, whatever a ceiling says: what lies in a `.git`, and what lies in the directory
+//! of a read-only mount, by whichever mount it is reached.
 
 use super::{Grant, Location, WriteLeave};
 use crate::policy::mount::Mounted;
@@ -11,7 +11,7 @@ const KIND: &str = "fs.write";
 
 impl Grant {
     /// Whether `path` may be written, and where it lies. Lexical only: that no component is a symbolic link is for the
-    /// write itself to ensure (TC-22).
+    /// write itself to ensure.
     ///
     /// # Errors
     /// The denial, the same whether or not the path exists.

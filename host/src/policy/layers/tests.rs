@@ -92,7 +92,6 @@ fn tp_40_an_absent_layer_restricts_nothing() {
     assert_eq!(shared.limits().hostcalls, 10);
 }
 
-/// TP-12, TP-40
 #[test]
 fn tp_12_every_layer_has_to_trust_a_signer() {
     let scratch = Scratch::new();
@@ -118,7 +117,6 @@ fn tp_12_every_layer_has_to_trust_a_signer() {
     );
 }
 
-/// TC-14, TC-15, TP-40
 #[test]
 fn tc_14_and_tc_15_denied_is_what_any_layer_denies_and_granted_is_the_rest() {
     let scratch = Scratch::new();
@@ -169,7 +167,6 @@ fn tc_14_and_tc_15_denied_is_what_any_layer_denies_and_granted_is_the_rest() {
     );
 }
 
-/// TP-40, TP-22, TP-39
 #[test]
 fn tp_40_layers_are_read_from_files_over_a_policy_or_the_default() {
     let scratch = Scratch::new();
@@ -236,7 +233,6 @@ fn tp_40_layers_are_read_from_files_over_a_policy_or_the_default() {
     }
 }
 
-/// TK-47, TP-40
 #[test]
 fn tk_47_an_explanation_names_the_layer_that_denies_and_those_that_agree() {
     let scratch = Scratch::new();

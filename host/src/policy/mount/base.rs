@@ -1,11 +1,11 @@
-//! https bases: what may be one, and where a path behind one is fetched from (M-01, M-05, N-09).
+//! https bases: what may be one, and where a path behind one is fetched from.
 
 use url::Url;
 
 use crate::policy::url_prefix::is_loopback;
 
 /// Reads the base of an https mount. http is taken for a loopback host only; whether such a mount may be read is
-/// decided by the grant (N-09).
+/// decided by the grant.
 pub(in crate::policy) fn https_base(text: &str) -> Result<Url, String> {
     let fault = |rule: &str| Err(format!("{rule}: {text:?}"));
     let Ok(url) = Url::parse(text) else {
@@ -26,7 +26,7 @@ pub(in crate::policy) fn https_base(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// The URL of a path below a base: the base and the path, canonically encoded (M-05); none if that leaves the base.
+/// The URL of a path below a base: the base and the path, canonically encoded; none if that leaves the base.
 pub(super) fn below(base: &Url, relative: &str) -> Option<Url> {
     let mut text = String::from(base.as_str());
     encode(relative, &mut text);

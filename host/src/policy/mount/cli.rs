@@ -1,4 +1,4 @@
-//! Mounts of the command line: `--root DIR` and `--mount PREFIX=TARGET` (M-01), `--mount AT=DIR` of `run` (TP-22).
+//! Mounts of the command line: `--root DIR` and `--mount PREFIX=TARGET`, `--mount AT=DIR` of `run`.
 
 use std::path::{Path, PathBuf};
 
@@ -21,9 +21,9 @@ pub struct CliMount {
 /// What a flag may do to the mounts of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Fill a mount with `dir: "@cli"`, or add one at or below `/os` (M-01).
+    /// Fill a mount with `dir: "@cli"`, or add one at or below `/os`.
     FillOrAdd,
-    /// Fill a mount with `dir: "@cli"`, and nothing else (TP-22).
+    /// Fill a mount with `dir: "@cli"`, and nothing else.
     Fill,
     /// Fill a mount with `dir: "@cli"`, or leave it empty, if there is one.
     Offer,
@@ -54,10 +54,10 @@ impl CliMount {
         }
     }
 
-    /// Reads `--mount PREFIX=TARGET` of `hydrate` and `syscall` (M-01): `/lib/` is at `/os/lib`, `/` is `/os`.
+    /// Reads `--mount PREFIX=TARGET` of `hydrate` and `syscall`: `/lib/` is at `/os/lib`, `/` is `/os`.
     ///
     /// # Errors
-    /// [`PolicyError::Flag`] when the flag has not that form, or maps to plain http without leave (N-09).
+    /// [`PolicyError::Flag`] when the flag has not that form, or maps to plain http without leave.
     pub fn os_prefix(flag: &str, allow_http_loopback: bool) -> Result<Self, PolicyError> {
         let fault = |rule: String| PolicyError::Flag {
             flag: flag.to_owned(),
@@ -71,7 +71,7 @@ impl CliMount {
         }
         let at = format!("/os{}", prefix.strip_suffix('/').unwrap_or(prefix));
         let at = VirtualPath::parse(&at).map_err(|invalid| fault(invalid.to_string()))?;
-        // As in a policy (TP-21): so no mount point has a character that an `os://` URI would escape.
+        // As in a policy: so no mount point has a character that an `os://` URI would escape.
         if !is_mount_point(&at) {
             return Err(fault(
                 "the prefix must consist of letters, digits, `.`, `_` and `-`".to_owned(),
@@ -84,7 +84,7 @@ impl CliMount {
         })
     }
 
-    /// Reads `--mount AT=DIR` of `run` (TP-22): the directory of a mount that the policy has with `dir: "@cli"`, or of
+    /// Reads `--mount AT=DIR` of `run`: the directory of a mount that the policy has with `dir: "@cli"`, or of
     /// a mount of the default policy. It adds no mount.
     ///
     /// # Errors

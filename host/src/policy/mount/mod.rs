@@ -1,6 +1,6 @@
-//! Mounts: which directory, or which https base, stands behind a virtual path (TP-21 to TP-24, M-01 to M-06).
+//! Mounts: which directory, or which https base, stands behind a virtual path.
 //!
-//! A directory is opened once, when the policy is loaded, and all later access goes through that handle (TP-23). What
+//! A directory is opened once, when the policy is loaded, and all later access goes through that handle. What
 //! maps a path is decided from the text of the path alone.
 
 mod allowed;
@@ -37,7 +37,7 @@ struct MountedDirectory {
 }
 
 impl MountHandle {
-    /// The handle that was opened when the policy was loaded (TP-23).
+    /// The handle that was opened when the policy was loaded.
     pub fn dir(&self) -> &Dir {
         &self.0.directory
     }
@@ -59,7 +59,7 @@ impl MountHandle {
     }
 }
 
-/// Whether a policy may mount there: `/name`, and below `/os` also further plain segments (TP-21).
+/// Whether a policy may mount there: `/name`, and below `/os` also further plain segments.
 pub(super) fn is_mount_point(path: &VirtualPath) -> bool {
     let mut segments = path.segments();
     let first = segments.next().unwrap_or_default();
@@ -74,7 +74,7 @@ pub(super) fn is_mount_point(path: &VirtualPath) -> bool {
         && segments.all(|segment| first == "os" && segment.chars().all(plain("._-")))
 }
 
-/// What a process in the jail has directly below its root (K-330). A mount there would hide it, or be hidden.
+/// What a process in the jail has directly below its root. A mount there would hide it, or be hidden.
 const OF_PROCESSES: [&str; 14] = [
     "bin", "dev", "etc", "lib", "lib32", "lib64", "libx32", "nix", "opt", "proc", "run", "sbin",
     "tmp", "usr",

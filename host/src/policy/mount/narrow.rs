@@ -1,4 +1,4 @@
-//! Mounts of a tenant or a run in place of the policy's: the same directory or one below it, and no wider mode (TP-41).
+//! Mounts of a tenant or a run in place of the policy's: the same directory or one below it, and no wider mode.
 //!
 //! Directories are compared through the handles that were opened when the policies were loaded, never by their names.
 

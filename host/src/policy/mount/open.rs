@@ -1,4 +1,4 @@
-//! Opening the directory of a mount: once, and refused when any component of its name is a symbolic link (TP-22).
+//! Opening the directory of a mount: once, and refused when any component of its name is a symbolic link.
 //!
 //! Each component is opened beneath the one before it without following links, so what was checked is what is held.
 

@@ -1,4 +1,4 @@
-//! Directories that the host itself mounts for one call of one skill, such as the catalogue of `prompt.hydrate`.
+//! Directories that the host itself mounts for one call of one skill, such as the catalogue of `prompt.hydrate`.
 //!
 //! They are read only, whoever calls. They add nothing to what a manifest declares.
 
@@ -100,7 +100,7 @@ mod tests {
         assert!(grant("/workspace").read(&path("/workspace/a.md")).is_err());
     }
 
-    /// a policy that lets nobody read the workspace counts for the working tree, whoever mounts it.
+    /// A policy that lets nobody read the workspace counts for the working tree, whoever mounts it.
     #[test]
     fn q_189_a_ceiling_without_the_workspace_denies_the_working_tree() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The table of mounts of a policy: built once, from the document and the flags, then only asked (M-01, M-02).
+//! The table of mounts of a policy: built once, from the document and the flags, then only asked.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(in crate::policy) struct Mounted {
 pub(in crate::policy) enum Mapped {
     Directory(MountHandle),
     Https(Url),
-    /// Nothing, because a tenant or run layer does not list it (TP-41). It still hides what lies behind it.
+    /// Nothing, because a tenant or run layer does not list it. It still hides what lies behind it.
     Unlisted,
     /// Nothing, because nobody named the directory of a `dir: "@cli"`.
     Unnamed,
@@ -55,7 +55,7 @@ pub(in crate::policy) struct Origins<'a> {
 
 impl MountTable {
     /// Opens every mount. What the document maps no flag maps again, unless it says `@cli`; what it does not map, a
-    /// flag may add at or below `/os` (M-01, TP-22).
+    /// flag may add at or below `/os`.
     pub(in crate::policy) fn open(
         rules: &[Lined<MountRule>],
         origins: Origins<'_>,
@@ -98,8 +98,8 @@ impl MountTable {
         Ok(Self { mounts })
     }
 
-    /// The mount that holds `path`: the longest by whole segments (M-02). An https mount holds what is below its mount
-    /// point and not the mount point itself, because its prefix ends with `/` (M-15).
+    /// The mount that holds `path`: the longest by whole segments. An https mount holds what is below its mount
+    /// point and not the mount point itself, because its prefix ends with `/`.
     pub(in crate::policy) fn holding(&self, path: &VirtualPath) -> Option<&Mounted> {
         self.mounts
             .iter()
@@ -136,7 +136,7 @@ impl MountTable {
         })
     }
 
-    /// A read-only mount whose directory holds a real path, if there is one (TP-24).
+    /// A read-only mount whose directory holds a real path, if there is one.
     pub(in crate::policy) fn read_only_over(&self, real: &Path) -> Option<&Mounted> {
         self.mounts
             .iter()
@@ -153,13 +153,13 @@ impl MountTable {
         })
     }
 
-    /// The mounted directory that holds a real file, if one does (TP-27).
+    /// The mounted directory that holds a real file, if one does.
     pub(in crate::policy) fn containing(&self, file: &Path) -> Option<&Mounted> {
         self.mounts.iter().find(|mount| mount.directory_holds(file))
     }
 }
 
-/// The flag that maps `at`, as the commands that know it take it (M-01, TP-22).
+/// The flag that maps `at`, as the commands that know it take it.
 fn command_line_form(at: &VirtualPath) -> String {
     match at.strip_prefix(&VirtualPath::os()) {
         Some("") => "--root DIR, or by --mount /os=DIR of `run`".to_owned(),

@@ -1,4 +1,4 @@
-//! Argument vectors of a program rule: literal, with `*` inside an argument, or open at the end (TP-28).
+//! Argument vectors of a program rule: literal, with `*` inside an argument, or open at the end.
 
 /// A pattern for `argv[1..]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Arguments {
         }
     }
 
-    /// Whether exactly one list of arguments matches (TP-33).
+    /// Whether exactly one list of arguments matches.
     pub(in crate::policy) fn is_literal(&self) -> bool {
         !self.open_ended && self.elements.iter().all(|element| element.0.len() == 1)
     }

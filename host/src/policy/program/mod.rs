@@ -1,4 +1,4 @@
-//! Programs: which file a name stands for, and which names run whatever their arguments say (TP-27, TP-33).
+//! Programs: which file a name stands for, and which names run whatever their arguments say.
 //!
 //! A program is looked up once, when the policy is loaded; `PATH` of the host process does not matter.
 
@@ -12,7 +12,7 @@ pub(super) use arguments::Arguments;
 /// Where bare names are looked up, in this order.
 const DIRECTORIES: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
 
-/// Programs that run what their arguments say: a pattern for these would be leave to run anything (TP-33). And
+/// Programs that run what their arguments say: a pattern for these would be leave to run anything. And
 /// `busybox`, see [`is_busybox`].
 const INTERPRETERS: [&str; 20] = [
     "sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh", "env", "sudo", "su", "doas",
@@ -55,7 +55,7 @@ impl Program {
         &self.name
     }
 
-    /// Whether it runs what its arguments say (TP-33): by its own name, or by that of the file it leads to.
+    /// Whether it runs what its arguments say: by its own name, or by that of the file it leads to.
     ///
     /// This finds the interpreters of the list under another name or version; it cannot find a copy of one,
     /// a script that starts one, or a program that runs others on the side, such as `find` or `git`.

@@ -1,4 +1,4 @@
-//! From the text of a policy file to a tree of values that know their lines (TP-01, TP-02).
+//! From the text of a policy file to a tree of values that know their lines.
 //!
 //! JSON and YAML end in the same tree, so that every later rule is written once and every message has a line. Reading
 //! is iterative: no recursion is controlled by the text, and depth and number of values are bounded.
@@ -29,7 +29,7 @@ impl Located {
     }
 }
 
-/// Reads a document: as JSON first, on any failure of its syntax as YAML (TP-01).
+/// Reads a document: as JSON first, on any failure of its syntax as YAML.
 ///
 /// What is wrong with a document that *is* JSON (a duplicate member, too much of it) is final: YAML would only repeat it.
 pub(super) fn read(bytes: &[u8]) -> Result<Node, Located> {

@@ -1,4 +1,4 @@
-//! YAML with line numbers, from the events of `saphyr-parser` (TP-02).
+//! YAML with line numbers, from the events of `saphyr-parser`.
 //!
 //! Of YAML a policy may use mappings, lists and scalars. Anchors, aliases, tags, merge keys and further documents are
 //! refused, so that what a reviewer reads is what is in force.
@@ -65,7 +65,7 @@ fn number(line: usize) -> u64 {
     u64::try_from(line).unwrap_or(1).max(1)
 }
 
-/// The core schema of YAML 1.2, with `true` and `false` as its only booleans (TP-02).
+/// The core schema of YAML 1.2, with `true` and `false` as its only booleans.
 fn typed(text: &str, style: ScalarStyle) -> Value {
     if style != ScalarStyle::Plain {
         return Value::Text(text.to_owned());

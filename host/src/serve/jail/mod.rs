@@ -1,4 +1,4 @@
-//! A program in a jail, with a socket of this host as its only way out (K-350 to K-352): for agents that must not act but
+//! A program in a jail, with a socket of this host as its only way out: for agents that must not act but
 //! by hydrant.
 //!
 //! | file | subject |
@@ -36,10 +36,10 @@ use crate::jail::{
 };
 use crate::policy::{CliMount, VirtualPath};
 
-/// Where the program finds the socket (K-350).
+/// Where the program finds the socket.
 const SOCKET: &str = "/run/hydrant.sock";
 
-/// Where it finds this program (K-351); its directory comes first in `PATH`.
+/// Where it finds this program; its directory comes first in `PATH`.
 const BINARY: &str = "/run/hydrant/bin/hydrant";
 
 /// Home and temporary directory, in memory.
@@ -56,7 +56,7 @@ const LANDLOCK_MIN_ABI: u8 = 1;
 /// Bytes of `TERM` at most.
 const MAX_TERMINAL_NAME: usize = 64;
 
-/// Where programs look for a proxy (K-344).
+/// Where programs look for a proxy.
 const PROXY_VARIABLES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
 
 /// A program that is to be jailed.
@@ -228,7 +228,7 @@ impl Agent {
 
     fn pairs(&self, http_loopback: bool) -> Result<Vec<Pair>, AgentError> {
         let pair = |text: &String| {
-            // K-58, N-09: plain http only to this machine, and only where the operator said so.
+            // Plain http only to this machine, and only where the operator said so.
             let loopback = ["127.", "[::1]:", "localhost:"]
                 .iter()
                 .any(|start| text.starts_with(start));

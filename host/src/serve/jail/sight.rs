@@ -1,4 +1,4 @@
-//! What a jailed agent sees of the host's files, and what is refused (K-350).
+//! What a jailed agent sees of the host's files, and what is refused.
 //!
 //! A directory that holds hydrant's home folder, or lies in it, is shown to nobody: keys, secrets, state and the audit log
 //! are there. What else is hydrant's own, as a policy in the workspace, is mounted read-only over the directory that may
@@ -76,7 +76,7 @@ impl Sight {
                             && inside.starts_with(&other.at)
                     })
                 };
-                // TP-24: what another mount has for reading is not written by way of this one.
+                // What another mount has for reading is not written by way of this one.
                 let read_only = asked
                     .iter()
                     .filter(|other| other.access == Access::ReadOnly && other.real != one.real)

@@ -1,4 +1,4 @@
-//! The socket of a jailed agent: the protocol of `hydrant syscall` on every connection (K-350).
+//! The socket of a jailed agent: the protocol of `hydrant syscall` on every connection.
 //!
 //! All that a connection can take is bounded: there are at most 16, each with one request at a time, of the length that
 //! the protocol allows. One that only waits takes a thread and nothing else.
@@ -24,7 +24,7 @@ use crate::serve::syscall::{Frontend, SyscallServer, until_hang_up};
 /// Connections at a time.
 const MAX_CONNECTIONS: usize = 16;
 
-/// What one more is answered, in the dialect that holds before any good line (EN-02).
+/// What one more is answered, in the dialect that holds before any good line.
 const TOO_MANY: &str = r#"{"type":"error","name":"Validation.Failed","payload":{"message":"16 connections are open already","code":"limit"}}"#;
 
 /// The name of the socket in its directory.

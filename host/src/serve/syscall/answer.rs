@@ -1,6 +1,6 @@
-//! Answers: a response or an error, in the request's dialect (EN-08 to EN-15).
+//! Answers: a response or an error, in the request's dialect.
 //!
-//! The caller measures responses, because a long one may still become a pointer to a file (EN-17). An error
+//! The caller measures responses, because a long one may still become a pointer to a file. An error
 //! has no such way out: it is made to fit the dialect's line here, whatever the request was made of.
 
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -201,7 +201,7 @@ fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// EN-08: 8 characters of `A-Za-z0-9_-`, random.
+/// 8 characters of `A-Za-z0-9_-`, random.
 fn random_id() -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
     let mut bytes = [0; 8];

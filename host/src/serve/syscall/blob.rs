@@ -1,4 +1,4 @@
-//! Blobs: contents too long for an OsMessage line, put into files (EN-17).
+//! Blobs: contents too long for an OsMessage line, put into files.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};

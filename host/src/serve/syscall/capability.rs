@@ -1,4 +1,4 @@
-//! `Capability.Call` (K-33 to K-35): the pinned skills by their ids, each with its request as input.
+//! `Capability.Call`: the pinned skills by their ids, each with its request as input.
 //!
 //! | capability | input | output |
 //! |---|---|---|
@@ -11,7 +11,7 @@
 //! | `ccos.skill.list`, `ccos.skill.show` | `since`; `skill` | what `hydrant skill list` and `show` tell |
 //! | an operation of a loaded skill, by its capability id | its params | K-33 |
 //!
-//! No skill can have an id that begins with `hydrant.` or `ccos.`, or that of a pinned one (K-11).
+//! No skill can have an id that begins with `hydrant.` or `ccos.`, or that of a pinned one.
 
 use hydrant_canonical::Json;
 use serde::Deserialize;

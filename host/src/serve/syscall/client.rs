@@ -1,4 +1,4 @@
-//! The other end: who calls capabilities over a socket that speaks this protocol, from inside a jail (K-351).
+//! The other end: who calls capabilities over a socket that speaks this protocol, from inside a jail.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::Shutdown;

@@ -1,5 +1,5 @@
 //! The envelope of a request, in both dialects: OsEvent (`type`, `name`, `payload`) and OsMessage
-//! (`kind`, `type`, `data`), each with `metadata` (EN-02 to EN-07).
+//! (`kind`, `type`, `data`), each with `metadata`.
 
 use hydrant_canonical::Json;
 use serde_json::{Map, Value};
@@ -37,7 +37,7 @@ impl Dialect {
 pub(super) enum Received {
     /// EN-15
     NotAnObject(String),
-    /// EN-03: nothing is answered.
+    /// Nothing is answered.
     Notification(Dialect),
     /// EN-11, with what could be read of the request.
     Invalid(Request, String),
@@ -56,7 +56,7 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// EN-06: the one member of the input that counts.
+    /// The one member of the input that counts.
     pub(super) fn uri(&self) -> Result<String, Failure> {
         match self.input.get("uri") {
             Some(Json::String(uri)) if !uri.is_empty() => Ok(uri.clone()),
@@ -64,7 +64,7 @@ impl Request {
         }
     }
 
-    /// K-35: which capability is called, and with what; `{}` where nothing is said.
+    /// Which capability is called, and with what; `{}` where nothing is said.
     pub(super) fn call(&self) -> Result<(&str, Json), Failure> {
         let capability = match self.input.get("capability") {
             Some(Json::String(capability)) if !capability.is_empty() => capability,
@@ -129,7 +129,7 @@ pub(super) fn read(line: &[u8]) -> Received {
     }
 }
 
-/// EN-07: reads `id` and `correlation`, and checks the rest.
+/// Reads `id` and `correlation`, and checks the rest.
 fn metadata(members: &Map<String, Value>, request: &mut Request) -> Result<(), String> {
     let metadata = match members.get("metadata") {
         None => return Ok(()),
@@ -164,7 +164,7 @@ fn metadata(members: &Map<String, Value>, request: &mut Request) -> Result<(), S
     Ok(())
 }
 
-/// EN-11: `^[A-Z][a-zA-Z0-9]*\.[A-Z][a-zA-Z0-9]*$`, and the older `pwosIngest`.
+/// `^[A-Z][a-zA-Z0-9]*\.[A-Z][a-zA-Z0-9]*$`, and the older `pwosIngest`.
 fn is_syscall_name(name: &str) -> bool {
     let is_part = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_uppercase())

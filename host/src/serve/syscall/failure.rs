@@ -1,4 +1,4 @@
-//! What can be wrong with a request or its answer, and the codes for it (EN-09 to EN-15).
+//! What can be wrong with a request or its answer, and the codes for it.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 pub(super) enum Failure {
     /// EN-09
     NotServed(String),
-    /// EN-10: the link form has no document to link.
+    /// The link form has no document to link.
     NoDocument {
         code: &'static str,
         status: u16,
@@ -21,7 +21,7 @@ pub(super) enum Failure {
     Internal(String),
     /// EN-15
     InvalidJson(String),
-    /// K-35: a capability that was called has no answer. With the code, the number, and the error object.
+    /// A capability that was called has no answer. With the code, the number, and the error object.
     Call {
         code: String,
         status: u16,

@@ -1,4 +1,4 @@
-//! Lines of bounded length: what is longer is skipped without being kept (EN-12).
+//! Lines of bounded length: what is longer is skipped without being kept.
 
 use std::io::{self, BufRead};
 
@@ -19,7 +19,7 @@ impl<R: BufRead> Lines<R> {
         Self { input, max_bytes }
     }
 
-    /// The next line, or none at the end of the input. A last line without `\n` counts (EN-01).
+    /// The next line, or none at the end of the input. A last line without `\n` counts.
     pub(super) fn next(&mut self) -> io::Result<Option<Line>> {
         let mut line = Vec::new();
         let (mut began, mut too_long) = (false, false);

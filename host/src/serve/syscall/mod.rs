@@ -1,8 +1,8 @@
 //! `hydrant syscall`: one JSON request a line, one JSON answer a line (§15).
 //!
 //! The envelope is read here, in two dialects; what is asked goes to [`Host::hydrate`] and [`Host::answer`]. A name that
-//! is not served is answered, never executed or looked up (EN-04), and nothing in a request changes mounts or policy
-//! (EN-06).
+//! is not served is answered, never executed or looked up, and nothing in a request changes mounts or policy
+//! .
 
 mod answer;
 mod blob;
@@ -36,18 +36,18 @@ pub const EVENT_LINE_BYTES: usize = 1024 * 1024;
 /// L-13: the same in the OsMessage dialect.
 pub const MESSAGE_LINE_BYTES: usize = 16 * 1024;
 
-/// By which way requests come. A request cannot say it of itself (K-352).
+/// By which way requests come. A request cannot say it of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Frontend {
     /// Standard input of `hydrant syscall`.
     #[default]
     Syscall,
-    /// The socket of a jail: whoever asks can do nothing else (K-350).
+    /// The socket of a jail: whoever asks can do nothing else.
     Jail,
 }
 
 impl Frontend {
-    /// Whether the caller is known to be jailed (K-352).
+    /// Whether the caller is known to be jailed.
     #[must_use]
     pub fn is_jailed(self) -> bool {
         self == Self::Jail
@@ -72,7 +72,7 @@ pub struct SyscallServer<'host> {
 pub enum Ended {
     /// Every request was answered with a response.
     Clean,
-    /// At least one error message was sent (EN-16).
+    /// At least one error message was sent.
     WithErrors,
 }
 
@@ -80,7 +80,7 @@ impl<'host> SyscallServer<'host> {
     /// A server whose every hydration uses `options`; their `uri` and `format` are of no account (CLI-05).
     #[must_use]
     pub fn new(host: &'host Host, options: HydrateRequest) -> Self {
-        // EN-02: before any good line, the dialect is OsEvent.
+        // Before any good line, the dialect is OsEvent.
         Self {
             host,
             options,
@@ -93,7 +93,7 @@ impl<'host> SyscallServer<'host> {
         }
     }
 
-    /// EN-17: long contents of the OsMessage dialect go to files in `folder`.
+    /// Long contents of the OsMessage dialect go to files in `folder`.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl<'host> SyscallServer<'host> {
         self
     }
 
-    /// Serves loaded skills too, each stream in a session of its own (K-270, K-287).
+    /// Serves loaded skills too, each stream in a session of its own.
     #[must_use]
     pub fn governed(mut self, governor: &'host Lazy) -> Self {
         self.governor = Some(governor);
@@ -124,7 +124,7 @@ impl<'host> SyscallServer<'host> {
         self.frontend
     }
 
-    /// Reads requests and writes answers, each flushed before the next line is read (EN-01).
+    /// Reads requests and writes answers, each flushed before the next line is read.
     ///
     /// # Errors
     ///
@@ -190,7 +190,7 @@ impl<'host> SyscallServer<'host> {
             if answer.line().len() <= dialect.line_bytes() {
                 return Ok(answer);
             }
-            // H-46: what is too long for OsMessage may become a pointer to a file.
+            // What is too long for OsMessage may become a pointer to a file.
             if let (Dialect::Message, Some(blobs)) = (dialect, &self.blobs) {
                 let shorter = blobs
                     .point(&payload)
@@ -243,7 +243,7 @@ impl<'host> SyscallServer<'host> {
     }
 }
 
-/// K-352: the governor learns from here who calls; a request cannot say it.
+/// The governor learns from here who calls; a request cannot say it.
 fn caller(frontend: Frontend) -> Result<Caller, Refused> {
     Caller::lasting(crate::govern::client::Client {
         frontend: crate::govern::client::Frontend::Syscall,
@@ -252,7 +252,7 @@ fn caller(frontend: Frontend) -> Result<Caller, Refused> {
 }
 
 impl Drop for SyscallServer<'_> {
-    /// K-270: grants for a session end with it.
+    /// Grants for a session end with it.
     fn drop(&mut self) {
         if let Some(governor) = self.governor
             && let Ok(caller) = &self.caller

@@ -27,7 +27,7 @@ pub enum ArchiveError {
     /// The signatures of the bundle cannot be read.
     #[error(transparent)]
     Signatures(#[from] SignaturesError),
-    /// TA-01: manifest, signatures and wasm do not belong together.
+    /// Manifest, signatures and wasm do not belong together.
     #[error(transparent)]
     Bundle(#[from] BundleError),
     /// The compressor failed.
@@ -42,13 +42,13 @@ pub enum ArchiveError {
     /// A header that does not say what a header must say.
     #[error("invalid archive header: {0}")]
     Header(&'static str),
-    /// TA-14: an entry name that no file of a bundle can have.
+    /// An entry name that no file of a bundle can have.
     #[error("invalid archive path: {0}")]
     Path(String),
-    /// TA-14: an entry that no bundle has.
+    /// An entry that no bundle has.
     #[error("unexpected archive entry: {0} (expected top-level skill package files only)")]
     Unexpected(String),
-    /// TA-15: a link, a directory, a device, a sparse file, a GNU extension.
+    /// A link, a directory, a device, a sparse file, a GNU extension.
     #[error("unsupported archive entry type: {kind} ({name})")]
     EntryType {
         /// The entry's name, escaped.
@@ -56,13 +56,13 @@ pub enum ArchiveError {
         /// The type flag, or what stands in its place.
         kind: String,
     },
-    /// TA-16: a name that occurs twice.
+    /// A name that occurs twice.
     #[error("duplicate archive entry: {0}")]
     Duplicate(PackageFile),
-    /// TA-16: something other than zeros after the end blocks, or anything after the frame.
+    /// Something other than zeros after the end blocks, or anything after the frame.
     #[error("trailing data in archive")]
     Trailing,
-    /// TA-13: an archive, or an entry of it, above its limit.
+    /// An archive, or an entry of it, above its limit.
     #[error("{what} exceeds maximum size ({size} bytes > {maximum} bytes)")]
     TooLarge {
         /// `artifact`, or the entry.
@@ -72,10 +72,10 @@ pub enum ArchiveError {
         /// The limit.
         maximum: u64,
     },
-    /// TA-13: the archive decompresses to more than all entries together may have.
+    /// The archive decompresses to more than all entries together may have.
     #[error("artifact exceeds maximum unpacked size (more than {0} bytes)")]
     Unpacked(u64),
-    /// TA-17: a file that every bundle has is missing or empty.
+    /// A file that every bundle has is missing or empty.
     #[error("artifact missing required file {0}")]
     Missing(PackageFile),
 }

@@ -52,7 +52,7 @@ fn ta_14_entries_come_in_any_order_and_a_leading_dot_is_dropped() {
     assert_eq!(read(&entries).unwrap(), small());
 }
 
-/// TA-14, TA-15: GNU and V7 headers, as tar programs write them.
+/// GNU and V7 headers, as tar programs write them.
 #[test]
 fn ta_14_archives_of_other_tar_programs_are_read() {
     for magic in [b"ustar  \0".as_slice(), &[0; 8]] {

@@ -1,4 +1,4 @@
-//! Skill archives: one bundle as a zstd-compressed tar file, the same bytes every time (TA-01 to TA-17).
+//! Skill archives: one bundle as a zstd-compressed tar file, the same bytes every time.
 //!
 //! The writer gives exactly the bytes of TA-03 to TA-05. The reader believes nothing: it accepts five
 //! names, regular files and sizes within limits, and refuses everything else before it keeps a byte of
@@ -7,7 +7,7 @@
 //!
 //! Both sides read and write the 512-byte headers themselves. The `tar` crate follows GNU long names,
 //! joins `prefix`, takes base-256 sizes, stops at the first zero block and lets a later PAX record decide
-//! the size; each of these is refused or decided here (TA-14 to TA-16).
+//! the size; each of these is refused or decided here.
 
 mod error;
 mod header;
@@ -28,9 +28,9 @@ pub use package::{Package, PackageFile};
 pub use read::read_archive;
 pub use write::{archive, write_archive};
 
-/// TA-05: the window of an archive, 8 MiB, as a power of two. The reader allows no larger one, which
+/// The window of an archive, 8 MiB, as a power of two. The reader allows no larger one, which
 /// bounds the memory that a hostile frame can ask for.
 const WINDOW_LOG: u32 = 23;
 
-/// TA-13: everything that an archive may decompress to, headers and padding included.
+/// Everything that an archive may decompress to, headers and padding included.
 const MAX_UNPACKED_BYTES: u64 = 536_870_912;

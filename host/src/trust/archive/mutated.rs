@@ -76,7 +76,7 @@ proptest! {
         }
     }
 
-    /// TA-13, TA-16: the reader must survive; the digest of the archive is not its business.
+    /// The reader must survive; the digest of the archive is not its business.
     #[test]
     fn ta_13_a_changed_frame_never_panics(
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),

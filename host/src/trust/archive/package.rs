@@ -9,16 +9,16 @@ use crate::trust::bundle::check_named;
 use crate::trust::limits::{MAX_JSON_BYTES, MAX_WASM_BYTES};
 use crate::trust::{BundleError, Digest, Manifest, Signatures, read_bounded_as};
 
-/// A file that an archive may carry. The order is that of the entries (TA-02).
+/// A file that an archive may carry. The order is that of the entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PackageFile {
     /// `manifest.json`
     Manifest,
     /// `skill.wasm`
     Wasm,
-    /// `sbom.spdx.json`, opaque (TB-25)
+    /// `sbom.spdx.json`, opaque
     Sbom,
-    /// `sigstore.bundle.json`, opaque (TB-25)
+    /// `sigstore.bundle.json`, opaque
     Sigstore,
     /// `signatures.json`
     Signatures,
@@ -46,7 +46,7 @@ impl PackageFile {
         }
     }
 
-    /// TA-13: the most bytes the file may have.
+    /// The most bytes the file may have.
     #[must_use]
     pub const fn maximum(self) -> u64 {
         match self {
@@ -69,7 +69,7 @@ impl fmt::Display for PackageFile {
     }
 }
 
-/// The raw bytes of the files of one archive. Manifest and wasm are never empty (TA-17).
+/// The raw bytes of the files of one archive. Manifest and wasm are never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
     files: BTreeMap<PackageFile, Vec<u8>>,
@@ -79,7 +79,7 @@ impl Package {
     /// A package of these files.
     ///
     /// # Errors
-    /// [`ArchiveError::Missing`] if the manifest or the wasm is missing or empty (TA-17).
+    /// [`ArchiveError::Missing`] if the manifest or the wasm is missing or empty.
     pub fn new(files: BTreeMap<PackageFile, Vec<u8>>) -> Result<Self, ArchiveError> {
         for required in [PackageFile::Manifest, PackageFile::Wasm] {
             if files.get(&required).is_none_or(Vec::is_empty) {
@@ -90,7 +90,7 @@ impl Package {
     }
 
     /// Reads what an archive carries of a bundle directory, and checks that the files belong together:
-    /// wasm, manifest and, if there are any, signatures (TA-01, TA-02).
+    /// wasm, manifest and, if there are any, signatures.
     ///
     /// # Errors
     /// [`ArchiveError`] names the file, or what does not match.
@@ -110,7 +110,7 @@ impl Package {
         Ok(package)
     }
 
-    /// TA-01: the digests agree. No signature is checked.
+    /// The digests agree. No signature is checked.
     fn check(&self) -> Result<(), ArchiveError> {
         let manifest = Manifest::parse(self.manifest())?;
         let actual = Digest::of(self.wasm());
@@ -144,7 +144,7 @@ impl Package {
         self.get(PackageFile::Wasm).unwrap_or_default()
     }
 
-    /// The files and their bytes, in the order of the entries (TA-02).
+    /// The files and their bytes, in the order of the entries.
     pub fn files(&self) -> impl Iterator<Item = (PackageFile, &[u8])> {
         self.files
             .iter()

@@ -1,7 +1,7 @@
 //! PAX headers: `<length> <key>=<value>` lines that change what the next header says, or all further ones.
 //!
 //! Name and size may change, and are then checked like those of a plain header. What would make a regular
-//! file into something else is remembered and refused where it is applied (TA-15). Times, owners,
+//! file into something else is remembered and refused where it is applied. Times, owners,
 //! comments and the like are of no use here.
 
 use super::ArchiveError;

@@ -1,4 +1,4 @@
-//! Reads archives that anyone may have made (TA-13 to TA-17). Everything is refused that is not one of
+//! Reads archives that anyone may have made. Everything is refused that is not one of
 //! the five files of a bundle, and every limit holds before the bytes beyond it are read.
 
 use std::collections::BTreeMap;
@@ -124,7 +124,7 @@ impl<'a> Stream<'a> {
         self.decoder.read_exact(buffer).map_err(unreadable)
     }
 
-    /// The second end block, and then zeros only (TA-16).
+    /// The second end block, and then zeros only.
     fn end(&mut self) -> Result<(), ArchiveError> {
         if !is_zero(&self.block()?) {
             return Err(ArchiveError::Trailing);
@@ -142,7 +142,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// TA-13: counts bytes before they are kept.
+    /// Counts bytes before they are kept.
     fn count(&mut self, more: u64) -> Result<(), ArchiveError> {
         self.unpacked = self.unpacked.saturating_add(more);
         if self.unpacked > MAX_UNPACKED_BYTES {
@@ -151,7 +151,7 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// TA-16: nothing follows the frame.
+    /// Nothing follows the frame.
     fn finish(self) -> Result<(), ArchiveError> {
         if self.decoder.finish().is_empty() {
             Ok(())
@@ -186,7 +186,7 @@ fn entry(header: &Header, attributes: &Attributes) -> Result<Entry, ArchiveError
     })
 }
 
-/// TA-14: the file that an entry name stands for.
+/// The file that an entry name stands for.
 fn file_of(name: &[u8]) -> Result<PackageFile, ArchiveError> {
     let mut plain = name;
     while let Some(rest) = plain.strip_prefix(b"./") {

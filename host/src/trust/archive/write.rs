@@ -1,4 +1,4 @@
-//! Writes archives: the same files give the same bytes, on every run and every machine (TA-02 to TA-06).
+//! Writes archives: the same files give the same bytes, on every run and every machine.
 
 use std::fs;
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ pub fn archive(package: &Package) -> Result<Vec<u8>, ArchiveError> {
     compress(package).map_err(ArchiveError::Compress)
 }
 
-/// Checks a bundle directory (TA-01) and writes its archive, making the directories that lead to it.
+/// Checks a bundle directory and writes its archive, making the directories that lead to it.
 ///
 /// # Errors
 /// [`ArchiveError`] names what is wrong with the bundle, or why nothing was written.
@@ -41,7 +41,7 @@ pub fn write_archive(bundle: &Path, output: &Path) -> Result<(), ArchiveError> {
     Ok(write_replacing(output, &bytes, MODE)?)
 }
 
-/// TB-28: the file is replaced by a rename, which must not put a file in place of a link or a device.
+/// The file is replaced by a rename, which must not put a file in place of a link or a device.
 fn refuse_special(output: &Path) -> Result<(), FileError> {
     let path = || output.to_owned();
     match output.symlink_metadata() {
@@ -65,7 +65,7 @@ fn compress(package: &Package) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// Writes the tar stream inside an archive (TA-02 to TA-04).
+/// Writes the tar stream inside an archive.
 pub(super) fn write_tar(package: &Package, output: &mut impl Write) -> io::Result<()> {
     for (file, bytes) in package.files() {
         let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
@@ -95,7 +95,7 @@ mod tests {
         ])
     }
 
-    /// TA-02, TA-03, TA-04: frozen; computed by another program from the rows.
+    /// Frozen; computed by another program from the rows.
     #[test]
     fn ta_04_the_tar_bytes_of_a_fixed_bundle_are_frozen() {
         let tar = tar_of(&golden());
@@ -109,7 +109,7 @@ mod tests {
     const GOLDEN_TAR: &str =
         "sha256:712bd4f5178104753a8816025b647505bdd31265aac8188d68fd410ae922b81e";
 
-    /// TA-05, TA-06: of libzstd 1.5.7, which Cargo.lock pins. A change of these bytes alone, with the
+    /// Of libzstd 1.5.7, which Cargo.lock pins. A change of these bytes alone, with the
     /// tar bytes above as they were, is another libzstd; it changes what `archive` prints and stores.
     #[test]
     fn ta_06_the_archive_bytes_of_a_fixed_bundle_are_frozen() {
@@ -120,7 +120,7 @@ mod tests {
     const GOLDEN_ARCHIVE: &str =
         "sha256:67cc630c241314c7c03a0be7b76b33a4e843eff42f5d9c64e38a601c2b69d9c7";
 
-    /// TA-03, TA-04, TA-05: what provenact's archives are made with, in its way, gives the same bytes.
+    /// What provenact's archives are made with, in its way, gives the same bytes.
     #[test]
     fn ta_05_the_tar_crate_and_the_defaults_of_zstd_give_the_same_bytes() {
         let mut builder = tar::Builder::new(Encoder::new(Vec::new(), LEVEL).unwrap());

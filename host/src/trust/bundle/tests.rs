@@ -142,7 +142,7 @@ fn tb_51_each_fault_is_found_at_its_step_with_its_message() {
     }
 }
 
-/// TB-51: a bundle with every fault at once; each is mended in turn, so that the next one shows.
+/// A bundle with every fault at once; each is mended in turn, so that the next one shows.
 #[test]
 fn tb_51_the_first_of_many_faults_is_reported() {
     let digest = |digit: &str| format!("sha256:{}", digit.repeat(64));
@@ -218,7 +218,6 @@ fn tb_31_a_draft_manifest_opens_only_when_asked_for() {
     assert!(error.to_string().contains("requires --allow-experimental"));
 }
 
-/// TB-52, TF-20
 #[test]
 fn tb_52_tf_20_a_valid_signature_of_a_signer_the_manifest_does_not_name_is_refused() {
     let manifest = MANIFEST.replace(r#","example.b""#, "");
@@ -292,7 +291,6 @@ fn written(directory: &Path) {
     .unwrap();
 }
 
-/// TB-20, TB-22, TB-23, TB-26, TF-28
 #[test]
 fn tb_26_a_directory_is_read_and_what_does_not_belong_to_it_is_ignored() {
     let directory = tempfile::tempdir().unwrap();
@@ -307,7 +305,6 @@ fn tb_26_a_directory_is_read_and_what_does_not_belong_to_it_is_ignored() {
     assert!(files.signatures.is_none());
 }
 
-/// TB-20, TB-21
 #[test]
 fn tb_21_wasm_and_manifest_are_required() {
     for name in ["skill.wasm", "manifest.json"] {
@@ -320,7 +317,6 @@ fn tb_21_wasm_and_manifest_are_required() {
     }
 }
 
-/// TB-17, TB-20
 #[test]
 fn tb_20_files_over_their_limits_are_not_read() {
     for (name, limit) in [

@@ -11,7 +11,6 @@ fn importing(names: &[&str]) -> Imports {
     read(&format!("(component {imports})")).unwrap()
 }
 
-/// TC-10 to TC-13, TV-25
 #[test]
 fn tc_10_to_tc_13_each_interface_has_its_kind() {
     let pairs = HostInterface::ALL.map(|interface| (interface.name(), interface.kind()));
@@ -193,7 +192,7 @@ fn tv_24_names_are_shown_escaped() {
     assert_eq!(imports(&bytes).unwrap().other, [r"a\u{a}c"]);
 }
 
-/// TV-23: an inner component is compiled with the outer one.
+/// An inner component is compiled with the outer one.
 #[test]
 fn tv_23_types_that_nest_within_an_inner_component_are_refused_too() {
     let length = |mut length: usize| {

@@ -1,5 +1,5 @@
 //! `export agentskills`: installed skills as folders that agents read, each with a wrapper that runs the
-//! skill under a policy of its own (TA-40 to TA-44).
+//! skill under a policy of its own.
 //!
 //! What stands in a folder is text that an agent obeys, so nothing of a manifest gets into it that could
 //! add a line or end a quotation: names obey TB-34, everything else is escaped. All skills are read and
@@ -80,7 +80,7 @@ pub enum ExportError {
     /// What is in the store is not what was installed.
     #[error("the skill in {} is not what was installed; install it again", shown_path(.0))]
     Changed(PathBuf),
-    /// TA-42: the stored manifest is none, or holds a name that may not stand in another file.
+    /// The stored manifest is none, or holds a name that may not stand in another file.
     #[error("{} in {}", .source, shown_path(.path))]
     Manifest {
         /// The manifest's file.
@@ -147,7 +147,7 @@ impl FromStr for Scope {
     }
 }
 
-/// TA-41: where an agent looks for skills. `user_home` is `$HOME`, `working` the working directory.
+/// Where an agent looks for skills. `user_home` is `$HOME`, `working` the working directory.
 ///
 /// # Errors
 /// [`ExportError::AdminScope`], or [`ExportError::NoHome`] where the home directory is needed.
@@ -213,7 +213,7 @@ impl Skill {
             source,
         };
         let manifest = Manifest::parse(&read(PackageFile::Manifest)?).map_err(refused)?;
-        // TA-42: the store may have been changed since the installation.
+        // The store may have been changed since the installation.
         manifest.check_names().map_err(refused)?;
         let wasm = read(PackageFile::Wasm)?;
         let actual = Digest::of(&wasm);
@@ -271,7 +271,7 @@ impl Skill {
     }
 }
 
-/// TA-40: a name for a folder that no agent trips over.
+/// A name for a folder that no agent trips over.
 fn slug(name: &str) -> String {
     let mut slug = String::with_capacity(name.len());
     for character in name.chars() {

@@ -1,4 +1,4 @@
-//! The policy of an exported skill, profile `ide-safe` (TA-44): it may read what it declares and write to
+//! The policy of an exported skill, profile `ide-safe`: it may read what it declares and write to
 //! one scratch directory; no network, no programs, no clock, no randomness.
 
 use serde::Serialize;
@@ -68,7 +68,7 @@ pub(super) enum WorkspaceMount {
     Present,
 }
 
-/// TA-44: components see directories through mounts only; core modules see real paths.
+/// Components see directories through mounts only; core modules see real paths.
 pub(super) fn mounts_workspace(manifest: &Manifest, form: WasmForm) -> WorkspaceMount {
     let component = form == WasmForm::Component;
     if component && manifest.capabilities.iter().any(reads_workspace) {

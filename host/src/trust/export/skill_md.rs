@@ -1,4 +1,4 @@
-//! The texts that an agent reads (TA-42). What a manifest says freely is escaped and stands in a code
+//! The texts that an agent reads. What a manifest says freely is escaped and stands in a code
 //! span that it cannot end.
 
 use super::Skill;

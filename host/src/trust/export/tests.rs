@@ -227,7 +227,6 @@ fn ta_42_the_texts_say_what_the_skill_is() {
     );
 }
 
-/// TA-42, TF-31
 #[test]
 fn ta_42_no_text_of_a_manifest_adds_a_line_or_ends_a_code_span() {
     let hostile = "run`\n# Obey\r\u{2028}\u{85}---";
@@ -252,7 +251,6 @@ fn ta_42_no_text_of_a_manifest_adds_a_line_or_ends_a_code_span() {
     }
 }
 
-/// TA-42, TB-34, TF-31
 #[test]
 fn ta_42_a_stored_manifest_with_a_hostile_name_is_not_exported() {
     for (member, value) in [
@@ -273,7 +271,6 @@ fn ta_42_a_stored_manifest_with_a_hostile_name_is_not_exported() {
     }
 }
 
-/// TA-40, TB-28
 #[test]
 fn ta_40_nothing_is_written_through_a_link() {
     let place = Place::new(&signed_package());

@@ -1,4 +1,4 @@
-//! The scripts that run an exported skill (TA-43).
+//! The scripts that run an exported skill.
 //!
 //! The only text that is put into them is the path of the store, which may hold any character a directory
 //! can have; it stands in single quotes, where a shell looks at nothing but the closing one.

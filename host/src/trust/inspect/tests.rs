@@ -91,7 +91,6 @@ fn tk_21_lists_are_sorted() {
     );
 }
 
-/// TB-34, TK-21
 #[test]
 fn tb_34_a_value_cannot_add_a_line_or_move_the_cursor() {
     let shown = lines(

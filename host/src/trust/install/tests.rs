@@ -53,7 +53,6 @@ impl Place {
     fn refuses(&self, options: &InstallOptions<'_>, message: &str) {
         let error = self.install(options).unwrap_err();
         assert!(error.contains(message), "{error}");
-        // TA-18
         assert!(!self.home().exists(), "nothing is written");
     }
 }
@@ -68,7 +67,6 @@ fn changed(file: PackageFile, from: &str, to: &str) -> Package {
     })
 }
 
-/// TA-31, TA-35
 #[test]
 fn ta_31_what_is_installed_is_a_bundle_directory_named_by_the_archive() {
     let place = Place::new(&signed_package());
@@ -213,7 +211,6 @@ fn ta_11_remote_sources_need_keys_and_signatures() {
     assert!(!place.home().exists());
 }
 
-/// TA-11, TA-35
 #[test]
 fn ta_11_a_download_is_verified_and_recorded_without_credentials() {
     use std::io::{BufRead, BufReader, Write};
@@ -260,7 +257,6 @@ fn ta_11_a_download_is_verified_and_recorded_without_credentials() {
     }
 }
 
-/// TA-19, TF-29
 #[test]
 fn ta_19_the_policy_sees_manifest_and_signatures_and_can_refuse() {
     let place = Place::new(&signed_package());
@@ -296,7 +292,6 @@ fn ta_19_the_policy_sees_manifest_and_signatures_and_can_refuse() {
     assert!(place.install(&options).is_ok());
 }
 
-/// TA-18, TB-31, TB-34
 #[test]
 fn ta_18_the_manifest_is_checked_before_anything_is_written() {
     let draft = "{\n  \"schema_version\": \"1.0.0-draft\",";
@@ -326,7 +321,7 @@ fn ta_18_the_manifest_is_checked_before_anything_is_written() {
     assert!(Place::new(&unsigned).install(&allowed).is_ok());
 }
 
-/// TA-13, TA-14, TA-15, TA-16, TA-18: the reader's own tests say which archives are hostile.
+/// The reader's own tests say which archives are hostile.
 #[test]
 fn ta_18_of_a_hostile_archive_nothing_is_written() {
     let good = archive(&signed_package()).unwrap();

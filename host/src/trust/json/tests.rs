@@ -234,7 +234,7 @@ proptest! {
     }
 }
 
-/// TB-17: a member of a magic name is a member like any other, and its text is not parsed a second time.
+/// A member of a magic name is a member like any other, and its text is not parsed a second time.
 #[test]
 fn tb_17_no_member_name_is_magic() {
     for name in [

@@ -1,7 +1,7 @@
-//! Ed25519 keys: public ones in rings, secret ones in files (TB-07 to TB-16).
+//! Ed25519 keys: public ones in rings, secret ones in files.
 //!
 //! A key is known by its signer's name alone; trust in a ring comes only from the digest that the caller
-//! passes (TB-13). Secret bytes are wiped when dropped and never shown.
+//! passes. Secret bytes are wiped when dropped and never shown.
 
 mod ring;
 mod secret;
@@ -25,7 +25,7 @@ pub enum KeyError {
     /// Unreadable, or too large.
     #[error(transparent)]
     File(#[from] FileError),
-    /// TB-11: longer than any ring.
+    /// Longer than any ring.
     #[error("public-keys.json exceeds maximum size ({bytes} bytes > {maximum} bytes)")]
     RingTooLarge {
         /// Its length.
@@ -33,22 +33,22 @@ pub enum KeyError {
         /// The limit.
         maximum: u64,
     },
-    /// TB-11: not one flat object of strings.
+    /// Not one flat object of strings.
     #[error("invalid keys JSON: {0}")]
     Json(#[from] JsonError),
-    /// TB-11: not base64 (TB-07).
+    /// Not base64.
     #[error("invalid base64 key for signer: {}", shown(.0))]
     Base64(String),
-    /// TB-11: not 32 bytes.
+    /// Not 32 bytes.
     #[error("invalid key length for signer: {}", shown(.0))]
     Length(String),
-    /// TB-09, TB-11: no point of the curve, not its one encoding, or of small order.
+    /// No point of the curve, not its one encoding, or of small order.
     #[error("invalid key bytes for signer: {}", shown(.0))]
     Bytes(String),
-    /// TB-12: the digest that the caller passes is none.
+    /// The digest that the caller passes is none.
     #[error("invalid --keys-digest format (expected sha256:<64 lowercase hex>): {0}")]
     DigestFormat(String),
-    /// TB-12: another ring than the caller means.
+    /// Another ring than the caller means.
     #[error("public keys digest mismatch (expected {expected}, got {actual})")]
     DigestMismatch {
         /// What the caller passes.
@@ -56,7 +56,7 @@ pub enum KeyError {
         /// What the bytes say.
         actual: super::Digest,
     },
-    /// TB-14: not in the one written form.
+    /// Not in the one written form.
     #[error("ring is not written with sorted names, 2 spaces of indent and a final newline")]
     Form,
     /// TB-14.
@@ -67,7 +67,7 @@ pub enum KeyError {
         /// How many there must be.
         minimum: usize,
     },
-    /// TB-14: not `^[a-z0-9][a-z0-9._-]{0,63}$`.
+    /// Not `^[a-z0-9][a-z0-9._-]{0,63}$`.
     #[error("invalid signer name in ring: {}", shown(.0))]
     Name(String),
     /// TB-14.
@@ -78,7 +78,7 @@ pub enum KeyError {
         /// The second name.
         other: String,
     },
-    /// TB-15: everyone can sign with it.
+    /// Everyone can sign with it.
     #[error("key of signer {0} is publicly known")]
     PubliclyKnown(String),
     /// TB-10.
@@ -106,10 +106,10 @@ pub enum KeyError {
         /// What the system says.
         source: std::io::Error,
     },
-    /// TB-34: the signer's name cannot be a file name.
+    /// The signer's name cannot be a file name.
     #[error("invalid manifest signer: {}", shown(.0))]
     SignerName(String),
-    /// TB-16: secret keys lie where a commit could take them.
+    /// Secret keys lie where a commit could take them.
     #[error("signing key directory {} lies inside the root {}", shown_path(.directory), shown_path(.root))]
     InsideRoot {
         /// Where the keys are, symbolic links resolved.
@@ -124,7 +124,7 @@ pub enum KeyError {
 pub struct PublicKey(VerifyingKey);
 
 impl PublicKey {
-    /// The key of 32 raw bytes; `None` for bytes that verification would not accept either (TB-09).
+    /// The key of 32 raw bytes; `None` for bytes that verification would not accept either.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; 32]) -> Option<Self> {
         let key = VerifyingKey::from_bytes(bytes).ok()?;
@@ -144,7 +144,7 @@ impl PublicKey {
         STANDARD.encode(self.as_bytes())
     }
 
-    /// Whether `signature` is this key's over `message`, strictly (TB-09).
+    /// Whether `signature` is this key's over `message`, strictly.
     #[must_use]
     pub fn verifies(&self, message: &[u8], signature: &[u8; 64]) -> bool {
         let signature = Signature::from_bytes(signature);

@@ -1,4 +1,4 @@
-//! A ring: signer names and their public keys (TB-11 to TB-15).
+//! A ring: signer names and their public keys.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::{KeyError, PublicKey};
 use crate::trust::limits::MAX_JSON_BYTES;
 use crate::trust::{Digest, json};
 
-/// Keys whose secret halves everyone knows (TB-15): that of the bytes 0 to 31, the five of RFC 8032
+/// Keys whose secret halves everyone knows: that of the bytes 0 to 31, the five of RFC 8032
 /// section 7.1, and the two examples of the specification.
 const PUBLICLY_KNOWN: [&str; 8] = [
     "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=",
@@ -34,7 +34,7 @@ pub struct KeyRing {
 }
 
 impl KeyRing {
-    /// Reads a ring of the digest that the caller trusts (TB-12). The digest is compared first: what another
+    /// Reads a ring of the digest that the caller trusts. The digest is compared first: what another
     /// ring holds does not matter.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl KeyRing {
         }
     }
 
-    /// Reads a ring without trusting it (TB-11).
+    /// Reads a ring without trusting it.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl KeyRing {
         &self.bytes
     }
 
-    /// Whether this may be the ring of a root (TB-14, TB-15).
+    /// Whether this may be the ring of a root.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ impl KeyRing {
         }
     }
 
-    /// The one form of a ring of a root (TB-14).
+    /// The one form of a ring of a root.
     fn written(&self) -> Vec<u8> {
         let entries: BTreeMap<&String, String> = self
             .keys
@@ -163,7 +163,7 @@ impl KeyRing {
     }
 }
 
-/// TB-14: `^[a-z0-9][a-z0-9._-]{0,63}$`.
+/// `^[a-z0-9][a-z0-9._-]{0,63}$`.
 fn is_ring_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
         && name.len() <= MAX_NAME_BYTES

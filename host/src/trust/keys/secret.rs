@@ -1,4 +1,4 @@
-//! Secret keys and where they lie (TB-10, TB-16).
+//! Secret keys and where they lie.
 
 use std::fmt;
 use std::fs::{OpenOptions, Permissions};
@@ -21,7 +21,7 @@ use crate::trust::{FileError, files};
 pub struct SecretKey(SigningKey);
 
 impl SecretKey {
-    /// The key in a file's bytes: base64 of the 32-byte seed, white space around it ignored (TB-10).
+    /// The key in a file's bytes: base64 of the 32-byte seed, white space around it ignored.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ impl SecretKey {
         PublicKey(self.0.verifying_key())
     }
 
-    /// The base64 of the 64-byte signature over `message`; the same every time (TB-42).
+    /// The base64 of the 64-byte signature over `message`; the same every time.
     #[must_use]
     pub fn sign(&self, message: &[u8]) -> String {
         STANDARD.encode(self.0.sign(message).to_bytes())
@@ -124,7 +124,7 @@ fn close(path: &Path) -> Result<(), KeyError> {
     Ok(())
 }
 
-/// `<directory>/<signer>.key` (TB-16, TK-26).
+/// `<directory>/<signer>.key`.
 ///
 /// # Errors
 ///
@@ -137,7 +137,7 @@ pub fn signing_key_path(directory: &Path, signer: &str) -> Result<PathBuf, KeyEr
     }
 }
 
-/// Refuses a directory of secret keys that lies inside `root`, symbolic links resolved (TB-16).
+/// Refuses a directory of secret keys that lies inside `root`, symbolic links resolved.
 ///
 /// # Errors
 ///

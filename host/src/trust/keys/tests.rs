@@ -48,7 +48,7 @@ fn tb_11_a_ring_is_one_flat_object_and_may_hold_more_than_is_needed() {
 fn tb_11_every_entry_must_decode() {
     let entry = |key: &str| format!(r#"{{"a":"{PUBLIC_A}","b\n":"{key}"}}"#);
     let unpadded = PUBLIC_B.trim_end_matches('=');
-    // TB-07: the last two bits of a 32-byte key's last character are unused.
+    // The last two bits of a 32-byte key's last character are unused.
     let unused_bits = PUBLIC_B.replace("8=", "9=");
     let spaced = format!(" {PUBLIC_B}");
     let url_alphabet = PUBLIC_B.replace('/', "_");
@@ -190,7 +190,6 @@ fn tb_14_a_root_s_ring_has_one_written_form() {
     }
 }
 
-/// TB-14, TV-40
 #[test]
 fn tb_14_a_root_s_ring_has_at_least_min_signers() {
     let key = own_key(0);
@@ -218,7 +217,6 @@ fn tb_14_names_are_short_and_lower_case() {
     }
 }
 
-/// TB-14, TF-11
 #[test]
 fn tb_14_two_names_never_share_a_key() {
     let key = own_key(0);
@@ -228,7 +226,6 @@ fn tb_14_two_names_never_share_a_key() {
     );
 }
 
-/// TB-15, TF-10
 #[test]
 fn tb_15_tf_10_publicly_known_keys_are_refused_for_a_root_only() {
     let counting: [u8; 32] = std::array::from_fn(|index| u8::try_from(index).unwrap());
@@ -322,7 +319,6 @@ fn tb_16_secret_bytes_appear_neither_in_debug_output_nor_in_errors() {
     assert!(!format!("{error} {error:?}").contains(seed.split_at(8).0));
 }
 
-/// TB-16, TK-26, TB-34
 #[test]
 fn tb_16_a_signing_key_lies_under_its_signer_s_name() {
     let directory = Path::new("/keys");

@@ -1,7 +1,7 @@
-//! The lock document (TL-01 to TL-08).
+//! The lock document.
 //!
-//! [`Lock::parse`] is strict about members and types only (TV-05). Everything else that can be wrong with a lock
-//! is listed by [`Lock::check_form`] (TV-06), so that all of it is reported at once.
+//! [`Lock::parse`] is strict about members and types only. Everything else that can be wrong with a lock
+//! is listed by [`Lock::check_form`], so that all of it is reported at once.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -14,15 +14,15 @@ use crate::trust::{Digest, escaped};
 
 /// The one version of the format.
 const SCHEMA_VERSION: &str = "1.0.0";
-/// TL-05: the one name of a ring copy in a bundle.
+/// The one name of a ring copy in a bundle.
 const KEYS_FILE: &str = "public-keys.json";
 
 /// The pins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lock {
-    /// TL-07: when something in the lock last changed.
+    /// When something in the lock last changed.
     pub generated_at: String,
-    /// TL-08: the host the pins were made for.
+    /// The host the pins were made for.
     pub substrate_pin: SubstratePin,
     /// One entry for each bundle, sorted by id, then version.
     pub skills: Vec<LockEntry>,
@@ -38,7 +38,7 @@ pub struct SubstratePin {
     pub commit: String,
 }
 
-/// One pinned bundle, members in written order (TL-02).
+/// One pinned bundle, members in written order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LockEntry {
@@ -70,7 +70,7 @@ impl LockEntry {
     }
 }
 
-/// A lock that cannot be read (TV-05).
+/// A lock that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Not the JSON of a lock.
@@ -81,7 +81,7 @@ pub enum LockError {
     SchemaVersion(String),
 }
 
-/// What is wrong with the form of a lock (TV-06).
+/// What is wrong with the form of a lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockFault {
     /// The row that is not kept, `TL-05`.
@@ -109,7 +109,7 @@ struct Document<Text, Pin, Entries> {
 }
 
 impl Lock {
-    /// TV-05: reads a lock. Unknown, missing, duplicate and mistyped members are refused.
+    /// Reads a lock. Unknown, missing, duplicate and mistyped members are refused.
     ///
     /// # Errors
     /// [`LockError`] says what is wrong and where.
@@ -125,7 +125,7 @@ impl Lock {
         })
     }
 
-    /// TL-03: the bytes of the file.
+    /// The bytes of the file.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = json::pretty(&Document {
@@ -144,7 +144,7 @@ impl Lock {
             .sort_by(|one, other| (&one.id, &one.version).cmp(&(&other.id, &other.version)));
     }
 
-    /// TV-06: everything that breaks TL-03 to TL-07; `bytes` are those the lock was parsed from.
+    /// Everything that breaks TL-03 to TL-07; `bytes` are those the lock was parsed from.
     #[must_use]
     pub fn check_form(&self, bytes: &[u8]) -> Vec<LockFault> {
         let mut faults = Vec::new();
@@ -246,7 +246,7 @@ impl LockEntry {
             let message = format!("bundle_dir {:?} is not {bundle_dir:?}", self.bundle_dir);
             faults.push(("TL-05", message));
         }
-        // TL-05: no member is empty, a list of signers is a member too.
+        // No member is empty, a list of signers is a member too.
         if self.signers.is_empty() || self.signers.iter().any(String::is_empty) {
             faults.push((
                 "TL-05",
@@ -271,7 +271,7 @@ pub fn compare_versions(one: &str, other: &str) -> Ordering {
     }
 }
 
-/// TL-05: `^[a-z0-9][a-z0-9._-]*$`.
+/// `^[a-z0-9][a-z0-9._-]*$`.
 fn is_name(text: &str) -> bool {
     let begins_well = text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
     let continues_well = text
@@ -280,7 +280,7 @@ fn is_name(text: &str) -> bool {
     begins_well && continues_well
 }
 
-/// TL-07: `YYYY-MM-DDTHH:MM:SS.mmmZ`, and a time that exists.
+/// `YYYY-MM-DDTHH:MM:SS.mmmZ`, and a time that exists.
 fn is_timestamp(text: &str) -> bool {
     const SHAPE: &[u8] = b"0000-00-00T00:00:00.000Z";
     let shaped = text.len() == SHAPE.len()

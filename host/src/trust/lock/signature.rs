@@ -1,4 +1,4 @@
-//! `pins/skills.lock.json.sig`: who signed the lock (TL-10, TL-11).
+//! `pins/skills.lock.json.sig`: who signed the lock.
 //!
 //! The file has one form. All of its signatures must verify, not only enough of them: a signature that does not
 //! is somebody's mistake or somebody's attempt, and neither may stand beside good ones unnoticed.
@@ -10,7 +10,7 @@ use crate::trust::keys::{KeyRing, SecretKey};
 use crate::trust::signature::{self, SignatureEntry, SignatureError};
 use crate::trust::{Digest, escaped};
 
-/// TL-11: keeps a lock signature from being a bundle signature and the reverse.
+/// Keeps a lock signature from being a bundle signature and the reverse.
 const DOMAIN: &str = "hydrant-lock-v1\n";
 /// The one algorithm.
 const ALGORITHM: &str = "ed25519";
@@ -21,21 +21,21 @@ pub struct LockSignatures {
     entries: Vec<SignatureEntry>,
 }
 
-/// A lock that is not signed as it must be (TV-04).
+/// A lock that is not signed as it must be.
 #[derive(Debug, thiserror::Error)]
 pub enum LockSignatureError {
-    /// TL-10: not the JSON of a signature file.
+    /// Not the JSON of a signature file.
     #[error("invalid lock signature JSON: {0}")]
     Json(#[from] JsonError),
-    /// TL-10: not the one form of such a file.
+    /// Not the one form of such a file.
     #[error(
         "the lock signature file is not laid out as hydrant writes it: 2 spaces, members in order, one final LF (TL-10)"
     )]
     Form,
-    /// TL-10: sorted by signer, one of each.
+    /// Sorted by signer, one of each.
     #[error("the lock signature of {} is out of order or occurs twice (TL-10)", escaped(.0))]
     Order(String),
-    /// TL-10: there is one algorithm.
+    /// There is one algorithm.
     #[error("unsupported lock signature algorithm: {} (TL-10)", escaped(.0))]
     Algorithm(String),
     /// An entry that the ring does not confirm.
@@ -46,7 +46,7 @@ pub enum LockSignatureError {
         /// Why it does not count.
         source: SignatureError,
     },
-    /// TV-40: too few have signed.
+    /// Too few have signed.
     #[error("the lock is signed by {actual} distinct keys, {minimum} are needed")]
     TooFew {
         /// Distinct keys with a valid signature.
@@ -57,7 +57,7 @@ pub enum LockSignatureError {
 }
 
 impl LockSignatures {
-    /// TL-10: reads a signature file; its form is checked, its signatures are not.
+    /// Reads a signature file; its form is checked, its signatures are not.
     ///
     /// # Errors
     /// [`LockSignatureError`] unless the bytes are exactly what [`to_bytes`](Self::to_bytes) would write.
@@ -79,7 +79,7 @@ impl LockSignatures {
         }
     }
 
-    /// TL-10: the bytes of the file.
+    /// The bytes of the file.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = json::pretty(&self.entries);
@@ -93,13 +93,13 @@ impl LockSignatures {
         &self.entries
     }
 
-    /// TL-11: the 87 bytes that are signed for a lock file with this digest.
+    /// The 87 bytes that are signed for a lock file with this digest.
     #[must_use]
     pub fn message(lock: &Digest) -> Vec<u8> {
         format!("{DOMAIN}{lock}").into_bytes()
     }
 
-    /// TV-04: every entry verifies, and at least `min_signers` distinct keys signed.
+    /// Every entry verifies, and at least `min_signers` distinct keys signed.
     ///
     /// # Errors
     /// The first entry that does not verify, or how many keys there are.
@@ -127,7 +127,7 @@ impl LockSignatures {
         Ok(())
     }
 
-    /// TW-08: adds or replaces the signature of `signer`.
+    /// Adds or replaces the signature of `signer`.
     pub fn sign(&mut self, signer: &str, key: &SecretKey, lock: &Digest) {
         self.entries.retain(|entry| entry.signer != signer);
         self.entries.push(SignatureEntry {
@@ -139,7 +139,7 @@ impl LockSignatures {
             .sort_by(|one, other| one.signer.cmp(&other.signer));
     }
 
-    /// TW-08: keeps only the entries that verify over a lock with this digest.
+    /// Keeps only the entries that verify over a lock with this digest.
     pub fn retain_valid(&mut self, lock: &Digest, ring: &KeyRing) {
         let message = Self::message(lock);
         self.entries

@@ -46,7 +46,6 @@ fn tb_30_unknown_duplicate_missing_and_mistyped_members_are_refused() {
     }
 }
 
-/// TB-01, TB-32
 #[test]
 fn tb_32_the_artifact_must_be_a_digest() {
     let error = message(&vectors::MANIFEST.replace("sha256:24", "sha256:2X"));

@@ -31,7 +31,6 @@ fn sign_as(directory: &Path, letter: char) -> Result<usize, PackError> {
     )
 }
 
-/// TB-28, TB-41, TB-45, TB-50
 #[test]
 fn tb_50_pack_writes_four_files() {
     let outer = tempfile::tempdir().unwrap();
@@ -86,7 +85,6 @@ fn tb_50_pack_writes_four_files() {
     }
 }
 
-/// TB-30, TB-31, TB-34, TB-50
 #[test]
 fn tb_50_a_refused_manifest_writes_nothing() {
     let outer = tempfile::tempdir().unwrap();
@@ -188,7 +186,6 @@ fn tb_42_an_entry_that_is_no_signature_is_replaced_by_one() {
     assert_eq!(signatures.signatures[0].signature, SIGNATURE_A);
 }
 
-/// TB-31, TB-42, TB-43
 #[test]
 fn tb_42_what_does_not_fit_together_is_not_signed() {
     let other = Digest::of(b"other").to_string();

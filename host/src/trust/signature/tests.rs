@@ -22,7 +22,7 @@ fn tb_08_an_honest_signature_answers_its_key() {
     assert_eq!(of_a(SIGNATURE_A).unwrap().to_base64(), PUBLIC_A);
 }
 
-/// TB-40, TB-51: each of these entries has the faults of all after it too.
+/// Each of these entries has the faults of all after it too.
 #[test]
 fn tb_51_algorithm_key_base64_length_and_signature_are_checked_in_this_order() {
     for (entry, expected) in [

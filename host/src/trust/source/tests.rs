@@ -53,7 +53,6 @@ fn ta_10_http_needs_its_flag_and_oci_is_never_read() {
     }
 }
 
-/// TA-10, TA-13
 #[test]
 fn ta_10_what_is_no_regular_file_is_refused_without_waiting() {
     let directory = tempfile::tempdir().unwrap();
@@ -202,7 +201,6 @@ fn ta_11_any_other_status_is_an_error() {
     }
 }
 
-/// TA-11, TA-13
 #[test]
 fn ta_13_a_download_ends_at_the_limit() {
     let (url, thread) = answers(b"HTTP/1.1 200 OK\r\nContent-Length: 134217729\r\n\r\n");

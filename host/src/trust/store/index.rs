@@ -1,4 +1,4 @@
-//! `index.json`: which skills are installed, and where (TA-33).
+//! `index.json`: which skills are installed, and where.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub struct Index {
 pub struct IndexEntry {
     /// Its identity: the digest of the archive.
     pub skill: Digest,
-    /// Where it came from, without credentials (TA-35).
+    /// Where it came from, without credentials.
     pub source: String,
     /// Its directory, absolute.
     pub store: String,
@@ -80,7 +80,7 @@ impl Index {
         &self.entries
     }
 
-    /// TA-33: an entry of the same skill is replaced.
+    /// An entry of the same skill is replaced.
     fn upsert(&mut self, entry: IndexEntry) {
         self.entries.retain(|other| other.skill != entry.skill);
         self.entries.push(entry);
@@ -89,7 +89,7 @@ impl Index {
     }
 }
 
-/// Puts an entry into the index of `home`, which others may be changing at the same time (TA-34).
+/// Puts an entry into the index of `home`, which others may be changing at the same time.
 pub(super) fn add(home: &Path, entry: IndexEntry) -> Result<(), StoreError> {
     locked(home, || {
         let mut index = Index::read(home)?.unwrap_or_default();

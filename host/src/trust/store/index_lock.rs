@@ -1,4 +1,4 @@
-//! `index.json.lock`: whose turn it is to change the index (TA-34).
+//! `index.json.lock`: whose turn it is to change the index.
 
 use std::fs::File;
 use std::io;

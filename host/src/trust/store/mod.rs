@@ -1,4 +1,4 @@
-//! The store: every installed skill in a directory of its own, named by the digest of its archive (TA-31).
+//! The store: every installed skill in a directory of its own, named by the digest of its archive.
 //!
 //! Relies on the caller for all checks; what comes here is written. A directory appears complete or not
 //! at all, because it is filled under another name and then renamed. Nothing is written through a link.
@@ -48,7 +48,7 @@ pub enum StoreError {
     /// The index has to name the directory, and holds text.
     #[error("store path {} is not UTF-8", shown_path(.0))]
     NotUtf8(PathBuf),
-    /// TB-17: the index is no index.
+    /// The index is no index.
     #[error("index.json parse failed: {0}")]
     Index(JsonError),
     /// The index is of a version that this program does not know.
@@ -62,10 +62,10 @@ pub enum StoreError {
         /// What it may have.
         maximum: u64,
     },
-    /// TA-34: somebody else holds the lock and does not let go.
+    /// Somebody else holds the lock and does not let go.
     #[error("failed to acquire index lock {} after retries", shown_path(.0))]
     Locked(PathBuf),
-    /// TA-34: the lock file cannot be made.
+    /// The lock file cannot be made.
     #[error("failed to acquire index lock {}: {source}", shown_path(.path))]
     Lock {
         /// The lock file.
@@ -80,7 +80,7 @@ pub enum StoreError {
 pub struct Installation {
     /// Its identity: the digest of the archive.
     pub skill: Digest,
-    /// Where it came from, without credentials (TA-35).
+    /// Where it came from, without credentials.
     pub source: String,
     /// When, in seconds since 1970.
     pub installed_at: u64,
@@ -90,7 +90,7 @@ pub struct Installation {
     pub manifest_version: String,
 }
 
-/// `meta.json`, members in written order (TA-32).
+/// `meta.json`, members in written order.
 #[derive(Serialize)]
 struct Meta<'a> {
     installed_at: u64,
@@ -120,7 +120,7 @@ impl Store {
         Ok(Self { home })
     }
 
-    /// The directory of a skill, whether it is installed or not (TA-31).
+    /// The directory of a skill, whether it is installed or not.
     #[must_use]
     pub fn directory(&self, skill: &Digest) -> PathBuf {
         self.skills().join(skill.hex())

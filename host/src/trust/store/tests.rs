@@ -139,7 +139,6 @@ fn ta_31_an_existing_directory_is_brought_back_to_what_the_archive_says() {
     );
 }
 
-/// TA-31, TB-28
 #[test]
 fn ta_31_nothing_is_written_through_a_link() {
     let home = tempfile::tempdir().unwrap();
@@ -232,7 +231,6 @@ fn ta_34_parallel_installs_all_end_up_in_the_index() {
     assert_eq!(store.index().unwrap().entries().len(), 10);
 }
 
-/// TA-31, TA-34
 #[test]
 fn ta_31_parallel_installs_of_one_archive_leave_one_whole_directory() {
     for _ in 0..5 {

@@ -1,4 +1,4 @@
-//! Executing what may not be executed (K-334, TS-84): files that can be written, and programs that were not named.
+//! Executing what may not be executed: files that can be written, and programs that were not named.
 
 use crate::escape::Control::{In, Outside};
 use crate::escape::escapes;

@@ -1,4 +1,4 @@
-//! Using up what the host has (K-336, K-337, K-338, TN-13). Each attempt asks for more than its jail has, and stops
+//! Using up what the host has. Each attempt asks for more than its jail has, and stops
 //! at that by itself.
 
 use crate::escape::Control::{In, Outside, Root};

@@ -1,4 +1,4 @@
-//! What the host could leave in its child's hands (K-332, K-333, TC-41, TC-42).
+//! What the host could leave in its child's hands.
 
 use crate::escape::Control::{Nowhere, Outside, Socket, Terminal};
 use crate::escape::escapes;

@@ -1,4 +1,4 @@
-//! Doors into the kernel and what belongs to the whole machine (K-335, K-330).
+//! Doors into the kernel and what belongs to the whole machine.
 
 use crate::escape::Control::{Outside, Root};
 use crate::escape::escapes;

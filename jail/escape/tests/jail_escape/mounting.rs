@@ -1,4 +1,4 @@
-//! Changing the file view (K-335): another root, mounts made, moved, changed and taken away.
+//! Changing the file view: another root, mounts made, moved, changed and taken away.
 
 use crate::escape::Control::Root;
 use crate::escape::escapes;

@@ -1,4 +1,4 @@
-//! New namespaces, and those of others (K-335).
+//! New namespaces, and those of others.
 
 use crate::escape::Control::{Outside, Root};
 use crate::escape::escapes;

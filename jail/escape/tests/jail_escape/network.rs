@@ -1,4 +1,4 @@
-//! Sockets of the network (K-335, K-343, K-344, K-348, TP-31), without any and with the relay.
+//! Sockets of the network, without any and with the relay.
 
 use crate::escape::Control::{Outside, Root};
 use crate::escape::escapes;

@@ -1,4 +1,4 @@
-//! Living on after the end of the call (K-338, TC-45).
+//! Living on after the end of the call.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;

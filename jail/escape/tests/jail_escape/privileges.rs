@@ -1,4 +1,4 @@
-//! Privileges (K-329, K-332), and files that give them.
+//! Privileges, and files that give them.
 
 use crate::escape::Control::{Nobody, Outside, Root};
 use crate::escape::escapes;

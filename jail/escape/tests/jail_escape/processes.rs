@@ -1,4 +1,4 @@
-//! Other processes (K-329, K-334, K-335): those of the host, and the jail's init, which has the same user.
+//! Other processes: those of the host, and the jail's init, which has the same user.
 
 use hydrant_jail::Removed::{Landlock, Seccomp};
 

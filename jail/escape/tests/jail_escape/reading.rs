@@ -1,4 +1,4 @@
-//! Reading what lies outside (K-330, K-334, K-348).
+//! Reading what lies outside.
 
 use crate::escape::Control::{Outside, Root};
 use crate::escape::escapes;

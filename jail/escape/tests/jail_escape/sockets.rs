@@ -1,4 +1,4 @@
-//! Unix sockets of the host (K-334, K-348): abstract ones, ones with a path, and descriptors that come over them.
+//! Unix sockets of the host: abstract ones, ones with a path, and descriptors that come over them.
 
 use hydrant_jail::Removed::Landlock;
 

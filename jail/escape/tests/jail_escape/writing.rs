@@ -1,4 +1,4 @@
-//! Writing outside, and changing what may only be read (K-330, K-331, K-334, K-348).
+//! Writing outside, and changing what may only be read.
 
 use crate::escape::Control::{Outside, Root};
 use crate::escape::escapes;

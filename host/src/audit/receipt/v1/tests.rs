@@ -58,7 +58,6 @@ fn refusal(receipt: &ReceiptV1) -> String {
     ReceiptV1::parse(&bytes).unwrap_err().to_string()
 }
 
-/// TR-10, TR-11, TR-12, TR-13, TR-14
 #[test]
 fn tr_10_the_frozen_receipt_of_a_success() {
     assert_eq!(String::from_utf8(pretty_json(&good())).unwrap(), SUCCESS);

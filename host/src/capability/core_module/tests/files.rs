@@ -18,7 +18,7 @@ fn th_07_a_file_is_read_whole_or_not_at_all() {
     assert_eq!(read(&call, &site.at("in/a.txt/x")), Ok(None));
 }
 
-/// TC-23: what would block or act when it is opened is never opened.
+/// What would block or act when it is opened is never opened.
 #[test]
 fn th_07_special_files_are_not_read() {
     let site = Site::new();
@@ -33,7 +33,6 @@ fn th_07_special_files_are_not_read() {
     assert_eq!(read(&devices, "/dev/zero"), Ok(None));
 }
 
-/// TC-25
 #[test]
 fn th_09_files_are_replaced_whole_and_keep_their_permissions() {
     let site = Site::new();
@@ -57,7 +56,6 @@ fn th_09_files_are_replaced_whole_and_keep_their_permissions() {
     assert_eq!(write(&everything, "/"), Ok(None));
 }
 
-/// TC-24
 #[test]
 fn th_09_git_directories_are_never_written() {
     let site = Site::new();

@@ -39,7 +39,7 @@ fn answer(line: &str, stream: &mut TcpStream) {
     }
 }
 
-/// TF-02: a status other than 2xx is no answer.
+/// A status other than 2xx is no answer.
 #[test]
 fn th_10_the_body_of_a_success_is_the_answer_and_nothing_else() {
     let server = Server::start(answer);
@@ -65,7 +65,6 @@ fn th_10_the_body_of_a_success_is_the_answer_and_nothing_else() {
     assert_eq!(call.caps_used(), BTreeSet::from(["net.http".to_owned()]));
 }
 
-/// TC-03, TC-31, TH-21
 #[test]
 fn th_23_other_urls_are_denied_before_anything_is_sent() {
     let server = Server::start(answer);
@@ -113,12 +112,11 @@ fn th_23_what_is_no_url_has_no_answer() {
     }
     assert_eq!(call.fetch(b"http://127.0.0.1:1/\xff", 16).unwrap(), None);
     assert!(call.caps_used().is_empty());
-    // Nobody listens there; the check has passed all the same (TH-30).
+    // Nobody listens there; the check has passed all the same.
     assert_eq!(fetch(&call, "http://127.0.0.1:1/"), Ok(None));
     assert_eq!(call.caps_used().len(), 1);
 }
 
-/// TC-34
 #[test]
 fn th_23_credentials_are_not_sent_even_if_declared() {
     let server = Server::start(answer);
@@ -129,7 +127,6 @@ fn th_23_credentials_are_not_sent_even_if_declared() {
     assert!(server.asked().is_empty());
 }
 
-/// TF-36
 #[test]
 fn th_23_a_name_that_leads_to_this_machine_is_denied() {
     let server = Server::start(answer);
@@ -145,7 +142,6 @@ fn th_23_a_name_that_leads_to_this_machine_is_denied() {
     assert!(server.asked().is_empty());
 }
 
-/// TN-22, TF-24
 #[test]
 fn tn_22_a_server_that_is_slow_ends_with_the_time_of_the_run() {
     let server = Server::start(answer);

@@ -1,8 +1,7 @@
-//! Paths that lead out of what is declared, by their text or by a link (TH-22).
+//! Paths that lead out of what is declared, by their text or by a link.
 
 use super::*;
 
-/// TF-23, TC-21, TH-21, TH-22
 #[test]
 fn th_22_outside_the_declared_values_existing_and_missing_answer_alike() {
     let site = Site::new();
@@ -48,7 +47,6 @@ fn th_22_what_is_no_path_has_no_answer_and_slashes_collapse() {
     assert_eq!(read(&call, &denied), denied_read(&site.at("out/secret")));
 }
 
-/// TF-21, TC-22
 #[test]
 fn th_22_a_link_out_of_the_declared_directory_is_denied_for_reading() {
     let site = Site::new();
@@ -83,7 +81,6 @@ fn th_22_a_link_out_of_the_declared_directory_is_denied_for_reading() {
     );
 }
 
-/// TF-21, TC-22
 #[test]
 fn th_22_writing_follows_no_link_at_all() {
     let site = Site::new();
@@ -103,7 +100,6 @@ fn th_22_writing_follows_no_link_at_all() {
     assert!(call.caps_used().is_empty());
 }
 
-/// TF-21
 #[test]
 fn th_22_a_declared_value_with_a_link_in_it_grants_nothing() {
     let site = Site::new();

@@ -17,7 +17,6 @@ fn file(site: &Site, name: &str) -> PathBuf {
     site.root.join("home/runtime").join(name)
 }
 
-/// TH-11, TH-12, TH-25
 #[test]
 fn th_11_a_value_is_kept_in_a_private_file_and_found_again() {
     let site = Site::new();
@@ -50,7 +49,6 @@ fn th_11_a_value_has_at_most_1_mib() {
     assert_eq!(kept.len(), 1_048_576);
 }
 
-/// TH-13, TH-14, TH-25
 #[test]
 fn th_13_messages_come_back_in_the_order_they_were_published() {
     let site = Site::new();
@@ -141,7 +139,6 @@ fn th_24_keys_and_topics_are_denied_by_name() {
     assert!(shown(long).len() < 1100);
 }
 
-/// TF-37
 #[test]
 fn th_25_without_a_home_there_is_no_state() {
     let site = Site::new();
@@ -153,7 +150,6 @@ fn th_25_without_a_home_there_is_no_state() {
     assert_eq!(call.consume(b"a", ROOM).unwrap(), None);
 }
 
-/// TF-37
 #[test]
 fn th_25_a_directory_that_anybody_may_write_is_not_used() {
     let site = Site::new();
@@ -196,7 +192,6 @@ fn th_25_state_goes_through_no_link() {
     }
 }
 
-/// TA-34, TN-22
 #[test]
 fn th_25_a_locked_file_is_waited_for_but_not_past_the_time() {
     let site = Site::new();

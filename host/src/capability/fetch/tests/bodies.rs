@@ -33,7 +33,7 @@ fn s_08_one_byte_at_a_time_ends_at_the_timeout() {
         assert_eq!(one(&call, request), Err(FetchError::Timeout), "{path}");
         assert!(started.elapsed() < Duration::from_millis(1500), "{path}");
     }
-    // TN-22: what the call has left is less than what the request asks for.
+    // What the call has left is less than what the request asks for.
     let mut call = call_to(&[server.url("/")]);
     call.meter = meter(MeterBudgets {
         wall_clock: Duration::from_millis(100),
@@ -164,7 +164,7 @@ fn an_answer_that_is_no_http_or_has_endless_headers_is_a_protocol_error() {
             "{path}"
         );
     }
-    // N-07: sent again once, because not one byte came.
+    // Sent again once, because not one byte came.
     let closed = |asked: &String| asked.starts_with("GET /closed");
     assert_eq!(server.asked().into_iter().filter(closed).count(), 2);
 }
@@ -226,7 +226,7 @@ fn ts_115_a_body_of_another_type_is_not_read() {
     for path in ["/text", "/odd", "/none"] {
         assert_eq!(with(path), (b"x".to_vec(), false), "{path}");
     }
-    // TS-113: where there is no body, none was left.
+    // Where there is no body, none was left.
     for path in ["/empty", "/unchanged"] {
         assert_eq!(with(path), (Vec::new(), false), "{path}");
     }

@@ -55,7 +55,7 @@ fn s_07_redirects_are_checked_hop_by_hop() {
         assert_eq!(one(&call, get(server.url(path))), Err(error), "{path}");
     }
     assert!(elsewhere.asked().is_empty());
-    // N-03: six requests, the first and five redirects.
+    // Six requests, the first and five redirects.
     let asked = server.asked();
     assert_eq!(
         asked

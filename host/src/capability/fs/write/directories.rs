@@ -1,4 +1,4 @@
-//! The directories that a list of changes works in, opened beneath their mounts without following a link (TC-20).
+//! The directories that a list of changes works in, opened beneath their mounts without following a link.
 //!
 //! A directory is looked up once and its handle held. Of many directories only the first handles are: one that is
 //! opened again must be the very same directory, or the change is in conflict.

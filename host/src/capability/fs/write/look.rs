@@ -1,4 +1,4 @@
-//! What a name holds: looked at without following a link and without opening what is no regular file (TC-22, TC-23).
+//! What a name holds: looked at without following a link and without opening what is no regular file.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};

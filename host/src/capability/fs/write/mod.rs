@@ -1,6 +1,6 @@
-//! `fs-write`: changing files below the writable mounts of a call, all or nothing (TS-55).
+//! `fs-write`: changing files below the writable mounts of a call, all or nothing.
 //!
-//! The policy decides on the text of all paths before any file is touched (TC-21, TP-24). Then, under a lock that
+//! The policy decides on the text of all paths before any file is touched. Then, under a lock that
 //! every host of this home takes, new contents are staged in files beside their targets, and take their places one by
 //! one: an existing file is exchanged with the staged one, so that what was replaced is still there and is looked at
 //! again; a file that somebody else changed in the meantime is put back, and so is all that came before it.
@@ -64,7 +64,7 @@ pub struct Content {
     /// All of its bytes, at most [`super::MAX_FILE_BYTES`].
     pub bytes: Vec<u8>,
     /// Whether its owner may execute it. A new file gets mode 0755 or 0644; of an existing one the bits that let it be
-    /// executed change where its owner's differs from this, and no others (TC-25, TS-56).
+    /// executed change where its owner's differs from this, and no others.
     pub executable: bool,
 }
 
@@ -88,7 +88,7 @@ pub struct Failure {
     pub reason: FsError,
 }
 
-/// Makes all changes, in the order given, or none (TS-55).
+/// Makes all changes, in the order given, or none.
 ///
 /// Directories that a new file needs are made, [`MAX_DIRECTORIES`] at most; none is removed. When this returns, the
 /// changes are on the disk. Without [`Call::journals`] only a list of one change is made, which needs no journal to be

@@ -1,4 +1,4 @@
-//! What is to be changed, decided from the text of the paths alone (TC-21, TC-24, TP-24).
+//! What is to be changed, decided from the text of the paths alone.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -123,7 +123,7 @@ impl Plan {
 }
 
 /// The first change of a file that lies in the directory of a read-only mount by another name of that directory; the text
-/// of the path has been asked about before (TP-24). What is mounted twice is known by the list of mounts, and what was moved
+/// of the path has been asked about before. What is mounted twice is known by the list of mounts, and what was moved
 /// since the policy was loaded by device and inode.
 fn read_only(call: &Call, plan: &Plan) -> Result<Option<usize>, Ended> {
     let kept = call.grant.read_only();

@@ -276,7 +276,7 @@ mod tests {
         );
     }
 
-    /// TS-55: the roots of all volumes of a kind have the same inode.
+    /// The roots of all volumes of a kind have the same inode.
     #[test]
     fn ts_55_another_volume_at_the_same_path_is_another_mount() {
         let mount = record().mounts.remove(0);

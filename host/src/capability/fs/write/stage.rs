@@ -1,4 +1,4 @@
-//! Staging a new content in a file beside its target (TC-25).
+//! Staging a new content in a file beside its target.
 
 use std::fs::File;
 use std::io::Write;
@@ -117,7 +117,7 @@ fn fill(
     Ok(rustix::fs::fstat(&file).map_err(from_errno)?.st_ino)
 }
 
-/// TC-25, TS-56: what a new file gets, or the bits of the old one with only those that let it be executed changed.
+/// What a new file gets, or the bits of the old one with only those that let it be executed changed.
 fn mode(replaced: Option<Permissions>, executable: bool) -> u32 {
     let Some(Permissions { mode, .. }) = replaced else {
         return if executable { 0o755 } else { 0o644 };

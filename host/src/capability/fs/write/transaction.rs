@@ -1,4 +1,4 @@
-//! One list of changes: checked, staged, committed, and undone from wherever it fails (TS-55).
+//! One list of changes: checked, staged, committed, and undone from wherever it fails.
 
 use std::collections::HashSet;
 use std::os::fd::AsFd;

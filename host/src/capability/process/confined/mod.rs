@@ -28,7 +28,7 @@ use crate::capability::fs::Found;
 use crate::jail::{Access, Idle, Launcher};
 use crate::policy::{MountHandle, VirtualPath};
 
-/// Memory, processes and threads of a tool that is asked for its description, at most (TN-13).
+/// Memory, processes and threads of a tool that is asked for its description, at most.
 const TOOL_MEMORY: u64 = 536_870_912;
 const TOOL_PROCESSES: u64 = 64;
 
@@ -192,7 +192,7 @@ impl<'call> Confined<'call> {
         self.jails = Jails::Shared(shared);
     }
 
-    /// Lets the child reach these hosts, each `host:port` and whether by plain http, through a proxy of ours (K-345).
+    /// Lets the child reach these hosts, each `host:port` and whether by plain http, through a proxy of ours.
     pub(super) fn open_network(&mut self, hosts: &[(String, bool)]) {
         let pair = |(host, plain): &(String, bool)| {
             let plain = if *plain {

@@ -1,5 +1,5 @@
 //! What a child may write, what stays as it is even there (what is mounted read-only, and every `.git`), and hydrant's own
-//! files, which no child sees (TP-32).
+//! files, which no child sees.
 
 use std::path::{Path, PathBuf};
 
@@ -52,7 +52,7 @@ impl Confined<'_> {
         Ok(true)
     }
 
-    /// Lets the child write below these directories (TP-32), but for what is kept as it is. One that is not there is passed
+    /// Lets the child write below these directories, but for what is kept as it is. One that is not there is passed
     /// over, and so is one that a link leads to: the link was made by whoever made the files, and not by the policy.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The plan of a child's jail: what is executed, and the limits (K-336, K-350).
+//! The plan of a child's jail: what is executed, and the limits.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -16,7 +16,7 @@ use crate::jail::{
 /// Where a program that is no part of the system is mounted.
 const PROGRAMS: &str = "/run/program";
 
-/// Directories of the system, which every child sees (TC-43).
+/// Directories of the system, which every child sees.
 const SYSTEM: [&str; 9] = [
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix",
 ];
@@ -25,16 +25,16 @@ const SYSTEM: [&str; 9] = [
 const SCRATCH_BYTES: u64 = 256 * 1024 * 1024;
 const SCRATCH_FILES: u64 = 16_384;
 
-/// Bytes of each file that a child writes (K-336).
+/// Bytes of each file that a child writes.
 const FILE_BYTES: u64 = 1024 * 1024 * 1024;
 
-/// Open descriptors of a process (K-336).
+/// Open descriptors of a process.
 const OPEN_FILES: u64 = 256;
 
 /// K-44.
 const LANDLOCK_MIN_ABI: u8 = 1;
 
-/// Where programs look for a proxy (K-344).
+/// Where programs look for a proxy.
 const PROXY_VARIABLES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
 
 /// What is executed.

@@ -1,4 +1,4 @@
-//! Real paths in a repository's own files (TS-85): linked work trees, alternates and `core.worktree` name directories by
+//! Real paths in a repository's own files: linked work trees, alternates and `core.worktree` name directories by
 //! where they really are. In the jail a mount lies at its virtual path, and such a name leads nowhere. Where the
 //! directory lies in the mount, git is told of it by a variable; where it does not, the repository is denied, as outside
 //! of a jail.

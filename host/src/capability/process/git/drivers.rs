@@ -1,4 +1,4 @@
-//! Drivers: programs under a name that the repository chooses (TS-83).
+//! Drivers: programs under a name that the repository chooses.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! The environment of git (TS-82).
+//! The environment of git.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

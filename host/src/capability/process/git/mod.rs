@@ -1,4 +1,4 @@
-//! The git guard: a hostile repository makes no child start anything (TS-81 to TS-86).
+//! The git guard: a hostile repository makes no child start anything.
 //!
 //! It holds for every child whose program name is `git`, whichever rule of the policy allowed it, and no policy turns
 //! it off. In this order:
@@ -22,8 +22,8 @@
 //! own. None of them starts a program or looks at an object.
 //!
 //! It does not hold against somebody who changes the repository between these steps and the command. That a child
-//! executes git and nothing else (TS-84), and that it cannot read outside the mounts or write to a repository, is for
-//! the jail to enforce (TC-43).
+//! executes git and nothing else, and that it cannot read outside the mounts or write to a repository, is for
+//! the jail to enforce.
 
 mod absolute;
 mod arguments;
@@ -184,7 +184,7 @@ fn not_startable(error: io::Error) -> ProcessError {
 }
 
 /// A name in `scratch` that git reads the index by and does not find its way back from: what it would write to the
-/// index, which no setting forbids to `git diff`, replaces a link (TS-86).
+/// index, which no setting forbids to `git diff`, replaces a link.
 fn only_read(repository: &Repository, scratch: &Path) -> io::Result<OsString> {
     let mut to = repository.git_directory.join("index");
     for number in 0..INDEX_LINKS {

@@ -1,4 +1,4 @@
-//! Where a repository lies (TS-85).
+//! Where a repository lies.
 
 use std::ffi::OsStr;
 use std::io;
@@ -44,7 +44,7 @@ pub(super) struct Repository {
 }
 
 impl Repository {
-    /// Whether a part of a split index is a link: git sets the times of what it points to whenever it reads it (TS-86).
+    /// Whether a part of a split index is a link: git sets the times of what it points to whenever it reads it.
     pub(super) fn has_linked_index(&self) -> io::Result<bool> {
         for entry in self.git_directory.read_dir()? {
             let entry = entry?;

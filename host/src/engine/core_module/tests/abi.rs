@@ -21,19 +21,16 @@ fn th_01_to_th_14_each_import_does_what_its_row_says() {
         let (file, tree) = (site.at("d/f"), site.at("d"));
         let (url, _server) = server("HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nbody");
         site.declare("net.http", &url);
-        // TH-01 to TH-04
         assert_eq!(site.value(NO_TEXTS, "(call $input_len)"), Ok(3));
         let part = format!("(call $input_read (i32.const {OUT}) (i32.const 1) (i32.const 2))");
         assert_eq!(site.answer(NO_TEXTS, &part), Ok(b"bc".to_vec()));
         let hash = format!("(call $sha256_input_hex (i32.const {OUT}) (i32.const 64))");
         assert_eq!(site.answer(NO_TEXTS, &hash), Ok(ABC.to_vec()));
-        // TH-05, TH-06
         let time = "(i32.gt_s (i32.wrap_i64 (call $time_now_unix)) (i32.const 1700000000))";
         assert_eq!(site.value(NO_TEXTS, time), Ok(1));
         let random = format!("(call $random_fill (i32.const {OUT}) (i32.const 32))");
         let bytes = site.answer(NO_TEXTS, &random).unwrap();
         assert!(bytes.len() == 32 && bytes != [0; 32]);
-        // TH-07 to TH-10
         assert_eq!(site.give("fs_write_file", file.as_bytes(), b"text"), Ok(0));
         assert_eq!(
             site.ask("fs_read_file", file.as_bytes()),
@@ -45,7 +42,6 @@ fn th_01_to_th_14_each_import_does_what_its_row_says() {
         );
         assert_eq!(String::from_utf8(listed).unwrap(), expected);
         assert_eq!(site.ask("http_fetch", url.as_bytes()), Ok(b"body".to_vec()));
-        // TH-11 to TH-14
         assert_eq!(site.give("kv_put", b"key", b"value"), Ok(0));
         assert_eq!(site.ask("kv_get", b"key"), Ok(b"value".to_vec()));
         assert_eq!(site.give("queue_publish", b"topic", b"message"), Ok(0));
@@ -72,7 +68,6 @@ fn constants(numbers: &[i32]) -> String {
         .collect()
 }
 
-/// TN-07
 #[test]
 fn th_02_and_others_pointers_and_lengths_prove_nothing() {
     let mut site = Site::new();
@@ -243,7 +238,6 @@ fn th_01_a_module_without_memory_gets_nothing_that_needs_one() {
     }
 }
 
-/// TF-25, TF-33
 #[test]
 fn th_21_a_missing_capability_stops_the_run_and_is_named() {
     let mut site = Site::new();

@@ -44,7 +44,6 @@ fn tp_20_a_policy_can_only_lower_the_limits() {
     assert_eq!(lowered.wall_clock, Duration::from_millis(2));
 }
 
-/// TN-01
 #[test]
 fn th_29_fuel_ends_a_loop() {
     let site = Site::new();
@@ -60,7 +59,6 @@ fn th_29_fuel_ends_a_loop() {
     assert_eq!(site.run(&plain(body)).result.unwrap(), b"1000000");
 }
 
-/// TN-04, TF-24
 #[test]
 fn th_29_time_ends_a_loop_that_has_fuel_left() {
     let mut site = Site::new();
@@ -77,7 +75,7 @@ fn th_29_time_ends_a_loop_that_has_fuel_left() {
     assert!(started.elapsed() < Duration::from_secs(5));
 }
 
-/// TF-24: cheap calls are no way around the clock.
+/// Cheap calls are no way around the clock.
 #[test]
 fn tn_22_time_ends_a_loop_of_cheap_calls() {
     let mut site = Site::new();
@@ -97,7 +95,6 @@ fn tn_22_time_ends_a_loop_of_cheap_calls() {
     }
 }
 
-/// TH-29, TN-22
 #[test]
 fn tn_22_time_ends_a_hostcall() {
     let mut site = Site::new();
@@ -123,7 +120,6 @@ fn tn_22_time_ends_a_hostcall() {
     assert_eq!(site.give("kv_put", b"a", b"2"), Err(deadline));
 }
 
-/// TN-02, TR-16
 #[test]
 fn tn_02_memory_is_refused_beyond_8_mib_and_the_module_goes_on() {
     let site = Site::new();
@@ -161,7 +157,6 @@ fn tn_02_memory_is_refused_beyond_8_mib_and_the_module_goes_on() {
     assert_eq!(code(&site.run(two)), "instantiation_failed", "all together");
 }
 
-/// TN-03
 #[test]
 fn tn_03_tables_and_memories_are_bounded() {
     let site = Site::new();
@@ -190,7 +185,6 @@ fn tn_03_tables_and_memories_are_bounded() {
     ));
 }
 
-/// TN-05, TN-06
 #[test]
 fn tn_05_input_and_output_are_bounded() {
     let mut site = Site::new();
@@ -223,7 +217,7 @@ fn th_01_an_input_of_16_mib_is_read_in_parts() {
     assert_eq!(site.answer([b"", b""], &last), Ok(b"x".to_vec()));
 }
 
-/// TN-20: what a compiler cannot bear is refused before it sees it.
+/// What a compiler cannot bear is refused before it sees it.
 #[test]
 fn tn_20_a_module_that_would_cost_the_compiler_too_much_is_refused() {
     let site = Site::new();

@@ -24,7 +24,6 @@ fn th_20_the_entrypoint_is_an_export_without_parameters() {
     assert_eq!(escaped.to_string(), "entrypoint not found: a\\u{a}b");
 }
 
-/// TF-05
 #[test]
 fn th_20_nothing_but_the_14_functions_can_be_imported() {
     let site = Site::new();
@@ -75,7 +74,6 @@ fn th_26_the_output_is_what_was_written_or_the_number_or_nothing() {
     }
 }
 
-/// TF-02
 #[test]
 fn th_27_zero_is_success_where_there_is_another_way_to_answer() {
     let site = Site::new();
@@ -131,7 +129,6 @@ fn th_28_a_failure_shows_the_beginning_of_the_output_escaped() {
     assert_eq!(long.code().as_str(), "nonzero_return");
 }
 
-/// TR-16
 #[test]
 fn th_29_a_trap_is_told_by_its_kind_without_frames_and_addresses() {
     let site = Site::new();

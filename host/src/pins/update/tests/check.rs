@@ -1,4 +1,4 @@
-//! `lock --check` (TW-08).
+//! `lock --check`.
 
 use super::{READS, has, lines, tree};
 use crate::pins::report::Report;

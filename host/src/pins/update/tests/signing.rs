@@ -1,4 +1,4 @@
-//! Which keys sign an updated lock (TW-07, TB-16).
+//! Which keys sign an updated lock.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -53,7 +53,7 @@ fn tw_07_a_key_that_is_not_the_rings_is_refused_and_nothing_is_written() {
         has(&lines, "error: lock TW-07 the signing key of test.two"),
         "{lines:?}"
     );
-    // TB-16: and no byte of it is shown.
+    // And no byte of it is shown.
     assert!(!has(&lines, seed("another").trim_end_matches('=')));
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// TP-06 to TP-11: the whole ceiling is kept, also what only core modules use.
+/// The whole ceiling is kept, also what only core modules use.
 #[test]
 fn tp_06_to_tp_11_every_member_of_the_ceiling_is_kept() {
     let text = "version: 1\ntrusted_signers: [a]\ncapability_ceiling:\n  \
@@ -43,14 +43,12 @@ fn tp_20_an_omitted_host_is_an_empty_one() {
         assert!(host.net.items.is_empty() && host.process.items.is_empty());
         assert!(host.discovery.run.items.is_empty() && !host.discovery.remote.value);
         assert_eq!(host.limits, Limits::default());
-        // TP-35, TP-37
         assert_eq!(host.tools, Tools::Describe);
         assert_eq!(host.confinement, Confinement::Required);
     }
     assert!(parse(&format!("{text}host: ~\n")).is_err());
 }
 
-/// TP-31, TP-32
 #[test]
 fn tp_31_a_rule_has_no_network_and_nothing_writable_unless_it_says_so() {
     let document = parse(&VALID.replace(", network: true, writable: [/workspace]", "")).unwrap();

@@ -32,7 +32,6 @@ fn decided(grant: &Grant, asked: &str) -> (String, Option<u64>) {
     (rule.source.clone(), rule.line)
 }
 
-/// TC-11, TC-21
 #[test]
 fn tc_21_writing_takes_manifest_ceiling_and_a_writable_mount() {
     let grant = grant(WRITING, &DECLARED);
@@ -77,7 +76,7 @@ fn tc_21_what_no_mount_holds_is_denied_before_any_file_is_touched() {
     );
 }
 
-/// TP-24: by whichever mount it is reached.
+/// By whichever mount it is reached.
 #[test]
 fn tp_24_nothing_below_the_directory_of_a_read_only_mount_is_written() {
     let grant = grant(WRITING, &DECLARED);
@@ -91,7 +90,7 @@ fn tp_24_nothing_below_the_directory_of_a_read_only_mount_is_written() {
     assert!(grant.write(&path("/workspace/ours/x")).is_ok());
 }
 
-/// TP-21: an https mount is read-only.
+/// An https mount is read-only.
 #[test]
 fn tp_21_nothing_is_written_behind_a_url() {
     let grant = grant(WRITING, &DECLARED);
@@ -146,7 +145,7 @@ fn s_19_no_denial_of_a_write_shows_the_directory_of_a_mount() {
 }
 
 proptest! {
-    /// TC-24, TP-24: whatever is written lies in a writable directory and in no repository.
+    /// Whatever is written lies in a writable directory and in no repository.
     #[test]
     fn tc_24_what_is_written_is_neither_read_only_nor_of_a_repository(asked in "/(workspace|os|data)(/(a|os|\\.git|\\.GIT|ours)){0,3}") {
         static GRANT: LazyLock<Grant> = LazyLock::new(|| grant(WRITING, &["fs.write:/"]));

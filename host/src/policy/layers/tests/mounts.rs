@@ -1,4 +1,4 @@
-//! Mounts of tenant and run in place of the policy's (TP-41).
+//! Mounts of tenant and run in place of the policy's.
 
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -156,7 +156,7 @@ fn tp_41_a_url_may_be_narrowed_like_a_directory() {
     assert!(grant.is_remote(&path("/os/lib/x")));
 }
 
-/// TP-40, TP-41: both layers are checked against the policy, and what holds is what both allow.
+/// Both layers are checked against the policy, and what holds is what both allow.
 #[test]
 fn tp_41_tenant_and_run_narrow_each_other() {
     let scratch = scratch();
@@ -206,7 +206,7 @@ fn tp_41_tenant_and_run_narrow_each_other() {
     );
 }
 
-/// TP-24, TP-41: a read-only mount of the policy protects its directory also where a layer does not mount it.
+/// A read-only mount of the policy protects its directory also where a layer does not mount it.
 #[test]
 fn tp_24_what_any_layer_mounts_read_only_is_not_written() {
     let scratch = scratch();

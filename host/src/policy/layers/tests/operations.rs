@@ -1,4 +1,4 @@
-//! Requests, programs and tools under layers (TC-32, TC-33, TC-40).
+//! Requests, programs and tools under layers.
 
 use super::*;
 use crate::policy::{ProgramDenial, ProgramLeave, Reach};
@@ -125,7 +125,7 @@ fn tc_40_the_policy_supplies_env_and_all_layers_narrow_network_and_writable() {
     );
 }
 
-/// TP-32, TP-41: a layer that mounts read-only takes the writing of children as well.
+/// A layer that mounts read-only takes the writing of children as well.
 #[test]
 fn tp_32_nothing_is_writable_on_a_mount_that_a_layer_narrowed_to_ro() {
     let mounts = "  mounts: [{at: /workspace, dir: ours, mode: ro}]\n";
@@ -150,7 +150,7 @@ fn tp_32_nothing_is_writable_on_a_mount_that_a_layer_narrowed_to_ro() {
     }
 }
 
-/// TP-32, TP-41: `/os` holds `/os/lib` by its name, and no longer mounts it.
+/// `/os` holds `/os/lib` by its name, and no longer mounts it.
 #[test]
 fn tp_32_nothing_is_writable_on_a_mount_that_a_layer_leaves_out() {
     let policy = wide(
@@ -199,7 +199,7 @@ fn tc_40_every_layer_means_the_same_file() {
     );
     assert!(ls(&under(&both), &[], "/os").is_ok());
     assert!(ls(&under(&both), &["-l"], "/os").is_err());
-    // TP-27: a rule without its program is inactive.
+    // A rule without its program is inactive.
     let missing = text("/no/such/place/ls");
     assert!(matches!(
         ls(&under(&missing), &[], "/os"),
@@ -224,7 +224,6 @@ fn tp_27_the_program_of_a_layer_must_not_lie_in_a_mount_of_the_policy() {
     );
 }
 
-/// TP-36, TC-40
 #[test]
 fn tc_40_a_tool_takes_a_directory_of_discovery_in_every_layer() {
     let tool = |grant: &Grant| {
@@ -251,19 +250,17 @@ fn tc_40_a_tool_takes_a_directory_of_discovery_in_every_layer() {
         decided(&tool(&under(&wide(""), "")).unwrap_err()),
         "tenant.yaml:7"
     );
-    // TD-03
     let local = under("", &discovery("run: [/os]"));
     assert_eq!(decided(&local.remote_tools().unwrap_err()), "grant.yaml:9");
     assert!(local.remote_components().is_err());
     let remote = under(&discovery("remote: true"), "");
     assert!(remote.remote_tools().is_ok() && remote.remote_components().is_ok());
-    // TD-06: a component tool takes leave to be read, in every layer.
+    // A component tool takes leave to be read, in every layer.
     let closed = layer("  fs: {read: [/workspace]}", "");
     assert!(under(&wide(""), "").tool(&path("/os/t.wasm")).is_ok());
     assert!(under(&wide(""), &closed).tool(&path("/os/t.wasm")).is_err());
 }
 
-/// TP-37
 #[test]
 fn tp_37_children_leave_the_jail_only_if_every_layer_says_so() {
     let rule = "  process: [{program: ls, args: [[]], cwd: [/]}]\n  discovery: {run: [/os]}\n";

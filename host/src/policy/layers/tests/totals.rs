@@ -1,8 +1,8 @@
-//! What layers come to: limits, switches and the hash (TP-42, TP-44).
+//! What layers come to: limits, switches and the hash.
 
 use super::*;
 
-/// TP-42, TP-34: what a layer omits restricts nothing.
+/// What a layer omits restricts nothing.
 #[test]
 fn tp_42_the_least_limit_of_the_layers_holds() {
     let scratch = Scratch::new();
@@ -46,7 +46,6 @@ fn tp_20_a_core_module_gets_the_limits_that_are_stated_and_no_defaults_of_compon
     assert_eq!(bounds.memory_bytes, 1_073_741_824);
 }
 
-/// TP-42, TP-35
 #[test]
 fn tools_are_described_unless_a_layer_forbids_it() {
     let scratch = Scratch::new();

@@ -55,7 +55,7 @@ pub(super) fn run(who: &Identity, skill: &str, request: &[u8]) -> Result<Answer,
         .tenant
         .host()
         .run_delivering(skill, request, &mut |run: &Run| {
-            // The older form knows no run that failed (TR-01).
+            // The older form knows no run that failed.
             let receipt = run
                 .receipt(ReceiptFormat::V0)
                 .or_else(|| run.receipt(ReceiptFormat::V1Draft));

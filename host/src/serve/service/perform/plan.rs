@@ -75,7 +75,7 @@ fn said(turn: &Turn) -> Value {
 
 /// The workflows of the catalogue: those that the planner chooses from.
 pub(super) fn workflows(who: &Identity) -> Result<Answer, Problem> {
-    // The planner alone reads a catalogue; its index has one line for each. It writes no shorter file.
+    // The planner alone reads a catalogue; its index has one line for each. It writes no shorter file.
     let template = format!("{{{{prompt}}}}\n\n{{{{workflow_index}}}}\n{:512}", "");
     let answer = ask(who, None, "What is there?".to_owned(), template)?;
     let text = answer.file_text.unwrap_or_default();
@@ -106,7 +106,7 @@ pub(super) fn workflow(who: &Identity, id: String, task: String) -> Result<Answe
     }
     let answer = ask(who, Some(id.clone()), task, WRITTEN_OUT.to_owned())?;
     let planned = answer.plan.as_ref().and_then(|plan| plan.get("workflow"));
-    // A workflow that is not there is a warning to the planner, which then takes another one.
+    // A workflow that is not there is a warning to the planner, which then takes another one.
     if planned.and_then(Value::as_str) != Some(id.as_str()) {
         return Err(Problem::not_found("workflow"));
     }

@@ -1,4 +1,4 @@
-//! Archives that are larger than they may be, or would become so (TA-13).
+//! Archives that are larger than they may be, or would become so.
 
 use super::super::PackageFile;
 use super::super::header::BLOCK;

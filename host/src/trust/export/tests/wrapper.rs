@@ -1,4 +1,4 @@
-//! The exported wrapper, run by a real shell with a program that shows what it was given (TA-43).
+//! The exported wrapper, run by a real shell with a program that shows what it was given.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -39,7 +39,6 @@ const KEYS: [(&str, &str); 2] = [
     ("PROVENACT_KEYS_DIGEST", "sha256:d"),
 ];
 
-/// TA-43, TF-32
 #[test]
 fn ta_43_the_wrapper_passes_every_path_as_it_is() {
     for home in [

@@ -42,7 +42,6 @@ fn tl_11_the_message_is_87_bytes_with_its_domain() {
     assert_eq!(text, format!("hydrant-lock-v1\n{}", lock()));
 }
 
-/// TL-11, TV-04
 #[test]
 fn tl_11_the_worked_signatures_verify_and_come_out_of_signing() {
     both().verify(&lock(), &ring(), 2).unwrap();
@@ -158,7 +157,6 @@ fn tv_04_every_entry_must_verify_not_only_enough_of_them() {
     assert!(of(&good).verify(&other, &ring(), 2).is_err());
 }
 
-/// TV-04, TV-40, TF-12
 #[test]
 fn tf_12_too_few_signers_are_refused() {
     let one = of(&[entry("example.a", SIGNATURE_A)]);
@@ -176,7 +174,7 @@ fn tf_12_too_few_signers_are_refused() {
     one.verify(&lock(), &ring(), 1).unwrap();
 }
 
-/// TV-04: two names with one key are one signer, whatever TB-14 says about such a ring.
+/// Two names with one key are one signer, whatever TB-14 says about such a ring.
 #[test]
 fn tv_04_one_key_under_two_names_counts_once() {
     let key_a = ring().get("example.a").unwrap().to_base64();
@@ -193,7 +191,6 @@ fn tv_04_one_key_under_two_names_counts_once() {
     );
 }
 
-/// TW-08
 #[test]
 fn tw_08_only_signatures_over_the_same_bytes_are_kept() {
     let mut signatures = of(&[

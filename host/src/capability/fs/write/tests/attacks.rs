@@ -28,7 +28,7 @@ fn usual() -> Duration {
     begun.elapsed() / 4
 }
 
-/// TS-55: no lost update, at whatever moment another file is put in place.
+/// No lost update, at whatever moment another file is put in place.
 #[test]
 fn ts_55_what_another_puts_in_place_meanwhile_is_never_lost() {
     let usual = usual();
@@ -78,7 +78,7 @@ fn ts_55_what_another_puts_in_place_meanwhile_is_never_lost() {
     );
 }
 
-/// TS-55, TC-25: what somebody closes to others meanwhile stays closed.
+/// What somebody closes to others meanwhile stays closed.
 #[test]
 fn ts_55_permissions_that_are_taken_away_meanwhile_never_come_back() {
     let usual = usual();
@@ -143,7 +143,7 @@ fn ts_55_a_file_that_another_makes_meanwhile_is_never_replaced() {
     }
 }
 
-/// TC-22, S-04: a directory on the way that becomes a link, again and again.
+/// A directory on the way that becomes a link, again and again.
 #[test]
 fn tc_22_a_link_that_is_swapped_in_never_leads_a_write_outside() {
     let site = Site::new();

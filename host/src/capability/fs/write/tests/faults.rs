@@ -150,7 +150,6 @@ fn is_killed(site: &Site, orders: Orders) -> bool {
     !status.success()
 }
 
-/// TS-55
 #[test]
 fn ts_55_a_step_that_fails_leaves_everything_as_it_was() {
     for without_flags in [false, true] {
@@ -176,7 +175,7 @@ fn ts_55_a_step_that_fails_leaves_everything_as_it_was() {
     }
 }
 
-/// TS-55: the next call finds all as it was, or all done.
+/// The next call finds all as it was, or all done.
 #[test]
 fn ts_55_a_host_that_is_killed_leaves_what_the_next_one_finishes_or_undoes() {
     let (before, after) = before_and_after();
@@ -297,7 +296,7 @@ fn ts_55_recovering_never_takes_away_what_others_wrote_since() {
     }
 }
 
-/// TS-55: a file that somebody put back is theirs, though it has the content that was deleted.
+/// A file that somebody put back is theirs, though it has the content that was deleted.
 #[test]
 fn ts_55_recovering_never_deletes_a_file_that_was_put_back() {
     for without_flags in [false, true] {
@@ -355,7 +354,7 @@ fn g_06_a_deadline_that_passes_leaves_everything_as_it_was() {
     assert!(over > 0 && done > 0, "{over} {done}");
 }
 
-/// TS-55: where nothing can be staged nothing is left to do.
+/// Where nothing can be staged nothing is left to do.
 #[test]
 fn ts_55_a_list_for_a_read_only_file_system_leaves_no_journal() {
     let site = scene();

@@ -77,7 +77,7 @@ fn planned(model: &Model, directories: &[&str], asks: &[Ask]) -> (Vec<Change>, O
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// TS-55: whatever is asked for, all of it happens or nothing.
+    /// Whatever is asked for, all of it happens or nothing.
     #[test]
     fn ts_55_a_list_happens_whole_or_not_at_all(lists in proptest::collection::vec(asks(), 1..6)) {
         let site = Site::new();

@@ -41,7 +41,7 @@ fn ts_55_files_are_changed_made_and_deleted_in_one_go() {
     assert_eq!(all["a"], file(0o640, "new"));
     assert_eq!(all["d/e/f"], file(0o644, "made"));
     assert_eq!(all["d/p"], file(0o755, "p"));
-    // TS-56: the content is the same, and its owner may not execute it any more.
+    // The content is the same, and its owner may not execute it any more.
     assert_eq!(all["run"], file(0o644, "#!"));
     assert!(all["d"].0 & 0o022 == 0);
     assert_eq!(journals(&site), [""; 0]);
@@ -118,7 +118,7 @@ fn ts_47_the_hosts_own_files_are_denied_whatever_mount_shows_them() {
         .unwrap();
 }
 
-/// TP-24: a writable directory inside a read-only one is writable by its own mount only.
+/// A writable directory inside a read-only one is writable by its own mount only.
 #[test]
 fn tp_24_of_nested_mounts_the_read_only_directory_wins() {
     let site = Site::new();
@@ -425,7 +425,7 @@ fn many_directories_need_no_more_handles_than_a_process_has() {
     );
 }
 
-/// TC-25: another name of the same file keeps what it had.
+/// Another name of the same file keeps what it had.
 #[test]
 fn tc_25_a_hard_link_to_a_file_outside_is_never_written_through() {
     let site = Site::new();

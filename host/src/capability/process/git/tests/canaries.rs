@@ -1,4 +1,4 @@
-//! TS-81: a program that the repository names in each place is never started.
+//! A program that the repository names in each place is never started.
 //!
 //! Each place has its control: without the guard, git starts the program from there. So a test that passes because
 //! git has changed its ways fails.

@@ -153,7 +153,7 @@ fn words(line: &str) -> Vec<&str> {
     line.split(' ').collect()
 }
 
-/// TP-27: where a policy finds git.
+/// Where a policy finds git.
 fn installed() -> &'static Path {
     ["/usr/local/bin/git", "/usr/bin/git", "/bin/git"]
         .map(Path::new)

@@ -1,4 +1,4 @@
-//! Where a repository lies, what the policy cannot change, and what stays as it was (TS-82, TS-85, TS-86).
+//! Where a repository lies, what the policy cannot change, and what stays as it was.
 
 use super::*;
 use std::os::unix::fs::symlink;
