@@ -144,7 +144,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// K-215
+    /// Returns what the HTTP stages of `operation` are expected to take: a fixed amount for each of them.
     #[must_use]
     pub fn of(operation: &Operation) -> Self {
         let is_http = |stage: &&Stage| matches!(stage, Stage::Http(_));

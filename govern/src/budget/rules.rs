@@ -120,7 +120,7 @@ impl Rules {
     ///
     /// # Errors
     ///
-    /// The first dimension, in the order of K-286, of which there is not enough.
+    /// The first dimension, in the order of [`Dimension`], of which there is not enough.
     pub fn admit(&self, budget: &Budget, estimate: &Estimate) -> Result<Admission, Exhausted> {
         let mut admission = Admission::default();
         for (dimension, (limit, policy)) in &self.limits {

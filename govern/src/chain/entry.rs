@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::client::Client;
 use crate::failure::Code;
 
-/// K-365
+/// What a record of the chain says happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
@@ -126,11 +126,11 @@ pub struct Entry {
     pub derived_from: Option<String>,
     /// Where the operation stands in the document.
     pub line: Option<u32>,
-    /// K-217
+    /// SHA-256 of the document's bytes.
     pub skill_digest: Option<String>,
-    /// K-216
+    /// The digest of what an approval of the operation covers.
     pub op_digest: Option<String>,
-    /// K-217
+    /// The digest of the sandbox policy; of `null` without one.
     pub policy_digest: Option<String>,
     /// Core capabilities of the stages, in order.
     pub delegated_to: Vec<String>,

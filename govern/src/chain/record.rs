@@ -229,7 +229,7 @@ fn cut(text: &str, characters: usize) -> &str {
         .unwrap_or(text)
 }
 
-/// K-356, over the canonical bytes of a record without `hash` and `sig`.
+/// Returns the hash of a record: over `prev` and the canonical bytes of the record without `hash` and `sig`.
 fn hash(body: &[u8], prev: &str) -> String {
     let mut hasher = Sha256::new();
     hasher.update(HASHED);

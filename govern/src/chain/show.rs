@@ -48,7 +48,7 @@ impl Filter {
     }
 }
 
-/// K-10
+/// Returns a name as names are compared: without case, and with `_`, space and `-` alike.
 fn folded(name: &str) -> String {
     name.chars()
         .map(|character| match character {

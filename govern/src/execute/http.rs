@@ -20,13 +20,13 @@ use crate::ports::{WireFailure, WireLimits, WireRequest, WireResponse};
 use crate::request::{Fill, FilledRequest, http_request, origin};
 use hydrant_plan::HttpStage;
 
-/// K-319
+/// How long connecting may take.
 const CONNECT: Duration = Duration::from_secs(10);
 /// With all redirects.
 const TOTAL: Duration = Duration::from_secs(30);
 /// In bytes.
 const RESPONSE: u64 = 10 << 20;
-/// K-317
+/// How many redirects a stage may follow at most.
 const REDIRECTS: u64 = 5;
 
 /// What a stage may use, the document's wishes within the host's limits.
@@ -292,7 +292,8 @@ impl Run<'_> {
         self.used.network_bytes = self.used.network_bytes.saturating_add(network_bytes);
     }
 
-    /// K-308, with K-284 and K-285 applied before anything else sees the response.
+    /// Returns the output of an HTTP stage. Secrets that the response returns are captured, and injected values that come back are
+    /// redacted, before anything else sees it.
     fn produced(
         &mut self,
         stage: &HttpStage,

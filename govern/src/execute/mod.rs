@@ -14,7 +14,7 @@
 //! | `output_file` | files of a run |
 //! | `captured` | secrets that an operation returns |
 //! | `echo` | injected values that come back |
-//! | `result` | the shapes of K-308 |
+//! | `result` | how an output shows what came back: `json`, `body`, `body-b64` or a file |
 
 mod captured;
 mod echo;
@@ -119,9 +119,9 @@ pub struct Done {
 /// What a plan put out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Output {
-    /// `output` of K-308.
+    /// The `output` member of the result.
     pub value: Value,
-    /// `http-error` of K-308.
+    /// The `http-error` member of the result: whether the server answered with a status of 400 or more.
     pub http_error: bool,
 }
 

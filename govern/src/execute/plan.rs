@@ -39,7 +39,7 @@ pub(super) struct Produced {
     pub(super) has_content: bool,
     /// Their media type, if it is known.
     pub(super) media: Option<String>,
-    /// K-308
+    /// Whether the server answered with a status of 400 or more.
     pub(super) http_error: bool,
 }
 
@@ -137,7 +137,7 @@ impl Run<'_> {
         }
     }
 
-    /// K-305, K-306
+    /// Captures and redacts what the last stage produced, and checks it against the output schema.
     fn finish(&mut self, mut produced: Produced) -> Result<Output, Failure> {
         // What a filter made of a response stands elsewhere now.
         if produced.has_content && self.call.operation.stages.len() > 1 {

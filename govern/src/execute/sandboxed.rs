@@ -139,7 +139,7 @@ impl Run<'_> {
         Ok(self.shown(end))
     }
 
-    /// K-308
+    /// Returns the output of a sandbox stage: how it ended, its streams and its files.
     fn shown(&mut self, end: SandboxEnd) -> Produced {
         let stdout = self.capture(end.stdout);
         let stdout = self.echo.bytes(stdout);

@@ -27,7 +27,7 @@ pub(super) struct Session {
     lifetime: Lifetime,
     rules: Rules,
     budget: Budget,
-    /// K-291
+    /// What the caller is told of dimensions that are used up and whose policy is `soft-warn`.
     pub(super) warnings: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ impl Governor {
         }
     }
 
-    /// K-289 once more, for another call may have begun since [`Self::session`], and reserves the step of this one.
+    /// Asks the budget once more, for another call may have begun since [`Self::session`], and reserves the step of this one.
     pub(super) fn reserve(
         &self,
         caller: &Caller,
