@@ -46,7 +46,7 @@ pub(super) enum Probe {
     MemoryPart,
 }
 
-/// Tests the layers that every jail needs, by one jail: what K-349 asks for before the first call.
+/// Tests the layers that every jail needs, by one jail, before the first call.
 pub(super) fn required(launcher: &Launcher) -> Result<(), Refused> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
     let bound = listener.and_then(|listener| Ok((listener.local_addr()?.port(), listener)));

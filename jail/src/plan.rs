@@ -22,7 +22,7 @@ pub struct Plan {
     pub directory: InsidePath,
     /// Files and directories of the host.
     pub mounts: Vec<Mount>,
-    /// `/usr`, `/bin`, `/sbin`, `/lib*`, `/opt`, `/nix` read-only as on the host, and the small `/etc` of K-330. With
+    /// `/usr`, `/bin`, `/sbin`, `/lib*`, `/opt`, `/nix` read-only as on the host, and a small `/etc` that the host makes. With
     /// hydrant's user: where that is root, files in them that only root may read are readable.
     pub system: bool,
     /// Empty directories in memory, gone afterwards.

@@ -292,8 +292,8 @@ impl Run<'_> {
         self.used.network_bytes = self.used.network_bytes.saturating_add(network_bytes);
     }
 
-    /// Returns the output of an HTTP stage. Secrets that the response returns are captured, and injected values that come back are
-    /// redacted, before anything else sees it.
+    /// Returns the output of an HTTP stage. Secrets that the response returns are captured, and injected values that come back
+    /// are redacted, before anything else sees it.
     fn produced(
         &mut self,
         stage: &HttpStage,

@@ -12,7 +12,7 @@ use crate::config::CORE;
 use crate::failure::{Code, Failure};
 use crate::registry::approvals;
 
-/// K-29. Keys may be written with `_` for `-`.
+/// The input of `ccos.skill.load`. Keys may be written with `_` for `-`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LoadInput {
@@ -31,7 +31,7 @@ struct LoadInput {
     expect_digest: Option<String>,
 }
 
-/// K-30
+/// The input of `ccos.skill.execute`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ExecuteInput {
@@ -42,7 +42,7 @@ struct ExecuteInput {
     _params: IgnoredAny,
 }
 
-/// K-31, and `hydrant map --list` of a jailed agent.
+/// The input of `ccos.primitive.map`, and of `hydrant map --list` of a jailed agent.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MapInput {
@@ -52,7 +52,7 @@ struct MapInput {
     list: bool,
 }
 
-/// K-32
+/// The input of `ccos.approval.request`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RequestInput {

@@ -38,7 +38,8 @@ struct Prepared {
 }
 
 impl Governor {
-    /// Executes an operation of a skill (`ccos.skill.execute`). The result of K-308.
+    /// Executes an operation of a skill (`ccos.skill.execute`). Returns its output with usage, warnings and its `seq` in the
+    /// chain.
     ///
     /// # Errors
     ///
@@ -523,7 +524,7 @@ fn is_failed(output: &Output) -> bool {
         .is_some_and(|end| end != "exit" || output.value.get("exit-code") != Some(&json!(0)))
 }
 
-/// K-308
+/// Returns the result of a call, as its caller sees it.
 fn result(
     found: &Registered,
     caller: &Caller,

@@ -30,19 +30,19 @@ pub struct LoadRequest {
     pub source: String,
     /// The document itself, which is then not fetched from `source`.
     pub text: Option<String>,
-    /// K-57
+    /// Load the document whatever its address looks like: a tweet's, or one without a skill suffix.
     pub force: bool,
-    /// K-103
+    /// The base URL of relative endpoints, in place of the document's own.
     pub base_url: Option<String>,
     /// Values of variables, by name.
     pub constants: BTreeMap<String, String>,
     /// Bytes of code files, by name; from the command line only.
     pub files: BTreeMap<String, Vec<u8>>,
-    /// K-67
+    /// The skill id, in place of the document's own.
     pub as_id: Option<String>,
     /// Of an OpenAPI description only the operations with one of these tags, paths or ids.
     pub only: Vec<String>,
-    /// K-60
+    /// The SHA-256 that the document's bytes must have.
     pub expect_digest: Option<String>,
 }
 
@@ -76,11 +76,11 @@ impl Governor {
         Ok(json!({ "ok": true }))
     }
 
-    /// Loads a skill (24.1). K-12: nothing that the document names is executed, fetched or written.
+    /// Loads a skill (24.1). Nothing that the document names is executed, fetched or written.
     ///
     /// # Errors
     ///
-    /// Those of section 4, of the document, and of the registry. K-61: each is recorded as `skill-rejected`.
+    /// Those of section 4, of the document, and of the registry. Each is recorded as `skill-rejected`.
     pub fn load(&self, caller: &Caller, request: &LoadRequest) -> Result<Value, Failure> {
         let mut source = None;
         let loaded = self

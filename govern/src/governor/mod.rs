@@ -80,7 +80,7 @@ pub struct Governor {
     connections: Mutex<BTreeMap<String, Budget>>,
     /// Sessions of connections that hold personal data in their output directories.
     personal: Mutex<BTreeSet<String>>,
-    /// K-378
+    /// Replaces each secret value that is held for a binding, wherever one would be shown.
     held: Held,
 }
 

@@ -322,7 +322,7 @@ impl Governor {
         Ok(output)
     }
 
-    /// K-383
+    /// Returns the params of a step's call, with what the host fills in for `{{memory:K}}`, `{{user_input}}` and `{{run_id}}`.
     fn params(
         &self,
         caller: &Caller,

@@ -8,9 +8,9 @@ use crate::address::is_private_literal;
 use crate::config::{Config, pair_of};
 use crate::failure::{Code, Failure};
 
-/// K-56
+/// How the last path segment of a skill's address ends.
 const SUFFIXES: [&str; 5] = [".md", ".markdown", ".yaml", ".yml", ".json"];
-/// K-55
+/// Hosts whose addresses, and those of their subdomains, are tweets.
 const TWEETS: [&str; 2] = ["x.com", "twitter.com"];
 /// Characters of an address that a message repeats.
 const MAX_SHOWN: usize = 120;
@@ -71,7 +71,7 @@ impl Address {
     }
 }
 
-/// K-51 to K-58 but for the grants of source hosts. Nothing is fetched.
+/// Checks an address by everything but the grants of source hosts. Nothing is fetched.
 ///
 /// # Errors
 ///
@@ -136,7 +136,7 @@ fn named(text: &str, frontend: Frontend, config: &Config) -> Result<Place, Failu
     Ok(Place::Url(url))
 }
 
-/// K-52
+/// Refuses an address that is neither `http`, `https` nor `file`.
 pub(super) fn scheme(url: &Url) -> Result<(), Failure> {
     if matches!(url.scheme(), "http" | "https" | "file") {
         return Ok(());
@@ -150,7 +150,7 @@ pub(super) fn scheme(url: &Url) -> Result<(), Failure> {
     ))
 }
 
-/// K-53
+/// Refuses an address with a user name or password.
 fn userinfo(url: &Url) -> Result<(), Failure> {
     if url.username().is_empty() && url.password().is_none() {
         return Ok(());
@@ -161,7 +161,7 @@ fn userinfo(url: &Url) -> Result<(), Failure> {
     ))
 }
 
-/// K-54
+/// Returns the place of a file: it must lie below one of `skill_roots`, symlinks resolved.
 fn file(path: &Path, config: &Config) -> Result<Place, Failure> {
     let refused = || not_allowed(&path.display().to_string());
     let canonical = path.canonicalize().map_err(|error| {
@@ -219,7 +219,7 @@ fn not_allowed(path: &str) -> Failure {
     .with_hint("`skill_roots` of [govern] in hydrant.toml names the directories; unless it does, it is the current one")
 }
 
-/// K-55
+/// Refuses an address of X/Twitter.
 pub(super) fn tweet(url: &Url) -> Result<(), Failure> {
     let host = url.host_str().unwrap_or_default().trim_end_matches('.');
     let is_tweet = TWEETS.iter().any(|name| {
@@ -236,7 +236,7 @@ pub(super) fn tweet(url: &Url) -> Result<(), Failure> {
     ))
 }
 
-/// K-56
+/// Refuses an address whose last path segment does not end like a skill's.
 fn suffix(place: &Place) -> Result<(), Failure> {
     let last = match place {
         Place::Url(url) => url

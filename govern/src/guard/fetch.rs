@@ -18,9 +18,9 @@ use crate::request::beneath::open_file;
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// From the first request to the last byte.
 const TOTAL: Duration = Duration::from_secs(30);
-/// K-319
+/// How long connecting may take.
 const CONNECT: Duration = Duration::from_secs(10);
-/// K-59
+/// How many redirects are followed at most.
 const MAX_REDIRECTS: usize = 5;
 
 /// What a fetch needs.
@@ -38,7 +38,7 @@ pub struct Fetch<'a> {
 pub struct Document {
     /// At most 1 MiB.
     pub bytes: Vec<u8>,
-    /// K-217
+    /// SHA-256 of the bytes.
     pub digest: String,
     /// The media type it was sent with.
     pub content_type: Option<String>,

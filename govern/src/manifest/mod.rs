@@ -66,7 +66,7 @@ pub enum Implementation {
         stdin: Option<String>,
         /// Needed tools, then declared packages.
         packages: Vec<String>,
-        /// K-87
+        /// The container image that the document names; it is recorded and not pulled.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         declared_runtime: Option<String>,
     },
@@ -78,20 +78,20 @@ pub enum Implementation {
 pub struct Manifest {
     /// `<skill>.<op>`
     pub id: String,
-    /// K-209
+    /// The names of skill and operation in capitalised words.
     pub name: String,
-    /// K-210
+    /// The operation's own, or its name in words; with a sandbox stage it says that it requires approval.
     pub description: String,
     /// The skill's.
     pub version: String,
-    /// K-211
+    /// How the operation is carried out: by one core capability, by several, or in a sandbox.
     pub implementation: Implementation,
     /// JSON Schema 2020-12.
     pub input_schema: Value,
     /// JSON Schema 2020-12.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// K-213, sorted.
+    /// Such as `network-egress` or `fs-write`, sorted.
     pub effects: Vec<String>,
     /// Names.
     pub requires_secret: Vec<String>,
@@ -108,16 +108,16 @@ pub struct Manifest {
     pub approval_reason: Option<String>,
     /// Section 15, given the operator's configuration and bindings.
     pub reasons: Vec<String>,
-    /// K-215
+    /// What a call is expected to take; with a sandbox stage, the resources of its policy.
     pub estimated_resources: Map<String, Value>,
     /// With a sandbox stage: the one that is enforced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox_policy: Option<Policy>,
     /// The source identity.
     pub derived_from: String,
-    /// K-217
+    /// SHA-256 of the document's bytes.
     pub skill_digest: String,
-    /// K-216
+    /// The digest of what an approval of the operation covers.
     pub op_digest: String,
     /// Of `null` without a policy.
     pub policy_digest: String,

@@ -8,17 +8,17 @@ use hydrant_plan::{JudgedOperation, Program, Runtime, SandboxStage, Segments, Sk
 
 /// What a request is expected to take.
 pub(crate) const HTTP_BYTES: u64 = 10_000;
-/// K-215
+/// How long an HTTP stage is expected to take.
 pub(crate) const HTTP_MILLISECONDS: u64 = 2_000;
 
 /// What the governor found out about an operation.
 #[derive(Debug, Clone)]
 pub struct Facts<'a> {
-    /// K-61
+    /// The source identity of the skill: the requested URL without fragment, or the canonical path.
     pub source: &'a str,
-    /// K-217
+    /// SHA-256 of the document's bytes.
     pub skill_digest: &'a str,
-    /// K-217
+    /// The digest of the sandbox policy; of `null` without one.
     pub policy_digest: &'a str,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `read` | the steps of K-380 from a document's data |
+//! | `read` | the steps from a document's data |
 //! | `path` | where in an answer a value stands |
 //! | `params` | what the host fills in for `{{…}}` |
 //!
@@ -130,7 +130,7 @@ impl Step {
     }
 }
 
-/// K-10
+/// Whether an operation has this name, or an alias: case does not count, nor does which of `_`, space and `-` is written.
 fn names(name: Option<&str>, operation: &Operation) -> bool {
     name.map(fold).is_some_and(|name| {
         std::iter::once(&operation.id)

@@ -1,4 +1,4 @@
-//! The steps of K-380 from a document's data, which the interpreter passes on as it is written.
+//! The onboarding steps from a document's data, which the interpreter passes on as it is written.
 
 use std::collections::BTreeSet;
 

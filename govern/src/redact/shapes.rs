@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::REDACTED;
 
-/// K-190 step 4: fields whose values are secrets.
+/// Fields whose values are secrets.
 const FIELDS: &str =
     "key|api[_-]?key|token|access_token|auth_token|secret|client_secret|password|sig|signature";
 

@@ -107,7 +107,7 @@ pub fn unbind(
     skill_id: Option<&str>,
 ) -> Result<usize, Failure> {
     let skill = skill_id.map(fold);
-    // What a grant bound stays: K-275 binds before the value is set, and after it is set anew.
+    // What a grant bound stays: granting binds before the value is set, and after it is set anew.
     change
         .database
         .execute(

@@ -18,7 +18,7 @@ pub struct SkillHead {
     pub folded: String,
     /// The source identity.
     pub source: String,
-    /// K-217
+    /// SHA-256 of the document's bytes.
     pub digest: String,
     /// Of the transaction that changed it last.
     pub generation: u64,
@@ -37,18 +37,18 @@ pub struct Registered {
     pub folded: String,
     /// Its skill.
     pub skill: Arc<SkillHead>,
-    /// As checked; `operation.digest` is K-216's.
+    /// As checked; `operation.digest` is what an approval covers.
     pub operation: JudgedOperation,
     /// What counts.
     pub tier: u8,
-    /// K-217
+    /// The digest of the sandbox policy; of `null` without one.
     pub policy_digest: String,
     /// As at the load; none of an unusable one.
     pub manifest: Option<Manifest>,
 }
 
 impl Registered {
-    /// K-296
+    /// Refuses an operation that is unusable.
     ///
     /// # Errors
     ///

@@ -19,7 +19,7 @@ use hydrant_plan::{Diagnostic, Example, Format};
 /// `skill list`
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct List {
-    /// K-375
+    /// A counter: one step for each transaction that changed the registry.
     pub generation: u64,
     /// By id.
     pub skills: Vec<ListedSkill>,
@@ -39,9 +39,9 @@ pub struct ListedSkill {
     pub description: String,
     /// What kind of document.
     pub format: Format,
-    /// K-61
+    /// The source identity: the requested URL without fragment, or the canonical path.
     pub source_url: String,
-    /// K-217
+    /// SHA-256 of the document's bytes.
     pub skill_digest: String,
     /// Of the transaction that changed it last.
     pub generation: u64,
@@ -86,23 +86,23 @@ pub struct ShownHead {
     /// Of OpenAPI.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format_version: Option<String>,
-    /// K-61
+    /// The source identity: the requested URL without fragment, or the canonical path.
     pub source_url: String,
-    /// K-217
+    /// SHA-256 of the document's bytes.
     pub skill_digest: String,
-    /// K-375
+    /// Of the transaction that changed it last.
     pub generation: u64,
-    /// K-69
+    /// As the document declares them.
     pub data_classifications: Vec<String>,
     /// Names that are asked for.
     pub secrets: Vec<String>,
-    /// K-103
+    /// The base URL of relative endpoints.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// Section 26, as data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub onboarding: Option<serde_json::Value>,
-    /// K-382
+    /// Where its onboarding stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub onboarding_progress: Option<Progress>,
 }
@@ -127,7 +127,7 @@ pub struct CapabilityShown {
     /// `egress api.example.net:443: line 12`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policy_derivation: Vec<String>,
-    /// K-325
+    /// What the code imports and calls to open sockets, start processes or load native code. It permits nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// As the document shows its use.

@@ -41,7 +41,7 @@ pub struct NewSkill<'a> {
     pub checked: CheckedSkill,
     /// The document as it was fetched.
     pub document: &'a [u8],
-    /// K-178
+    /// The code files that were given with the load.
     pub files: &'a [CodeFile],
 }
 
@@ -50,7 +50,7 @@ pub struct NewSkill<'a> {
 /// none gets a request.
 ///
 /// Records `skill-loaded` or `skill-reloaded`, then for each operation `capability-registered`, `-updated` or `-removed`,
-/// `approval-superseded`, `-requested`, `-granted` (by policy, K-257). A refused load records nothing here: `skill-rejected`
+/// `approval-superseded`, `-requested`, `-granted` (by policy). A refused load records nothing here: `skill-rejected`
 /// is the caller's.
 ///
 /// # Errors
@@ -182,7 +182,7 @@ fn read_otherwise(old: &SkillHead, new: &SkillHead, delta: &Delta) -> Option<Dia
     })
 }
 
-/// K-08, K-10, K-11; returns the folded skill id.
+/// Checks that all ids fit the grammar and are neither reserved nor taken; returns the folded skill id.
 fn check_names(
     change: &Change<'_>,
     new: &CheckedSkill,

@@ -8,7 +8,7 @@ use super::onboarding::OnboardingState;
 use crate::failure::Code;
 use hydrant_plan::{Diagnostic, Format, Operation, Stage, Status};
 
-/// The result of a load (24.1). K-369: holds no text of the document.
+/// The result of a load (24.1). It holds no text of the document.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Loaded {
@@ -22,11 +22,11 @@ pub struct Loaded {
     pub format: Format,
     /// The source identity.
     pub source_url: String,
-    /// K-217
+    /// SHA-256 of the document's bytes.
     pub skill_digest: String,
-    /// K-375
+    /// A counter: one step for each transaction that changed the registry.
     pub generation: u64,
-    /// K-372, by operation id.
+    /// What differs from the load before, by operation id.
     pub delta: Delta,
     /// In the order of the document.
     pub capabilities: Vec<CapabilityRow>,
@@ -115,7 +115,7 @@ pub struct CapabilityRow {
     pub aliases: Vec<String>,
     /// Core capabilities.
     pub maps_to: MapsTo,
-    /// K-367
+    /// What a call would meet now. A missing tool does not change it.
     pub status: CapabilityStatus,
     /// Of an unusable one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -129,7 +129,7 @@ pub struct CapabilityRow {
     pub tier: u8,
     /// 0 to 1.
     pub confidence: f64,
-    /// K-241
+    /// What it needs, such as `secret:N`, `host:H:P` or `tool:T`.
     pub requires: Vec<String>,
     /// Section 15.
     pub requires_approval: bool,

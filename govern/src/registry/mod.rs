@@ -2,7 +2,7 @@
 //!
 //! | the host wants | call | chain |
 //! |---|---|---|
-//! | a checked skill registered | [`load`] | `skill-loaded` or `skill-reloaded`; for each operation `capability-registered`, `-updated`, `-removed`; for each request `approval-requested` (or `approval-granted`, K-257), `approval-superseded` |
+//! | a checked skill registered | [`load`] | `skill-loaded` or `skill-reloaded`; for each operation `capability-registered`, `-updated`, `-removed`; for each request `approval-requested` (or `approval-granted`, by policy), `approval-superseded` |
 //! | an operation, by name | [`find`], [`find_capability`] | nothing |
 //! | to know whether a call may run | [`approvals::permit`] | `approval-requested`, `approval-expired` where that happens; never `capability-denied`, which is the caller's |
 //! | a `once` grant used up | [`approvals::consume`] | nothing: the `capability-call` after it names the grant |
@@ -101,7 +101,7 @@ pub trait Surroundings {
     /// Whether an installed component has this id; it comes folded.
     fn installed(&self, folded: &str) -> bool;
 
-    /// K-44
+    /// How long a request waits for a decision.
     fn pending_ttl(&self) -> Duration;
 
     /// The secrets that a skill (folded) has of its own, by name.

@@ -23,7 +23,7 @@ use crate::time::Time;
 
 const SUBJECT_DOMAIN: &[u8] = b"hydrant.onboarding-step.v1\n";
 
-/// K-382
+/// Where the onboarding of a skill stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnboardingState {
@@ -57,7 +57,7 @@ pub enum StepStatus {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Progress {
-    /// K-382
+    /// Where it stands as a whole.
     pub state: OnboardingState,
     /// Whether other operations wait for it.
     pub required: bool,

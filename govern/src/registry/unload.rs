@@ -17,7 +17,7 @@ use crate::state::Change;
 pub struct Unloaded {
     /// As written.
     pub skill_id: String,
-    /// K-375
+    /// A counter: one step for each transaction that changed the registry.
     pub generation: u64,
     /// Capability ids, in the order of the document.
     pub removed: Vec<String>,

@@ -14,9 +14,9 @@ use crate::header;
 use crate::ports::WireValue;
 use hydrant_plan::{HttpStage, Segment, Segments};
 
-/// K-319
+/// Headers of a request at most.
 const HEADERS: usize = 100;
-/// K-319, in bytes.
+/// Bytes of all headers of a request at most.
 const HEADER_BYTES: usize = 64 << 10;
 
 /// A header as it is sent.
@@ -55,7 +55,7 @@ pub struct FilledRequest {
 ///
 /// `invalid-input` where a value cannot stand in its place; `host-denied` where the host is none of `hosts`;
 /// `header-refused`, `host-variable`, `url-invalid` where the stage is not what the interpreter may answer; `limit` over
-/// what K-319 permits.
+/// what a request may hold.
 pub fn http_request(
     stage: &HttpStage,
     hosts: &[String],

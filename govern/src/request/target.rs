@@ -86,7 +86,7 @@ pub(super) fn target(
     Ok(Target { url, secret })
 }
 
-/// K-314
+/// Refuses a URL whose host and port are none of `hosts`.
 fn permitted(url: &Url, hosts: &[String]) -> Result<(), Failure> {
     let pair = pair_of(url).unwrap_or_default();
     if hosts.contains(&pair) {

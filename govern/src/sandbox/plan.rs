@@ -13,14 +13,14 @@ use crate::digest;
 use crate::failure::{Code, Failure};
 use hydrant_plan::{Runtime, SandboxStage, Segments, steers};
 
-/// K-331
+/// The directory of the files that a call gives; read-only.
 pub(super) const INPUT: &str = "/input";
 /// Also the working directory.
 pub(super) const OUTPUT: &str = "/output";
-/// K-339
+/// The script, before its ending is added.
 const SCRIPT: &str = "/run/script/main";
 const PARAMS: &str = "params.json";
-/// K-341
+/// The directory of the secrets that a run is given.
 const SECRETS: &str = "/run/secrets";
 
 /// Files of one call.
@@ -29,7 +29,7 @@ const FILES: usize = 512;
 /// Where programs look for a proxy.
 const PROXY_VARIABLES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
 
-/// K-333
+/// The environment of every run; nothing is inherited.
 const ENVIRONMENT: [(&str, &str); 5] = [
     ("PATH", tools::PATH),
     ("HOME", "/tmp"),
@@ -246,7 +246,7 @@ fn program(run: &SandboxRun<'_>) -> Result<(InsidePath, Vec<OsString>, Option<Fi
     Ok((inside(path)?, arguments, script))
 }
 
-/// K-341
+/// Returns the secrets of a run as files: never in arguments, the environment or `/input`.
 fn secrets(run: &SandboxRun<'_>) -> Result<Vec<File>, Failure> {
     let one = |(name, value): &(String, secrecy::SecretString)| {
         if !run.policy.secrets.contains(name) || !is_variable(name) {
@@ -262,7 +262,7 @@ fn secrets(run: &SandboxRun<'_>) -> Result<Vec<File>, Failure> {
     run.secrets.iter().map(one).collect()
 }
 
-/// K-333, K-131
+/// Returns the environment of a run: the fixed variables and the inputs, but for names that steer the shell or the loader.
 fn environment(inputs: &[(String, String)]) -> Result<Vec<(OsString, OsString)>, Failure> {
     let mut environment: Vec<(OsString, OsString)> = ENVIRONMENT
         .iter()

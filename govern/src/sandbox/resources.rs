@@ -127,7 +127,7 @@ impl Allowed {
         self.pids
     }
 
-    /// K-336 to K-338.
+    /// Returns the limits that the jail sets.
     pub(super) fn limits(&self) -> Limits {
         Limits {
             wall: Some(self.wall),

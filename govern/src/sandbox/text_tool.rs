@@ -13,7 +13,7 @@ use crate::chain::Used;
 use crate::failure::{Code, Failure};
 use hydrant_plan::Policy;
 
-/// K-170
+/// The tools that may transform text, with no files, network or secrets.
 const TOOLS: [&str; 10] = [
     "cat", "head", "tail", "wc", "sort", "uniq", "cut", "tr", "grep", "sed",
 ];

@@ -13,7 +13,7 @@ const SYSTEM: [&str; 9] = [
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix",
 ];
 
-/// Names of K-87 that have a version.
+/// Names of a declared runtime that may have a version.
 const DECLARED: [(&str, Runtime); 11] = [
     ("python", Runtime::Python),
     ("python3", Runtime::Python),
@@ -31,7 +31,7 @@ const DECLARED: [(&str, Runtime); 11] = [
 /// Where the jail finds a program: by its name, or the absolute path that it is.
 pub(super) fn find(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
-        // K-128. A relative one would be a file of the call, which never becomes code.
+        // A relative one would be a file of the call, which never becomes code.
         return Some(PathBuf::from(name)).filter(|path| path.is_absolute() && is_there(path));
     }
     PATH.split(':')

@@ -115,7 +115,7 @@ impl State {
     /// Opens the state in this directory (0700, made if it is not there), recovers what a crash left.
     ///
     /// A chain that is not as it was left does not fail here: the state can be read then, and every change is
-    /// `audit-unavailable` (K-362, [`Self::damage`]). Neither does a directory that can only be read.
+    /// `audit-unavailable` ([`Self::damage`]). Neither does a directory that can only be read.
     ///
     /// # Errors
     ///

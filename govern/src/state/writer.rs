@@ -284,7 +284,7 @@ fn tell_of_clock(newest: Time) {
     }
 }
 
-/// K-362, at the start.
+/// Recovers what a crash left, at the start: a torn last line is moved away, a valid one beyond the head is adopted.
 fn recover(
     folder: &Folder,
     database: &mut Database,
@@ -430,7 +430,7 @@ fn seen(log: &Log) -> Option<(u64, Seen)> {
     log.seen().unwrap_or_default()
 }
 
-/// K-360
+/// Returns what a second writer is told that waited for the lock in vain.
 pub(super) fn locked(error: LockError) -> Failure {
     Failure::new(Code::AuditUnavailable, format!("state: {error}"))
 }

@@ -1,5 +1,5 @@
-//! From init's child, which has no privileges any more, to the program: everything else is given up here, in the order
-//! of K-328.
+//! From init's child, which has no privileges any more, to the program. The rest is given up here in a fixed order:
+//! Landlock, resource limits, seccomp last, then exec.
 
 use std::ffi::CString;
 use std::io;

@@ -1,7 +1,7 @@
 //! The system calls that a program may make: whatever their arguments are, or with rules for the mode of a new
 //! file. A few others have rules of their own in `filter`; everything else is refused.
 //!
-//! Left out with a reason that is not in K-335:
+//! Left out beside what changes namespaces or mounts, reaches into other processes or loads code into the kernel:
 //!
 //! | call | stops |
 //! |---|---|

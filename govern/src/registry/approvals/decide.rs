@@ -185,7 +185,7 @@ fn granted(
     Ok(Ok(approval))
 }
 
-/// K-267, K-272
+/// Whether a request is still about what is registered: digests and source are what they were.
 fn is_about(approval: &Approval, fresh: &Registered) -> bool {
     let subject = &approval.subject;
     subject.op_digest.as_deref() == Some(fresh.operation.digest.as_str())
@@ -243,7 +243,8 @@ pub(crate) fn fits_question(approval: &Approval, response: &Value) -> Result<(),
     else {
         return Ok(());
     };
-    // The schema is the document's: what it costs is bounded. K-38: what is said of the value does not quote it.
+    // The schema is the document's: what it costs is bounded. What is said of the value does not quote it, as no error holds
+    // a secret or long text of a document.
     Schema::compile(schema)?.check(response)
 }
 

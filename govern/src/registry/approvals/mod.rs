@@ -89,7 +89,7 @@ words! {
 }
 
 words! {
-    /// K-265
+    /// Where a request or grant stands.
     Status {
         /// An operator has to decide.
         Pending => "pending",
@@ -120,7 +120,7 @@ words! {
     }
 }
 
-/// What `by` says of a grant that K-257 gives.
+/// What `by` says where policy grants: an operation of Tier 1 that gives no reason for an approval.
 pub const POLICY: &str = "policy";
 
 /// What a request is about; it never changes. Holds no value of a secret.
@@ -139,16 +139,16 @@ pub struct Subject {
     /// The skill, as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skill_id: Option<String>,
-    /// K-61
+    /// The source identity: the requested URL without fragment, or the canonical path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// K-217
+    /// SHA-256 of the document's bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skill_digest: Option<String>,
-    /// K-216
+    /// The digest of what an approval of the operation covers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub op_digest: Option<String>,
-    /// K-217
+    /// The digest of the sandbox policy; of `null` without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy_digest: Option<String>,
     /// Core capabilities of the stages.
@@ -165,7 +165,7 @@ pub struct Subject {
     pub tier: u8,
     /// Section 15.
     pub reasons: Vec<String>,
-    /// K-260
+    /// What an approver of Tier 3 is warned of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
     /// Section 13.
@@ -177,10 +177,10 @@ pub struct Subject {
     /// Section 21.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<Value>,
-    /// K-326
+    /// Which line of the document each entry of the policy comes from.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policy_sources: Vec<PolicySource>,
-    /// K-325
+    /// What the code imports and calls to open sockets, start processes or load native code. It permits nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The code or script of Tiers 2 and 3.

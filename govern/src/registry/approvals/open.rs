@@ -231,7 +231,7 @@ fn new_id() -> Result<String, Failure> {
     Ok(format!("ap-{}", crate::digest::hex(&bytes)))
 }
 
-/// K-73
+/// Returns the scope that the document's `approval.mode` asks for.
 fn default_scope(found: &Registered) -> Option<Scope> {
     let approval = found.skill.skill.approval.as_ref()?;
     match approval.get("mode")?.as_str()? {

@@ -16,8 +16,9 @@ use crate::registry::{SkillHead, Surroundings, Who};
 use crate::state::{Change, State};
 use crate::time::Time;
 
-/// Whether skills may be loaded from this `host:port`, which no entry of `source_hosts` names. Opens a request where
-/// K-268 says so and uses up a `once` grant. Records `approval-requested`, `approval-expired`, where that happens.
+/// Whether skills may be loaded from this `host:port`, which no entry of `source_hosts` names. Opens a request where none
+/// waits and none was denied or revoked, and uses up a `once` grant. Records `approval-requested`, `approval-expired`, where
+/// that happens.
 ///
 /// # Errors
 ///
@@ -161,7 +162,7 @@ fn ask(
     open(change, opening, who)
 }
 
-/// K-291, policy `approval-required`: asks for `amount` more of a dimension for one session. A grant is counted by
+/// For the budget policy `approval-required`: asks for `amount` more of a dimension for one session. A grant is counted by
 /// [`crate::registry::session::extensions`]. Records `approval-requested` where one is opened.
 ///
 /// # Errors
@@ -196,8 +197,8 @@ pub struct HumanAction<'a> {
     pub action: Value,
 }
 
-/// Opens the request of a human action, or answers the one there is: that is about the same question. Who denied one
-/// is asked again once its time is over (as with K-269). Records `approval-requested`.
+/// Opens the request of a human action, or answers the one there is, if that is about the same question. After a denial it
+/// is asked again once the time of the denied request is over. Records `approval-requested`.
 ///
 /// # Errors
 ///
@@ -249,7 +250,7 @@ pub fn ask_human(
     }))
 }
 
-/// K-384
+/// How long a human action waits for its answer at most.
 const HUMAN_TTL: Duration = Duration::from_hours(24);
 
 fn human_key(skill: &SkillHead, step: &str) -> String {

@@ -24,9 +24,9 @@ pub struct Permit {
     pub once: bool,
 }
 
-/// K-299, step 7: whether this call may run now. Opens a request where K-268 says so. Reads only, where the answer needs no
-/// new request; then nothing is recorded. Otherwise `approval-requested`, and `approval-expired` for a request or grant whose
-/// time is found to be over. `capability-denied` is the caller's.
+/// Whether this call may run now. Opens a request where no grant covers it and no request waits, or was denied or revoked.
+/// Reads only, where the answer needs no new request; then nothing is recorded. Otherwise `approval-requested`, and
+/// `approval-expired` for a request or grant whose time is found to be over. `capability-denied` is the caller's.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ pub fn permit(
     }
 }
 
-/// K-303, step 11: uses up a `once` grant, committed when this returns; any other is looked at once more. Records nothing:
+/// Uses up a `once` grant, committed when this returns; any other is looked at once more. Records nothing:
 /// the `capability-call` that follows names the grant.
 ///
 /// # Errors

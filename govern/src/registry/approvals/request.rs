@@ -14,7 +14,7 @@ use crate::registry::{Surroundings, Who, find_capability, store};
 use crate::state::{Change, State};
 use crate::time::Time;
 
-/// K-32
+/// The answer to `ccos.approval.request`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Requested {

@@ -1,4 +1,4 @@
-//! The code that an approver reads (K-266: `script`).
+//! The code that an approver reads (`script` of a request).
 
 use rusqlite::Connection;
 

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::time::Time;
 use hydrant_plan::PolicySource;
 
-/// K-273
+/// An approval as `approvals show` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Shown {
@@ -66,7 +66,7 @@ pub fn show(database: &Connection, id: &str, now: Time) -> Result<Shown, Failure
     })())
 }
 
-/// K-326
+/// Returns a line for each entry of the policy that says where it came from.
 pub(in crate::registry) fn derivation(sources: &[PolicySource]) -> Vec<String> {
     sources
         .iter()

@@ -1,4 +1,4 @@
-//! Where a subject stands: the whole decision of K-267 and K-268, without changing anything.
+//! Where a subject stands: the whole decision whether a grant covers a call, without changing anything.
 
 use rusqlite::{Connection, params};
 
@@ -38,7 +38,7 @@ impl<'a> Question<'a> {
             policy_digest: &found.policy_digest,
             source: &found.skill.source,
             session,
-            // K-257 is about Tier 1 only.
+            // Policy grants Tier 1 only.
             by_policy: reasons.is_empty() && found.tier <= 1,
             now,
         }
@@ -48,7 +48,8 @@ impl<'a> Question<'a> {
 /// Where it stands.
 #[derive(Debug, Clone)]
 pub(in crate::registry) enum Standing {
-    /// K-267 holds. `Approval` is none where policy grants without a record.
+    /// A live grant for the same operation, digests and source covers the call. `Approval` is none where policy grants without
+    /// a record.
     Granted(Option<Box<Approval>>),
     /// A request waits.
     Pending(Box<Approval>),

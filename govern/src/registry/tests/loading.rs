@@ -1,4 +1,4 @@
-//! Loads, reloads and unloads (sections 24.1, 24.2; K-08 to K-11).
+//! Loads, reloads and unloads (sections 24.1, 24.2), and which ids are refused.
 
 use serde_json::json;
 

@@ -76,7 +76,7 @@ fn k_181_nothing_is_fetched_for_a_schema() {
     }
     let schema = json!({"properties": {"a": {"$id": "https://x.example/", "$ref": "#/b"}}});
     assert_eq!(checked(schema, json!({})), Err(Code::Schema));
-    // Whatever it says of itself, it is read in the dialect of K-203.
+    // Whatever it says of itself, it is read as JSON Schema 2020-12.
     let schema = json!({"$schema": "https://x.example/meta", "type": "object"});
     assert_eq!(checked(schema.clone(), json!({})), Ok(()));
     assert_eq!(checked(schema, json!([])), Err(Code::InvalidInput));
