@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     ])
 }
 
-///
+/// A working tree, session and notes of usual size.
 fn typical(samples: usize) -> Measured {
     let desk = Desk::new(MIB, 2_000);
     desk.add_notes(200);
@@ -48,7 +48,7 @@ fn large(samples: usize) -> Measured {
     Desk::new(10 * MIB, 20_000).measure(PROMPT, samples, Duration::from_millis(80))
 }
 
-///
+/// A prompt of 200 kB.
 fn long_prompt(samples: usize) -> Measured {
     let mut prompt = String::from(PROMPT);
     while prompt.len() < 200_000 {

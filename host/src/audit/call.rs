@@ -1,4 +1,4 @@
-//! The audit lines of one call: as many refused operations as TU-08 allows, and exactly one final line.
+//! The audit lines of one call: a bounded number of refused operations, and exactly one final line.
 //!
 //! The final line takes the call by value, so that there cannot be two.
 

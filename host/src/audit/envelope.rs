@@ -62,7 +62,7 @@ pub struct Denial {
     pub input_hash: Option<Digest>,
 }
 
-/// TU-03. Members in the order in which they are written.
+/// One line of the audit log. Members in the order in which they are written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Envelope {
     schema_version: &'static str,

@@ -31,15 +31,15 @@ impl RuntimeProfile {
 pub struct Execution {
     /// `sha256` of `skill.wasm`.
     pub artifact: Digest,
-    /// TB-33.
+    /// `sha256` of the canonical JSON (RFC 8785) of the manifest.
     pub manifest_hash: Digest,
-    /// TP-43, with more layers TP-44.
+    /// The hash of the policy document; with a tenant or run layer, the hash over those of all layers.
     pub policy_hash: Digest,
-    /// TR-11.
+    /// The hash over artifact, manifest and signatures.
     pub bundle_hash: Digest,
     /// `sha256` of the request bytes.
     pub inputs_hash: Digest,
-    /// `sha256` of the response bytes, for a failure as TR-15 says.
+    /// `sha256` of the response bytes. For a failure: of the output or the error that the skill ended with, or of nothing.
     pub outputs_hash: Digest,
     /// `kind:value` of every capability of the manifest.
     pub caps_requested: BTreeSet<String>,

@@ -54,7 +54,8 @@ const OPEN: OFlags = OFlags::NOFOLLOW
 const OFF: &str = "off";
 
 impl AuditTarget {
-    /// TU-01. An empty variable counts as absent.
+    /// Returns where the audit log goes: the flag decides, then the variable, the configuration, the home folder. An empty
+    /// variable counts as absent.
     #[must_use]
     pub fn of(sources: TargetSources<'_>) -> Self {
         let named = [sources.flag, sources.variable, sources.configuration]

@@ -37,7 +37,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// Every code, in the order of TR-16.
+    /// Every code.
     pub const ALL: [Self; 12] = [
         Self::Ok,
         Self::NonzeroReturn,
@@ -154,7 +154,7 @@ impl Outcome {
         }
     }
 
-    /// The code of TR-16.
+    /// The code of this outcome in receipts and audit lines.
     #[must_use]
     pub fn code(&self) -> Code {
         self.code

@@ -15,16 +15,16 @@ pub enum Reason {
     VerifiedExecutionSuccess,
     /// The skill ran and failed.
     ExecutionFailed {
-        /// TR-16; never [`Code::Ok`].
+        /// Why it failed; never [`Code::Ok`].
         code: Code,
         /// The component's own code, with [`Code::SkillError`].
         skill_code: Option<String>,
     },
-    /// The bundle was refused at this step of TB-51.
+    /// The bundle was refused at this step of its verification.
     VerificationFailed(Step),
     /// The policy, or one of its layers, cannot be read or is refused.
     PolicyInvalid,
-    /// TP-12.
+    /// Manifest, signatures and policy have no trusted signer in common.
     UntrustedSigner,
     /// A declared capability or one operation was refused.
     CapabilityDenied {

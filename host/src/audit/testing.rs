@@ -8,8 +8,7 @@ fn digest(text: &str) -> Digest {
     text.parse().unwrap()
 }
 
-/// The run of section 1.1: input `{}`, output `ok`, at 2026-01-01, with the example bundle and the example policy of
-/// TP-43.
+/// A run with input `{}` and output `ok`, at 2026-01-01, with the example bundle and the example policy.
 pub(super) fn worked() -> Execution {
     Execution {
         artifact: digest("sha256:24eaf3439a60c96764c4f2c92a0a81b52bd4fe5d5b91f090184a0f6486b1bf29"),

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::fs::{FileStamp, FsError, Reads, Symlinks};
 use crate::policy::{AllowedPath, Denial};
 
-/// Refused operations that are kept: those of TU-08, and one more that says there were more.
+/// Refused operations that are kept: those that the audit log takes, and one more that says there were more.
 const KEPT: usize = crate::audit::MAX_DENIED_OPERATIONS + 1;
 
 /// Filled by the effects of one call.

@@ -323,7 +323,8 @@ impl PinOptions {
     pub(super) fn named(&self) -> anyhow::Result<(Option<PathBuf>, Option<Digest>)> {
         let mut digest = self.keys_digest.clone();
         if self.root.is_some() {
-            // TV-41; the ring of the skills in this program is the one in this program, whatever a team's is.
+            // The variable is asked for a named root only: the ring of the skills in this program is the one in this program,
+            // whatever a team's is.
             if digest.is_none() {
                 let named = variable("HYDRANT_KEYS_DIGEST")?;
                 let named = named.as_deref();

@@ -225,7 +225,7 @@ fn finish(result: anyhow::Result<Exit>) -> ExitCode {
     }
 }
 
-/// A wrong command line is exit status 2, but 1 for the commands of TX-03. Help and version are no errors.
+/// A wrong command line is exit status 2, but 1 for the commands whose 2 means drift. Help and version are no errors.
 fn usage(error: &clap::Error, command: Option<&OsString>) -> ExitCode {
     let text = error.render().to_string();
     let shown = output::visible_lines(&text);

@@ -15,7 +15,7 @@ use hydrant::policy::PolicyError;
 use super::layout::{visible, visible_json};
 use super::prompt::UsageError;
 
-/// The exit statuses (TX-03, CLI-04, EN-16).
+/// The exit statuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exit {
     Done,

@@ -96,7 +96,8 @@ impl RootOptions {
         self.root.clone().map_or_else(current_directory, Ok)
     }
 
-    /// TV-40, TV-41.
+    /// Returns what a root is verified against: the digest of the ring, by flag, variable or this program, the world, and how
+    /// many signers are needed. Nothing that is read from the root is ever part of it.
     pub(super) fn anchor(&self, built_in: &BuiltIn<'_>) -> anyhow::Result<Anchor> {
         let environment = variable("HYDRANT_KEYS_DIGEST")?;
         Ok(Anchor {
@@ -206,7 +207,7 @@ impl ReportUnderWay<'_> {
     }
 }
 
-/// TX-02.
+/// Returns the exit status that a report asks for.
 pub(super) fn exit(report: &Report) -> Exit {
     match report.exit_code() {
         0 => Exit::Done,
@@ -262,7 +263,7 @@ fn current_directory() -> anyhow::Result<PathBuf> {
     std::env::current_dir().context("the working directory cannot be read")
 }
 
-/// A line of TV-44 on stderr. Where even that fails there is nobody to tell.
+/// Prints a line of a report on stderr. Where even that fails there is nobody to tell.
 fn message(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }

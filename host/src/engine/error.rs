@@ -86,7 +86,7 @@ const MAX_DETAILS_BYTES: usize = 16 * 1024;
 
 impl CallError {
     /// What a skill says that it fails with, within bounds: it goes to callers, logs and receipts, and a component may say
-    /// as much as its memory holds. What can be no code is reported as TS-04 reports codes that are none of its list.
+    /// as much as its memory holds. What can be no code is reported as `internal`, as codes are that are none of the list.
     pub(super) fn of_skill(code: String, mut message: String, details: Option<String>) -> Self {
         message.truncate(message.floor_char_boundary(MAX_MESSAGE_BYTES));
         if is_code(&code) {

@@ -236,7 +236,7 @@ pub(super) fn check_imports(
     }
 }
 
-/// TV-25, at every load: each imported interface that grants something has a capability of its kind in the manifest.
+/// Checks at every load that each imported interface that grants something has a capability of its kind in the manifest.
 pub(super) fn check_declared(
     component: &Component,
     engine: &wasmtime::Engine,

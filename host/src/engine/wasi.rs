@@ -49,7 +49,7 @@ pub(super) fn context() -> (WasiCtx, GuestLog) {
     (context, log)
 }
 
-/// Links the interfaces of TV-24 and no other.
+/// Links the interfaces of WASI that a component may import, and no other.
 pub(super) fn add_to_linker<T: WasiView + 'static>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
     let l = linker;
     cli::environment::add_to_linker::<T, WasiCli>(l, T::cli)?;

@@ -26,7 +26,7 @@ pub struct Unfit(&'static str);
 pub struct Asked<'a> {
     /// The temp file.
     pub path: &'a str,
-    ///
+    /// How the plan reaches the agent.
     pub mode: Mode,
     /// Everything it consists of is the default.
     pub all_default: bool,
@@ -70,7 +70,7 @@ pub fn check_instruction(text: &str, asked: Asked<'_>) -> Result<(), Unfit> {
     }
 }
 
-/// The form of Q-162.
+/// A plan as JSON.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Plan {
@@ -108,7 +108,7 @@ struct Todo {
 
 const CHECKPOINT: &str = "CHECKPOINT: ";
 
-/// The rows of Q-159 that can be checked without the catalogue. The planner has checked all of them.
+/// The rules of a plan that can be checked without the catalogue. The planner has checked all of them.
 ///
 /// # Errors
 /// [`Unfit`]
@@ -162,7 +162,7 @@ pub fn check_plan(plan: &Value) -> Result<(), Unfit> {
     check_todos(&plan)
 }
 
-/// as far as they are form.
+/// Checks the items, as far as their rules are about form.
 fn check_todos(plan: &Plan) -> Result<(), Unfit> {
     let holds = |condition: bool, what: &'static str| condition.then_some(()).ok_or(Unfit(what));
     let todos = &plan.todos;

@@ -15,7 +15,7 @@ use super::message::{Source, Warning};
 use super::planner::{Material, Missing, Planner, PlannerError};
 use super::transcript;
 
-///
+/// How long each source may take; one that takes longer is dropped, not waited for.
 const TRANSCRIPT: Duration = Duration::from_millis(100);
 const CODEBASE: Duration = Duration::from_millis(150);
 const NOTES: Duration = Duration::from_millis(150);
@@ -25,13 +25,13 @@ const HTTP: Duration = Duration::from_secs(2);
 pub struct Sources {
     /// What the user typed.
     pub prompt: String,
-    ///
+    /// What memory is searched for: the main text of the prompt, without secrets.
     pub query: String,
-    ///
+    /// The transcript of the session; only its end is read.
     pub transcript: Option<PathBuf>,
     /// The planner, if it sees a working tree.
     pub codebase: Option<Planner>,
-    ///
+    /// Where remembered text is searched.
     pub memory: Option<Memory>,
 }
 
@@ -243,7 +243,6 @@ mod tests {
         assert_eq!(codes, ["time", "memory"]);
     }
 
-    ///
     #[test]
     fn q_166_one_source_that_fails_takes_no_other_with_it() {
         let memory = Memory::remote(Slow(Duration::ZERO));

@@ -5,21 +5,21 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-///
+/// The longest input.
 pub const MAX_INPUT_BYTES: u64 = 8 * 1024 * 1024;
-///
+/// How long stdin may stay open.
 pub const INPUT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why stdin cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
-    ///
+    /// It is longer than [`MAX_INPUT_BYTES`].
     #[error("more than 8 MiB")]
     TooLong,
-    ///
+    /// It was not closed within [`INPUT_PATIENCE`].
     #[error("not closed within 5 s")]
     Open,
-    ///
+    /// It is no text.
     #[error("not UTF-8")]
     NotUtf8,
     /// The system refuses.

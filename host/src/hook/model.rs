@@ -14,15 +14,15 @@ use super::surroundings::Outward;
 use crate::Host;
 use crate::capability::fetch::Credential;
 
-///
+/// How long the model may take.
 const LONGEST: Duration = Duration::from_secs(10);
 /// What is left for planning without it and for writing.
 const KEPT: Duration = Duration::from_secs(1);
-///
+/// How much time must be left for asking once more.
 const FOR_A_RETRY: Duration = Duration::from_secs(3);
 /// Less is no use.
 const SHORTEST: Duration = Duration::from_millis(200);
-///
+/// A plan of less confidence is uncertain.
 const LOW: f64 = 0.5;
 /// One check of a reply.
 const CHECK: Duration = Duration::from_secs(2);

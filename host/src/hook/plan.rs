@@ -19,11 +19,11 @@ pub struct PlanRequest {
     pub prompt: String,
     /// Where the code is.
     pub working_tree: Option<PathBuf>,
-    ///
+    /// The transcript of the session; only its end is read.
     pub transcript: Option<PathBuf>,
     /// The session, the oldest first, `{role, text}`; in place of a transcript.
     pub turns: Vec<Value>,
-    ///
+    /// The id of a workflow that the plan is to follow.
     pub workflow: Option<String>,
     /// Look at nothing but the prompt.
     pub without_context: bool,
@@ -32,9 +32,9 @@ pub struct PlanRequest {
 /// A plan in both of its forms.
 #[derive(Debug, Clone)]
 pub struct Planned {
-    ///
+    /// For people: the plan as text.
     pub markdown: String,
-    ///
+    /// For programs: the plan as JSON.
     pub plan: Value,
 }
 

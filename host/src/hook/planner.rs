@@ -68,7 +68,7 @@ pub enum PlannerError {
 pub struct Material {
     /// What the user typed.
     pub prompt: String,
-    ///
+    /// The last whole lines of the transcript, at most 1 MiB.
     pub transcript_tail: Option<String>,
     /// The session, the oldest first, `{role, text}`; in place of a transcript.
     pub turns: Vec<Value>,
@@ -84,11 +84,11 @@ pub struct Material {
     pub workflow: Option<String>,
     /// Only outside the hook `/name` is a skill.
     pub slash_is_skill: bool,
-    ///
+    /// Whether temp files go to the default directory, which bounds the length of the instruction.
     pub directory_is_default: bool,
 }
 
-///
+/// Templates in place of the embedded ones.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Templates {
     /// The file.
@@ -113,10 +113,10 @@ pub struct Answer {
     /// `codebase`
     #[serde(default)]
     pub codebase: Option<Value>,
-    ///
+    /// The plan as JSON.
     #[serde(default)]
     pub plan: Option<Value>,
-    ///
+    /// The plan as text.
     #[serde(default)]
     pub markdown: Option<String>,
     /// The file.
@@ -155,15 +155,15 @@ pub struct Answer {
 pub struct Parsed {
     /// Empty where there is none.
     pub session_id: String,
-    ///
+    /// The transcript of the session.
     pub transcript_path: Option<String>,
-    ///
+    /// Where the code is.
     pub cwd: Option<String>,
-    ///
+    /// What memory is searched for: the main text of the prompt, without secrets.
     pub query: String,
     /// What the user typed.
     pub prompt: String,
-    ///
+    /// What is said of an event name that is not known.
     #[serde(default)]
     pub event_warning: Option<String>,
 }

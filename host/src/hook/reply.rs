@@ -21,7 +21,7 @@ pub(super) enum Answered {
     Nothing,
 }
 
-/// Q-17, and nothing else.
+/// The JSON of a run that was not stopped, and nothing else.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Success<'a> {

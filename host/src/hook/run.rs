@@ -28,10 +28,10 @@ const RESERVE: Duration = Duration::from_millis(2500);
 const MARGIN: Duration = Duration::from_millis(250);
 /// A file that is being written is waited for, that long.
 const WRITING: Duration = Duration::from_millis(200);
-///
+/// How many names are tried for the file.
 const NAMES: usize = 16;
 
-/// Why the prompt is stopped (Q-19, exit status 2).
+/// Why the prompt is stopped (exit status 2).
 struct Halt {
     code: &'static str,
     message: String,
@@ -443,7 +443,6 @@ mod tests {
         assert_eq!(reply.stderr, ["WARN: planner: no engine"]);
     }
 
-    ///
     #[test]
     fn q_22_a_run_that_panics_still_answers() {
         let panics = Box::new(|| -> Result<Arc<crate::Host>, String> { panic!("secret") });

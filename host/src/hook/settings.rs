@@ -106,7 +106,7 @@ pub struct TemplateFiles {
 pub enum MemorySettings {
     /// Files of a directory; by default `notes` in the home folder.
     Notes(Option<PathBuf>),
-    ///
+    /// A server that is asked by `POST`.
     Http(Url),
     /// Nowhere.
     Off,
@@ -513,7 +513,7 @@ fn read_llm(mut table: Reader<'_>) -> Option<LlmSettings> {
     settings
 }
 
-///
+/// Whether a text can be the name of a model.
 fn is_model(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && name

@@ -12,7 +12,7 @@ use super::settings::{MemorySettings, Settings, TemplateFiles};
 use crate::trust::read_bounded;
 use crate::{Host, PlannerMounts};
 
-///
+/// The longest template.
 const MAX_TEMPLATE_BYTES: u64 = 64 * 1024;
 
 /// Makes a host; an error is told in words.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
-///
+/// How much of the end of a transcript is read.
 const TAIL_BYTES: u64 = 1024 * 1024;
 
 /// The last whole lines of a transcript, at most 1 MiB.

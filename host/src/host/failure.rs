@@ -22,7 +22,7 @@ pub enum Failure {
     NoEntrypoint(String),
 }
 
-/// The codes that a skill may end with: those of TS-12, and those of `content.hydrate` where a document has no other
+/// The codes that a skill may end with: those of every skill, and those of `content.hydrate` where a document has no other
 /// place for them. The list is closed, so that whoever calls a skill can handle every code.
 const SKILL_CODES: [&str; 17] = [
     "invalid_request",
@@ -117,7 +117,7 @@ impl Failure {
         }
     }
 
-    /// The code of TR-16.
+    /// The code of this failure in receipts and audit lines.
     #[must_use]
     pub fn code(&self) -> Code {
         match self {
@@ -213,7 +213,7 @@ fn code_of(error: &CallError) -> Code {
         CallError::Busy => Code::Timeout,
         CallError::Budget(exceeded) => match exceeded.budget {
             Budget::Fuel => Code::FuelExhausted,
-            // TR-16 has no word for a call that nobody waits for any more.
+            // There is no code for a call that nobody waits for any more.
             Budget::WallClock | Budget::Cancelled => Code::Timeout,
             Budget::Memory | Budget::Tables => Code::MemoryLimit,
             Budget::ResponseBytes => Code::OutputTooLarge,

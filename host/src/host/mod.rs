@@ -306,7 +306,7 @@ fn info(manifest: &crate::trust::Manifest, description: Option<String>) -> Pinne
     }
 }
 
-/// Without any capability, under the budgets of TN-30, of which a single hostcall is too much.
+/// Without any capability, under budgets of its own, of which a single hostcall is too much.
 impl ComponentProbe for Host {
     fn instantiate_and_describe(&self, component: &Wasm) -> Result<String, ProbeError> {
         let budgets = Budgets::describe_skill();

@@ -36,7 +36,7 @@ pub type Delivery<'a> =
 pub(super) struct Prepared {
     pub(super) grant: Grant,
     pub(super) budgets: Budgets,
-    ///
+    /// The key of the language model, which the guest never sees.
     pub(super) credential: Option<Arc<Credential>>,
 }
 
@@ -268,7 +268,7 @@ impl Host {
         (result, entries.into())
     }
 
-    /// TP-12
+    /// Refuses a bundle unless every layer trusts a signer that its manifest declares and that signed.
     pub(super) fn check_signers(&self, bundle: &Bundle) -> Result<(), HostError> {
         let declared = &bundle.manifest().signers;
         Ok(self

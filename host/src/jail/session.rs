@@ -1,4 +1,4 @@
-//! A session of its own for a child, and nothing of the host's open files (PE-03, PE-05, TC-41).
+//! A session of its own for a child, and nothing of the host's open files.
 //!
 //! Also whether this process can see its children end at all: started with `SIGCHLD` ignored, it cannot.
 

@@ -76,7 +76,7 @@ pub enum MinSignersError {
     Environment(String),
 }
 
-/// TV-40.
+/// How many signers are asked for unless somebody says otherwise: 2.
 const DEFAULT: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
 
 impl MinSigners {
@@ -142,7 +142,6 @@ mod tests {
         assert_eq!(MinSigners::from(Some(0), None), Err(MinSignersError::Flag));
     }
 
-    /// TV-40, TF-13
     #[test]
     fn tf_13_the_environment_never_lowers_it() {
         for bad in ["0", "1", "-1", "two", " 2", "2.0", "4294967296"] {

@@ -25,8 +25,8 @@ use crate::trust::{
 /// A repository made to stop `git` (an object that is a FIFO) costs this much, and the manifest counts as not found.
 const GIT_TIME: Duration = Duration::from_secs(10);
 
-/// TS-82, as far as it concerns reading one object: no configuration but the repository's own, nothing fetched,
-/// nothing replaced, nothing asked.
+/// What `git` reads one object with: no configuration but the repository's own, nothing fetched, nothing replaced, nothing
+/// asked.
 const GIT_ENVIRONMENT: [(&str, &str); 16] = [
     ("GIT_CONFIG_NOSYSTEM", "1"),
     ("GIT_CONFIG_GLOBAL", "/dev/null"),

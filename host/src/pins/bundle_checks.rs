@@ -1,4 +1,4 @@
-//! The checks of one bundle (TV-07, TV-11 to TV-21, then those of its component).
+//! The checks of one bundle (`TV-07`, `TV-11` to `TV-21`, then those of its component).
 //!
 //! One function serves three callers: `verify`, which wants every finding; a start of a skill; and `lock --update`, whose
 //! bundle has no entry yet. What fails never stops what can still be asked. Nothing here needs an engine: whoever starts
@@ -25,7 +25,7 @@ pub(super) const BUNDLE_META: &str = "bundle-meta.json";
 pub(super) struct Subject<'a> {
     pub(super) id: &'a str,
     pub(super) version: &'a str,
-    /// None for `lock --update`: then TV-13 to TV-15 and the lock's side of TV-17 and TV-20 are not asked.
+    /// None for `lock --update`: then `TV-13` to `TV-15` and the lock's side of `TV-17` and `TV-20` are not asked.
     pub(super) pin: Option<&'a LockEntry>,
 }
 
@@ -205,7 +205,7 @@ impl Check<'_> {
         self.ask(Row::TV_12);
         match Bundle::open(files, Experimental::Allowed) {
             Ok(bundle) => Some(bundle),
-            // A pinned manifest has no schema version at all, which TV-19 says.
+            // A pinned manifest has no schema version at all, which `TV-19` says.
             Err(error) if error.step() == Step::Schema => None,
             Err(error) => {
                 let file = match error {
@@ -256,7 +256,7 @@ impl Check<'_> {
         }
     }
 
-    /// TV-15, TV-18 and the lock's side of TV-17: what the signatures claim, before one of them is verified.
+    /// `TV-15`, `TV-18` and the lock's side of `TV-17`: what the signatures claim, before one of them is verified.
     fn signers(&mut self, signatures: &Signatures) {
         let signers = signatures.signers();
         if let Some(pin) = self.subject.pin {
@@ -321,7 +321,7 @@ impl Check<'_> {
         }
     }
 
-    /// TV-17 of signatures whose bundle is not whole: whether they are genuine can still be said.
+    /// `TV-17` of signatures whose bundle is not whole: whether they are genuine can still be said.
     fn verify_apart(&mut self, parsed: &Parsed) {
         let Some(signatures) = &parsed.signatures else {
             return;

@@ -31,7 +31,7 @@ impl Check<'_> {
             .ok()
     }
 
-    /// TV-11 of the files that may be there and that nothing reads.
+    /// `TV-11` of the files that may be there and that nothing reads.
     pub(super) fn passengers(&mut self, folder: &Folder) {
         for name in PASSENGERS {
             match folder.check(name, MAX_JSON_BYTES) {

@@ -17,7 +17,7 @@ const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// What is wrong with a description.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum DescriptionFault {
-    /// TN-30.
+    /// Longer than a description may be.
     #[error("exceeds maximum size ({0} bytes > {MAX_BYTES} bytes)")]
     TooLarge(usize),
     /// Not one JSON object.
@@ -53,7 +53,7 @@ pub(super) enum DescriptionFault {
 /// Checks the text that the component of skill `id` returned.
 ///
 /// # Errors
-/// The first rule of TS-07 that it breaks.
+/// The first rule that it breaks.
 pub(super) fn check(text: &str, id: &str) -> Result<(), DescriptionFault> {
     if text.len() > MAX_BYTES {
         return Err(DescriptionFault::TooLarge(text.len()));

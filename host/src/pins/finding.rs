@@ -99,7 +99,7 @@ impl Row {
         Self { id, class }
     }
 
-    /// The row as the specification writes it, `TV-07`.
+    /// The row as `verify` prints it, `TV-07`.
     #[must_use]
     pub const fn id(self) -> &'static str {
         self.id
@@ -188,7 +188,7 @@ impl Finding {
     }
 }
 
-/// TV-44 without the `error: `.
+/// A line of a report without the `error: `.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let subject = self.skill.as_deref().unwrap_or("lock");
@@ -221,7 +221,7 @@ impl Findings {
         self.evaluated.extend(other.evaluated);
     }
 
-    /// What is wrong, sorted as TX-05 says once [`sort`](Self::sort) was called.
+    /// What is wrong, sorted by skill, row and path once [`sort`](Self::sort) was called.
     #[must_use]
     pub fn found(&self) -> &[Finding] {
         &self.found

@@ -74,7 +74,7 @@ pub(super) enum Reason {
     /// A file, where a directory is needed.
     #[error("is not a directory")]
     NotDirectory,
-    /// TB-17.
+    /// Longer than such a file may be.
     #[error("exceeds maximum size ({bytes} bytes > {maximum} bytes)")]
     TooLarge {
         /// Its size, or as much of it as was read.

@@ -9,7 +9,7 @@ use super::root::{LOCK, LOCK_SIGNATURE, RING, Root};
 use crate::trust::limits::{MAX_JSON_BYTES, MAX_LOCK_SIGNATURE_BYTES};
 use crate::trust::{Digest, KeyRing, Lock, LockSignatures};
 
-/// TL-08.
+/// What a lock names as the repository of its host world.
 const SUBSTRATE: &str = "hydrant";
 
 /// The bytes of the lock.

@@ -64,7 +64,7 @@ pub trait ComponentProbe {
 /// Why a component did not describe itself.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProbeError {
-    /// TV-27
+    /// Its imports cannot be linked, or its start fails (`TV-27`).
     #[error("does not instantiate: {0}")]
     DoesNotInstantiate(String),
     /// A trap, a limit, a host call.
@@ -84,11 +84,11 @@ pub trait Progress {
 /// What is asked besides the rows that are always asked, and who hears of it meanwhile.
 #[derive(Default, Clone, Copy)]
 pub struct Options<'a> {
-    /// TV-30, TV-31
+    /// The policy that must trust the signers and allow every capability (`TV-30`, `TV-31`).
     pub policy: Option<&'a Policy>,
-    /// TV-32, TV-33
+    /// The older pins that these must not widen (`TV-32`, `TV-33`).
     pub baseline: Option<&'a Baseline>,
-    /// TV-34
+    /// A rebuilt root, whose artifacts must be the pinned ones (`TV-34`).
     pub rebuilt: Option<&'a Root>,
     /// Who is told how far it is.
     pub progress: Option<&'a dyn Progress>,
@@ -124,7 +124,7 @@ pub fn verify(
         entries: Vec::new(),
         min_signers: anchor.min_signers,
     };
-    // TV-01 to TV-05 stop: nothing in such a lock may be believed.
+    // `TV-01` to `TV-05` stop: nothing in such a lock may be believed.
     if let Some((lock, ring)) = believe(root, anchor, &mut verification) {
         verification.entries = lock.skills.iter().map(escaped_skill).collect();
         let findings = &mut verification.findings;
@@ -146,7 +146,7 @@ fn escaped_skill(entry: &LockEntry) -> String {
     crate::trust::escaped(&entry.skill())
 }
 
-/// TV-01 to TV-06.
+/// Returns lock and ring, if both can be believed (`TV-01` to `TV-06`).
 fn believe(
     root: &Root,
     anchor: &Anchor,
@@ -261,7 +261,7 @@ struct Declared<'a> {
     signers: &'a [String],
 }
 
-/// TV-30, TV-31
+/// Checks an entry against the policy: its signers (`TV-30`) and its capabilities (`TV-31`).
 fn check_policy(
     policy: &Policy,
     declared: &Declared<'_>,
@@ -274,12 +274,12 @@ fn check_policy(
         let finding = Finding::new(row, message).of(Some(&skill)).at(&manifest);
         findings.report(finding);
     };
-    // Without readable signatures TV-11 or TV-12 has said so.
+    // Without readable signatures `TV-11` or `TV-12` has said so.
     let trusted = signed.map(|signed| policy.check_signers(declared.signers, signed));
     if let Some(Err(error)) = &trusted {
         report(Row::TV_30, error.to_string());
     }
-    // TV-23 refuses everything but components.
+    // `TV-23` refuses everything but components.
     for denied in policy.denied_by_ceiling(declared.capabilities, WasmForm::Component) {
         report(Row::TV_31, format!("capability denied: {denied}"));
     }

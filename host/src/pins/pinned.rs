@@ -68,7 +68,7 @@ impl PinError {
 /// Verifies ring, lock signature and lock of `root`.
 ///
 /// # Errors
-/// [`PinError::Failed`] with a row of TV-01 to TV-08.
+/// [`PinError::Failed`] with a row of `TV-01` to `TV-08`.
 pub fn open_lock(root: &Root, anchor: &Anchor) -> Result<PinnedLock, PinError> {
     let mut findings = Findings::default();
     let stamp = stamp_of_pins(root);
@@ -153,7 +153,7 @@ impl PinnedLock {
     /// Verifies the bundle of an entry of this lock; `root` is the one the lock was opened in.
     ///
     /// # Errors
-    /// [`PinError::Failed`] with a row of TV-07 to TV-26.
+    /// [`PinError::Failed`] with a row of `TV-07` to `TV-26`.
     pub fn bundle(&self, root: &Root, entry: &LockEntry) -> Result<PinnedBundle, PinError> {
         let stamp = stamp_of_bundle(root, &entry.bundle_dir);
         let mut findings = Findings::default();

@@ -41,7 +41,7 @@ pub(super) fn key(signer: &str) -> SecretKey {
     SecretKey::parse(STANDARD.encode(seed).as_bytes()).unwrap()
 }
 
-/// What a component that keeps to TS-07 returns.
+/// A description as a component has to return it.
 pub(super) fn description(id: &str) -> String {
     format!(
         r#"{{"name":"{id}","description":"does nothing","input_schema":{{"type":"object","additionalProperties":false}},"output_schema":{{}}}}"#
@@ -279,7 +279,7 @@ pub(super) fn rows(verification: &Verification) -> Vec<String> {
     rows
 }
 
-/// The ring of these signers, in the form of TB-14.
+/// The ring of these signers, in the form that pins ask for.
 pub(super) fn ring(signers: &[&str]) -> Vec<u8> {
     let entries: Map<String, Value> = signers
         .iter()

@@ -56,7 +56,7 @@ pub(super) fn skill_md_path(id: &str) -> String {
     format!("{SKILLS}/{id}/{SKILL_MD}")
 }
 
-/// TV-22 of the whole root.
+/// Checks that everything below `skills/` is pinned (`TV-22`), for the whole root.
 pub(super) fn check(root: &Root, lock: &Lock, findings: &mut Findings) {
     let row = Row::TV_22;
     findings.evaluate(row, None);
@@ -75,7 +75,7 @@ pub(super) fn check(root: &Root, lock: &Lock, findings: &mut Findings) {
         }
     }
     for path in &tree.stray {
-        // A pinned skill without its bundles is TV-07's.
+        // A pinned skill without its bundles is `TV-07`'s.
         let is_pinned = |id: &str| format!("{SKILLS}/{id}") == *path;
         if !lock.ids().into_iter().any(is_pinned) {
             findings.report(Finding::new(row, format!("stray entry: {path}")).at(path));
@@ -83,7 +83,7 @@ pub(super) fn check(root: &Root, lock: &Lock, findings: &mut Findings) {
     }
 }
 
-/// TV-22 of each entry: the text beside the bundles is the pinned one. Each file is read once.
+/// Checks `TV-22` of each entry: the text beside the bundles is the pinned one. Each file is read once.
 pub(super) fn check_texts(root: &Root, lock: &Lock, findings: &mut Findings) {
     let row = Row::TV_22;
     let mut texts = BTreeMap::new();

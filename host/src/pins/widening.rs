@@ -177,7 +177,7 @@ pub(super) enum SignerChange {
     },
 }
 
-/// TW-04 for the entries, in the order of the new side.
+/// Returns the entries whose signers are others than before, in the order of the new side.
 pub(super) fn signer_changes(old: &[Declared], new: &[Declared]) -> Vec<SignerChange> {
     new.iter()
         .filter_map(|entry| {
@@ -191,7 +191,7 @@ pub(super) fn signer_changes(old: &[Declared], new: &[Declared]) -> Vec<SignerCh
         .collect()
 }
 
-/// TW-04 for the ring: the key of each of these signers is what it was.
+/// Returns those of these signers whose key in the ring is not what it was.
 pub(super) fn key_changes<'a>(
     signers: impl IntoIterator<Item = &'a str>,
     old: &KeyRing,
@@ -212,9 +212,9 @@ pub(super) fn key_changes<'a>(
 /// Under which rows the findings stand, and what a reader is told to do about them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gate {
-    /// `lock --update`: TW-02 and TW-04.
+    /// `lock --update`: the rows `TW-02` and `TW-04`.
     Update,
-    /// `verify --baseline`: TV-32 and TV-33.
+    /// `verify --baseline`: the rows `TV-32` and `TV-33`.
     Baseline,
 }
 

@@ -61,7 +61,7 @@ pub enum PolicyError {
         /// The version as written.
         found: String,
     },
-    /// The shape is right, and a value breaks a rule (TP-05 and below).
+    /// The shape is right, and a value breaks a rule.
     #[error("policy constraint violation: {member} {rule} ({place})")]
     Constraint {
         /// Where.
@@ -82,7 +82,7 @@ pub enum PolicyError {
 }
 
 impl PolicyError {
-    /// Whether the command line is at fault and not the policy (M-01: a usage error).
+    /// Whether the command line is at fault and not the policy: that is a usage error.
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Flag { .. })
     }

@@ -36,7 +36,7 @@ pub enum FormError {
     Url {
         /// The value as declared.
         value: String,
-        /// The rule of TP-08 that it breaks.
+        /// The rule of URL prefixes that it breaks.
         rule: &'static str,
     },
     /// Not a program.
@@ -69,7 +69,7 @@ pub fn component_form(kind: &str, value: &str) -> Result<(), FormError> {
     }
 }
 
-/// TC-10, TC-11.
+/// Checks a directory: it must be a mount point or lie below one; what is written, not `/os`.
 fn directory_form(kind: &str, value: &str) -> Result<(), FormError> {
     let fault = || FormError::Directory {
         kind: kind.to_owned(),
@@ -107,7 +107,7 @@ pub fn covers(old: &Capability, new: &Capability) -> bool {
         }
 }
 
-/// TC-31 for a URL that stands in a manifest. It may have a query, and is read by the same parser as a request.
+/// Whether a prefix covers a URL that stands in a manifest. It may have a query, and is read by the same parser as a request.
 pub(super) fn matches_declared(prefix: &UrlPrefix, declared: &str) -> bool {
     // The parser turns `\` into `/`; what was written decides.
     let path_as_written = declared.split(['?', '#']).next().unwrap_or_default();
@@ -133,7 +133,6 @@ mod tests {
         covers(&capability(old), &capability(new))
     }
 
-    /// TC-10, TC-11, TC-12, TC-13, TV-26, TB-35
     #[test]
     fn tc_10_to_tc_13_a_component_declares_what_its_interfaces_stand_for() {
         for good in [
@@ -229,7 +228,6 @@ mod tests {
         }
     }
 
-    /// TC-30, TC-31, TW-02
     #[test]
     fn tc_30_everything_else_is_a_widening() {
         for (old, new) in [

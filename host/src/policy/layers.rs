@@ -35,7 +35,7 @@ pub struct Layers {
     mounts: Option<Arc<MountTable>>,
 }
 
-/// TP-44; members as they are hashed.
+/// What the policy hash is over where there are more layers; members as they are hashed.
 #[derive(Serialize)]
 struct Hashes<'a> {
     policy: &'a Digest,
@@ -190,7 +190,7 @@ impl Layers {
     }
 
     /// The declared capabilities that are left: those that the ceiling of every layer allows, in the order of the
-    /// manifest (TC-15, `caps_granted` of TR-13).
+    /// manifest (`caps_granted` of a receipt).
     pub fn granted(&self, capabilities: &[Capability], form: WasmForm) -> Vec<Capability> {
         let granted = capabilities.iter().filter(|one| self.consents(one, form));
         granted.cloned().collect()

@@ -1,4 +1,4 @@
-//! The limits a call runs under: the defaults and maxima of the host, and what a policy may make of them (TP-34, TN).
+//! The limits a call runs under: the defaults and maxima of the host, and what a policy may make of them.
 //!
 //! A limit that is not in the table does not exist. A policy may raise a default up to its maximum and never beyond it.
 

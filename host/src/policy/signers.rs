@@ -78,7 +78,6 @@ mod tests {
         assert_eq!(check(&["a", "b"], &["b"]), "");
     }
 
-    /// TP-12, TB-52
     #[test]
     fn tp_12_anything_else_is_refused_with_the_reason() {
         let undeclared = "no trusted signer declared in manifest.signers";

@@ -10,7 +10,7 @@
 
 use url::{Host, Url};
 
-/// A prefix that was checked by TP-08.
+/// A checked prefix: an absolute URL with an authority, without query and fragment, whose path says one thing only.
 #[derive(Clone, Debug)]
 pub(super) struct UrlPrefix {
     url: Url,

@@ -45,7 +45,7 @@ pub struct BundleFiles {
 
 impl BundleFiles {
     /// Reads a directory. Symbolic links to regular files are followed, as compatible commands do (pins have
-    /// their own reader, TV-11).
+    /// their own reader, which follows none).
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Why a bundle is refused, in the order of TB-51.
+/// Why a bundle is refused, in the order of the checks.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
     /// A file cannot be read.
@@ -164,7 +164,7 @@ pub enum BundleError {
     /// A signature does not count.
     #[error(transparent)]
     Signature(#[from] SignatureError),
-    /// TB-52.
+    /// Somebody signed whom the manifest does not name.
     #[error("signature signer is not declared in manifest.signers: {}", shown(.0))]
     UndeclaredSigner(String),
 }
@@ -205,7 +205,7 @@ struct BundleHashed<'a> {
 }
 
 impl Bundle {
-    /// The checks of TB-51 from parsing to the schema gate, in that order.
+    /// Makes the checks from parsing to the schema gate, in the order of [`BundleError`]'s variants.
     ///
     /// # Errors
     ///
@@ -284,7 +284,7 @@ impl Bundle {
     ///
     /// # Errors
     ///
-    /// [`BundleError`]: the first check of TB-51 that fails.
+    /// [`BundleError`]: the first check that fails.
     pub fn verify_with(
         self,
         keys_file: &[u8],

@@ -30,13 +30,13 @@ const MAX_NESTED_TYPES: usize = 100;
 /// An interface through which a component reaches something outside; each has one kind of capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HostInterface {
-    /// TC-10
+    /// Reading below a directory.
     FsRead,
-    /// TC-11
+    /// Writing below a directory.
     FsWrite,
-    /// TC-12
+    /// HTTP requests.
     Fetch,
-    /// TC-13
+    /// Starting programs.
     Process,
 }
 

@@ -34,7 +34,7 @@ pub enum FileError {
         /// What was named.
         path: PathBuf,
     },
-    /// TB-17.
+    /// Longer than such a file may be.
     #[error("{} exceeds maximum size ({bytes} bytes > {maximum} bytes): {}", escaped(.name), shown_path(.path))]
     TooLarge {
         /// The file by the name its format gives it.

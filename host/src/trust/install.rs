@@ -1,6 +1,6 @@
 //! `install`: an archive is fetched, checked, and only then written to the store.
 //!
-//! Trust knows no policy, so the caller passes the check of TA-19. Nothing below the home folder is made
+//! Trust knows no policy, so the caller passes its check. Nothing below the home folder is made
 //! or changed before every check has passed.
 
 use std::borrow::Cow;
@@ -97,16 +97,16 @@ pub struct Installed {
 /// Why a skill is not installed.
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {
-    /// TA-12.
+    /// One of the two flags without the other.
     #[error("--keys and --keys-digest must be provided together")]
     HalfOfTheKeys,
     /// A policy trusts signers, and only keys tell who signed.
     #[error("--policy requires --keys and --keys-digest")]
     PolicyWithoutKeys,
-    /// TA-20.
+    /// Signatures are asked for, and nothing that could verify them.
     #[error("--keys and --keys-digest are required when --require-signatures is set")]
     RequiredWithoutKeys,
-    /// TA-11.
+    /// What comes over the network is installed only if signed.
     #[error("remote artifacts require --keys and --keys-digest")]
     RemoteWithoutKeys,
     /// The archive cannot be had.
@@ -118,7 +118,7 @@ pub enum InstallError {
     /// The manifest is refused.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    /// TA-18.
+    /// The wasm is another one than the manifest's.
     #[error(
         "manifest.artifact must match bundled skill.wasm digest (expected {expected}, got {actual})"
     )]
@@ -128,13 +128,13 @@ pub enum InstallError {
         /// What the archive holds.
         actual: Digest,
     },
-    /// TA-20.
+    /// Signatures are needed, by flag or by source, and there are none.
     #[error("signatures.json is required for this install mode")]
     NoSignatures,
     /// The signatures cannot be read.
     #[error(transparent)]
     Signatures(#[from] SignaturesError),
-    /// TA-19.
+    /// The check of the caller's policy failed.
     #[error("{0}")]
     Policy(Box<dyn Error + Send + Sync>),
     /// The key file cannot be read.
@@ -214,7 +214,7 @@ fn check(
         });
     }
     let Some(signatures) = package.get(PackageFile::Signatures) else {
-        // TA-20. Keys are there whenever signatures are required, by flag or by source.
+        // Keys are there whenever signatures are required, by flag or by source.
         return match keys {
             Some(_) => Err(InstallError::NoSignatures),
             None => Ok(manifest),

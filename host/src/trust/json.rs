@@ -73,7 +73,7 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, JsonError> {
         return Err(JsonError::ByteOrderMark);
     }
     check_names_and_nesting(bytes)?;
-    // serde_json stops one level before TB-17 does; how deep it is was checked above.
+    // serde_json stops one level before the bound here does; how deep it is was checked above.
     let mut reader = serde_json::Deserializer::from_str(text);
     reader.disable_recursion_limit();
     let parsed = T::deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));

@@ -21,7 +21,7 @@ const STALE: Duration = Duration::from_secs(120);
 /// Bytes of a token in hex.
 const TOKEN_BYTES: u64 = 32;
 
-/// TB-28.
+/// The mode of the file: it is for the owner alone.
 const PRIVATE: Mode = Mode::from_raw_mode(0o600);
 
 /// No link is followed, and nothing waits for the other end of a pipe.

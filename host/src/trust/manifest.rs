@@ -64,10 +64,10 @@ pub enum ManifestError {
     /// Not the JSON of a manifest.
     #[error("invalid manifest JSON: {0}")]
     Json(#[from] JsonError),
-    /// TB-31.
+    /// A draft is accepted on request only.
     #[error("manifest schema_version {DRAFT} requires --allow-experimental")]
     NeedsExperimental,
-    /// TB-31.
+    /// Neither absent nor the draft's.
     #[error("unsupported manifest schema version: {}", shown(.0))]
     SchemaVersion(String),
     /// The value may not stand in another file.

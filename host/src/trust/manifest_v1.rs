@@ -174,7 +174,6 @@ mod tests {
             .to_string()
     }
 
-    /// TK-28, TF-35
     #[test]
     fn tk_28_tf_35_objects_and_absolute_uris_are_schemas() {
         let manifest = ManifestV1::parse(EXAMPLE.as_bytes()).unwrap();

@@ -11,7 +11,7 @@ use super::{
     SignatureEntry, Signatures, SignaturesError, files, json,
 };
 
-/// TB-28.
+/// The mode of files in a bundle: they are for the owner alone.
 const FILE_MODE: u32 = 0o600;
 
 /// Why a bundle is not made or signed.
@@ -45,7 +45,7 @@ pub enum PackError {
     /// The bundle's parts do not name each other.
     #[error(transparent)]
     Bundle(#[from] BundleError),
-    /// TB-42.
+    /// Only signers that the manifest names can sign.
     #[error("signer is not declared in manifest.signers: {}", shown(.0))]
     UndeclaredSigner(String),
 }

@@ -83,7 +83,6 @@ mod tests {
         );
     }
 
-    /// TB-01, TB-02
     #[test]
     fn tb_02_an_md5_has_32_lower_case_hex_digits_and_no_prefix() {
         for bad in [

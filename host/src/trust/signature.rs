@@ -25,13 +25,13 @@ pub struct SignatureEntry {
 /// Why a signature does not count.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
-    /// TB-40.
+    /// Not `ed25519`.
     #[error("unsupported signature algorithm: {}", shown(.0))]
     Algorithm(String),
     /// The ring has no key of that name.
     #[error("missing public key for signer: {}", shown(.0))]
     MissingKey(String),
-    /// TB-07.
+    /// Not base64 with padding and without white space (RFC 4648 §4).
     #[error("base64 decode failed for the signature of signer: {}", shown(.0))]
     Base64(String),
     /// Not 64 bytes.
@@ -46,7 +46,7 @@ pub enum SignatureError {
 ///
 /// # Errors
 ///
-/// [`SignatureError`], the checks in the order of TB-51.
+/// [`SignatureError`], the checks in the order of its variants.
 pub fn verify_entry(
     entry: &SignatureEntry,
     message: &[u8],

@@ -25,7 +25,7 @@ pub enum SignaturesError {
     /// Not the JSON of that file.
     #[error("invalid signatures JSON: {0}")]
     Json(#[from] JsonError),
-    /// TB-43.
+    /// A signer signs once.
     #[error("duplicate signature entry for signer: {}", shown(.0))]
     Duplicate(String),
 }
@@ -97,7 +97,6 @@ mod tests {
         }
     }
 
-    /// TB-43, TF-20
     #[test]
     fn tb_43_tf_20_a_signer_that_occurs_twice_is_refused() {
         let bad = vectors::signatures_json().replace("example.b", "example.a");

@@ -16,7 +16,7 @@ use super::escape::escaped;
 use super::limits::MAX_ARCHIVE_BYTES;
 use super::{FileError, read_bounded_as};
 
-/// TA-11.
+/// How long a download of an archive may take.
 const WAITS: Waits = Waits {
     connect: Duration::from_secs(5),
     total: Duration::from_secs(30),
@@ -37,10 +37,10 @@ pub enum InsecureHttp {
 /// Why there is no archive. No message repeats the credentials of a URL.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// TA-10.
+    /// Registries of images are no source.
     #[error("OCI refs are not supported; use a file path, file://, or an http(s) URL")]
     Oci,
-    /// TA-10.
+    /// Plain HTTP needs the flag.
     #[error(
         "http:// artifacts are disabled by default; pass --allow-insecure-http only for local development"
     )]
@@ -56,7 +56,7 @@ pub enum SourceError {
     /// The file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
-    /// TA-11.
+    /// The server sends the download elsewhere.
     #[error("artifact fetch redirects are not allowed for security reasons: {0}")]
     Redirect(String),
     /// The server answers with something other than the archive.
@@ -75,7 +75,7 @@ pub enum SourceError {
         /// What went wrong.
         reason: String,
     },
-    /// TA-13.
+    /// Longer than an archive may be.
     #[error("artifact exceeds maximum size ({size} bytes > {MAX_ARCHIVE_BYTES} bytes)")]
     TooLarge {
         /// What the server announces, or the limit and one more.
@@ -230,7 +230,7 @@ fn invalid(text: &str, reason: &str) -> SourceError {
     }
 }
 
-/// TA-35. Text that is no URL stays as it is.
+/// Returns a source as it is recorded: a URL without its user name and password. Text that is no URL stays as it is.
 fn without_user_info(text: &str) -> String {
     let Some(scheme) = scheme(text) else {
         return text.to_owned();

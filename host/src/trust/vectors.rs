@@ -121,7 +121,6 @@ fn tr_03_the_hash_of_a_v0_receipt() {
     assert_eq!(canonical_digest(&hashed).as_str(), RECEIPT_HASH);
 }
 
-/// TL-03, TL-11
 #[test]
 fn tl_11_the_digest_and_the_signatures_of_a_lock() {
     let empty = Digest::of(b"");

@@ -92,9 +92,9 @@ pub enum ReceiptError {
 /// A receipt of either form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Receipt {
-    /// TR-01.
+    /// The format of successful runs, written by default.
     V0(ReceiptV0),
-    /// TR-10.
+    /// The draft of version 1, which failed runs have too.
     V1(Box<ReceiptV1>),
 }
 

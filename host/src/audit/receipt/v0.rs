@@ -8,7 +8,7 @@ use crate::trust::{Digest, JsonError, canonical_digest, parse_json};
 use super::super::Execution;
 use super::{ReceiptError, compare};
 
-/// TR-01. Members in the order in which they are written.
+/// A receipt of a successful run. Members in the order in which they are written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReceiptV0 {
@@ -22,7 +22,7 @@ pub struct ReceiptV0 {
     pub caps_used: Vec<String>,
     /// Unix seconds at the end of the run, by the local clock.
     pub timestamp: u64,
-    /// TR-03.
+    /// `sha256` of the canonical JSON (RFC 8785) of all other members.
     pub receipt_hash: Digest,
 }
 

@@ -10,7 +10,7 @@ use crate::trust::{Digest, canonical_digest, parse_json};
 use super::super::{Execution, Status};
 use super::{ReceiptError, compare};
 
-/// TR-10. Members in the order in which they are written.
+/// A receipt in the draft of version 1. Members in the order in which they are written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(
@@ -46,7 +46,7 @@ pub struct ReceiptV1 {
 pub struct ResultV1 {
     /// `success` or `failure`.
     pub status: String,
-    /// One of TR-16 here; a foreign receipt may have others.
+    /// One of [`Code`]'s here; a foreign receipt may have others.
     pub code: String,
     /// For a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -182,7 +182,7 @@ impl ReceiptV1 {
         compare(&self.receipt_hash, self.computed_hash())
     }
 
-    /// TR-18.
+    /// Refuses members whose type is right and whose value cannot be meant: empty texts, an end before the beginning, …
     fn check_fields(&self) -> Result<(), ReceiptError> {
         if self.schema_version != SCHEMA_VERSION {
             return Err(ReceiptError::SchemaVersion(self.schema_version.clone()));

@@ -1,6 +1,6 @@
 //! The values that a manifest declares, and whether one of them covers what a module asks for.
 //!
-//! Answers come from text alone. A value that its kind cannot read (TC-03: `*` as a URL; a relative path) covers
+//! Answers come from text alone. A value that its kind cannot read (`*` as a URL; a relative path) covers
 //! nothing.
 
 use url::Url;
@@ -130,7 +130,6 @@ mod tests {
         assert!(!exact.names(CoreKind::QueueConsume, b""));
     }
 
-    /// TC-03, TC-31, TH-23
     #[test]
     fn th_23_urls_are_covered_by_declared_prefixes_only() {
         let reach = |prefix: &str, url: &str| {

@@ -87,15 +87,15 @@ impl fmt::Display for CoreKind {
 pub struct Denied {
     /// The kind.
     pub kind: CoreKind,
-    /// What was asked for, escaped as TB-34 and cut: the path, the URL without credentials, the key or the topic;
-    /// `*` for a kind without values.
+    /// What was asked for, escaped and cut: the path, the URL without credentials, the key or the topic; `*` for a kind
+    /// without values.
     pub value: String,
 }
 
 /// What ends a run in the middle of a hostcall.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Ended {
-    /// TH-21.
+    /// The module asks for something that its manifest does not declare.
     #[error("capability denied: {0}")]
     Denied(#[from] Denied),
     /// The time is up.

@@ -1,4 +1,4 @@
-//! The server name in the first message of TLS (K-346; RFC 8446, 4.1.2; RFC 6066, 3).
+//! The server name in the first message of TLS (RFC 8446 §4.1.2; RFC 6066 §3).
 //!
 //! Nothing is decided here but what a client says in clear. The message may come in any number of records and reads;
 //! it must end with a record, name one server at most, and hold nothing that hides the name (ESNI, ECH). What a reader

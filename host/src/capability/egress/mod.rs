@@ -1,7 +1,7 @@
 //! The host end of a jail's egress: a proxy on a Unix socket, for the pairs of host and port that a policy names.
 //!
 //! A jail has no network. With egress, the socket made here is mounted into it, and what connects there
-//! may ask for a tunnel (`CONNECT host:port`) or for one plain request (`GET http://host/…`), K-344 and K-345.
+//! may ask for a tunnel (`CONNECT host:port`) or for one plain request (`GET http://host/…`).
 //! The text of the request only ever selects a pair of the list: the name that is looked up, once, and the host
 //! that a server is told are the list's. The addresses pass the same check as those of `fetch`,
 //! every byte counts against the budget of the call before it goes on, and nothing of the environment takes part.
@@ -92,7 +92,7 @@ struct Terms {
     dial: Duration,
     /// How long a connection may carry nothing in either direction.
     idle: Duration,
-    /// K-346
+    /// The port on which a tunnel must begin with TLS, and name the host that was asked for.
     tls_port: u16,
 }
 

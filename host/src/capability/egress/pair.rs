@@ -81,7 +81,7 @@ impl Pair {
         })
     }
 
-    /// The same, and whatever its name leads to may be reached, public or not (K-40, `allow_private`).
+    /// The same, and whatever its name leads to may be reached, public or not (`allow_private` of the configuration).
     #[must_use]
     pub fn reaching_any(self) -> Pair {
         Pair {

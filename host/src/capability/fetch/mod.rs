@@ -175,7 +175,7 @@ pub fn send(
     })
 }
 
-/// Fetches a resource of a hydration: N-01 to N-05. Any final status is a response.
+/// Fetches a resource of a hydration: `GET`, within fixed limits of time and size. Any final status is a response.
 ///
 /// # Errors
 /// As [`send`], without hostcalls: the hostcall that needs the resource has been counted.

@@ -104,7 +104,6 @@ mod tests {
         }
     }
 
-    /// TC-33, TF-36, TH-23
     #[test]
     fn th_23_a_name_with_an_address_that_is_not_public_is_denied() {
         let server = Server::start(|_, stream| respond(stream, "HTTP/1.1 200 OK", b"secret"));

@@ -294,7 +294,7 @@ fn joined(prefix: &str, name: CString) -> String {
     format!("{prefix}{}", name.to_string_lossy())
 }
 
-/// TS-37 knows two reasons: not accessible, and the rest.
+/// Why a directory is listed and not entered: there are two reasons, not accessible, and the rest.
 fn unreadable(errno: Errno) -> FsError {
     match from_errno(errno) {
         FsError::NotAccessible => FsError::NotAccessible,

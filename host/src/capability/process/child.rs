@@ -3,7 +3,7 @@
 //! The child has a session and a process group of its own; the group is killed whatever ended the child, before its
 //! number can belong to anybody else: until it is reaped, the child keeps it. Where somebody else reaps it,
 //! nothing is killed and no ending is made up: that is an error. Its output is read while it runs and never
-//! waited for afterwards, so that a descendant that keeps a pipe open delays nothing (PE-05, TS-67). A program whose time
+//! waited for afterwards, so that a descendant that keeps a pipe open delays nothing. A program whose time
 //! was up is told to end first, and killed two seconds later.
 //!
 //! That is for children outside of a jail; those in one (module `confined`) end with it. A descendant outside that

@@ -1,4 +1,4 @@
-//! The environment of a child: nothing is inherited (PE-02, TC-42).
+//! The environment of a child: nothing is inherited.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! What kind of executable a tool is, and under which path it is started (TD-07, PE-08).
+//! What kind of executable a tool is, and under which path it is started.
 //!
 //! A binary is started through the descriptor of the file that was looked up, so that it is that file.
 //! A script cannot be: its interpreter opens it once more, by name, when the descriptor is closed; and

@@ -4,7 +4,7 @@
 //! names, has no network, and ends with everything that it started. Where the machine can make no jail nothing starts:
 //! `unconfined`. Only a policy that says `jail: {process: unjailed}` starts children outside of it. What holds for them
 //! then is the argument list, the environment, the scratch directory, the deadline and the caps of this folder, and not
-//! what a child reads, writes or connects to (TP-37, PE-07). Nor does it hold that nothing stays behind: a descendant
+//! what a child reads, writes or connects to. Nor does it hold that nothing stays behind: a descendant
 //! that leaves the process group runs on, and a scratch directory that a child moves away is emptied, but stays where it
 //! was moved to.
 //!

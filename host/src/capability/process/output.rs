@@ -1,4 +1,4 @@
-//! What a child writes: the first bytes are kept, the rest is read and dropped (PE-06, TS-66).
+//! What a child writes: the first bytes are kept, the rest is read and dropped.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -217,7 +217,7 @@ fn read_component(
     Ok(read.map_err(missing)?.bytes)
 }
 
-/// TD-04.
+/// Returns the bytes of a remote tool.
 fn fetch_tool(call: &Call, url: &Url) -> Result<Vec<u8>, Stop<ProcessError>> {
     match fetch::resource(call, url, MAX_TOOL_BYTES, Overflow::Refuse)? {
         Ok(response) if (200..300).contains(&response.status) => Ok(response.body),
@@ -304,7 +304,7 @@ struct Asked<'call> {
 }
 
 impl Asked<'_> {
-    /// TD-07, TD-08, TD-09.
+    /// Starts a file that is executable by its format or its `#!` line, any other by the runner for its ending.
     fn start_local(self, found: &Found) -> Result<Exit, Stop<ProcessError>> {
         if !found.is_executable() {
             return self.start_by_runner();
@@ -339,7 +339,7 @@ impl Asked<'_> {
         }
     }
 
-    /// TD-08, TD-09.
+    /// Starts the runner that the policy names for the file's ending, with the file's path and the flag.
     fn start_by_runner(self) -> Result<Exit, Stop<ProcessError>> {
         let name = self.path.as_os_str().as_encoded_bytes();
         let runner = RUNNER_ENDINGS

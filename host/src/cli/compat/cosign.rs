@@ -33,7 +33,7 @@ pub(in crate::cli) struct Flags {
 }
 
 impl Flags {
-    /// Runs cosign if any flag asks for it; after everything else of TB-51.
+    /// Runs cosign if any flag asks for it; after every other check of the bundle.
     pub(in crate::cli) fn verify(&self) -> anyhow::Result<()> {
         match self.check()? {
             Some(check) => Ok(check.run(&CosignEnvironment::of_process())?),

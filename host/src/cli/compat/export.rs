@@ -60,7 +60,7 @@ fn line(agent: Agent, scope: Scope, target: &Path, skills: usize) -> Line {
         .fact("profile", "ide-safe")
 }
 
-/// TA-30.
+/// Returns the home folder, which `PROVENACT_HOME` may name as well.
 fn home() -> anyhow::Result<PathBuf> {
     home::compatible_folder().context(super::NO_HOME)
 }

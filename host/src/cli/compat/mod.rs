@@ -168,7 +168,7 @@ pub(super) fn observed(
     result
 }
 
-/// TU-10.
+/// Prints an observation line on stderr, if `PROVENACT_OBS_JSON` asks for them.
 fn observe(observation: Observation, result: &anyhow::Result<()>) {
     if !observations_wanted(std::env::var_os("PROVENACT_OBS_JSON").as_deref()) {
         return;
@@ -178,7 +178,7 @@ fn observe(observation: Observation, result: &anyhow::Result<()>) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// TB-31.
+/// Whether `--allow-experimental` was given, as a type.
 pub(super) fn experimental(allowed: bool) -> Experimental {
     if allowed {
         Experimental::Allowed

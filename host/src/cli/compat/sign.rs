@@ -42,7 +42,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         .print()
 }
 
-/// TK-26, and of a directory that the environment names TB-16: no key lies where it could be committed.
+/// Returns the file of the secret key: the one of the flag, else one in the directory that `HYDRANT_SIGNING_KEYS` names.
+/// A directory inside a root is refused: no key lies where it could be committed.
 fn key_file(arguments: &Arguments) -> anyhow::Result<PathBuf> {
     if let Some(file) = &arguments.secret_key {
         return Ok(file.clone());

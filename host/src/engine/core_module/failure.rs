@@ -45,7 +45,7 @@ pub enum CoreFailure {
     /// No export of that name is a function without parameters that returns an i32 or nothing.
     #[error("entrypoint not found: {0}")]
     EntrypointNotFound(String),
-    /// The output is longer than TN-06 allows.
+    /// The output is longer than allowed.
     #[error("wasm execution failed: the output is longer than {0} bytes")]
     OutputTooLarge(u64),
 }

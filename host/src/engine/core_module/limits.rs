@@ -50,7 +50,7 @@ impl CoreBudgets {
         }
     }
 
-    /// The clock of a run that began at `started`: nothing else is counted (TN-11, TN-12 do not apply).
+    /// The clock of a run that began at `started`: nothing else is counted, neither host calls nor bytes.
     #[must_use]
     pub fn meter_from(&self, started: Instant) -> Meter {
         let budgets = MeterBudgets {

@@ -19,7 +19,7 @@ pub(super) fn natural(number: i32) -> Option<usize> {
     usize::try_from(number).ok()
 }
 
-/// A pointer and a length as bounds; none if one is negative or more would be copied than TN-07 allows.
+/// A pointer and a length as bounds; none if one is negative or more would be copied than one host call may.
 fn range(state: &State, pointer: i32, length: i32) -> Option<(usize, usize)> {
     let (start, length) = (natural(pointer)?, natural(length)?);
     let end = start.checked_add(length)?;

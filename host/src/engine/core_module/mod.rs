@@ -227,7 +227,8 @@ fn call_entrypoint(
     }
 }
 
-/// TH-26, TH-27.
+/// Returns the output of a run: what was written last, else the returned number as text, else nothing. A negative number is
+/// a failure; where the module writes its output, so is every other number but 0.
 fn outcome(
     value: Option<i32>,
     written: Option<Vec<u8>>,

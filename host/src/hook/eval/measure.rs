@@ -323,7 +323,6 @@ mod tests {
         assert_eq!((found.n, found.skip.hits, found.skip.of), (0, 1, 2));
     }
 
-    /// Q-197, Q-201
     #[test]
     fn q_201_a_change_that_goes_to_a_question_is_told_by_line() {
         let rows = "{\"prompt\":\"1\",\"expected\":\"a\",\"mutating\":true}\n\

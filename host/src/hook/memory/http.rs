@@ -13,7 +13,7 @@ use crate::capability::fetch::{Method, Single, header, send_single};
 use crate::policy::Grant;
 use crate::trust::Capability;
 
-///
+/// The longest answer of the server.
 const MAX_ANSWER_BYTES: u64 = 256 * 1024;
 
 /// The server behind `memory.url`.

@@ -1,6 +1,6 @@
 //! Cutting notes into passages: at headings, at blank lines, and where they get too long.
 
-///
+/// Characters of a passage at most.
 const MAX_CHARS: usize = 400;
 
 /// The passages of a text, in order; none is empty or longer than 400 characters. A heading stands with what follows it.

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 
 pub use self::cleanup::CleanupLimits;
 
-///
+/// How many names are tried for a new file.
 const TRIES: usize = 16;
 /// Random characters of a name.
 const RANDOM_LENGTH: usize = 8;

@@ -1,4 +1,4 @@
-//! TS-07, text by text.
+//! What a component may return as its description, text by text.
 
 use super::*;
 use crate::pins::testing::description;

@@ -117,7 +117,7 @@ fn tx_03_the_deciding_failure_is_the_one_that_is_named() {
     assert_eq!(failure(&scratch), ("TV-13", Class::Trust));
 }
 
-/// TV-22 and other entries are not asked before one skill starts.
+/// `TV-22` and other entries are not asked before one skill starts.
 #[test]
 fn tk_42_faults_of_other_entries_do_not_stop_a_skill() {
     let scratch = Scratch::new();

@@ -19,7 +19,7 @@ pub use text::{Line, Stream, line_of_entry};
 /// The form of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// The lines of TV-44, for people.
+    /// Lines for people.
     Text,
     /// One JSON object.
     Json,
@@ -84,7 +84,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// A report of these findings, in the order of TX-05, and of nothing else yet.
+    /// A report of these findings, sorted by skill, row and path, and of nothing else yet.
     #[must_use]
     pub fn new(command: Command, mut findings: Findings) -> Self {
         findings.sort();
@@ -118,7 +118,7 @@ impl Report {
         bytes
     }
 
-    /// The lines of TV-44, each for stdout or stderr.
+    /// The lines for people, each for stdout or stderr.
     #[must_use]
     pub fn lines(&self) -> Vec<Line> {
         text::lines(self)

@@ -331,7 +331,7 @@ fn a_bundle_that_is_not_believed_is_done_without_being_started() {
     assert_eq!(told, expected);
 }
 
-/// A capability that is declared twice is TV-19's; its form is said once.
+/// A capability that is declared twice is `TV-19`'s; its form is said once.
 #[test]
 fn tv_26_findings_that_say_the_same_are_one() {
     let scratch = Scratch::empty();

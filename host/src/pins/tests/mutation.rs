@@ -36,7 +36,7 @@ fn every_byte_of_ring_lock_and_lock_signature_counts() {
     }
 }
 
-/// TV-11 to TV-23. One of a manifest or its signatures is drift, or makes
+/// A changed byte fails one of `TV-11` to `TV-23`. One of a manifest or its signatures is drift, or makes
 /// a signer one who was not declared or did not sign.
 #[test]
 fn every_byte_of_a_bundle_counts() {

@@ -32,7 +32,7 @@ use crate::trust::{
 };
 use rebuild::Rebuilt;
 
-/// TW-08.
+/// `lock --check`: rebuilding the lock gives its bytes.
 const TW_08: Row = Row::new("TW-08", Class::Drift);
 
 /// What to do where the ring is not the one of the anchor: whoever changed it knows that, and nobody else is to be led past
@@ -107,7 +107,7 @@ pub enum UpdateError {
     Epoch(String),
 }
 
-/// The last second that TL-07 can write.
+/// The last second that `generated_at` can write, with its four digits for the year.
 const LAST_SECOND: u64 = 253_402_300_799;
 
 /// What the clock says, or `SOURCE_DATE_EPOCH`.
@@ -279,7 +279,7 @@ pub fn check(
         let mut rebuilt =
             rebuild::rebuild(root, ring, anchor, Starts::new(probe, progress), findings);
         entries = rebuilt.entries;
-        // The time is that of the last change, which no tree tells. TX-04: and no clock is asked.
+        // The time is that of the last change, which no tree tells. No clock is asked: the same tree gives the same report.
         rebuilt.lock.generated_at.clone_from(&lock.generated_at);
         // A lock without a bundle that failed says nothing.
         if sound && findings.is_empty() {
@@ -431,7 +431,7 @@ fn signer_lines(changes: &[SignerChange]) -> Vec<String> {
     changes.iter().map(line).collect()
 }
 
-/// A name that is new in the ring changes nobody's signature, so TW-04 lets it pass; it is shown all the same.
+/// A name that is new in the ring changes nobody's signature, so no gate holds it back; it is shown all the same.
 fn added_keys(old: Option<&KeyRing>, new: &KeyRing) -> Vec<String> {
     let Some(old) = old else {
         return Vec::new();

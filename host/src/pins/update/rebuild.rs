@@ -108,7 +108,7 @@ impl Rebuilt {
     }
 }
 
-/// TL-06.
+/// Returns the names in the signatures of a bundle, as the lock lists them.
 fn signers(bundle: &VerifiedBundle) -> Vec<String> {
     let signers = bundle.signatures().signers();
     signers.into_iter().map(ToOwned::to_owned).collect()

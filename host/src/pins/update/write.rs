@@ -9,9 +9,9 @@ use crate::pins::root::{LOCK, LOCK_SIGNATURE, Root};
 use crate::trust::limits::MAX_JSON_BYTES;
 use crate::trust::{FileError, KeyRing, Lock, LockSignatures, read_bounded, write_replacing};
 
-/// TB-28.
+/// The mode of files in a bundle: they are for the owner alone.
 const BUNDLE_FILE: u32 = 0o600;
-/// TW-09.
+/// The mode of lock and signature: everybody may verify.
 const PIN_FILE: u32 = 0o644;
 
 /// The ring copies that are missing or other than the ring, relative to the root.
@@ -57,7 +57,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// TL-10; without any signature there is no file.
+/// Writes the signatures of the lock; without any there is no file.
 pub(in crate::pins) fn write_signatures(
     directory: &Path,
     signatures: &LockSignatures,

@@ -169,7 +169,7 @@ impl Ceiling {
     }
 }
 
-/// TP-07.
+/// Reads directories: each must begin with `/`, and none may occur twice.
 fn directories(field: &Field<'_>) -> Result<Listed<Option<VirtualPath>>, PolicyError> {
     let mut items = Vec::new();
     for (text, item) in field.unique_texts()? {
@@ -187,7 +187,7 @@ fn directories(field: &Field<'_>) -> Result<Listed<Option<VirtualPath>>, PolicyE
     })
 }
 
-/// TP-08.
+/// Reads URL prefixes; none may occur twice.
 fn prefixes(field: &Field<'_>) -> Result<Listed<UrlPrefix>, PolicyError> {
     let mut items = Vec::new();
     for (text, item) in field.unique_texts()? {
@@ -210,7 +210,7 @@ pub(super) fn prefix(text: &str, field: &Field<'_>) -> Result<UrlPrefix, PolicyE
     UrlPrefix::parse(text).map_err(|fault| field.constraint(format!("{fault}: {text:?}")))
 }
 
-/// TP-09.
+/// Reads names or `*`; none may be empty or occur twice.
 fn exact_names(field: &Field<'_>) -> Result<Vec<String>, PolicyError> {
     let mut names = Vec::new();
     for (text, item) in field.unique_texts()? {
@@ -222,7 +222,7 @@ fn exact_names(field: &Field<'_>) -> Result<Vec<String>, PolicyError> {
     Ok(names)
 }
 
-/// TP-10.
+/// Checks the name of an environment variable.
 pub(super) fn environment_name(name: &str, field: &Field<'_>) -> Result<(), PolicyError> {
     if is_environment_name(name) {
         Ok(())

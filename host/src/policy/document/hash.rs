@@ -101,7 +101,6 @@ mod tests {
         assert_eq!(hash(EXAMPLE), expected);
     }
 
-    /// TP-43, TB-03
     #[test]
     fn tp_43_layout_syntax_order_and_null_do_not_count() {
         let expected = hash(EXAMPLE);

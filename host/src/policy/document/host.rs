@@ -219,7 +219,7 @@ impl Host {
         Ok(host)
     }
 
-    /// TP-34.
+    /// Reads limits: each is a positive number, at most the host's maximum.
     fn read_limits(&mut self, members: &Members<'_>) -> Result<(), PolicyError> {
         let mut maxima = MAXIMA;
         for Member { name, .. } in &Limits::MEMBERS {

@@ -121,7 +121,7 @@ impl Document {
     }
 }
 
-/// TP-05.
+/// Reads the trusted signers: there must be one, and none may occur twice.
 fn trusted_signers(field: &Field<'_>) -> Result<Vec<String>, PolicyError> {
     field.filled_list()?;
     Ok(field

@@ -230,7 +230,7 @@ fn path(field: &Field<'_>, fits: impl Fn(&VirtualPath) -> bool) -> Option<Virtua
         .filter(fits)
 }
 
-/// Names of TP-10 and their values.
+/// Reads environment variables: capital names and their values.
 fn environment(field: &Field<'_>) -> Result<BTreeMap<String, String>, PolicyError> {
     let mut variables = BTreeMap::new();
     for (name, item) in field.entries()? {

@@ -94,7 +94,7 @@ pub enum Reach {
     Public,
     /// The policy names the URL's host as a literal address or `localhost`: what that host is, and only that.
     Named,
-    /// The operator's configuration names this very host and port: whatever its name leads to (K-40, `allow_private`).
+    /// The operator's configuration names this very host and port: whatever its name leads to (`allow_private`).
     Any,
 }
 

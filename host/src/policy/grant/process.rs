@@ -55,7 +55,7 @@ impl Grant {
         for layer in layers.all() {
             writable = common(&writable, layer.document.ceiling.write.values());
         }
-        // TP-32, for mounts that a layer narrowed.
+        // A rule's `writable` lies in writable mounts, and a layer may have narrowed one.
         writable.retain(|directory| layers.is_writable(directory));
         let executable = installed
             .map(Path::to_owned)

@@ -40,8 +40,9 @@ impl Grant {
             let line = policy.mounts.at(&mounted.at).and_then(|mount| mount.line);
             return Err(policy.not_a_directory(line, path, mounted));
         };
-        // TP-24, with the mounts of every layer as each states them: this holds for the mount itself, too. Real paths have
-        // no links, and a write follows none, so the text decides.
+        // Nothing below the directory of a read-only mount is written, by whichever mount it is reached. Each layer counts with
+        // the mounts that it states: this holds for the mount itself, too. Real paths have no links, and a write follows none,
+        // so the text decides.
         let (mount, relative) = (place.mount().clone(), place.relative().to_owned());
         let target = mount.real().join(&relative);
         for layer in factors.layers.all() {

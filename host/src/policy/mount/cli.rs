@@ -36,7 +36,7 @@ pub(super) enum Role {
 pub enum MountTarget {
     /// A directory, absolute or relative to the working directory.
     Directory(PathBuf),
-    /// An https base that ends with `/`; http only for a loopback host, and only by N-09.
+    /// An https base that ends with `/`; http only for a loopback host, and only with `--allow-http-loopback`.
     Https(Url),
     /// Nothing: nobody named a directory, and none is guessed.
     Nothing,

@@ -83,7 +83,6 @@ mod tests {
         VirtualPath::parse(text).unwrap()
     }
 
-    ///
     #[test]
     fn q_02_a_host_mount_is_read_only_where_the_manifest_declares_it() {
         let folder = tempfile::tempdir().unwrap();

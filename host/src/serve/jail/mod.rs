@@ -50,7 +50,7 @@ const TEMPORARY_FILES: u64 = 262_144;
 /// Processes and threads: more than any agent has, and fewer than a machine.
 const PROCESSES: u64 = 4096;
 
-/// K-44.
+/// The Landlock ABI that a jail needs at least; the namespaces carry what older ones lack.
 const LANDLOCK_MIN_ABI: u8 = 1;
 
 /// Bytes of `TERM` at most.
@@ -296,7 +296,7 @@ impl Agent {
         })
     }
 
-    /// K-333, with `TERM`, the socket, and this program in front.
+    /// Returns the environment of every jailed program, with `TERM`, the socket, and this program in front of the `PATH`.
     fn environment(&self, proxy: bool) -> Vec<(OsString, OsString)> {
         let path = command::PATH
             .map(|directory| directory.to_owned())
@@ -373,7 +373,7 @@ impl From<Attached> for AgentEnded {
     }
 }
 
-/// The egress of a jailed agent has no budget: K-350 knows no limits of a call.
+/// The egress of a jailed agent has no budget: an agent runs without the limits of a call.
 struct Unmetered;
 
 impl Account for Unmetered {

@@ -325,7 +325,7 @@ fn is_of_the_machine(code: Code) -> bool {
     )
 }
 
-/// K-35, and for what is neither the caller's fault nor the service's: 424.
+/// Returns the status of a code; for what is neither the caller's fault nor the service's: 424.
 fn status(code: Code) -> u16 {
     match code.number() {
         500 if !is_of_the_machine(code) => 424,

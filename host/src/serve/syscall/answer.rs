@@ -104,7 +104,7 @@ struct MessageError<'a> {
     details: Option<&'a Value>,
 }
 
-/// EN-08, in this order.
+/// The `metadata` of an answer, in the order in which they are written.
 #[derive(Serialize)]
 struct Metadata<'a> {
     id: String,

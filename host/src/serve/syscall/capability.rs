@@ -6,10 +6,10 @@
 //! | another pinned skill, `id` or `id@version` | its request | its response |
 //! | `hydrant.skills` | nothing | what `hydrant skills` tells |
 //! | `hydrant.describe` | `skill`, or nothing for all | what `hydrant describe` tells |
-//! | `ccos.skill.load`, `ccos.skill.execute`, `ccos.primitive.map`, `ccos.approval.request` | K-29 to K-32 | the same |
+//! | `ccos.skill.load`, `ccos.skill.execute`, `ccos.primitive.map`, `ccos.approval.request` | its request | its result |
 //! | `ccos.skill.onboard` | `skill`, `user-input` | what `hydrant skill onboard` tells |
 //! | `ccos.skill.list`, `ccos.skill.show` | `since`; `skill` | what `hydrant skill list` and `show` tell |
-//! | an operation of a loaded skill, by its capability id | its params | K-33 |
+//! | an operation of a loaded skill, by its capability id | its params | the result of `ccos.skill.execute` |
 //!
 //! No skill can have an id that begins with `hydrant.` or `ccos.`, or that of a pinned one.
 

@@ -121,7 +121,7 @@ impl Client {
     }
 }
 
-/// EN-16, in either dialect.
+/// Whether an answer is an error, in either dialect.
 fn is_error(line: &[u8]) -> bool {
     let Ok(answer) = serde_json::from_slice::<Value>(line) else {
         return true;

@@ -35,11 +35,11 @@ impl Dialect {
 
 /// A line, sorted.
 pub(super) enum Received {
-    /// EN-15
+    /// It is no JSON object.
     NotAnObject(String),
     /// Nothing is answered.
     Notification(Dialect),
-    /// EN-11, with what could be read of the request.
+    /// A member is missing or wrong; with what could be read of the request.
     Invalid(Request, String),
     /// A command or a query.
     Request(Request),

@@ -5,7 +5,7 @@ use serde_json::Value;
 /// Why a request has no response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// EN-09
+    /// A name that is not served.
     NotServed(String),
     /// The link form has no document to link.
     NoDocument {
@@ -13,13 +13,13 @@ pub(super) enum Failure {
         status: u16,
         message: String,
     },
-    /// EN-11
+    /// A member is missing or wrong, or the input does not fit.
     Schema(String),
-    /// EN-12, EN-13
+    /// The request or its answer is too long for a line.
     LineTooLong(String),
-    /// EN-14
+    /// The component trapped or used up a budget.
     Internal(String),
-    /// EN-15
+    /// The line is no JSON object.
     InvalidJson(String),
     /// A capability that was called has no answer. With the code, the number, and the error object.
     Call {

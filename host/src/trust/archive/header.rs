@@ -1,4 +1,4 @@
-//! The 512-byte header of a tar entry: written as TA-03 says, read without any tolerance that matters.
+//! The 512-byte header of a tar entry (USTAR): written in one way, read without any tolerance that matters.
 
 use super::{ArchiveError, PackageFile};
 

@@ -104,7 +104,7 @@ fn ta_14_a_name_that_no_bundle_has_is_refused() {
         "skill.wasm.",
         "meta.json",
         "bundle-meta.json",
-        "provenance.json", // TF-28
+        "provenance.json",
         "public-keys.json",
         ".manifest.json",
         "manifest.json\u{202e}",
@@ -123,7 +123,6 @@ fn ta_14_a_name_cannot_write_to_the_terminal() {
     assert!(error.len() < 400, "{}", error.len());
 }
 
-/// TA-15, TF-30
 #[test]
 fn ta_15_links_and_special_files_are_refused_also_with_an_allowed_name() {
     for kind in b"12345678ADEFIMNSVXZ\x01\xff" {
@@ -234,7 +233,6 @@ fn ta_15_a_pax_header_stands_before_the_entry_it_describes() {
     refused(&[malformed, manifest(), wasm()], message);
 }
 
-/// TA-16, TF-30
 #[test]
 fn ta_16_a_name_occurs_once() {
     let twice = [manifest(), wasm(), Raw::new("./skill.wasm", b"x")];

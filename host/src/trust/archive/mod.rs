@@ -1,6 +1,6 @@
 //! Skill archives: one bundle as a zstd-compressed tar file, the same bytes every time.
 //!
-//! The writer gives exactly the bytes of TA-03 to TA-05. The reader believes nothing: it accepts five
+//! The writer gives the same bytes on every machine. The reader believes nothing: it accepts five
 //! names, regular files and sizes within limits, and refuses everything else before it keeps a byte of
 //! it. Neither touches the file system, except to read a bundle directory; who wants an archive unpacked
 //! gets a [`Package`] in memory and writes it when all checks have passed.

@@ -36,7 +36,6 @@ proptest! {
         prop_assert_eq!(read.is_ok(), tail.iter().all(|byte| *byte == 0));
     }
 
-    /// TA-13, TA-15, TA-16
     #[test]
     fn ta_15_a_changed_header_is_refused_or_says_the_same(
         header in 0_usize..3, at in 0..BLOCK, to in any::<u8>(),
@@ -54,7 +53,6 @@ proptest! {
         }
     }
 
-    /// TA-13, TA-15, TA-16
     #[test]
     fn ta_15_a_much_changed_tar_stream_never_gives_more_than_it_holds(
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),

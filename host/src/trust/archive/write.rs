@@ -10,7 +10,7 @@ use super::header::{BLOCK, encode};
 use super::{ArchiveError, Package, WINDOW_LOG};
 use crate::trust::{FileError, write_replacing};
 
-/// TA-05.
+/// The level of compression, which decides the bytes of an archive.
 const LEVEL: i32 = 19;
 
 /// An archive is for handing on, and holds no secret.
@@ -52,8 +52,8 @@ fn refuse_special(output: &Path) -> Result<(), FileError> {
 }
 
 fn compress(package: &Package) -> io::Result<Vec<u8>> {
-    // TA-05. The window is what level 19 has for a stream of unknown size; it is named so that no other
-    // libzstd can have another opinion.
+    // The window is what level 19 has for a stream of unknown size; it is named so that no other libzstd can have another
+    // opinion.
     let mut encoder = Encoder::new(Vec::new(), LEVEL)?;
     encoder.window_log(WINDOW_LOG)?;
     encoder.include_contentsize(false)?;
@@ -192,7 +192,7 @@ mod tests {
             fs::write(bundle.join(file.name()), bytes).unwrap();
         }
         fs::write(bundle.join("bundle-meta.json"), "{}").unwrap();
-        fs::write(bundle.join("provenance.json"), "{}").unwrap(); // TF-28
+        fs::write(bundle.join("provenance.json"), "{}").unwrap();
         let output = directory.path().join("made/for/it/skill.tar.zst");
         write_archive(&bundle, &output).unwrap();
         assert_eq!(fs::read(&output).unwrap(), archive(&package).unwrap());

@@ -2,8 +2,8 @@
 //! skill under a policy of its own.
 //!
 //! What stands in a folder is text that an agent obeys, so nothing of a manifest gets into it that could
-//! add a line or end a quotation: names obey TB-34, everything else is escaped. All skills are read and
-//! checked before the first file is written, and nothing is written through a link.
+//! add a line or end a quotation: names have letters, digits, `.`, `_` and `-` only, everything else is escaped. All
+//! skills are read and checked before the first file is written, and nothing is written through a link.
 
 mod policy;
 mod skill_md;
@@ -62,7 +62,7 @@ pub enum ExportError {
     /// Not a scope.
     #[error("unsupported --scope; expected user, repo, or admin: {}", shown(.0))]
     Scope(String),
-    /// TA-41.
+    /// Only codex has a folder for the whole machine.
     #[error("scope=admin is only supported for agent=codex")]
     AdminScope,
     /// Scope `user`, and nobody's home.
@@ -174,7 +174,7 @@ pub fn target(
 /// Writes a folder for every installed skill of `home` into `target`; answers how many.
 ///
 /// # Errors
-/// [`ExportError`]; nothing is written if a skill cannot be read or has a name that TB-34 refuses.
+/// [`ExportError`]; nothing is written if a skill cannot be read or has a name that may not stand in another file.
 pub fn export(home: &Path, target: &Path) -> Result<usize, ExportError> {
     let index = Store::new(home)?.index()?;
     if index.entries().is_empty() {
@@ -193,7 +193,7 @@ pub fn export(home: &Path, target: &Path) -> Result<usize, ExportError> {
     Ok(skills.len())
 }
 
-/// What an export knows of an installed skill. Its names obey TB-34.
+/// What an export knows of an installed skill. Its names have letters, digits, `.`, `_` and `-` only.
 struct Skill {
     digest: Digest,
     /// The bundle directory in the store.
@@ -264,7 +264,7 @@ impl Skill {
         Ok(())
     }
 
-    /// TA-40
+    /// The name of its folder: its own name as a slug, and the beginning of its digest.
     fn folder(&self) -> String {
         let digits = self.digest.hex().get(..DIGITS).unwrap_or_default();
         format!("{}-{digits}", slug(&self.manifest.name))

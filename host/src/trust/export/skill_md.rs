@@ -7,7 +7,7 @@ use crate::trust::escape::shown;
 /// `SKILL.md`
 pub(super) fn skill_md(skill: &Skill) -> String {
     let name = &skill.manifest.name;
-    // TB-34 leaves no character in a name that YAML or Markdown could see anything in.
+    // The check of names leaves no character in one that YAML or Markdown could see anything in.
     format!(
         "---
 name: \"{name}\"

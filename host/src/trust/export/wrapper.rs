@@ -119,7 +119,6 @@ mod tests {
         );
     }
 
-    /// TA-43, TF-32
     #[test]
     fn ta_43_a_posix_shell_reads_a_quoted_text_as_it_was() {
         for text in [
@@ -146,7 +145,6 @@ mod tests {
         }
     }
 
-    /// TA-44
     #[test]
     fn ta_44_both_scripts_pass_the_workspace_only_where_the_policy_mounts_it() {
         for script in [

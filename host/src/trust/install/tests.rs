@@ -334,7 +334,7 @@ fn ta_18_of_a_hostile_archive_nothing_is_written() {
     place.refuses(&InstallOptions::default(), "artifact is truncated");
 }
 
-/// TA-34, with processes instead of threads: this test starts itself twice.
+/// Processes instead of threads: this test starts itself twice.
 #[test]
 fn ta_34_parallel_installs_of_two_processes_both_end_up_in_the_index() {
     const HOME: &str = "HYDRANT_TEST_INSTALL_HOME";

@@ -59,7 +59,7 @@ pub enum KeyError {
     /// Not in the one written form.
     #[error("ring is not written with sorted names, 2 spaces of indent and a final newline")]
     Form,
-    /// TB-14.
+    /// The ring has fewer signers than are asked for.
     #[error("ring has {actual} signers, at least {minimum} are needed")]
     TooFewSigners {
         /// How many there are.
@@ -70,7 +70,7 @@ pub enum KeyError {
     /// Not `^[a-z0-9][a-z0-9._-]{0,63}$`.
     #[error("invalid signer name in ring: {}", shown(.0))]
     Name(String),
-    /// TB-14.
+    /// Two names with one key are one signer.
     #[error("signers {one} and {other} share one key")]
     SharedKey {
         /// The first name.
@@ -81,10 +81,10 @@ pub enum KeyError {
     /// Everyone can sign with it.
     #[error("key of signer {0} is publicly known")]
     PubliclyKnown(String),
-    /// TB-10.
+    /// The file of a secret key is no base64.
     #[error("invalid base64 secret key")]
     SecretBase64,
-    /// TB-10.
+    /// The file of a secret key has another length.
     #[error("invalid secret key length (expected 32 bytes)")]
     SecretLength,
     /// Others may read or write it, and that cannot be changed.

@@ -45,7 +45,7 @@ impl KeyRing {
         Self::parse(bytes)
     }
 
-    /// TB-12 alone, for callers that report the two steps apart.
+    /// Checks the digest of a ring alone, for callers that report the two steps apart.
     ///
     /// # Errors
     ///

@@ -128,7 +128,7 @@ fn close(path: &Path) -> Result<(), KeyError> {
 ///
 /// # Errors
 ///
-/// [`KeyError::SignerName`] for a name that TB-34 does not allow in another file.
+/// [`KeyError::SignerName`] for a name that may not stand in another file.
 pub fn signing_key_path(directory: &Path, signer: &str) -> Result<PathBuf, KeyError> {
     if is_name(signer) {
         Ok(directory.join(format!("{signer}.key")))

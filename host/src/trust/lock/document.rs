@@ -98,7 +98,7 @@ impl fmt::Display for LockFault {
     }
 }
 
-/// The document as it is written, borrowed or owned; TL-01 gives the order.
+/// The document as it is written, borrowed or owned; its members in the order of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document<Text, Pin, Entries> {
@@ -138,13 +138,13 @@ impl Lock {
         bytes
     }
 
-    /// Puts the entries into the order of TL-04.
+    /// Sorts the entries by id, then by version, both in byte order.
     pub fn sort(&mut self) {
         self.skills
             .sort_by(|one, other| (&one.id, &one.version).cmp(&(&other.id, &other.version)));
     }
 
-    /// Everything that breaks TL-03 to TL-07; `bytes` are those the lock was parsed from.
+    /// Everything that breaks the rows `TL-03` to `TL-07`; `bytes` are those the lock was parsed from.
     #[must_use]
     pub fn check_form(&self, bytes: &[u8]) -> Vec<LockFault> {
         let mut faults = Vec::new();
@@ -228,7 +228,7 @@ impl Lock {
 }
 
 impl LockEntry {
-    /// What breaks TL-05 and TL-06, as row and message.
+    /// What breaks the rows `TL-05` and `TL-06`, as row and message.
     fn form_faults(&self) -> Vec<(&'static str, String)> {
         let mut faults = Vec::new();
         for (member, value) in [("id", &self.id), ("version", &self.version)] {

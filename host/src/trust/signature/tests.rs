@@ -103,7 +103,7 @@ fn tb_08_every_byte_of_signature_and_message_counts() {
     }
 }
 
-/// TB-09. Both vectors were computed outside, from the example key A and its manifest hash.
+/// Both vectors were computed outside, from the example key A and its manifest hash.
 #[test]
 fn tb_09_verification_is_strict() {
     // S + L in place of S: the same signature by the equation, malleable without knowing the key.

@@ -22,7 +22,7 @@ pub use index::{Index, IndexEntry};
 /// The version of `meta.json` and `index.json`.
 const SCHEMA_VERSION: &str = "1.0.0";
 
-/// TB-28.
+/// The mode of files: they are for the owner alone.
 const FILE_MODE: u32 = 0o600;
 
 /// For the owner alone, as the home folder is.

@@ -84,7 +84,7 @@ fn ts_33_links_are_listed_and_never_followed_and_only_files_have_a_length() {
         };
         assert_eq!((entry.kind, entry.bytes, entry.error), (kind, bytes, None));
     }
-    // A root that is a link is followed by TC-22.
+    // Reading follows a root that is a link.
     assert_eq!(paths(&listed(&site, "/os/link", 1, 1, false)), ["deep"]);
 }
 

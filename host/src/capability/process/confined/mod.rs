@@ -1,4 +1,4 @@
-//! A child in the jail: what it sees, what it may write and what it may start (TC-43, PE-07).
+//! A child in the jail: what it sees, what it may write and what it may start.
 //!
 //! Inside, a mount lies at its virtual path, so that no child ever sees a real one. What may be written is mounted once
 //! more over what may only be read. In the place of hydrant's own files something empty is mounted. Nothing of a mount or of

@@ -31,7 +31,7 @@ const FILE_BYTES: u64 = 1024 * 1024 * 1024;
 /// Open descriptors of a process.
 const OPEN_FILES: u64 = 256;
 
-/// K-44.
+/// The Landlock ABI that a jail needs at least; the namespaces carry what older ones lack.
 const LANDLOCK_MIN_ABI: u8 = 1;
 
 /// Where programs look for a proxy.

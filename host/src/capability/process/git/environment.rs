@@ -10,7 +10,8 @@ pub(super) const NO_PROGRAM: &str = "/dev/null";
 /// What the names of git's variables begin with.
 const PREFIX: &[u8] = b"GIT_";
 
-/// TS-82, and the attributes of the system, which are not the repository's either.
+/// What keeps git from all configuration but the repository's own, from fetching, asking and replacing; and from the
+/// attributes of the system, which are not the repository's either.
 const VARIABLES: [(&str, &str); 11] = [
     ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_ATTR_NOSYSTEM", "1"),
@@ -25,7 +26,7 @@ const VARIABLES: [(&str, &str); 11] = [
     ("GIT_TERMINAL_PROMPT", "0"),
 ];
 
-/// Settings that hold whatever the repository says: those of TS-82, and behind them what else starts programs.
+/// Settings that hold whatever the repository says: nothing starts a program, and a diff has one form.
 const SETTINGS: [(&str, &str); 28] = [
     ("core.fsmonitor", "false"),
     ("core.hooksPath", "/dev/null"),

@@ -174,7 +174,7 @@ fn tf_12_too_few_signers_are_refused() {
     one.verify(&lock(), &ring(), 1).unwrap();
 }
 
-/// Two names with one key are one signer, whatever TB-14 says about such a ring.
+/// Two names with one key are one signer, though a ring with two such names is refused as well.
 #[test]
 fn tv_04_one_key_under_two_names_counts_once() {
     let key_a = ring().get("example.a").unwrap().to_base64();

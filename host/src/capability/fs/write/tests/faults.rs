@@ -323,7 +323,7 @@ fn ts_55_recovering_never_deletes_a_file_that_was_put_back() {
     }
 }
 
-/// G-06, TS-55: whoever is told that the time is over finds all as it was.
+/// Whoever is told that the time is over finds all as it was.
 #[test]
 fn g_06_a_deadline_that_passes_leaves_everything_as_it_was() {
     let (before, after) = before_and_after();
