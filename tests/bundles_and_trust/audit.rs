@@ -93,7 +93,7 @@ fn tu_03_a_successful_run_is_one_line() {
     }
 }
 
-/// Appended; TU-04: an id for each call.
+/// They are appended, and each call has an id of its own.
 #[test]
 fn tu_01_lines_are_appended() {
     let execution = echo();

@@ -1,5 +1,4 @@
-//! Where the audit record goes and what happens when it cannot, and the observation lines (TU-01, TU-02,
-//! TU-04, TU-07, TU-10).
+//! Where the audit record goes and what happens when it cannot, and the observation lines.
 
 use std::os::unix::fs::symlink;
 
@@ -12,7 +11,7 @@ use crate::program::Run;
 use crate::root::{ECHO, Root, reader};
 use crate::run_pinned::run;
 
-/// Flag before variable; `off`; no default target for compatible commands; TU-07: no usage errors.
+/// Flag before variable; `off`; no default target for compatible commands; usage errors are not recorded.
 #[test]
 fn tu_01_where_the_record_goes() {
     let run = |flag: Option<&str>, variable: Option<&str>| {

@@ -12,7 +12,7 @@ pub(crate) fn digest(bytes: impl AsRef<[u8]>) -> String {
     format!("sha256:{}", hex(&Sha256::digest(bytes.as_ref())))
 }
 
-/// TB-03, for the values that occur here: no fractions.
+/// Canonical JSON (RFC 8785), for the values that occur here: no fractions.
 pub(crate) fn canonical(value: &Value) -> String {
     match value {
         Value::Array(items) => {
@@ -58,7 +58,7 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// The form of TB-28: two spaces, members as given, no final newline.
+/// The form of written files: two spaces, members as given, no final newline.
 pub(crate) fn pretty(value: &Value) -> Vec<u8> {
     serde_json::to_vec_pretty(value).unwrap()
 }

@@ -262,7 +262,7 @@ fn th_09_files_are_written_below_the_declared_directory_only() {
         .assert_failed("capability denied: fs.write:");
 }
 
-/// TH-10, TH-23, TC-33 with a literal address, TF-02
+/// An address that is not public is reached only where the manifest names it.
 #[test]
 fn th_10_only_a_2xx_body_is_delivered() {
     let fetch = |server: &Loopback, declared: &str| {

@@ -75,7 +75,7 @@ fn tn_22_the_deadline_holds_inside_a_host_call() {
     assert!(start.elapsed().as_secs() < 5);
 }
 
-/// Memory is bounded; TN-06: so is the output.
+/// Memory is bounded, and so is the output.
 #[test]
 fn tn_02_memory_is_bounded() {
     let grow = bare("(result i32) (i32.add (i32.const 1) (memory.grow (i32.const 128)))");

@@ -1,47 +1,47 @@
-//! Section 15, one negative test for each row. Most lie where their subject is; the others are below.
+//! Defects of the original, one negative test for each. Most lie where their subject is; the others are below.
 //!
-//! | row | test |
+//! | defect | test |
 //! |---|---|
-//! | TF-01 | `run_bundle::tk_24_the_output_is_delivered`, `core_modules::th_03_input_goes_in_and_output_comes_out` |
-//! | TF-02 | `core_outcomes::th_27_what_a_return_value_means`, `core_modules::th_10_only_a_2xx_body_is_delivered`, `receipts::tr_15_a_failed_execution_has_a_failure_receipt` |
-//! | TF-03 | `run_bundle::tr_04_no_earlier_receipt_survives` |
-//! | TF-04 | `pinned_components::tv_27_a_component_that_does_not_instantiate` |
-//! | TF-05 | `core_modules::th_03_input_goes_in_and_output_comes_out` (module `inactu`) |
-//! | TF-06 | `own_pins::tb_14_hydrants_own_ring_holds_its_two_signers`; that all ten work: section 16 |
-//! | TF-07 | [`tf_07_a_manifest_names_virtual_roots`] |
-//! | TF-08 | [`tf_08_a_policy_names_programs_and_arguments`], [`tf_08_only_the_stated_arguments_start`] |
-//! | TF-09 | [`tf_09_only_the_stated_methods_are_sent`], [`tf_09_a_rule_names_its_methods`] |
-//! | TF-10 | `pinned_lock::tb_15_a_ring_with_a_publicly_known_key_is_refused` |
-//! | TF-11 | `pinned_bundles::tv_13_the_copy_of_the_ring_is_the_ring` |
-//! | TF-12 | `pinned_lock::tv_04_the_lock_signature_has_one_form_and_every_entry_verifies`, `mutation` |
-//! | TF-13 | `min_signers::tv_40_only_the_flag_lowers_the_number_of_signers` |
-//! | TF-14 | `pinned_bundles::tv_16_the_entry_is_bound_to_the_manifest` |
-//! | TF-15 | `pinned_lock::tv_06_the_lock_has_one_form` (TL-04 none) |
-//! | TF-16 | `pinned_lock::tv_06_the_lock_has_one_form`, `pinned_bundles::tv_07_the_bundle_lies_in_the_root_without_a_symlink_on_the_way` |
-//! | TF-17 | `pinned_bundles::tv_22_everything_below_skills_is_pinned` |
-//! | TF-18 | `pinned_bundles::tv_20_the_meta_file_is_exact`, `pinned_bundles::tv_21_nothing_else_lies_in_a_bundle` |
-//! | TF-19 | `pinned_lock::tv_05_the_lock_has_exactly_its_members`, `pinned_lock::tv_06_the_lock_has_one_form` |
-//! | TF-20 | `verify_bundle::tb_51_each_step_has_its_message`, `verify_bundle::tb_52_a_signer_that_the_manifest_does_not_name_is_refused` |
-//! | TF-21 | `layers::tp_22_a_symlinked_mount_is_refused`, `core_modules::th_22_a_symlink_does_not_lead_out_of_the_grant`, [`tf_21_a_link_does_not_lead_a_component_out_of_its_mount`] |
-//! | TF-22 | [`tf_22_a_directory_swapped_for_a_link_is_never_followed`] |
-//! | TF-23 | `core_modules::th_22_outside_the_grant_existing_and_missing_look_alike`, [`tf_23_a_component_cannot_tell_existing_from_missing`] |
-//! | TF-24 | `core_outcomes::tn_22_the_deadline_holds_inside_a_host_call`, `run_bundle::th_29_a_looping_component_is_stopped` |
-//! | TF-25 | `core_modules::th_22_outside_the_grant_existing_and_missing_look_alike`, `audit::tu_08_each_refused_operation_is_a_line_up_to_100` |
-//! | TF-26 | `audit::tu_06_a_failed_execution_is_recorded_with_its_code`, `audit::tu_07_what_was_refused_is_recorded_with_its_step` |
-//! | TF-27 | `receipts::tr_12_every_hash_of_a_v1_receipt_can_be_recomputed`, `receipts::tp_43_the_worked_policy_hash` |
-//! | TF-28 | `verify_bundle::tb_26_other_files_do_not_matter_and_need_not_exist`, `hostile_archives::ta_14_other_names_are_refused` |
-//! | TF-29 | `hostile_archives::ta_19_the_policy_of_an_install_needs_keys_and_counts_signers_too` |
-//! | TF-30 | `hostile_archives::ta_15_only_regular_entries_are_accepted`, `hostile_archives::ta_16_a_name_that_occurs_twice_is_refused` |
-//! | TF-31 | `export::ta_42_the_stored_manifest_is_checked_again`, `packing::tb_34_pack_refuses_names_that_would_not_stay_on_their_line` |
-//! | TF-32 | `export::ta_43_the_wrapper_runs_the_stored_bundle` |
-//! | TF-33 | `core_modules::th_09_files_are_written_below_the_declared_directory_only` |
-//! | TF-34 | `layers::tp_02_what_is_no_policy` |
-//! | TF-35 | `registry::tf_35_schemas_may_be_uris` |
-//! | TF-36 | `core_modules::tc_33_a_name_does_not_open_loopback`, [`tf_36_a_star_does_not_open_private_addresses`] |
-//! | TF-37 | `core_modules::th_25_without_a_home_there_is_no_state` |
-//! | TF-38 | `usage::tx_01_help_and_version_succeed_on_stdout` |
-//! | TF-39 | `pinned_components::tv_26_a_capability_without_its_import_and_values_without_a_form`, `pinned_components::tv_32_with_a_baseline_widening_is_found`, `widening` |
-//! | TF-40 | no file that a command hashes has a free key with an astral character: a unit test |
+//! | `run` does not deliver the output | `run_bundle::tk_24_the_output_is_delivered`, `core_modules::th_03_input_goes_in_and_output_comes_out` |
+//! | a failed run counts as a success and has a receipt | `core_outcomes::th_27_what_a_return_value_means`, `core_modules::th_10_only_a_2xx_body_is_delivered`, `receipts::tr_15_a_failed_execution_has_a_failure_receipt` |
+//! | an earlier receipt stays when a later run fails | `run_bundle::tr_04_no_earlier_receipt_survives` |
+//! | a pinned component that cannot be instantiated passes | `pinned_components::tv_27_a_component_that_does_not_instantiate` |
+//! | a module that imports `inactu` cannot run | `core_modules::th_03_input_goes_in_and_output_comes_out` (module `inactu`) |
+//! | a default skill does nothing | `own_pins::tb_14_hydrants_own_ring_holds_its_two_signers`; that all ten work is tested in `default_skills` |
+//! | a manifest names absolute paths of the host | [`tf_07_a_manifest_names_virtual_roots`] |
+//! | `exec` allows every program and argument | [`tf_08_a_policy_names_programs_and_arguments`], [`tf_08_only_the_stated_arguments_start`] |
+//! | network access without a list of methods | [`tf_09_only_the_stated_methods_are_sent`], [`tf_09_a_rule_names_its_methods`] |
+//! | a publicly known key is a signer | `pinned_lock::tb_15_a_ring_with_a_publicly_known_key_is_refused` |
+//! | one signer has several keys across bundles | `pinned_bundles::tv_13_the_copy_of_the_ring_is_the_ring` |
+//! | the lock is not signed | `pinned_lock::tv_04_the_lock_signature_has_one_form_and_every_entry_verifies`, `mutation` |
+//! | the environment lowers the number of signers | `min_signers::tv_40_only_the_flag_lowers_the_number_of_signers` |
+//! | an entry that was renamed in the lock passes | `pinned_bundles::tv_16_the_entry_is_bound_to_the_manifest` |
+//! | a lock without entries passes | `pinned_lock::tv_06_the_lock_has_one_form` |
+//! | a `bundle_dir` with `..` passes | `pinned_lock::tv_06_the_lock_has_one_form`, `pinned_bundles::tv_07_the_bundle_lies_in_the_root_without_a_symlink_on_the_way` |
+//! | a bundle that is not pinned passes | `pinned_bundles::tv_22_everything_below_skills_is_pinned` |
+//! | a changed `bundle-meta.json` or an extra file passes | `pinned_bundles::tv_20_the_meta_file_is_exact`, `pinned_bundles::tv_21_nothing_else_lies_in_a_bundle` |
+//! | unknown members or an unknown version of the lock pass | `pinned_lock::tv_05_the_lock_has_exactly_its_members`, `pinned_lock::tv_06_the_lock_has_one_form` |
+//! | a signer counts twice, or is not the manifest's | `verify_bundle::tb_51_each_step_has_its_message`, `verify_bundle::tb_52_a_signer_that_the_manifest_does_not_name_is_refused` |
+//! | a linked root leads out of the policy | `layers::tp_22_a_symlinked_mount_is_refused`, `core_modules::th_22_a_symlink_does_not_lead_out_of_the_grant`, [`tf_21_a_link_does_not_lead_a_component_out_of_its_mount`] |
+//! | a path is resolved, checked, then opened again | [`tf_22_a_directory_swapped_for_a_link_is_never_followed`] |
+//! | it shows whether a file outside the grant exists | `core_modules::th_22_outside_the_grant_existing_and_missing_look_alike`, [`tf_23_a_component_cannot_tell_existing_from_missing`] |
+//! | no limit of time, and host calls cost nothing | `core_outcomes::tn_22_the_deadline_holds_inside_a_host_call`, `run_bundle::th_29_a_looping_component_is_stopped` |
+//! | a denial does not say what was denied | `core_modules::th_22_outside_the_grant_existing_and_missing_look_alike`, `audit::tu_08_each_refused_operation_is_a_line_up_to_100` |
+//! | denied and failed runs are not recorded | `audit::tu_06_a_failed_execution_is_recorded_with_its_code`, `audit::tu_07_what_was_refused_is_recorded_with_its_step` |
+//! | hashes are not over what the text says | `receipts::tr_12_every_hash_of_a_v1_receipt_can_be_recomputed`, `receipts::tp_43_the_worked_policy_hash` |
+//! | `provenance.json` is demanded here and refused there | `verify_bundle::tb_26_other_files_do_not_matter_and_need_not_exist`, `hostile_archives::ta_14_other_names_are_refused` |
+//! | `install --policy` ignores trusted signers | `hostile_archives::ta_19_the_policy_of_an_install_needs_keys_and_counts_signers_too` |
+//! | an archive with duplicate or link entries is accepted | `hostile_archives::ta_15_only_regular_entries_are_accepted`, `hostile_archives::ta_16_a_name_that_occurs_twice_is_refused` |
+//! | a newline in a name adds lines to an exported SKILL.md | `export::ta_42_the_stored_manifest_is_checked_again`, `packing::tb_34_pack_refuses_names_that_would_not_stay_on_their_line` |
+//! | a path stands unquoted in a script | `export::ta_43_the_wrapper_runs_the_stored_bundle` |
+//! | a skill writes where it did not declare to | `core_modules::th_09_files_are_written_below_the_declared_directory_only` |
+//! | YAML with loose scalars is a policy | `layers::tp_02_what_is_no_policy` |
+//! | a URI as the schema of a v1 manifest is refused | `registry::tf_35_schemas_may_be_uris` |
+//! | an allowed name leads to private addresses | `core_modules::tc_33_a_name_does_not_open_loopback`, [`tf_36_a_star_does_not_open_private_addresses`] |
+//! | state falls back to `/tmp` | `core_modules::th_25_without_a_home_there_is_no_state` |
+//! | `--help` and `--version` exit with 1 | `usage::tx_01_help_and_version_succeed_on_stdout` |
+//! | wider capabilities go unnoticed | `pinned_components::tv_26_a_capability_without_its_import_and_values_without_a_form`, `pinned_components::tv_32_with_a_baseline_widening_is_found`, `widening` |
+//! | keys are not sorted as RFC 8785 says | no file that a command hashes has a free key with an astral character: a unit test |
 
 use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

@@ -32,7 +32,7 @@ fn the_embedding_example_runs_a_bundle_from_three_places() {
     assert!(directory.ends_with(" bytes of response"), "{directory}");
     assert_eq!(answered("archive"), directory);
     assert_eq!(answered("store"), directory);
-    // Three receipts of successful runs; TU-06: one line each in the record.
+    // Three receipts of successful runs, and one line for each in the record.
     let receipts = run.stdout.matches("\"status\": \"success\"").count();
     assert_eq!(receipts, 3, "{run:?}");
     let lines = run

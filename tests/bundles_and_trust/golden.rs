@@ -73,7 +73,7 @@ fn tb_42_pack_and_sign_give_the_worked_bytes() {
                 .text("out/signatures.json")
                 .contains("\"signatures\": []")
         );
-        // In the wrong order: TB-42 sorts.
+        // In the wrong order: `sign` sorts.
         for (signer, key, count) in [("example.b", "b.key", 1), ("example.a", "a.key", 2)] {
             let run = folder.run(&[
                 "sign",
@@ -172,7 +172,7 @@ fn tl_11_the_tests_own_writers_give_the_worked_values() {
     );
 }
 
-/// TK-45 and the host world id of section 0, computed here from the WIT files.
+/// The id of the host world, computed here from the WIT files.
 #[test]
 fn tk_45_the_world_id_is_that_of_the_wit_files() {
     let run = Folder::new().run(&["world"]);

@@ -31,7 +31,7 @@ pub(crate) fn answer(pointer: &str, length: &str) -> String {
     )
 }
 
-/// TS-07 for a skill of this name.
+/// The description that a skill of this name returns.
 pub(crate) fn description(name: &str) -> String {
     json!({
         "name": name, "description": "A skill for tests.",

@@ -90,7 +90,6 @@ fn tp_40_a_layer_only_takes_away() {
     }
 }
 
-/// TP-12 in every layer.
 #[test]
 fn tp_40_every_layer_names_the_signers_it_trusts() {
     let execution = reader();

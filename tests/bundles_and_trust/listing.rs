@@ -90,7 +90,7 @@ fn tx_03_a_pin_that_fails_is_not_described() {
     }
 }
 
-/// `describe` of a skill that loops ends by TN-30.
+/// `describe` of a skill that loops ends by its own budget.
 #[test]
 fn tn_30_describe_ends() {
     let wasm = guests::describing("(loop $again (br $again))", &guests::description(ECHO));

@@ -1,5 +1,4 @@
-//! `lock --update` and `lock --check`: what they write, what they refuse, idempotence (TW-01, TW-06 to
-//! TW-11, TL rows).
+//! `lock --update` and `lock --check`: what they write, what they refuse, idempotence.
 
 use std::fs;
 
@@ -271,7 +270,6 @@ fn tw_08_check_rebuilds_the_lock_and_changes_nothing() {
     assert_eq!(unsigned(&root, &["--check"]).status, 2);
 }
 
-/// TX-04 for `lock`
 #[test]
 fn tx_04_lock_has_formats_too() {
     let root = Root::new();

@@ -77,7 +77,7 @@ fn tb_34_pack_refuses_names_that_would_not_stay_on_their_line() {
     assert_eq!(pack(&folder, &longest).status, 0);
 }
 
-/// TB-31 in `pack`; TK-28: a manifest of the v1 draft is refused.
+/// A manifest of the v1 draft is refused.
 #[test]
 fn tb_31_pack_has_the_schema_gate() {
     let folder = Folder::new();
@@ -167,7 +167,7 @@ fn tb_42_what_does_not_fit_together_is_not_signed() {
     }
 }
 
-/// TB-43 in `sign`
+/// Here by `sign`.
 #[test]
 fn tb_43_a_file_with_a_signer_twice_is_refused() {
     let folder = example();
@@ -230,7 +230,7 @@ fn tb_34_inspect_escapes_what_is_not_printable_ascii() {
     assert!(run.stdout.is_ascii());
 }
 
-/// Paths are echoed as given; TB-26: pack writes these four files and no others.
+/// Paths are echoed as given; pack writes these four files and no others.
 #[test]
 fn tk_22_a_path_is_echoed_as_given() {
     let folder = Folder::new();

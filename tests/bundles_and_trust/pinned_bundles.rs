@@ -99,7 +99,7 @@ fn tv_12_the_files_of_a_bundle_fit_together() {
         let root = Root::new();
         root.folder.write(&format!("{AT}/{file}"), bytes);
         let verdict = root.verify(&[]);
-        // Signatures are over manifest_hash, so another one fails TV-17 as well.
+        // Signatures are over manifest_hash, so another one fails `TV-17` as well.
         let signed = verdict.rows().contains(&"TV-17");
         let status = if signed { 3 } else { 2 };
         assert_eq!(signed, message.starts_with("signatures.manifest_hash"));
@@ -229,7 +229,7 @@ fn tv_18_two_signatures_are_needed() {
     verdict.assert(3, "TV-18", AT, "signer count");
 }
 
-/// TV-19, TB-35; each is signed and pinned, so only the profile is wrong.
+/// Each is signed and pinned, so only the profile is wrong.
 #[test]
 fn tv_19_a_pinned_manifest_obeys_the_profile() {
     let capability = |kind: &str, value: &str| json!({"kind": kind, "value": value});
@@ -345,7 +345,7 @@ fn tv_22_everything_below_skills_is_pinned() {
     root.verify(&[]).assert(2, "TV-22", text, "");
 }
 
-/// TV-12 to TV-22 all run: two bundles broken in different ways give both findings; TX-02: 3 before 2.
+/// `TV-12` to `TV-22` all run: two bundles broken in different ways give both findings; 3 goes before 2.
 #[test]
 fn tx_02_every_finding_is_reported_and_the_gravest_class_is_the_exit_code() {
     let root = Root::of(vec![echo("0.1.0"), echo("0.2.0")]);

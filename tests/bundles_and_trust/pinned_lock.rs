@@ -288,7 +288,6 @@ fn tv_05_the_lock_has_exactly_its_members() {
     }
 }
 
-/// The form of the lock; TL-03 to TL-07, TF-14, TF-15, TF-16, TF-19.
 #[test]
 fn tv_06_the_lock_has_one_form() {
     let root = Root::of(vec![echo("0.1.0"), echo("0.2.0")]);

@@ -25,7 +25,7 @@ fn result_digest(receipt: &Value) -> String {
     }))
 }
 
-/// A policy without `host` and its hash by TP-43.
+/// A policy without `host` and its hash, computed here.
 fn policy_hash() -> String {
     canonical_digest(&json!({
         "version": 1, "trusted_signers": ["team.build"],
@@ -283,7 +283,7 @@ fn tr_17_integrity_is_the_business_of_verify_receipt() {
     check("verify-receipt", &more).assert_failed("");
 }
 
-/// The example of TP-43 through the binary; a signer `example.a` and that ceiling.
+/// The worked example through the binary; a signer `example.a` and that ceiling.
 #[test]
 fn tp_43_the_worked_policy_hash() {
     use crate::bundle::Bundle;

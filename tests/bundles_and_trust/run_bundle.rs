@@ -75,7 +75,7 @@ fn tk_24_the_output_is_delivered() {
     assert_eq!(execution.folder.text("output"), "text");
 }
 
-/// TK-25, TF-02, TH-28's like for components: no receipt, no output, no OK line.
+/// Nothing: no receipt, no output, no OK line.
 #[test]
 fn tk_25_a_failing_component_leaves_nothing() {
     #[rustfmt::skip]
@@ -197,7 +197,7 @@ fn tr_04_links_directories_and_inputs_are_not_removed() {
         .assert_failed("");
 }
 
-/// The audit line comes last, so a run that cannot be recorded leaves nothing; TU-02.
+/// The audit line comes last, so a run that cannot be recorded leaves nothing.
 #[test]
 fn tr_05_a_run_that_cannot_be_recorded_leaves_nothing() {
     assert_eq!(echo().run(&[]).status, 0);
@@ -246,7 +246,7 @@ fn tk_23_the_order_of_the_checks() {
     execution.run(&[]).assert_failed("invalid manifest JSON");
 }
 
-/// TC-14 against each layer is in `layers`; here TP-12 on signatures.
+/// Capabilities against each layer are in `layers`; here it is signatures.
 #[test]
 fn tp_12_a_trusted_signer_must_have_signed() {
     let mut execution = echo();
@@ -267,7 +267,6 @@ fn tn_05_the_input_is_bounded() {
         .assert_failed("input exceeds maximum size (16777217 bytes > 16777216 bytes)");
 }
 
-/// TC-16, TC-20, TK-08 `--mount`: a component reads through a mount of the policy.
 #[test]
 fn tk_08_a_component_reads_what_the_policy_mounts() {
     let wasm = guests::reading("demo.echo", "/workspace/note.txt", 1);

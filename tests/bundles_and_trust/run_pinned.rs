@@ -1,4 +1,4 @@
-//! `run ID`: a pinned skill of a root (TK-42, TX-03, TC-15, TP-39 in part).
+//! `run ID`: a pinned skill of a root.
 
 use serde_json::{Value, json};
 
@@ -125,7 +125,7 @@ fn tx_03_a_failing_skill_is_exit_5() {
     assert_eq!(looping.status, 5, "{looping:?}");
 }
 
-/// TR-04 and TR-15 for a pinned skill: no v0 receipt of a failure, no earlier one either.
+/// No v0 receipt of a failure, no earlier one either.
 #[test]
 fn tr_04_a_failed_call_leaves_no_receipt() {
     let root = skill(&guests::trapping(ECHO));

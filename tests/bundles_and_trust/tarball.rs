@@ -1,4 +1,4 @@
-//! Tar headers by TA-03 and worse, written byte for byte.
+//! Tar headers as an archive has them and worse, written byte for byte.
 
 /// The archive that the text of section 3.1 describes, before compression.
 pub(crate) struct Tarball {

@@ -1,4 +1,4 @@
-//! Usage of the compatible commands: flags, help, exit codes (TX-01, TK-22, TK-20's flags, TF-38).
+//! Usage of the compatible commands: flags, help, exit codes.
 
 use crate::bundle::Bundle;
 use crate::canonical::digest;
@@ -74,7 +74,7 @@ fn tx_01_every_needed_flag_is_needed() {
     for (command, arguments) in COMMANDS {
         let start = usize::from(command == "export");
         for left_out in (start..arguments.len()).step_by(2) {
-            // `run` and `verify` without `--bundle` are hydrant's own forms; `sign` without a key: TK-26.
+            // `run` and `verify` without `--bundle` are hydrant's own forms; `sign` may have its key from the environment.
             if arguments[left_out] == "--bundle" && ["run", "verify"].contains(&command) {
                 continue;
             }

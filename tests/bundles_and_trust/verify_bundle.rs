@@ -1,4 +1,4 @@
-//! `verify --bundle`: what it accepts, the order of its checks, and every message of TB-51.
+//! `verify --bundle`: what it accepts, the order of its checks, and the message of each.
 
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ fn entry(signer: &Signer) -> Value {
     signer.entry(Bundle::example().manifest_hash())
 }
 
-/// TB-51, TB-54, TB-15 (compatible commands accept the example keys), TK-01
+/// Compatible commands accept the example keys.
 #[test]
 fn tb_54_a_good_bundle_gives_one_line() {
     let bundle = Bundle::example();
@@ -82,7 +82,7 @@ fn tb_53_one_signature_of_a_declared_signer_is_enough() {
     case.verify().assert_line(&line);
 }
 
-/// The form of a file on disk is not part of its hash. TB-17: trailing white space is allowed.
+/// The form of a file on disk is not part of its hash. Trailing white space is allowed.
 #[test]
 fn tb_03_a_reformatted_file_still_verifies() {
     let case = Case::example();
@@ -119,7 +119,7 @@ fn tb_22_a_missing_required_file_is_named() {
     }
 }
 
-/// Each step of TB-51 with its message; every case breaks only this step.
+/// Every case breaks only this step.
 #[test]
 fn tb_51_each_step_has_its_message() {
     let bundle = Bundle::example();
@@ -260,7 +260,7 @@ fn tb_31_the_schema_gate() {
     );
 }
 
-/// The strings of a foreign bundle are free, also empty; TB-34 is for those who write them elsewhere.
+/// The strings of a foreign bundle are free, also empty; names are checked by those who write them elsewhere.
 #[test]
 fn tb_32_a_foreign_manifest_may_hold_any_text() {
     let signers = [

@@ -224,7 +224,6 @@ fn d_05_the_limit_holds_for_the_whole_result_in_the_order_of_the_search() {
     assert_eq!(payload.tools()[998]["uri"], "ERROR: LIMIT_EXCEEDED");
 }
 
-/// D-06, S-20
 #[test]
 fn d_06_s_20_cycles_are_listed_once_each_and_sorted() {
     #[rustfmt::skip]

@@ -292,7 +292,7 @@ fn a_fetch_ends_with_the_time_of_its_call() {
     let elapsed = started.elapsed();
     assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{}", run.stderr);
     assert!(run.stderr.contains("wall-clock"), "{}", run.stderr);
-    // By itself it would have taken the 10 s of N-05.
+    // By itself it would have taken the 10 s that a resource may take.
     assert!(elapsed < Duration::from_secs(7), "{elapsed:?}");
     assert_eq!(server.connections(), 1);
 }

@@ -152,7 +152,7 @@ impl OsRoot {
         run
     }
 
-    /// G-03, S-19: what is answered never shows where the root really is.
+    /// What is answered never shows where the root really is.
     fn assert_no_real_path(&self, answer: &str) {
         let real = self.directory.path().to_str().unwrap();
         assert!(!answer.contains(real), "S-19: a real path in {answer}");

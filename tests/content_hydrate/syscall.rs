@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::os_root::{NONE, OsRoot, agent, failed, skill};
 
-/// The root of the examples EN-20 to EN-24.
+/// The root of the examples.
 fn with_cook() -> OsRoot {
     let root = OsRoot::new();
     root.file("crew/cook.md", "---\ntype: Agent\n---\nCook.");

@@ -1,4 +1,4 @@
-//! N-04 and real https: certificates, host names, and what an https base makes of a reference.
+//! Real https: certificates, host names, and what an https base makes of a reference.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

@@ -229,7 +229,6 @@ fn pe_07_a_tool_runs_in_the_jail_unless_the_policy_says_unjailed() {
 }
 
 /// A tool is exchanged for a link out of the mount again and again: what it leads to is never started.
-/// PE-08, S-04
 #[test]
 fn a_tool_that_becomes_a_link_out_of_the_mount_is_never_the_other_one() {
     let root = OsRoot::new();

@@ -1,4 +1,4 @@
-//! §10.1 (H-36 to H-41, L-09): which tools are started, with which flag, and what their text becomes.
+//! Tools: which are started, with which flag, and what their text becomes.
 
 use serde_json::json;
 
@@ -227,7 +227,7 @@ fn td_07_to_td_09_how_a_file_is_started() {
     }
 }
 
-/// TD-02, EC-08, G-05: what is denied is answered, and the hydration goes on
+/// What is denied is answered, and the hydration goes on.
 #[test]
 fn td_02_ec_08_without_leave_no_tool_is_started_and_existence_does_not_leak() {
     let root = OsRoot::new();

@@ -6,7 +6,7 @@ use std::fs;
 use crate::desk::SKILLS;
 use crate::program::repository;
 
-/// The rows TS-01 to TS-12 and TS-21 to TS-140 that exist.
+/// The numbers of the rows that exist.
 fn rows() -> BTreeSet<u32> {
     let ranges = [
         1..=12,

@@ -1,4 +1,4 @@
-//! `git.diff`. TS-106 is in `git_differential`.
+//! `git.diff`. Whether a diff can be applied is in `git_differential`.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;

@@ -276,7 +276,7 @@ fn ts_98_ts_12_where_there_is_no_answer() {
     }
 }
 
-/// The policy needs no more than the command of TS-91.
+/// The policy needs no more than the command that the skill runs.
 #[test]
 fn ts_91_the_documented_rule_is_enough() {
     let repository = Repository::with(&[("a", "1\n")]);

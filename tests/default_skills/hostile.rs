@@ -12,7 +12,7 @@ use crate::fs_write_patch;
 use crate::pdf::Pdf;
 use crate::seeded::Seeded;
 
-/// An answer or an error of TS-12 within this time; `Desk::ask` refuses every other end, such as a trap.
+/// An answer or one of the skills' errors within this time; `Desk::ask` refuses every other end, such as a trap.
 fn soon(desk: &Desk, skill: &str, request: &Value, what: &str) -> Result<Value, Value> {
     let started = Instant::now();
     let answer = desk.ask(skill, request);
@@ -533,7 +533,7 @@ fn ts_11_tc_20_reading_while_a_file_becomes_a_link() {
     });
 }
 
-/// `io` of TS-12: the kernel refuses to read the memory of a process from its beginning.
+/// The kernel refuses to read the memory of a process from its beginning.
 #[cfg(target_os = "linux")]
 #[test]
 fn ts_12_ts_29_a_device_that_fails_is_io() {

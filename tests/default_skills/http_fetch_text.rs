@@ -98,7 +98,6 @@ fn ts_111_what_is_asked_for_and_echoed() {
     assert_eq!(server.connections(), 1);
 }
 
-/// TC-31 to TC-33 through the skill.
 #[test]
 fn ts_11_ts_111_what_is_outside_the_grant() {
     let server = Server::new(|_: &Request| Answer::Body(b"x".into()));

@@ -173,7 +173,7 @@ fn actual(answer: &Value) -> Vec<Found> {
         .collect()
 }
 
-/// TS-74 from the file itself.
+/// Compares the neighbouring lines of each match with those of the file itself.
 fn check_context(desk: &Desk, answer: &Value, count: usize) {
     for one in answer["matches"].as_array().unwrap() {
         let bytes = desk.read(one["file"].as_str().unwrap());

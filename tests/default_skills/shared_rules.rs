@@ -364,7 +364,7 @@ fn ts_06_a_name_that_is_not_utf_8_shows_u_fffd() {
     assert_eq!(tree["entries"][0]["path"], "a\u{fffd}b");
 }
 
-/// TS-07 with what it says of examples: the responses of these calls match the schemas of their skills, by `json.validate`.
+/// The responses of these calls match the schemas of their skills, by `json.validate`.
 #[test]
 fn ts_07_describe_and_its_schemas() {
     let desk = Desk::reading();

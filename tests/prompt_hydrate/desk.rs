@@ -161,7 +161,7 @@ impl Hydrated {
         words.map(str::to_owned).collect()
     }
 
-    /// The plan in the file, in the form of Q-160.
+    /// The plan in the file, as text.
     pub(crate) fn draft(&self) -> String {
         let draft = self.section("## Draft Plan");
         let (_, rest) = draft.split_once("````markdown\n").unwrap();

@@ -1,4 +1,4 @@
-//! Plans in the form of Q-160, read by the grammar and by nothing of hydrant.
+//! Plans as text, read by their grammar and by nothing of hydrant.
 
 use serde_json::Value;
 

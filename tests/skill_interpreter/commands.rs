@@ -114,7 +114,7 @@ fn k_21_the_options_of_a_load() {
     house.folder().put("main.py", "print('beside')\n");
     let result = house.execute("mine", "run", &json!({}));
     assert_eq!(result["output"]["stdout"], "of the load\n", "{result}");
-    // K-60, from the command line.
+    // The digest may be expected from the command line.
     let digest = string(&loaded["skill-digest"]);
     house.ok(&[
         "skill",

@@ -1,4 +1,4 @@
-//! K-403 to K-407, and the guard of section 4: which addresses are loaded.
+//! The guard: which addresses are loaded.
 
 use serde_json::{Value, json};
 

@@ -87,7 +87,7 @@ fn k_276_the_store_is_private_and_the_only_file_with_the_value() {
                 .windows(VALUE.len())
                 .any(|part| part == VALUE.as_bytes());
             assert_eq!(holds, name == "secrets.toml", "{name}");
-            // K-370 and the like: nothing of the state is for others.
+            // Nothing of the state is for others.
             assert_eq!(mode(&path) & 0o077 & !0o044, 0, "{name}");
         }
     }

@@ -306,7 +306,7 @@ fn k_436_nothing_is_sent_before_the_approval() {
 
 #[test]
 fn k_436_the_approved_call_carries_the_secret_that_the_caller_never_sees() {
-    // The stub says the key back; K-284.
+    // The stub says the key back, and it is redacted.
     let stub = Recorder::new(|request| {
         Reply::json(&json!({"results": [], "echo": request.header("authorization")}))
     });

@@ -107,7 +107,7 @@ fn k_289_a_call_that_another_step_refuses_uses_no_step() {
     let refused = call("one.read", json!({"q": "x"})).unwrap_err();
     assert_eq!(refused.code, Code::SecretMissing);
     call("one.open", json!({})).unwrap();
-    // K-301 comes before K-302.
+    // Budgets are asked before secrets.
     let refused = call("one.read", json!({"q": "x"})).unwrap_err();
     assert_eq!(refused.code, Code::BudgetExhausted);
 }

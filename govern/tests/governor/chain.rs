@@ -16,7 +16,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// K-356, as it is written there.
+/// The hash of a record, computed here: over `prev` and the canonical bytes without `hash` and `sig`.
 fn hash(record: &Value) -> String {
     let mut body = record.clone();
     let members = body.as_object_mut().unwrap();

@@ -137,7 +137,7 @@ fn k_252_to_k_255_k_259_tiers_and_the_reason_of_a_runtime() {
     assert_eq!((of("plain").0, of("both").0), (1, 1));
     assert_eq!((of("count").0, of("save").0), (2, 2));
     assert_eq!(of("tool").0, 3);
-    // K-259, and the approval shows policy and limits.
+    // The approval shows policy and limits.
     assert_eq!(of("count").1, ["sandbox:python"]);
     let request = house
         .pending()

@@ -117,7 +117,7 @@ fn a_program_that_cannot_be_executed_is_not_a_refusal() {
     ));
 }
 
-/// It ends before the program runs, and the step is named. K-334: so does an ABI that is too old.
+/// It ends before the program runs, and the step is named. An ABI that is too old is such a step.
 #[test]
 fn k_342_a_step_that_fails_is_a_refusal() {
     let mut plan = script("exit 0");
