@@ -124,7 +124,7 @@ fn format() -> impl Strategy<Value = Format> {
     prop_oneof![Just(Format::Json), Just(Format::Link), Just(Format::V2)]
 }
 
-/// G-01, G-06, DT-01: the component decides all that its code decides natively, from the bytes the host hands over
+/// The component decides all that its code decides natively, from the bytes the host hands over.
 #[test]
 fn g_06_and_dt_01_any_file_is_answered_and_as_natively() {
     let os = tempfile::tempdir().unwrap();
@@ -153,7 +153,7 @@ fn g_06_and_dt_01_any_file_is_answered_and_as_natively() {
         };
         let inside = match host.hydrate(&request) {
             Ok(bytes) => Ok(bytes),
-            // LF-09: link and v2 have no document to answer with.
+            // Link and v2 have no document to answer with.
             Err(HostError::Call(CallError::Skill { code, .. })) if format != Format::Json => {
                 Err(code)
             }

@@ -56,8 +56,9 @@ impl Launcher {
         }
     }
 
-    /// Prepares the next jail when a program has ended, or has run for a while: for programs that run long and start jails now and then: a
-    /// jail that has been prepared starts in a fraction of the time. It costs a process of a few megabytes that waits.
+    /// Prepares the next jail when a program has ended, or has run for a while: for programs that run long and start jails
+    /// now and then. A jail that has been prepared starts in a fraction of the time. It costs a process of a few megabytes
+    /// that waits.
     #[must_use]
     pub fn ready(self) -> Self {
         Self {

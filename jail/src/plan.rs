@@ -67,7 +67,7 @@ pub struct Turn {
     pub pins: Vec<Pin>,
 }
 
-/// A file that the program sees below one of the plan's `mounts`, and that must be this very one (PE-08): it is mounted
+/// A file that the program sees below one of the plan's `mounts`, and that must be this very one: it is mounted
 /// over itself, read-only, while the program runs. If another file lies there by then the program does not start.
 #[derive(Debug)]
 pub struct Pin {
@@ -84,7 +84,7 @@ pub struct Pin {
 pub enum Program {
     /// A path inside.
     Path(InsidePath),
-    /// This very file (PE-08), which is mounted at `at`.
+    /// This very file, which is mounted at `at`.
     Descriptor {
         /// The file; opened with `O_PATH` or for reading.
         file: OwnedFd,

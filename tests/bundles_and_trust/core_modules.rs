@@ -1,4 +1,4 @@
-//! Core modules: the 14 functions of section 10, and their grants (TH).
+//! Core modules: the 14 functions that they import, and their grants.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 

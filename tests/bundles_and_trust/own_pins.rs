@@ -1,5 +1,4 @@
-//! hydrant's own root in this repository, the embedded skills, and the scripts around them
-//! .
+//! hydrant's own root in this repository, the embedded skills, and the scripts around them.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! DT-03: what a tool said in the jail is used again as long as all is the same that can be compared, and never else.
+//! What a tool said in the jail is used again as long as all is the same that can be compared, and never else.
 //!
 //! The tools here answer with a random number, so that two answers are the same only if the tool was not asked again.
 #![cfg(target_os = "linux")]
@@ -267,7 +267,7 @@ fn td_08_what_a_runner_says_is_kept_for_these_words_of_it() {
     assert_ne!(runner(json!(["sh"])).0, first);
 }
 
-/// PE-08: a link on the way does not hide that it leads to another file by now.
+/// A link on the way does not hide that it leads to another file by now.
 #[test]
 fn dt_03_a_link_that_leads_to_another_tool_is_another_tool() {
     let root = root_with("");
@@ -399,7 +399,7 @@ fn the_machine_code_of_a_component_tool_is_not_kept() {
     assert_eq!(code(), 1);
 }
 
-/// DT-02: whatever is kept, `FAILED` stays that.
+/// Whatever is kept, `FAILED` stays that.
 #[test]
 fn dt_02_a_tool_that_cannot_be_started_is_the_same_error_each_time() {
     let root = root_with("no format that the system knows\n");

@@ -1,4 +1,4 @@
-//! §12, second table, and G-06: each limit on its last good value and on the next one.
+//! Each limit on its last good value and on the next one.
 
 use serde_json::{Value, json};
 

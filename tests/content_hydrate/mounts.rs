@@ -34,7 +34,7 @@ fn m_10_to_m_15_the_longest_prefix_by_whole_segments_wins() {
         ("M-15", "os://lib", "os://lib", "./os/lib"),
         ("M-02", "os://lib/ours/../up.md", "os://lib/up.md", "/v3/up.md"),
         ("M-02", "os://lib/../../a.md", "os://lib/../../a.md", "ERROR: FETCH_FAILED"),
-        ("M-05", "os://lib/a%3Fb%25.md", "os://lib/a%3Fb%25.md", "ERROR: FETCH_FAILED"), // TC-32: %25
+        ("M-05", "os://lib/a%3Fb%25.md", "os://lib/a%3Fb%25.md", "ERROR: FETCH_FAILED"),
         ("M-06", "os://sys/a.md", "os://sys/a.md", "./os/sys/a.md"),
         ("M-06", "os://proc/a.md", "os://proc/a.md", "./os/proc/a.md"),
         ("M-06", "os://memory/a.md", "os://memory/a.md", "./os/memory/a.md"),

@@ -35,7 +35,6 @@ fn three_ways(root: &OsRoot, uri: &str, options: &[&str]) -> Payload {
     direct
 }
 
-/// BB-01
 #[test]
 fn bb_01_t1_simple_hydration() {
     let root = OsRoot::new();
@@ -54,7 +53,6 @@ fn bb_01_t1_simple_hydration() {
     );
 }
 
-/// BB-02
 #[test]
 fn bb_02_t2_repeatability() {
     let root = OsRoot::new();
@@ -88,7 +86,6 @@ fn bb_02_t2_repeatability() {
     );
 }
 
-/// BB-03
 #[test]
 fn bb_03_t3_missing_metadata() {
     let root = OsRoot::new();
@@ -105,7 +102,6 @@ fn bb_03_t3_missing_metadata() {
     assert_eq!(payload.skills()[0]["description"], "Missing name field");
 }
 
-/// BB-04
 #[test]
 fn bb_04_t4_fetch_failed() {
     let root = OsRoot::new();
@@ -121,7 +117,6 @@ fn bb_04_t4_fetch_failed() {
     assert_eq!(payload.skills(), [expected]);
 }
 
-/// BB-05
 #[test]
 fn bb_05_t5_tool_discovery() {
     let root = OsRoot::new();
@@ -135,7 +130,7 @@ fn bb_05_t5_tool_discovery() {
     );
     let described =
         |description: &str| json!({"uri": "os://agents/mock-tool.sh", "description": description});
-    // G-04: so by default, and so by a policy that says it.
+    // So by default, and so by a policy that says it.
     let payload = three_ways(&root, "os://agents/agent-with-tools.md", &[]);
     assert_eq!(payload.tools(), [described("Mock tool for testing")]);
     root.policy(&policy::tools_run());
@@ -145,7 +140,6 @@ fn bb_05_t5_tool_discovery() {
     assert_eq!(payload.tools(), [described("ERROR: EXECUTION_SKIPPED")]);
 }
 
-/// BB-06
 #[test]
 fn bb_06_t6_single_level() {
     let root = OsRoot::new();
@@ -174,7 +168,6 @@ fn bb_06_t6_single_level() {
     assert!(deep.text.ends_with(r#","cycles":[]}}"#), "{}", deep.text);
 }
 
-/// BB-07
 #[test]
 fn bb_07_example_7_1() {
     let root = OsRoot::new();
@@ -193,7 +186,6 @@ fn bb_07_example_7_1() {
     );
 }
 
-/// BB-08
 #[test]
 fn bb_08_example_7_2() {
     let root = OsRoot::new();
@@ -221,7 +213,6 @@ fn bb_08_example_7_2() {
     );
 }
 
-/// BB-09
 #[test]
 fn bb_09_example_7_3() {
     let root = OsRoot::new();

@@ -48,8 +48,8 @@ pub struct Document {
 ///
 /// # Errors
 ///
-/// `host-approval-required`, `fetch-failed`, `private-address`, `host-denied`, `too-large`, `path-not-allowed`, `digest-mismatch`; of a
-/// hop, also what [`super::address()`] gives for steps 2, 3, 5 and 7.
+/// `host-approval-required`, `fetch-failed`, `private-address`, `host-denied`, `too-large`, `path-not-allowed`,
+/// `digest-mismatch`; of a hop, also what [`super::address()`] gives for steps 2, 3, 5 and 7.
 pub fn fetch(
     address: &Address,
     expected: Option<&str>,

@@ -15,8 +15,9 @@
 //! | a step of an onboarding done | [`onboarding`] | `onboarding-step` |
 //! | a session's budget | [`session`] | `approval-expired` where a session ends with a grant |
 //!
-//! What changes more than one table is one transaction. Functions that take a [`crate::state::Change`] are part of the caller's; those
-//! that take a [`crate::state::State`] make their own. Nothing here reads a document, a secret or the network.
+//! What changes more than one table is one transaction. Functions that take a [`crate::state::Change`] are part of the
+//! caller's; those that take a [`crate::state::State`] make their own. Nothing here reads a document, a secret or the
+//! network.
 
 pub mod approvals;
 pub mod bindings;

@@ -122,8 +122,7 @@ pub struct AuditLog {
 impl AuditLog {
     /// Opens the log, creating the file, of a default target also its folders.
     ///
-    /// There is none for [`AuditTarget::Off`], and none, after one warning, where a default target cannot be opened
-    /// .
+    /// There is none for [`AuditTarget::Off`], and none, after one warning, where a default target cannot be opened.
     ///
     /// # Errors
     /// [`AuditError`] for a required target.

@@ -2,7 +2,7 @@
 //!
 //! Every hostcall asks here before it acts and reports what it used. All of it is atomic, because the
 //! items of a list are worked on in parallel. What is over a budget ends the whole call with an error
-//! that names the budget, its limit and what was used (G-06); nothing here is ever a soft error.
+//! that names the budget, its limit and what was used; nothing here is ever a soft error.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +27,7 @@ pub enum Budget {
     ResponseBytes,
     /// Hostcalls, each item of a list counting.
     Hostcalls,
-    /// Bytes read from files and answered by `fetch` (L-04).
+    /// Bytes read from files and answered by `fetch`.
     ReadBytes,
     /// Bytes of requests and bodies of `fetch`.
     EgressBytes,
@@ -59,7 +59,7 @@ impl fmt::Display for Budget {
     }
 }
 
-/// A budget that a call used up: a hard error (G-06).
+/// A budget that a call used up: a hard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BudgetExceeded {
     /// Which budget.
@@ -94,7 +94,7 @@ impl std::error::Error for BudgetExceeded {}
 pub struct MeterBudgets {
     /// Items of hostcalls.
     pub hostcalls: u64,
-    /// Bytes read from files and answered by `fetch`, in all (L-04).
+    /// Bytes read from files and answered by `fetch`, in all.
     pub read_bytes: u64,
     /// Bytes of requests and bodies of `fetch`, in all.
     pub egress_bytes: u64,

@@ -1,10 +1,10 @@
 //! The effects behind the hostcalls: reading files, fetching URLs, starting processes.
 //!
 //! A component asks, the policy answers, and only then does this folder touch anything. Every entry
-//! point takes a list, works on at most ten items at a time and answers in the order asked (G-02,
-//! L-12). It relies on [`crate::policy`] for every question of the kind "may this call do that", and on
-//! a [`Meter`] for what a call has left. It refuses to parse what it reads: bytes go to the guest as
-//! they are, and no real path of the host ever leaves in an answer (G-03).
+//! point takes a list, works on at most ten items at a time and answers in the order asked. It relies on
+//! [`crate::policy`] for every question of the kind "may this call do that", and on a [`Meter`] for what a call has left.
+//! It refuses to parse what it reads: bytes go to the guest as they are, and no real path of the host ever leaves in an
+//! answer.
 
 pub(crate) mod aliases;
 pub mod core_module;
@@ -109,7 +109,7 @@ pub trait KeepDescriptions: Send + Sync {
 /// The answer of a tool that ended with status 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptDescription {
-    /// The first bytes of its standard output, without real paths (PE-09).
+    /// The first bytes of its standard output, without real paths.
     pub stdout: Vec<u8>,
     /// There was more.
     pub truncated: bool,

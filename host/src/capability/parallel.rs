@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use super::Cancellation;
 use crate::engine::Room;
 
-/// Effects that are at work at a time (L-12).
+/// Effects that are at work at a time.
 pub(super) const AT_ONCE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9);
 
 /// How long the calling thread works alone on files before it asks for help.

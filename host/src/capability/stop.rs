@@ -10,7 +10,7 @@ use super::process::ProcessError;
 pub(super) enum Stop<E> {
     /// This item has no answer; the others go on.
     Item(E),
-    /// The call is over (G-06).
+    /// The call is over: a budget ran out.
     Call(BudgetExceeded),
 }
 

@@ -18,9 +18,9 @@ use super::output::Exit;
 
 /// Answer requests of agents, one JSON object a line, from stdin to stdout
 ///
-/// Serves `Content.Hydrate`, `Content.Ingest` and `pwosIngest` for the link form, and `Capability.Call` for pinned
-/// and loaded skills, as OsEvent (`type`, `name`, `payload`) or OsMessage (`kind`, `type`, `data`). Exits with 1 if any answer was
-/// an error.
+/// Serves `Content.Hydrate`, `Content.Ingest` and `pwosIngest` for the link form, and `Capability.Call` for pinned and
+/// loaded skills, as OsEvent (`type`, `name`, `payload`) or OsMessage (`kind`, `type`, `data`). Exits with 1 if any
+/// answer was an error.
 #[derive(Args)]
 #[command(after_long_help = "\
 Example:

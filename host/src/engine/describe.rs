@@ -125,7 +125,7 @@ impl ComponentDescriber {
         Part::Lead(flight)
     }
 
-    /// Asks, and tells who waits. DT-03: errors are never kept.
+    /// Asks, and tells who waits. Errors are never kept.
     fn lead(
         &self,
         flight: &Arc<Flight>,

@@ -49,7 +49,7 @@ pub enum CallError {
         /// The text of one JSON object, at most 16 KiB.
         details: Option<String>,
     },
-    /// A budget of the call is used up (G-06).
+    /// A budget of the call is used up.
     #[error(transparent)]
     Budget(#[from] BudgetExceeded),
     /// The component could not be instantiated: its start code trapped.

@@ -1,10 +1,10 @@
 //! What code may consist of before the compiler sees it.
 //!
 //! A tool that is a component is untrusted down to its last byte, and of a bundle a signature says no more than who
-//! made it. A compiler is no sandbox: nested types make it recurse, and a few kilobytes of branches over many locals make it allocate gigabytes, neither of
-//! which a budget of the guest can stop. So the bytes are walked first, section by section, without recursion
-//! and in linear time, and what no ordinary component holds is refused. The bounds are on what costs the
-//! compiler memory, not on what a component may do.
+//! made it. A compiler is no sandbox: nested types make it recurse, and a few kilobytes of branches over many locals
+//! make it allocate gigabytes, neither of which a budget of the guest can stop. So the bytes are walked first, section by
+//! section, without recursion and in linear time, and what no ordinary component holds is refused. The bounds are on what
+//! costs the compiler memory, not on what a component may do.
 
 use wasmparser::{
     BinaryReaderError, BlockType, FunctionBody, Operator, Parser, Payload, TypeSectionReader,

@@ -10,7 +10,7 @@ struct Visit {
     on_stack: bool,
 }
 
-/// The groups with more than one node, or one that has an edge to itself; each sorted, sorted by their first (D-06).
+/// The groups with more than one node, or one that has an edge to itself; each sorted, sorted by their first.
 pub(super) fn of(nodes: usize, edges: &[Edge]) -> Vec<Vec<NodeId>> {
     let mut targets: Vec<Vec<usize>> = vec![Vec::new(); nodes];
     for edge in edges {

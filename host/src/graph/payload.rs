@@ -41,7 +41,7 @@ pub(crate) struct Tool {
 }
 
 impl Skill {
-    /// Whether a hydration of its own would show more. What failed declares nothing (D-04).
+    /// Whether a hydration of its own would show more. What failed declares nothing.
     pub(crate) fn declares(&self) -> bool {
         !self.skills.is_empty() || !self.tools.is_empty()
     }

@@ -14,7 +14,7 @@ use crate::policy::{OwnMount, VirtualPath};
 
 /// The skill behind [`Host::hydrate`].
 pub(super) const HYDRATE: &str = "content.hydrate";
-/// L-04: bytes read in one hydration.
+/// Bytes read in one hydration.
 const HYDRATE_READ_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Where a document that declares skills is mounted for [`Host::hydrate_skills`]; no document of an operator is there.
@@ -48,7 +48,7 @@ pub struct HydrateRequest {
     pub lenient: bool,
     /// Development only: allow `http://` to loopback.
     pub allow_http_loopback: bool,
-    /// Start no process, whatever the policy says (EC-08).
+    /// Start no process, whatever the policy says.
     #[serde(skip)]
     pub no_exec: bool,
 }
@@ -76,7 +76,7 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// [`HostError::Call`]: a budget ran out, the request is not valid, or there is no document to link (LF-09).
+    /// [`HostError::Call`]: a budget ran out, the request is not valid, or there is no document to link.
     /// [`HostError::Pin`]: the component is not the pinned one.
     pub fn hydrate(&self, request: &HydrateRequest) -> Result<Vec<u8>, HostError> {
         let bytes = request.to_bytes()?;

@@ -212,8 +212,8 @@ fn verify_entries(
     }
 }
 
-/// Checks the bundles of the first of `entries`, on all processors: most of the time goes into reading and hashing them. A batch
-/// ends with the last entry, or when it holds [`MAX_WAITING`] bytes of components; it has at least one entry.
+/// Checks the bundles of the first of `entries`, on all processors: most of the time goes into reading and hashing them.
+/// A batch ends with the last entry, or when it holds [`MAX_WAITING`] bytes of components; it has at least one entry.
 fn check_batch(
     root: &Root,
     ring: &KeyRing,

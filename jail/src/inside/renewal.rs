@@ -68,7 +68,7 @@ fn make_scratch(order: &Order) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Mounts what is pinned for a program over itself (PE-08).
+/// Mounts what is pinned for a program over itself.
 fn pin(order: &Order, turn: &TurnOrder, sources: &[OwnedFd]) -> Result<(), Refused> {
     if turn.pins.is_empty() {
         return Ok(());

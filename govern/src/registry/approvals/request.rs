@@ -29,9 +29,9 @@ pub struct Requested {
     pub reasons: Vec<String>,
 }
 
-/// The pending request about this capability, or a new one where the last is denied, expired or revoked, or there is none
-/// . After a denied one at most one is opened in each `pending_ttl`; else the denied one is the answer.
-/// `reason` is an agent's text. Records `approval-requested` where one is opened, `approval-expired` where it finds one over.
+/// The pending request about this capability, or a new one where the last is denied, expired or revoked, or there is none.
+/// After a denied one at most one is opened in each `pending_ttl`; else the denied one is the answer. `reason` is an
+/// agent's text. Records `approval-requested` where one is opened, `approval-expired` where it finds one over.
 ///
 /// # Errors
 ///

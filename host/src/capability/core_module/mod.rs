@@ -1,4 +1,4 @@
-//! The effects behind the imports of core modules: files, URLs, keys, queues, time and random bytes (TH).
+//! The effects behind the imports of core modules: files, URLs, keys, queues, time and random bytes.
 //!
 //! A core module names real paths, URLs and keys of the host, and its manifest declares them; the policy's ceiling
 //! was checked before the call. So what is asked here is one question: does a declared value cover this? What none

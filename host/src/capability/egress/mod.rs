@@ -198,7 +198,7 @@ impl<'scope> Egress<'scope> {
         &self.socket
     }
 
-    /// The budget that ended a connection, if one did: the call is over then (G-06).
+    /// The budget that ended a connection, if one did: the call is over then.
     pub fn exceeded(&self) -> Option<BudgetExceeded> {
         self.exceeded.get().copied()
     }

@@ -56,8 +56,8 @@ pub(super) struct Authority {
 }
 
 impl Pair {
-    /// Reads `host:port`. A literal address or `localhost` names what may then be reached by it, public or not
-    /// ; every other name leads to public addresses only.
+    /// Reads `host:port`. A literal address or `localhost` names what may then be reached by it, public or not; every other
+    /// name leads to public addresses only.
     ///
     /// # Errors
     /// [`PairError`] for a host that is none, is no name after IDNA, or is an address in an unusual form; and for a

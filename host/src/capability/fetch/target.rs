@@ -10,8 +10,7 @@ use super::{FetchError, MAX_URL_BYTES};
 /// The URL of a first request, without its fragment.
 ///
 /// # Errors
-/// [`FetchError::InvalidRequest`] for what is no http or https URL, or has a user name or a password
-/// , or is too long.
+/// [`FetchError::InvalidRequest`] for what is no http or https URL, has a user name or a password, or is too long.
 pub(super) fn first(text: &str) -> Result<Url, FetchError> {
     let url = is_plain(text)
         .then(|| Url::parse(text).ok())

@@ -319,8 +319,7 @@ pub(in crate::capability) fn descriptor_path(descriptor: impl AsFd) -> String {
     format!("/proc/self/fd/{}", descriptor.as_fd().as_raw_fd())
 }
 
-/// How a mere reference is opened. Where `O_PATH` does not exist, what is looked up is opened at once, without blocking
-/// .
+/// How a mere reference is opened. Where `O_PATH` does not exist, what is looked up is opened at once, without blocking.
 #[cfg(target_os = "linux")]
 const REFERENCE: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]

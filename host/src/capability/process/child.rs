@@ -40,7 +40,7 @@ const WITHOUT_NOTICE: Duration = Duration::from_millis(5);
 pub(super) enum Stderr {
     /// Kept like standard output.
     Kept,
-    /// `/dev/null` (PE-03).
+    /// `/dev/null`.
     Dropped,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Start<'call> {
     pub(super) environment: BTreeMap<OsString, OsString>,
     /// What happens to standard error.
     pub(super) stderr: Stderr,
-    /// After its time: time to end by itself, when it is told to. Without, it is killed at once (PE-05).
+    /// After its time: time to end by itself, when it is told to. Without, it is killed at once.
     pub(super) grace: Option<Duration>,
     /// The jail it runs in, whose paths these are then; none: outside of any, because the policy says so.
     pub(super) confined: Option<Arc<Confined<'call>>>,

@@ -1,4 +1,4 @@
-//! The answer of a tool that was asked the same before: used again instead of starting it (DT-03).
+//! The answer of a tool that was asked the same before: used again instead of starting it.
 //!
 //! Only what ran in the jail is kept, and of that only what ended with status 0 and wrote something. Used again is it where
 //! all is the same that can be compared: the bytes of the tool, its words and its environment, what it sees and where
@@ -229,7 +229,7 @@ impl<'call> Content<'call> {
         let (file, digest, state) = match source {
             Source::Fetched { bytes, .. } => (None, Some(Sha256::digest(bytes).into()), None),
             Source::File { found, .. } => {
-                // The file that was found, and is to be started (PE-08), whatever its path leads to by now.
+                // The file that was found, and is to be started, whatever its path leads to by now.
                 let mut file = found.contents()?;
                 let state = State::of(&rustix::fs::fstat(&file)?);
                 let digest = digest(&mut file)?;

@@ -44,7 +44,7 @@ pub const MAX_OUTPUT_BYTES: u32 = 8 * 1024 * 1024;
 /// Home and temporary directory of a program in the jail, in memory.
 const TEMPORARY: &str = "/tmp";
 
-/// Working directory, home and temporary directory of a tool in the jail, in memory (PE-01, PE-09).
+/// Working directory, home and temporary directory of a tool in the jail, in memory.
 const SCRATCH: &str = "/scratch";
 
 /// Words of a command, `argv[0]` included.

@@ -81,7 +81,7 @@ impl Stream {
     }
 }
 
-/// Real directories, and what stands for them in what a guest sees (PE-09).
+/// Real directories, and what stands for them in what a guest sees.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Disguise(Vec<(Vec<u8>, Vec<u8>)>);
 

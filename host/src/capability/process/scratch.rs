@@ -1,4 +1,4 @@
-//! A private directory for one execution, removed afterwards whatever happened (PE-01).
+//! A private directory for one execution, removed afterwards whatever happened.
 //!
 //! What a child leaves in it is hostile: it may be deep, huge, unreadable, or still growing. So removal
 //! holds few directories open, follows no link, needs no recursion, and gives up after a while.
@@ -60,7 +60,7 @@ impl Scratch {
     /// # Errors
     /// What the system says; there is no directory then.
     pub(in crate::capability) fn create_in(temporary: &Path) -> io::Result<Scratch> {
-        // Children see this path and may print it: it has to be the one the system would print (PE-09).
+        // Children see this path and may print it: it has to be the one the system would print, so that it can be replaced.
         let temporary = temporary.canonicalize()?;
         let parent = Dir::open_ambient_dir(&temporary, ambient_authority())?;
         let mut builder = DirBuilder::new();

@@ -81,7 +81,7 @@ fn td_07_a_tool_is_started_with_its_flag_and_nothing_else() {
         .filter(|line| *line != "_=/usr/bin/env")
         .collect();
     assert_eq!(shown, expected.lines().collect::<Vec<_>>());
-    // PE-03
+    // What it writes to stderr is dropped.
     assert!(exit.stderr.is_empty() && !exit.stderr_truncated);
 }
 
@@ -164,7 +164,7 @@ fn s_15_a_tool_that_deletes_writes_home_and_leaves_a_child_changes_nothing() {
                   mkdir locked; chmod 0 locked\nsleep 64.25 &\necho done\n";
     let exit = tool(&site, script).unwrap();
     assert_eq!((exit.ending, text(&exit)), (Ending::Exited(0), "done\n"));
-    // PE-05: what holds stdout open delays nothing, and is killed.
+    // What holds stdout open delays nothing, and is killed.
     assert!(
         started.elapsed() < Duration::from_secs(10),
         "{:?}",

@@ -26,7 +26,7 @@ use crate::capability::stop::Stop;
 use crate::capability::{Call, DescribeError};
 use crate::policy::{AllowedPath, Denial, Location, MountHandle, ToolLeave, VirtualPath};
 
-/// Bytes of a tool that is a component or comes over https (L-01).
+/// Bytes of a tool that is a component or comes over https.
 const MAX_TOOL_BYTES: u32 = 4 * 1024 * 1024;
 
 /// The endings that a policy may name a runner for.
@@ -57,7 +57,7 @@ pub(super) fn run(
             describe(call, &component, bounds)
         }
         (Place::Remote(url), Leave::Describe) => describe(call, &fetch_tool(call, &url)?, bounds),
-        // PE-07: nothing is looked up, fetched or started.
+        // Without a jail nothing is looked up, fetched or started.
         (_, Leave::Start(leave)) if leave.is_confined() && call.jail.is_none() => {
             Err(ProcessError::Unconfined.into())
         }
@@ -255,7 +255,7 @@ fn describe(call: &Call, component: &[u8], bounds: Bounds) -> Result<Exit, Stop<
         .components
         .describe(component, bounds.time, patience, jail);
     if described.is_err() {
-        // DT-03
+        // An error is never kept.
         call.journal.not_repeatable();
     }
     let (ending, description) = match described {
@@ -360,7 +360,7 @@ impl Asked<'_> {
             .map_err(|_| ProcessError::NotStartable.into())
     }
 
-    /// Starts a child in an empty scratch directory (PE-01 to PE-06). Inside: why it did not start.
+    /// Starts a child in an empty scratch directory. Inside: why it did not start.
     fn start(
         &self,
         executable: Started<'_>,
@@ -377,7 +377,7 @@ impl Asked<'_> {
                 Started::At(runner) => {
                     let mut confined = Confined::of_runner(self.call, &runner, mount)?;
                     if let Some(Source::File { found, place, .. }) = &self.source {
-                        // PE-08: the runner, too, gets the file that was found.
+                        // The runner, too, gets the file that was found.
                         confined.add_opened(found.reference(), place)?;
                     }
                     confined

@@ -1,5 +1,4 @@
-//! `run --bundle`: one bundle, verified against the keys that the caller names, under the policy that the caller names
-//! .
+//! `run --bundle`: one bundle, verified against the keys and run under the policy that the caller names.
 
 use std::ffi::OsString;
 use std::io::{self, Write};

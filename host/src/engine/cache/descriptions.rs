@@ -20,7 +20,7 @@ use crate::trust::Digest;
 const FOLDER: &str = "descriptions";
 /// In place of a compiler's settings, and as long: no settings have such a name.
 const SEALED_AS: &str = "description-of-a-tool----------1";
-/// Bytes of an answer, at most (L-07); a longer one is not kept.
+/// Bytes of an answer, at most; a longer one is not kept.
 const MAX_BYTES: usize = 64 * 1024;
 /// Files, at most, so that the folder takes 64 MiB; of more the oldest go.
 const MAX_FILES: usize = 1_024;

@@ -1,4 +1,4 @@
-//! The limits of one run of a core module (TN-01 to TN-07, column "core module").
+//! The limits of one run of a core module.
 
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! The guest's memory as hostcalls see it: the export `memory`, read and written within its bounds.
 //!
 //! Pointers and lengths are the guest's and prove nothing: a negative one, one past the end, and one in a module
-//! without memory give no answer, which the module sees as -1 (TH).
+//! without memory give no answer, which the module sees as -1.
 
 use wasmtime::{Caller, Memory};
 

@@ -19,7 +19,8 @@ pub(super) struct Rebuilt {
     pub(super) entries: Vec<String>,
 }
 
-/// Scans and verifies every bundle, and starts their components when that is done; what cannot be pinned is a finding, never left out in silence.
+/// Scans and verifies every bundle, and starts their components when that is done; what cannot be pinned is a finding,
+/// never left out in silence.
 pub(super) fn rebuild(
     root: &Root,
     ring: &KeyRing,

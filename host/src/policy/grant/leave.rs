@@ -121,7 +121,7 @@ pub struct Runner {
 pub struct ToolLeave {
     /// By ending, dot included: `.py`. For tools without an execute bit.
     pub runners: BTreeMap<String, Runner>,
-    /// Added to the fixed environment of a tool (PE-02).
+    /// Added to the fixed environment of a tool.
     pub env: BTreeMap<String, String>,
     /// Where it runs. Means nothing for a `.wasm` name, which is described and not started.
     pub confinement: Confinement,

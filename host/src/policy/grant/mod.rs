@@ -1,8 +1,8 @@
-//! What one call may do: signed manifest ∩ policy ∩ tenant ∩ run (TC, section 9).
+//! What one call may do: signed manifest ∩ policy ∩ tenant ∩ run.
 //!
 //! Each question is answered by the first factor that refuses, in the order manifest, ceilings, rules; an operation
-//! happens only if every factor and every layer allows it. Nothing here touches the file system or the network, so what exists and what
-//! does not look alike outside the grant.
+//! happens only if every factor and every layer allows it. Nothing here touches the file system or the network, so what
+//! exists and what does not look alike outside the grant.
 
 mod declared;
 mod fetch;
@@ -108,8 +108,8 @@ impl Grant {
         mounts
     }
 
-    /// The directories that are mounted read-only, as each layer has them: nothing in them is written, whatever leads there
-    /// .
+    /// The directories that are mounted read-only, as each layer has them: nothing in them is written, whatever leads
+    /// there.
     pub fn read_only(&self) -> Vec<&MountHandle> {
         let factors = self.factors.iter();
         factors

@@ -52,8 +52,8 @@ impl MountHandle {
         self.0.granted
     }
 
-    /// The real path, absolute and without links. For starting children and for taking it out of what they print
-    /// (PE-09); never shown to a guest, in an error or in an answer (G-03).
+    /// The real path, absolute and without links. For starting children and for taking it out of what they print; never shown
+    /// to a guest, in an error or in an answer.
     pub fn real(&self) -> &Path {
         &self.0.real
     }

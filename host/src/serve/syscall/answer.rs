@@ -39,7 +39,7 @@ impl Answer {
 
     /// An error message. Without a request there is no name to answer under.
     ///
-    /// L-13: where it does not fit, the details are left out and the message is shortened, then what refers to the
+    /// Where it does not fit in a line, the details are left out and the message is shortened, then what refers to the
     /// request is left out, then its name.
     pub(super) fn failed(dialect: Dialect, request: Option<&Request>, failure: &Failure) -> Self {
         let name = request.map_or(NAMELESS, |request| &request.name);

@@ -81,7 +81,7 @@ impl Request {
     }
 }
 
-/// Reads one line. JSON nests at most 128 deep (G-02).
+/// Reads one line. JSON nests at most 128 deep.
 pub(super) fn read(line: &[u8]) -> Received {
     let message = match Json::parse(line) {
         Ok(message) => message,

@@ -1,8 +1,7 @@
 //! `hydrant syscall`: one JSON request a line, one JSON answer a line (§15).
 //!
 //! The envelope is read here, in two dialects; what is asked goes to [`Host::hydrate`] and [`Host::answer`]. A name that
-//! is not served is answered, never executed or looked up, and nothing in a request changes mounts or policy
-//! .
+//! is not served is answered, never executed or looked up, and nothing in a request changes mounts or policy.
 
 mod answer;
 mod blob;
@@ -31,9 +30,9 @@ use crate::govern::failure::Failure as Refused;
 use crate::govern::governor::Caller;
 use crate::host::{Format, Host, HostError, HydrateRequest};
 
-/// L-13: bytes of a request line or an answer line without its `\n`, in the OsEvent dialect.
+/// Bytes of a request line or an answer line without its `\n`, in the OsEvent dialect.
 pub const EVENT_LINE_BYTES: usize = 1024 * 1024;
-/// L-13: the same in the OsMessage dialect.
+/// The same in the OsMessage dialect.
 pub const MESSAGE_LINE_BYTES: usize = 16 * 1024;
 
 /// By which way requests come. A request cannot say it of itself.
@@ -77,7 +76,7 @@ pub enum Ended {
 }
 
 impl<'host> SyscallServer<'host> {
-    /// A server whose every hydration uses `options`; their `uri` and `format` are of no account (CLI-05).
+    /// A server whose every hydration uses `options`; their `uri` and `format` are of no account.
     #[must_use]
     pub fn new(host: &'host Host, options: HydrateRequest) -> Self {
         // Before any good line, the dialect is OsEvent.

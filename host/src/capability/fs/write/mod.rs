@@ -201,7 +201,7 @@ pub fn recover(call: &Call) -> Result<(), BudgetExceeded> {
 enum Ended {
     /// This one could not be made.
     Change(usize, FsError),
-    /// The call is over (G-06).
+    /// The call is over: a budget ran out.
     Call(BudgetExceeded),
 }
 

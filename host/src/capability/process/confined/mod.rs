@@ -42,7 +42,7 @@ pub(super) struct Confined<'call> {
     mounts: Vec<Shown>,
     /// hydrant's own files in `mounts`.
     hidden: Vec<Hidden>,
-    /// Files that are in `mounts`, and must be these very ones (PE-08).
+    /// Files that are in `mounts`, and must be these very ones.
     pins: Vec<Shown>,
     scratch: &'static str,
     /// What it reaches through the host's proxy; without any it has no network at all.
@@ -122,7 +122,7 @@ impl<'call> Confined<'call> {
 
     /// Of a tool that is asked for its description, was `found` in `mount` and really lies at `place` inside: it sees the
     /// mounts of `/os`, and the system, of which it may execute whatever it likes, as a script does. Mounted over its own
-    /// path, it is this file whatever becomes of the path (PE-08).
+    /// path, it is this file whatever becomes of the path.
     ///
     /// # Errors
     /// [`NotStarted`]
@@ -206,7 +206,7 @@ impl<'call> Confined<'call> {
         self.egress = hosts.iter().filter_map(pair).collect();
     }
 
-    /// Shows this very file there (PE-08).
+    /// Shows this very file there.
     ///
     /// # Errors
     /// [`NotStarted::System`]

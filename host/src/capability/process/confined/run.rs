@@ -71,7 +71,7 @@ impl Confined<'_> {
                     .as_ref()
                     .is_some_and(|egress| egress.exceeded().is_some())
                 {
-                    // The budget ends the call, as the caller finds (G-06).
+                    // The budget ends the call, as the caller finds.
                     jailed.kill();
                 }
             }

@@ -2,7 +2,7 @@
 //!
 //! All of a list are of one call, and so of one tenant. None finds anything of those before it: what it may write is made
 //! anew, and the rest is read-only ([`crate::jail::Launcher::start_several`]). There are as many jails as processors; one
-//! more each time when nobody has ended for a while, since tools may well wait for something themselves (PE-10).
+//! more each time when nobody has ended for a while, since tools may well wait for something themselves.
 
 use std::io;
 use std::num::NonZeroUsize;

@@ -12,8 +12,9 @@
 //!    some of them start programs (`GIT_EXTERNAL_DIFF`), others leave the mounts (`GIT_DIR`), and what one does
 //!    changes with git's version.
 //! 3. **Place** ([`absolute`], [`contents`], [`repository`]). Git directory, common directory, top level, alternates and
-//!    what their links lead to lie inside the mount of the working directory, and nothing in them makes git wait. Where there is no repository, what git says of that is the answer, and the command is not started:
-//!    `git diff` would compare any two files there.
+//!    what their links lead to lie inside the mount of the working directory, and nothing in them makes git wait. Where
+//!    there is no repository, what git says of that is the answer, and the command is not started: `git diff` would
+//!    compare any two files there.
 //! 4. **Drivers** ([`drivers`]). Filters, textconv programs, diff and merge drivers have names that the repository
 //!    chooses; those that it configures are listed, and each is emptied. A repository whose settings name no such section
 //!    is not asked for them ([`plain`]).
