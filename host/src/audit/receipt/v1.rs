@@ -46,7 +46,7 @@ pub struct ReceiptV1 {
 pub struct ResultV1 {
     /// `success` or `failure`.
     pub status: String,
-    /// One of [`Code`]'s here; a foreign receipt may have others.
+    /// One of the codes of this program here; a foreign receipt may have others.
     pub code: String,
     /// For a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
