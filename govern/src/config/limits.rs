@@ -42,7 +42,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// By the name of section 21; none of another name.
+    /// By its name in a policy's `resources`; none of another name.
     #[must_use]
     pub fn of(&self, resource: &str) -> Option<u64> {
         Some(match resource {

@@ -22,7 +22,7 @@ pub use host::{HostPattern, HostPort, NotAHost};
 pub use hydrant_plan::judge::pair_of;
 pub use limits::{BudgetPolicy, Budgets, DimensionBudget, Limit, Limits};
 
-/// Section 1: the capabilities that are built in.
+/// The capabilities that are built in.
 pub const CORE: [&str; 9] = [
     "ccos.network.http-fetch",
     "ccos.json.parse",

@@ -47,7 +47,7 @@ impl Session {
 }
 
 impl Governor {
-    /// Step 9.
+    /// Opens the session of a call, if its budget admits one more.
     pub(super) fn session(&self, caller: &Caller, found: &Registered) -> Result<Session, Failure> {
         let (name, lifetime) = self.charged(caller)?;
         let budget = match lifetime {

@@ -61,7 +61,7 @@ struct RequestInput {
     reason: Option<String>,
 }
 
-/// Section 26.
+/// The input of `ccos.skill.onboard`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OnboardInput {

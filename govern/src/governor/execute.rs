@@ -27,7 +27,7 @@ use crate::secrets::Place;
 use hydrant_plan::judge::is_pii;
 use hydrant_plan::{Policy, Stage};
 
-/// A call that passed steps 4 to 10.
+/// A call that passed every check before it runs.
 struct Prepared {
     inputs: Inputs,
     files: CallFiles,
@@ -119,7 +119,7 @@ impl Governor {
         }
     }
 
-    /// Steps 4 to 10.
+    /// Makes the checks before a call runs, in their order.
     fn prepare(
         &self,
         caller: &Caller,
@@ -151,7 +151,7 @@ impl Governor {
         })
     }
 
-    /// Step 5.
+    /// Refuses a caller whom the operator lets call such an operation only from a jail.
     fn client(&self, caller: &Caller, found: &Registered) -> Result<(), Failure> {
         let has_secrets = !found.operation.secrets.is_empty();
         if !self
@@ -183,7 +183,7 @@ impl Governor {
         Ok(())
     }
 
-    /// Step 8.
+    /// Whether hosts, tools and the sandbox are there for this call.
     fn surroundings(
         &self,
         found: &Registered,
@@ -228,7 +228,7 @@ impl Governor {
         self.sandbox.as_ref().ok_or_else(no_jail)
     }
 
-    /// Step 10.
+    /// The secrets of a call, each present and bound.
     fn secrets_of(
         &self,
         found: &Registered,
@@ -264,7 +264,7 @@ impl Governor {
         Ok(values)
     }
 
-    /// Steps 11 to 15.
+    /// Runs a call that passed the checks, and records it.
     fn run(
         &self,
         caller: &Caller,
@@ -272,7 +272,7 @@ impl Governor {
         mut prepared: Prepared,
     ) -> Result<Value, Failure> {
         let who = caller.who();
-        // Step 11: committed before `capability-call` is written.
+        // Committed before `capability-call` is written.
         approvals::consume(&self.state, &prepared.permit).inspect_err(|failure| {
             self.release(&mut prepared.session);
             let entry = events::of_operation(Event::CapabilityDenied, &who, found);
@@ -288,17 +288,16 @@ impl Governor {
             ..entry(Event::CapabilityCall)
         }]);
         let called = called.inspect_err(|_| self.release(&mut prepared.session))?;
-        // Step 12.
         let started = Instant::now();
         let output = self.outputs.join(caller.run());
         let mut done = self.stages(found, &prepared, &output);
         done.used.wall_clock_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        // Step 13: what is captured is staged before anybody hears of it.
+        // What is captured is staged before anybody hears of it.
         let mut end = done.end;
         if let Err(failure) = self.capture(caller, found, done.captured) {
             end = Err(failure);
         }
-        // Step 14. What does not fit the output schema is among the warnings of the stages.
+        // What does not fit the output schema is among the warnings of the stages.
         let mut warnings = std::mem::take(&mut prepared.session.warnings);
         warnings.extend(done.warnings);
         let mut entries: Vec<Entry> = done
@@ -322,7 +321,7 @@ impl Governor {
                 ..entry(Event::BudgetWarning)
             });
         }
-        // Step 15.
+        // The record of the call, whatever came of it.
         let outputs = match end.as_ref().map(|output| canonical(&output.value)) {
             Ok(Ok(outputs)) => Some(outputs),
             Ok(Err(failure)) => {

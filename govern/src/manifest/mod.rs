@@ -106,7 +106,7 @@ pub struct Manifest {
     /// One sentence, where approval is required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_reason: Option<String>,
-    /// Section 15, given the operator's configuration and bindings.
+    /// Why an approval is needed, given the operator's configuration and bindings.
     pub reasons: Vec<String>,
     /// What a call is expected to take; with a sandbox stage, the resources of its policy.
     pub estimated_resources: Map<String, Value>,

@@ -99,7 +99,7 @@ pub struct ShownHead {
     /// The base URL of relative endpoints.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// Section 26, as data.
+    /// The onboarding that the document asks for, as data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub onboarding: Option<serde_json::Value>,
     /// Where its onboarding stands.
@@ -116,9 +116,9 @@ pub struct CapabilityShown {
     pub row: CapabilityRow,
     /// Where it stands in the document.
     pub line: u32,
-    /// Section 15, as of now.
+    /// Why it needs an approval, as of now.
     pub reasons: Vec<String>,
-    /// Section 13, with `trust-tier` and `reasons` as of now; none of an unusable one.
+    /// What an approver reads, with `trust-tier` and `reasons` as of now; none of an unusable one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manifest: Option<Manifest>,
     /// What each stage would send or run.

@@ -131,7 +131,7 @@ pub struct CapabilityRow {
     pub confidence: f64,
     /// What it needs, such as `secret:N`, `host:H:P` or `tool:T`.
     pub requires: Vec<String>,
-    /// Section 15.
+    /// Whether a call needs an approval.
     pub requires_approval: bool,
     /// The request that is pending, or was decided last.
     #[serde(skip_serializing_if = "Option::is_none")]

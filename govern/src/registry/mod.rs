@@ -87,7 +87,7 @@ impl Who {
 
 /// What the registry cannot know and asks for: the operator's configuration and this machine.
 pub trait Surroundings {
-    /// Section 15: why this operation needs an approval, given the configuration. `bound` tells whether a secret (name,
+    /// Returns why this operation needs an approval, given the configuration. `bound` tells whether a secret (name,
     /// hosts) has a granted binding for this skill. Empty and Tier 1: granted by policy.
     fn reasons(
         &self,

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::time::Time;
 use hydrant_plan::Status;
 
-/// Section 15, as of now. A binding that cannot be read counts as none, so that the reason stays.
+/// Returns why an operation needs an approval now. A binding that cannot be read counts as none, so that the reason stays.
 pub(super) fn reasons_of(
     database: &Connection,
     found: &Registered,

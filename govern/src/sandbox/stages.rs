@@ -35,7 +35,7 @@ impl Sandbox {
         }
     }
 
-    /// Step 8: whether this stage could run now. Starts nothing that a skill names; the first call of a process
+    /// Whether this stage could run now. Starts nothing that a skill names; the first call of a process
     /// makes a jail to see that there is one, and a runtime whose version matters may be asked for it, in a jail.
     ///
     /// # Errors

@@ -163,18 +163,18 @@ pub struct Subject {
     pub default_scope: Option<Scope>,
     /// 0 where it is not about an operation.
     pub tier: u8,
-    /// Section 15.
+    /// Why an approval is needed.
     pub reasons: Vec<String>,
     /// What an approver of Tier 3 is warned of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-    /// Section 13.
+    /// The manifest of the operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manifest: Option<Value>,
     /// What each stage would send or run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sends: Vec<Sends>,
-    /// Section 21.
+    /// The policy of its sandbox.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<Value>,
     /// Which line of the document each entry of the policy comes from.

@@ -25,7 +25,7 @@ pub struct Requested {
     /// Until when it may be decided, or used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Time>,
-    /// Section 15.
+    /// Why an approval is needed.
     pub reasons: Vec<String>,
 }
 

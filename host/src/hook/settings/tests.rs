@@ -14,7 +14,6 @@ fn keys(problems: &[Problem]) -> Vec<(&str, bool)> {
         .collect()
 }
 
-/// Section 26
 #[test]
 fn q_231_without_a_table_everything_is_the_default() {
     let (settings, problems) = read("policy = \"p.yaml\"");
