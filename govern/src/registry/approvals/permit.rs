@@ -24,7 +24,7 @@ pub struct Permit {
     pub once: bool,
 }
 
-/// Whether this call may run now. Opens a request where no grant covers it and no request waits, or was denied or revoked.
+/// Whether this call may run now. Opens a request unless a grant covers it, one waits, or the last was denied or revoked.
 /// Reads only, where the answer needs no new request; then nothing is recorded. Otherwise `approval-requested`, and
 /// `approval-expired` for a request or grant whose time is found to be over. `capability-denied` is the caller's.
 ///
