@@ -16,9 +16,9 @@ use crate::registry::{SkillHead, Surroundings, Who};
 use crate::state::{Change, State};
 use crate::time::Time;
 
-/// Whether skills may be loaded from this `host:port`, which no entry of `source_hosts` names. Opens a request unless
-/// one waits or the last was denied or revoked, and uses up a `once` grant. Records `approval-requested`, `approval-expired`, where
-/// that happens.
+/// Whether skills may be loaded from this `host:port`, which no entry of `source_hosts` names. Opens a request unless one
+/// waits or the last was denied or revoked, and uses up a `once` grant. Records `approval-requested`, `approval-expired`,
+/// where that happens.
 ///
 /// # Errors
 ///
