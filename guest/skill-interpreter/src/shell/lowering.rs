@@ -223,7 +223,11 @@ impl Lowering<'_> {
             .iter()
             .any(|step| matches!(step, Some(Step::Installs | Step::Fetches | Step::Downloads)));
         let are_requests = (program.statements.iter().zip(&steps)).all(|(statement, step)| {
-            step.is_some() || statement.commands.first().is_some_and(plan::is_http)
+            step.is_some()
+                || statement
+                    .commands
+                    .first()
+                    .is_some_and(|first| plan::is_http(first) || is_setting(first))
         });
         for (statement, step) in program.statements.iter().zip(steps) {
             if self.is_fence() && is_no_command(statement) {
@@ -268,7 +272,7 @@ impl Lowering<'_> {
                 }
             }
             let is_left_out = match step {
-                Some(Step::Installs | Step::Directory) => true,
+                Some(Step::Installs | Step::Directory | Step::Configures) => true,
                 Some(Step::Idle) => prepares || are_requests,
                 Some(Step::Sources) => are_requests && !fetches_code,
                 _ => prepares,
