@@ -210,6 +210,29 @@ fn a_token_that_a_script_of_the_skill_puts_out_is_a_secret() {
     assert!(is_whole_script(fence), "{fence}");
 }
 
+#[test]
+fn a_value_that_is_computed_to_be_shown_is_no_operation() {
+    for fence in [
+        "KEY=$(openssl rand -hex 32)\necho \"Key: 0x$KEY\"",
+        "N=$((7 * 6))\necho $N",
+    ] {
+        let skill = skill(fence);
+        assert_eq!(skill["operations"].as_array().unwrap().len(), 1, "{fence}");
+        assert!(
+            requests::codes(&skill).contains(&"command-ignored"),
+            "{fence}"
+        );
+    }
+    for fence in [
+        "KEY=$(openssl rand -hex 32)\necho $KEY > ~/.bashrc",
+        "KEY=$(openssl rand -hex 32)\necho $KEY | sh",
+        "KEY=$(rm -rf x)\necho $KEY",
+        "KEY=$(openssl rand -hex 32); echo $KEY; rm x",
+    ] {
+        assert!(is_whole_script(fence), "{fence}: {:?}", operations(fence));
+    }
+}
+
 /// What prepares or says something, and so is left out of a fence.
 const LEFT_OUT: [&str; 6] = [
     "npm install boxes",

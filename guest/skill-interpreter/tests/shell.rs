@@ -356,6 +356,15 @@ fn whatever_is_not_read_is_a_script() {
         ("", " >(rm x)"),
         ("", " -d $((1 + $(rm x)))"),
         ("", " -d $[1]"),
+        ("", " -d $((X = 1))"),
+        ("", " -d $((X++))"),
+        ("", " -d $((--X))"),
+        ("", " -d $((A[$(rm x)]))"),
+        ("", " -d $((`rm x`))"),
+        ("", " -d $((1); rm x)"),
+        ("", " -d $((1)"),
+        ("X=$((1 + $(rm x)))\n", "/$X"),
+        ("X=$(date)$(rm x)\n", "/$X"),
         ("((x = 1))\n", ""),
         ("", " -d {a,b}"),
         ("", " -d ~root"),
@@ -394,6 +403,35 @@ fn whatever_is_not_read_is_a_script() {
         let command = format!("{before}{curl}{after}");
         assert!(is_whole_script(&command), "{command:?}: {}", map(&command));
     }
+}
+
+#[test]
+fn a_number_that_is_computed_is_given_by_the_caller() {
+    let inputs = |text: &str| {
+        let operation = only(text);
+        assert_eq!(operation["tier"], 1, "{text}: {operation}");
+        let inputs = operation["input-schema"]["properties"].as_object().unwrap();
+        let mut names: Vec<String> = inputs.keys().cloned().collect();
+        names.sort();
+        names
+    };
+    let since = "NOW=$(($(date +%s) * 1000))\nSINCE=$(( NOW - 3600 ))";
+    assert_eq!(
+        inputs(&format!("{since}\ncurl -s \"{U}/boxes/$SINCE/$NOW\"")),
+        ["NOW", "SINCE"]
+    );
+    assert_eq!(
+        inputs(&format!("STAMP=$(date +%s)000\ncurl -s {U}/boxes/$STAMP")),
+        ["DATE"]
+    );
+    // Two expressions are two inputs.
+    let found = inputs(&format!(
+        "curl -s {U}/boxes/$((DAY - 1))/$((DAY + 1))/$(( (DAY + 1) * 2 ))"
+    ));
+    assert_eq!(
+        found,
+        ["DAY_MINUS_1", "DAY_PLUS_1", "OF_DAY_PLUS_1_END_TIMES_2"]
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::program::{Command, Input, Piece, Pieces, bare, name_length};
 use crate::identifier::upper_snake;
 
 /// Commands that put a value out.
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 36] = [
     "awk",
     "base64",
     "basename",
@@ -18,20 +18,31 @@ const COMMANDS: [&str; 25] = [
     "echo",
     "grep",
     "head",
+    "hostname",
+    "id",
     "jq",
+    "md5",
     "md5sum",
     "node",
     "openssl",
+    "printenv",
     "printf",
+    "pwd",
     "python",
     "python3",
     "sed",
+    "sha1sum",
     "sha256sum",
     "shasum",
     "sort",
+    "stat",
     "tail",
     "tr",
+    "uname",
+    "uniq",
     "uuidgen",
+    "wc",
+    "whoami",
     "xxd",
 ];
 

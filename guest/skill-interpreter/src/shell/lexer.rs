@@ -363,7 +363,10 @@ impl<'a> Lexer<'a> {
             output if is_output(output.strip_prefix('"').unwrap_or(output)) => {
                 self.output_of_pipeline(output.starts_with('"'))?
             }
-            _ => Value::Word(self.word()?),
+            _ => match self.word()? {
+                word if is_arithmetic(&word, after) => Value::Output(Vec::new()),
+                word => Value::Word(word),
+            },
         };
         Ok(Some(Assignment {
             name: name.to_owned(),
@@ -372,15 +375,21 @@ impl<'a> Lexer<'a> {
         }))
     }
 
-    /// `$(pipeline)` or `"$(pipeline)"`, which is all of a value.
+    /// `$(pipeline)` or `"$(pipeline)"` as the whole value; a value that goes on is a word.
     pub(super) fn output_of_pipeline(&mut self, is_quoted: bool) -> Result<Value, Stop> {
+        let start = self.source.clone();
         let commands = self.nested_pipeline(if is_quoted { 3 } else { 2 })?;
-        if is_quoted && self.source.next() != Some('"') {
-            return construct("command substitution");
-        }
+        let is_closed = !is_quoted || self.source.next() == Some('"');
         match self.source.peek() {
-            None | Some(' ' | '\t' | '\n' | ';' | '&' | '|' | ')') => Ok(Value::Output(commands)),
-            _ => construct("command substitution"),
+            None | Some(' ' | '\t' | '\n' | ';' | '&' | '|' | ')') if is_closed => {
+                Ok(Value::Output(commands))
+            }
+            // A here-document would be read twice.
+            _ if !self.pending.is_empty() => construct("command substitution"),
+            _ => {
+                self.source = start;
+                Ok(Value::Word(self.word()?))
+            }
         }
     }
 
@@ -400,6 +409,17 @@ impl<'a> Lexer<'a> {
         }
         Ok(commands)
     }
+}
+
+/// Whether the word of `=$((…))` holds nothing else.
+fn is_arithmetic(word: &Pieces, written: &str) -> bool {
+    let is_one = |piece: &Piece| match piece {
+        Piece::Literal { text, .. } => text.is_empty(),
+        Piece::Output { .. } => true,
+        Piece::Variable { .. } => false,
+    };
+    let starts = ["=$((", "=\"$(("];
+    starts.iter().any(|start| written.starts_with(start)) && word.iter().all(is_one)
 }
 
 fn is_output(text: &str) -> bool {

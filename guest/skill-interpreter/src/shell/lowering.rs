@@ -300,6 +300,17 @@ impl Lowering<'_> {
                 sorted.remaining.push(one);
             }
         }
+        // A value that is computed only to be shown is one that a caller has.
+        if self.is_fence()
+            && sorted.remaining.is_empty()
+            && sorted.has_computed
+            && let Some(first) = sorted.printed.first()
+        {
+            let line = document_line(self.start_line, first.statement.line);
+            let message = "computes a value to show it, and is no operation";
+            diagnostics.info(Code::CommandIgnored, line, message);
+            sorted.printed.clear();
+        }
         if sorted.remaining.is_empty() || program.shares_lines {
             sorted.remaining.append(&mut sorted.printed);
             sorted

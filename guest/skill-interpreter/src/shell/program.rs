@@ -27,7 +27,7 @@ pub(super) type Pieces = Vec<Piece>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
     Word(Pieces),
-    /// `NAME=$(pipeline)`
+    /// `NAME=$(pipeline)`, or `NAME=$((…))`, which runs no command.
     Output(Vec<Command>),
 }
 

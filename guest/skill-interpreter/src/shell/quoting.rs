@@ -5,6 +5,20 @@ use super::lexer::Lexer;
 use super::placeholder;
 use super::program::{Piece, Pieces, Stop, bare, construct, name_length, syntax};
 use crate::draft::Quoting;
+use crate::identifier::upper_snake;
+
+/// Signs of arithmetic, with what stands for them in a name: two expressions have one name only if they are alike.
+const OPERATORS: [(char, &str); 7] = [
+    ('(', "_OF_"),
+    (')', "_END_"),
+    ('+', "_PLUS_"),
+    ('-', "_MINUS_"),
+    ('*', "_TIMES_"),
+    ('/', "_BY_"),
+    ('%', "_MODULO_"),
+];
+/// Characters of a name for what an arithmetic expression yields.
+const MOST_OF_NAME: usize = 64;
 
 impl Lexer<'_> {
     pub(super) fn word(&mut self) -> Result<Pieces, Stop> {
@@ -137,7 +151,12 @@ impl Lexer<'_> {
         if rest.starts_with("\\\n") {
             return construct("expansion over the end of a line");
         }
-        if rest.starts_with("((") || rest.starts_with('[') {
+        if rest.starts_with("((") {
+            let name = self.arithmetic()?;
+            pieces.push(Piece::Output { name });
+            return Ok(());
+        }
+        if rest.starts_with('[') {
             return construct("arithmetic");
         }
         if rest.starts_with('(') {
@@ -188,6 +207,57 @@ impl Lexer<'_> {
             quoting,
         });
         Ok(())
+    }
+
+    /// `$((…))` of numbers, variables and values, which is read to its end: a name for what comes out. What assigns, or reads a
+    /// member of an array, is not read.
+    fn arithmetic(&mut self) -> Result<String, Stop> {
+        self.source.skip(3);
+        let mut name = String::new();
+        let mut open = 0_u32;
+        while let Some(c) = self.source.peek() {
+            match c {
+                ')' if open == 0 => {
+                    self.source.next();
+                    if self.source.next() != Some(')') {
+                        break;
+                    }
+                    let name = upper_snake(&name);
+                    return Ok(match name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+                        true => name,
+                        false => format!("NUMBER_{name}"),
+                    });
+                }
+                '$' => {
+                    let mut pieces = Pieces::new();
+                    self.dollar(&mut pieces, Quoting::Double)?;
+                    for piece in pieces {
+                        if let Piece::Variable { name: used, .. } | Piece::Output { name: used } =
+                            piece
+                        {
+                            name.push_str(&used);
+                        }
+                    }
+                    continue;
+                }
+                '(' => open += 1,
+                ')' => open -= 1,
+                '0'..='9' | 'a'..='z' | 'A'..='Z' | '_' | ' ' => {}
+                _ if OPERATORS.iter().any(|(operator, _)| *operator == c) => {}
+                _ => break,
+            }
+            // `++` and `--` assign.
+            let is_twice = matches!(c, '+' | '-') && self.source.peek_second() == Some(c);
+            if is_twice || name.len() > MOST_OF_NAME {
+                break;
+            }
+            match OPERATORS.iter().find(|(operator, _)| *operator == c) {
+                Some((_, word)) => name.push_str(word),
+                None => name.push(c),
+            }
+            self.source.next();
+        }
+        construct("arithmetic")
     }
 
     /// `$'…'`
