@@ -99,6 +99,16 @@ impl<'a> Lexer<'a> {
             if self.is_fence && self.pending.is_empty() && self.skip_prose() {
                 continue;
             }
+            if self.is_fence
+                && self.pending.is_empty()
+                && self.source.begins_line()
+                && let Some(guard) = self.guard()
+            {
+                self.program.guards.push(guard);
+                self.is_apart = true;
+                self.end_of_statement()?;
+                continue;
+            }
             let (line, start) = (self.source.line(), self.source.position());
             let commands = self.pipeline(false)?;
             let statement = Statement {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::constants::{self, Surroundings};
 use super::construct::Constructs;
+use super::guard;
 use super::lexer;
 use super::plan::{self, Outcome, document_line};
 use super::program::{self, Command, Piece, Program, Statement, Stop, Value};
@@ -89,6 +90,10 @@ impl Lowering<'_> {
             found.add("several statements");
             return Ok(vec![self.script(found, diagnostics)]);
         }
+        if guard::decide(&program) {
+            found.add("conditional");
+            return Ok(vec![self.script(found, diagnostics)]);
+        }
         // What is said of commands that end as a script is not said.
         let mut said = Diagnostics::default();
         let sorted = self.sorted(&program, constants, &mut said);
@@ -118,6 +123,13 @@ impl Lowering<'_> {
                     Code::NotAnOperation,
                     &program.left_out,
                     LEFT_OUT,
+                );
+                let guards: Vec<u32> = program.guards.iter().map(|guard| guard.line).collect();
+                self.note(
+                    diagnostics,
+                    Code::NotAnOperation,
+                    &guards,
+                    "a check that only prints or stops was left out",
                 );
                 diagnostics.append(&said);
                 Ok(drafts)

@@ -9,6 +9,7 @@ mod computed;
 mod constants;
 mod construct;
 pub mod globs;
+mod guard;
 mod lexer;
 mod lowering;
 mod mend;

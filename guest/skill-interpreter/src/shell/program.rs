@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::guard::Guard;
 use crate::draft::Quoting;
 use crate::failure::{Code, Failure};
 
@@ -96,6 +97,8 @@ pub(super) struct Program {
     pub(super) ampersands: Vec<u32>,
     /// Lines on which something begins that is no command.
     pub(super) left_out: Vec<u32>,
+    /// Checks that only print or stop, which were left out.
+    pub(super) guards: Vec<Guard>,
     /// Lines that begin with an option of the command above.
     pub(super) joined: Vec<u32>,
 }
