@@ -131,6 +131,8 @@ fn prose_and_answers_in_a_fence_are_left_out() {
         ),
         (&format!("{CURL}\n→ all boxes"), 1),
         (&format!("```bash\n{CURL}\n\n{CURL}/1"), 2),
+        ("https://boxes.example/?name=<ящик>", 0),
+        ("\"image\": \"data:image/png;base64,iVBORw0\"", 0),
         (
             &format!("{CURL}\n\n# Answer\n```json\n{{\n  \"id\": 1\n}}"),
             1,
@@ -405,6 +407,12 @@ fn a_line_of_options_adds_no_address_to_the_request_above() {
         let operations = operations(&fence);
         assert_eq!(operations.len(), 1, "{remark}: {operations:?}");
         assert_eq!(operations[0]["stages"][0]["method"], "GET", "{remark}");
+        ("\"a\": \"b\"; rm -rf x", "-rf"),
+        ("\"a\": \"$(rm -rf x)\"", "-rf"),
+        ("\"a\": 1 && rm -rf x", "-rf"),
+        ("https://a.example/;rm${IFS}-rf", "-rf"),
+        ("https://a.example/ | rm -rf x", "-rf"),
+        ("https://a.example/&rm>-rf", "-rf"),
     }
 }
 

@@ -18,6 +18,9 @@ pub(super) fn lines(text: &str) -> usize {
     if is_fence_mark(first) {
         return 1;
     }
+    if is_address(first) || is_member(first) {
+        return 1;
+    }
     let is_prose = is_item(first) || is_label(first) || begins_as_no_command(first);
     usize::from(is_prose && !first.contains("<<") && !runs_something(first))
 }
@@ -44,6 +47,23 @@ fn is_label(line: &str) -> bool {
     line.trim_end().strip_suffix(':').is_some_and(|label| {
         label.starts_with(|c: char| c.is_ascii_uppercase()) && label.chars().all(is_plain)
     })
+}
+
+/// An address with placeholders in any script, which stands alone.
+fn is_address(line: &str) -> bool {
+    let line = line.trim_end();
+    let is_plain = |c: char| c.is_alphanumeric() || "-._~:/?#[]@!,%={}<>".contains(c);
+    ["http://", "https://"]
+        .iter()
+        .any(|start| line.starts_with(start))
+        && line.chars().all(is_plain)
+        && !line.contains("<<")
+}
+
+/// A member of JSON: `"kind": "box",`. What stands in its strings is text, whatever it looks like.
+fn is_member(line: &str) -> bool {
+    let name = line.strip_prefix('"').and_then(|rest| rest.split_once('"'));
+    name.is_some_and(|(_, after)| after.starts_with(':')) && is_json_line(line)
 }
 
 /// An arrow, a tick, a sentence in another script, a member of JSON. No command has such a name.
