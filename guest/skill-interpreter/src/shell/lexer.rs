@@ -282,10 +282,35 @@ impl<'a> Lexer<'a> {
                 Some(')') if is_nested => return Ok(commands),
                 None | Some('\n' | ';') if !is_nested => return Ok(commands),
                 Some('&') if rest.starts_with("&&") && !is_nested => return Ok(commands),
+                Some('&') if !is_nested && self.is_in_background(&commands) => {
+                    self.source.next();
+                    self.blanks();
+                    if self.source.peek() == Some('#') {
+                        self.source.take_line();
+                    }
+                    return Ok(commands);
+                }
                 Some(c) => return construct(self.operator(c)),
                 None => return Err(self.syntax("an expansion is not closed")),
             }
         }
+    }
+
+    /// Whether `&` ends the line of a request in a fence: nothing is run beside it that was not run anyway.
+    fn is_in_background(&self, commands: &[Command]) -> bool {
+        let behind = self.source.rest().get(1..).unwrap_or_default();
+        let ends = behind.trim_start_matches([' ', '\t']);
+        let is_apart = self
+            .source
+            .before()
+            .is_some_and(|c| matches!(c, ' ' | '\t'));
+        self.is_fence
+            && is_apart
+            && (ends.is_empty() || ends.starts_with(['\n', '#']))
+            && commands
+                .first()
+                .and_then(Command::name)
+                .is_some_and(http_command::is_http)
     }
 
     pub(super) fn command(&mut self) -> Result<Command, Stop> {

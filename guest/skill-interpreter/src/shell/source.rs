@@ -37,6 +37,11 @@ impl<'a> Source<'a> {
         line.is_some_and(|line| line.len() < 80 && line.trim().is_empty())
     }
 
+    /// The character before the place.
+    pub(super) fn before(&self) -> Option<char> {
+        self.text.get(..self.position)?.chars().next_back()
+    }
+
     /// What is not read yet.
     pub(super) fn rest(&self) -> &'a str {
         self.text.get(self.position..).unwrap_or_default()
