@@ -375,6 +375,17 @@ fn whatever_is_not_read_is_a_script() {
         ("", " -d $'\\u0041'"),
         ("", " -d $\"a\""),
         ("", " -d ${X:=y}"),
+        ("", " ${X:+-d a}"),
+        ("", " ${X:+$X}"),
+        ("", " ${X:+-H \"$X\"}"),
+        ("", " ${X:+-d $X; rm x}"),
+        ("", " ${X:+-d $X | rm x}"),
+        ("", " ${X:+-d \"$X$(rm x)\"}"),
+        ("", " ${X:+-d \"$X`rm x`\"}"),
+        ("", " \"${X:+-d $X}\""),
+        ("", " ${X:+-d \"a$X\"}b"),
+        ("${X:+rm $X} ", ""),
+        ("sudo ${X:+-u a$X} ", ""),
         ("", " -d ${X/a/b}"),
         ("", " -d $?"),
         ("", " -d <<E\n$(rm x)\nE"),
@@ -403,6 +414,19 @@ fn whatever_is_not_read_is_a_script() {
         let command = format!("{before}{curl}{after}");
         assert!(is_whole_script(&command), "{command:?}: {}", map(&command));
     }
+}
+
+#[test]
+fn words_that_need_a_variable_are_read_as_if_it_were_given() {
+    let command =
+        format!("curl -s {U}/boxes ${{BOX_KEY:+-H \"Authorization: Bearer $BOX_KEY\"}} -d a=1");
+    let operation = only(&command);
+    assert_eq!(operation["maps-to"], "ccos.network.http-fetch");
+    assert_eq!(operation["secrets"], json!(["BOX_KEY"]), "{operation}");
+    assert_eq!(codes(&command), ["shell-syntax"]);
+    // They are checked as all others are.
+    let answer = map(&format!("curl -s {U}/boxes ${{X:+--config a$X}}"));
+    assert_eq!(answer["error"]["code"], "curl-option-refused", "{answer}");
 }
 
 #[test]

@@ -345,6 +345,13 @@ impl<'a> Lexer<'a> {
             return Ok(());
         }
         let line = self.source.line();
+        if command.name().is_some_and(http_command::is_http)
+            && let Some(mut words) = self.words_of_given()
+        {
+            self.program.given.push(line);
+            command.words.append(&mut words);
+            return Ok(());
+        }
         let word = self.word()?;
         let text = bare(&word);
         if command.words.is_empty() {

@@ -124,6 +124,12 @@ impl Lowering<'_> {
                     &program.left_out,
                     LEFT_OUT,
                 );
+                self.note(
+                    diagnostics,
+                    Code::ShellSyntax,
+                    &program.given,
+                    "`${NAME:+…}` was read as if NAME were given",
+                );
                 let guards: Vec<u32> = program.guards.iter().map(|guard| guard.line).collect();
                 self.note(
                     diagnostics,

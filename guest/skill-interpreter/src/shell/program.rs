@@ -99,6 +99,8 @@ pub(super) struct Program {
     pub(super) left_out: Vec<u32>,
     /// Checks that only print or stop, which were left out.
     pub(super) guards: Vec<Guard>,
+    /// Lines of words that are there only if a variable is.
+    pub(super) given: Vec<u32>,
     /// Lines that begin with an option of the command above.
     pub(super) joined: Vec<u32>,
 }

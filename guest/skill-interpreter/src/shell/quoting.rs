@@ -67,6 +67,58 @@ impl Lexer<'_> {
         Ok(pieces)
     }
 
+    /// `${X:+-H "A: $X"}`, which stands alone and is not quoted: its words, if they use X. They are nothing without it.
+    pub(super) fn words_of_given(&mut self) -> Option<Vec<Pieces>> {
+        let inner = self.source.rest().strip_prefix("${")?;
+        let (given, after) = inner.split_at_checked(name_length(inner))?;
+        let written = after.strip_prefix(":+").or(after.strip_prefix('+'))?;
+        let (mut quote, mut depth) = (None, 0_u32);
+        let end = written.find(|c: char| {
+            match (quote, c) {
+                (Some(open), _) if open == c => quote = None,
+                (None, '"' | '\'') => quote = Some(c),
+                (_, '{') => depth += 1,
+                (_, '}') if depth > 0 => depth -= 1,
+                (None, '}') => return true,
+                _ => {}
+            }
+            false
+        })?;
+        let (written, behind) = written.split_at_checked(end)?;
+        let behind = behind.strip_prefix('}')?;
+        let is_plain = !written.contains(['`', '\\', '\n']) && !written.contains("$(");
+        if !is_plain || !(behind.is_empty() || behind.starts_with([' ', '\t', '\n'])) {
+            return None;
+        }
+        let mut reader = Lexer::new(written);
+        let mut words = Vec::new();
+        loop {
+            reader.blanks();
+            if reader.source.peek().is_none() {
+                break;
+            }
+            let word = reader.word().ok()?;
+            if word.is_empty() {
+                return None;
+            }
+            words.push(word);
+        }
+        let uses = |piece: &Piece| matches!(piece, Piece::Variable { name, .. } if name == given);
+        // A header whose name is in the variable too is none that can be checked.
+        let is_named = |word: &Pieces| {
+            let first = word
+                .iter()
+                .find(|piece| !matches!(piece, Piece::Literal { text, .. } if text.is_empty()));
+            matches!(first, Some(Piece::Literal { .. }))
+        };
+        if !words.iter().flatten().any(uses) || !words.iter().all(is_named) {
+            return None;
+        }
+        let length = self.source.rest().len() - behind.len();
+        self.source.skip(length);
+        Some(words)
+    }
+
     /// Whether `&` stands in an address that is not quoted.
     pub(super) fn is_part_of_address(&mut self, word: &Pieces) -> bool {
         if self.source.position() >= self.address_end {
