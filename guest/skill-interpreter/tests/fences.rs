@@ -213,6 +213,24 @@ fn calls_of_code_files_are_operations_of_their_own() {
 }
 
 #[test]
+fn a_file_of_the_home_directory_is_an_argument_with_its_variable() {
+    let found = operations("python3 box.py save ~/boxes.csv");
+    assert_eq!(found[0]["tier"], 2, "{found:?}");
+    let argument = &found[0]["stages"][0]["args"][1];
+    assert_eq!(argument[0]["input"], "HOME", "{found:?}");
+    assert_eq!(argument[1]["lit"], "/boxes.csv", "{found:?}");
+    for fence in [
+        "python3 box.py save ~root/boxes.csv",
+        "python3 box.py save ~+",
+        "python3 box.py save ~\"/boxes.csv\"",
+        "python3 box.py save ~/*.csv",
+        "cat ~/.ssh/id_rsa",
+    ] {
+        assert!(is_whole_script(fence), "{fence}: {:?}", operations(fence));
+    }
+}
+
+#[test]
 fn a_token_that_a_script_of_the_skill_puts_out_is_a_secret() {
     let fence = format!(
         "TOKEN=$({{baseDir}}/scripts/token.sh read)\n{CURL} -H \"Authorization: Bearer $TOKEN\""
