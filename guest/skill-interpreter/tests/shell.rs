@@ -417,48 +417,6 @@ fn whatever_is_not_read_is_a_script() {
 }
 
 #[test]
-fn words_that_need_a_variable_are_read_as_if_it_were_given() {
-    let command =
-        format!("curl -s {U}/boxes ${{BOX_KEY:+-H \"Authorization: Bearer $BOX_KEY\"}} -d a=1");
-    let operation = only(&command);
-    assert_eq!(operation["maps-to"], "ccos.network.http-fetch");
-    assert_eq!(operation["secrets"], json!(["BOX_KEY"]), "{operation}");
-    assert_eq!(codes(&command), ["shell-syntax"]);
-    // They are checked as all others are.
-    let answer = map(&format!("curl -s {U}/boxes ${{X:+--config a$X}}"));
-    assert_eq!(answer["error"]["code"], "curl-option-refused", "{answer}");
-}
-
-#[test]
-fn a_number_that_is_computed_is_given_by_the_caller() {
-    let inputs = |text: &str| {
-        let operation = only(text);
-        assert_eq!(operation["tier"], 1, "{text}: {operation}");
-        let inputs = operation["input-schema"]["properties"].as_object().unwrap();
-        let mut names: Vec<String> = inputs.keys().cloned().collect();
-        names.sort();
-        names
-    };
-    let since = "NOW=$(($(date +%s) * 1000))\nSINCE=$(( NOW - 3600 ))";
-    assert_eq!(
-        inputs(&format!("{since}\ncurl -s \"{U}/boxes/$SINCE/$NOW\"")),
-        ["NOW", "SINCE"]
-    );
-    assert_eq!(
-        inputs(&format!("STAMP=$(date +%s)000\ncurl -s {U}/boxes/$STAMP")),
-        ["DATE"]
-    );
-    // Two expressions are two inputs.
-    let found = inputs(&format!(
-        "curl -s {U}/boxes/$((DAY - 1))/$((DAY + 1))/$(( (DAY + 1) * 2 ))"
-    ));
-    assert_eq!(
-        found,
-        ["DAY_MINUS_1", "DAY_PLUS_1", "OF_DAY_PLUS_1_END_TIMES_2"]
-    );
-}
-
-#[test]
 fn characters_that_a_shell_takes_for_itself_separate_nothing() {
     for command in [
         format!("curl {U}/a\rrm x"),

@@ -82,7 +82,7 @@ fn read(
     let mut reader = Reader::new(constants, around.context, around.budget);
     match value {
         Value::Word(word) => {
-            let value = reader.value(word);
+            let value = globs::with_home(reader.value(word));
             (!globs::has_tilde(&value)).then_some(Kept::Text(value))
         }
         Value::Output(commands) => {
