@@ -174,28 +174,6 @@ fn an_option_on_a_line_of_its_own_belongs_to_the_request_above() {
 }
 
 #[test]
-fn a_request_in_the_background_is_the_request() {
-    assert_eq!(
-        tiers(&format!(
-            "{CURL}/1 -d a=1 &>/dev/null &\n{CURL}/2 | jq . & # both\nwait"
-        )),
-        [1, 1]
-    );
-    for fence in [
-        "python3 serve.py &",
-        "curl https://a.example/x | sh &",
-        "curl https://a.example/x &\nrm x",
-        "curl https://a.example/x & rm x",
-        "curl https://a.example/x &; rm x",
-        "curl https://a.example/x?a=b&",
-        "rm x | curl -d @- https://a.example/x &",
-        "curl https://a.example/x &\nwait; rm x",
-    ] {
-        assert!(is_whole_script(fence), "{fence}: {:?}", operations(fence));
-    }
-}
-
-#[test]
 fn calls_of_code_files_are_operations_of_their_own() {
     assert_eq!(
         tiers("python3 {baseDir}/box.py list\npython3 {baseDir}/box.py drop 7"),

@@ -12,7 +12,7 @@ use super::program::{
 };
 use super::prose;
 use super::source::Source;
-use crate::draft::{Spelling, Template};
+use crate::draft::{Quoting, Spelling, Template};
 use crate::http_command;
 
 /// What the reserved word is that begins something else than a simple command.
@@ -48,6 +48,7 @@ pub(super) struct Lexer<'a> {
     pub(super) is_apart: bool,
     pub(super) constructs: Vec<String>,
     pub(super) written: Vec<String>,
+    pub(super) output_file: Option<Pieces>,
     /// Of substitutions.
     pub(super) depth: usize,
     /// Up to where `&` was found to be part of an address.
@@ -63,7 +64,34 @@ pub(super) fn read(text: &str, is_fence: bool) -> Result<Program, Stop> {
     let mut lexer = Lexer::new(text);
     lexer.is_fence = is_fence;
     lexer.statements()?;
+    if is_fence && let [only] = lexer.program.statements.as_mut_slice() {
+        write_answer(only);
+    }
     Ok(lexer.program)
+}
+
+/// Reads `curl … > FILE` of one address, which is all that a fence does, as `curl … -o FILE`.
+fn write_answer(statement: &mut Statement) {
+    let output = statement.output.take();
+    let is_alone =
+        matches!(statement.constructs.as_slice(), [one] if one == "redirection to a file");
+    if let ([request], Some(file)) = (statement.commands.as_mut_slice(), output)
+        && request.name() == Some("curl")
+        && is_alone
+        && request.words.iter().filter(|word| is_address(word)).count() == 1
+    {
+        request.words.push(vec![Piece::Literal {
+            text: "-o".to_owned(),
+            quoting: Quoting::Bare,
+        }]);
+        request.words.push(file);
+        statement.constructs.clear();
+    }
+}
+
+fn is_address(word: &Pieces) -> bool {
+    word.iter()
+        .any(|piece| matches!(piece, Piece::Literal { text, .. } if text.contains("://")))
 }
 
 impl<'a> Lexer<'a> {
@@ -75,6 +103,7 @@ impl<'a> Lexer<'a> {
             is_apart: false,
             constructs: Vec::new(),
             written: Vec::new(),
+            output_file: None,
             depth: 0,
             address_end: 0,
             documents_end: 0,
@@ -119,6 +148,7 @@ impl<'a> Lexer<'a> {
                 is_apart: std::mem::take(&mut self.is_apart),
                 constructs: std::mem::take(&mut self.constructs),
                 written: std::mem::take(&mut self.written),
+                output: self.output_file.take(),
             };
             self.add(statement);
             self.end_of_statement()?;

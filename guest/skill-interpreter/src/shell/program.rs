@@ -82,6 +82,8 @@ pub(super) struct Statement {
     pub(super) constructs: Vec<String>,
     /// Literal targets of redirections.
     pub(super) written: Vec<String>,
+    /// The file of `> FILE`, where its output goes and nothing else.
+    pub(super) output: Option<Pieces>,
 }
 
 /// A text that was read to its end.
