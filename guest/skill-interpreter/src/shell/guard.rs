@@ -1,12 +1,14 @@
-//! Checks that only print or stop: `if [ -z "$KEY" ]; then echo "no key"; exit 1; fi`.
+//! Checks that only print, stop or install: `if [ -z "$KEY" ]; then echo "no key"; exit 1; fi`.
 //!
-//! An author checks a variable, a file or an answer and says what is wrong. A caller gives what a request needs and sees its
-//! answer, so such a check is no operation. It is read to its end, and it counts as one only if it can do nothing else: a
-//! condition tests or searches, and what depends on it prints or stops.
+//! An author checks a variable, a file or an answer and says what is wrong, or installs what is missing. A caller gives what a
+//! request needs and sees its answer, and installers are no operation, so such a check is none. It is read to its end, and it
+//! counts as one only if it can do nothing else: a condition tests or searches, and what depends on it prints, stops or
+//! installs.
 
 use super::lexer::Lexer;
 use super::plan;
 use super::program::{Pieces, Program, Statement, Stop, Value, bare, construct};
+use super::setup;
 use super::statement::{is_setting, sets_constants};
 
 /// A check that was left out.
@@ -66,7 +68,7 @@ impl Lexer<'_> {
             self.separator()?;
             self.keyword(&["then"])?;
             let word = loop {
-                stops |= self.consequence()?;
+                stops |= self.consequences()?;
                 self.separator()?;
                 if let Ok(word) = self.keyword(&["elif", "else", "fi"]) {
                     break word;
@@ -75,7 +77,7 @@ impl Lexer<'_> {
             match word {
                 "elif" => {}
                 "else" => loop {
-                    stops |= self.consequence()?;
+                    stops |= self.consequences()?;
                     self.separator()?;
                     if self.keyword(&["fi"]).is_ok() {
                         return Ok(asks_more && stops);
@@ -95,7 +97,7 @@ impl Lexer<'_> {
             match self.is_condition() {
                 true => asks_more |= self.condition()?,
                 false => {
-                    stops |= self.consequence()?;
+                    stops |= self.group()?;
                     has_consequence = true;
                 }
             }
@@ -158,7 +160,29 @@ impl Lexer<'_> {
         }
     }
 
-    /// What prints or stops: whether it stops.
+    /// What prints, stops or installs, joined by `&&`: whether it stops.
+    fn consequences(&mut self) -> Result<bool, Stop> {
+        let mut stops = self.consequence()?;
+        while self.source.rest().starts_with("&&") && self.joins() {
+            stops |= self.consequence()?;
+        }
+        Ok(stops)
+    }
+
+    /// `( … )` around consequences, or one that stands alone.
+    fn group(&mut self) -> Result<bool, Stop> {
+        if self.source.peek() != Some('(') {
+            return self.consequence();
+        }
+        self.source.next();
+        let stops = self.consequences()?;
+        match self.source.next() {
+            Some(')') => Ok(stops),
+            _ => construct("conditional"),
+        }
+    }
+
+    /// What prints, stops or installs: whether it stops.
     fn consequence(&mut self) -> Result<bool, Stop> {
         let commands = self.printing_pipeline()?;
         let stop = match commands.as_slice() {
@@ -168,6 +192,7 @@ impl Lexer<'_> {
         match stop {
             Some("exit" | "return") => Ok(true),
             Some(":" | "true") => Ok(false),
+            Some(_) if commands.iter().all(|command| installs(command)) => Ok(false),
             _ if commands.iter().all(|command| is_printing(command)) => Ok(false),
             _ => construct("conditional"),
         }
@@ -190,8 +215,8 @@ impl Lexer<'_> {
                     self.source.next();
                     self.output("2")?;
                 }
-                None | Some('\n' | ';' | '&' | '|') => return Ok(commands),
-                Some('(' | ')' | '<') => return construct("conditional"),
+                None | Some('\n' | ';' | '&' | '|' | ')') => return Ok(commands),
+                Some('(' | '<') => return construct("conditional"),
                 Some(_) => {
                     let word = self.word()?;
                     if let Some(last) = commands.last_mut() {
@@ -256,6 +281,15 @@ pub(super) fn decide(program: &Program) -> bool {
     let is_beside = |statement: &Statement| is_request(statement) || is_value(statement);
     !program.guards.is_empty()
         && (program.guards.iter().any(counts) || !program.statements.iter().all(is_beside))
+}
+
+/// Whether a command goes to a directory or installs, which is left out wherever it stands.
+fn installs(command: &[Pieces]) -> bool {
+    let words: Vec<&str> = command.iter().filter_map(bare).collect();
+    match words.as_slice() {
+        ["cd", _] => true,
+        words => words.len() == command.len() && setup::installs(words),
+    }
 }
 
 /// Whether a command can do no more than print.

@@ -135,7 +135,7 @@ impl Lowering<'_> {
                     diagnostics,
                     Code::NotAnOperation,
                     &guards,
-                    "a check that only prints or stops was left out",
+                    "a check that only prints, stops or installs was left out",
                 );
                 diagnostics.append(&said);
                 Ok(drafts)

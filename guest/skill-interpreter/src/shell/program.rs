@@ -99,7 +99,7 @@ pub(super) struct Program {
     pub(super) ampersands: Vec<u32>,
     /// Lines on which something begins that is no command.
     pub(super) left_out: Vec<u32>,
-    /// Checks that only print or stop, which were left out.
+    /// Checks that only print, stop or install, which were left out.
     pub(super) guards: Vec<Guard>,
     /// Lines of words that are there only if a variable is.
     pub(super) given: Vec<u32>,

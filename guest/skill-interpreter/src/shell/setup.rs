@@ -228,7 +228,8 @@ fn looks(words: &[&str]) -> bool {
     )
 }
 
-fn installs(words: &[&str]) -> bool {
+/// Whether plain words install something.
+pub(super) fn installs(words: &[&str]) -> bool {
     let begin = words
         .iter()
         .position(|word| !STARTERS.contains(word))
