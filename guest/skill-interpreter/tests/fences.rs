@@ -181,6 +181,8 @@ fn calls_of_code_files_are_operations_of_their_own() {
     );
     assert_eq!(tiers("node ~/.agent/skills/boxes/box.js list"), [2]);
     for fence in [
+    assert_eq!(tiers("uv run --script box.py list"), [2]);
+    assert_eq!(tiers("uv run --script box list"), [3]);
         "python3 box.py list\nrm -rf x",
         "python3 box.py list > x\npython3 box.py show x",
         "python3 make.py && python3 box.py",

@@ -98,6 +98,21 @@ fn what_a_client_is_asked_for_is_given_by_the_caller() {
 }
 
 #[test]
+fn a_name_ends_where_the_line_goes_on_with_no_name() {
+    let text = format!("curl -s \"{U}/boxes?a=$FIRST\\\n&b=$SECOND\\\n\"");
+    assert_eq!(inputs(&text), ["a", "b"]);
+}
+
+#[test]
+fn a_pager_at_the_end_of_a_pipe_changes_nothing() {
+    assert!(inputs(&format!("curl -s {U}/boxes | less")).is_empty());
+    for pager in ["less -o log", "less a.txt", "more +!rm"] {
+        let answer = map(&format!("curl -s {U}/boxes | {pager}"));
+        assert_eq!(answer["tier"], 3, "{pager}: {answer}");
+    }
+}
+
+#[test]
 fn a_constant_may_be_a_file_of_the_home_directory() {
     let text =
         format!("CONFIG=~/.boxes/config.json\nBOX=$(jq -r .box $CONFIG)\ncurl -s {U}/boxes/$BOX");

@@ -250,7 +250,11 @@ impl Lexer<'_> {
             push(pieces, '$', Quoting::Single);
             return Ok(());
         }
-        if self.source.rest().starts_with("\\\n") && !rest.starts_with('{') {
+        // A shell joins the lines first: the name may go on in the next one.
+        if !rest.starts_with('{')
+            && let Some(next) = self.source.rest().strip_prefix("\\\n")
+            && next.starts_with(|c: char| c.is_alphanumeric() || "_\\[".contains(c))
+        {
             return construct("expansion over the end of a line");
         }
         pieces.push(Piece::Variable {
