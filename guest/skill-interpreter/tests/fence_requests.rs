@@ -61,6 +61,17 @@ fn a_request_in_the_background_is_the_request() {
 }
 
 #[test]
+fn settings_that_are_read_beside_requests_change_nothing_of_them() {
+    for settings in [
+        "set -a\nsource .env\nset +a",
+        "source .env\nID=$(uuidgen)",
+        "source <(grep -E '^BOX' ~/.boxes/config | sed 's/^/export /')",
+    ] {
+        assert_eq!(tiers(&format!("{settings}\n{CURL}")), [1], "{settings}");
+    }
+}
+
+#[test]
 fn an_answer_that_goes_to_a_file_is_its_output_file() {
     let found = operations(&format!("# Keep it\n{CURL}/1 -d a=1 \\\n  > box.json"));
     assert_eq!(found.len(), 1, "{found:?}");

@@ -356,6 +356,14 @@ impl<'a> Lexer<'a> {
                     self.is_apart = true;
                     return Ok(command);
                 }
+                Some('<') if self.source.rest().starts_with("<(") && sources(&command) => {
+                    let commands = self.nested_pipeline(2)?;
+                    if !computed::is_value(&commands) {
+                        return construct("process substitution");
+                    }
+                    let name = "SETTINGS".to_owned();
+                    command.words.push(vec![Piece::Output { name }]);
+                }
                 Some('<') if placeholder::name_at(self.source.rest()).is_none() => {
                     self.input(&mut command)?;
                 }
@@ -492,6 +500,11 @@ fn is_arithmetic(word: &Pieces, written: &str) -> bool {
     };
     let starts = ["=$((", "=\"$(("];
     starts.iter().any(|start| written.starts_with(start)) && word.iter().all(is_one)
+}
+
+/// `source` before its file.
+fn sources(command: &Command) -> bool {
+    command.words.len() == 1 && matches!(command.name(), Some("source" | "."))
 }
 
 fn is_output(text: &str) -> bool {

@@ -242,10 +242,9 @@ impl Lowering<'_> {
             .any(|step| matches!(step, Some(Step::Installs | Step::Fetches | Step::Downloads)));
         let are_requests = (program.statements.iter().zip(&steps)).all(|(statement, step)| {
             step.is_some()
-                || statement
-                    .commands
-                    .first()
-                    .is_some_and(|first| plan::is_http(first) || is_setting(first))
+                || statement.commands.first().is_some_and(|first| {
+                    plan::is_http(first) || is_setting(first) || sets_constants(first)
+                })
         });
         for (statement, step) in program.statements.iter().zip(steps) {
             if self.is_fence() && is_no_command(statement) {

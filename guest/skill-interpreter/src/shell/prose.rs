@@ -18,7 +18,9 @@ pub(super) fn lines(text: &str) -> usize {
     if is_fence_mark(first) {
         return 1;
     }
-    if is_address(first) || is_member(first) {
+    // A bracket that closes what no command opened.
+    let is_bracket = matches!(first.trim_end(), "}" | "}," | "]" | "],");
+    if is_bracket || is_address(first) || is_member(first) {
         return 1;
     }
     let is_prose = is_item(first) || is_label(first) || begins_as_no_command(first);
