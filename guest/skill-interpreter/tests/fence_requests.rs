@@ -72,6 +72,42 @@ fn settings_that_are_read_beside_requests_change_nothing_of_them() {
 }
 
 #[test]
+fn a_remark_behind_a_request_is_no_part_of_it() {
+    for remark in [
+        "; echo",
+        " && echo done",
+        " || true",
+        " > /dev/null && echo up || echo \"down: $(date)\"",
+        " | jq . || echo 'no answer' >&2",
+    ] {
+        let fence = format!("{CURL}/1{remark}\n{CURL}/2");
+        assert_eq!(tiers(&fence), [1, 1], "{fence}: {:?}", operations(&fence));
+    }
+    for remark in [
+        "; rm x",
+        "; echo; rm x",
+        " && echo a && rm x",
+        " || rm x",
+        " || echo a || rm x",
+        " || echo a > ~/.bashrc",
+        " || echo a | sh",
+        " || echo $(rm x)",
+        " || echo `rm x`",
+        " || echo a & rm x",
+        " || \"rm\" x",
+        " || (rm x)",
+        " || { rm x; }",
+        " || echo() { rm x; }",
+        " | sh || true",
+        " || curl https://a.example/x",
+        " || true\nrm x",
+    ] {
+        let fence = format!("{CURL}/1{remark}");
+        assert!(is_whole_script(&fence), "{fence}: {:?}", operations(&fence));
+    }
+}
+
+#[test]
 fn an_answer_that_goes_to_a_file_is_its_output_file() {
     let found = operations(&format!("# Keep it\n{CURL}/1 -d a=1 \\\n  > box.json"));
     assert_eq!(found.len(), 1, "{found:?}");

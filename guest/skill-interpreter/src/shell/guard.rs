@@ -53,10 +53,29 @@ impl Lexer<'_> {
             position: self.source.position(),
             decides: checks.ok()?,
         };
-        while self.source.position() < guard.position + length {
-            self.source.next()?;
-        }
+        self.source.go_to(guard.position + length);
         Some(guard)
+    }
+
+    /// How long the remark is that stands behind a request of a fence on its line: `; echo`, `|| true`, `&& echo done`. It only
+    /// prints, whatever the request ends with.
+    pub(super) fn remark_length(&self) -> Option<usize> {
+        let rest = self.source.rest();
+        let joins = ["&&", "||", ";"]
+            .into_iter()
+            .find(|join| rest.starts_with(join))?;
+        let behind = rest.get(joins.len()..)?;
+        let mut trial = Lexer::new(behind);
+        let commands = trial.printing_pipeline().ok()?;
+        let [command] = commands.as_slice() else {
+            return None;
+        };
+        let name = command.first().and_then(bare)?;
+        let is_remark = matches!(name, "echo" | "printf" | "true" | ":");
+        let ends = matches!(trial.source.peek(), None | Some('\n' | ';' | '|'))
+            || trial.source.rest().starts_with("&&");
+        (self.is_fence && is_remark && ends && trial.constructs.is_empty())
+            .then(|| joins.len() + trial.source.position())
     }
 
     /// `if …; then …; elif …; then …; else …; fi`: whether it stops, and for more than something that is missing.

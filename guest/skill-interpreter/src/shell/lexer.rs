@@ -50,7 +50,7 @@ pub(super) struct Lexer<'a> {
     /// Where the here-documents end that were read last.
     pub(super) documents_end: usize,
     /// Whether lines that are no commands are left out.
-    is_fence: bool,
+    pub(super) is_fence: bool,
 }
 
 /// Reads text; of a fence, the lines that are commands.
@@ -144,6 +144,11 @@ impl<'a> Lexer<'a> {
                 written: std::mem::take(&mut self.written),
                 output: self.output_file.take(),
             };
+            if is_request(&statement.commands) {
+                while let Some(length) = self.remark_length() {
+                    self.source.go_to(self.source.position() + length);
+                }
+            }
             self.add(statement);
             self.end_of_statement()?;
         }
@@ -295,6 +300,11 @@ impl<'a> Lexer<'a> {
                     self.lines()?;
                     self.is_apart = is_apart;
                 }
+                Some('|')
+                    if !is_nested && is_request(&commands) && self.remark_length().is_some() =>
+                {
+                    return Ok(commands);
+                }
                 Some('|') if is_nested && rest.starts_with("||") => {
                     self.source.skip(2);
                     let otherwise = self.pipeline(true)?;
@@ -331,10 +341,7 @@ impl<'a> Lexer<'a> {
         self.is_fence
             && is_apart
             && (ends.is_empty() || ends.starts_with(['\n', '#']))
-            && commands
-                .first()
-                .and_then(Command::name)
-                .is_some_and(http_command::is_http)
+            && is_request(commands)
     }
 
     pub(super) fn command(&mut self) -> Result<Command, Stop> {
@@ -417,6 +424,12 @@ impl<'a> Lexer<'a> {
         command.words.push(word);
         Ok(())
     }
+}
+
+/// Whether a pipeline begins with a request.
+fn is_request(commands: &[Command]) -> bool {
+    let name = commands.first().and_then(Command::name);
+    name.is_some_and(http_command::is_http)
 }
 
 /// `source` before its file.

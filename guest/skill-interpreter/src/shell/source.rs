@@ -70,6 +70,11 @@ impl<'a> Source<'a> {
         self.position += bytes;
     }
 
+    /// Goes on to a place behind, by its bytes.
+    pub(super) fn go_to(&mut self, position: usize) {
+        while self.position < position && self.next().is_some() {}
+    }
+
     /// The rest of the line, without its end, which is still to be read.
     pub(super) fn take_line(&mut self) -> &'a str {
         let line = self.rest().split('\n').next().unwrap_or_default();
