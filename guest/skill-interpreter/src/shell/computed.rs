@@ -7,7 +7,7 @@ use super::program::{Command, Input, Piece, Pieces, bare, name_length};
 use crate::identifier::upper_snake;
 
 /// Commands that put a value out.
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 36] = [
     "awk",
     "base64",
     "basename",
@@ -18,20 +18,31 @@ const COMMANDS: [&str; 25] = [
     "echo",
     "grep",
     "head",
+    "hostname",
+    "id",
     "jq",
+    "md5",
     "md5sum",
     "node",
     "openssl",
+    "printenv",
     "printf",
+    "pwd",
     "python",
     "python3",
     "sed",
+    "sha1sum",
     "sha256sum",
     "shasum",
     "sort",
+    "stat",
     "tail",
     "tr",
+    "uname",
+    "uniq",
     "uuidgen",
+    "wc",
+    "whoami",
     "xxd",
 ];
 
@@ -40,7 +51,7 @@ pub(super) fn is_value(commands: &[Command]) -> bool {
     commands.iter().all(|command| {
         command.assignments.is_empty()
             && !matches!(command.input, Some(Input::Document(_)))
-            && (command.name().is_some_and(computes) || prints_token(command))
+            && (command.name().is_some_and(computes) || prints_token(command) || looks_up(command))
     })
 }
 
@@ -69,6 +80,21 @@ fn prints_token(command: &Command) -> bool {
         ["oc", "whoami", "-t"] | ["openclaw" | "clawdbot", "config", "get", _] => true,
         ["op", "read", ..] | ["pass", "show", ..] | ["gh", "auth", "token"] => true,
         ["security", "find-generic-password", ..] => true,
+        _ => false,
+    }
+}
+
+/// `oc get route …`, `gcloud … describe …`: a client that is asked for something, by its verb.
+fn looks_up(command: &Command) -> bool {
+    let words: Vec<&str> = command.words.iter().filter_map(bare).collect();
+    let asks = |word: &&str| matches!(*word, "describe" | "list" | "show");
+    match words.as_slice() {
+        ["oc" | "kubectl", "get", ..] | ["npm", "view", ..] | ["go", "env", ..] => true,
+        ["cast", "wallet", "address", ..] | [_, "--version"] => true,
+        ["gcloud" | "az", _, rest @ ..] => rest.iter().take(3).any(asks),
+        ["aws", _, verb, ..] => ["get-", "describe-", "list-"]
+            .iter()
+            .any(|start| verb.starts_with(start)),
         _ => false,
     }
 }

@@ -89,7 +89,7 @@ fn read(
     let mut reader = Reader::new(constants, around.context, around.budget);
     match value {
         Value::Word(word) => {
-            let value = reader.value(word);
+            let value = globs::with_home(reader.value(word));
             if value.as_literal().is_some_and(|text| is_to_be_given(&text)) {
                 return Some(Kept::Given);
             }

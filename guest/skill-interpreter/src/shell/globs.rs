@@ -1,6 +1,6 @@
 //! What a shell would make several words of, or another one.
 
-use crate::draft::{Origin, Part, Quoting, Template};
+use crate::draft::{Literal, Origin, Part, Quoting, Spelling, Template, Variable};
 
 /// The text that is not quoted; a blank stands for everything else.
 fn bare(word: &Template) -> String {
@@ -28,6 +28,37 @@ pub fn has_glob(word: &Template) -> bool {
 #[must_use]
 pub fn has_tilde(word: &Template) -> bool {
     bare(word).starts_with('~')
+}
+
+/// A word that begins with `~/`, with the variable for which a shell takes it; each other word as it is.
+#[must_use]
+pub fn with_home(word: Template) -> Template {
+    if !has_tilde(&word) {
+        return word;
+    }
+    let is_alone = word.parts.len() == 1;
+    let mut parts = word.parts.into_iter();
+    let mut whole = Template::default();
+    match parts.next() {
+        Some(Part::Literal(first))
+            if is_alone && first.text == "~" || first.text.starts_with("~/") =>
+        {
+            whole.push(Part::Variable(Variable {
+                name: "HOME".to_owned(),
+                spelling: Spelling::Dollar,
+                default: None,
+            }));
+            whole.push(Part::Literal(Literal {
+                text: first.text.split_at(1).1.to_owned(),
+                ..first
+            }));
+        }
+        first => whole.parts.extend(first),
+    }
+    for part in parts {
+        whole.push(part);
+    }
+    whole
 }
 
 /// `{a,b}` or `{1..9}` outside quotes.

@@ -6,13 +6,10 @@
 
 use super::computed;
 use super::placeholder;
-use super::program::{
-    Assignment, Command, Piece, Pieces, Program, Statement, Stop, Value, bare, construct,
-    name_length, syntax,
-};
+use super::program::{Command, Piece, Pieces, Program, Statement, Stop, bare, construct, syntax};
 use super::prose;
 use super::source::Source;
-use crate::draft::{Spelling, Template};
+use crate::draft::{Quoting, Spelling, Template};
 use crate::http_command;
 
 /// What the reserved word is that begins something else than a simple command.
@@ -27,9 +24,6 @@ fn reserved(word: &str) -> Option<String> {
         _ => return None,
     })
 }
-
-/// Substitutions within substitutions that are read.
-const NESTING: usize = 4;
 
 /// A here-document whose body comes after this line.
 pub(super) struct Pending {
@@ -48,6 +42,7 @@ pub(super) struct Lexer<'a> {
     pub(super) is_apart: bool,
     pub(super) constructs: Vec<String>,
     pub(super) written: Vec<String>,
+    pub(super) output_file: Option<Pieces>,
     /// Of substitutions.
     pub(super) depth: usize,
     /// Up to where `&` was found to be part of an address.
@@ -55,7 +50,7 @@ pub(super) struct Lexer<'a> {
     /// Where the here-documents end that were read last.
     pub(super) documents_end: usize,
     /// Whether lines that are no commands are left out.
-    is_fence: bool,
+    pub(super) is_fence: bool,
 }
 
 /// Reads text; of a fence, the lines that are commands.
@@ -63,7 +58,34 @@ pub(super) fn read(text: &str, is_fence: bool) -> Result<Program, Stop> {
     let mut lexer = Lexer::new(text);
     lexer.is_fence = is_fence;
     lexer.statements()?;
+    if is_fence && let [only] = lexer.program.statements.as_mut_slice() {
+        write_answer(only);
+    }
     Ok(lexer.program)
+}
+
+/// Reads `curl … > FILE` of one address, which is all that a fence does, as `curl … -o FILE`.
+fn write_answer(statement: &mut Statement) {
+    let output = statement.output.take();
+    let is_alone =
+        matches!(statement.constructs.as_slice(), [one] if one == "redirection to a file");
+    if let ([request], Some(file)) = (statement.commands.as_mut_slice(), output)
+        && request.name() == Some("curl")
+        && is_alone
+        && request.words.iter().filter(|word| is_address(word)).count() == 1
+    {
+        request.words.push(vec![Piece::Literal {
+            text: "-o".to_owned(),
+            quoting: Quoting::Bare,
+        }]);
+        request.words.push(file);
+        statement.constructs.clear();
+    }
+}
+
+fn is_address(word: &Pieces) -> bool {
+    word.iter()
+        .any(|piece| matches!(piece, Piece::Literal { text, .. } if text.contains("://")))
 }
 
 impl<'a> Lexer<'a> {
@@ -75,6 +97,7 @@ impl<'a> Lexer<'a> {
             is_apart: false,
             constructs: Vec::new(),
             written: Vec::new(),
+            output_file: None,
             depth: 0,
             address_end: 0,
             documents_end: 0,
@@ -99,6 +122,16 @@ impl<'a> Lexer<'a> {
             if self.is_fence && self.pending.is_empty() && self.skip_prose() {
                 continue;
             }
+            if self.is_fence
+                && self.pending.is_empty()
+                && self.source.begins_line()
+                && let Some(guard) = self.guard()
+            {
+                self.program.guards.push(guard);
+                self.is_apart = true;
+                self.end_of_statement()?;
+                continue;
+            }
             let (line, start) = (self.source.line(), self.source.position());
             let commands = self.pipeline(false)?;
             let statement = Statement {
@@ -109,7 +142,13 @@ impl<'a> Lexer<'a> {
                 is_apart: std::mem::take(&mut self.is_apart),
                 constructs: std::mem::take(&mut self.constructs),
                 written: std::mem::take(&mut self.written),
+                output: self.output_file.take(),
             };
+            if is_request(&statement.commands) {
+                while let Some(length) = self.remark_length() {
+                    self.source.go_to(self.source.position() + length);
+                }
+            }
             self.add(statement);
             self.end_of_statement()?;
         }
@@ -261,6 +300,11 @@ impl<'a> Lexer<'a> {
                     self.lines()?;
                     self.is_apart = is_apart;
                 }
+                Some('|')
+                    if !is_nested && is_request(&commands) && self.remark_length().is_some() =>
+                {
+                    return Ok(commands);
+                }
                 Some('|') if is_nested && rest.starts_with("||") => {
                     self.source.skip(2);
                     let otherwise = self.pipeline(true)?;
@@ -272,10 +316,32 @@ impl<'a> Lexer<'a> {
                 Some(')') if is_nested => return Ok(commands),
                 None | Some('\n' | ';') if !is_nested => return Ok(commands),
                 Some('&') if rest.starts_with("&&") && !is_nested => return Ok(commands),
+                Some('&') if !is_nested && self.is_in_background(&commands) => {
+                    self.source.next();
+                    self.blanks();
+                    if self.source.peek() == Some('#') {
+                        self.source.take_line();
+                    }
+                    return Ok(commands);
+                }
                 Some(c) => return construct(self.operator(c)),
                 None => return Err(self.syntax("an expansion is not closed")),
             }
         }
+    }
+
+    /// Whether `&` ends the line of a request in a fence: nothing is run beside it that was not run anyway.
+    fn is_in_background(&self, commands: &[Command]) -> bool {
+        let behind = self.source.rest().get(1..).unwrap_or_default();
+        let ends = behind.trim_start_matches([' ', '\t']);
+        let is_apart = self
+            .source
+            .before()
+            .is_some_and(|c| matches!(c, ' ' | '\t'));
+        self.is_fence
+            && is_apart
+            && (ends.is_empty() || ends.starts_with(['\n', '#']))
+            && is_request(commands)
     }
 
     pub(super) fn command(&mut self) -> Result<Command, Stop> {
@@ -290,6 +356,14 @@ impl<'a> Lexer<'a> {
                     self.source.take_line();
                     self.is_apart = true;
                     return Ok(command);
+                }
+                Some('<') if self.source.rest().starts_with("<(") && sources(&command) => {
+                    let commands = self.nested_pipeline(2)?;
+                    if !computed::is_value(&commands) {
+                        return construct("process substitution");
+                    }
+                    let name = "SETTINGS".to_owned();
+                    command.words.push(vec![Piece::Output { name }]);
                 }
                 Some('<') if placeholder::name_at(self.source.rest()).is_none() => {
                     self.input(&mut command)?;
@@ -310,6 +384,13 @@ impl<'a> Lexer<'a> {
             return Ok(());
         }
         let line = self.source.line();
+        if command.name().is_some_and(http_command::is_http)
+            && let Some(mut words) = self.words_of_given()
+        {
+            self.program.given.push(line);
+            command.words.append(&mut words);
+            return Ok(());
+        }
         let word = self.word()?;
         let text = bare(&word);
         if command.words.is_empty() {
@@ -343,67 +424,17 @@ impl<'a> Lexer<'a> {
         command.words.push(word);
         Ok(())
     }
-
-    pub(super) fn assignment(&mut self) -> Result<Option<Assignment>, Stop> {
-        let (line, rest) = (self.source.line(), self.source.rest());
-        let Some((name, after)) = rest.split_at_checked(name_length(rest)) else {
-            return Ok(None);
-        };
-        if name.is_empty() || !after.starts_with('=') {
-            let is_other = after.starts_with("+=") || after.starts_with('[');
-            return if is_other && !name.is_empty() {
-                construct("assignment")
-            } else {
-                Ok(None)
-            };
-        }
-        self.source.skip(name.len() + 1);
-        let value = match after.get(1..).unwrap_or_default() {
-            array if array.starts_with('(') => return construct("array"),
-            output if is_output(output.strip_prefix('"').unwrap_or(output)) => {
-                self.output_of_pipeline(output.starts_with('"'))?
-            }
-            _ => Value::Word(self.word()?),
-        };
-        Ok(Some(Assignment {
-            name: name.to_owned(),
-            value,
-            line,
-        }))
-    }
-
-    /// `$(pipeline)` or `"$(pipeline)"`, which is all of a value.
-    pub(super) fn output_of_pipeline(&mut self, is_quoted: bool) -> Result<Value, Stop> {
-        let commands = self.nested_pipeline(if is_quoted { 3 } else { 2 })?;
-        if is_quoted && self.source.next() != Some('"') {
-            return construct("command substitution");
-        }
-        match self.source.peek() {
-            None | Some(' ' | '\t' | '\n' | ';' | '&' | '|' | ')') => Ok(Value::Output(commands)),
-            _ => construct("command substitution"),
-        }
-    }
-
-    /// A pipeline in `$( … )`, whose mark has so many bytes.
-    pub(super) fn nested_pipeline(&mut self, mark: usize) -> Result<Vec<Command>, Stop> {
-        self.depth += 1;
-        if self.depth > NESTING {
-            return construct("command substitution");
-        }
-        self.source.skip(mark);
-        let noted = std::mem::take(&mut self.constructs);
-        let commands = self.pipeline(true)?;
-        self.source.next();
-        self.depth -= 1;
-        if !std::mem::replace(&mut self.constructs, noted).is_empty() {
-            return construct("command substitution");
-        }
-        Ok(commands)
-    }
 }
 
-fn is_output(text: &str) -> bool {
-    text.starts_with("$(") && !text.starts_with("$((")
+/// Whether a pipeline begins with a request.
+fn is_request(commands: &[Command]) -> bool {
+    let name = commands.first().and_then(Command::name);
+    name.is_some_and(http_command::is_http)
+}
+
+/// `source` before its file.
+fn sources(command: &Command) -> bool {
+    command.words.len() == 1 && matches!(command.name(), Some("source" | "."))
 }
 
 /// A word as a table of options sees it: its text, or a variable where it is not all literal.

@@ -1,24 +1,22 @@
 //! From text to drafts: which statements there are, which are dropped, and whether what is left is plans or a script.
 
-use std::collections::BTreeSet;
-
-use super::constants::{self, Surroundings};
 use super::construct::Constructs;
+use super::guard;
 use super::lexer;
 use super::plan::{self, Outcome, document_line};
-use super::program::{self, Command, Piece, Program, Statement, Stop, Value};
-use super::setup::{self, Step};
-use super::statement::{is_label, is_no_command, is_printing, is_setting, sets_constants};
-use super::word::{Budget, Reader};
+use super::program::{self, Piece, Program, Statement, Stop};
+use super::sorting::{Remaining, Sorted, depend};
+use super::statement::is_label;
+use super::word::Budget;
 use super::{Constants, Statements, script};
 use crate::context::Context;
-use crate::diagnostic::{Diagnostics, excerpt};
+use crate::diagnostic::Diagnostics;
 use crate::draft::{Draft, DraftStage, Template};
 use crate::failure::{Code, Failure};
 use crate::limits;
 
 /// What is said of lines that are no commands.
-const LEFT_OUT: &str = "no command stands here; it was left out";
+pub(super) const LEFT_OUT: &str = "no command stands here; it was left out";
 
 /// A text on its way.
 pub(super) struct Lowering<'a> {
@@ -27,24 +25,6 @@ pub(super) struct Lowering<'a> {
     pub(super) context: &'a Context,
     pub(super) budget: Budget,
     pub(super) statements: Statements,
-}
-
-/// A statement that is to become an operation.
-struct Remaining<'s> {
-    statement: &'s Statement,
-    commands: Vec<plan::Read>,
-    /// What its words and redirections hold that no plan has.
-    found: Constructs,
-}
-
-/// What the statements of a text are.
-#[derive(Default)]
-struct Sorted<'s> {
-    remaining: Vec<Remaining<'s>>,
-    /// `echo` and `printf` alone, and what shows the answer of a request.
-    printed: Vec<Remaining<'s>>,
-    /// Whether a value is computed that later statements use.
-    has_computed: bool,
 }
 
 impl Lowering<'_> {
@@ -89,6 +69,10 @@ impl Lowering<'_> {
             found.add("several statements");
             return Ok(vec![self.script(found, diagnostics)]);
         }
+        if guard::decide(&program) {
+            found.add("conditional");
+            return Ok(vec![self.script(found, diagnostics)]);
+        }
         // What is said of commands that end as a script is not said.
         let mut said = Diagnostics::default();
         let sorted = self.sorted(&program, constants, &mut said);
@@ -119,6 +103,19 @@ impl Lowering<'_> {
                     &program.left_out,
                     LEFT_OUT,
                 );
+                self.note(
+                    diagnostics,
+                    Code::ShellSyntax,
+                    &program.given,
+                    "`${NAME:+…}` was read as if NAME were given",
+                );
+                let guards: Vec<u32> = program.guards.iter().map(|guard| guard.line).collect();
+                self.note(
+                    diagnostics,
+                    Code::NotAnOperation,
+                    &guards,
+                    "a check that only prints, stops or installs was left out",
+                );
                 diagnostics.append(&said);
                 Ok(drafts)
             }
@@ -126,7 +123,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn is_fence(&self) -> bool {
+    pub(super) fn is_fence(&self) -> bool {
         self.statements == Statements::Fence
     }
 
@@ -189,7 +186,13 @@ impl Lowering<'_> {
     }
 
     /// Says what holds for some lines, which are in order, at the first of them.
-    fn note(&self, diagnostics: &mut Diagnostics, code: Code, lines: &[u32], message: &str) {
+    pub(super) fn note(
+        &self,
+        diagnostics: &mut Diagnostics,
+        code: Code,
+        lines: &[u32],
+        message: &str,
+    ) {
         let mut lines = lines
             .iter()
             .map(|line| document_line(self.start_line, *line));
@@ -202,168 +205,6 @@ impl Lowering<'_> {
             others => format!("{message}; the same holds for line {}", others.join(", ")),
         };
         diagnostics.warn(code, first, message);
-    }
-
-    /// What is left once settings, constants and printed text are dropped; in a fence, also what is no command and what only
-    /// prepares the skill.
-    fn sorted<'s>(
-        &self,
-        program: &'s Program,
-        constants: &mut Constants,
-        diagnostics: &mut Diagnostics,
-    ) -> Sorted<'s> {
-        let mut sorted = Sorted::default();
-        let mut answers = BTreeSet::new();
-        let steps: Vec<Option<Step>> = match self.is_fence() {
-            true => program.statements.iter().map(setup::step).collect(),
-            false => vec![None; program.statements.len()],
-        };
-        let prepares = setup::is_all(&steps);
-        let fetches_code = steps
-            .iter()
-            .any(|step| matches!(step, Some(Step::Installs | Step::Fetches | Step::Downloads)));
-        let are_requests = (program.statements.iter().zip(&steps)).all(|(statement, step)| {
-            step.is_some() || statement.commands.first().is_some_and(plan::is_http)
-        });
-        for (statement, step) in program.statements.iter().zip(steps) {
-            if self.is_fence() && is_no_command(statement) {
-                let lines = [statement.line];
-                self.note(diagnostics, Code::NotAnOperation, &lines, LEFT_OUT);
-                continue;
-            }
-            if let [command] = statement.commands.as_slice()
-                && statement.constructs.is_empty()
-            {
-                if is_setting(command) {
-                    continue;
-                }
-                if sets_constants(command) {
-                    if let [one] = command.assignments.as_slice()
-                        && let Value::Output(commands) = &one.value
-                        && commands.first().is_some_and(plan::is_http)
-                    {
-                        answers.insert(one.name.as_str());
-                        constants.values.remove(&one.name);
-                        sorted.remaining.push(self.one(
-                            statement,
-                            commands,
-                            program,
-                            constants,
-                            diagnostics,
-                        ));
-                        continue;
-                    }
-                    let around = Surroundings {
-                        start_line: self.start_line,
-                        context: self.context,
-                        budget: &self.budget,
-                    };
-                    if constants::keep(&command.assignments, constants, &around, diagnostics) {
-                        sorted.has_computed |= command
-                            .assignments
-                            .iter()
-                            .any(|assignment| matches!(assignment.value, Value::Output(_)));
-                        continue;
-                    }
-                }
-            }
-            let is_left_out = match step {
-                Some(Step::Installs | Step::Directory) => true,
-                Some(Step::Idle) => prepares || are_requests,
-                Some(Step::Sources) => are_requests && !fetches_code,
-                _ => prepares,
-            };
-            if is_left_out {
-                let line = document_line(self.start_line, statement.line);
-                let shown = excerpt(&setup::shown(statement, step));
-                diagnostics.info(
-                    Code::CommandIgnored,
-                    line,
-                    format!("prepares the skill and is no operation: {shown}"),
-                );
-                continue;
-            }
-            let one = self.one(
-                statement,
-                &statement.commands,
-                program,
-                constants,
-                diagnostics,
-            );
-            if is_printing(statement, &answers) {
-                sorted.printed.push(one);
-            } else {
-                sorted.remaining.push(one);
-            }
-        }
-        if sorted.remaining.is_empty() || program.shares_lines {
-            sorted.remaining.append(&mut sorted.printed);
-            sorted
-                .remaining
-                .sort_by_key(|remaining| remaining.statement.start);
-        }
-        sorted.has_computed |= !answers.is_empty();
-        sorted
-    }
-
-    fn one<'s>(
-        &self,
-        statement: &'s Statement,
-        commands: &[Command],
-        program: &Program,
-        constants: &mut Constants,
-        diagnostics: &mut Diagnostics,
-    ) -> Remaining<'s> {
-        let mut found = Constructs::default();
-        for construct in &statement.constructs {
-            found.add(construct.clone());
-        }
-        let mut read = Vec::with_capacity(commands.len());
-        for command in commands {
-            if !command.assignments.is_empty() {
-                let around = Surroundings {
-                    start_line: self.start_line,
-                    context: self.context,
-                    budget: &self.budget,
-                };
-                let is_kept = plan::is_http(command)
-                    && constants::keep(&command.assignments, constants, &around, diagnostics);
-                if !is_kept {
-                    found.add("assignment before a command");
-                }
-            }
-            let mut reader = Reader::new(constants, self.context, &self.budget);
-            let one = plan::read(
-                command,
-                &program.documents,
-                self.start_line,
-                &mut reader,
-                &mut found,
-            );
-            let (used, positions) = (reader.used, reader.positions);
-            for name in used {
-                diagnostics.info(
-                    Code::Constant,
-                    one.line,
-                    format!("{name} stands for a constant of the document"),
-                );
-            }
-            for name in positions {
-                diagnostics.warn(
-                    Code::LiteralCredential,
-                    one.line,
-                    format!("the value of {name} was dropped; it stands where a credential does"),
-                );
-                constants.values.remove(&name);
-                constants.secrets.insert(name);
-            }
-            read.push(one);
-        }
-        Remaining {
-            statement,
-            commands: read,
-            found,
-        }
     }
 
     /// The operations; none if the text is a script.
@@ -499,25 +340,4 @@ impl Lowering<'_> {
             plan: Ok(vec![DraftStage::Sandbox(Box::new(stage))]),
         }
     }
-}
-
-/// Whether a statement uses a file that another one writes, or changes what the shell is for others.
-fn depend(remaining: &[Remaining<'_>]) -> bool {
-    let names = |command: &plan::Read| -> Vec<String> {
-        command.argv.iter().map(Template::display).collect()
-    };
-    let changes_shell = remaining.iter().any(|one| {
-        one.statement.commands.iter().any(|command| {
-            command.name().is_none_or(crate::tools::is_builtin) || !command.assignments.is_empty()
-        })
-    });
-    let written: BTreeSet<&String> = remaining
-        .iter()
-        .flat_map(|one| &one.statement.written)
-        .collect();
-    changes_shell
-        || remaining
-            .iter()
-            .flat_map(|one| one.commands.iter().flat_map(names))
-            .any(|word| written.contains(&word))
 }

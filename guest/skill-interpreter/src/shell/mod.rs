@@ -5,10 +5,12 @@
 //! else stands in a text makes it a script, which runs nowhere but in the jail and never without approval. So a new construct
 //! of some shell needs no rule here.
 
+mod assignment;
 mod computed;
 mod constants;
 mod construct;
 pub mod globs;
+mod guard;
 mod lexer;
 mod lowering;
 mod mend;
@@ -20,6 +22,7 @@ mod quoting;
 mod redirect;
 mod script;
 mod setup;
+mod sorting;
 mod source;
 mod statement;
 mod word;

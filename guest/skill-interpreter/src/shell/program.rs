@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::guard::Guard;
 use crate::draft::Quoting;
 use crate::failure::{Code, Failure};
 
@@ -27,7 +28,7 @@ pub(super) type Pieces = Vec<Piece>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
     Word(Pieces),
-    /// `NAME=$(pipeline)`
+    /// `NAME=$(pipeline)`, or `NAME=$((…))`, which runs no command.
     Output(Vec<Command>),
 }
 
@@ -81,6 +82,8 @@ pub(super) struct Statement {
     pub(super) constructs: Vec<String>,
     /// Literal targets of redirections.
     pub(super) written: Vec<String>,
+    /// The file of `> FILE`, where its output goes and nothing else.
+    pub(super) output: Option<Pieces>,
 }
 
 /// A text that was read to its end.
@@ -96,6 +99,10 @@ pub(super) struct Program {
     pub(super) ampersands: Vec<u32>,
     /// Lines on which something begins that is no command.
     pub(super) left_out: Vec<u32>,
+    /// Checks that only print, stop or install, which were left out.
+    pub(super) guards: Vec<Guard>,
+    /// Lines of words that are there only if a variable is.
+    pub(super) given: Vec<u32>,
     /// Lines that begin with an option of the command above.
     pub(super) joined: Vec<u32>,
 }

@@ -15,8 +15,22 @@ pub(super) fn lines(text: &str) -> usize {
     if first.starts_with(['{', '[']) {
         return json(text);
     }
+    if is_fence_mark(first) {
+        return 1;
+    }
+    // A bracket that closes what no command opened.
+    let is_bracket = matches!(first.trim_end(), "}" | "}," | "]" | "],");
+    if is_bracket || is_address(first) || is_member(first) {
+        return 1;
+    }
     let is_prose = is_item(first) || is_label(first) || begins_as_no_command(first);
     usize::from(is_prose && !first.contains("<<") && !runs_something(first))
+}
+
+/// The mark of a fence within the fence, which an author or a converter left there. Each line behind it is read for what it is.
+fn is_fence_mark(line: &str) -> bool {
+    let language = line.trim_end().strip_prefix("```");
+    language.is_some_and(|language| language.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
 
 /// `- text`, `* text`, `1. text`
@@ -37,10 +51,26 @@ fn is_label(line: &str) -> bool {
     })
 }
 
-/// An arrow, a tick, a sentence in another script, a fence within the fence, a member of JSON. No command has such a name.
+/// An address with placeholders in any script, which stands alone.
+fn is_address(line: &str) -> bool {
+    let line = line.trim_end();
+    let is_plain = |c: char| c.is_alphanumeric() || "-._~:/?#[]@!,%={}<>".contains(c);
+    ["http://", "https://"]
+        .iter()
+        .any(|start| line.starts_with(start))
+        && line.chars().all(is_plain)
+        && !line.contains("<<")
+}
+
+/// A member of JSON: `"kind": "box",`. What stands in its strings is text, whatever it looks like.
+fn is_member(line: &str) -> bool {
+    let name = line.strip_prefix('"').and_then(|rest| rest.split_once('"'));
+    name.is_some_and(|(_, after)| after.starts_with(':')) && is_json_line(line)
+}
+
+/// An arrow, a tick, a sentence in another script, a member of JSON. No command has such a name.
 fn begins_as_no_command(line: &str) -> bool {
     line.starts_with(|c: char| !c.is_ascii()) && !line.starts_with(['“', '”', '‘', '’'])
-        || line.starts_with("```")
         || line
             .strip_prefix('"')
             .and_then(|rest| rest.split_once('"'))

@@ -5,6 +5,20 @@ use super::lexer::Lexer;
 use super::placeholder;
 use super::program::{Piece, Pieces, Stop, bare, construct, name_length, syntax};
 use crate::draft::Quoting;
+use crate::identifier::upper_snake;
+
+/// Signs of arithmetic, with what stands for them in a name: two expressions have one name only if they are alike.
+const OPERATORS: [(char, &str); 7] = [
+    ('(', "_OF_"),
+    (')', "_END_"),
+    ('+', "_PLUS_"),
+    ('-', "_MINUS_"),
+    ('*', "_TIMES_"),
+    ('/', "_BY_"),
+    ('%', "_MODULO_"),
+];
+/// Characters of a name for what an arithmetic expression yields.
+const MOST_OF_NAME: usize = 64;
 
 impl Lexer<'_> {
     pub(super) fn word(&mut self) -> Result<Pieces, Stop> {
@@ -51,6 +65,58 @@ impl Lexer<'_> {
             }
         }
         Ok(pieces)
+    }
+
+    /// `${X:+-H "A: $X"}`, which stands alone and is not quoted: its words, if they use X. They are nothing without it.
+    pub(super) fn words_of_given(&mut self) -> Option<Vec<Pieces>> {
+        let inner = self.source.rest().strip_prefix("${")?;
+        let (given, after) = inner.split_at_checked(name_length(inner))?;
+        let written = after.strip_prefix(":+").or(after.strip_prefix('+'))?;
+        let (mut quote, mut depth) = (None, 0_u32);
+        let end = written.find(|c: char| {
+            match (quote, c) {
+                (Some(open), _) if open == c => quote = None,
+                (None, '"' | '\'') => quote = Some(c),
+                (_, '{') => depth += 1,
+                (_, '}') if depth > 0 => depth -= 1,
+                (None, '}') => return true,
+                _ => {}
+            }
+            false
+        })?;
+        let (written, behind) = written.split_at_checked(end)?;
+        let behind = behind.strip_prefix('}')?;
+        let is_plain = !written.contains(['`', '\\', '\n']) && !written.contains("$(");
+        if !is_plain || !(behind.is_empty() || behind.starts_with([' ', '\t', '\n'])) {
+            return None;
+        }
+        let mut reader = Lexer::new(written);
+        let mut words = Vec::new();
+        loop {
+            reader.blanks();
+            if reader.source.peek().is_none() {
+                break;
+            }
+            let word = reader.word().ok()?;
+            if word.is_empty() {
+                return None;
+            }
+            words.push(word);
+        }
+        let uses = |piece: &Piece| matches!(piece, Piece::Variable { name, .. } if name == given);
+        // A header whose name is in the variable too is none that can be checked.
+        let is_named = |word: &Pieces| {
+            let first = word
+                .iter()
+                .find(|piece| !matches!(piece, Piece::Literal { text, .. } if text.is_empty()));
+            matches!(first, Some(Piece::Literal { .. }))
+        };
+        if !words.iter().flatten().any(uses) || !words.iter().all(is_named) {
+            return None;
+        }
+        let length = self.source.rest().len() - behind.len();
+        self.source.skip(length);
+        Some(words)
     }
 
     /// Whether `&` stands in an address that is not quoted.
@@ -137,7 +203,12 @@ impl Lexer<'_> {
         if rest.starts_with("\\\n") {
             return construct("expansion over the end of a line");
         }
-        if rest.starts_with("((") || rest.starts_with('[') {
+        if rest.starts_with("((") {
+            let name = self.arithmetic()?;
+            pieces.push(Piece::Output { name });
+            return Ok(());
+        }
+        if rest.starts_with('[') {
             return construct("arithmetic");
         }
         if rest.starts_with('(') {
@@ -179,7 +250,11 @@ impl Lexer<'_> {
             push(pieces, '$', Quoting::Single);
             return Ok(());
         }
-        if self.source.rest().starts_with("\\\n") && !rest.starts_with('{') {
+        // A shell joins the lines first: the name may go on in the next one.
+        if !rest.starts_with('{')
+            && let Some(next) = self.source.rest().strip_prefix("\\\n")
+            && next.starts_with(|c: char| c.is_alphanumeric() || "_\\[".contains(c))
+        {
             return construct("expansion over the end of a line");
         }
         pieces.push(Piece::Variable {
@@ -188,6 +263,57 @@ impl Lexer<'_> {
             quoting,
         });
         Ok(())
+    }
+
+    /// `$((…))` of numbers, variables and values, which is read to its end: a name for what comes out. What assigns, or reads a
+    /// member of an array, is not read.
+    fn arithmetic(&mut self) -> Result<String, Stop> {
+        self.source.skip(3);
+        let mut name = String::new();
+        let mut open = 0_u32;
+        while let Some(c) = self.source.peek() {
+            match c {
+                ')' if open == 0 => {
+                    self.source.next();
+                    if self.source.next() != Some(')') {
+                        break;
+                    }
+                    let name = upper_snake(&name);
+                    return Ok(match name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+                        true => name,
+                        false => format!("NUMBER_{name}"),
+                    });
+                }
+                '$' => {
+                    let mut pieces = Pieces::new();
+                    self.dollar(&mut pieces, Quoting::Double)?;
+                    for piece in pieces {
+                        if let Piece::Variable { name: used, .. } | Piece::Output { name: used } =
+                            piece
+                        {
+                            name.push_str(&used);
+                        }
+                    }
+                    continue;
+                }
+                '(' => open += 1,
+                ')' => open -= 1,
+                '0'..='9' | 'a'..='z' | 'A'..='Z' | '_' | ' ' => {}
+                _ if OPERATORS.iter().any(|(operator, _)| *operator == c) => {}
+                _ => break,
+            }
+            // `++` and `--` assign.
+            let is_twice = matches!(c, '+' | '-') && self.source.peek_second() == Some(c);
+            if is_twice || name.len() > MOST_OF_NAME {
+                break;
+            }
+            match OPERATORS.iter().find(|(operator, _)| *operator == c) {
+                Some((_, word)) => name.push_str(word),
+                None => name.push(c),
+            }
+            self.source.next();
+        }
+        construct("arithmetic")
     }
 
     /// `$'…'`

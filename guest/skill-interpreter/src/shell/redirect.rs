@@ -43,6 +43,8 @@ impl Lexer<'_> {
             self.note("redirection of a descriptor");
         } else if !is_thrown_away {
             self.note("redirection to a file");
+            let is_only = self.written.is_empty() && !appends && matches!(before, "" | "1");
+            self.output_file = is_only.then(|| target.clone());
             self.written.extend(text.map(str::to_owned));
             if text.is_none() {
                 return construct("redirection to a file");

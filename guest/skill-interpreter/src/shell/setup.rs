@@ -4,7 +4,7 @@
 //! names them. Nothing here makes anything of a command: what is not left out is read as everywhere else.
 
 use super::plan;
-use super::program::{Assignment, Command, Statement, Value, bare};
+use super::program::{Assignment, Command, Piece, Statement, Value, bare};
 use super::statement::sets_constants;
 use crate::assemble::looks_like_credential;
 use crate::tools;
@@ -22,7 +22,11 @@ pub(super) enum Step {
     Downloads,
     /// Writes a file of settings or credentials.
     Stores,
-    /// Changes nothing of a request beside it: `cd`, `sleep`.
+    /// Puts files into the folder of a skill, or permits that they are run.
+    Places,
+    /// Sets up the program that runs the agent, or looks whether a tool or a credential is there.
+    Configures,
+    /// Changes nothing of a request beside it: `cd`, `sleep`, `wait`.
     Idle,
     /// Reads another file: `source`. It changes nothing of a request beside it, unless that file was only fetched now.
     Sources,
@@ -32,19 +36,36 @@ pub(super) enum Step {
 }
 
 /// Programs that keep skills, and others that fetch code, with their verbs; packages have theirs in `tools`.
-const KEEPERS: [(&str, &str); 12] = [
+const KEEPERS: [(&str, &str); 15] = [
     ("apt", "update"),
     ("apt-get", "update"),
     ("brew", "tap"),
     ("clawhub", "install"),
+    ("clawhub", "update"),
     ("clawdhub", "install"),
+    ("clawdhub", "update"),
     ("molthub", "install"),
     ("openclaw", "install"),
     ("clawdbot", "install"),
     ("skills", "add"),
     ("claude", "add"),
     ("git", "clone"),
+    ("npm", "init"),
     ("docker", "pull"),
+];
+/// Programs that run agents, and what is set up with them.
+const AGENTS: [&str; 3] = ["openclaw", "clawdbot", "moltbot"];
+const CONFIGURED: [&str; 10] = [
+    "config",
+    "configure",
+    "cron",
+    "doctor",
+    "gateway",
+    "mcp",
+    "onboard",
+    "plugins",
+    "secret",
+    "skills",
 ];
 /// Words before the name of a program that installs.
 const STARTERS: [&str; 7] = ["sudo", "npx", "bunx", "python", "python3", "-m", "-y"];
@@ -91,10 +112,19 @@ pub(super) fn step(statement: &Statement) -> Option<Step> {
     match name {
         "mkdir" => Some(Step::Directory),
         "cd" | "sleep" => Some(Step::Idle),
+        "wait" => (words.len() == 1).then_some(Step::Idle),
         "source" | "." => Some(Step::Sources),
+        "chmod" if are_plain && permits(&words) => Some(Step::Places),
         "chmod" | "touch" | "echo" | "printf" => Some(Step::Other),
-        "cp" => is_of_skill(words.last()?).then_some(Step::Other),
-        _ => (are_plain && installs(&words)).then_some(Step::Installs),
+        "cp" | "ln" => places(command, &words).then_some(Step::Places),
+        "cat" => match words.as_slice() {
+            [_, file] if file.starts_with('~') && is_configuration(file) => Some(Step::Configures),
+            _ => None,
+        },
+        _ if are_plain && installs(&words) => Some(Step::Installs),
+        _ => {
+            (configures(command, &words) || are_plain && looks(&words)).then_some(Step::Configures)
+        }
     }
 }
 
@@ -157,12 +187,49 @@ fn is_read_at_start(file: &str) -> bool {
 fn is_configuration(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or_default();
     let last = name.rsplit(['_', '-', '.']).next().unwrap_or_default();
-    (matches!(name, ".env" | "credentials.json" | "config.json")
-        || matches!(last, "key" | "apikey" | "token"))
+    (matches!(
+        name,
+        ".env" | "credentials.json" | "config.json" | "skills.txt"
+    ) || matches!(last, "key" | "apikey" | "token" | "jwt" | "url"))
         && !is_read_at_start(file)
 }
 
-fn installs(words: &[&str]) -> bool {
+/// `cp -r boxes ~/.agent/skills/boxes`
+fn places(command: &Command, words: &[&str]) -> bool {
+    let is_known = |word: &&str| {
+        let options = word.strip_prefix('-');
+        options.is_none_or(|letters| letters.chars().all(|c| "rRasfnpv".contains(c)))
+    };
+    command.words.last().and_then(bare).is_some_and(is_of_skill) && words.iter().all(is_known)
+}
+
+/// `chmod +x run.sh`, `chmod 600 key`
+fn permits(words: &[&str]) -> bool {
+    match words {
+        [_, "+x" | "u+x" | "a+x" | "755" | "700" | "600", files @ ..] => {
+            !files.is_empty() && !files.iter().any(|file| is_read_at_start(file))
+        }
+        _ => false,
+    }
+}
+
+/// `openclaw config set …`, which runs no other command to find its words.
+fn configures(command: &Command, words: &[&str]) -> bool {
+    let is_output = |piece: &Piece| matches!(piece, Piece::Output { .. });
+    matches!(words, [agent, what, ..] if AGENTS.contains(agent) && CONFIGURED.contains(what))
+        && !command.words.iter().flatten().any(is_output)
+}
+
+/// `jq --version`, `which jq`, `printenv BOXES_KEY`
+fn looks(words: &[&str]) -> bool {
+    matches!(
+        words,
+        [_, "--version"] | ["which" | "printenv", _] | ["command", "-v", _]
+    )
+}
+
+/// Whether plain words install something.
+pub(super) fn installs(words: &[&str]) -> bool {
     let begin = words
         .iter()
         .position(|word| !STARTERS.contains(word))
@@ -172,6 +239,9 @@ fn installs(words: &[&str]) -> bool {
     let Some(name) = words.next().and_then(|name| name.split('@').next()) else {
         return false;
     };
+    if matches!(name, "venv" | "skill-install") {
+        return true;
+    }
     let mut rest = words.filter(|word| !word.starts_with('-'));
     // `uv pip install`, `openclaw skills install`
     let verb = match rest.next() {
@@ -223,7 +293,14 @@ pub(super) fn is_all(statements: &[Option<Step>]) -> bool {
     let is_certain = |step: &Option<Step>| {
         matches!(
             step,
-            Some(Step::Installs | Step::Directory | Step::Fetches | Step::Stores)
+            Some(
+                Step::Installs
+                    | Step::Directory
+                    | Step::Fetches
+                    | Step::Stores
+                    | Step::Places
+                    | Step::Configures
+            )
         )
     };
     statements.iter().all(Option::is_some) && statements.iter().any(is_certain)

@@ -37,6 +37,11 @@ impl<'a> Source<'a> {
         line.is_some_and(|line| line.len() < 80 && line.trim().is_empty())
     }
 
+    /// The character before the place.
+    pub(super) fn before(&self) -> Option<char> {
+        self.text.get(..self.position)?.chars().next_back()
+    }
+
     /// What is not read yet.
     pub(super) fn rest(&self) -> &'a str {
         self.text.get(self.position..).unwrap_or_default()
@@ -63,6 +68,11 @@ impl<'a> Source<'a> {
     /// Goes on by so many bytes, which hold no end of a line.
     pub(super) fn skip(&mut self, bytes: usize) {
         self.position += bytes;
+    }
+
+    /// Goes on to a place behind, by its bytes.
+    pub(super) fn go_to(&mut self, position: usize) {
+        while self.position < position && self.next().is_some() {}
     }
 
     /// The rest of the line, without its end, which is still to be read.

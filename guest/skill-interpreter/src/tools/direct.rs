@@ -92,6 +92,7 @@ pub(super) fn run_with(
 
 /// A stage with arguments and an input; a script where an argument is no plain word.
 pub(super) fn stage(mut draft: SandboxDraft, args: Vec<Word>, stdin: Option<Template>) -> Tool {
+    let args: Vec<Word> = args.into_iter().map(globs::with_home).collect();
     if let Some(script) = script_of_operands(&args) {
         return script;
     }

@@ -15,7 +15,7 @@ pub use install::installs;
 
 use crate::draft::{DraftStage, Part, Template};
 use crate::failure::Failure;
-use crate::http_command::Invocation;
+use crate::http_command::{Invocation, Stdin};
 use crate::model::Runtime;
 
 /// What a command is in its position.
@@ -59,6 +59,8 @@ pub fn stages(invocation: &Invocation<'_>) -> Result<Tool, Failure> {
         "echo" => print::echo(invocation),
         "printf" => print::printf(invocation),
         "cat" => files::cat(invocation),
+        // Without a terminal a pager puts out what it reads.
+        "less" | "more" if is_pager(invocation) => files::cat(invocation),
         "head" | "tail" => files::excerpt(&name, invocation),
         "python" | "python3" => runtime::interpreter(Runtime::Python, invocation),
         "node" => runtime::interpreter(Runtime::Node, invocation),
@@ -73,6 +75,11 @@ pub fn stages(invocation: &Invocation<'_>) -> Result<Tool, Failure> {
         _ => text::stages(&name, invocation).unwrap_or_else(|| direct::unknown(&name, invocation)),
     };
     Ok(tool)
+}
+
+/// Whether a pager stands alone at the end of a pipe.
+fn is_pager(invocation: &Invocation<'_>) -> bool {
+    invocation.argv.len() == 1 && invocation.stdin == Stdin::Previous
 }
 
 /// A text as the last thing that `println` is given: without one final newline.

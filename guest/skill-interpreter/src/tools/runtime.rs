@@ -106,6 +106,10 @@ fn uv_run(words: &[Word], invocation: &Invocation<'_>) -> Tool {
             packages.extend(names.map(|name| install::package("python", name)));
             continue;
         }
+        // Of a file of Python it says what is so anyway.
+        if text == "--script" {
+            continue;
+        }
         if text.starts_with('-') || !text.ends_with(".py") {
             break;
         }

@@ -1,0 +1,318 @@
+//! Checks that only print, stop or install: `if [ -z "$KEY" ]; then echo "no key"; exit 1; fi`.
+//!
+//! An author checks a variable, a file or an answer and says what is wrong, or installs what is missing. A caller gives what a
+//! request needs and sees its answer, and installers are no operation, so such a check is none. It is read to its end, and it
+//! counts as one only if it can do nothing else: a condition tests or searches, and what depends on it prints, stops or
+//! installs.
+
+use super::lexer::Lexer;
+use super::plan;
+use super::program::{Pieces, Program, Statement, Stop, Value, bare, construct};
+use super::setup;
+use super::statement::{is_setting, sets_constants};
+
+/// A check that was left out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Guard {
+    pub(super) line: u32,
+    /// Where it stands in the text, in bytes.
+    pub(super) position: usize,
+    /// Whether what comes behind it depends on more than whether a value or a file is there.
+    pub(super) decides: bool,
+}
+
+/// Commands that print, or that read what another one prints.
+const PRINTING: [&str; 11] = [
+    "echo", "printf", "jq", "head", "tail", "cut", "tr", "sort", "uniq", "grep", "wc",
+];
+/// Operators of `test` that ask whether something is there.
+const PRESENCE: [&str; 7] = ["-z", "-n", "-f", "-d", "-e", "-r", "-s"];
+
+impl Lexer<'_> {
+    /// Reads a check that begins here. None, and nothing is read, if none does.
+    pub(super) fn guard(&mut self) -> Option<Guard> {
+        let rest = self.source.rest();
+        let begins = |word: &&str| {
+            rest.strip_prefix(*word)
+                .is_some_and(|after| after.starts_with([' ', '\t', '\n']))
+        };
+        let word = ["if", "[", "[[", "test"].into_iter().find(begins)?;
+        let mut trial = Lexer::new(rest);
+        let checks = match word {
+            "if" => trial.conditional(),
+            _ => trial.list(),
+        };
+        let is_whole = checks.is_ok() && trial.constructs.is_empty() && trial.pending.is_empty();
+        let length = trial.source.position();
+        let behind = rest.get(length..)?.trim_start_matches([' ', '\t']);
+        if !is_whole || !(behind.is_empty() || behind.starts_with(['\n', ';', '#'])) {
+            return None;
+        }
+        let guard = Guard {
+            line: self.source.line(),
+            position: self.source.position(),
+            decides: checks.ok()?,
+        };
+        self.source.go_to(guard.position + length);
+        Some(guard)
+    }
+
+    /// How long the remark is that stands behind a request of a fence on its line: `; echo`, `|| true`, `&& echo done`. It only
+    /// prints, whatever the request ends with.
+    pub(super) fn remark_length(&self) -> Option<usize> {
+        let rest = self.source.rest();
+        let joins = ["&&", "||", ";"]
+            .into_iter()
+            .find(|join| rest.starts_with(join))?;
+        let behind = rest.get(joins.len()..)?;
+        let mut trial = Lexer::new(behind);
+        let commands = trial.printing_pipeline().ok()?;
+        let [command] = commands.as_slice() else {
+            return None;
+        };
+        let name = command.first().and_then(bare)?;
+        let is_remark = matches!(name, "echo" | "printf" | "true" | ":");
+        let ends = matches!(trial.source.peek(), None | Some('\n' | ';' | '|'))
+            || trial.source.rest().starts_with("&&");
+        (self.is_fence && is_remark && ends && trial.constructs.is_empty())
+            .then(|| joins.len() + trial.source.position())
+    }
+
+    /// `if …; then …; elif …; then …; else …; fi`: whether it stops, and for more than something that is missing.
+    fn conditional(&mut self) -> Result<bool, Stop> {
+        let (mut asks_more, mut stops) = (false, false);
+        self.keyword(&["if"])?;
+        loop {
+            asks_more |= self.conditions()?;
+            self.separator()?;
+            self.keyword(&["then"])?;
+            let word = loop {
+                stops |= self.consequences()?;
+                self.separator()?;
+                if let Ok(word) = self.keyword(&["elif", "else", "fi"]) {
+                    break word;
+                }
+            };
+            match word {
+                "elif" => {}
+                "else" => loop {
+                    stops |= self.consequences()?;
+                    self.separator()?;
+                    if self.keyword(&["fi"]).is_ok() {
+                        return Ok(asks_more && stops);
+                    }
+                },
+                _ => return Ok(asks_more && stops),
+            }
+        }
+    }
+
+    /// `[ -n "$KEY" ] || echo "no key"`
+    fn list(&mut self) -> Result<bool, Stop> {
+        let mut asks_more = self.condition()?;
+        let mut stops = false;
+        let mut has_consequence = false;
+        while self.joins() {
+            match self.is_condition() {
+                true => asks_more |= self.condition()?,
+                false => {
+                    stops |= self.group()?;
+                    has_consequence = true;
+                }
+            }
+        }
+        match has_consequence {
+            true => Ok(asks_more && stops),
+            false => construct("conditional"),
+        }
+    }
+
+    /// Conditions joined by `&&` and `||`: whether one asks more than whether something is there.
+    fn conditions(&mut self) -> Result<bool, Stop> {
+        let mut asks_more = self.condition()?;
+        while self.joins() {
+            asks_more |= self.condition()?;
+        }
+        Ok(asks_more)
+    }
+
+    fn joins(&mut self) -> bool {
+        self.blanks();
+        let rest = self.source.rest();
+        let joins = rest.starts_with("&&") || rest.starts_with("||");
+        if joins {
+            self.source.skip(2);
+            while self.source.peek().is_some_and(char::is_whitespace) {
+                self.source.next();
+            }
+        }
+        joins
+    }
+
+    fn is_condition(&self) -> bool {
+        let first = self.source.rest().split_whitespace().next();
+        matches!(first, Some("[" | "[[" | "test" | "!"))
+    }
+
+    /// `[ … ]`, `[[ … ]]`, `test …`, or a search that prints nothing: whether it asks more than whether something is there.
+    fn condition(&mut self) -> Result<bool, Stop> {
+        self.blanks();
+        if self.keyword(&["!"]).is_ok() {
+            self.blanks();
+        }
+        let commands = self.printing_pipeline()?;
+        let Some((last, before)) = commands.split_last() else {
+            return construct("conditional");
+        };
+        let names: Vec<&str> = last.iter().map(|word| bare(word).unwrap_or("")).collect();
+        match names.as_slice() {
+            ["[", .., "]"] | ["[[", .., "]]"] | ["test", _, ..] if before.is_empty() => {
+                Ok(!names.iter().any(|name| PRESENCE.contains(name)))
+            }
+            ["grep" | "rg", option, ..] if option.starts_with("-q") => {
+                let are_printing = before.iter().all(|command| is_printing(command));
+                are_printing
+                    .then_some(true)
+                    .map_or_else(|| construct("conditional"), Ok)
+            }
+            _ => construct("conditional"),
+        }
+    }
+
+    /// What prints, stops or installs, joined by `&&`: whether it stops.
+    fn consequences(&mut self) -> Result<bool, Stop> {
+        let mut stops = self.consequence()?;
+        while self.source.rest().starts_with("&&") && self.joins() {
+            stops |= self.consequence()?;
+        }
+        Ok(stops)
+    }
+
+    /// `( … )` around consequences, or one that stands alone.
+    fn group(&mut self) -> Result<bool, Stop> {
+        if self.source.peek() != Some('(') {
+            return self.consequence();
+        }
+        self.source.next();
+        let stops = self.consequences()?;
+        match self.source.next() {
+            Some(')') => Ok(stops),
+            _ => construct("conditional"),
+        }
+    }
+
+    /// What prints, stops or installs: whether it stops.
+    fn consequence(&mut self) -> Result<bool, Stop> {
+        let commands = self.printing_pipeline()?;
+        let stop = match commands.as_slice() {
+            [command] => command.first().and_then(bare),
+            _ => None,
+        };
+        match stop {
+            Some("exit" | "return") => Ok(true),
+            Some(":" | "true") => Ok(false),
+            Some(_) if commands.iter().all(|command| installs(command)) => Ok(false),
+            _ if commands.iter().all(|command| is_printing(command)) => Ok(false),
+            _ => construct("conditional"),
+        }
+    }
+
+    /// The words of commands joined by `|`.
+    fn printing_pipeline(&mut self) -> Result<Vec<Vec<Pieces>>, Stop> {
+        let mut commands = vec![Vec::new()];
+        loop {
+            self.blanks();
+            let rest = self.source.rest();
+            match self.source.peek() {
+                Some('>') if rest.starts_with(">&2") => self.source.skip(3),
+                Some('>') => self.output("")?,
+                Some('|') if !rest.starts_with("||") && !rest.starts_with("|&") => {
+                    self.source.next();
+                    commands.push(Vec::new());
+                }
+                Some('2') if rest.starts_with("2>/dev/null") || rest.starts_with("2>&1") => {
+                    self.source.next();
+                    self.output("2")?;
+                }
+                None | Some('\n' | ';' | '&' | '|' | ')') => return Ok(commands),
+                Some('(' | '<') => return construct("conditional"),
+                Some(_) => {
+                    let word = self.word()?;
+                    if let Some(last) = commands.last_mut() {
+                        last.push(word);
+                    }
+                }
+            }
+        }
+    }
+
+    /// `;` or the end of a line, and what may stand behind it.
+    fn separator(&mut self) -> Result<(), Stop> {
+        self.blanks();
+        match self.source.peek() {
+            Some(';') if !self.source.rest().starts_with(";;") => {
+                self.source.next();
+            }
+            Some('\n' | '#') => {}
+            _ => return construct("conditional"),
+        }
+        self.lines()
+    }
+
+    /// One of these words; nothing is read if none stands here.
+    fn keyword(&mut self, words: &[&'static str]) -> Result<&'static str, Stop> {
+        let rest = self.source.rest();
+        let ends = |after: &str| after.is_empty() || after.starts_with([' ', '\t', '\n', ';', '#']);
+        let found = words
+            .iter()
+            .find(|word| rest.strip_prefix(**word).is_some_and(ends));
+        match found {
+            Some(word) => {
+                self.source.skip(word.len());
+                if *word != "fi" {
+                    self.lines()?;
+                }
+                Ok(word)
+            }
+            None => construct("conditional"),
+        }
+    }
+}
+
+/// Whether checks mean something to what stands beside them: anything but requests and values, or a request behind a check that
+/// stops for more than something that is missing.
+pub(super) fn decide(program: &Program) -> bool {
+    let is_request = |statement: &Statement| match statement.commands.as_slice() {
+        [one] if sets_constants(one) => one.assignments.iter().any(|assignment| {
+            matches!(&assignment.value, Value::Output(commands)
+                if commands.first().is_some_and(plan::is_http))
+        }),
+        commands => commands.first().is_some_and(plan::is_http),
+    };
+    let is_value = |statement: &Statement| match statement.commands.as_slice() {
+        [one] => sets_constants(one) || is_setting(one) || is_printing(&one.words),
+        commands => commands.iter().all(|command| is_printing(&command.words)),
+    };
+    let counts = |guard: &Guard| {
+        let mut behind = (program.statements.iter()).filter(|one| one.start > guard.position);
+        guard.decides && behind.any(is_request)
+    };
+    let is_beside = |statement: &Statement| is_request(statement) || is_value(statement);
+    !program.guards.is_empty()
+        && (program.guards.iter().any(counts) || !program.statements.iter().all(is_beside))
+}
+
+/// Whether a command goes to a directory or installs, which is left out wherever it stands.
+fn installs(command: &[Pieces]) -> bool {
+    let words: Vec<&str> = command.iter().filter_map(bare).collect();
+    match words.as_slice() {
+        ["cd", _] => true,
+        words => words.len() == command.len() && setup::installs(words),
+    }
+}
+
+/// Whether a command can do no more than print.
+fn is_printing(command: &[Pieces]) -> bool {
+    let name = command.first().and_then(bare);
+    name.is_some_and(|name| PRINTING.contains(&name))
+}
