@@ -2,11 +2,11 @@
   {
     "signer": "hydrant.build",
     "algorithm": "ed25519",
-    "signature": "gk7996YBAHjE2o9+r+/rULullPtTP7ZJuanexFCp+I4wt8V2Zkx5lzQ72NAUMfN6gnRmxJPiD/GjwQCsYsQ+DQ=="
+    "signature": "Y+8AIY9mIplf4zQjv1lFjulqB8xvW5avMZlLLAWVGyqERBkdHCVNT5uZRkDbDQon/kp2Wl/5jEoYE4rq4VNWCg=="
   },
   {
     "signer": "hydrant.release",
     "algorithm": "ed25519",
-    "signature": "IsWQMelT3+Ix08PGHuJIuX5QCPfWylrNJf4N5N0l/RFSGqBDypMRmCTnrEJ/GWrA6ptyftUs98t3byPyjw+iBQ=="
+    "signature": "1Fw/U8m9h+oCB0KN0KDOZaw7hnqYthYPIwwIJy2w6eiE6L5CwPTpYExQhjVrejF7DxNFdSb4+vNeucH/uLstCg=="
   }
 ]
