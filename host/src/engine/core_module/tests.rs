@@ -188,26 +188,3 @@ impl Site {
 fn plain(body: &str) -> String {
     format!("(module (memory (export \"memory\") 1) (func (export \"run\") {body}))")
 }
-
-/// Each row of section 10 has a test of its name, here or beside the effects.
-#[test]
-fn every_row_of_the_host_abi_has_a_test() {
-    let sources = [
-        include_str!("tests/abi.rs"),
-        include_str!("tests/limits.rs"),
-        include_str!("tests/outcome.rs"),
-        include_str!("../../capability/core_module/tests.rs"),
-        include_str!("../../capability/core_module/tests/files.rs"),
-        include_str!("../../capability/core_module/tests/links.rs"),
-        include_str!("../../capability/core_module/tests/state.rs"),
-        include_str!("../../capability/core_module/tests/http.rs"),
-    ];
-    for row in (1..=14).chain(20..=30) {
-        let name = format!("fn th_{row:02}_");
-        let cited = format!("TH-{row:02}");
-        let found = sources
-            .iter()
-            .any(|text| text.contains(&name) || text.contains(&cited));
-        assert!(found, "TH-{row:02}");
-    }
-}
