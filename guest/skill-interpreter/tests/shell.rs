@@ -262,12 +262,6 @@ fn slips_are_mended_and_told() {
         assert_eq!(only(&text)["maps-to"], "ccos.network.http-fetch", "{text}");
         assert!(codes(&text).iter().any(|found| found == code), "{text}");
     }
-    let text = format!("curl {U}/boxes | jq.'\n");
-    assert_eq!(
-        only(&text)["maps-to"],
-        serde_json::json!(["ccos.network.http-fetch", "ccos.json.parse"])
-    );
-    assert!(codes(&text).iter().any(|found| found == "shell-syntax"));
     // Where there is another way to read them they are left.
     for text in [
         format!("curl {U}/boxes?a=1 & b=2"),
@@ -275,7 +269,6 @@ fn slips_are_mended_and_told() {
         format!("curl {U}/boxes?a=1&rm"),
         format!("curl {U}/boxes ^\nrm -r x"),
         format!("curl {U}/boxes \\\\\nrm -r x"),
-        format!("curl {U}/boxes | jq.'\nrm -r x"),
     ] {
         assert!(
             map(&text)["maps-to"] != "ccos.network.http-fetch",

@@ -4,7 +4,7 @@ use super::lexer::Lexer;
 use super::program::{Assignment, Command, Piece, Pieces, Stop, Value, construct, name_length};
 
 /// Substitutions within substitutions that are read.
-const NESTING: usize = 4;
+pub(super) const NESTING: usize = 4;
 
 impl Lexer<'_> {
     pub(super) fn assignment(&mut self) -> Result<Option<Assignment>, Stop> {

@@ -31,7 +31,10 @@ const PRESENCE: [&str; 7] = ["-z", "-n", "-f", "-d", "-e", "-r", "-s"];
 impl Lexer<'_> {
     /// Reads a check that begins here. None, and nothing is read, if none does.
     pub(super) fn guard(&mut self) -> Option<Guard> {
-        let rest = self.source.rest();
+        let (rest, position) = (self.source.rest(), self.source.position());
+        if position < self.no_guard_before {
+            return None;
+        }
         let begins = |word: &&str| {
             rest.strip_prefix(*word)
                 .is_some_and(|after| after.starts_with([' ', '\t', '\n']))
@@ -45,15 +48,17 @@ impl Lexer<'_> {
         let is_whole = checks.is_ok() && trial.constructs.is_empty() && trial.pending.is_empty();
         let length = trial.source.position();
         let behind = rest.get(length..)?.trim_start_matches([' ', '\t']);
-        if !is_whole || !(behind.is_empty() || behind.starts_with(['\n', ';', '#'])) {
+        let is_whole = is_whole && (behind.is_empty() || behind.starts_with(['\n', ';', '#']));
+        let (true, Ok(decides)) = (is_whole, checks) else {
+            self.no_guard_before = position + length;
             return None;
-        }
+        };
         let guard = Guard {
             line: self.source.line(),
-            position: self.source.position(),
-            decides: checks.ok()?,
+            position,
+            decides,
         };
-        self.source.go_to(guard.position + length);
+        self.source.go_to(position + length);
         Some(guard)
     }
 
@@ -71,7 +76,8 @@ impl Lexer<'_> {
             return None;
         };
         let name = command.first().and_then(bare)?;
-        let is_remark = matches!(name, "echo" | "printf" | "true" | ":");
+        let is_remark = matches!(name, "true" | ":")
+            || matches!(name, "echo" | "printf") && is_printing(command);
         let ends = matches!(trial.source.peek(), None | Some('\n' | ';' | '|'))
             || trial.source.rest().starts_with("&&");
         (self.is_fence && is_remark && ends && trial.constructs.is_empty())
@@ -150,8 +156,12 @@ impl Lexer<'_> {
     }
 
     fn is_condition(&self) -> bool {
-        let first = self.source.rest().split_whitespace().next();
-        matches!(first, Some("[" | "[[" | "test" | "!"))
+        let mut words = self.source.rest().split_whitespace();
+        match words.next() {
+            Some("[" | "[[" | "test" | "!") => true,
+            Some("grep" | "rg") => words.next().is_some_and(|word| word.starts_with("-q")),
+            _ => false,
+        }
     }
 
     /// `[ … ]`, `[[ … ]]`, `test …`, or a search that prints nothing: whether it asks more than whether something is there.
@@ -166,8 +176,14 @@ impl Lexer<'_> {
         };
         let names: Vec<&str> = last.iter().map(|word| bare(word).unwrap_or("")).collect();
         match names.as_slice() {
-            ["[", .., "]"] | ["[[", .., "]]"] | ["test", _, ..] if before.is_empty() => {
-                Ok(!names.iter().any(|name| PRESENCE.contains(name)))
+            ["[", asked @ .., "]"] | ["[[", asked @ .., "]]"] | ["test", asked @ ..]
+                if before.is_empty() && !asked.is_empty() =>
+            {
+                let operator = match asked {
+                    [operator, _] | ["!", operator, _] => *operator,
+                    _ => "",
+                };
+                Ok(!PRESENCE.contains(&operator))
             }
             ["grep" | "rg", option, ..] if option.starts_with("-q") => {
                 let are_printing = before.iter().all(|command| is_printing(command));
@@ -235,6 +251,10 @@ impl Lexer<'_> {
                     self.output("2")?;
                 }
                 None | Some('\n' | ';' | '&' | '|' | ')') => return Ok(commands),
+                Some('#') => {
+                    self.source.take_line();
+                    return Ok(commands);
+                }
                 Some('(' | '<') => return construct("conditional"),
                 Some(_) => {
                     let word = self.word()?;
@@ -313,6 +333,16 @@ fn installs(command: &[Pieces]) -> bool {
 
 /// Whether a command can do no more than print.
 fn is_printing(command: &[Pieces]) -> bool {
-    let name = command.first().and_then(bare);
-    name.is_some_and(|name| PRINTING.contains(&name))
+    let words: Vec<&str> = command.iter().filter_map(bare).collect();
+    // `printf -v NAME` sets a variable, `sort -o FILE` writes, `grep -q` is a condition.
+    let acts = |name: &str, letters: &str| match name {
+        "printf" => letters.contains('v'),
+        "sort" => letters.contains('o') || letters.contains('T'),
+        "grep" => letters.contains('q'),
+        _ => false,
+    };
+    words.split_first().is_some_and(|(name, rest)| {
+        let options = rest.iter().filter_map(|word| word.strip_prefix('-'));
+        PRINTING.contains(name) && !options.into_iter().any(|letters| acts(name, letters))
+    })
 }

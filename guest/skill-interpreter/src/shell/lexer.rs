@@ -4,6 +4,8 @@
 //! redirections that throw output away. Anything else is no part of a plan, and what stands there is not looked at: the text, or
 //! where its extent is certain the statement, is a script. Words are read in `quoting`, redirections in `redirect`.
 
+use std::collections::BTreeMap;
+
 use super::computed;
 use super::placeholder;
 use super::program::{Command, Piece, Pieces, Program, Statement, Stop, bare, construct, syntax};
@@ -43,6 +45,12 @@ pub(super) struct Lexer<'a> {
     pub(super) constructs: Vec<String>,
     pub(super) written: Vec<String>,
     pub(super) output_file: Option<Pieces>,
+    /// Where the last text ends that was no check: none begins before it.
+    pub(super) no_guard_before: usize,
+    /// What was written for each value that is computed, by the name of the value.
+    pub(super) outputs: BTreeMap<String, String>,
+    /// Whether `&&` joins what comes now to what stands before.
+    is_joined: bool,
     /// Of substitutions.
     pub(super) depth: usize,
     /// Up to where `&` was found to be part of an address.
@@ -67,11 +75,34 @@ pub(super) fn read(text: &str, is_fence: bool) -> Result<Program, Stop> {
 /// Reads `curl … > FILE` of one address, which is all that a fence does, as `curl … -o FILE`.
 fn write_answer(statement: &mut Statement) {
     let output = statement.output.take();
+    // What says otherwise where the answer goes, or puts more than the answer out.
+    let is_diverted = |word: &Pieces| {
+        let text = bare(word).unwrap_or_default();
+        match text.strip_prefix("--") {
+            Some(long) => [
+                "output",
+                "write-out",
+                "remote",
+                "next",
+                "verbose",
+                "include",
+                "dump",
+                "trace",
+            ]
+            .iter()
+            .any(|start| long.starts_with(start)),
+            None => text
+                .strip_prefix('-')
+                .is_some_and(|letters| letters.contains(['o', 'O', 'w', 'v', 'i', 'D', 'J', ':'])),
+        }
+    };
     let is_alone =
         matches!(statement.constructs.as_slice(), [one] if one == "redirection to a file");
     if let ([request], Some(file)) = (statement.commands.as_mut_slice(), output)
         && request.name() == Some("curl")
         && is_alone
+        && bare(&file) != Some("-")
+        && !request.words.iter().any(is_diverted)
         && request.words.iter().filter(|word| is_address(word)).count() == 1
     {
         request.words.push(vec![Piece::Literal {
@@ -98,6 +129,9 @@ impl<'a> Lexer<'a> {
             constructs: Vec::new(),
             written: Vec::new(),
             output_file: None,
+            no_guard_before: 0,
+            outputs: BTreeMap::new(),
+            is_joined: false,
             depth: 0,
             address_end: 0,
             documents_end: 0,
@@ -125,6 +159,7 @@ impl<'a> Lexer<'a> {
             if self.is_fence
                 && self.pending.is_empty()
                 && self.source.begins_line()
+                && !self.is_joined
                 && let Some(guard) = self.guard()
             {
                 self.program.guards.push(guard);
@@ -201,6 +236,7 @@ impl<'a> Lexer<'a> {
     }
 
     pub(super) fn end_of_statement(&mut self) -> Result<(), Stop> {
+        self.is_joined = false;
         match self.source.peek() {
             None | Some('\n') => {}
             Some(';') if !self.source.rest().starts_with(";;") => {
@@ -219,6 +255,7 @@ impl<'a> Lexer<'a> {
                     return construct("`&&`");
                 }
                 self.is_apart = false;
+                self.is_joined = true;
             }
             Some(c) => return construct(self.operator(c)),
         }
@@ -385,9 +422,9 @@ impl<'a> Lexer<'a> {
         }
         let line = self.source.line();
         if command.name().is_some_and(http_command::is_http)
-            && let Some(mut words) = self.words_of_given()
+            && let Some((given, mut words)) = self.words_of_given()
         {
-            self.program.given.push(line);
+            self.program.given.push((line, given));
             command.words.append(&mut words);
             return Ok(());
         }

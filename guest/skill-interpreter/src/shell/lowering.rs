@@ -73,6 +73,18 @@ impl Lowering<'_> {
             found.add("conditional");
             return Ok(vec![self.script(found, diagnostics)]);
         }
+        // `${X:+…}` is nothing where the document says that X is.
+        let says = |name: &String| {
+            constants.values.contains_key(name)
+                || (program.statements.iter())
+                    .flat_map(|statement| &statement.commands)
+                    .flat_map(|command| &command.assignments)
+                    .any(|assignment| assignment.name == *name)
+        };
+        if program.given.iter().any(|(_, name)| says(name)) {
+            found.add("expansion");
+            return Ok(vec![self.script(found, diagnostics)]);
+        }
         // What is said of commands that end as a script is not said.
         let mut said = Diagnostics::default();
         let sorted = self.sorted(&program, constants, &mut said);
@@ -103,10 +115,11 @@ impl Lowering<'_> {
                     &program.left_out,
                     LEFT_OUT,
                 );
+                let given: Vec<u32> = program.given.iter().map(|(line, _)| *line).collect();
                 self.note(
                     diagnostics,
                     Code::ShellSyntax,
-                    &program.given,
+                    &given,
                     "`${NAME:+…}` was read as if NAME were given",
                 );
                 let guards: Vec<u32> = program.guards.iter().map(|guard| guard.line).collect();

@@ -2,8 +2,11 @@
 //!
 //! What is mended is read as every other text is, and a diagnostic says what was done.
 
-/// The text as it was meant, and what was wrong with it; none if nothing was.
+/// The text as it was meant, and what was wrong with it; none if nothing was. A here-document is data: nothing of it is a slip.
 pub(super) fn mended(text: &str) -> Option<(String, &'static str)> {
+    if text.contains("<<") {
+        return None;
+    }
     without_prompt(text)
         .map(|text| (text, "a prompt stands before the command; it was left out"))
         .or_else(|| {
@@ -13,10 +16,6 @@ pub(super) fn mended(text: &str) -> Option<(String, &'static str)> {
         .or_else(|| {
             let why = "`^` or `\\\\` at the end of a line stands for `\\`";
             continued(text).map(|text| (text, why))
-        })
-        .or_else(|| {
-            let why = "`jq.'` stands for `jq '.'`";
-            with_whole_filter(text).map(|text| (text, why))
         })
 }
 
@@ -65,31 +64,21 @@ fn straightened(text: &str) -> Option<String> {
     (has_changed && open.is_none()).then_some(straight)
 }
 
-/// `| jq.'`, of which a formatter took a blank and a quote: `| jq '.'`.
-fn with_whole_filter(text: &str) -> Option<String> {
-    let is_cut = |line: &str| line.ends_with("| jq.'");
-    text.lines().any(is_cut).then(|| {
-        let whole = text.lines().map(|line| match line.strip_suffix(".'") {
-            Some(before) if is_cut(line) => format!("{before} '.'\n"),
-            _ => format!("{line}\n"),
-        });
-        whole.collect()
-    })
-}
-
-/// With `\` in the place of `^` or `\\` where the next line goes on with an option.
+/// With `\` in the place of `^` or `\\` where no quote is open and the next line goes on with an option.
 fn continued(text: &str) -> Option<String> {
     let mut lines = text.lines().peekable();
     let mut joined = String::with_capacity(text.len());
     let mut has_changed = false;
+    let mut open = None;
     while let Some(line) = lines.next() {
+        open = open_after(open, line);
         let goes_on = lines
             .peek()
             .is_some_and(|next| next.trim_start().starts_with('-'));
         let line_end = line.trim_end();
         let slips = [" ^", " \\\\"];
         match slips.iter().find_map(|slip| line_end.strip_suffix(slip)) {
-            Some(before) if goes_on => {
+            Some(before) if goes_on && open.is_none() => {
                 joined.push_str(before);
                 joined.push_str(" \\");
                 has_changed = true;
@@ -99,4 +88,20 @@ fn continued(text: &str) -> Option<String> {
         joined.push('\n');
     }
     has_changed.then_some(joined)
+}
+
+/// The quote that is open behind a line, given the one that is open before it.
+fn open_after(mut open: Option<char>, line: &str) -> Option<char> {
+    let mut characters = line.chars();
+    while let Some(c) = characters.next() {
+        match (open, c) {
+            (None | Some('"'), '\\') => {
+                characters.next();
+            }
+            (None, '"' | '\'') => open = Some(c),
+            (Some(quote), _) if quote == c => open = None,
+            _ => {}
+        }
+    }
+    open
 }

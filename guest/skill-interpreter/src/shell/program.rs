@@ -101,8 +101,8 @@ pub(super) struct Program {
     pub(super) left_out: Vec<u32>,
     /// Checks that only print, stop or install, which were left out.
     pub(super) guards: Vec<Guard>,
-    /// Lines of words that are there only if a variable is.
-    pub(super) given: Vec<u32>,
+    /// Lines of words that are there only if a variable is, and the variable.
+    pub(super) given: Vec<(u32, String)>,
     /// Lines that begin with an option of the command above.
     pub(super) joined: Vec<u32>,
 }

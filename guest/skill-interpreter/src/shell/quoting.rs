@@ -1,9 +1,11 @@
 //! Words: quotes, escapes, variables and placeholders.
 
+use super::assignment::NESTING;
 use super::computed;
 use super::lexer::Lexer;
 use super::placeholder;
 use super::program::{Piece, Pieces, Stop, bare, construct, name_length, syntax};
+use super::source::Source;
 use crate::draft::Quoting;
 use crate::identifier::upper_snake;
 
@@ -67,8 +69,9 @@ impl Lexer<'_> {
         Ok(pieces)
     }
 
-    /// `${X:+-H "A: $X"}`, which stands alone and is not quoted: its words, if they use X. They are nothing without it.
-    pub(super) fn words_of_given(&mut self) -> Option<Vec<Pieces>> {
+    /// `${X:+-H "A: $X"}`, which stands alone and is not quoted: X and the words, if they use it and are an
+    /// option. They are nothing without it.
+    pub(super) fn words_of_given(&mut self) -> Option<(String, Vec<Pieces>)> {
         let inner = self.source.rest().strip_prefix("${")?;
         let (given, after) = inner.split_at_checked(name_length(inner))?;
         let written = after.strip_prefix(":+").or(after.strip_prefix('+'))?;
@@ -86,7 +89,12 @@ impl Lexer<'_> {
         })?;
         let (written, behind) = written.split_at_checked(end)?;
         let behind = behind.strip_prefix('}')?;
-        let is_plain = !written.contains(['`', '\\', '\n']) && !written.contains("$(");
+        // A brace in quotes ends or nests otherwise for a shell.
+        let has_other_brace = written.replace("${", "").contains('{');
+        let is_plain = !written.contains(['`', '\\', '\n'])
+            && !written.contains("$(")
+            && !has_other_brace
+            && written.trim_start().starts_with('-');
         if !is_plain || !(behind.is_empty() || behind.starts_with([' ', '\t', '\n'])) {
             return None;
         }
@@ -116,7 +124,7 @@ impl Lexer<'_> {
         }
         let length = self.source.rest().len() - behind.len();
         self.source.skip(length);
-        Some(words)
+        Some((given.to_owned(), words))
     }
 
     /// Whether `&` stands in an address that is not quoted.
@@ -204,7 +212,9 @@ impl Lexer<'_> {
             return construct("expansion over the end of a line");
         }
         if rest.starts_with("((") {
+            let start = self.source.clone();
             let name = self.arithmetic()?;
+            let name = self.output_name(name, &start);
             pieces.push(Piece::Output { name });
             return Ok(());
         }
@@ -212,12 +222,14 @@ impl Lexer<'_> {
             return construct("arithmetic");
         }
         if rest.starts_with('(') {
+            let start = self.source.clone();
             let name = self
                 .nested_pipeline(2)
                 .map(|commands| computed::name(&commands))?;
             let Some(name) = name else {
                 return construct("command substitution");
             };
+            let name = self.output_name(name, &start);
             pieces.push(Piece::Output { name });
             return Ok(());
         }
@@ -265,9 +277,27 @@ impl Lexer<'_> {
         Ok(())
     }
 
+    /// The name of a value whose text began at a place and ends here: a name of its own for each text.
+    fn output_name(&mut self, name: String, start: &Source<'_>) -> String {
+        let length = self.source.position() - start.position();
+        let text = start.rest().get(..length).unwrap_or_default();
+        let mut own = name.clone();
+        let mut number = 1_u32;
+        while self.outputs.get(&own).is_some_and(|known| known != text) {
+            number += 1;
+            own = format!("{name}_{number}");
+        }
+        self.outputs.insert(own.clone(), text.to_owned());
+        own
+    }
+
     /// `$((…))` of numbers, variables and values, which is read to its end: a name for what comes out. What assigns, or reads a
     /// member of an array, is not read.
     fn arithmetic(&mut self) -> Result<String, Stop> {
+        self.depth += 1;
+        if self.depth > NESTING {
+            return construct("arithmetic");
+        }
         self.source.skip(3);
         let mut name = String::new();
         let mut open = 0_u32;
@@ -278,6 +308,7 @@ impl Lexer<'_> {
                     if self.source.next() != Some(')') {
                         break;
                     }
+                    self.depth -= 1;
                     let name = upper_snake(&name);
                     return Ok(match name.starts_with(|c: char| c.is_ascii_alphabetic()) {
                         true => name,
