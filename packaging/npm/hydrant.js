@@ -15,12 +15,14 @@ try {
   process.exit(1);
 }
 
-const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
+// Before there is a program, so that no signal ends this process alone. A handler runs when the program was started.
+let child;
 // The terminal sends Ctrl-C to both, and the program decides what it means; others reach this process alone.
 process.on("SIGINT", () => {});
 for (const signal of ["SIGTERM", "SIGHUP"]) {
   process.on(signal, () => child.kill(signal));
 }
+child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
 child.on("error", (error) => {
   console.error(`hydrant: ${program} does not start: ${error.message}`);
   process.exit(1);
