@@ -169,6 +169,7 @@ fn an_address_of_all_endpoints_that_goes_on_with_dots_is_the_base() {
     for said in [
         "All endpoints: `https://api.boxes.test/v3/...`",
         "All endpoints are below https://api.boxes.test/v3/…",
+        "- **All endpoints** use the base URL `https://api.boxes.test/v3/...`",
         "所有端点的地址：`https://api.boxes.test/v3/...`",
     ] {
         let text = format!("{said}\n\n| GET | /items | all |\n|---|---|---|\n");
@@ -187,6 +188,9 @@ fn an_address_of_all_endpoints_that_goes_on_with_dots_is_the_base() {
     for said in [
         "All endpoints are told of at https://docs.boxes.test/v3",
         "See https://docs.boxes.test/v3/...",
+        "Unlike at Crates, where all endpoints are at https://api.crates.test/v3/..., ours are elsewhere.",
+        "All endpoints except ours are at https://api.crates.test/v3/...",
+        "Not all endpoints are at https://api.crates.test/v3/...",
         "All endpoints: https://a.boxes.test/... or https://b.boxes.test/...",
     ] {
         let text = format!("{said}\n\n| GET | /items | all |\n|---|---|---|\n");
