@@ -213,3 +213,27 @@ fn a_header_that_the_text_names_is_a_constant() {
         assert_eq!(requests(&with(said)), ["header-refused"], "{said}");
     }
 }
+
+#[test]
+fn a_header_that_the_text_names_replaces_nothing_and_is_a_known_one() {
+    let of = |said: &str, set: &str| {
+        let text = format!(
+            "```bash\n{set}\n```\n\n{said}\n\n```bash\ncurl https://a.test/x -H \"$AUTH\"\n```\n"
+        );
+        skill(&[], "", &text, json!({})).unwrap()
+    };
+    let said = "Send `AUTH=\"Authorization: Token $OTHER_KEY\"` along:";
+    assert_eq!(of(said, "B=1")["secrets"], json!(["OTHER_KEY"]));
+    let set = of(said, "AUTH=\"Authorization: Bearer $BOX_KEY\"");
+    assert_eq!(set["secrets"], json!(["BOX_KEY"]));
+    // A name that is set to what nobody can read is set.
+    let unread = of(said, "AUTH=\"$(printauth)\"");
+    assert_eq!(requests(&unread).last().unwrap(), "header-refused");
+    for said in [
+        "Never send `AUTH=\"Authorization: Token $OTHER_KEY\"` along.",
+        "Once it was `AUTH=\"Authorization: Token $OTHER_KEY\"`, which is deprecated.",
+        "Keep `AUTH=\"Remember: $OTHER_KEY\"` in mind.",
+    ] {
+        assert_eq!(requests(&of(said, "B=1")), ["header-refused"], "{said}");
+    }
+}
