@@ -120,3 +120,23 @@ fn a_constant_may_be_a_file_of_the_home_directory() {
     let answer = map(&format!("CONFIG=~root/x\ncurl -s {U}/boxes/$CONFIG"));
     assert_eq!(answer["tier"], 3, "{answer}");
 }
+
+#[test]
+fn an_assignment_before_a_request_is_none_for_words_and_ends_with_it() {
+    let one = map(&format!("BOX=b curl -s {U}/boxes/$LID"));
+    assert_eq!(one["tier"], 1, "{one}");
+    for text in [
+        format!("BOX=b curl -s {U}/boxes/$BOX"),
+        format!("BOX=a\nBOX=b curl -s {U}/boxes/$BOX"),
+        format!("BOX=b curl -s {U}/boxes\ncurl -s {U}/boxes/${{BOX}}"),
+        format!("BOX=$(boxctl make) curl -s {U}/boxes"),
+    ] {
+        let answer = map(&text);
+        assert_eq!(answer["tier"], 3, "{text}: {answer}");
+        assert_eq!(answer["params"]["script"], text, "{answer}");
+    }
+    // It does not replace what was set before.
+    let text = format!("BOX=a\ncurl -s {U}/boxes/$BOX\nBOX=b curl -s {U}/lids");
+    let answer = map(&text);
+    assert!(answer.to_string().contains("/boxes/a"), "{answer}");
+}
