@@ -140,3 +140,37 @@ fn an_assignment_before_a_request_is_none_for_words_and_ends_with_it() {
     let answer = map(&text);
     assert!(answer.to_string().contains("/boxes/a"), "{answer}");
 }
+
+#[test]
+fn only_what_acts_on_nothing_shows_an_answer() {
+    let text = |shown: &str| format!("BOX=$(curl -s {U}/boxes)\n{shown}\ncurl -s {U}/lids\n");
+    for shown in [
+        "echo \"$BOX\" | jq -r '.[].id' | sort -rn | uniq -c | head -n 3",
+        "printf '%s\\n' \"$BOX\"",
+        "echo $BOX | grep -c lid | wc -l",
+    ] {
+        let answer = map(&text(shown));
+        assert_eq!(
+            answer["operations"].as_array().unwrap().len(),
+            2,
+            "{shown}: {answer}"
+        );
+    }
+    for shown in [
+        "echo \"$BOX\" | sed -i s/a/b/ notes.txt",
+        "echo \"$BOX\" | sed 1e",
+        "echo \"$BOX\" | python3 -c 'import os'",
+        "echo \"$BOX\" | keep_box",
+        "echo \"$BOX\" | sort -o notes.txt",
+        "echo \"$BOX\" | sort --compress-program=run",
+        "echo \"$BOX\" | uniq - notes.txt",
+        "echo \"$BOX\" | awk '{system($0)}'",
+        "printf -v BOX %s https://other.example",
+        "printf ''-v BOX %s https://other.example",
+        "printf \"$OPTION\" BOX %s",
+    ] {
+        let answer = map(&text(shown));
+        assert_eq!(answer["tier"], 3, "{shown}: {answer}");
+        assert_eq!(answer["params"]["script"], text(shown), "{shown}: {answer}");
+    }
+}
