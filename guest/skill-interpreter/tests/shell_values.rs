@@ -174,3 +174,38 @@ fn only_what_acts_on_nothing_shows_an_answer() {
         assert_eq!(answer["params"]["script"], text(shown), "{shown}: {answer}");
     }
 }
+
+#[test]
+fn only_settings_that_change_no_request_are_dropped() {
+    for setting in [
+        "-e",
+        "-eux",
+        "+x",
+        "-euo pipefail",
+        "-e -u -o pipefail",
+        "+o xtrace",
+    ] {
+        assert!(
+            inputs(&format!("set {setting}\ncurl -s {U}/boxes")).is_empty(),
+            "{setting}"
+        );
+    }
+    for setting in [
+        "-n",
+        "-en",
+        "-o noexec",
+        "-f",
+        "-o",
+        "-",
+        "-- a b",
+        "-e a",
+        "-k",
+        "$X",
+        "-e $X",
+    ] {
+        let text = format!("set {setting}\ncurl -s {U}/boxes");
+        let answer = map(&text);
+        assert_eq!(answer["tier"], 3, "{setting}: {answer}");
+        assert_eq!(answer["params"]["script"], text, "{setting}: {answer}");
+    }
+}

@@ -32,16 +32,30 @@ pub(super) fn sets_constants(command: &Command) -> bool {
             || command.words.len() == 1 && command.name() == Some("export"))
 }
 
-/// `set -…`, `set +…`
+/// `set -eux`, `set -o pipefail`: what stops at an error or shows what is run, and with `-a` what programs see. Others change
+/// what a text means: after `set -n` nothing of it is run.
 pub(super) fn is_setting(command: &Command) -> bool {
-    command.assignments.is_empty()
+    const LETTERS: &str = "aeuvx";
+    let mut words = command.words.iter().skip(1).map(bare);
+    let mut is_setting = words.len() > 0;
+    while let Some(word) = words.next() {
+        let option = word.and_then(|word| word.strip_prefix(['-', '+']));
+        let Some(option) = option.filter(|option| !option.is_empty()) else {
+            return false;
+        };
+        let letters = option.strip_suffix('o').unwrap_or(option);
+        is_setting &= letters.chars().all(|letter| LETTERS.contains(letter));
+        if letters.len() < option.len() {
+            is_setting &= matches!(
+                words.next(),
+                Some(Some("pipefail" | "errexit" | "nounset" | "xtrace"))
+            );
+        }
+    }
+    is_setting
+        && command.assignments.is_empty()
         && command.input.is_none()
         && command.name() == Some("set")
-        && command
-            .words
-            .get(1)
-            .and_then(bare)
-            .is_some_and(|option| option.starts_with(['-', '+']) && option != "--")
 }
 
 /// `echo` or `printf` alone, or of the answer of a request, whatever shows it then.
