@@ -209,3 +209,27 @@ fn only_settings_that_change_no_request_are_dropped() {
         assert_eq!(answer["params"]["script"], text, "{setting}: {answer}");
     }
 }
+
+#[test]
+fn members_of_two_files_are_two_secrets() {
+    for (one, other, names) in [
+        (
+            "jq -r .token ~/.crates.json",
+            "jq -r .token ~/.lids.json",
+            ["CRATES_TOKEN", "LIDS_TOKEN"],
+        ),
+        (
+            "cat ~/.config/crates/keys.json | jq -r .api.token",
+            "jq -r .token < ~/.config/lids/keys.json",
+            ["CRATES_KEYS_TOKEN", "LIDS_KEYS_TOKEN"],
+        ),
+    ] {
+        let text = format!(
+            "curl -s {U}/boxes -H \"Authorization: Bearer $({one})\"\ncurl -s https://lids.example/x -H \"Authorization: Bearer $({other})\""
+        );
+        let answer = map(&text);
+        let operations = answer["operations"].as_array().unwrap();
+        let secrets: Vec<&Value> = operations.iter().map(|one| &one["secrets"][0]).collect();
+        assert_eq!(secrets, names, "{answer}");
+    }
+}
