@@ -169,6 +169,7 @@ fn an_address_of_all_endpoints_that_goes_on_with_dots_is_the_base() {
     for said in [
         "All endpoints: `https://api.boxes.test/v3/...`",
         "All endpoints are below https://api.boxes.test/v3/…",
+        "- **All endpoints** use the base URL `https://api.boxes.test/v3/...`",
         "所有端点的地址：`https://api.boxes.test/v3/...`",
     ] {
         let text = format!("{said}\n\n| GET | /items | all |\n|---|---|---|\n");
@@ -187,6 +188,9 @@ fn an_address_of_all_endpoints_that_goes_on_with_dots_is_the_base() {
     for said in [
         "All endpoints are told of at https://docs.boxes.test/v3",
         "See https://docs.boxes.test/v3/...",
+        "Unlike at Crates, where all endpoints are at https://api.crates.test/v3/..., ours are elsewhere.",
+        "All endpoints except ours are at https://api.crates.test/v3/...",
+        "Not all endpoints are at https://api.crates.test/v3/...",
         "All endpoints: https://a.boxes.test/... or https://b.boxes.test/...",
     ] {
         let text = format!("{said}\n\n| GET | /items | all |\n|---|---|---|\n");
@@ -207,5 +211,29 @@ fn a_header_that_the_text_names_is_a_constant() {
         "Send `AUTH=\"X-A: b\"; rm \"x: y\"` along:",
     ] {
         assert_eq!(requests(&with(said)), ["header-refused"], "{said}");
+    }
+}
+
+#[test]
+fn a_header_that_the_text_names_replaces_nothing_and_is_a_known_one() {
+    let of = |said: &str, set: &str| {
+        let text = format!(
+            "```bash\n{set}\n```\n\n{said}\n\n```bash\ncurl https://a.test/x -H \"$AUTH\"\n```\n"
+        );
+        skill(&[], "", &text, json!({})).unwrap()
+    };
+    let said = "Send `AUTH=\"Authorization: Token $OTHER_KEY\"` along:";
+    assert_eq!(of(said, "B=1")["secrets"], json!(["OTHER_KEY"]));
+    let set = of(said, "AUTH=\"Authorization: Bearer $BOX_KEY\"");
+    assert_eq!(set["secrets"], json!(["BOX_KEY"]));
+    // A name that is set to what nobody can read is set.
+    let unread = of(said, "AUTH=\"$(printauth)\"");
+    assert_eq!(requests(&unread).last().unwrap(), "header-refused");
+    for said in [
+        "Never send `AUTH=\"Authorization: Token $OTHER_KEY\"` along.",
+        "Once it was `AUTH=\"Authorization: Token $OTHER_KEY\"`, which is deprecated.",
+        "Keep `AUTH=\"Remember: $OTHER_KEY\"` in mind.",
+    ] {
+        assert_eq!(requests(&of(said, "B=1")), ["header-refused"], "{said}");
     }
 }

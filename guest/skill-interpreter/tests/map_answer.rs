@@ -253,9 +253,10 @@ fn k_116_one_statement_is_lowered_whatever_it_is() {
 
 #[test]
 fn k_129_an_assignment_before_a_command() {
-    let request = map("V=v2 curl \"https://a.example/$V/x\"");
+    let request = map("V=v2 curl \"https://a.example/$W/x\"");
     assert_eq!(request["maps-to"], HTTP, "{request}");
     for command in [
+        "V=v2 curl \"https://a.example/$V/x\"",
         "A=b frobnicate x",
         "A=b jq .a",
         "A=b python3 -c 1",

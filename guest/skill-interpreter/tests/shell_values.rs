@@ -120,3 +120,116 @@ fn a_constant_may_be_a_file_of_the_home_directory() {
     let answer = map(&format!("CONFIG=~root/x\ncurl -s {U}/boxes/$CONFIG"));
     assert_eq!(answer["tier"], 3, "{answer}");
 }
+
+#[test]
+fn an_assignment_before_a_request_is_none_for_words_and_ends_with_it() {
+    let one = map(&format!("BOX=b curl -s {U}/boxes/$LID"));
+    assert_eq!(one["tier"], 1, "{one}");
+    for text in [
+        format!("BOX=b curl -s {U}/boxes/$BOX"),
+        format!("BOX=a\nBOX=b curl -s {U}/boxes/$BOX"),
+        format!("BOX=b curl -s {U}/boxes\ncurl -s {U}/boxes/${{BOX}}"),
+        format!("BOX=$(boxctl make) curl -s {U}/boxes"),
+    ] {
+        let answer = map(&text);
+        assert_eq!(answer["tier"], 3, "{text}: {answer}");
+        assert_eq!(answer["params"]["script"], text, "{answer}");
+    }
+    // It does not replace what was set before.
+    let text = format!("BOX=a\ncurl -s {U}/boxes/$BOX\nBOX=b curl -s {U}/lids");
+    let answer = map(&text);
+    assert!(answer.to_string().contains("/boxes/a"), "{answer}");
+}
+
+#[test]
+fn only_what_acts_on_nothing_shows_an_answer() {
+    let text = |shown: &str| format!("BOX=$(curl -s {U}/boxes)\n{shown}\ncurl -s {U}/lids\n");
+    for shown in [
+        "echo \"$BOX\" | jq -r '.[].id' | sort -rn | uniq -c | head -n 3",
+        "printf '%s\\n' \"$BOX\"",
+        "echo $BOX | grep -c lid | wc -l",
+    ] {
+        let answer = map(&text(shown));
+        assert_eq!(
+            answer["operations"].as_array().unwrap().len(),
+            2,
+            "{shown}: {answer}"
+        );
+    }
+    for shown in [
+        "echo \"$BOX\" | sed -i s/a/b/ notes.txt",
+        "echo \"$BOX\" | sed 1e",
+        "echo \"$BOX\" | python3 -c 'import os'",
+        "echo \"$BOX\" | keep_box",
+        "echo \"$BOX\" | sort -o notes.txt",
+        "echo \"$BOX\" | sort --compress-program=run",
+        "echo \"$BOX\" | uniq - notes.txt",
+        "echo \"$BOX\" | awk '{system($0)}'",
+        "printf -v BOX %s https://other.example",
+        "printf ''-v BOX %s https://other.example",
+        "printf \"$OPTION\" BOX %s",
+    ] {
+        let answer = map(&text(shown));
+        assert_eq!(answer["tier"], 3, "{shown}: {answer}");
+        assert_eq!(answer["params"]["script"], text(shown), "{shown}: {answer}");
+    }
+}
+
+#[test]
+fn only_settings_that_change_no_request_are_dropped() {
+    for setting in [
+        "-e",
+        "-eux",
+        "+x",
+        "-euo pipefail",
+        "-e -u -o pipefail",
+        "+o xtrace",
+    ] {
+        assert!(
+            inputs(&format!("set {setting}\ncurl -s {U}/boxes")).is_empty(),
+            "{setting}"
+        );
+    }
+    for setting in [
+        "-n",
+        "-en",
+        "-o noexec",
+        "-f",
+        "-o",
+        "-",
+        "-- a b",
+        "-e a",
+        "-k",
+        "$X",
+        "-e $X",
+    ] {
+        let text = format!("set {setting}\ncurl -s {U}/boxes");
+        let answer = map(&text);
+        assert_eq!(answer["tier"], 3, "{setting}: {answer}");
+        assert_eq!(answer["params"]["script"], text, "{setting}: {answer}");
+    }
+}
+
+#[test]
+fn members_of_two_files_are_two_secrets() {
+    for (one, other, names) in [
+        (
+            "jq -r .token ~/.crates.json",
+            "jq -r .token ~/.lids.json",
+            ["CRATES_TOKEN", "LIDS_TOKEN"],
+        ),
+        (
+            "cat ~/.config/crates/keys.json | jq -r .api.token",
+            "jq -r .token < ~/.config/lids/keys.json",
+            ["CRATES_KEYS_TOKEN", "LIDS_KEYS_TOKEN"],
+        ),
+    ] {
+        let text = format!(
+            "curl -s {U}/boxes -H \"Authorization: Bearer $({one})\"\ncurl -s https://lids.example/x -H \"Authorization: Bearer $({other})\""
+        );
+        let answer = map(&text);
+        let operations = answer["operations"].as_array().unwrap();
+        let secrets: Vec<&Value> = operations.iter().map(|one| &one["secrets"][0]).collect();
+        assert_eq!(secrets, names, "{answer}");
+    }
+}

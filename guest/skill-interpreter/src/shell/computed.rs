@@ -107,7 +107,7 @@ pub(super) fn name(commands: &[Command]) -> Option<String> {
     }
     let last = commands.last()?;
     let named = match last.name()? {
-        "jq" => last.words.get(1..)?.iter().find_map(member),
+        "jq" => of_file(commands, last),
         "cat" => last.words.get(1).and_then(file),
         _ => None,
     };
@@ -122,6 +122,27 @@ fn text(word: &Pieces) -> String {
             _ => None,
         })
         .collect()
+}
+
+/// The member that `jq` reads, behind the file that it or a `cat` in front reads: members of two files are two values.
+fn of_file(commands: &[Command], jq: &Command) -> Option<String> {
+    let words = jq.words.get(1..)?;
+    let place = words.iter().position(|word| member(word).is_some())?;
+    let member = words.get(place).and_then(member)?;
+    let read = match &jq.input {
+        Some(Input::File(path)) => Some(path),
+        _ => words.get(place + 1),
+    };
+    let shown = || {
+        let first = commands.first()?;
+        let is_cat = first.name() == Some("cat");
+        is_cat.then(|| first.words.get(1)).flatten()
+    };
+    let name = read.or_else(shown).and_then(file);
+    Some(match name {
+        Some(name) => format!("{}_{member}", name.strip_suffix("_JSON").unwrap_or(&name)),
+        None => member,
+    })
 }
 
 /// `.data.api_key`

@@ -81,6 +81,16 @@ pub(super) fn keep(
     true
 }
 
+/// Whether all assignments are such as could be kept.
+pub(super) fn are_texts(
+    assignments: &[Assignment],
+    constants: &Constants,
+    around: &Surroundings<'_>,
+) -> bool {
+    let is_text = |assignment: &Assignment| read(assignment, constants, around).is_some();
+    assignments.iter().all(is_text)
+}
+
 fn read(
     Assignment { name, value, .. }: &Assignment,
     constants: &Constants,

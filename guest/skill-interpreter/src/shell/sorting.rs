@@ -15,6 +15,7 @@ use super::word::Reader;
 use crate::diagnostic::{Diagnostics, excerpt};
 use crate::draft::Template;
 use crate::failure::Code;
+use crate::limits;
 
 /// A statement that is to become an operation.
 pub(super) struct Remaining<'s> {
@@ -151,6 +152,20 @@ impl Lowering<'_> {
         sorted
     }
 
+    /// Whether the text names again what is assigned before a command of the statement, in it or behind it.
+    fn names_again(&self, program: &Program, statement: &Statement, command: &Command) -> bool {
+        // Each such command looks through the text.
+        if program.statements.len() > limits::FENCE_OPERATIONS {
+            return true;
+        }
+        let behind = self.text.get(statement.start..).unwrap_or(self.text);
+        command.assignments.iter().any(|assignment| {
+            let is_name = |word: &&str| *word == assignment.name;
+            let words = behind.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+            words.filter(is_name).nth(1).is_some()
+        })
+    }
+
     fn one<'s>(
         &self,
         statement: &'s Statement,
@@ -171,9 +186,11 @@ impl Lowering<'_> {
                     context: self.context,
                     budget: &self.budget,
                 };
-                let is_kept = plan::is_http(command)
-                    && constants::keep(&command.assignments, constants, &around, diagnostics);
-                if !is_kept {
+                // It ends with the command, and the words of the command were made before it.
+                let means_nothing = plan::is_http(command)
+                    && constants::are_texts(&command.assignments, constants, &around)
+                    && !self.names_again(program, statement, command);
+                if !means_nothing {
                     found.add("assignment before a command");
                 }
             }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::computed;
 use super::program::{Command, Piece, Pieces, Statement, bare};
 
 /// `Authorization:`
@@ -33,35 +32,83 @@ pub(super) fn sets_constants(command: &Command) -> bool {
             || command.words.len() == 1 && command.name() == Some("export"))
 }
 
-/// `set -…`, `set +…`
+/// `set -eux`, `set -o pipefail`: what stops at an error or shows what is run, and with `-a` what programs see. Others change
+/// what a text means: after `set -n` nothing of it is run.
 pub(super) fn is_setting(command: &Command) -> bool {
-    command.assignments.is_empty()
+    const LETTERS: &str = "aeuvx";
+    let mut words = command.words.iter().skip(1).map(bare);
+    let mut is_setting = words.len() > 0;
+    while let Some(word) = words.next() {
+        let option = word.and_then(|word| word.strip_prefix(['-', '+']));
+        let Some(option) = option.filter(|option| !option.is_empty()) else {
+            return false;
+        };
+        let letters = option.strip_suffix('o').unwrap_or(option);
+        is_setting &= letters.chars().all(|letter| LETTERS.contains(letter));
+        if letters.len() < option.len() {
+            is_setting &= matches!(
+                words.next(),
+                Some(Some("pipefail" | "errexit" | "nounset" | "xtrace"))
+            );
+        }
+    }
+    is_setting
+        && command.assignments.is_empty()
         && command.input.is_none()
         && command.name() == Some("set")
-        && command
-            .words
-            .get(1)
-            .and_then(bare)
-            .is_some_and(|option| option.starts_with(['-', '+']) && option != "--")
 }
 
-/// `echo` or `printf` alone, or of the answer of a request, whatever reads it then.
+/// `echo` or `printf` alone, or of the answer of a request, whatever shows it then.
 pub(super) fn is_printing(statement: &Statement, answers: &BTreeSet<&str>) -> bool {
-    let Some(first) = statement.commands.first() else {
+    let Some((first, rest)) = statement.commands.split_first() else {
         return false;
     };
     let prints = first.assignments.is_empty()
         && first.input.is_none()
         && statement.constructs.is_empty()
-        && matches!(first.name(), Some("echo" | "printf"));
-    let shows_answer = || {
-        let is_answer = |word: &Pieces| {
-            word.iter().any(|piece| match piece {
-                Piece::Variable { name, .. } => answers.contains(name.as_str()),
-                _ => false,
-            })
+        && match first.name() {
+            Some("echo") => true,
+            Some("printf") => !may_assign(first),
+            _ => false,
         };
-        first.words.iter().any(is_answer) && computed::is_value(&statement.commands)
+    let is_answer = |word: &Pieces| {
+        word.iter().any(|piece| match piece {
+            Piece::Variable { name, .. } => answers.contains(name.as_str()),
+            _ => false,
+        })
     };
-    prints && (statement.commands.len() == 1 || shows_answer())
+    prints && (rest.is_empty() || first.words.iter().any(is_answer) && rest.iter().all(only_shows))
+}
+
+/// `printf -v NAME`, however it is written.
+fn may_assign(printf: &Command) -> bool {
+    let is_empty = |piece: &&Piece| matches!(piece, Piece::Literal { text, .. } if text.is_empty());
+    let format = printf.words.get(1).into_iter().flatten();
+    match format.skip_while(is_empty).next() {
+        Some(Piece::Literal { text, .. }) => text.starts_with('-'),
+        Some(_) => printf.words.len() > 2,
+        None => false,
+    }
+}
+
+/// Whether a command of a pipe does nothing but show some of what it reads.
+fn only_shows(command: &Command) -> bool {
+    let mut words = command.words.iter().skip(1).flatten();
+    let runs_more = words.any(|piece| matches!(piece, Piece::Output { .. }));
+    let options = || command.words.iter().skip(1).map(bare);
+    let are_options = |letters: &str| {
+        options().all(|word| {
+            let option = word.and_then(|word| word.strip_prefix('-'));
+            option.is_some_and(|option| option.chars().all(|c| letters.contains(c)))
+        })
+    };
+    !runs_more
+        && command.assignments.is_empty()
+        && command.input.is_none()
+        && match command.name() {
+            Some("jq" | "head" | "tail" | "cut" | "tr" | "grep" | "wc") => true,
+            Some("sort") => are_options("bdfghnruV"),
+            Some("uniq") => are_options("cdiu"),
+            _ => false,
+        }
 }

@@ -3,11 +3,13 @@
 mod fence;
 mod heading;
 
+use std::collections::BTreeSet;
+
 use super::front::CodeFences;
 use super::lines::Lines;
 use super::listed::{self, Listed};
 use super::outline::{Block, Kind, Outline, Span, plain};
-use super::wording::is_result_label;
+use super::wording::{DISCLAIMERS, is_result_label};
 use crate::context::Context;
 use crate::diagnostic::Diagnostics;
 use crate::document::Candidate;
@@ -30,6 +32,8 @@ pub(crate) struct Body<'a> {
     code_fences: CodeFences,
     /// K-120: what earlier fences set.
     constants: Constants,
+    /// Every name that a fence may have set, whatever became of it.
+    assigned: BTreeSet<&'a str>,
     found: Vec<Found>,
     /// The paragraph that describes what comes next, by its position.
     paragraph: Option<usize>,
@@ -57,6 +61,7 @@ impl<'a> Body<'a> {
             context,
             code_fences,
             constants: Constants::default(),
+            assigned: BTreeSet::new(),
             found: Vec::new(),
             paragraph: None,
             code_seen: vec![false; outline.items.len()],
@@ -82,7 +87,10 @@ impl<'a> Body<'a> {
                         self.listed(listed, block, diagnostics);
                     }
                 }
-                Kind::Fence(fence) => self.fence(position, block, fence, diagnostics),
+                Kind::Fence(fence) => {
+                    self.assigned.extend(assigned(&fence.text));
+                    self.fence(position, block, fence, diagnostics);
+                }
                 Kind::Comment(text) if text.trim_start().starts_with("skill:") => {
                     let message =
                         "a comment annotates nothing; write skill:… behind the fence's language";
@@ -111,7 +119,11 @@ impl<'a> Body<'a> {
     ) {
         for span in spans {
             if let Span::Code(code) = span
-                && sets_header(code)
+                && let Some(name) = header_set(code)
+                && !self.assigned.contains(name)
+                && !self.constants.values.contains_key(name)
+                && !self.constants.secrets.contains(name)
+                && !is_disclaimed(spans)
             {
                 // An assignment has no drafts.
                 let (around, kept) = (self.context, &mut self.constants);
@@ -220,14 +232,44 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Whether code is nothing but a constant that is a header: `AUTH="Authorization: Bearer $KEY"`.
-fn sets_header(code: &str) -> bool {
-    let value = code.split_once("=\"").and_then(|(name, rest)| {
-        let is_name = |byte: u8| byte.is_ascii_uppercase() || byte == b'_';
-        let value = rest.strip_suffix('"')?;
-        (!name.is_empty() && name.bytes().all(is_name)).then_some(value)
-    });
-    value.is_some_and(|value| value.contains(": ") && !value.contains(['"', '\\', '`', '(', '\n']))
+/// The name of a constant that is a header, where code is nothing else: `AUTH="Authorization: Bearer $KEY"`.
+fn header_set(code: &str) -> Option<&str> {
+    let (name, rest) = code.split_once("=\"")?;
+    let is_name = |byte: u8| byte.is_ascii_uppercase() || byte == b'_';
+    let value = rest.strip_suffix('"')?;
+    let (header, _) = value.split_once(": ")?;
+    let header = header.to_ascii_lowercase();
+    let is_known = header.starts_with("x-")
+        || matches!(header.as_str(), "authorization" | "api-key" | "apikey");
+    (!name.is_empty()
+        && name.bytes().all(is_name)
+        && is_known
+        && !value.contains(['"', '\\', '`', '(', '\n']))
+    .then_some(name)
+}
+
+/// Whether text tells of what is not, or no longer, to be done.
+fn is_disclaimed(spans: &[Span]) -> bool {
+    let is_disclaimer = |word: &str| {
+        matches!(word, "instead" | "don" | "avoid" | "bad" | "unlike")
+            || DISCLAIMERS.contains(&word)
+    };
+    plain(spans)
+        .to_ascii_lowercase()
+        .split(|c: char| !c.is_alphanumeric())
+        .any(is_disclaimer)
+}
+
+/// The words before each `=` of a text.
+fn assigned(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices('=').filter_map(|(place, _)| {
+        let before = text.get(..place)?.trim_end_matches('+');
+        let start = before
+            .bytes()
+            .rposition(|byte| !(byte.is_ascii_alphanumeric() || byte == b'_'))
+            .map_or(0, |last| last + 1);
+        before.get(start..).filter(|name| !name.is_empty())
+    })
 }
 
 /// K-224: the confidence of what is listed.

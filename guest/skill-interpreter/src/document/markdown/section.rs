@@ -29,6 +29,20 @@ const LABELLED_LINES: u32 = 20;
 /// Bytes before an address in which words may say that it is an example.
 const EXAMPLE_BYTES: usize = 200;
 
+/// Words that may stand between `all endpoints` and their address.
+const BEFORE_ENDPOINTS: [&str; 10] = [
+    "are",
+    "at",
+    "under",
+    "below",
+    "start",
+    "with",
+    "use",
+    "base",
+    "url",
+    "的地址",
+];
+
 /// K-94: what front matter does not say.
 pub(crate) fn identify(skill: &mut SkillDeclaration, outline: &Outline) {
     let Some(first) = outline
@@ -142,7 +156,8 @@ pub(crate) fn base_url(outline: &Outline, lines: &Lines<'_>) -> Option<String> {
     within
 }
 
-/// Whether a line tells of the one address that all endpoints stand behind: `All endpoints: https://shop.example/v1/...`.
+/// Whether a line begins by telling of the one address that all endpoints stand behind:
+/// `All endpoints: https://shop.example/v1/...`. A sentence that says more may say that it is another one's.
 fn says_endpoints(line: &str) -> bool {
     let mut all = places_of_addresses(line);
     let (Some((place, address)), None) = (all.next(), all.next()) else {
@@ -152,10 +167,16 @@ fn says_endpoints(line: &str) -> bool {
     let rest = behind.get(address.len()..).unwrap_or_default();
     let goes_on = address.ends_with('/') && rest.starts_with("...") || address.ends_with("/…");
     let lower = before.to_ascii_lowercase();
-    goes_on
-        && ["all endpoints", "所有端点"]
-            .iter()
-            .any(|words| lower.contains(words))
+    let label = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let between = ["all endpoints", "所有端点"]
+        .iter()
+        .find_map(|words| label.strip_prefix(words));
+    let is_plain = |between: &str| {
+        between
+            .split(|c: char| !c.is_alphanumeric())
+            .all(|word| word.is_empty() || BEFORE_ENDPOINTS.contains(&word))
+    };
+    goes_on && between.is_some_and(is_plain)
 }
 
 /// Whether a fence shows data that is sent or answered.

@@ -56,8 +56,8 @@ const BASE_LABELS: [&str; 27] = [
     "基本url",
 ];
 
-/// Words before a label that say that the address is not, or no longer, the base.
-const DISCLAIMERS: [&str; 12] = [
+/// Words that say of what follows that it is not, or no longer, so.
+pub(crate) const DISCLAIMERS: [&str; 12] = [
     "old",
     "legacy",
     "deprecated",
