@@ -83,8 +83,8 @@ pub(super) fn is_printing(statement: &Statement, answers: &BTreeSet<&str>) -> bo
 /// `printf -v NAME`, however it is written.
 fn may_assign(printf: &Command) -> bool {
     let is_empty = |piece: &&Piece| matches!(piece, Piece::Literal { text, .. } if text.is_empty());
-    let format = printf.words.get(1).into_iter().flatten();
-    match format.skip_while(is_empty).next() {
+    let mut format = printf.words.get(1).into_iter().flatten();
+    match format.find(|piece| !is_empty(piece)) {
         Some(Piece::Literal { text, .. }) => text.starts_with('-'),
         Some(_) => printf.words.len() > 2,
         None => false,
