@@ -77,6 +77,7 @@ fn what_a_client_is_asked_for_is_given_by_the_caller() {
         "gcloud run services describe boxes --format 'value(status.url)'",
         "aws ssm get-parameter --name box",
         "npm view boxes version",
+        "date | sed -E 's/-o/i/' | sort -r",
         "boxctl --version 2>/dev/null || echo none",
     ] {
         let text = format!("BOX=$({value})\ncurl -s {U}/boxes/$BOX");
@@ -87,6 +88,9 @@ fn what_a_client_is_asked_for_is_given_by_the_caller() {
         "gcloud run deploy boxes",
         "aws ssm put-parameter --name get-box",
         "npm install view",
+        "sed -ni s/a/b/ notes.txt",
+        "sed --in-place=.bak s/a/b/ notes.txt",
+        "date | sort -uo notes.txt",
         "boxctl --version; rm x",
         "oc get route > x",
     ] {

@@ -51,8 +51,28 @@ pub(super) fn is_value(commands: &[Command]) -> bool {
     commands.iter().all(|command| {
         command.assignments.is_empty()
             && !matches!(command.input, Some(Input::Document(_)))
+            && !writes(command)
             && (command.name().is_some_and(computes) || prints_token(command) || looks_up(command))
     })
+}
+
+/// `sed -i`, `sort -o`: an option, however it is joined with others, that makes a filter write a file.
+fn writes(command: &Command) -> bool {
+    let letter = match command.name() {
+        Some("sed") => 'i',
+        Some("sort") => 'o',
+        _ => return false,
+    };
+    let is_option = |word: &Pieces| {
+        let word = text(word);
+        let long = word.strip_prefix("--");
+        let option = long.or_else(|| word.strip_prefix('-')).unwrap_or_default();
+        match long {
+            Some(_) => option.starts_with(letter),
+            None => option.contains(letter),
+        }
+    };
+    command.words.iter().skip(1).any(is_option)
 }
 
 /// Whether a command puts out a value, or is by its name a function of the document's own (`sign_request`).
