@@ -72,7 +72,7 @@ pub struct Governor {
     components: Box<dyn Components>,
     wire: Box<dyn Wire>,
     egress: Box<dyn Egress>,
-    /// Folded.
+    /// Ids of installed components, as names are compared.
     installed: BTreeSet<String>,
     outputs: PathBuf,
     schemas: Schemas,

@@ -63,7 +63,7 @@ pub fn run(request: &[u8]) -> Result<Vec<u8>, SkillError> {
         // A skill is written as it is: as a value it would be held twice.
         Request::Load(load) => match load::skill(&load, &mut diagnostics) {
             Ok(skill) => {
-                let answer = encoded(&load::Answer::of(&skill));
+                let answer = kit::json::response(&load::Answer::of(&skill));
                 // An instance answers one call: what is left in it goes as a whole.
                 #[cfg(target_family = "wasm")]
                 std::mem::forget(skill);
@@ -77,11 +77,7 @@ pub fn run(request: &[u8]) -> Result<Vec<u8>, SkillError> {
         Ok(answer) => answer,
         Err(failure) => refusal(&failure, &diagnostics)?,
     };
-    encoded(&answer)
-}
-
-fn encoded(answer: &impl serde::Serialize) -> Result<Vec<u8>, SkillError> {
-    serde_json::to_vec(answer).map_err(|error| SkillError::new("internal", &error.to_string()))
+    kit::json::response(&answer)
 }
 
 /// `{"ok":false,…}`; what is beyond a limit as a whole, and a bad request, are errors of the call instead.

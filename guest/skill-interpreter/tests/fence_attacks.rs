@@ -11,19 +11,10 @@ mod requests;
 use serde_json::Value;
 
 use processor_time::Stopwatch;
+use requests::operations_of_fence as operations;
 
 const U: &str = "https://api.example.org";
 const KILL: &str = "curl -X DELETE https://api.example.org/boxes";
-
-/// The operations of a fence behind a harmless one.
-fn operations(fence: &str) -> Vec<Value> {
-    let text = format!(
-        "# Boxes\n\n## Ping\n\n```bash\ncurl {U}/ping\n```\n\n## Fence\n\n```bash\n{fence}\n```\n"
-    );
-    let skill = requests::skill("https://skills.example/boxes/SKILL.md", &text);
-    let operations = skill["operations"].as_array().unwrap();
-    operations.iter().skip(1).cloned().collect()
-}
 
 fn methods(fence: &str) -> Vec<String> {
     let operations = operations(fence);
@@ -54,6 +45,9 @@ fn a_check_that_decides_is_not_left_out() {
     for check in [
         "[ -f f ] && grep -q no f && exit 1",
         "[ -f confirm ] && grep -q yes confirm || exit 1",
+        "[ -f confirm ] && grep -i yes confirm || exit 1",
+        "[ -f confirm ] && jq -e .yes confirm || exit 1",
+        "[ -n \"$X\" ] && $ASK echo || exit 1",
         "[ \"$CONFIRM\" = yes -a -n \"$X\" ] || exit 1",
         "[ \"$ENV\" != -n ] || exit 1",
     ] {

@@ -7,30 +7,10 @@
 
 mod requests;
 
+use requests::{is_whole_script, operations_of_fence as operations};
 use serde_json::Value;
 
 const CURL: &str = "curl -s https://api.example.org/boxes";
-
-fn skill(fence: &str) -> Value {
-    let text = format!(
-        "# Boxes\n\n## Ping\n\n```bash\ncurl https://api.example.org/ping\n```\n\n## Fence\n\n```bash\n{fence}\n```\n"
-    );
-    requests::skill("https://skills.example/boxes/SKILL.md", &text)
-}
-
-/// The operations of a fence.
-fn operations(fence: &str) -> Vec<Value> {
-    let skill = skill(fence);
-    let operations = skill["operations"].as_array().unwrap();
-    operations.iter().skip(1).cloned().collect()
-}
-
-fn is_whole_script(fence: &str) -> bool {
-    match operations(fence).as_slice() {
-        [one] => one["stages"][0]["program"]["script"] == format!("{fence}\n") && one["tier"] == 3,
-        _ => false,
-    }
-}
 
 #[test]
 fn a_check_that_only_prints_or_stops_is_left_out() {
@@ -71,7 +51,7 @@ fn a_check_that_only_prints_or_stops_is_left_out() {
             1,
         ),
     ] {
-        let skill = skill(fence);
+        let skill = requests::skill_of_fence(fence);
         let operations = skill["operations"].as_array().unwrap();
         assert_eq!(operations.len(), count + 1, "{fence}: {skill}");
         assert!(operations.iter().all(|one| one["tier"] == 1), "{fence}");

@@ -7,30 +7,10 @@
 
 mod requests;
 
+use requests::{is_whole_script, operations_of_fence as operations};
 use serde_json::Value;
 
 const CURL: &str = "curl -s https://api.example.org/boxes";
-
-fn skill(fence: &str) -> Value {
-    let text = format!(
-        "# Boxes\n\n## Ping\n\n```bash\ncurl https://api.example.org/ping\n```\n\n## Fence\n\n```bash\n{fence}\n```\n"
-    );
-    requests::skill("https://skills.example/boxes/SKILL.md", &text)
-}
-
-/// The operations of a fence.
-fn operations(fence: &str) -> Vec<Value> {
-    let skill = skill(fence);
-    let operations = skill["operations"].as_array().unwrap();
-    operations.iter().skip(1).cloned().collect()
-}
-
-fn is_whole_script(fence: &str) -> bool {
-    match operations(fence).as_slice() {
-        [one] => one["stages"][0]["program"]["script"] == format!("{fence}\n") && one["tier"] == 3,
-        _ => false,
-    }
-}
 
 fn tiers(fence: &str) -> Vec<u64> {
     let operations = operations(fence);

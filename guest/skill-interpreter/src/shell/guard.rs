@@ -9,7 +9,7 @@ use super::lexer::Lexer;
 use super::plan;
 use super::program::{Pieces, Program, Statement, Stop, Value, bare, construct};
 use super::setup;
-use super::statement::{is_setting, sets_constants};
+use super::statement::{is_setting, only_prints, prints_its_words, sets_constants};
 
 /// A check that was left out.
 #[derive(Debug, Clone, Copy)]
@@ -21,10 +21,26 @@ pub(super) struct Guard {
     pub(super) decides: bool,
 }
 
-/// Commands that print, or that read what another one prints.
-const PRINTING: [&str; 11] = [
-    "echo", "printf", "jq", "head", "tail", "cut", "tr", "sort", "uniq", "grep", "wc",
-];
+/// What checks do to what stands behind them.
+#[derive(Debug, Clone, Copy, Default)]
+struct Checks {
+    /// Whether one asks more than whether something is there.
+    ask_more: bool,
+    /// Whether one stops.
+    stop: bool,
+}
+
+impl Checks {
+    fn join(&mut self, other: Self) {
+        self.ask_more |= other.ask_more;
+        self.stop |= other.stop;
+    }
+
+    fn decide(self) -> bool {
+        self.ask_more && self.stop
+    }
+}
+
 /// Operators of `test` that ask whether something is there.
 const PRESENCE: [&str; 7] = ["-z", "-n", "-f", "-d", "-e", "-r", "-s"];
 
@@ -76,8 +92,7 @@ impl Lexer<'_> {
             return None;
         };
         let name = command.first().and_then(bare)?;
-        let is_remark = matches!(name, "true" | ":")
-            || matches!(name, "echo" | "printf") && is_printing(command);
+        let is_remark = matches!(name, "true" | ":") || prints_its_words(command);
         let ends = matches!(trial.source.peek(), None | Some('\n' | ';' | '|'))
             || trial.source.rest().starts_with("&&");
         (self.is_fence && is_remark && ends && trial.constructs.is_empty())
@@ -86,14 +101,14 @@ impl Lexer<'_> {
 
     /// `if …; then …; elif …; then …; else …; fi`: whether it stops, and for more than something that is missing.
     fn conditional(&mut self) -> Result<bool, Stop> {
-        let (mut asks_more, mut stops) = (false, false);
+        let mut checks = Checks::default();
         self.keyword(&["if"])?;
         loop {
-            asks_more |= self.conditions()?;
+            checks.ask_more |= self.conditions()?;
             self.separator()?;
             self.keyword(&["then"])?;
             let word = loop {
-                stops |= self.consequences()?;
+                checks.join(self.consequences()?);
                 self.separator()?;
                 if let Ok(word) = self.keyword(&["elif", "else", "fi"]) {
                     break word;
@@ -102,33 +117,35 @@ impl Lexer<'_> {
             match word {
                 "elif" => {}
                 "else" => loop {
-                    stops |= self.consequences()?;
+                    checks.join(self.consequences()?);
                     self.separator()?;
                     if self.keyword(&["fi"]).is_ok() {
-                        return Ok(asks_more && stops);
+                        return Ok(checks.decide());
                     }
                 },
-                _ => return Ok(asks_more && stops),
+                _ => return Ok(checks.decide()),
             }
         }
     }
 
     /// `[ -n "$KEY" ] || echo "no key"`
     fn list(&mut self) -> Result<bool, Stop> {
-        let mut asks_more = self.condition()?;
-        let mut stops = false;
+        let mut checks = Checks {
+            ask_more: self.condition()?,
+            stop: false,
+        };
         let mut has_consequence = false;
         while self.joins() {
             match self.is_condition() {
-                true => asks_more |= self.condition()?,
+                true => checks.ask_more |= self.condition()?,
                 false => {
-                    stops |= self.group()?;
+                    checks.join(self.group()?);
                     has_consequence = true;
                 }
             }
         }
         match has_consequence {
-            true => Ok(asks_more && stops),
+            true => Ok(checks.decide()),
             false => construct("conditional"),
         }
     }
@@ -186,7 +203,7 @@ impl Lexer<'_> {
                 Ok(!PRESENCE.contains(&operator))
             }
             ["grep" | "rg", option, ..] if option.starts_with("-q") => {
-                let are_printing = before.iter().all(|command| is_printing(command));
+                let are_printing = before.iter().all(|command| only_prints(command));
                 are_printing
                     .then_some(true)
                     .map_or_else(|| construct("conditional"), Ok)
@@ -195,41 +212,46 @@ impl Lexer<'_> {
         }
     }
 
-    /// What prints, stops or installs, joined by `&&`: whether it stops.
-    fn consequences(&mut self) -> Result<bool, Stop> {
-        let mut stops = self.consequence()?;
+    /// What prints, stops or installs, joined by `&&`.
+    fn consequences(&mut self) -> Result<Checks, Stop> {
+        let mut checks = self.consequence()?;
         while self.source.rest().starts_with("&&") && self.joins() {
-            stops |= self.consequence()?;
+            checks.join(self.consequence()?);
         }
-        Ok(stops)
+        Ok(checks)
     }
 
     /// `( … )` around consequences, or one that stands alone.
-    fn group(&mut self) -> Result<bool, Stop> {
+    fn group(&mut self) -> Result<Checks, Stop> {
         if self.source.peek() != Some('(') {
             return self.consequence();
         }
         self.source.next();
-        let stops = self.consequences()?;
+        let checks = self.consequences()?;
         match self.source.next() {
-            Some(')') => Ok(stops),
+            Some(')') => Ok(checks),
             _ => construct("conditional"),
         }
     }
 
-    /// What prints, stops or installs: whether it stops.
-    fn consequence(&mut self) -> Result<bool, Stop> {
+    /// What prints, stops or installs. What prints some of what it reads may fail, as a search does, and so asks.
+    fn consequence(&mut self) -> Result<Checks, Stop> {
         let commands = self.printing_pipeline()?;
-        let stop = match commands.as_slice() {
-            [command] => command.first().and_then(bare),
-            _ => None,
-        };
-        match stop {
-            Some("exit" | "return") => Ok(true),
-            Some(":" | "true") => Ok(false),
-            Some(_) if commands.iter().all(|command| installs(command)) => Ok(false),
-            _ if commands.iter().all(|command| is_printing(command)) => Ok(false),
-            _ => construct("conditional"),
+        let checks = |ask_more, stop| Ok(Checks { ask_more, stop });
+        if let [command] = commands.as_slice() {
+            match command.first().and_then(bare) {
+                Some("exit" | "return") => return checks(false, true),
+                Some(":" | "true") => return checks(false, false),
+                _ if prints_its_words(command) => return checks(false, false),
+                _ => {}
+            }
+        }
+        if commands.iter().all(|command| installs(command)) {
+            return checks(false, false);
+        }
+        match commands.iter().all(|command| only_prints(command)) {
+            true => checks(true, false),
+            false => construct("conditional"),
         }
     }
 
@@ -310,8 +332,8 @@ pub(super) fn decide(program: &Program) -> bool {
         commands => commands.first().is_some_and(plan::is_http),
     };
     let is_value = |statement: &Statement| match statement.commands.as_slice() {
-        [one] => sets_constants(one) || is_setting(one) || is_printing(&one.words),
-        commands => commands.iter().all(|command| is_printing(&command.words)),
+        [one] => sets_constants(one) || is_setting(one) || only_prints(&one.words),
+        commands => commands.iter().all(|command| only_prints(&command.words)),
     };
     let counts = |guard: &Guard| {
         let mut behind = (program.statements.iter()).filter(|one| one.start > guard.position);
@@ -329,20 +351,4 @@ fn installs(command: &[Pieces]) -> bool {
         ["cd", _] => true,
         words => words.len() == command.len() && setup::installs(words),
     }
-}
-
-/// Whether a command can do no more than print.
-fn is_printing(command: &[Pieces]) -> bool {
-    let words: Vec<&str> = command.iter().filter_map(bare).collect();
-    // `printf -v NAME` sets a variable, `sort -o FILE` writes, `grep -q` is a condition.
-    let acts = |name: &str, letters: &str| match name {
-        "printf" => letters.contains('v'),
-        "sort" => letters.contains('o') || letters.contains('T'),
-        "grep" => letters.contains('q'),
-        _ => false,
-    };
-    words.split_first().is_some_and(|(name, rest)| {
-        let options = rest.iter().filter_map(|word| word.strip_prefix('-'));
-        PRINTING.contains(name) && !options.into_iter().any(|letters| acts(name, letters))
-    })
 }

@@ -9,7 +9,7 @@ use super::source::Source;
 use crate::draft::Quoting;
 use crate::identifier::upper_snake;
 
-/// Signs of arithmetic, with what stands for them in a name: two expressions have one name only if they are alike.
+/// Signs of arithmetic, and what stands for them in the name of the value.
 const OPERATORS: [(char, &str); 7] = [
     ('(', "_OF_"),
     (')', "_END_"),

@@ -63,39 +63,56 @@ pub(super) fn is_printing(statement: &Statement, answers: &BTreeSet<&str>) -> bo
     let Some((first, rest)) = statement.commands.split_first() else {
         return false;
     };
-    let prints = first.assignments.is_empty()
-        && first.input.is_none()
-        && statement.constructs.is_empty()
-        && match first.name() {
-            Some("echo") => true,
-            Some("printf") => !may_assign(first),
-            _ => false,
-        };
+    let prints =
+        has_words_alone(first) && statement.constructs.is_empty() && prints_its_words(&first.words);
     let is_answer = |word: &Pieces| {
         word.iter().any(|piece| match piece {
             Piece::Variable { name, .. } => answers.contains(name.as_str()),
             _ => false,
         })
     };
-    prints && (rest.is_empty() || first.words.iter().any(is_answer) && rest.iter().all(only_shows))
+    prints
+        && (rest.is_empty()
+            || first.words.iter().any(is_answer)
+                && rest
+                    .iter()
+                    .all(|one| has_words_alone(one) && only_shows(&one.words)))
+}
+
+fn has_words_alone(command: &Command) -> bool {
+    command.assignments.is_empty() && command.input.is_none()
+}
+
+/// Whether a command can do no more than print its words, or some of what it reads.
+pub(super) fn only_prints(words: &[Pieces]) -> bool {
+    prints_its_words(words) || only_shows(words)
+}
+
+/// Whether a command is `echo`, or `printf` that sets no variable.
+pub(super) fn prints_its_words(words: &[Pieces]) -> bool {
+    match words.first().and_then(bare) {
+        Some("echo") => true,
+        Some("printf") => !may_assign(words),
+        _ => false,
+    }
 }
 
 /// `printf -v NAME`, however it is written.
-fn may_assign(printf: &Command) -> bool {
+fn may_assign(printf: &[Pieces]) -> bool {
     let is_empty = |piece: &&Piece| matches!(piece, Piece::Literal { text, .. } if text.is_empty());
-    let mut format = printf.words.get(1).into_iter().flatten();
+    let mut format = printf.get(1).into_iter().flatten();
     match format.find(|piece| !is_empty(piece)) {
         Some(Piece::Literal { text, .. }) => text.starts_with('-'),
-        Some(_) => printf.words.len() > 2,
+        Some(_) => printf.len() > 2,
         None => false,
     }
 }
 
 /// Whether a command of a pipe does nothing but show some of what it reads.
-fn only_shows(command: &Command) -> bool {
-    let mut words = command.words.iter().skip(1).flatten();
-    let runs_more = words.any(|piece| matches!(piece, Piece::Output { .. }));
-    let options = || command.words.iter().skip(1).map(bare);
+fn only_shows(words: &[Pieces]) -> bool {
+    let mut pieces = words.iter().skip(1).flatten();
+    let runs_more = pieces.any(|piece| matches!(piece, Piece::Output { .. }));
+    let options = || words.iter().skip(1).map(bare);
     let are_options = |letters: &str| {
         options().all(|word| {
             let option = word.and_then(|word| word.strip_prefix('-'));
@@ -103,9 +120,7 @@ fn only_shows(command: &Command) -> bool {
         })
     };
     !runs_more
-        && command.assignments.is_empty()
-        && command.input.is_none()
-        && match command.name() {
+        && match words.first().and_then(bare) {
             Some("jq" | "head" | "tail" | "cut" | "tr" | "grep" | "wc") => true,
             Some("sort") => are_options("bdfghnruV"),
             Some("uniq") => are_options("cdiu"),

@@ -114,3 +114,26 @@ pub(crate) fn request(operation: &Value) -> String {
     let url: String = segments.iter().map(one).collect();
     format!("{} {url}", stage["method"].as_str().unwrap())
 }
+
+/// A skill of a harmless operation and a shell fence.
+pub(crate) fn skill_of_fence(fence: &str) -> Value {
+    let text = format!(
+        "# Boxes\n\n## Ping\n\n```bash\ncurl https://api.example.org/ping\n```\n\n## Fence\n\n```bash\n{fence}\n```\n"
+    );
+    skill("https://skills.example/boxes/SKILL.md", &text)
+}
+
+/// The operations of a shell fence.
+pub(crate) fn operations_of_fence(fence: &str) -> Vec<Value> {
+    let skill = skill_of_fence(fence);
+    let operations = skill["operations"].as_array().unwrap();
+    operations.iter().skip(1).cloned().collect()
+}
+
+/// Whether a fence is one script of Tier 3, as it is written.
+pub(crate) fn is_whole_script(fence: &str) -> bool {
+    match operations_of_fence(fence).as_slice() {
+        [one] => one["stages"][0]["program"]["script"] == format!("{fence}\n") && one["tier"] == 3,
+        _ => false,
+    }
+}
