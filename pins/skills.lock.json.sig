@@ -2,11 +2,11 @@
   {
     "signer": "hydrant.build",
     "algorithm": "ed25519",
-    "signature": "RG/hOjgVGcKqQn7hCpxdAJ9xaZNESSvkkOxsRW+H/c3io5C215s3fssDfpzQel7te6bUe5WogaxV6jDEUAPdCw=="
+    "signature": "qI9qWzx6tVOcB/KPXTnjBman2uJTDmcBaSAKEVbzAxf3d40RUZkPZhDX4qQo6zkyZPG8OhHyAOXmhJTJbdRSDw=="
   },
   {
     "signer": "hydrant.release",
     "algorithm": "ed25519",
-    "signature": "j9nnwosVCnuWgoXVw3SctAsPNe6KruK5NhRnbBcMMbigOZF79Fw/RSercSATriIfh4Ul1XkuHUgRwcA3ikyCAQ=="
+    "signature": "EWdh7d4X81Y2TVWWuGKoO0GvjkzSZMoTLiZBxhO6WC2UfpoCBrIvkkmWHfNTW41tLpTP1q8xWIhCMEqYcq1cCA=="
   }
 ]
