@@ -17,7 +17,7 @@ use hydrant::trust::{Digest, KeyRing, VerifiedBundle};
 use hydrant::{Host, keys_digest};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let work = std::env::temp_dir().join(format!("hydrant-embedding-{}", std::process::id()));
     std::fs::create_dir(&work)?;
     let result = demonstrate(&workspace, &work);

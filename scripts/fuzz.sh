@@ -36,8 +36,8 @@ printf '{"name":"a","version":"1","entrypoint":"run","artifact":"sha256:%s","cap
 
 export CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=0
 for target in manifest lock policy archive; do
-  mkdir -p "fuzz/corpus/$target"
-  cargo fuzz run --dev --sanitizer none "$target" "fuzz/corpus/$target" "$seeds/$target" -- \
+  mkdir -p "tests/fuzz/corpus/$target"
+  cargo fuzz run --fuzz-dir tests/fuzz --dev --sanitizer none "$target" "tests/fuzz/corpus/$target" "$seeds/$target" -- \
     -max_total_time="$seconds" -max_len=65536 -print_final_stats=0 -verbosity=0
   echo "OK fuzz target=$target seconds=$seconds"
 done

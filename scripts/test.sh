@@ -15,4 +15,4 @@ cargo test --release --workspace --locked --no-fail-fast "$@"
 # By itself: its feature turns on `arbitrary_precision` of serde_json for all that is built with it.
 cargo test --release --package json-validate --features exact --locked --no-fail-fast
 # The ways out of the jail, in a build of its own: with a feature that takes layers away.
-cargo test --release --locked --no-fail-fast --manifest-path jail/escape/Cargo.toml --target-dir "${CARGO_TARGET_DIR:-target}/escape"
+cargo test --release --locked --no-fail-fast --manifest-path tests/escape/Cargo.toml --target-dir "${CARGO_TARGET_DIR:-target}/escape"

@@ -7,9 +7,9 @@ The last column of a table is `held by`: one name or several, separated by comma
 attackers promises nothing and has no such column. A name in the text between the tables is checked as well.
 
 * `serve/hostile::a_test` is the test `a_test` in tests/serve/hostile.rs.
-* `host/src/hook/run::a_test` is the one in host/src/hook/run.rs; a file `mod.rs` is written as `mod`.
+* `host/hydrant/src/hook/run::a_test` is the one in host/hydrant/src/hook/run.rs; a file `mod.rs` is written as `mod`.
 
-A test is a function with `#[test]`, or a row of the tables of jail/escape. The exit status is 1 if anything is missing.
+A test is a function with `#[test]`, or a row of the tables of tests/escape. The exit status is 1 if anything is missing.
 """
 import pathlib
 import re
@@ -91,7 +91,7 @@ HOLD = {
     "a test below tests/": table("a | b | `area/file::one_holds`"),
     "several": table("a | b | `area/file::one_holds`, `crate/src/unit::two_holds`"),
     "a test with other attributes": table("a | b | `crate/src/unit::two_holds`"),
-    "a row of the escapes": table("a | b | `jail/escape/tests/jail_escape/files::k_1_a_row`"),
+    "a row of the escapes": table("a | b | `tests/escape/tests/jail_escape/files::k_1_a_row`"),
     "several tables": table("a | b | `area/file::one_holds`") + "\ntext\n\n" + table("c | d | `area/file::one_holds`"),
     "a name in the text": table("a | b | `area/file::one_holds`") + "\nIt holds (`crate/src/unit::two_holds`).\n",
     "the attackers": table("a | b", head="attacker | controls") + "\n" + table("a | b | `area/file::one_holds`"),
@@ -118,7 +118,7 @@ FAIL = {
 FILES = {
     "tests/area/file.rs": '#[test]\nfn one_holds() {}\n\nfn helper() {}\nmacro! {\n    k_1_a_row: "x";\n}\n',
     "crate/src/unit.rs": "mod tests {\n    #[test]\n    #[ignore = \"slow\"]\n    // Slow.\n    fn two_holds() {}\n}\n",
-    "jail/escape/tests/jail_escape/files.rs": 'escapes! {\n    k_1_a_row: "read {secret}" in Plain;\n}\n',
+    "tests/escape/tests/jail_escape/files.rs": 'escapes! {\n    k_1_a_row: "read {secret}" in Plain;\n}\n',
     "tests/both.rs": "#[test]\nfn one_holds() {}\n",
     "both.rs": "#[test]\nfn one_holds() {}\n",
 }

@@ -199,7 +199,7 @@ pub(crate) fn program() -> &'static str {
 
 /// The repository: its own pins, the WIT files, the scripts.
 pub(crate) fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// Compiled code is sealed with a key of the home folder; one key for all homes here, so that a component is compiled

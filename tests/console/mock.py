@@ -1,7 +1,7 @@
 """A server that answers the routes the console asks, from recorded answers: the console's driver runs against it where no
 hydrant is built, and uses it for what a real server cannot be made to say, such as hostile names and broken chains.
 
-It serves the files of host/src/serve/console/static with the headers of the real server.
+It serves the files of host/hydrant/src/serve/console/static with the headers of the real server.
 """
 
 import copy
@@ -15,7 +15,7 @@ import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 HERE = pathlib.Path(__file__).parent
-STATIC = HERE.parent.parent / "host/src/serve/console/static"
+STATIC = HERE.parent.parent / "host/hydrant/src/serve/console/static"
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
          ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 CSP = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "

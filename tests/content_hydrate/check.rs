@@ -221,7 +221,7 @@ fn large_skills_hide_nothing_of_others() {
 
 #[test]
 fn the_examples_of_the_manual_have_the_mistakes_that_they_show() {
-    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/os");
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/os");
     let root = OsRoot::new();
     let found = problems(&root, &[examples, "--no-exec"]);
     let elsewhere: Vec<_> = found

@@ -1,4 +1,4 @@
-//! Programs in the jail, from outside. What each layer stops is tried in `jail/escape`.
+//! Programs in the jail, from outside. What each layer stops is tried in `tests/escape`.
 #![cfg(target_os = "linux")]
 
 use std::fs;

@@ -36,7 +36,7 @@ fn what_is_offered_over_one_transport_is_offered_over_the_other() {
 fn an_operation_with_a_secret_is_for_clients_that_are_elsewhere_too() {
     let file = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../examples/skills/library.yaml"
+        "/../../examples/skills/library.yaml"
     );
     let text = std::fs::read_to_string(file).unwrap();
     let asked = |house: &House| {

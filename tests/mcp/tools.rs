@@ -272,7 +272,7 @@ fn a_foreign_skill_waits_for_an_approval_that_no_client_can_give() {
     let mut client = place.client(&[]);
     let library = std::fs::read_to_string(concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../examples/skills/library.yaml"
+        "/../../examples/skills/library.yaml"
     ))
     .unwrap();
     let open = library

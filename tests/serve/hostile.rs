@@ -139,7 +139,7 @@ fn pin(house: &House) -> String {
     let ring = said(house, &["keys", "public", SIGNERS[0], SIGNERS[1]]);
     house.write("root/pins/public-keys.json", &format!("{ring}\n"));
     fs::remove_file(house.path("root/pins/.keep")).unwrap();
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../skills/content.hydrate");
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../skills/content.hydrate");
     let version = fs::read_dir(&own)
         .unwrap()
         .map(|entry| entry.unwrap().path())

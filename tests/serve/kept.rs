@@ -144,7 +144,7 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn a_component_that_is_tampered_with_is_refused_and_that_is_recorded() {
     let house = House::new();
-    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     for folder in ["pins", "skills"] {
         copy(&project.join(folder), &house.path("root").join(folder));
     }

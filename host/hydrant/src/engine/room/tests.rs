@@ -51,7 +51,7 @@ fn mappings(limit: u64, used: u64) -> Stated {
     }
 }
 
-const COMPONENT: &[u8] = include_bytes!("../../../../skills/fs.read_text/0.1.0/skill.wasm");
+const COMPONENT: &[u8] = include_bytes!("../../../../../skills/fs.read_text/0.1.0/skill.wasm");
 
 fn engine(slots: u32, kernel: Stated) -> HostEngine {
     let options = EngineOptions { slots, cache: None };

@@ -66,7 +66,7 @@ fn main() -> ExitCode {
 
 /// Of the pinned version: there is one folder for each that is kept, and the lock names one of them.
 fn component(id: &str, most_kib: u64) -> Measured {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let lock = fs::read(root.join("pins/skills.lock.json")).unwrap();
     let lock: serde_json::Value = serde_json::from_slice(&lock).unwrap();
     let pinned = lock["skills"].as_array().unwrap().iter();

@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn an_ordinary_component_passes_with_room_to_spare() {
-        let component = std::fs::read("../skills/content.hydrate/0.1.0/skill.wasm").unwrap();
+        let component = std::fs::read("../../skills/content.hydrate/0.1.0/skill.wasm").unwrap();
         let mut tally = Tally::new(&TOOL);
         for payload in Parser::new(0).parse_all(&component) {
             tally.take(payload.unwrap(), &component).unwrap();

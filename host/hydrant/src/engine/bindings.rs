@@ -9,7 +9,7 @@
 )] // generated
 
 wasmtime::component::bindgen!({
-    path: "../wit",
+    path: "../../wit",
     world: "skill",
     imports: { default: trappable },
 });

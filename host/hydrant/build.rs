@@ -15,7 +15,7 @@ const TREES: [(&str, &[&str]); 2] = [("WIT", &["wit"]), ("ROOT", &["pins", "skil
 
 fn main() -> Result<(), Box<dyn Error>> {
     let workspace = Path::new(&env::var("CARGO_MANIFEST_DIR")?)
-        .join("..")
+        .join("../..")
         .canonicalize()?;
     let mut code = String::new();
     for (name, directories) in TREES {

@@ -174,7 +174,7 @@ fn tool_arguments(os: &tempfile::TempDir) -> Vec<String> {
 }
 
 fn verify_pins(samples: usize) -> Measured {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let arguments = ["verify", "--root", root];
     processes(
         &arguments.map(str::to_owned),

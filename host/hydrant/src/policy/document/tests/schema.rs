@@ -185,7 +185,7 @@ fn the_examples_are_valid_by_the_schema() {
         "examples/serve/policies",
         "deploy/kubernetes",
     ] {
-        for file in std::fs::read_dir(format!("../{folder}")).unwrap() {
+        for file in std::fs::read_dir(format!("../../{folder}")).unwrap() {
             let file = file.unwrap().path();
             let content = std::fs::read_to_string(&file).unwrap();
             if !content.contains("capability_ceiling") || !content.contains("\nversion: 1\n") {

@@ -23,8 +23,8 @@ use std::time::Duration;
 use harness::{Measured, Target, alternate};
 use hydrant::Host;
 
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-const OS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/os");
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+const OS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/os");
 
 /// The first call of a skill against its second.
 const FIRST: Target = Target::Ratio(3.0);

@@ -93,7 +93,7 @@ impl BareWasmtime {
             .pagemap_scan(Enabled::Auto);
         config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
         let engine = Engine::new(&config).unwrap();
-        let bytes = include_bytes!("../../../skills/content.hydrate/0.1.0/skill.wasm");
+        let bytes = include_bytes!("../../../../skills/content.hydrate/0.1.0/skill.wasm");
         let component = Component::from_binary(&engine, bytes).unwrap();
         let mut linker = Linker::new(&engine);
         wasmtime_wasi::p2::add_to_linker_sync(&mut linker).unwrap();

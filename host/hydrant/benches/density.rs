@@ -220,7 +220,7 @@ fn hold_components(count: u64) -> Holding {
         cache: Some(cache(folder.path())),
     };
     let engine = Engine::new(&options).unwrap();
-    let bytes = include_bytes!("../../skills/http.fetch_text/0.1.0/skill.wasm");
+    let bytes = include_bytes!("../../../skills/http.fetch_text/0.1.0/skill.wasm");
     let component = Wasm::from(&bytes[..]);
     let declared = [Capability {
         kind: "net.http".into(),

@@ -3,7 +3,7 @@
 
 #![allow(dead_code, unused_imports, reason = "some parts serve the rest of the host only")]
 
-#[path = "../../host/src/policy/mod.rs"]
+#[path = "../../../host/hydrant/src/policy/mod.rs"]
 pub mod policy;
-#[path = "../../host/src/trust/mod.rs"]
+#[path = "../../../host/hydrant/src/trust/mod.rs"]
 pub mod trust;

@@ -14,7 +14,7 @@
     clippy::indexing_slicing,
     clippy::as_conversions
 )]
-#[path = "../../host/benches/harness/mod.rs"]
+#[path = "../../hydrant/benches/harness/mod.rs"]
 mod harness;
 
 use std::process::{Command, ExitCode};
