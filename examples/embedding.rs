@@ -11,9 +11,10 @@ use std::error::Error;
 use std::path::Path;
 
 use hydrant::audit::{AuditTarget, ReceiptFormat};
+use hydrant::base::Digest;
 use hydrant::trust::archive::write_archive;
 use hydrant::trust::install::{InstallOptions, install};
-use hydrant::trust::{Digest, KeyRing, VerifiedBundle};
+use hydrant::trust::{KeyRing, VerifiedBundle};
 use hydrant::{Host, keys_digest};
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -8,7 +8,6 @@
 //!
 //! Rows `K-…` are those of the skill interpreter's specification.
 
-pub mod address;
 pub mod budget;
 pub mod chain;
 pub mod check;

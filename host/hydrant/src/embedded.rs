@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use crate::pins::{Anchor, MinSigners, RING, Root, world_id};
-use crate::trust::Digest;
+use hydrant_base::Digest;
 
 mod files {
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));

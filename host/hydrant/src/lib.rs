@@ -19,24 +19,26 @@
 //! # }
 //! ```
 
-pub mod audit;
-pub mod capability;
 pub mod check;
 mod embedded;
-pub mod engine;
 mod entry;
 pub mod govern;
 pub mod graph;
-pub mod home;
 pub mod hook;
 mod host;
 pub mod jail;
-pub mod pins;
-pub mod policy;
 pub mod schema;
 pub mod serve;
 pub mod setup;
-pub mod trust;
+
+pub use hydrant_audit as audit;
+pub use hydrant_base as base;
+pub use hydrant_base::home;
+pub use hydrant_capability as capability;
+pub use hydrant_engine as engine;
+pub use hydrant_pins as pins;
+pub use hydrant_policy as policy;
+pub use hydrant_trust as trust;
 
 pub use embedded::{embedded_pins, host_world_id, keys_digest};
 pub use host::{

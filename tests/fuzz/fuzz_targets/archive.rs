@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use hydrant_fuzz::trust::archive::{archive, read_archive};
+use hydrant_trust::archive::{archive, read_archive};
 use libfuzzer_sys::fuzz_target;
 
 fn check(bytes: &[u8]) {

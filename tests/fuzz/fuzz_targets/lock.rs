@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use hydrant_fuzz::trust::{Lock, LockSignatures};
+use hydrant_trust::{Lock, LockSignatures};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

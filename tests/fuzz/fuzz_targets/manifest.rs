@@ -3,7 +3,8 @@
 
 #![no_main]
 
-use hydrant_fuzz::trust::{BundleMeta, KeyRing, Manifest, ManifestV1, Signatures, pretty_json};
+use hydrant_base::pretty_json;
+use hydrant_trust::{BundleMeta, KeyRing, Manifest, ManifestV1, Signatures};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

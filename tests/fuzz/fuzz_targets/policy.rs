@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use hydrant_fuzz::policy::Policy;
+use hydrant_policy::Policy;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

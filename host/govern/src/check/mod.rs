@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 use hydrant_plan::judge::{self, Operator, policy_digest};
 use hydrant_plan::{JudgedOperation, Operation, Skill, Status};
 
-use crate::address::is_private_literal;
 use crate::config::Config;
 use crate::failure::{Code, Failure};
 use crate::manifest::{self, Manifest};
 use crate::onboarding::Onboarding;
+use hydrant_base::address::is_private_literal;
 
 /// What an approver of Tier 3 is warned of.
 pub const TIER_3_WARNING: &str = "Unknown tool requires full sandbox";

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use hydrant_base::address::host_and_port;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use url::Host;
@@ -39,7 +40,7 @@ impl HostPort {
     /// Whether it is this pair.
     #[must_use]
     pub fn is(&self, pair: &str) -> bool {
-        parts(pair) == Some((self.host.as_str(), self.port))
+        host_and_port(pair) == Some((self.host.as_str(), self.port))
     }
 }
 
@@ -119,7 +120,7 @@ impl HostPattern {
     /// Whether it covers this pair.
     #[must_use]
     pub fn matches(&self, pair: &str) -> bool {
-        let Some((host, port)) = parts(pair) else {
+        let Some((host, port)) = host_and_port(pair) else {
             return false;
         };
         if self.port.is_some_and(|wanted| wanted != port) {
@@ -152,12 +153,6 @@ impl<'de> Deserialize<'de> for HostPattern {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::parse(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
     }
-}
-
-/// Host and port of a pair as [`super::pair_of`] writes it; a name's final dot means the same name without it.
-pub(crate) fn parts(pair: &str) -> Option<(&str, u16)> {
-    let (host, port) = pair.rsplit_once(':')?;
-    Some((undotted(host), port.parse().ok()?))
 }
 
 fn undotted(host: &str) -> &str {

@@ -17,7 +17,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
 pub use clients::{JailedClients, JailedMode};
-pub(crate) use host::parts;
 pub use host::{HostPattern, HostPort, NotAHost};
 pub use hydrant_plan::judge::pair_of;
 pub use limits::{BudgetPolicy, Budgets, DimensionBudget, Limit, Limits};

@@ -12,12 +12,12 @@ use zeroize::Zeroize;
 use super::output_file::Whose;
 use super::plan::{Produced, Run};
 use super::redirect::{self, Hop};
-use crate::address::is_private_literal;
 use crate::chain::{Entry, Event, Outcome};
 use crate::config::pair_of;
 use crate::failure::{Code, Failure};
 use crate::ports::{WireFailure, WireLimits, WireRequest, WireResponse};
 use crate::request::{Fill, FilledRequest, http_request, origin};
+use hydrant_base::address::is_private_literal;
 use hydrant_plan::HttpStage;
 
 /// How long connecting may take.

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use url::Url;
 
-use crate::address::is_private_literal;
 use crate::config::{Config, pair_of};
 use crate::failure::{Code, Failure};
+use hydrant_base::address::is_private_literal;
 
 /// How the last path segment of a skill's address ends.
 const SUFFIXES: [&str; 5] = [".md", ".markdown", ".yaml", ".yml", ".json"];

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Problem, reasons};
 use crate::pins::report::sarif::{self, Finding};
-use crate::trust::pretty_json;
+use hydrant_base::pretty_json;
 
 /// What came of checking documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

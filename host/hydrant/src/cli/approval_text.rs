@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use hydrant::trust::escaped;
+use hydrant::base::escaped;
 use rustix::termios::tcgetwinsize;
 use serde_json::Value;
 

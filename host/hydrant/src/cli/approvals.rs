@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
+use hydrant::base::escaped;
 use hydrant::govern::failure::{Code, Failure};
 use hydrant::govern::governor::{Approve, Governor};
 use hydrant::govern::registry::approvals::Scope;
-use hydrant::trust::escaped;
 use serde_json::{Value, json};
 
 use super::approval_text::{decided, subject, summary, table, text, tier};

@@ -167,7 +167,7 @@ fn told(approval: &Value, done: &str, answer: &Result<Value, Failure>) -> anyhow
             Ok(Done::Decided)
         }
         Err(failure) => {
-            let failure = hydrant::trust::escaped(&failure.to_string());
+            let failure = hydrant::base::escaped(&failure.to_string());
             tell(&format!("not decided: {failure}\n"))?;
             Ok(Done::Passed)
         }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use hydrant::base::read_bounded;
 use hydrant::hook::eval::{
     MAX_FILE_BYTES, Measured, Outcome, Routed, Row, measure, read_rows, report_json, report_text,
 };
 use hydrant::hook::{Material, Planner, Settings};
-use hydrant::trust::read_bounded;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use hydrant::base::read_bounded;
 use hydrant::govern::client::{Client, Frontend};
 use hydrant::govern::failure::{Code, Failure};
 use hydrant::govern::governor::{Caller, Governor};
 use hydrant::govern::{Ports, config::Config};
 use hydrant::home;
-use hydrant::trust::{limits, read_bounded};
+use hydrant::trust::limits;
 use hydrant_canonical::Json;
 use serde_json::{Value, json};
 

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
+use hydrant::base::write_replacing;
 use hydrant::check::{self, Checker, Problem};
 use hydrant::engine::CallError;
-use hydrant::trust::write_replacing;
 use hydrant::{HostError, HydrateRequest};
 use serde_json::Value;
 

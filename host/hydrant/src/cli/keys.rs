@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
+use hydrant::base::{Digest, read_bounded_as};
 use hydrant::pins::Root;
-use hydrant::trust::{Digest, SecretKey, limits, read_bounded_as, refuse_inside, signing_key_path};
+use hydrant::trust::{SecretKey, limits, refuse_inside, signing_key_path};
 
 use super::output::{Exit, print_line};
 use super::pins::signing_keys;

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::{ArgGroup, Args};
+use hydrant::base::read_bounded_as;
 use hydrant::pins::sign;
 use hydrant::pins::update::{self, Change, Present, Update};
 use hydrant::pins::{Anchor, report::Report};
-use hydrant::trust::{KeyError, KeyRing, limits, read_bounded_as};
+use hydrant::trust::{KeyError, KeyRing, limits};
 
 use super::output::{Exit, WithExit};
 use super::pins::{BuiltIn, ReportOptions, ReportUnderWay, RootOptions, signing_keys, variable};

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
+use hydrant::base::{Digest, write_replacing};
 use hydrant::pins::report::{self, Report, Stream};
 use hydrant::pins::{Anchor, ComponentProbe, MinSigners, PINS, Progress, Root, SKILLS};
-use hydrant::trust::{Digest, write_replacing};
 
 use super::output::{Exit, Tone, print, print_line, visible_lines};
 use super::status::StatusLine;
@@ -173,7 +173,7 @@ pub(super) struct ReportUnderWay<'a> {
 impl Progress for ReportUnderWay<'_> {
     fn starts(&self, skill: &str) {
         self.status
-            .begin(&format!("starting {}", hydrant::trust::escaped(skill)));
+            .begin(&format!("starting {}", hydrant::base::escaped(skill)));
     }
 
     fn done(&self, skill: &str) {

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use hydrant::audit::{AuditedCall, Denial, Reason, ReceiptFormat, Slots, check_log};
+use hydrant::base::read_bounded;
 use hydrant::policy::CliMount;
 use hydrant::serve::syscall::Refusal;
+use hydrant::trust::Experimental;
 use hydrant::trust::limits::MAX_INPUT_BYTES;
-use hydrant::trust::{Experimental, read_bounded};
 use hydrant::{HostBuilder, HostError, Run, home};
 use hydrant_canonical::Json;
 

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
+use hydrant::base::read_bounded;
 use hydrant::govern::governor::LoadRequest;
-use hydrant::trust::{limits, read_bounded};
+use hydrant::trust::limits;
 use hydrant_canonical::Json;
 use serde_json::{Value, json};
 

@@ -9,8 +9,8 @@ use super::memory::{HttpMemory, Notes};
 use super::message::{Source, Warning};
 use super::planner::{Material, Missing, Templates};
 use super::settings::{MemorySettings, Settings, TemplateFiles};
-use crate::trust::read_bounded;
 use crate::{Host, PlannerMounts};
+use hydrant_base::read_bounded;
 
 /// The longest template.
 const MAX_TEMPLATE_BYTES: u64 = 64 * 1024;

@@ -17,7 +17,7 @@ use crate::home;
 use crate::jail::Launcher;
 use crate::pins::Root;
 use crate::policy::{CliMount, LayerFiles, Layers};
-use crate::trust::Digest;
+use hydrant_base::Digest;
 
 /// Makes a [`Host`]. Whatever is not said is the narrowest that works.
 #[derive(Clone, Default)]

@@ -6,12 +6,13 @@ use std::time::Instant;
 use super::pinned::check_ceilings;
 use super::run::{Delivery, Ended, Journaled, Prepared, Run};
 use super::{Failure, Host, HostError};
-use crate::audit::{AuditedCall, RuntimeProfile, Timestamp};
+use crate::audit::{AuditedCall, RuntimeProfile};
 use crate::capability::core_module::{CoreCall, StateDirectories};
 use crate::capability::fs::Reads;
 use crate::engine::{Budgets, CoreBudgets, CoreEngine, CoreOutcome};
 use crate::policy::Grant;
 use crate::trust::{Bundle, VerifiedBundle, WasmForm};
+use hydrant_base::Timestamp;
 
 impl Host {
     /// Runs a bundle that the caller verified, with all of the capabilities that it declares or not at all.

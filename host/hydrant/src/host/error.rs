@@ -6,7 +6,8 @@ use crate::capability::fetch::FetcherError;
 use crate::engine::{CallError, EngineError};
 use crate::pins::{PinError, RootError};
 use crate::policy::{PolicyError, UntrustedSigner};
-use crate::trust::{Capability, escaped};
+use crate::trust::Capability;
+use hydrant_base::escaped;
 
 /// Nothing was executed, or (for [`HostError::Call`], [`HostError::Audit`] and [`HostError::Delivery`]) there is no
 /// answer although something was. How a skill itself failed is a [`Failure`](super::Failure) of its [`Run`](super::Run).

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::audit::{Code, Outcome};
 use crate::capability::Budget;
 use crate::engine::{CallError, CoreFailure, EngineError};
-use crate::trust::escaped;
+use hydrant_base::escaped;
 
 /// An execution that began and has no answer.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl Failure {
                 }),
             ) => {
                 let details = details.unwrap_or_default();
-                let mut members = match crate::trust::parse_json(details.as_bytes()) {
+                let mut members = match hydrant_base::parse_json(details.as_bytes()) {
                     Ok(serde_json::Value::Object(members)) => members,
                     _ => serde_json::Map::new(),
                 };
@@ -143,7 +143,7 @@ impl Failure {
                 // The text of one JSON object; anything else is not passed on as if it were one.
                 let details = details
                     .as_deref()
-                    .and_then(|text| crate::trust::parse_json(text.as_bytes()).ok());
+                    .and_then(|text| hydrant_base::parse_json(text.as_bytes()).ok());
                 if let Some(details @ serde_json::Value::Object(_)) = details {
                     error.insert("details".into(), details);
                 }
@@ -164,7 +164,7 @@ impl Failure {
     pub(super) fn output(&self) -> Vec<u8> {
         match self {
             Self::Component(CallError::Skill { .. }) => {
-                crate::trust::canonical_json(&self.to_json())
+                hydrant_base::canonical_json(&self.to_json())
             }
             Self::CoreModule(CoreFailure::NonzeroReturn { output, .. }) => output.clone(),
             _ => Vec::new(),

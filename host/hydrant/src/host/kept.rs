@@ -14,8 +14,9 @@ use super::hydrate::HYDRATE;
 use super::pinned::PinnedSkill;
 use super::run::write_down;
 use super::{Host, HostError, HydrateRequest};
-use crate::audit::{Execution, Timestamp};
+use crate::audit::Execution;
 use crate::capability::fs::Reads;
+use hydrant_base::Timestamp;
 
 /// Bytes of the largest answer that is kept.
 const MAX_ANSWER: usize = 1024 * 1024;

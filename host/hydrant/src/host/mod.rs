@@ -30,7 +30,8 @@ use crate::engine::{Budgets, ComponentDescriber, Engine, ProbeFailure};
 use crate::jail::Launcher;
 use crate::pins::{Anchor, ComponentProbe, ProbeError, Root};
 use crate::policy::{Grant, Layers, Tools};
-use crate::trust::{Capability, Digest, Wasm};
+use crate::trust::{Capability, Wasm};
+use hydrant_base::Digest;
 
 use self::kept::Kept;
 use self::pinned::PinnedSkills;

@@ -9,14 +9,16 @@ use super::pinned::PinnedSkill;
 use super::{Failure, Host, HostError};
 use crate::audit::{
     AuditTarget, AuditedCall, Code, Denial, Execution, Outcome, Reason, Receipt, ReceiptFormat,
-    RuntimeProfile, Timestamp,
+    RuntimeProfile,
 };
 use crate::capability::fetch::Credential;
 use crate::capability::fs::Reads;
 use crate::capability::{Entries, fs};
 use crate::engine::{Budgets, CallError, EngineError, Skill};
 use crate::policy::Grant;
-use crate::trust::{Bundle, Capability, Digest, WasmForm};
+use crate::trust::{Bundle, Capability, WasmForm};
+use hydrant_base::Digest;
+use hydrant_base::Timestamp;
 
 /// What came of one execution.
 #[derive(Debug)]
@@ -353,7 +355,12 @@ impl Host {
             profile: ended.profile,
             started_at: ended.started,
             finished_at: Timestamp::now(),
-            signer_ids: signers(bundle),
+            signer_ids: bundle
+                .signatures()
+                .signers()
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
         }
     }
 }
@@ -404,25 +411,6 @@ pub(super) struct Ended<'a> {
     pub(super) profile: RuntimeProfile,
     pub(super) journal: Journaled,
     pub(super) started: Timestamp,
-}
-
-fn signers(bundle: &Bundle) -> BTreeSet<String> {
-    let entries = bundle.signatures().signatures.iter();
-    entries.map(|entry| entry.signer.clone()).collect()
-}
-
-impl Denial {
-    /// What the audit line of a denied run tells of its bundle.
-    #[must_use]
-    pub fn of_bundle(bundle: &Bundle) -> Self {
-        let capabilities = bundle.manifest().capabilities.iter();
-        Self {
-            artifact: Some(bundle.artifact().clone()),
-            signer_ids: Some(signers(bundle)),
-            caps_requested: Some(capabilities.map(ToString::to_string).collect()),
-            ..Self::default()
-        }
-    }
 }
 
 /// What the audit log calls it; none for what is no denial but a wrong command.

@@ -14,7 +14,7 @@ use url::Url;
 use crate::govern;
 use crate::hook;
 use crate::jail::Launcher;
-use crate::trust::Digest;
+use hydrant_base::Digest;
 
 /// Calls that run at a time.
 const WORKERS: (usize, usize) = (1, 1_000);

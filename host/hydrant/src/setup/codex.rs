@@ -8,7 +8,7 @@ use toml::Table;
 use super::json::newline;
 use super::server::{NAME, Server};
 use super::{Edit, EditError};
-use crate::trust::escaped;
+use hydrant_base::escaped;
 
 /// The table of all servers.
 const SERVERS: &str = "mcp_servers";

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use crate::trust::escaped;
+use hydrant_base::escaped;
 
 /// Lines shown around the change.
 const CONTEXT: usize = 3;

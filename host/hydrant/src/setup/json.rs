@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::EditError;
 use super::spans::{self, Member};
-use crate::trust::escaped;
+use hydrant_base::escaped;
 
 /// What a client reads besides plain JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

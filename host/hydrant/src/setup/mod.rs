@@ -17,7 +17,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::trust::{read_bounded, write_replacing};
+use hydrant_base::{read_bounded, write_replacing};
 
 pub use self::client::{Client, Scope, claude_folder};
 use self::diff::diff;

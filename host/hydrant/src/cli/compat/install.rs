@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
+use hydrant::base::escaped;
 use hydrant::home;
 use hydrant::policy::Policy;
 use hydrant::trust::install::{InstallOptions, PolicyCheck, SignatureMode, install};
 use hydrant::trust::source::InsecureHttp;
-use hydrant::trust::{Manifest, Signatures, WasmForm, escaped};
+use hydrant::trust::{Manifest, Signatures, WasmForm};
 
 use super::experimental;
 use super::line::Line;

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fmt::Display;
 use std::os::unix::ffi::OsStrExt;
 
-use hydrant::trust::escaped;
+use hydrant::base::escaped;
 
 use super::super::output::print;
 

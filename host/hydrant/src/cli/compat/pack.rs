@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
+use hydrant::base::read_bounded_as;
 use hydrant::pins::check_component;
-use hydrant::trust::{self, Manifest, limits, read_bounded_as};
+use hydrant::trust::{self, Manifest, limits};
 
 use super::experimental;
 use super::line::Line;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hydrant::audit::Event;
-use hydrant::trust::{limits, read_bounded_as, verify_registry_entry};
+use hydrant::base::read_bounded_as;
+use hydrant::trust::{limits, verify_registry_entry};
 
 use super::line::Line;
 use super::observed;

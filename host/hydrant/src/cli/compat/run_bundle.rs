@@ -11,10 +11,10 @@ use hydrant::audit::{
     AuditTarget, AuditedCall, ContextId, Denial, Event, Observation, Reason, ReceiptFormat, Slots,
     TargetSources, check_log,
 };
+use hydrant::base::{Digest, read_bounded_as};
 use hydrant::policy::CliMount;
 use hydrant::trust::{
-    BUNDLE_FILES, Bundle, BundleError, BundleFiles, Digest, Step, VerifiedBundle, limits,
-    read_bounded_as,
+    BUNDLE_FILES, Bundle, BundleError, BundleFiles, Step, VerifiedBundle, limits,
 };
 use hydrant::{Host, HostError, Run, home};
 

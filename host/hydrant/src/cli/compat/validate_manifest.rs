@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hydrant::audit::Event;
-use hydrant::trust::{ManifestV1, limits, read_bounded_as};
+use hydrant::base::read_bounded_as;
+use hydrant::trust::{ManifestV1, limits};
 
 use super::line::Line;
 use super::observed;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hydrant::audit::{Event, ReceiptV1};
-use hydrant::trust::{limits, read_bounded_as};
+use hydrant::base::read_bounded_as;
+use hydrant::trust::limits;
 
 use super::line::Line;
 use super::observed;

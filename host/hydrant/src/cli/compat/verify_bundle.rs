@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use clap::Args;
 use hydrant::audit::Event;
-use hydrant::trust::{Bundle, BundleFiles, limits, read_bounded_as};
+use hydrant::base::read_bounded_as;
+use hydrant::trust::{Bundle, BundleFiles, limits};
 
 use super::line::Line;
 use super::{cosign, experimental, observed};

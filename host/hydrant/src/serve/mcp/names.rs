@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::trust::Digest;
+use hydrant_base::Digest;
 
 /// Characters of a name.
 const LONGEST: usize = 64;

@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use crate::govern::client::{Client, Frontend};
 use crate::govern::governor::Caller;
 use crate::serve::service::Identity;
-use crate::trust::Digest;
+use hydrant_base::Digest;
 
 /// Sessions of one tenant. The one that was not used for the longest time ends when there would be more; its client
 /// starts another when it comes back.

@@ -8,7 +8,8 @@ use super::ServeError;
 use crate::engine::Engine;
 use crate::serve::config::ServeConfig;
 use crate::serve::tenants::{Definition, Reserved, Role, Tenant, TenantsFile, Tokens};
-use crate::trust::{Digest, limits, read_bounded};
+use crate::trust::limits;
+use hydrant_base::{Digest, read_bounded};
 
 /// See the module. It never changes; a reload makes another one.
 #[derive(Default)]

@@ -13,8 +13,9 @@ use std::sync::{Mutex, PoisonError};
 use serde::Serialize;
 use ulid::Ulid;
 
-use crate::audit::Timestamp;
-use crate::trust::{limits, read_bounded};
+use crate::trust::limits;
+use hydrant_base::Timestamp;
+use hydrant_base::read_bounded;
 
 /// Before the ULID.
 const PREFIX: &str = "rcpt_";

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::trust::Digest;
+use hydrant_base::Digest;
 
 /// Names tried for one unfinished file. Crashed processes with our number may have left some of them behind.
 const MAX_ATTEMPTS: usize = 128;

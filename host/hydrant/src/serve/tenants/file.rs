@@ -18,7 +18,8 @@ use crate::audit::ContextId;
 use crate::govern::config::{HostPattern, HostPort};
 use crate::policy::CliMount;
 use crate::serve::document::parse;
-use crate::trust::{Digest, limits};
+use crate::trust::limits;
+use hydrant_base::Digest;
 
 /// Tenants of one service.
 const MAX_TENANTS: usize = 1_000;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 
-use crate::trust::Digest;
+use hydrant_base::Digest;
 
 /// Longer ones are none.
 const MAX_TOKEN_BYTES: usize = 512;

@@ -1,0 +1,36 @@
+//! Skill archives: one bundle as a zstd-compressed tar file, the same bytes every time.
+//!
+//! The writer gives the same bytes on every machine. The reader believes nothing: it accepts five
+//! names, regular files and sizes within limits, and refuses everything else before it keeps a byte of
+//! it. Neither touches the file system, except to read a bundle directory; who wants an archive unpacked
+//! gets a [`Package`] in memory and writes it when all checks have passed.
+//!
+//! Both sides read and write the 512-byte headers themselves. The `tar` crate follows GNU long names,
+//! joins `prefix`, takes base-256 sizes, stops at the first zero block and lets a later PAX record decide
+//! the size; each of these is refused or decided here.
+
+mod error;
+mod header;
+mod package;
+mod pax;
+mod read;
+mod write;
+
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod mutated;
+#[cfg(test)]
+pub mod testing;
+
+pub use error::ArchiveError;
+pub use package::{Package, PackageFile};
+pub use read::read_archive;
+pub use write::{archive, write_archive};
+
+/// The window of an archive, 8 MiB, as a power of two. The reader allows no larger one, which
+/// bounds the memory that a hostile frame can ask for.
+const WINDOW_LOG: u32 = 23;
+
+/// Everything that an archive may decompress to, headers and padding included.
+const MAX_UNPACKED_BYTES: u64 = 536_870_912;
