@@ -5,9 +5,9 @@ use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags};
+use hydrant_base::{FileLock, LockKind};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::record::Record;
@@ -30,9 +30,6 @@ const SET_ASIDE: &str = ".damaged";
 /// Bytes of a journal, at most: [`super::MAX_CHANGES`] of the longest paths, twice, all escaped.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
-/// The pause between two tries to get the lock.
-const PAUSE: Duration = Duration::from_millis(5);
-
 const PRIVATE: Mode = Mode::from_raw_mode(0o600);
 
 const NO_LINK: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
@@ -47,7 +44,7 @@ pub struct Journals {
 #[derive(Debug)]
 pub(super) struct Locked {
     folder: OwnedFd,
-    _lock: OwnedFd,
+    _lock: FileLock,
 }
 
 impl Journals {
@@ -75,18 +72,21 @@ impl Journals {
                 return Ok(Err(FsError::NotAccessible));
             }
         };
-        loop {
-            let left = meter.remaining()?;
-            match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => {
-                    return Ok(Ok(Locked {
-                        folder,
-                        _lock: lock,
-                    }));
-                }
-                Err(Errno::WOULDBLOCK | Errno::INTR) => std::thread::sleep(PAUSE.min(left)),
-                Err(_) => return Ok(Err(FsError::NotAccessible)),
-            }
+        meter.remaining()?;
+        let mut spent = None;
+        let waited = FileLock::wait(lock, LockKind::Exclusive, || {
+            meter
+                .remaining()
+                .map_err(|budget| spent = Some(budget))
+                .ok()
+        });
+        match (waited, spent) {
+            (Ok(Some(lock)), _) => Ok(Ok(Locked {
+                folder,
+                _lock: lock,
+            })),
+            (_, Some(budget)) => Err(budget),
+            (Ok(None) | Err(_), None) => Ok(Err(FsError::NotAccessible)),
         }
     }
 
