@@ -91,7 +91,7 @@ HOLD = {
     "a test below tests/": table("a | b | `area/file::one_holds`"),
     "several": table("a | b | `area/file::one_holds`, `crate/src/unit::two_holds`"),
     "a test with other attributes": table("a | b | `crate/src/unit::two_holds`"),
-    "a row of the escapes": table("a | b | `tests/escape/tests/jail_escape/files::k_1_a_row`"),
+    "a row of the escapes": table("a | b | `tests/escape/tests/jail_escape/files::a_row`"),
     "several tables": table("a | b | `area/file::one_holds`") + "\ntext\n\n" + table("c | d | `area/file::one_holds`"),
     "a name in the text": table("a | b | `area/file::one_holds`") + "\nIt holds (`crate/src/unit::two_holds`).\n",
     "the attackers": table("a | b", head="attacker | controls") + "\n" + table("a | b | `area/file::one_holds`"),
@@ -112,13 +112,13 @@ FAIL = {
     "a file that is not there": table("a | b | `area/other::one_holds`"),
     "a path with its folder": table("a | b | `tests/area/file.rs::one_holds`"),
     "a path that is two files": table("a | b | `both::one_holds`"),
-    "a row of another kind": table("a | b | `area/file::k_1_a_row`"),
+    "a row of another kind": table("a | b | `area/file::a_row`"),
     "a name in the text that is not there": HOLD["several"] + "\nIt holds (`area/file::three`).\n",
 }
 FILES = {
-    "tests/area/file.rs": '#[test]\nfn one_holds() {}\n\nfn helper() {}\nmacro! {\n    k_1_a_row: "x";\n}\n',
+    "tests/area/file.rs": '#[test]\nfn one_holds() {}\n\nfn helper() {}\nmacro! {\n    a_row: "x";\n}\n',
     "crate/src/unit.rs": "mod tests {\n    #[test]\n    #[ignore = \"slow\"]\n    // Slow.\n    fn two_holds() {}\n}\n",
-    "tests/escape/tests/jail_escape/files.rs": 'escapes! {\n    k_1_a_row: "read {secret}" in Plain;\n}\n',
+    "tests/escape/tests/jail_escape/files.rs": 'escapes! {\n    a_row: "read {secret}" in Plain;\n}\n',
     "tests/both.rs": "#[test]\nfn one_holds() {}\n",
     "both.rs": "#[test]\nfn one_holds() {}\n",
 }

@@ -34,8 +34,6 @@ mod repository;
 #[path = "default_skills/seeded.rs"]
 mod seeded;
 
-#[path = "default_skills/coverage.rs"]
-mod coverage;
 #[path = "default_skills/default_policy.rs"]
 mod default_policy;
 #[path = "default_skills/extract_pdf.rs"]

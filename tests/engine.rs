@@ -127,7 +127,7 @@ fn a_skill_error_keeps_code_and_message() {
 }
 
 #[test]
-fn g_06_a_tight_loop_runs_out_of_fuel() {
+fn a_tight_loop_runs_out_of_fuel() {
     let budgets = Budgets {
         fuel: 1_000_000,
         ..budgets()
@@ -170,7 +170,7 @@ fn a_tight_loop_ends_when_its_call_is_cancelled() {
 }
 
 #[test]
-fn g_06_a_tight_loop_ends_at_its_deadline() {
+fn a_tight_loop_ends_at_its_deadline() {
     let budgets = Budgets {
         wall_clock: Duration::from_millis(100),
         ..budgets()
@@ -186,7 +186,7 @@ fn g_06_a_tight_loop_ends_at_its_deadline() {
 }
 
 #[test]
-fn g_06_memory_is_counted_over_all_memories_of_an_instance() {
+fn memory_is_counted_over_all_memories_of_an_instance() {
     let budgets = Budgets {
         memory_bytes: 32 * 65_536,
         ..budgets()
@@ -204,7 +204,7 @@ fn g_06_memory_is_counted_over_all_memories_of_an_instance() {
 }
 
 #[test]
-fn g_06_a_memory_that_begins_too_large_is_not_instantiated() {
+fn a_memory_that_begins_too_large_is_not_instantiated() {
     let budgets = Budgets {
         memory_bytes: 65_536,
         ..budgets()
@@ -217,7 +217,7 @@ fn g_06_a_memory_that_begins_too_large_is_not_instantiated() {
 }
 
 #[test]
-fn g_06_table_elements_are_limited() {
+fn table_elements_are_limited() {
     assert_eq!(
         exceeded(run(&guests::growing_table(), &budgets())).budget,
         Budget::Tables
@@ -225,7 +225,7 @@ fn g_06_table_elements_are_limited() {
 }
 
 #[test]
-fn g_06_a_request_over_its_budget_never_reaches_the_guest() {
+fn a_request_over_its_budget_never_reaches_the_guest() {
     let engine = engine();
     let skill = load(&engine, &guests::returning("")).unwrap();
     let budgets = Budgets {
@@ -241,7 +241,7 @@ fn g_06_a_request_over_its_budget_never_reaches_the_guest() {
 }
 
 #[test]
-fn g_06_a_response_over_its_budget_is_not_delivered() {
+fn a_response_over_its_budget_is_not_delivered() {
     let budgets = Budgets {
         response_bytes: 4,
         ..budgets()
@@ -255,7 +255,7 @@ fn g_06_a_response_over_its_budget_is_not_delivered() {
 }
 
 #[test]
-fn g_06_hostcalls_are_counted_by_item() {
+fn hostcalls_are_counted_by_item() {
     let budgets = Budgets {
         hostcalls: 100,
         ..budgets()
@@ -307,7 +307,7 @@ fn nothing_survives_between_calls() {
 }
 
 #[test]
-fn tv_24_a_component_that_imports_sockets_or_http_does_not_load() {
+fn a_component_that_imports_sockets_or_http_does_not_load() {
     for import in [
         "wasi:sockets/network@0.2.0",
         "wasi:http/types@0.2.0",
@@ -321,7 +321,7 @@ fn tv_24_a_component_that_imports_sockets_or_http_does_not_load() {
 }
 
 #[test]
-fn tv_25_an_import_that_the_manifest_does_not_declare_is_refused() {
+fn an_import_that_the_manifest_does_not_declare_is_refused() {
     let bytes = wat::parse_str(guests::reading(1)).unwrap();
     let error = engine()
         .load(&Wasm::from(bytes), &[])

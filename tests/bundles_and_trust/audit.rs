@@ -25,7 +25,7 @@ fn denied(times: u32) -> Execution {
 }
 
 #[test]
-fn tu_03_a_successful_run_is_one_line() {
+fn a_successful_run_is_one_line() {
     let execution = echo();
     let run = execution.run(&[&AUDIT[..], &["--context", "tenant:1"]].concat());
     assert_eq!(run.status, 0, "{run:?}");
@@ -86,7 +86,7 @@ fn tu_03_a_successful_run_is_one_line() {
     let alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
     assert!(
         id.len() == 26 && id.chars().all(|c| alphabet.contains(c)),
-        "TU-04: {id}"
+        "{id}"
     );
     for (name, value) in [("input_hash", digest("{}")), ("output_hash", digest("{}"))] {
         assert!(line.get(name).is_none_or(|found| *found == value), "{line}");
@@ -95,7 +95,7 @@ fn tu_03_a_successful_run_is_one_line() {
 
 /// They are appended, and each call has an id of its own.
 #[test]
-fn tu_01_lines_are_appended() {
+fn lines_are_appended() {
     let execution = echo();
     execution.folder.write("audit.jsonl", "");
     for _ in 0..3 {
@@ -107,7 +107,7 @@ fn tu_01_lines_are_appended() {
 }
 
 #[test]
-fn tu_06_a_failed_execution_is_recorded_with_its_code() {
+fn a_failed_execution_is_recorded_with_its_code() {
     #[rustfmt::skip]
     let rows = [
         (guests::failing("demo.echo", "not_found", "x"), "execution_failed:skill_error:not_found"),
@@ -126,13 +126,13 @@ fn tu_06_a_failed_execution_is_recorded_with_its_code() {
         assert_eq!(
             lines[0]["receipt_hash"],
             zeros(),
-            "TU-05: v0 has no receipt of a failure"
+            "v0 has no receipt of a failure"
         );
     }
 }
 
 #[test]
-fn tu_07_what_was_refused_is_recorded_with_its_step() {
+fn what_was_refused_is_recorded_with_its_step() {
     type Spoil = fn(&Execution);
     #[rustfmt::skip]
     let rows: [(Spoil, &str); 11] = [
@@ -179,7 +179,7 @@ fn tu_07_what_was_refused_is_recorded_with_its_step() {
 }
 
 #[test]
-fn tu_08_each_refused_operation_is_a_line_up_to_100() {
+fn each_refused_operation_is_a_line_up_to_100() {
     let execution = denied(3);
     assert_eq!(execution.run(&AUDIT).status, 0);
     let lines = execution.audit();
@@ -193,7 +193,7 @@ fn tu_08_each_refused_operation_is_a_line_up_to_100() {
     let last = lines.last().unwrap();
     assert_eq!(
         last["reason"], "verified_execution_success",
-        "TU-06: the final line"
+        "the final line"
     );
 
     let many = denied(150);
@@ -216,7 +216,7 @@ fn tu_08_each_refused_operation_is_a_line_up_to_100() {
 
 /// Neither contents nor host paths.
 #[test]
-fn tu_09_only_hashes_and_virtual_names_are_recorded() {
+fn only_hashes_and_virtual_names_are_recorded() {
     let execution = echo();
     execution.folder.write("input", "a-very-secret-input");
     assert_eq!(execution.run(&AUDIT).status, 0);

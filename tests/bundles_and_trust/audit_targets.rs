@@ -13,7 +13,7 @@ use crate::run_pinned::run;
 
 /// Flag before variable; `off`; no default target for compatible commands; usage errors are not recorded.
 #[test]
-fn tu_01_where_the_record_goes() {
+fn where_the_record_goes() {
     let run = |flag: Option<&str>, variable: Option<&str>| {
         let execution = echo();
         let mut arguments = Vec::new();
@@ -48,7 +48,7 @@ fn tu_01_where_the_record_goes() {
 
 /// A symlink is no target, nor is a directory.
 #[test]
-fn tu_02_what_cannot_be_recorded_is_not_run() {
+fn what_cannot_be_recorded_is_not_run() {
     let execution = echo();
     execution.folder.write("victim", "");
     symlink(
@@ -64,7 +64,7 @@ fn tu_02_what_cannot_be_recorded_is_not_run() {
 }
 
 #[test]
-fn tu_04_a_context_has_a_form() {
+fn a_context_has_a_form() {
     for context in ["", "a b", "a/b", &"x".repeat(129)] {
         let execution = echo();
         let run = execution.run(&[&AUDIT[..], &["--context", context]].concat());
@@ -77,7 +77,7 @@ fn tu_04_a_context_has_a_form() {
 
 /// Own commands have a default target.
 #[test]
-fn tu_07_a_failed_pin_is_recorded_with_its_row() {
+fn a_failed_pin_is_recorded_with_its_row() {
     let root = Root::of(vec![
         reader("demo.reader", "0.1.0"),
         crate::root::echo("0.1.0"),
@@ -103,7 +103,7 @@ fn tu_07_a_failed_pin_is_recorded_with_its_row() {
 
 /// A home that cannot be written is a warning where only the default target applies.
 #[test]
-fn tu_02_an_unwritable_default_target_is_a_warning() {
+fn an_unwritable_default_target_is_a_warning() {
     let root = Root::new();
     root.folder
         .write("../home/.hydrant/state", "a file in the way");
@@ -116,7 +116,7 @@ fn tu_02_an_unwritable_default_target_is_a_warning() {
 }
 
 #[test]
-fn tu_10_observation_lines() {
+fn observation_lines() {
     let execution = echo();
     let observed = |mut command: std::process::Command, value: &str| {
         let run = Run::of(command.env("PROVENACT_OBS_JSON", value));
@@ -133,7 +133,7 @@ fn tu_10_observation_lines() {
         let run = lines
             .iter()
             .find(|line| line["event"] == "provenact.run")
-            .expect("TU-10");
+            .expect("a record");
         for member in [
             "artifact",
             "capability_count",
@@ -152,7 +152,7 @@ fn tu_10_observation_lines() {
         let command = lines
             .iter()
             .find(|line| line["event"] == "provenact.command")
-            .expect("TU-10");
+            .expect("a record");
         assert_eq!(command["command"], "run");
     }
     assert_eq!(observed(execution.command(&[]), "0"), Vec::<Value>::new());

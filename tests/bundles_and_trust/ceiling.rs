@@ -29,7 +29,7 @@ fn check(rows: &[(&str, &str, Value, bool)]) {
 }
 
 #[test]
-fn tc_01_directories_are_compared_by_segments() {
+fn directories_are_compared_by_segments() {
     let tmp = json!({"fs": {"read": ["/tmp"]}});
     let slashes = json!({"fs": {"read": ["//tmp//a/"]}});
     let write = json!({"fs": {"write": ["/tmp"]}});
@@ -59,7 +59,7 @@ fn tc_01_directories_are_compared_by_segments() {
 }
 
 #[test]
-fn tc_31_url_prefixes() {
+fn url_prefixes() {
     let net = json!({"net": ["https://docs.example.org/guide"]});
     let port = json!({"net": ["https://docs.example.org:8443/"]});
     check(&[
@@ -150,7 +150,7 @@ fn tc_31_url_prefixes() {
 }
 
 #[test]
-fn tc_09_the_other_kinds() {
+fn the_other_kinds() {
     check(&[
         ("env", "HOME", json!({"env": ["HOME"]}), true),
         ("env", "HOME2", json!({"env": ["HOME"]}), false),
@@ -188,7 +188,7 @@ fn tc_09_the_other_kinds() {
 
 /// The first of several stops the run just as well.
 #[test]
-fn tc_14_any_denied_capability_stops_the_run() {
+fn any_denied_capability_stops_the_run() {
     let wasm = guests::bare("(result i32) (i32.const 0)");
     let capabilities = [("time.now", "true"), ("random.bytes", "true")];
     let execution = Execution::new(&wasm, &capabilities, &json!({"time": true}));
@@ -199,7 +199,7 @@ fn tc_14_any_denied_capability_stops_the_run() {
 
 /// Host members that are refused.
 #[test]
-fn tp_34_host_members_are_checked_when_the_policy_is_loaded() {
+fn host_members_are_checked_when_the_policy_is_loaded() {
     let mount = |at: &str, mode: &str| json!({"mounts": [{"at": at, "dir": "data", "mode": mode}]});
     let process = |member: &str, value: Value| {
         let mut rule = json!({"program": "git", "args": [["status"]], "cwd": ["/workspace"]});
@@ -247,7 +247,7 @@ fn tp_34_host_members_are_checked_when_the_policy_is_loaded() {
         assert_eq!(
             policy(&json!({}), &json!({ flag: "true" })).status,
             1,
-            "TP-11 {flag}"
+            "{flag}"
         );
     }
     let run = json!({"discovery": {"run": ["/os"]}});

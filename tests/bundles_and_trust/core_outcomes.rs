@@ -8,7 +8,7 @@ use crate::guests::{bare, core};
 use crate::program::Folder;
 
 #[test]
-fn th_20_the_entrypoint_and_the_imports() {
+fn the_entrypoint_and_the_imports() {
     let none = crate::guests::assemble(r#"(module (func (export "main")))"#);
     Execution::plain(&none)
         .run(&[])
@@ -31,7 +31,7 @@ fn th_20_the_entrypoint_and_the_imports() {
 }
 
 #[test]
-fn th_27_what_a_return_value_means() {
+fn what_a_return_value_means() {
     let output = |run: &str| Execution::plain(&bare(run)).output(&[]);
     assert_eq!(output("(result i32) (i32.const 42)"), b"42");
     assert_eq!(output(""), b"");
@@ -47,19 +47,19 @@ fn th_27_what_a_return_value_means() {
 }
 
 #[test]
-fn th_29_fuel_and_traps() {
+fn fuel_and_traps() {
     let looping = bare("(loop $again (br $again))");
     Execution::plain(&looping)
         .run(&[])
         .assert_failed("wasm execution failed: fuel exhausted");
     let trap = Execution::plain(&bare("(unreachable)")).run(&[]);
     trap.assert_failed("wasm execution failed");
-    assert!(!trap.stderr.contains("0x"), "TR-16: no addresses: {trap:?}");
+    assert!(!trap.stderr.contains("0x"), "no addresses: {trap:?}");
 }
 
 /// A host call is not free of the deadline.
 #[test]
-fn tn_22_the_deadline_holds_inside_a_host_call() {
+fn the_deadline_holds_inside_a_host_call() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let wasm = core(&url, "", &get("http_fetch", &url));
@@ -77,7 +77,7 @@ fn tn_22_the_deadline_holds_inside_a_host_call() {
 
 /// Memory is bounded, and so is the output.
 #[test]
-fn tn_02_memory_is_bounded() {
+fn memory_is_bounded() {
     let grow = bare("(result i32) (i32.add (i32.const 1) (memory.grow (i32.const 128)))");
     assert_eq!(
         Execution::plain(&grow).output(&[]),
@@ -92,7 +92,7 @@ fn tn_02_memory_is_bounded() {
 
 /// A core module sees the ceiling only; mounts of the policy are not for it.
 #[test]
-fn tp_20_mounts_are_not_for_core_modules() {
+fn mounts_are_not_for_core_modules() {
     let folder = Folder::new();
     folder.write("data/note.txt", "x");
     let path = "/workspace/note.txt";

@@ -8,7 +8,7 @@ use crate::guests::core;
 use crate::program::{Folder, Run, listing};
 
 #[test]
-fn th_11_to_th_14_state_survives_the_run_and_keeps_its_order() {
+fn to_th_14_state_survives_the_run_and_keeps_its_order() {
     let folder = Folder::new();
     let step = |folder: Folder, wasm: &[u8], kind: &str, value: &str| {
         let execution = granted(folder, wasm, kind, value);
@@ -57,7 +57,7 @@ fn th_11_to_th_14_state_survives_the_run_and_keeps_its_order() {
     let names = listing(&runtime);
     let key = format!("kv/{}.bin", &digest("key")[7..]);
     let topic = format!("queue/{}.log", &digest("topic")[7..]);
-    assert!(names.contains(&key), "TH-25: {names:?}");
+    assert!(names.contains(&key), "{names:?}");
     // A topic whose messages are all consumed may have no file any more.
     let logs = names.iter().filter(|name| name.ends_with(".log"));
     assert!(
@@ -67,7 +67,7 @@ fn th_11_to_th_14_state_survives_the_run_and_keeps_its_order() {
 }
 
 #[test]
-fn th_25_without_a_home_there_is_no_state() {
+fn without_a_home_there_is_no_state() {
     let put = core("key", "value", &give("kv_put", "key", "value"));
     let execution = granted(Folder::new(), &put, "kv.write", "key");
     let mut command = execution.command(&[]);

@@ -41,7 +41,7 @@ fn all() -> Vec<&'static str> {
 }
 
 #[test]
-fn tk_20_one_flag_demands_all_in_order() {
+fn one_flag_demands_all_in_order() {
     let folder = example(0);
     for (present, _) in VALUES.iter().enumerate() {
         let (name, value) = VALUES[present];
@@ -56,7 +56,7 @@ fn tk_20_one_flag_demands_all_in_order() {
 }
 
 #[test]
-fn tk_20_cosign_gets_its_arguments_and_its_answer_counts() {
+fn cosign_gets_its_arguments_and_its_answer_counts() {
     let folder = example(0);
     let run = verify(&folder, &all());
     assert_eq!(run.status, 0, "{run:?}");
@@ -69,7 +69,7 @@ fn tk_20_cosign_gets_its_arguments_and_its_answer_counts() {
 
 /// Cosign comes last.
 #[test]
-fn tb_51_cosign_is_not_asked_about_a_bundle_that_fails() {
+fn cosign_is_not_asked_about_a_bundle_that_fails() {
     let folder = example(0);
     folder.write("b/skill.wasm", "x");
     verify(&folder, &all()).assert_failed("digest mismatch");

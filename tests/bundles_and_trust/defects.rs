@@ -8,9 +8,9 @@
 //! | a pinned component that cannot be instantiated passes | `pinned_components::tv_27_a_component_that_does_not_instantiate` |
 //! | a module that imports `inactu` cannot run | `core_modules::th_03_input_goes_in_and_output_comes_out` (module `inactu`) |
 //! | a default skill does nothing | `own_pins::tb_14_hydrants_own_ring_holds_its_two_signers`; that all ten work is tested in `default_skills` |
-//! | a manifest names absolute paths of the host | [`tf_07_a_manifest_names_virtual_roots`] |
-//! | `exec` allows every program and argument | [`tf_08_a_policy_names_programs_and_arguments`], [`tf_08_only_the_stated_arguments_start`] |
-//! | network access without a list of methods | [`tf_09_only_the_stated_methods_are_sent`], [`tf_09_a_rule_names_its_methods`] |
+//! | a manifest names absolute paths of the host | [`a_manifest_names_virtual_roots`] |
+//! | `exec` allows every program and argument | [`a_policy_names_programs_and_arguments`], [`only_the_stated_arguments_start`] |
+//! | network access without a list of methods | [`only_the_stated_methods_are_sent`], [`a_rule_names_its_methods`] |
 //! | a publicly known key is a signer | `pinned_lock::tb_15_a_ring_with_a_publicly_known_key_is_refused` |
 //! | one signer has several keys across bundles | `pinned_bundles::tv_13_the_copy_of_the_ring_is_the_ring` |
 //! | the lock is not signed | `pinned_lock::tv_04_the_lock_signature_has_one_form_and_every_entry_verifies`, `mutation` |
@@ -22,9 +22,9 @@
 //! | a changed `bundle-meta.json` or an extra file passes | `pinned_bundles::tv_20_the_meta_file_is_exact`, `pinned_bundles::tv_21_nothing_else_lies_in_a_bundle` |
 //! | unknown members or an unknown version of the lock pass | `pinned_lock::tv_05_the_lock_has_exactly_its_members`, `pinned_lock::tv_06_the_lock_has_one_form` |
 //! | a signer counts twice, or is not the manifest's | `verify_bundle::tb_51_each_step_has_its_message`, `verify_bundle::tb_52_a_signer_that_the_manifest_does_not_name_is_refused` |
-//! | a linked root leads out of the policy | `layers::tp_22_a_symlinked_mount_is_refused`, `core_modules::th_22_a_symlink_does_not_lead_out_of_the_grant`, [`tf_21_a_link_does_not_lead_a_component_out_of_its_mount`] |
-//! | a path is resolved, checked, then opened again | [`tf_22_a_directory_swapped_for_a_link_is_never_followed`] |
-//! | it shows whether a file outside the grant exists | `core_modules::th_22_outside_the_grant_existing_and_missing_look_alike`, [`tf_23_a_component_cannot_tell_existing_from_missing`] |
+//! | a linked root leads out of the policy | `layers::tp_22_a_symlinked_mount_is_refused`, `core_modules::th_22_a_symlink_does_not_lead_out_of_the_grant`, [`a_link_does_not_lead_a_component_out_of_its_mount`] |
+//! | a path is resolved, checked, then opened again | [`a_directory_swapped_for_a_link_is_never_followed`] |
+//! | it shows whether a file outside the grant exists | `core_modules::th_22_outside_the_grant_existing_and_missing_look_alike`, [`a_component_cannot_tell_existing_from_missing`] |
 //! | no limit of time, and host calls cost nothing | `core_outcomes::tn_22_the_deadline_holds_inside_a_host_call`, `run_bundle::th_29_a_looping_component_is_stopped` |
 //! | a denial does not say what was denied | `core_modules::th_22_outside_the_grant_existing_and_missing_look_alike`, `audit::tu_08_each_refused_operation_is_a_line_up_to_100` |
 //! | denied and failed runs are not recorded | `audit::tu_06_a_failed_execution_is_recorded_with_its_code`, `audit::tu_07_what_was_refused_is_recorded_with_its_step` |
@@ -37,7 +37,7 @@
 //! | a skill writes where it did not declare to | `core_modules::th_09_files_are_written_below_the_declared_directory_only` |
 //! | YAML with loose scalars is a policy | `layers::tp_02_what_is_no_policy` |
 //! | a URI as the schema of a v1 manifest is refused | `registry::tf_35_schemas_may_be_uris` |
-//! | an allowed name leads to private addresses | `core_modules::tc_33_a_name_does_not_open_loopback`, [`tf_36_a_star_does_not_open_private_addresses`] |
+//! | an allowed name leads to private addresses | `core_modules::tc_33_a_name_does_not_open_loopback`, [`a_star_does_not_open_private_addresses`] |
 //! | state falls back to `/tmp` | `core_modules::th_25_without_a_home_there_is_no_state` |
 //! | `--help` and `--version` exit with 1 | `usage::tx_01_help_and_version_succeed_on_stdout` |
 //! | wider capabilities go unnoticed | `pinned_components::tv_26_a_capability_without_its_import_and_values_without_a_form`, `pinned_components::tv_32_with_a_baseline_widening_is_found`, `widening` |
@@ -73,7 +73,7 @@ fn reader(path: &str, declared: &str) -> Execution {
 
 /// The same signed bundle reads whatever directory the policy puts there.
 #[test]
-fn tf_07_a_manifest_names_virtual_roots() {
+fn a_manifest_names_virtual_roots() {
     let execution = reader("/workspace/a/note.txt", "/workspace");
     assert_eq!(execution.output(&[]), b"a note");
     execution.folder.write("elsewhere/a/note.txt", "another");
@@ -86,7 +86,7 @@ fn tf_07_a_manifest_names_virtual_roots() {
 }
 
 #[test]
-fn tf_08_a_policy_names_programs_and_arguments() {
+fn a_policy_names_programs_and_arguments() {
     let execution = Execution::plain(&guests::echo("demo.echo"));
     execution.folder.write("data/x", "");
     let mount = json!({"at": "/workspace", "dir": "data", "mode": "ro"});
@@ -118,7 +118,7 @@ fn tf_08_a_policy_names_programs_and_arguments() {
 
 /// An argument list, a program, a directory that no rule has. None of these starts anything.
 #[test]
-fn tf_08_only_the_stated_arguments_start() {
+fn only_the_stated_arguments_start() {
     let start = |program: &str, argument: &str, directory: &str| {
         let wasm = starting(program, argument, directory);
         let ceiling = json!({"exec": true});
@@ -161,7 +161,7 @@ fn fetch(method: u8, server: &Loopback, rule: &Value) -> Execution {
 }
 
 #[test]
-fn tf_09_only_the_stated_methods_are_sent() {
+fn only_the_stated_methods_are_sent() {
     let server = Loopback::new("200 OK", "", b"x");
     let get = json!({"url": server.url("/base"), "methods": ["GET"]});
     assert_eq!(fetch(0, &server, &get).output(&[]), b"\"ok\"");
@@ -175,7 +175,7 @@ fn tf_09_only_the_stated_methods_are_sent() {
 }
 
 #[test]
-fn tf_09_a_rule_names_its_methods() {
+fn a_rule_names_its_methods() {
     let server = Loopback::new("200 OK", "", b"x");
     let url = server.url("/base");
     let run = |rule: Value| fetch(0, &server, &rule).run(&[]);
@@ -198,7 +198,7 @@ fn tf_09_a_rule_names_its_methods() {
 }
 
 #[test]
-fn tf_21_a_link_does_not_lead_a_component_out_of_its_mount() {
+fn a_link_does_not_lead_a_component_out_of_its_mount() {
     let execution = reader("/workspace/link/note.txt", "/workspace");
     execution.folder.write("secret/note.txt", "secret");
     for target in [
@@ -218,7 +218,7 @@ fn tf_21_a_link_does_not_lead_a_component_out_of_its_mount() {
 /// A directory of the mount is swapped for a link out of it again and again while runs read
 /// through it.
 #[test]
-fn tf_22_a_directory_swapped_for_a_link_is_never_followed() {
+fn a_directory_swapped_for_a_link_is_never_followed() {
     let execution = reader("/workspace/a/note.txt", "/workspace");
     execution.folder.write("secret/note.txt", "secret");
     assert_eq!(execution.output(&[]), b"a note");
@@ -251,7 +251,7 @@ fn tf_22_a_directory_swapped_for_a_link_is_never_followed() {
 }
 
 #[test]
-fn tf_23_a_component_cannot_tell_existing_from_missing() {
+fn a_component_cannot_tell_existing_from_missing() {
     let outcome = |path: &str| {
         let execution = reader(path, "/workspace/a");
         let run = execution.run(&["--print-output"]);
@@ -265,7 +265,7 @@ fn tf_23_a_component_cannot_tell_existing_from_missing() {
 
 /// A host name that every layer allows, and that resolves to this machine.
 #[test]
-fn tf_36_a_star_does_not_open_private_addresses() {
+fn a_star_does_not_open_private_addresses() {
     let server = Loopback::new("200 OK", "", b"internal");
     for host in ["localhost.localdomain", "ip6-localhost", "127.0.0.1.nip.io"] {
         let url = format!("http://{host}:{}/", server.port());

@@ -95,7 +95,7 @@ impl Execution {
 
 pub(crate) fn audit_lines(folder: &Folder, path: &str) -> Vec<Value> {
     let text = folder.text(path);
-    assert!(text.ends_with('\n'), "TU-01: {text:?}");
+    assert!(text.ends_with('\n'), "{text:?}");
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()

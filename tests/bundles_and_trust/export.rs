@@ -44,7 +44,7 @@ fn bundle(name: &str, capabilities: &[(&str, &str)]) -> Bundle {
 }
 
 #[test]
-fn ta_40_the_files_of_an_export() {
+fn the_files_of_an_export() {
     let folder = Folder::new();
     let bundle = bundle("Demo__Echo.v2-", &[]);
     let skill = installed(&folder, &bundle);
@@ -79,12 +79,12 @@ fn ta_40_the_files_of_an_export() {
     );
     let body = parts.next().unwrap();
     for stated in [skill.as_str(), "0.1.0", "run"] {
-        assert!(body.contains(stated), "TA-42: {stated} in {body}");
+        assert!(body.contains(stated), "{stated} in {body}");
     }
 }
 
 #[test]
-fn ta_41_targets() {
+fn targets() {
     let folder = Folder::new();
     installed(&folder, &bundle("demo.echo", &[]));
     #[rustfmt::skip]
@@ -120,7 +120,7 @@ fn ta_41_targets() {
 }
 
 #[test]
-fn ta_44_the_generated_policy() {
+fn the_generated_policy() {
     let folder = Folder::new();
     let capabilities = [
         ("exec.safe", "*"),
@@ -170,7 +170,7 @@ fn ta_44_the_generated_policy() {
 
 /// A name with a line feed, put into the store behind the index, does not reach SKILL.md.
 #[test]
-fn ta_42_the_stored_manifest_is_checked_again() {
+fn the_stored_manifest_is_checked_again() {
     let folder = Folder::new();
     let bundle = bundle("demo.echo", &[]);
     let skill = installed(&folder, &bundle);
@@ -211,7 +211,7 @@ fn awkward(folder: &Folder, bundle: &Bundle) -> (String, String) {
 
 /// The wrapper verifies and runs the stored bundle, whatever the path of the home holds.
 #[test]
-fn ta_43_the_wrapper_runs_the_stored_bundle() {
+fn the_wrapper_runs_the_stored_bundle() {
     let folder = Folder::new();
     let bundle = bundle("demo.echo", &[("fs.read", "/workspace")]);
     let (home, at) = awkward(&folder, &bundle);
@@ -248,7 +248,7 @@ fn ta_43_the_wrapper_runs_the_stored_bundle() {
 
 /// One directory for each entry, none without entries.
 #[test]
-fn ta_40_every_entry_is_exported() {
+fn every_entry_is_exported() {
     let folder = Folder::new();
     installed(&folder, &bundle("one", &[]));
     installed(&folder, &bundle("two", &[]));

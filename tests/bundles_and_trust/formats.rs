@@ -28,7 +28,7 @@ fn with_file(name: &str, bytes: impl AsRef<[u8]>) -> Run {
 }
 
 #[test]
-fn tb_01_only_71_lower_case_characters_are_a_digest() {
+fn only_71_lower_case_characters_are_a_digest() {
     let folder = Folder::new();
     let hex = "a".repeat(64);
     let wrong = [
@@ -57,7 +57,7 @@ fn tb_01_only_71_lower_case_characters_are_a_digest() {
 }
 
 #[test]
-fn tb_11_every_entry_of_a_ring_must_decode() {
+fn every_entry_of_a_ring_must_decode() {
     let a = keys::example_a().public();
     let b = keys::example_b().public();
     // A point with this y does not exist on the curve.
@@ -82,13 +82,13 @@ fn tb_11_every_entry_of_a_ring_must_decode() {
 
 /// The limit holds before anything is parsed.
 #[test]
-fn tb_11_a_ring_of_more_than_a_mebibyte_is_refused() {
+fn a_ring_of_more_than_a_mebibyte_is_refused() {
     let run = with_ring(vec![b' '; 1_048_577]);
     run.assert_failed("public-keys.json exceeds maximum size (1048577 bytes > 1048576 bytes)");
 }
 
 #[test]
-fn tb_12_white_space_of_a_ring_counts() {
+fn white_space_of_a_ring_counts() {
     let folder = Folder::new();
     let example = Bundle::example();
     example.write(&folder.path("b"));
@@ -99,7 +99,7 @@ fn tb_12_white_space_of_a_ring_counts() {
 }
 
 #[test]
-fn tb_17_json_is_read_strictly() {
+fn json_is_read_strictly() {
     let manifest = String::from_utf8(pretty(&Bundle::example().manifest)).unwrap();
     let signatures = String::from_utf8(pretty(&Bundle::example().signatures)).unwrap();
     let twice = r#"{"name": "x", "name": "example.null","#;
@@ -132,14 +132,14 @@ fn tb_17_json_is_read_strictly() {
 }
 
 #[test]
-fn tb_20_a_component_of_more_than_16_mebibytes_is_refused() {
+fn a_component_of_more_than_16_mebibytes_is_refused() {
     let run = with_file("skill.wasm", vec![0; 16_777_217]);
     run.assert_failed("exceeds maximum size (16777217 bytes > 16777216 bytes)");
 }
 
 /// A FIFO in place of a file must not block for ever.
 #[test]
-fn tb_17_a_fifo_is_not_waited_for() {
+fn a_fifo_is_not_waited_for() {
     let folder = Folder::new();
     let example = Bundle::example();
     example.write(&folder.path("b"));
@@ -155,7 +155,7 @@ fn tb_17_a_fifo_is_not_waited_for() {
 }
 
 #[test]
-fn tb_10_a_secret_key_is_base64_of_32_bytes() {
+fn a_secret_key_is_base64_of_32_bytes() {
     let folder = Folder::new();
     let secret = keys::example_a().secret();
     #[rustfmt::skip]
@@ -194,7 +194,7 @@ fn tb_10_a_secret_key_is_base64_of_32_bytes() {
 
 /// The variable names the directory, and no key byte is shown, not even of a bad key.
 #[test]
-fn tb_16_keys_come_from_the_directory_of_the_variable_and_are_never_shown() {
+fn keys_come_from_the_directory_of_the_variable_and_are_never_shown() {
     let folder = Folder::new();
     let sign = |folder: &Folder, signer: &str| {
         let mut command = folder.command(&["sign", "--bundle", "b", "--signer", signer]);
@@ -218,7 +218,7 @@ fn tb_16_keys_come_from_the_directory_of_the_variable_and_are_never_shown() {
 
 /// A signer name is no path.
 #[test]
-fn tb_34_a_signer_name_cannot_leave_the_key_directory() {
+fn a_signer_name_cannot_leave_the_key_directory() {
     let folder = Folder::new();
     folder.write("../secret.key", keys::build().secret());
     let signer = Signer::new("../secret", "test key of team.build");

@@ -33,7 +33,7 @@ fn receipt() -> Value {
 }
 
 #[test]
-fn tk_44_tb_12_the_digest_of_the_example_ring() {
+fn the_digest_of_the_example_ring() {
     let folder = Folder::new();
     folder.write("keys.json", ring());
     let run = folder.ok(&["keys", "digest", "keys.json"]);
@@ -42,7 +42,7 @@ fn tk_44_tb_12_the_digest_of_the_example_ring() {
 
 /// The bytes of each file after `pack` and after `sign`, twice.
 #[test]
-fn tb_42_pack_and_sign_give_the_worked_bytes() {
+fn pack_and_sign_give_the_worked_bytes() {
     let example = Bundle::example();
     assert_eq!(example.manifest_hash(), MANIFEST);
     let folder = Folder::new();
@@ -101,13 +101,13 @@ fn tb_42_pack_and_sign_give_the_worked_bytes() {
             "signatures.json",
             "bundle-meta.json",
         ] {
-            assert_eq!(mode(&folder.path("out").join(name)), 0o600, "TB-28 {name}");
+            assert_eq!(mode(&folder.path("out").join(name)), 0o600, "{name}");
         }
     }
 }
 
 #[test]
-fn tr_03_the_worked_receipt_is_accepted_and_its_hash_counts() {
+fn the_worked_receipt_is_accepted_and_its_hash_counts() {
     let receipt = receipt();
     let hash = "sha256:1a7a277e16ba8d2acf9678a44f352ab6ea0396e7742346e1624127ef75423832";
     assert_eq!(receipt["receipt_hash"], hash);
@@ -128,7 +128,7 @@ fn tr_03_the_worked_receipt_is_accepted_and_its_hash_counts() {
 /// The tests' own writers give the worked values, so that a test which
 /// compares the binary with them compares it with the specification.
 #[test]
-fn tl_11_the_tests_own_writers_give_the_worked_values() {
+fn the_tests_own_writers_give_the_worked_values() {
     let example = Bundle::example();
     let preimage = concat!(
         r#"{"artifact":"sha256:24eaf3439a60c96764c4f2c92a0a81b52bd4fe5d5b91f090184a0f6486b1bf29","#,
@@ -174,7 +174,7 @@ fn tl_11_the_tests_own_writers_give_the_worked_values() {
 
 /// The id of the host world, computed here from the WIT files.
 #[test]
-fn tk_45_the_world_id_is_that_of_the_wit_files() {
+fn the_world_id_is_that_of_the_wit_files() {
     let run = Folder::new().run(&["world"]);
     run.assert_line(&format!("world=hydrant:host/skill id={}", root::world()));
 }

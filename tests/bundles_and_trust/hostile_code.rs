@@ -54,7 +54,7 @@ fn refused(wasm: &[u8]) {
 
 /// The compiler would recurse until the stack is gone.
 #[test]
-fn tu_06_types_nested_in_types_do_not_end_the_process() {
+fn types_nested_in_types_do_not_end_the_process() {
     refused(&nested_types(5_000));
     refused(&with_section(4, &nested_types(20_000)));
     let mut components = with_section(4, &[]);
@@ -66,7 +66,7 @@ fn tu_06_types_nested_in_types_do_not_end_the_process() {
 
 /// The compiler would take gigabytes, and its time is none of the guest's.
 #[test]
-fn tn_22_what_costs_the_compiler_most_is_not_compiled() {
+fn what_costs_the_compiler_most_is_not_compiled() {
     let locals = "i32 ".repeat(5_000);
     let blocks = "(loop local.get 0 br_if 0)".repeat(8_000);
     let text = format!("(component (core module (func (local {locals}) {blocks})))");
@@ -75,7 +75,7 @@ fn tn_22_what_costs_the_compiler_most_is_not_compiled() {
 
 /// What a manifest says of itself makes no line of its own.
 #[test]
-fn tc_14_a_denied_capability_cannot_forge_a_line() {
+fn a_denied_capability_cannot_forge_a_line() {
     let value = "/x\nOK run artifact=\u{1b}[31m";
     let execution = Execution::new(
         &crate::guests::echo("demo.echo"),
@@ -90,7 +90,7 @@ fn tc_14_a_denied_capability_cannot_forge_a_line() {
 
 /// A pinned run under a policy that is refused is recorded too.
 #[test]
-fn tu_07_an_invalid_policy_of_a_pinned_run_is_recorded() {
+fn an_invalid_policy_of_a_pinned_run_is_recorded() {
     let root = Root::new();
     root.folder.write("../bad.json", "{");
     for policy in ["../bad.json", "../missing.json"] {
@@ -108,7 +108,7 @@ fn tu_07_an_invalid_policy_of_a_pinned_run_is_recorded() {
 
 /// A line of the log in a file that the run reads would change what is read.
 #[test]
-fn tu_01_the_audit_record_is_no_file_that_the_run_reads() {
+fn the_audit_record_is_no_file_that_the_run_reads() {
     let execution = Execution::plain(&crate::guests::echo("demo.echo"));
     execution.run(&[]);
     for file in ["bundle/manifest.json", "input", "policy.json"] {
@@ -125,7 +125,7 @@ fn tu_01_the_audit_record_is_no_file_that_the_run_reads() {
 
 /// A report replaces neither a device nor what is verified.
 #[test]
-fn tx_04_a_report_replaces_only_files_outside_the_root() {
+fn a_report_replaces_only_files_outside_the_root() {
     let root = Root::new();
     let lock = root.folder.read("pins/skills.lock.json");
     for report in [
@@ -157,7 +157,7 @@ fn tx_04_a_report_replaces_only_files_outside_the_root() {
 /// The compiler's time counts too. This component takes far longer to compile than the run may take, and
 /// far less to answer.
 #[test]
-fn tn_22_compiling_a_bundle_takes_of_its_time() {
+fn compiling_a_bundle_takes_of_its_time() {
     let pinned = crate::program::repository().join("skills/content.hydrate/0.1.0/skill.wasm");
     let mut wasm = std::fs::read(pinned).unwrap();
     // A custom section of its own time: nobody has compiled these bytes before.

@@ -20,7 +20,7 @@ fn folder() -> Folder {
 
 /// What is made is a seed in base64, and its public half makes a ring in the form of pins.
 #[test]
-fn tb_14_generated_keys_make_a_ring_for_pins() {
+fn generated_keys_make_a_ring_for_pins() {
     let folder = folder();
     for signer in ["team.release", "team.build"] {
         let made = keys(&folder, &["generate", signer]);
@@ -32,7 +32,7 @@ fn tb_14_generated_keys_make_a_ring_for_pins() {
         assert_eq!(made.json()[signer], STANDARD.encode(public.as_bytes()));
         assert!(
             !made.stdout.contains(&folder.text(&file)),
-            "TB-16: the secret half is not shown"
+            "the secret half is not shown"
         );
     }
     let ring = keys(&folder, &["public", "team.release", "team.build"]);
@@ -46,7 +46,7 @@ fn tb_14_generated_keys_make_a_ring_for_pins() {
 }
 
 #[test]
-fn tb_16_a_key_is_never_replaced_and_none_is_made_inside_a_root() {
+fn a_key_is_never_replaced_and_none_is_made_inside_a_root() {
     let folder = folder();
     assert_eq!(keys(&folder, &["generate", "team.build"]).status, 0);
     let before = folder.text("../keys/team.build.key");

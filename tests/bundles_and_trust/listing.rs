@@ -30,7 +30,7 @@ const FIXED: [&str; 6] = [
 ];
 
 #[test]
-fn tk_43_describe_answers_with_the_description_and_the_version() {
+fn describe_answers_with_the_description_and_the_version() {
     let root = root();
     policy(&root, "describe");
     let one = root.run(&[&["describe", ECHO][..], &FIXED].concat());
@@ -56,7 +56,7 @@ fn tk_43_describe_answers_with_the_description_and_the_version() {
 }
 
 #[test]
-fn tp_35_under_skip_nothing_is_instantiated() {
+fn under_skip_nothing_is_instantiated() {
     let root = root();
     policy(&root, "skip");
     let all = root.run(&[&["describe"][..], &FIXED].concat()).json();
@@ -74,7 +74,7 @@ fn tp_35_under_skip_nothing_is_instantiated() {
 }
 
 #[test]
-fn tx_03_a_pin_that_fails_is_not_described() {
+fn a_pin_that_fails_is_not_described() {
     let root = root();
     policy(&root, "describe");
     root.folder.write("skills/demo.echo/0.1.0/skill.wasm", "x");
@@ -92,7 +92,7 @@ fn tx_03_a_pin_that_fails_is_not_described() {
 
 /// `describe` of a skill that loops ends by its own budget.
 #[test]
-fn tn_30_describe_ends() {
+fn describe_ends() {
     let wasm = guests::describing("(loop $again (br $again))", &guests::description(ECHO));
     let root = Root::of(vec![
         reader("demo.reader", "0.1.0"),
@@ -108,7 +108,7 @@ fn tn_30_describe_ends() {
 }
 
 #[test]
-fn tk_46_skills_lists_what_is_pinned() {
+fn skills_lists_what_is_pinned() {
     let root = root();
     let run = root.run(&["skills", "--root", ".", "--format", "json"]);
     assert_eq!(run.status, 0, "{run:?}");
@@ -140,7 +140,7 @@ fn tk_46_skills_lists_what_is_pinned() {
 }
 
 #[test]
-fn tk_44_the_digest_of_a_ring() {
+fn the_digest_of_a_ring() {
     let folder = Folder::new();
     let ring = keys::ring(&keys::team());
     folder.write("keys.json", &ring);

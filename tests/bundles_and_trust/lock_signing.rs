@@ -20,7 +20,7 @@ fn line(root: &Root, signer: &str, count: usize) -> String {
 }
 
 #[test]
-fn tw_08_signatures_are_added_one_by_one_and_sorted() {
+fn signatures_are_added_one_by_one_and_sorted() {
     let root = Root::new();
     let expected = root.folder.read(SIGNATURE);
     fs::remove_file(root.folder.path(SIGNATURE)).unwrap();
@@ -40,7 +40,7 @@ fn tw_08_signatures_are_added_one_by_one_and_sorted() {
 
 /// Entries over other bytes go.
 #[test]
-fn tw_08_old_signatures_do_not_stay() {
+fn old_signatures_do_not_stay() {
     let root = Root::new();
     let lock = with(&root.lock(), "/generated_at", "2026-01-02T00:00:00.000Z");
     root.folder.write(LOCK, pretty_line(&lock));
@@ -52,7 +52,7 @@ fn tw_08_old_signatures_do_not_stay() {
 
 /// The key must be the ring's.
 #[test]
-fn tw_08_another_key_than_the_rings_is_refused() {
+fn another_key_than_the_rings_is_refused() {
     let root = Root::new();
     let before = root.folder.read(SIGNATURE);
     let impostor = Signer::new("team.build", "another key");
@@ -64,7 +64,7 @@ fn tw_08_another_key_than_the_rings_is_refused() {
 }
 
 #[test]
-fn tw_08_without_a_key_nothing_is_signed() {
+fn without_a_key_nothing_is_signed() {
     let root = Root::new();
     fs::remove_file(root.folder.path(SIGNATURE)).unwrap();
     assert_ne!(sign(&root, "team.release", &[keys::build()]).status, 0);
@@ -77,7 +77,7 @@ fn tw_08_without_a_key_nothing_is_signed() {
 
 /// One of the three, and no two.
 #[test]
-fn tk_41_lock_needs_one_action() {
+fn lock_needs_one_action() {
     let root = Root::new();
     for arguments in [
         &["lock"][..],

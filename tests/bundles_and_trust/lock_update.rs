@@ -49,7 +49,7 @@ fn change(root: &Root) -> Bundle {
 }
 
 #[test]
-fn tw_01_init_writes_the_lock_and_its_signature_byte_for_byte() {
+fn init_writes_the_lock_and_its_signature_byte_for_byte() {
     let root = Root::unpinned(vec![echo("0.1.0"), echo("0.10.0"), echo("0.9.0")]);
     let run = signing(&root, &["--update", "--init"]);
     let lock = pretty_line(&root.lock_of(&root.bundles));
@@ -72,7 +72,7 @@ fn tw_01_init_writes_the_lock_and_its_signature_byte_for_byte() {
 
 /// A second run changes nothing, not even the time.
 #[test]
-fn tl_07_an_update_without_a_change_writes_the_same_bytes() {
+fn an_update_without_a_change_writes_the_same_bytes() {
     let root = Root::new();
     let before = pins(&root);
     let keys = root.key_files(&keys::team());
@@ -83,7 +83,7 @@ fn tl_07_an_update_without_a_change_writes_the_same_bytes() {
 }
 
 #[test]
-fn tl_07_the_time_moves_with_a_change() {
+fn the_time_moves_with_a_change() {
     let root = Root::new();
     change(&root);
     let keys = root.key_files(&keys::team());
@@ -95,7 +95,7 @@ fn tl_07_the_time_moves_with_a_change() {
 }
 
 #[test]
-fn tw_01_init_and_an_existing_lock_exclude_each_other() {
+fn init_and_an_existing_lock_exclude_each_other() {
     let root = Root::new();
     let before = pins(&root);
     assert_ne!(signing(&root, &["--update", "--init"]).status, 0);
@@ -108,7 +108,7 @@ fn tw_01_init_and_an_existing_lock_exclude_each_other() {
 
 /// Nothing of an unsigned lock is believed, so it is not replaced either.
 #[test]
-fn tw_11_a_lock_without_valid_signatures_blocks_the_update() {
+fn a_lock_without_valid_signatures_blocks_the_update() {
     for spoil in [0, 1] {
         let root = Root::new();
         if spoil == 0 {
@@ -124,12 +124,12 @@ fn tw_11_a_lock_without_valid_signatures_blocks_the_update() {
     }
     let root = Root::new();
     let run = signing(&root, &["--update", "--keys-digest", &digest("other")]);
-    assert_eq!(run.status, 3, "TV-41: {run:?}");
+    assert_eq!(run.status, 3, "{run:?}");
 }
 
 /// A bundle that does not verify is not pinned; there is no skipping.
 #[test]
-fn tw_01_everything_is_pinned_or_nothing() {
+fn everything_is_pinned_or_nothing() {
     type Spoil = fn(&Root);
     #[rustfmt::skip]
     let rows: [(&str, Spoil, i32, &str); 7] = [
@@ -162,7 +162,7 @@ fn tw_01_everything_is_pinned_or_nothing() {
 }
 
 #[test]
-fn tw_06_changes_are_reported() {
+fn changes_are_reported() {
     let root = Root::of(vec![echo("0.1.0"), echo("0.2.0")]);
     let changed = change(&root);
     fs::remove_dir_all(root.folder.path("skills/demo.echo/0.2.0")).unwrap();
@@ -184,7 +184,7 @@ fn tw_06_changes_are_reported() {
 }
 
 #[test]
-fn tw_07_without_keys_the_lock_stays_unsigned_and_says_so() {
+fn without_keys_the_lock_stays_unsigned_and_says_so() {
     let root = Root::new();
     change(&root);
     let run = unsigned(&root, &["--update"]);
@@ -192,13 +192,13 @@ fn tw_07_without_keys_the_lock_stays_unsigned_and_says_so() {
     assert!(!root.folder.exists(SIGNATURE));
     let last = format!("UNSIGNED lock={}\n", digest(root.folder.read(LOCK)));
     assert!(run.stdout.ends_with(&last), "{run:?}");
-    assert!(run.stdout.contains("OK lock count=1 "), "TW-09: {run:?}");
+    assert!(run.stdout.contains("OK lock count=1 "), "{run:?}");
     assert_eq!(root.run(&["verify"]).status, 3);
 }
 
 /// The keys that are there.
 #[test]
-fn tw_07_every_signer_with_a_key_file_signs() {
+fn every_signer_with_a_key_file_signs() {
     let root = Root::new();
     change(&root);
     root.key_files(&[keys::release(), keys::stranger()]);
@@ -214,7 +214,7 @@ fn tw_07_every_signer_with_a_key_file_signs() {
 }
 
 #[test]
-fn tw_10_the_ring_is_copied_into_every_bundle_and_nothing_else_changes() {
+fn the_ring_is_copied_into_every_bundle_and_nothing_else_changes() {
     let root = Root::unpinned(vec![echo("0.1.0"), echo("0.2.0")]);
     root.folder
         .write("skills/demo.echo/0.1.0/public-keys.json", "{}");
@@ -232,7 +232,7 @@ fn tw_10_the_ring_is_copied_into_every_bundle_and_nothing_else_changes() {
 
 /// Keys inside the root would end up in a repository.
 #[test]
-fn tb_16_signing_keys_inside_the_root_are_refused() {
+fn signing_keys_inside_the_root_are_refused() {
     let root = Root::new();
     let before = pins(&root);
     root.folder
@@ -249,7 +249,7 @@ fn tb_16_signing_keys_inside_the_root_are_refused() {
 }
 
 #[test]
-fn tw_08_check_rebuilds_the_lock_and_changes_nothing() {
+fn check_rebuilds_the_lock_and_changes_nothing() {
     let root = Root::new();
     let line = format!("OK lock-check digest={}", digest(root.folder.read(LOCK)));
     let run = unsigned(&root, &["--check"]);
@@ -271,7 +271,7 @@ fn tw_08_check_rebuilds_the_lock_and_changes_nothing() {
 }
 
 #[test]
-fn tx_04_lock_has_formats_too() {
+fn lock_has_formats_too() {
     let root = Root::new();
     let run = unsigned(&root, &["--check", "--format", "json"]);
     let report = run.json();
@@ -289,7 +289,7 @@ fn tx_04_lock_has_formats_too() {
 
 /// The lock of another team's root names that team, and its ring is what was signed with.
 #[test]
-fn tb_14_a_root_belongs_to_its_own_team() {
+fn a_root_belongs_to_its_own_team() {
     let root = Root::new();
     assert_eq!(
         root.lock()["skills"][0]["signers"],

@@ -6,7 +6,7 @@ use crate::program::Run;
 use crate::root::{LOCK, RING, Root, SIGNATURE};
 
 #[test]
-fn tv_40_only_the_flag_lowers_the_number_of_signers() {
+fn only_the_flag_lowers_the_number_of_signers() {
     let root = Root::new();
     let verify = |flag: &[&str], variable: Option<&str>| {
         let mut command = root.command(&["verify"]);
@@ -33,7 +33,7 @@ fn tv_40_only_the_flag_lowers_the_number_of_signers() {
 
 /// A root with one signer.
 #[test]
-fn tv_40_a_root_with_one_signer_needs_the_flag() {
+fn a_root_with_one_signer_needs_the_flag() {
     let one = [keys::build()];
     let wasm = crate::guests::echo("demo.echo");
     let mut bundle = crate::bundle::Bundle::new(("demo.echo", "0.1.0"), &wasm, &[], &one);

@@ -104,47 +104,47 @@ fn exhaustive(index: usize) {
 }
 
 #[test]
-fn tv_45_every_byte_of_the_lock_counts() {
+fn every_byte_of_the_lock_counts() {
     exhaustive(0);
 }
 
 #[test]
-fn tv_02_every_byte_of_the_ring_counts() {
+fn every_byte_of_the_ring_counts() {
     exhaustive(1);
 }
 
 #[test]
-fn tv_04_every_byte_of_the_lock_signature_counts() {
+fn every_byte_of_the_lock_signature_counts() {
     exhaustive(2);
 }
 
 #[test]
-fn tv_12_every_byte_of_the_manifest_counts() {
+fn every_byte_of_the_manifest_counts() {
     exhaustive(3);
 }
 
 #[test]
-fn tv_17_every_byte_of_the_signatures_counts() {
+fn every_byte_of_the_signatures_counts() {
     exhaustive(4);
 }
 
 #[test]
-fn tv_20_every_byte_of_the_meta_file_counts() {
+fn every_byte_of_the_meta_file_counts() {
     exhaustive(5);
 }
 
 #[test]
-fn tv_13_every_byte_of_the_ring_copy_counts() {
+fn every_byte_of_the_ring_copy_counts() {
     exhaustive(6);
 }
 
 #[test]
-fn tv_22_every_byte_of_the_skill_text_counts() {
+fn every_byte_of_the_skill_text_counts() {
     exhaustive(7);
 }
 
 #[test]
-fn tv_12_sampled_bytes_of_the_component_count() {
+fn sampled_bytes_of_the_component_count() {
     let length = Root::new().folder.read(COMPONENT.file).len();
     // 61 spread evenly, and both ends.
     let mut positions: Vec<usize> = (0..61).map(|sample| sample * length / 61).collect();
@@ -154,7 +154,7 @@ fn tv_12_sampled_bytes_of_the_component_count() {
 
 /// Bytes added or cut off at the end are found like flipped ones.
 #[test]
-fn tv_12_a_longer_or_shorter_file_is_found() {
+fn a_longer_or_shorter_file_is_found() {
     for expected in FILES.iter().chain([&COMPONENT]) {
         let root = Root::new();
         let original = root.folder.read(expected.file);

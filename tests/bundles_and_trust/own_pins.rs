@@ -23,7 +23,7 @@ fn entries(folder: &Folder) -> Vec<Value> {
 
 /// The compiled-in ring is the anchor, so no flag and no variable is needed.
 #[test]
-fn tv_44_hydrants_own_pins_verify() {
+fn hydrants_own_pins_verify() {
     let folder = own();
     let run = folder.run(&["verify"]);
     assert_eq!(run.status, 0, "{run:?}");
@@ -36,7 +36,7 @@ fn tv_44_hydrants_own_pins_verify() {
 }
 
 #[test]
-fn tb_14_hydrants_own_ring_holds_its_two_signers() {
+fn hydrants_own_ring_holds_its_two_signers() {
     let folder = own();
     assert_eq!(
         members(&folder.json(RING)),
@@ -54,16 +54,13 @@ fn tb_14_hydrants_own_ring_holds_its_two_signers() {
             "skills/{}/SKILL.md",
             entry["id"].as_str().unwrap()
         ));
-        assert!(
-            !text.to_lowercase().contains("placeholder"),
-            "TF-06: {text}"
-        );
+        assert!(!text.to_lowercase().contains("placeholder"), "{text}");
     }
 }
 
 /// No private key is in the repository (section 0).
 #[test]
-fn tb_16_no_key_file_is_in_the_repository() {
+fn no_key_file_is_in_the_repository() {
     for place in ["pins", "skills", "scripts", "examples", "tests"] {
         let names = listing(&repository().join(place));
         let keys: Vec<&String> = names.iter().filter(|name| name.ends_with(".key")).collect();
@@ -73,7 +70,7 @@ fn tb_16_no_key_file_is_in_the_repository() {
 
 /// The embedded skills are those of the repository's pins.
 #[test]
-fn tk_46_the_embedded_skills_are_the_pinned_ones() {
+fn the_embedded_skills_are_the_pinned_ones() {
     let folder = Folder::new();
     let embedded = folder.ok(&["skills", "--format", "json"]).json();
     let embedded: Vec<(String, String)> = embedded
@@ -100,7 +97,7 @@ fn tk_46_the_embedded_skills_are_the_pinned_ones() {
 }
 
 #[test]
-fn tk_43_the_embedded_skills_describe_themselves() {
+fn the_embedded_skills_describe_themselves() {
     let described = Folder::new().ok(&["describe", "--format", "json"]).json();
     for one in described.as_array().unwrap() {
         let names = [
@@ -123,7 +120,7 @@ fn tk_43_the_embedded_skills_describe_themselves() {
 
 /// Every kind of file of our own root, changed: found, by the right class.
 #[test]
-fn tv_45_a_change_of_hydrants_own_root_is_found() {
+fn a_change_of_hydrants_own_root_is_found() {
     let first = entries(&own())[0].clone();
     let directory = first["bundle_dir"].as_str().unwrap();
     let text = format!("skills/{}/SKILL.md", first["id"].as_str().unwrap());
@@ -145,7 +142,7 @@ fn tv_45_a_change_of_hydrants_own_root_is_found() {
 
 /// The repository's lock is what `lock` would write.
 #[test]
-fn tw_08_the_own_lock_is_up_to_date() {
+fn the_own_lock_is_up_to_date() {
     let folder = own();
     let run = folder.run(&["lock", "--check"]);
     assert_eq!(run.status, 0, "{run:?}");
@@ -153,7 +150,7 @@ fn tw_08_the_own_lock_is_up_to_date() {
 
 /// An embedded skill runs under the default policy.
 #[test]
-fn tk_42_an_embedded_skill_runs() {
+fn an_embedded_skill_runs() {
     let folder = Folder::new();
     folder.write("os/note.md", "A note.");
     let request = r#"{"uri":"os://note.md"}"#;
@@ -164,7 +161,7 @@ fn tk_42_an_embedded_skill_runs() {
 
 /// 0 for allowed, 4 for denied, and the deciding line.
 #[test]
-fn tk_47_the_policy_is_explained() {
+fn the_policy_is_explained() {
     let folder = Folder::new();
     folder.write("os/note.md", "x");
     let explain = |more: &[&str]| {
@@ -183,7 +180,7 @@ fn tk_47_the_policy_is_explained() {
 
 /// `scripts/verify_pins.sh` of this repository, with the binary under test.
 #[test]
-fn tl_09_the_script_verifies_the_pins() {
+fn the_script_verifies_the_pins() {
     let script = repository().join("scripts/verify_pins.sh");
     let mut command = Command::new("bash");
     command
@@ -197,7 +194,7 @@ fn tl_09_the_script_verifies_the_pins() {
 
 /// That takes a toolchain and minutes, so CI does it; this holds CI to it.
 #[test]
-fn tb_61_ci_rebuilds_the_components_verifies_the_pins_and_fuzzes_the_readers() {
+fn ci_rebuilds_the_components_verifies_the_pins_and_fuzzes_the_readers() {
     let ci = std::fs::read_to_string(repository().join(".ci/run")).unwrap();
     for step in [
         "scripts/build_skills.sh --check",

@@ -50,7 +50,7 @@ fn example() -> Folder {
 }
 
 #[test]
-fn tb_50_the_artifact_must_be_that_of_the_wasm_and_nothing_is_written_otherwise() {
+fn the_artifact_must_be_that_of_the_wasm_and_nothing_is_written_otherwise() {
     let folder = Folder::new();
     let manifest = with(&Bundle::example().manifest, "/artifact", digest("x"));
     pack(&folder, &manifest).assert_failed("manifest.artifact must match skill.wasm digest");
@@ -58,7 +58,7 @@ fn tb_50_the_artifact_must_be_that_of_the_wasm_and_nothing_is_written_otherwise(
 }
 
 #[test]
-fn tb_34_pack_refuses_names_that_would_not_stay_on_their_line() {
+fn pack_refuses_names_that_would_not_stay_on_their_line() {
     let long = "a".repeat(129);
     #[rustfmt::skip]
     let rows = [
@@ -79,7 +79,7 @@ fn tb_34_pack_refuses_names_that_would_not_stay_on_their_line() {
 
 /// A manifest of the v1 draft is refused.
 #[test]
-fn tb_31_pack_has_the_schema_gate() {
+fn pack_has_the_schema_gate() {
     let folder = Folder::new();
     let mut manifest = Bundle::example().manifest;
     manifest["schema_version"] = json!("1.0.0-draft");
@@ -96,13 +96,13 @@ fn tb_31_pack_has_the_schema_gate() {
     folder.ok(&[arguments.as_slice(), &["--allow-experimental"]].concat());
     let written = folder.text("out/manifest.json");
     let first = "{\n  \"schema_version\": \"1.0.0-draft\",\n  \"name\"";
-    assert!(written.starts_with(first), "TB-28: {written}");
+    assert!(written.starts_with(first), "{written}");
     manifest["schema_version"] = json!("9");
     pack(&folder, &manifest).assert_failed("unsupported manifest schema version: 9");
 }
 
 #[test]
-fn tb_28_nothing_is_written_through_a_symlink() {
+fn nothing_is_written_through_a_symlink() {
     for name in [
         "skill.wasm",
         "manifest.json",
@@ -125,7 +125,7 @@ fn tb_28_nothing_is_written_through_a_symlink() {
 }
 
 #[test]
-fn tb_42_only_a_declared_signer_signs() {
+fn only_a_declared_signer_signs() {
     let folder = example();
     let before = folder.read("b/signatures.json");
     let run = sign(&folder, "other");
@@ -134,7 +134,7 @@ fn tb_42_only_a_declared_signer_signs() {
 }
 
 #[test]
-fn tb_42_signing_again_replaces_the_entry_and_keeps_the_others() {
+fn signing_again_replaces_the_entry_and_keeps_the_others() {
     let folder = example();
     let example = Bundle::example();
     let spoiled = with(&example.signatures, "/signatures/0/signature", "old");
@@ -147,7 +147,7 @@ fn tb_42_signing_again_replaces_the_entry_and_keeps_the_others() {
 }
 
 #[test]
-fn tb_42_what_does_not_fit_together_is_not_signed() {
+fn what_does_not_fit_together_is_not_signed() {
     let zeros = format!("sha256:{}", "0".repeat(64));
     for (member, message) in [
         (
@@ -169,7 +169,7 @@ fn tb_42_what_does_not_fit_together_is_not_signed() {
 
 /// Here by `sign`.
 #[test]
-fn tb_43_a_file_with_a_signer_twice_is_refused() {
+fn a_file_with_a_signer_twice_is_refused() {
     let folder = example();
     let entry = Bundle::example().signatures["signatures"][1].clone();
     let twice = with(
@@ -182,7 +182,7 @@ fn tb_43_a_file_with_a_signer_twice_is_refused() {
 }
 
 #[test]
-fn tk_26_without_a_key_sign_shows_its_usage() {
+fn without_a_key_sign_shows_its_usage() {
     example()
         .run(&["sign", "--bundle", "b", "--signer", "example.a"])
         .assert_usage();
@@ -190,7 +190,7 @@ fn tk_26_without_a_key_sign_shows_its_usage() {
 
 /// Exactly these lines, lists sorted, without any verification.
 #[test]
-fn tk_21_inspect_prints_its_lines() {
+fn inspect_prints_its_lines() {
     let folder = Folder::new();
     let signers = [keys::example_b(), keys::example_a()];
     let capabilities = [("net.http", "*"), ("fs.read", "/workspace")];
@@ -220,7 +220,7 @@ fn tk_21_inspect_prints_its_lines() {
 }
 
 #[test]
-fn tb_34_inspect_escapes_what_is_not_printable_ascii() {
+fn inspect_escapes_what_is_not_printable_ascii() {
     let folder = Folder::new();
     let manifest = with(&Bundle::example().manifest, "/name", "a\n\u{1b}[1mé");
     Bundle::of(PREAMBLE, manifest, &[keys::example_a()]).write(&folder.path("b"));
@@ -232,7 +232,7 @@ fn tb_34_inspect_escapes_what_is_not_printable_ascii() {
 
 /// Paths are echoed as given; pack writes these four files and no others.
 #[test]
-fn tk_22_a_path_is_echoed_as_given() {
+fn a_path_is_echoed_as_given() {
     let folder = Folder::new();
     folder
         .write("in.wasm", PREAMBLE)

@@ -41,7 +41,7 @@ fn zeros() -> String {
 }
 
 #[test]
-fn tv_07_the_bundle_lies_in_the_root_without_a_symlink_on_the_way() {
+fn the_bundle_lies_in_the_root_without_a_symlink_on_the_way() {
     for linked in [AT, "skills/demo.echo", "skills"] {
         let root = Root::new();
         fs::rename(root.folder.path(linked), root.folder.path("../moved")).unwrap();
@@ -57,7 +57,7 @@ fn tv_07_the_bundle_lies_in_the_root_without_a_symlink_on_the_way() {
 }
 
 #[test]
-fn tv_11_every_file_is_there_regular_and_within_its_limit() {
+fn every_file_is_there_regular_and_within_its_limit() {
     for name in ["skill.wasm", "manifest.json", "signatures.json"] {
         let root = Root::new();
         let file = root.folder.path(AT).join(name);
@@ -84,7 +84,7 @@ fn tv_11_every_file_is_there_regular_and_within_its_limit() {
 }
 
 #[test]
-fn tv_12_the_files_of_a_bundle_fit_together() {
+fn the_files_of_a_bundle_fit_together() {
     #[rustfmt::skip]
     let rows = [
         ("manifest.json", b"{".to_vec(), "invalid manifest JSON"),
@@ -108,7 +108,7 @@ fn tv_12_the_files_of_a_bundle_fit_together() {
 }
 
 #[test]
-fn tv_13_the_copy_of_the_ring_is_the_ring() {
+fn the_copy_of_the_ring_is_the_ring() {
     let root = Root::new();
     let copy = format!("{AT}/public-keys.json");
     root.folder
@@ -136,7 +136,7 @@ fn tv_13_the_copy_of_the_ring_is_the_ring() {
 }
 
 #[test]
-fn tv_14_tv_15_the_bundle_is_the_one_that_was_pinned() {
+fn the_bundle_is_the_one_that_was_pinned() {
     let other = |bundle: &mut Bundle| {
         let wasm = guests::echo_variant(ECHO, "other");
         *bundle = Bundle::new((ECHO, "0.1.0"), &wasm, &[], &keys::team());
@@ -164,7 +164,7 @@ fn tv_14_tv_15_the_bundle_is_the_one_that_was_pinned() {
 
 /// A bundle moved to another id or version, with a lock that goes along.
 #[test]
-fn tv_16_the_entry_is_bound_to_the_manifest() {
+fn the_entry_is_bound_to_the_manifest() {
     for (from, to) in [("demo.echo", "demo.other"), ("0.1.0", "0.9.0")] {
         let root = Root::new();
         let lock = root.lock();
@@ -191,7 +191,7 @@ fn tv_16_the_entry_is_bound_to_the_manifest() {
 }
 
 #[test]
-fn tv_17_the_signers_are_those_of_the_lock_and_every_signature_verifies() {
+fn the_signers_are_those_of_the_lock_and_every_signature_verifies() {
     let verdict = relocked("/skills/0/signers", json!(["team.build", "team.zzz"]));
     verdict.assert(3, "TV-17", "", "signer set mismatch");
     let verdict = replaced(|bundle| {
@@ -224,14 +224,14 @@ fn tv_17_the_signers_are_those_of_the_lock_and_every_signature_verifies() {
 }
 
 #[test]
-fn tv_18_two_signatures_are_needed() {
+fn two_signatures_are_needed() {
     let verdict = pinned(|bundle| bundle.sign(&[keys::build()]));
     verdict.assert(3, "TV-18", AT, "signer count");
 }
 
 /// Each is signed and pinned, so only the profile is wrong.
 #[test]
-fn tv_19_a_pinned_manifest_obeys_the_profile() {
+fn a_pinned_manifest_obeys_the_profile() {
     let capability = |kind: &str, value: &str| json!({"kind": kind, "value": value});
     let (os, workspace) = (
         capability("fs.read", "/os"),
@@ -279,7 +279,7 @@ fn tv_19_a_pinned_manifest_obeys_the_profile() {
 }
 
 #[test]
-fn tv_20_the_meta_file_is_exact() {
+fn the_meta_file_is_exact() {
     let meta = echo("0.1.0").meta;
     let mut more = meta.clone();
     more["x"] = json!(1);
@@ -307,7 +307,7 @@ fn tv_20_the_meta_file_is_exact() {
 }
 
 #[test]
-fn tv_21_nothing_else_lies_in_a_bundle() {
+fn nothing_else_lies_in_a_bundle() {
     for name in ["provenance.json", ".hidden", "sub/x", "skill.wasm.bak"] {
         let root = Root::new();
         root.folder.write(&format!("{AT}/{name}"), "");
@@ -322,7 +322,7 @@ fn tv_21_nothing_else_lies_in_a_bundle() {
 }
 
 #[test]
-fn tv_22_everything_below_skills_is_pinned() {
+fn everything_below_skills_is_pinned() {
     let root = Root::new();
     echo("0.2.0").write(&root.folder.path("skills/demo.echo/0.2.0"));
     let unpinned = root.verify(&[]);
@@ -347,7 +347,7 @@ fn tv_22_everything_below_skills_is_pinned() {
 
 /// `TV-12` to `TV-22` all run: two bundles broken in different ways give both findings; 3 goes before 2.
 #[test]
-fn tx_02_every_finding_is_reported_and_the_gravest_class_is_the_exit_code() {
+fn every_finding_is_reported_and_the_gravest_class_is_the_exit_code() {
     let root = Root::of(vec![echo("0.1.0"), echo("0.2.0")]);
     root.folder.write(&format!("{AT}/extra"), "");
     root.folder

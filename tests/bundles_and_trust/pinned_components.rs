@@ -17,7 +17,7 @@ fn component(wasm: &[u8], capabilities: &[(&str, &str)]) -> Verdict {
 }
 
 #[test]
-fn tv_23_only_a_component_that_parses_is_pinned() {
+fn only_a_component_that_parses_is_pinned() {
     let core = guests::bare("(result i32) (i32.const 0)");
     let mut cut = guests::echo(ECHO);
     cut.truncate(cut.len() / 2);
@@ -27,7 +27,7 @@ fn tv_23_only_a_component_that_parses_is_pinned() {
 }
 
 #[test]
-fn tv_24_other_imports_are_not_allowed() {
+fn other_imports_are_not_allowed() {
     for interface in [
         "wasi:sockets/tcp@0.2.0",
         "wasi:http/outgoing-handler@0.2.0",
@@ -47,19 +47,19 @@ fn tv_24_other_imports_are_not_allowed() {
             .iter()
             .find(|f| f["row"] == "TV-24")
             .unwrap();
-        assert_eq!(finding["class"], 4, "TX-05");
+        assert_eq!(finding["class"], 4);
         assert_eq!(verdict.run.status, 4, "{interface}: {:?}", verdict.run);
     }
 }
 
 #[test]
-fn tv_25_an_import_without_its_capability() {
+fn an_import_without_its_capability() {
     let wasm = guests::reading(ECHO, "/workspace/note.txt", 1);
     component(&wasm, &[]).assert(4, "TV-25", AT, "import not declared");
 }
 
 #[test]
-fn tv_26_a_capability_without_its_import_and_values_without_a_form() {
+fn a_capability_without_its_import_and_values_without_a_form() {
     let verdict = component(&guests::echo(ECHO), &[("net.http", "*")]);
     verdict.assert(4, "TV-26", AT, "capability not used");
     let wasm = guests::reading(ECHO, "/workspace/note.txt", 1);
@@ -84,14 +84,14 @@ fn tv_26_a_capability_without_its_import_and_values_without_a_form() {
 
 /// An import of the right name and the wrong type.
 #[test]
-fn tv_27_a_component_that_does_not_instantiate() {
+fn a_component_that_does_not_instantiate() {
     let wasm = guests::importing(ECHO, "hydrant:host/fs-read@0.1.0");
     let verdict = component(&wasm, &[("fs.read", "/workspace")]);
     verdict.assert(2, "TV-27", AT, "does not instantiate");
 }
 
 #[test]
-fn tv_28_describe_answers_as_it_must() {
+fn describe_answers_as_it_must() {
     let good = guests::description(ECHO);
     let long = good.replace("A skill for tests.", &"x".repeat(1025));
     let huge = good.replace(
@@ -133,7 +133,7 @@ fn policy(signer: &str, ceiling: serde_json::Value) -> String {
 }
 
 #[test]
-fn tv_31_with_a_policy_signers_and_capabilities_are_held_against_it() {
+fn with_a_policy_signers_and_capabilities_are_held_against_it() {
     let root = Root::of(vec![reader("demo.reader", "0.1.0")]);
     let verify = |policy: String| {
         root.folder.write("policy.json", policy);
@@ -153,17 +153,13 @@ fn tv_31_with_a_policy_signers_and_capabilities_are_held_against_it() {
     let closed = verify(policy("team.build", json!({})));
     closed.assert(4, "TV-31", at, "fs.read:/workspace");
     let neither = verify(policy("somebody", json!({})));
-    assert_eq!(neither.run.status, 3, "TX-02: 3 before 4");
+    assert_eq!(neither.run.status, 3, "3 before 4");
     root.folder.write("policy.json", "{}");
-    assert_eq!(
-        root.run(&["verify", "--policy", "policy.json"]).status,
-        1,
-        "TX-02"
-    );
+    assert_eq!(root.run(&["verify", "--policy", "policy.json"]).status, 1);
 }
 
 #[test]
-fn tv_32_with_a_baseline_widening_is_found() {
+fn with_a_baseline_widening_is_found() {
     let old = Root::new();
     let wasm = guests::reading(ECHO, "/workspace/note.txt", 1);
     let wider = Bundle::new(
@@ -196,7 +192,7 @@ fn tv_32_with_a_baseline_widening_is_found() {
 }
 
 #[test]
-fn tv_33_with_a_baseline_another_key_is_found() {
+fn with_a_baseline_another_key_is_found() {
     let root = Root::new();
     let baseline = Root::new();
     assert_eq!(
@@ -215,7 +211,7 @@ fn tv_33_with_a_baseline_another_key_is_found() {
 }
 
 #[test]
-fn tv_34_rebuilt_components_are_the_pinned_ones() {
+fn rebuilt_components_are_the_pinned_ones() {
     let root = Root::of(vec![echo("0.1.0"), reader("demo.reader", "0.1.0")]);
     let rebuilt = root.folder.argument("../rebuilt");
     for bundle in &root.bundles {
@@ -236,7 +232,7 @@ fn tv_34_rebuilt_components_are_the_pinned_ones() {
 
 /// Nothing is written into the root, and no network or home is needed.
 #[test]
-fn tv_42_verifying_leaves_the_root_as_it_is() {
+fn verifying_leaves_the_root_as_it_is() {
     let root = Root::new();
     let before = root.folder.path("../before");
     copy(&root.folder.path(""), &before);

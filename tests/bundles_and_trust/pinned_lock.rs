@@ -11,7 +11,7 @@ use crate::root::{LOCK, RING, Root, SIGNATURE, Verdict, echo, reader};
 
 /// Text, from a directory below the root.
 #[test]
-fn tv_44_a_good_root_verifies() {
+fn a_good_root_verifies() {
     let root = Root::of(vec![
         echo("0.1.0"),
         echo("0.2.0"),
@@ -30,7 +30,7 @@ fn tv_44_a_good_root_verifies() {
 }
 
 #[test]
-fn tv_44_a_failure_says_how_many_and_why() {
+fn a_failure_says_how_many_and_why() {
     let root = Root::new();
     root.folder
         .write("skills/demo.echo/SKILL.md", "changed")
@@ -47,13 +47,13 @@ fn tv_44_a_failure_says_how_many_and_why() {
 
 /// No root above the working directory.
 #[test]
-fn tk_40_without_a_root_exit_1() {
+fn without_a_root_exit_1() {
     let folder = crate::program::Folder::new();
     assert_eq!(folder.run(&["verify"]).status, 1);
 }
 
 #[test]
-fn tv_01_the_lock_is_a_regular_file_of_at_most_a_mebibyte() {
+fn the_lock_is_a_regular_file_of_at_most_a_mebibyte() {
     let lockless = |make: &dyn Fn(&Root)| {
         let root = Root::new();
         std::fs::remove_file(root.folder.path(LOCK)).unwrap();
@@ -72,7 +72,7 @@ fn tv_01_the_lock_is_a_regular_file_of_at_most_a_mebibyte() {
 }
 
 #[test]
-fn tv_02_the_ring_must_be_the_anchor() {
+fn the_ring_must_be_the_anchor() {
     let root = Root::new();
     let other = digest("other");
     let verdict = root.verify(&["--keys-digest", &other]);
@@ -88,7 +88,7 @@ fn tv_02_the_ring_must_be_the_anchor() {
 /// The flag goes before the variable, the variable before the compiled-in ring; nothing of the
 /// root is the anchor.
 #[test]
-fn tv_41_where_the_anchor_comes_from() {
+fn where_the_anchor_comes_from() {
     let root = Root::new();
     let verify = |variable: Option<&str>, flag: Option<&str>| {
         let mut command = root.folder.command(&["verify", "--format", "json"]);
@@ -118,7 +118,7 @@ fn with_ring(ring: &[u8], signers: &[Signer]) -> Verdict {
 }
 
 #[test]
-fn tv_03_the_ring_of_a_root_has_one_form() {
+fn the_ring_of_a_root_has_one_form() {
     let team = keys::team();
     let good: Value = serde_json::from_slice(&keys::ring(&team)).unwrap();
     let (build, release) = (&good["team.build"], &good["team.release"]);
@@ -142,7 +142,7 @@ fn tv_03_the_ring_of_a_root_has_one_form() {
 
 /// Keys that everybody can sign with.
 #[test]
-fn tb_15_a_ring_with_a_publicly_known_key_is_refused() {
+fn a_ring_with_a_publicly_known_key_is_refused() {
     let known = [
         "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=".to_owned(),
         example_a().public(),
@@ -177,7 +177,7 @@ fn with_signature(signature: &[u8]) -> Verdict {
 }
 
 #[test]
-fn tv_04_the_lock_signature_has_one_form_and_every_entry_verifies() {
+fn the_lock_signature_has_one_form_and_every_entry_verifies() {
     let root = Root::new();
     let lock = root.folder.read(LOCK);
     let message = keys::lock_message(&lock);
@@ -215,7 +215,7 @@ fn tv_04_the_lock_signature_has_one_form_and_every_entry_verifies() {
 
 /// A lock changed without its signatures, whatever was changed.
 #[test]
-fn tv_45_a_changed_lock_is_a_signature_failure() {
+fn a_changed_lock_is_a_signature_failure() {
     let root = Root::new();
     root.folder
         .write(LOCK, [root.folder.read(LOCK).as_slice(), b" "].concat());
@@ -229,7 +229,7 @@ fn tv_45_a_changed_lock_is_a_signature_failure() {
 }
 
 #[test]
-fn tv_05_the_lock_has_exactly_its_members() {
+fn the_lock_has_exactly_its_members() {
     let root = Root::new();
     let lock = root.lock();
     let text = String::from_utf8(root.folder.read(LOCK)).unwrap();
@@ -289,7 +289,7 @@ fn tv_05_the_lock_has_exactly_its_members() {
 }
 
 #[test]
-fn tv_06_the_lock_has_one_form() {
+fn the_lock_has_one_form() {
     let root = Root::of(vec![echo("0.1.0"), echo("0.2.0")]);
     let lock = root.lock();
     let (first, second) = (lock["skills"][0].clone(), lock["skills"][1].clone());
@@ -340,7 +340,7 @@ fn tv_06_the_lock_has_one_form() {
 }
 
 #[test]
-fn tv_08_the_substrate_is_this_binarys_world() {
+fn the_substrate_is_this_binarys_world() {
     for (member, value) in [("commit", "0".repeat(40)), ("repo", "provenact".to_owned())] {
         let root = Root::new();
         root.write_lock(&with(

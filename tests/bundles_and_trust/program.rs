@@ -132,14 +132,14 @@ impl Run {
         let (_, message) = self
             .stderr
             .split_once("command failed: ")
-            .unwrap_or_else(|| panic!("TX-01: no `command failed: ` in {self:?}"));
+            .unwrap_or_else(|| panic!("no `command failed: ` in {self:?}"));
         assert!(message.contains(text), "{text:?} is not in {message:?}");
     }
 
     /// Exit 1 and the usage.
     pub(crate) fn assert_usage(&self) {
         assert_eq!(self.status, 1, "{self:?}");
-        assert!(self.stderr.contains("usage:"), "TX-01: {self:?}");
+        assert!(self.stderr.contains("usage:"), "{self:?}");
         assert!(self.stdout.is_empty(), "{self:?}");
     }
 

@@ -47,7 +47,7 @@ fn success() -> (Execution, Value) {
 
 /// Every member, and every hash computed here.
 #[test]
-fn tr_12_every_hash_of_a_v1_receipt_can_be_recomputed() {
+fn every_hash_of_a_v1_receipt_can_be_recomputed() {
     let (execution, receipt) = success();
     let names = [
         "schema_version",
@@ -101,7 +101,7 @@ fn tr_12_every_hash_of_a_v1_receipt_can_be_recomputed() {
 
 /// Capabilities by kind and value; the profile of a core module.
 #[test]
-fn tr_13_capabilities_are_listed_and_sorted() {
+fn capabilities_are_listed_and_sorted() {
     let wasm = guests::bare("(result i32) (i32.const 5)");
     let capabilities = [("time.now", "true"), ("env", "B"), ("env", "A")];
     let ceiling = json!({"time": true, "env": ["A", "B"]});
@@ -120,7 +120,7 @@ fn tr_13_capabilities_are_listed_and_sorted() {
 
 /// A failed execution has a receipt that says so.
 #[test]
-fn tr_15_a_failed_execution_has_a_failure_receipt() {
+fn a_failed_execution_has_a_failure_receipt() {
     let empty = digest("");
     let skill_error = digest(r#"{"code":"not_found","message":"gone"}"#);
     let written = "(drop (call $output_write (i32.const 0) (i32.const 4))) (i32.const 9)";
@@ -141,22 +141,14 @@ fn tr_15_a_failed_execution_has_a_failure_receipt() {
         assert_eq!(receipt["result"]["status"], "failure", "{code}");
         assert_eq!(receipt["result"]["code"], code);
         assert_eq!(receipt["outputs_hash"], outputs_hash, "{code}");
-        assert_eq!(
-            receipt["result_digest"],
-            result_digest(&receipt),
-            "TR-11 {code}"
-        );
-        assert_eq!(
-            receipt["receipt_hash"],
-            receipt_hash(&receipt),
-            "TR-12 {code}"
-        );
+        assert_eq!(receipt["result_digest"], result_digest(&receipt), "{code}");
+        assert_eq!(receipt["receipt_hash"], receipt_hash(&receipt), "{code}");
         let message = receipt["result"]["message"].as_str().unwrap_or_default();
-        assert!(message.chars().count() <= 512, "TR-16 {code}");
+        assert!(message.chars().count() <= 512, "{code}");
         let place = execution.folder.path("");
         assert!(
             !message.contains("0x") && !message.contains(place.to_str().unwrap()),
-            "TR-16: {message}"
+            "{message}"
         );
         assert!(!execution.folder.exists("output"));
         assert_eq!(
@@ -171,7 +163,7 @@ fn tr_15_a_failed_execution_has_a_failure_receipt() {
 
 /// Limits have codes of their own.
 #[test]
-fn tr_16_limits_have_codes() {
+fn limits_have_codes() {
     let limited = |wasm: &[u8], limits: Value| {
         let execution = Execution::plain(wasm);
         execution.policy(&json!({
@@ -191,7 +183,7 @@ fn tr_16_limits_have_codes() {
 
 /// What never started has no receipt.
 #[test]
-fn tr_15_a_failure_before_execution_has_none() {
+fn a_failure_before_execution_has_none() {
     let execution = Execution::new(
         &guests::echo("demo.echo"),
         &[("fs.read", "/workspace")],
@@ -204,7 +196,7 @@ fn tr_15_a_failure_before_execution_has_none() {
 }
 
 #[test]
-fn tr_10_the_draft_needs_its_flag() {
+fn the_draft_needs_its_flag() {
     let execution = Execution::plain(&guests::echo("demo.echo"));
     let run = execution.run(&["--receipt-format", "v1-draft"]);
     run.assert_failed("receipt format 'v1-draft' requires --allow-experimental");
@@ -227,7 +219,7 @@ fn rehashed(receipt: &Value, pointer: &str, value: impl Into<Value>) -> Value {
 }
 
 #[test]
-fn tr_18_the_shape_of_a_v1_receipt() {
+fn the_shape_of_a_v1_receipt() {
     let (_, receipt) = success();
     #[rustfmt::skip]
     let rows = [
@@ -258,7 +250,7 @@ fn rehashed_with_attestation(receipt: &Value, kind: &str) -> Value {
 
 /// Shape only, the hash may be wrong; `verify-receipt` looks at the hash.
 #[test]
-fn tr_17_integrity_is_the_business_of_verify_receipt() {
+fn integrity_is_the_business_of_verify_receipt() {
     let (_, receipt) = success();
     let changed = with(&receipt, "/started_at", 1);
     let run = check("experimental-validate-receipt-v1", &changed);
@@ -285,7 +277,7 @@ fn tr_17_integrity_is_the_business_of_verify_receipt() {
 
 /// The worked example through the binary; a signer `example.a` and that ceiling.
 #[test]
-fn tp_43_the_worked_policy_hash() {
+fn the_worked_policy_hash() {
     use crate::bundle::Bundle;
     use crate::keys;
     let mut execution = Execution::plain(&guests::echo("demo.echo"));

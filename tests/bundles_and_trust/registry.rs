@@ -23,14 +23,14 @@ fn entry(sha256: &str, md5: &str) -> Run {
 }
 
 #[test]
-fn tk_10_a_registry_entry() {
+fn a_registry_entry() {
     let sha256 = digest("abc");
     let line = format!("OK verify-registry-entry sha256={sha256} md5={MD5} artifact=abc");
     entry(&sha256, MD5).assert_line(&line);
 }
 
 #[test]
-fn tk_27_both_digests_count_md5_first() {
+fn both_digests_count_md5_first() {
     let (sha256, zeros) = (digest("abc"), "0".repeat(32));
     let run = entry(&digest("x"), &zeros);
     run.assert_failed("digest mismatch");
@@ -61,7 +61,7 @@ fn validate(manifest: &str) -> Run {
 }
 
 #[test]
-fn tk_28_a_manifest_of_the_draft() {
+fn a_manifest_of_the_draft() {
     let line = "OK experimental-validate-manifest-v1 id=demo version=1.0.0";
     validate(&draft().to_string()).assert_line(line);
     let mut whole = draft();
@@ -73,7 +73,7 @@ fn tk_28_a_manifest_of_the_draft() {
 }
 
 #[test]
-fn tf_35_schemas_may_be_uris() {
+fn schemas_may_be_uris() {
     let mut manifest = draft();
     manifest["inputs_schema"] = json!("https://example.org/in.json");
     manifest["outputs_schema"] = json!("urn:example:out");
@@ -82,7 +82,7 @@ fn tf_35_schemas_may_be_uris() {
 }
 
 #[test]
-fn tk_28_what_the_draft_does_not_allow() {
+fn what_the_draft_does_not_allow() {
     validate("{").assert_failed("invalid manifest v1 draft JSON");
     let mut more = draft();
     more["extra"] = json!(1);
@@ -108,7 +108,7 @@ fn tk_28_what_the_draft_does_not_allow() {
 
 /// Validation only.
 #[test]
-fn tk_28_pack_refuses_a_manifest_of_the_draft() {
+fn pack_refuses_a_manifest_of_the_draft() {
     let folder = Folder::new();
     folder.write("m.json", draft().to_string()).write("w", "x");
     let pack = [

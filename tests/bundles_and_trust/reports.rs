@@ -21,11 +21,11 @@ fn verify(root: &Root, format: &str) -> Run {
 }
 
 #[test]
-fn tx_05_the_json_document() {
+fn the_json_document() {
     let root = broken();
     let run = verify(&root, "json");
     assert_eq!(run.status, 3, "{run:?}");
-    assert!(run.stdout.ends_with('\n'), "TX-04");
+    assert!(run.stdout.ends_with('\n'));
     let report = run.json();
     let names = [
         "schema_version",
@@ -80,7 +80,7 @@ fn tx_05_the_json_document() {
 
 /// Nothing is known of a root without a lock.
 #[test]
-fn tx_05_unknown_digests_are_null() {
+fn unknown_digests_are_null() {
     let root = Root::new();
     std::fs::remove_file(root.folder.path(LOCK)).unwrap();
     let report = root.verify(&["--root", "."]).report;
@@ -91,7 +91,7 @@ fn tx_05_unknown_digests_are_null() {
 }
 
 #[test]
-fn tx_06_the_sarif_document() {
+fn the_sarif_document() {
     let root = broken();
     let sarif = verify(&root, "sarif").json();
     assert_eq!(sarif["version"], "2.1.0");
@@ -109,7 +109,7 @@ fn tx_06_the_sarif_document() {
         assert!(rules.contains(&row), "{rules:?}");
     }
     for row in ["TV-30", "TV-31", "TV-32", "TV-33", "TV-34"] {
-        assert!(!rules.contains(&row), "TV-43: {rules:?}");
+        assert!(!rules.contains(&row), "{rules:?}");
     }
     let findings = verify(&root, "json").json()["findings"].clone();
     let results = runs[0]["results"].as_array().unwrap();
@@ -156,11 +156,11 @@ fn elements(xml: &str) -> Vec<(String, Vec<(String, String)>)> {
     let mut reader = quick_xml::Reader::from_str(xml);
     let mut elements = Vec::new();
     loop {
-        match reader.read_event().expect("TX-07: well-formed") {
+        match reader.read_event().expect("well-formed") {
             Event::Start(start) | Event::Empty(start) => {
                 let name = start.name().as_ref().to_owned();
                 let attributes = start.attributes().map(|attribute| {
-                    let attribute = attribute.expect("TX-07: well-formed attributes");
+                    let attribute = attribute.expect("well-formed attributes");
                     let key = attribute.key.as_ref().to_owned();
                     (key, attribute.value.into_owned())
                 });
@@ -173,7 +173,7 @@ fn elements(xml: &str) -> Vec<(String, Vec<(String, String)>)> {
 }
 
 #[test]
-fn tx_07_the_junit_document() {
+fn the_junit_document() {
     let root = broken();
     // U+0001 is not allowed in XML 1.0.
     root.folder.write("skills/\u{1}", "");
@@ -223,7 +223,7 @@ fn tx_07_the_junit_document() {
 
 /// One document and nothing else on stdout; the same tree gives the same bytes, also elsewhere.
 #[test]
-fn tx_04_the_same_tree_gives_the_same_bytes() {
+fn the_same_tree_gives_the_same_bytes() {
     let (root, twin) = (broken(), broken());
     for format in ["json", "sarif", "junit"] {
         let first = verify(&root, format);
@@ -253,7 +253,7 @@ fn tx_04_the_same_tree_gives_the_same_bytes() {
 }
 
 #[test]
-fn tx_04_a_report_file_takes_the_document() {
+fn a_report_file_takes_the_document() {
     let root = broken();
     let expected = verify(&root, "json").stdout;
     let run = root.run(&["verify", "--format", "json", "--report", "../report.json"]);

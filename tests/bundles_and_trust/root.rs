@@ -165,7 +165,7 @@ impl Root {
 impl Verdict {
     pub(crate) fn of(run: Run) -> Self {
         let report = run.json();
-        assert_eq!(report["exit_code"], run.status, "TX-05: {run:?}");
+        assert_eq!(report["exit_code"], run.status, "{run:?}");
         Self { run, report }
     }
 
@@ -194,7 +194,7 @@ impl Verdict {
         });
         let subject = finding["skill"].as_str().unwrap_or("lock");
         let line = format!("error: {subject} {row} ");
-        assert!(self.run.stderr.contains(&line), "TV-44: {:?}", self.run);
+        assert!(self.run.stderr.contains(&line), "{:?}", self.run);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::run_pinned::run;
 
 /// Nothing that the run reads is replaced, by whatever name.
 #[test]
-fn tr_04_no_file_that_a_pinned_run_reads_is_replaced() {
+fn no_file_that_a_pinned_run_reads_is_replaced() {
     let root = Root::new();
     assert_eq!(run(&root, &[ECHO, "{}"]).status, 0);
     root.folder.write("../request.json", "{}");
@@ -48,7 +48,7 @@ fn tr_04_no_file_that_a_pinned_run_reads_is_replaced() {
 
 /// The audit record is not replaced either, whether it is there already or not.
 #[test]
-fn tu_01_the_audit_record_is_no_place_for_a_receipt() {
+fn the_audit_record_is_no_place_for_a_receipt() {
     let root = Root::new();
     for _ in 0..2 {
         let refused = run(
@@ -67,7 +67,7 @@ fn tu_01_the_audit_record_is_no_place_for_a_receipt() {
 
 /// An empty variable counts as absent.
 #[test]
-fn tu_01_an_empty_variable_does_not_hide_the_configuration() {
+fn an_empty_variable_does_not_hide_the_configuration() {
     let root = Root::new();
     assert_eq!(run(&root, &[ECHO, "{}"]).status, 0);
     root.folder
@@ -89,7 +89,7 @@ fn tu_01_an_empty_variable_does_not_hide_the_configuration() {
 
 /// What the working directory holds has nothing to do with the pins.
 #[test]
-fn tv_27_verifying_does_not_depend_on_the_working_directory() {
+fn verifying_does_not_depend_on_the_working_directory() {
     let root = Root::new();
     let elsewhere = root.folder.path("../elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();

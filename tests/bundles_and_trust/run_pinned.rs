@@ -31,7 +31,7 @@ pub(crate) fn run(root: &Root, arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn tk_42_a_pinned_skill_answers_on_stdout() {
+fn a_pinned_skill_answers_on_stdout() {
     let root = Root::new();
     let response = run(&root, &[ECHO, r#"{"a":[1,2]}"#, "--format", "json"]);
     assert_eq!(response.status, 0, "{response:?}");
@@ -43,12 +43,12 @@ fn tk_42_a_pinned_skill_answers_on_stdout() {
         "laid out, and still JSON"
     );
     let default = run(&root, &[ECHO, "--format", "json"]);
-    assert_eq!(default.json(), json!({}), "TS-01");
+    assert_eq!(default.json(), json!({}));
 }
 
 /// `@FILE`, `-`, `--output`, `--receipt`.
 #[test]
-fn tk_42_requests_and_where_the_answer_goes() {
+fn requests_and_where_the_answer_goes() {
     let root = Root::new();
     root.folder.write("../request.json", r#"{"from": "file"}"#);
     let arguments = [
@@ -84,7 +84,7 @@ fn tk_42_requests_and_where_the_answer_goes() {
 
 /// The highest version in SemVer order, or the one named.
 #[test]
-fn tk_42_which_version() {
+fn which_version() {
     let of = |version: &str| {
         let wasm = guests::echo_variant(ECHO, version);
         Bundle::new((ECHO, version), &wasm, &[], &keys::team())
@@ -106,7 +106,7 @@ fn tk_42_which_version() {
 
 /// 5 when the skill failed; the error JSON is what is told.
 #[test]
-fn tx_03_a_failing_skill_is_exit_5() {
+fn a_failing_skill_is_exit_5() {
     let failed = run(
         &skill(&guests::failing(ECHO, "not_found", "gone")),
         &[ECHO, "{}"],
@@ -127,7 +127,7 @@ fn tx_03_a_failing_skill_is_exit_5() {
 
 /// No v0 receipt of a failure, no earlier one either.
 #[test]
-fn tr_04_a_failed_call_leaves_no_receipt() {
+fn a_failed_call_leaves_no_receipt() {
     let root = skill(&guests::trapping(ECHO));
     root.folder.write("../receipt.json", "an earlier one");
     let failed = run(
@@ -156,7 +156,7 @@ fn tr_04_a_failed_call_leaves_no_receipt() {
 
 /// A failed pin, by its class; nothing runs.
 #[test]
-fn tx_03_a_failed_pin_has_the_class_of_its_row() {
+fn a_failed_pin_has_the_class_of_its_row() {
     type Spoil = fn(&Root);
     #[rustfmt::skip]
     let rows: [(Spoil, i32, &str); 7] = [
@@ -178,14 +178,14 @@ fn tx_03_a_failed_pin_has_the_class_of_its_row() {
     }
     let wasm = guests::reading(ECHO, "/workspace/x", 1);
     let undeclared = run(&skill(&wasm), &[ECHO, "{}"]);
-    assert_eq!(undeclared.status, 4, "TV-25: {undeclared:?}");
+    assert_eq!(undeclared.status, 4, "{undeclared:?}");
     let anchored = run(&Root::new(), &[ECHO, "{}", "--keys-digest", &digest("x")]);
-    assert_eq!(anchored.status, 3, "TV-41: {anchored:?}");
+    assert_eq!(anchored.status, 3, "{anchored:?}");
 }
 
 /// Only the entry that is asked for.
 #[test]
-fn tk_42_another_entry_may_be_broken() {
+fn another_entry_may_be_broken() {
     let root = Root::of(vec![echo("0.1.0"), reader("demo.reader", "0.1.0")]);
     root.folder
         .write("skills/demo.reader/0.1.0/skill.wasm", "x");
@@ -196,7 +196,7 @@ fn tk_42_another_entry_may_be_broken() {
 }
 
 #[test]
-fn tp_12_an_untrusted_signer_is_exit_3() {
+fn an_untrusted_signer_is_exit_3() {
     let root = Root::new();
     let stranger = json!({"version": 1, "trusted_signers": ["x"], "capability_ceiling": {}});
     root.folder.write("../policy.json", stranger.to_string());
@@ -211,7 +211,7 @@ fn tp_12_an_untrusted_signer_is_exit_3() {
 
 /// The default policy trusts hydrant's own signers.
 #[test]
-fn tp_39_the_default_policy_does_not_trust_another_team() {
+fn the_default_policy_does_not_trust_another_team() {
     let root = Root::new();
     let refused = root.run(&["run", ECHO, "{}", "--root", "."]);
     assert_eq!(refused.status, 3, "{refused:?}");
@@ -219,7 +219,7 @@ fn tp_39_the_default_policy_does_not_trust_another_team() {
 
 /// A denied capability is dropped, the skill starts, and the operation answers `denied`.
 #[test]
-fn tc_15_a_denied_capability_is_dropped_and_the_skill_starts() {
+fn a_denied_capability_is_dropped_and_the_skill_starts() {
     let root = Root::of(vec![reader("demo.reader", "0.1.0")]);
     root.folder.write("../data/note.txt", "\"a note\"");
     let mounts = json!({"mounts": [{"at": "/workspace", "dir": root.folder.argument("../data"), "mode": "ro"}]});
@@ -253,7 +253,7 @@ fn tc_15_a_denied_capability_is_dropped_and_the_skill_starts() {
 
 /// The root's own ring is never the anchor; a root is used only when it is asked for.
 #[test]
-fn tk_42_a_root_above_is_not_used_unasked() {
+fn a_root_above_is_not_used_unasked() {
     let root = Root::new();
     policy(&root, &json!({}), &json!({}));
     let embedded = root.run(&["run", ECHO, "{}", "--policy", "../policy.json"]);
@@ -275,7 +275,7 @@ fn tk_42_a_root_above_is_not_used_unasked() {
 
 /// Issue 3, point 4: a changed file is noticed although the compiled code is in the cache.
 #[test]
-fn tv_12_the_cache_of_compiled_code_does_not_hide_a_change() {
+fn the_cache_of_compiled_code_does_not_hide_a_change() {
     let root = Root::new();
     assert_eq!(run(&root, &[ECHO, "{}"]).status, 0);
     let mut wasm = root.bundles[0].wasm.clone();

@@ -34,7 +34,7 @@ fn index(folder: &Folder) -> (String, Value) {
 }
 
 #[test]
-fn ta_32_meta_json_has_these_members() {
+fn meta_json_has_these_members() {
     let folder = Folder::new();
     let skill = install(&folder, "one");
     let store = folder.home().join("store/sha256").join(&skill[7..]);
@@ -67,11 +67,11 @@ fn ta_32_meta_json_has_these_members() {
         .unwrap()
         .as_secs();
     assert!(now - meta["installed_at"].as_u64().unwrap() < 600);
-    assert_eq!(mode(&store.join("skill.wasm")), 0o600, "TB-28");
+    assert_eq!(mode(&store.join("skill.wasm")), 0o600);
 }
 
 #[test]
-fn ta_33_the_index_is_sorted_by_skill_and_an_entry_is_replaced() {
+fn the_index_is_sorted_by_skill_and_an_entry_is_replaced() {
     let folder = Folder::new();
     let mut skills = vec![
         install(&folder, "one"),
@@ -108,16 +108,16 @@ fn ta_33_the_index_is_sorted_by_skill_and_an_entry_is_replaced() {
         } else {
             entry["manifest_name"].as_str().unwrap()
         };
-        assert_eq!(entry["source"], expected, "TA-35");
+        assert_eq!(entry["source"], expected);
     }
     assert_eq!(mode(&folder.home().join("index.json")), 0o600);
     let mut left = listing(&folder.home());
     left.retain(|name| name.contains("lock") || name.contains("tmp"));
-    assert!(left.is_empty(), "TA-33, TA-34: {left:?}");
+    assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]
-fn ta_31_installing_again_repairs_what_differs() {
+fn installing_again_repairs_what_differs() {
     let folder = Folder::new();
     let skill = install(&folder, "one");
     let wasm = folder
@@ -131,7 +131,7 @@ fn ta_31_installing_again_repairs_what_differs() {
 }
 
 #[test]
-fn ta_34_parallel_installs_all_end_up_in_the_index() {
+fn parallel_installs_all_end_up_in_the_index() {
     let folder = Folder::new();
     let names = ["a", "b", "c", "d", "e", "f"];
     let children: Vec<_> = names
@@ -159,7 +159,7 @@ fn ta_34_parallel_installs_all_end_up_in_the_index() {
 }
 
 #[test]
-fn ta_34_a_lock_file_is_waited_for_unless_it_is_old() {
+fn a_lock_file_is_waited_for_unless_it_is_old() {
     let folder = Folder::new();
     install(&folder, "one");
     let lock = folder.home().join("index.json.lock");
@@ -175,7 +175,7 @@ fn ta_34_a_lock_file_is_waited_for_unless_it_is_old() {
 }
 
 #[test]
-fn ta_30_which_home() {
+fn which_home() {
     let folder = Folder::new();
     folder.write("one", archive("one"));
     let home = folder.argument("../home");

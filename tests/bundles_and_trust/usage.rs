@@ -51,7 +51,7 @@ const COMMANDS: [(&str, &[&str]); 12] = [
 ];
 
 #[test]
-fn tx_01_help_and_version_succeed_on_stdout() {
+fn help_and_version_succeed_on_stdout() {
     let folder = Folder::new();
     for flag in ["--help", "-h", "--version"] {
         let run = folder.run(&[flag]);
@@ -69,7 +69,7 @@ fn tx_01_help_and_version_succeed_on_stdout() {
 }
 
 #[test]
-fn tx_01_every_needed_flag_is_needed() {
+fn every_needed_flag_is_needed() {
     let folder = Folder::new();
     for (command, arguments) in COMMANDS {
         let start = usize::from(command == "export");
@@ -87,7 +87,7 @@ fn tx_01_every_needed_flag_is_needed() {
 }
 
 #[test]
-fn tk_22_unknown_repeated_and_joined_flags_are_usage_errors() {
+fn unknown_repeated_and_joined_flags_are_usage_errors() {
     let folder = Folder::new();
     for (command, arguments) in COMMANDS {
         let all = [&[command], arguments].concat();
@@ -107,7 +107,7 @@ fn tk_22_unknown_repeated_and_joined_flags_are_usage_errors() {
 }
 
 #[test]
-fn tx_01_an_unknown_command_is_a_usage_error() {
+fn an_unknown_command_is_a_usage_error() {
     // A command that nobody has is none of provenact's: exit 2, as for all of hydrant's own usage errors.
     for (arguments, status) in [(&["nonsense"][..], 2), (&["export", "nonsense"], 1)] {
         let run = Folder::new().run(arguments);
@@ -118,7 +118,7 @@ fn tx_01_an_unknown_command_is_a_usage_error() {
 
 /// `--mount` may be repeated, a switch may not.
 #[test]
-fn tk_22_only_mount_may_be_repeated() {
+fn only_mount_may_be_repeated() {
     let execution = Execution::plain(&guests::echo("demo.echo"));
     execution.folder.write("a/x", "").write("b/x", "");
     let policy = serde_json::json!({
@@ -140,7 +140,7 @@ fn tk_22_only_mount_may_be_repeated() {
 
 /// What fails is told on stderr, and nothing on stdout.
 #[test]
-fn tx_01_failures_are_told_on_stderr() {
+fn failures_are_told_on_stderr() {
     let folder = Folder::new();
     // Nothing to export is no failure.
     for (command, arguments) in COMMANDS.into_iter().filter(|(name, _)| *name != "export") {
@@ -156,7 +156,7 @@ fn tx_01_failures_are_told_on_stderr() {
 
 /// Which form of `verify` it is.
 #[test]
-fn tk_40_a_flag_of_the_bundle_form_makes_it_the_bundle_form() {
+fn a_flag_of_the_bundle_form_makes_it_the_bundle_form() {
     let folder = Folder::new();
     for flags in [
         &["--keys", "k"][..],
@@ -170,7 +170,7 @@ fn tk_40_a_flag_of_the_bundle_form_makes_it_the_bundle_form() {
 
 /// Neither home nor cache nor network is needed to verify or run a bundle.
 #[test]
-fn tk_29_no_environment_is_needed() {
+fn no_environment_is_needed() {
     let execution = Execution::plain(&guests::echo("demo.echo"));
     let mut command = execution.command(&[]);
     let run = crate::program::Run::of(command.env_clear());

@@ -62,7 +62,7 @@ fn entry(signer: &Signer) -> Value {
 
 /// Compatible commands accept the example keys.
 #[test]
-fn tb_54_a_good_bundle_gives_one_line() {
+fn a_good_bundle_gives_one_line() {
     let bundle = Bundle::example();
     let run = Case::of(&bundle).verify();
     run.assert_line(&format!(
@@ -72,7 +72,7 @@ fn tb_54_a_good_bundle_gives_one_line() {
 }
 
 #[test]
-fn tb_53_one_signature_of_a_declared_signer_is_enough() {
+fn one_signature_of_a_declared_signer_is_enough() {
     let case = Case::example();
     case.put(
         "signatures.json",
@@ -84,7 +84,7 @@ fn tb_53_one_signature_of_a_declared_signer_is_enough() {
 
 /// The form of a file on disk is not part of its hash. Trailing white space is allowed.
 #[test]
-fn tb_03_a_reformatted_file_still_verifies() {
+fn a_reformatted_file_still_verifies() {
     let case = Case::example();
     let bundle = Bundle::example();
     let reordered: Value = json!({
@@ -98,7 +98,7 @@ fn tb_03_a_reformatted_file_still_verifies() {
 }
 
 #[test]
-fn tb_26_other_files_do_not_matter_and_need_not_exist() {
+fn other_files_do_not_matter_and_need_not_exist() {
     let case = Case::example();
     case.put("provenance.json", "{")
         .put("notes.txt", "x")
@@ -111,7 +111,7 @@ fn tb_26_other_files_do_not_matter_and_need_not_exist() {
 }
 
 #[test]
-fn tb_22_a_missing_required_file_is_named() {
+fn a_missing_required_file_is_named() {
     for name in ["skill.wasm", "manifest.json", "signatures.json"] {
         let case = Case::example();
         std::fs::remove_file(case.folder.path("b").join(name)).unwrap();
@@ -121,7 +121,7 @@ fn tb_22_a_missing_required_file_is_named() {
 
 /// Every case breaks only this step.
 #[test]
-fn tb_51_each_step_has_its_message() {
+fn each_step_has_its_message() {
     let bundle = Bundle::example();
     let (a, b) = (keys::example_a(), keys::example_b());
     let zeros = format!("sha256:{}", "0".repeat(64));
@@ -169,7 +169,7 @@ fn tb_51_each_step_has_its_message() {
 
 /// What stands first in the row is reported when two things are wrong.
 #[test]
-fn tb_51_the_first_failure_in_the_order_of_the_row_is_reported() {
+fn the_first_failure_in_the_order_of_the_row_is_reported() {
     let bundle = Bundle::example();
     let zeros = format!("sha256:{}", "0".repeat(64));
     let mut steps: Vec<(&str, Vec<u8>, &str)> = vec![
@@ -211,7 +211,7 @@ fn tb_51_the_first_failure_in_the_order_of_the_row_is_reported() {
 }
 
 #[test]
-fn tb_52_a_signer_that_the_manifest_does_not_name_is_refused() {
+fn a_signer_that_the_manifest_does_not_name_is_refused() {
     let everyone = [keys::example_a(), keys::example_b(), keys::stranger()];
     let mut bundle = Bundle::example();
     bundle.ring = keys::ring(&everyone);
@@ -222,7 +222,7 @@ fn tb_52_a_signer_that_the_manifest_does_not_name_is_refused() {
 
 /// The schema gate, and that the hash holds `schema_version` only when it is there.
 #[test]
-fn tb_31_the_schema_gate() {
+fn the_schema_gate() {
     let signers = [keys::example_a(), keys::example_b()];
     let manifest = |version: Value| {
         let mut manifest = json!({ "schema_version": version });
@@ -262,7 +262,7 @@ fn tb_31_the_schema_gate() {
 
 /// The strings of a foreign bundle are free, also empty; names are checked by those who write them elsewhere.
 #[test]
-fn tb_32_a_foreign_manifest_may_hold_any_text() {
+fn a_foreign_manifest_may_hold_any_text() {
     let signers = [
         Signer::new("", "nameless"),
         Signer::new("a\n\u{2028}\u{1f600}", "odd"),
@@ -278,7 +278,7 @@ fn tb_32_a_foreign_manifest_may_hold_any_text() {
 
 /// The name of a signer says nothing; the key that the caller's ring has for it does.
 #[test]
-fn tb_13_trust_comes_from_the_ring_that_was_named() {
+fn trust_comes_from_the_ring_that_was_named() {
     let case = Case::example();
     let impostors = keys::ring(&[
         Signer::new("example.a", "another key"),
@@ -291,7 +291,7 @@ fn tb_13_trust_comes_from_the_ring_that_was_named() {
 
 /// S + L is the same signature for a lenient verifier.
 #[test]
-fn tb_09_a_non_canonical_signature_is_refused() {
+fn a_non_canonical_signature_is_refused() {
     use base64::Engine;
     use base64::engine::general_purpose::STANDARD;
     let a = keys::example_a();
@@ -318,7 +318,7 @@ fn tb_09_a_non_canonical_signature_is_refused() {
 
 /// With the identity as public key and as R, S = 0 "signs" every message.
 #[test]
-fn tb_09_a_small_order_key_signs_nothing() {
+fn a_small_order_key_signs_nothing() {
     use base64::Engine;
     use base64::engine::general_purpose::STANDARD;
     let mut point = [0_u8; 64];

@@ -32,12 +32,12 @@ fn over(old: Bundle, new: &Bundle) -> Run {
     root.put(new);
     let run = update(&root, &[]);
     let after = (root.folder.read(LOCK), root.folder.read(SIGNATURE));
-    assert_eq!(run.status == 0, after != before, "TW-05: {run:?}");
+    assert_eq!(run.status == 0, after != before, "{run:?}");
     run
 }
 
 #[test]
-fn tw_05_a_widening_is_listed_and_nothing_is_written() {
+fn a_widening_is_listed_and_nothing_is_written() {
     let run = over(echo("0.1.0"), &reading("0.2.0", &["/os", "/workspace"]));
     assert_eq!(run.status, 4, "{run:?}");
     let output = run.stdout + &run.stderr;
@@ -51,7 +51,7 @@ fn tw_05_a_widening_is_listed_and_nothing_is_written() {
 }
 
 #[test]
-fn tw_05_the_flag_lets_it_through_and_no_other_does() {
+fn the_flag_lets_it_through_and_no_other_does() {
     let root = Root::new();
     root.put(&reading("0.2.0", &["/workspace"]));
     assert_eq!(update(&root, &["--allow-signer-change"]).status, 4);
@@ -62,7 +62,7 @@ fn tw_05_the_flag_lets_it_through_and_no_other_does() {
 
 /// What the old capability covers is no widening.
 #[test]
-fn tw_02_narrower_is_not_wider() {
+fn narrower_is_not_wider() {
     let both = reading("0.1.0", &["/os", "/workspace"]);
     assert_eq!(
         over(both.clone(), &reading("0.2.0", &["/workspace"])).status,
@@ -85,7 +85,7 @@ fn tw_02_narrower_is_not_wider() {
 
 /// A new skill with any capability is a widening; one without is none.
 #[test]
-fn tw_02_a_new_skill_starts_from_nothing() {
+fn a_new_skill_starts_from_nothing() {
     let root = Root::new();
     root.put(&reader("demo.reader", "0.1.0"));
     assert_eq!(update(&root, &[]).status, 4);
@@ -105,7 +105,7 @@ fn tw_02_a_new_skill_starts_from_nothing() {
 
 /// The highest version that was pinned, in SemVer order and not in byte order.
 #[test]
-fn tw_02_the_baseline_is_the_highest_pinned_version() {
+fn the_baseline_is_the_highest_pinned_version() {
     let root = Root::of(vec![reading("0.9.0", &["/workspace"]), echo("0.10.0")]);
     root.put(&reading("0.11.0", &["/workspace"]));
     assert_eq!(update(&root, &[]).status, 4);
@@ -117,7 +117,7 @@ fn tw_02_the_baseline_is_the_highest_pinned_version() {
 /// The same version again, its old manifest gone from the disk. In git it is found; without
 /// git the baseline is empty.
 #[test]
-fn tw_03_the_old_manifest_is_found_by_its_hash() {
+fn the_old_manifest_is_found_by_its_hash() {
     let repinned = |committed: bool| {
         let root = Root::of(vec![reading("0.1.0", &["/workspace"])]);
         if committed {
@@ -159,7 +159,7 @@ fn tw_03_the_old_manifest_is_found_by_its_hash() {
 
 /// A manifest on disk with another hash than the old lock's is no baseline.
 #[test]
-fn tw_03_a_manifest_put_in_the_place_of_the_old_one_does_not_count() {
+fn a_manifest_put_in_the_place_of_the_old_one_does_not_count() {
     let root = Root::of(vec![echo("0.1.0")]);
     // 0.1.0 on disk now claims the capability, and 0.2.0 uses it.
     root.put(&reading("0.1.0", &["/workspace"]));
@@ -168,7 +168,7 @@ fn tw_03_a_manifest_put_in_the_place_of_the_old_one_does_not_count() {
 }
 
 #[test]
-fn tw_04_other_signers_of_an_entry_are_a_signer_change() {
+fn other_signers_of_an_entry_are_a_signer_change() {
     let team = [
         keys::build(),
         keys::release(),
@@ -200,7 +200,7 @@ fn tw_04_other_signers_of_an_entry_are_a_signer_change() {
 
 /// A new key for `team.release`; the old lock is checked with the old ring.
 #[test]
-fn tw_04_a_new_key_needs_the_old_ring_and_the_flag() {
+fn a_new_key_needs_the_old_ring_and_the_flag() {
     let root = Root::new();
     let (old, old_digest) = (root.folder.read(RING), root.keys_digest());
     root.folder.write("../old-keys.json", &old);
@@ -272,7 +272,7 @@ fn tw_04_a_new_key_needs_the_old_ring_and_the_flag() {
 
 /// Nothing is written, also not the copies of the ring.
 #[test]
-fn tw_05_a_refused_update_leaves_every_file_as_it_was() {
+fn a_refused_update_leaves_every_file_as_it_was() {
     let root = Root::new();
     root.put(&reading("0.2.0", &["/workspace"]));
     let copy = root.folder.path("skills/demo.echo/0.2.0/public-keys.json");

@@ -10,7 +10,7 @@ const LOOPBACK: &str = "--allow-http-loopback";
 const FETCH_FAILED: &str = "ERROR: FETCH_FAILED";
 
 #[test]
-fn n_06_what_the_policy_does_not_allow_is_never_connected_to() {
+fn what_the_policy_does_not_allow_is_never_connected_to() {
     let server = Server::new(|_| Answer::Body(skill("reached").into_bytes()));
     let url = |path: &str| server.url(path);
     let beside = [
@@ -27,28 +27,23 @@ fn n_06_what_the_policy_does_not_allow_is_never_connected_to() {
         payload
             .skills()
             .iter()
-            .all(|entry| entry["name"] == FETCH_FAILED),
-        "G-04"
+            .all(|entry| entry["name"] == FETCH_FAILED)
     );
     assert_eq!(
         server.connections(),
         0,
-        "G-04: the default policy fetches nothing"
+        "the default policy fetches nothing"
     );
 
     let mut policy = policy::fetches(&[&server.url("/docs/")]);
     root.policy(&policy);
     let payload = root.payload(&["os://agent.md", LOOPBACK]);
     assert_eq!(payload.skill(&url("/docs/a.md"))["name"], "reached");
-    assert_eq!(
-        payload.skill(&url("/docs/b%20c.md?q"))["name"],
-        "reached",
-        "TC-32"
-    );
+    assert_eq!(payload.skill(&url("/docs/b%20c.md?q"))["name"], "reached");
     assert_eq!(
         server.connections(),
         2,
-        "N-06: by whole segments: {:?}",
+        "by whole segments: {:?}",
         server.requests()
     );
 
@@ -61,12 +56,12 @@ fn n_06_what_the_policy_does_not_allow_is_never_connected_to() {
     assert_eq!(
         server.connections(),
         2,
-        "TC-32: a ceiling alone allows nothing, nor does another method"
+        "a ceiling alone allows nothing, nor does another method"
     );
 }
 
 #[test]
-fn s_06_addresses_that_are_not_public_are_refused_before_anything_is_sent() {
+fn addresses_that_are_not_public_are_refused_before_anything_is_sent() {
     let server = Server::new(|_| Answer::Body(Vec::new()));
     let port = server.port();
     let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
@@ -106,11 +101,11 @@ fn s_06_addresses_that_are_not_public_are_refused_before_anything_is_sent() {
         "{}",
         payload.text
     );
-    assert_eq!(server.connections(), 0, "S-06, N-06: nothing is sent");
+    assert_eq!(server.connections(), 0, "nothing is sent");
 }
 
 #[test]
-fn n_04_n_06_a_named_address_is_connected_to_but_must_speak_tls() {
+fn a_named_address_is_connected_to_but_must_speak_tls() {
     let server = Server::new(|_| Answer::Body(skill("plain").into_bytes()));
     let root = OsRoot::new();
     let url = format!("https://127.0.0.1:{}/", server.port());
@@ -118,12 +113,12 @@ fn n_04_n_06_a_named_address_is_connected_to_but_must_speak_tls() {
     assert_eq!(root.payload(&[&url]).text, failed("FETCH_FAILED", ""));
     assert!(
         server.connections() > 0,
-        "TC-33: the policy names this literal address"
+        "the policy names this literal address"
     );
 }
 
 #[test]
-fn n_09_loopback_http_exists_only_behind_its_flag() {
+fn loopback_http_exists_only_behind_its_flag() {
     let server = Server::new(|_| Answer::Body(skill("reached").into_bytes()));
     let port = server.port();
     let loopback = [
@@ -153,7 +148,7 @@ fn n_09_loopback_http_exists_only_behind_its_flag() {
             .iter()
             .all(|entry| entry["name"] == "ERROR: UNSUPPORTED_SCHEME")
     );
-    assert_eq!(server.connections(), 0, "N-09: off by default");
+    assert_eq!(server.connections(), 0, "off by default");
     let with = root.payload(&["os://agent.md", LOOPBACK]);
     assert_eq!(with.skill(&loopback[0])["name"], "reached");
     assert_eq!(
@@ -171,7 +166,7 @@ fn n_09_loopback_http_exists_only_behind_its_flag() {
         assert_eq!(
             with.skill(&uri)["name"],
             "ERROR: UNSUPPORTED_SCHEME",
-            "N-09 {uri}"
+            "{uri}"
         );
     }
 }

@@ -14,7 +14,7 @@ fn sha256(bytes: impl AsRef<[u8]>) -> String {
 }
 
 #[test]
-fn c_01_c_02_the_members_stand_where_the_row_says() {
+fn the_members_stand_where_the_row_says() {
     let root = OsRoot::new();
     let rope = "\u{FEFF}---\r\nname: Rope\r\ndescription: d\r\n---\r\n";
     root.file("rope.md", rope);
@@ -33,7 +33,7 @@ fn c_01_c_02_the_members_stand_where_the_row_says() {
     assert_eq!(payload.text, expected);
     assert!(
         !root.payload(&["os://a.md"]).text.contains("checksum"),
-        "J-01: only when asked for"
+        "only when asked for"
     );
     assert_eq!(
         sha256(""),
@@ -42,7 +42,7 @@ fn c_01_c_02_the_members_stand_where_the_row_says() {
 }
 
 #[test]
-fn c_02_c_03_every_entry_has_one_or_its_own_code() {
+fn every_entry_has_one_or_its_own_code() {
     let root = OsRoot::new();
     root.file("bad.md", b"---\n[\n---\n\xFF")
         .file("empty.md", "");
@@ -71,13 +71,12 @@ fn c_02_c_03_every_entry_has_one_or_its_own_code() {
         .collect();
     assert_eq!(
         checksums,
-        ["ERROR: PERMISSION_DENIED", "ERROR: PARSE_ERROR"],
-        "C-03"
+        ["ERROR: PERMISSION_DENIED", "ERROR: PARSE_ERROR"]
     );
 }
 
 #[test]
-fn c_02_c_03_a_resource_that_failed() {
+fn a_resource_that_failed() {
     let root = OsRoot::new();
     root.file("bad.md", b"Hi\xFF");
     let with = |code: &str, content: &str, checksum: &str| {
@@ -85,21 +84,13 @@ fn c_02_c_03_a_resource_that_failed() {
         failed(code, content).replace(&uri, &format!(r#"{uri}"checksum":"{checksum}","#))
     };
     let gone = root.payload(&["os://gone.md", CHECKSUMS]).text;
-    assert_eq!(
-        gone,
-        with("FETCH_FAILED", "", "ERROR: FETCH_FAILED"),
-        "C-03"
-    );
+    assert_eq!(gone, with("FETCH_FAILED", "", "ERROR: FETCH_FAILED"));
     let bad = root.payload(&["os://bad.md", CHECKSUMS]).text;
-    assert_eq!(
-        bad,
-        with("PARSE_ERROR", "Hi\u{FFFD}", &sha256(b"Hi\xFF")),
-        "C-02"
-    );
+    assert_eq!(bad, with("PARSE_ERROR", "Hi\u{FFFD}", &sha256(b"Hi\xFF")));
 }
 
 #[test]
-fn c_03_the_sentinel_has_its_own_code() {
+fn the_sentinel_has_its_own_code() {
     let root = OsRoot::new();
     let skills: Vec<String> = (0..1001).map(|n| format!("{n:04}.md")).collect();
     root.file("a.md", agent(&skills, NONE));
@@ -108,7 +99,7 @@ fn c_03_the_sentinel_has_its_own_code() {
 }
 
 #[test]
-fn c_04_a_tool_that_was_allowed_has_a_checksum_however_it_ended() {
+fn a_tool_that_was_allowed_has_a_checksum_however_it_ended() {
     let root = OsRoot::new();
     root.policy(&policy::tools_run());
     let good = "#!/bin/sh\necho D\n";
@@ -144,8 +135,8 @@ fn c_04_a_tool_that_was_allowed_has_a_checksum_however_it_ended() {
             .iter()
             .find(|entry| entry["uri"] == uri.as_str())
             .unwrap();
-        assert_eq!(entry["description"], description, "C-04 {name}");
-        assert_eq!(entry["checksum"], checksum, "C-04 {name}");
+        assert_eq!(entry["description"], description, "{name}");
+        assert_eq!(entry["checksum"], checksum, "{name}");
     }
     assert_eq!(payload.tool("os://plain.sh"), "ERROR: PERMISSION_DENIED");
 }

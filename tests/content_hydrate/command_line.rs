@@ -74,7 +74,7 @@ fn cli_04_exit_1_is_a_hard_error_with_one_message() {
     let root = OsRoot::new();
     for format in ["link", "v2"] {
         let run = root.hydrate(&["os://gone.md", "--format", format]);
-        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "LF-09 {format}");
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{format}");
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     }
 }
@@ -137,7 +137,7 @@ fn cli_01_a_policy_that_cannot_be_read_hydrates_nothing() {
 }
 
 #[test]
-fn g_04_a_mount_outside_the_ceiling_is_not_read() {
+fn a_mount_outside_the_ceiling_is_not_read() {
     let root = OsRoot::new();
     root.file("docs/a.md", skill("A")).file("b.md", skill("B"));
     root.file("docs/agent.md", agent(&["a.md", "../b.md"], NONE));
@@ -149,12 +149,12 @@ fn g_04_a_mount_outside_the_ceiling_is_not_read() {
     assert_eq!(
         payload.skill("os://b.md")["name"],
         "ERROR: FETCH_FAILED",
-        "EC-01: denied by policy"
+        "denied by policy"
     );
 }
 
 #[test]
-fn g_03_it_works_without_a_home() {
+fn it_works_without_a_home() {
     let root = OsRoot::new();
     root.file("a.md", "Hi");
     let mut command = root.command(&["hydrate", "os://a.md"]);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::os_root::{NONE, OsRoot, agent, failed, skill};
 
 #[test]
-fn j_01_the_payload_is_one_compact_line_with_exactly_these_members() {
+fn the_payload_is_one_compact_line_with_exactly_these_members() {
     let root = OsRoot::new();
     root.file("crew/pilot.md", "---\ntype: Agent\nversion: 1.10\nskills: [../kits/rope.md]\ntools: [./horn.sh]\n---\nFly.\n");
     root.file("kits/rope.md", "---\nname: Rope\ndescription: Ties\nskills: [./knot.md]\ntools: [./x.sh]\nlicense: MIT\n---\nx");
@@ -16,14 +16,14 @@ fn j_01_the_payload_is_one_compact_line_with_exactly_these_members() {
         r#""tools":[{"uri":"os://crew/horn.sh","description":"ERROR: EXECUTION_SKIPPED"}]}}}"#,
         "\n"
     );
-    assert_eq!(run.stdout, expected, "J-01, J-03, J-04, H-03, H-16");
+    assert_eq!(run.stdout, expected);
     root.file("bare.md", "Hi");
     let bare = r#"{"content":"Hi","metadata":{"uri":"os://bare.md","dependencies":{"skills":[],"tools":[]}}}"#;
-    assert_eq!(root.payload(&["os://bare.md"]).text, bare, "H-04");
+    assert_eq!(root.payload(&["os://bare.md"]).text, bare);
 }
 
 #[test]
-fn j_02_only_what_json_must_escape_is_escaped() {
+fn only_what_json_must_escape_is_escaped() {
     let root = OsRoot::new();
     let mut expected = String::new();
     let mut content = String::new();
@@ -49,12 +49,12 @@ fn j_02_only_what_json_must_escape_is_escaped() {
     let text = root.payload(&["os://c.md"]).text;
     assert!(
         text.contains(r#""name":"\"\\\u001b[0m/""#),
-        "J-02 in metadata: {text}"
+        "in metadata: {text}"
     );
 }
 
 #[test]
-fn h_01_a_resource_that_cannot_be_fetched_leaves_only_its_code() {
+fn a_resource_that_cannot_be_fetched_leaves_only_its_code() {
     let root = OsRoot::new();
     root.file("dir/a.md", "");
     #[rustfmt::skip]
@@ -72,7 +72,7 @@ fn h_01_a_resource_that_cannot_be_fetched_leaves_only_its_code() {
 }
 
 #[test]
-fn ec_01_ec_03_ec_10_a_failed_skill_has_its_code_twice_and_harms_no_other() {
+fn a_failed_skill_has_its_code_twice_and_harms_no_other() {
     let root = OsRoot::new();
     root.file("bad.md", "---\n[\n---\n")
         .file("good.md", skill("Good"))
@@ -106,7 +106,7 @@ fn ec_01_ec_03_ec_10_a_failed_skill_has_its_code_twice_and_harms_no_other() {
 }
 
 #[test]
-fn h_29_a_skill_without_front_matter_misses_both() {
+fn a_skill_without_front_matter_misses_both() {
     let root = OsRoot::new();
     root.file("empty.md", "").file("plain.md", "# Rope\n");
     root.file("agent.md", agent(&["empty.md", "plain.md"], NONE));
@@ -124,7 +124,7 @@ fn h_29_a_skill_without_front_matter_misses_both() {
 }
 
 #[test]
-fn h_33_entries_are_sorted_by_the_bytes_of_their_emitted_uri() {
+fn entries_are_sorted_by_the_bytes_of_their_emitted_uri() {
     let root = OsRoot::new();
     // U+FFFD sorts before U+1F600 in UTF-8 and after it in UTF-16; declared strings stay as they are.
     let declared = [
@@ -162,7 +162,7 @@ fn h_33_entries_are_sorted_by_the_bytes_of_their_emitted_uri() {
 }
 
 #[test]
-fn h_34_duplicates_are_found_by_emitted_uri_within_each_array() {
+fn duplicates_are_found_by_emitted_uri_within_each_array() {
     let root = OsRoot::new();
     let same = [
         "a.md",
@@ -191,7 +191,7 @@ fn h_34_duplicates_are_found_by_emitted_uri_within_each_array() {
 }
 
 #[test]
-fn h_34_a_resource_may_declare_itself() {
+fn a_resource_may_declare_itself() {
     let root = OsRoot::new();
     root.file(
         "me.md",
@@ -199,29 +199,21 @@ fn h_34_a_resource_may_declare_itself() {
     );
     let payload = root.payload(&["os://me.md"]);
     assert_eq!(payload.skill("os://me.md")["name"], "Me");
-    assert_eq!(
-        payload.skill("os://me.md")["skills"],
-        json!(["./me.md"]),
-        "J-04"
-    );
+    assert_eq!(payload.skill("os://me.md")["skills"], json!(["./me.md"]));
 }
 
 #[test]
-fn h_44_text_that_looks_like_a_code_passes_through() {
+fn text_that_looks_like_a_code_passes_through() {
     let root = OsRoot::new();
     root.file("a.md", skill("ERROR: TIMEOUT"));
     root.file("agent.md", agent(&["a.md"], NONE));
     let payload = root.payload(&["os://agent.md"]);
-    assert_eq!(
-        payload.skill("os://a.md")["name"],
-        "ERROR: TIMEOUT",
-        "H-44, S-12"
-    );
+    assert_eq!(payload.skill("os://a.md")["name"], "ERROR: TIMEOUT");
     assert_eq!(payload.skill("os://a.md")["description"], "d");
 }
 
 #[test]
-fn n_08_sealed_values_pass_through_as_text() {
+fn sealed_values_pass_through_as_text() {
     let root = OsRoot::new();
     root.file("a.md", skill("pwenc:v1:abc"));
     root.file("agent.md", agent(&["a.md", "pwenc:v1:abc"], NONE));

@@ -24,7 +24,7 @@ const SKILLS: [&str; 6] = ["a.md", "b.md", "c.md", "gone.md", "ftp://x/y", "é.m
 const TOOLS: [&str; 5] = ["t.sh", "u.sh", "gone.sh", "../x", "é"];
 
 #[test]
-fn dt_01_dt_02_time_place_locale_and_cache_do_not_matter() {
+fn time_place_locale_and_cache_do_not_matter() {
     let root = varied();
     root.file("agent.md", agent(&SKILLS, &TOOLS));
     let first = root
@@ -34,7 +34,7 @@ fn dt_01_dt_02_time_place_locale_and_cache_do_not_matter() {
         let again = root
             .payload(&["os://agent.md", "--checksums", "--depth", "3"])
             .text;
-        assert_eq!(again, first, "DT-01: another run");
+        assert_eq!(again, first, "another run");
     }
     let cold = TempDir::new().unwrap();
     for variables in [
@@ -53,7 +53,7 @@ fn dt_01_dt_02_time_place_locale_and_cache_do_not_matter() {
         assert_eq!(
             Payload::from(Run::from(output)).text,
             first,
-            "DT-02 {variables:?}"
+            "{variables:?}"
         );
     }
     let copy = varied();
@@ -61,14 +61,14 @@ fn dt_01_dt_02_time_place_locale_and_cache_do_not_matter() {
     let elsewhere = copy
         .payload(&["os://agent.md", "--checksums", "--depth", "3"])
         .text;
-    assert_eq!(elsewhere, first, "DT-01, PE-09: another directory");
+    assert_eq!(elsewhere, first, "another directory");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
-    fn dt_02_order_and_number_of_declarations_do_not_matter(
+    fn order_and_number_of_declarations_do_not_matter(
         skills in Just([SKILLS.to_vec(), SKILLS.to_vec()].concat()).prop_shuffle(),
         tools in Just([TOOLS.to_vec(), TOOLS.to_vec()].concat()).prop_shuffle(),
     ) {

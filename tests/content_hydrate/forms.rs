@@ -36,7 +36,7 @@ Fly.
 ";
 
 #[test]
-fn lf_04_the_worked_example_of_the_link_form() {
+fn the_worked_example_of_the_link_form() {
     let expected = r#"---
 # crew sheet
 skills:
@@ -55,11 +55,7 @@ version: 1.10
 ---
 Fly.
 "#;
-    assert_eq!(
-        formed(&with_pilot(PILOT), "link"),
-        expected,
-        "LF-01 to LF-04, CLI-03"
-    );
+    assert_eq!(formed(&with_pilot(PILOT), "link"), expected, "CLI-03");
 }
 
 #[test]
@@ -93,7 +89,7 @@ const FLOW: &str = r#"[{"uri":"os://crew/a","description":"ERROR: EXECUTION_SKIP
 const FLOW_V2: &str = r#"{"os://crew/a":{"description":"ERROR: EXECUTION_SKIPPED"}}"#;
 
 #[test]
-fn lf_04_lf_05_what_is_replaced_and_what_keeps_its_bytes() {
+fn what_is_replaced_and_what_keeps_its_bytes() {
     #[rustfmt::skip]
     let rows = [
         ("LF-04", "tools: [a] # gone\nx: 1 # kept\n", format!("tools:{LINKED}\nx: 1 # kept\n")),
@@ -130,24 +126,22 @@ fn lf_04_lf_05_what_is_replaced_and_what_keeps_its_bytes() {
 }
 
 #[test]
-fn lf_01_lf_06_byte_order_mark_and_line_ends_are_kept() {
+fn byte_order_mark_and_line_ends_are_kept() {
     let root = with_pilot("\u{FEFF}--- \r\ntools: [a]\r\nx: 1\n---\t\r\nHi\r\n");
     let linked = LINKED.replace('\n', "\r\n");
     assert_eq!(
         formed(&root, "link"),
-        format!("\u{FEFF}--- \r\ntools:{linked}\r\nx: 1\n---\t\r\nHi\r\n"),
-        "H-19, LF-06"
+        format!("\u{FEFF}--- \r\ntools:{linked}\r\nx: 1\n---\t\r\nHi\r\n")
     );
     let root = with_pilot("---\ntools: [a]\r\nx: 1\r\n---\nHi");
     assert_eq!(
         formed(&root, "link"),
-        format!("---\ntools:{LINKED}\r\nx: 1\r\n---\nHi"),
-        "LF-06"
+        format!("---\ntools:{LINKED}\r\nx: 1\r\n---\nHi")
     );
 }
 
 #[test]
-fn lf_08_a_document_without_front_matter_is_its_bytes() {
+fn a_document_without_front_matter_is_its_bytes() {
     for document in [
         "",
         "Hi",
@@ -157,17 +151,13 @@ fn lf_08_a_document_without_front_matter_is_its_bytes() {
         "---\n---\nHi",
     ] {
         for format in ["link", "v2"] {
-            assert_eq!(
-                formed(&with_pilot(document), format),
-                document,
-                "LF-08 {format}"
-            );
+            assert_eq!(formed(&with_pilot(document), format), document, "{format}");
         }
     }
 }
 
 #[test]
-fn lf_09_without_a_document_there_is_nothing_to_link() {
+fn without_a_document_there_is_nothing_to_link() {
     #[rustfmt::skip]
     let rows: [(&str, &[u8], &str, &str); 8] = [
         ("LF-09", b"", "os://crew/gone.md", "FETCH_FAILED"),
@@ -193,15 +183,11 @@ fn lf_09_without_a_document_there_is_nothing_to_link() {
     }
     // An anchor that is set and used inside what is replaced is gone with it.
     let root = with_pilot("---\ntools: [&t a, *t]\n---\n");
-    assert_eq!(
-        formed(&root, "link"),
-        format!("---\ntools:{LINKED}\n---\n"),
-        "LF-09"
-    );
+    assert_eq!(formed(&root, "link"), format!("---\ntools:{LINKED}\n---\n"));
 }
 
 #[test]
-fn y_13_in_the_link_form_lenient_holds_for_dependencies() {
+fn in_the_link_form_lenient_holds_for_dependencies() {
     let root = with_pilot("---\nskills: [s.md]\n---\n");
     root.file(
         "crew/s.md",
@@ -216,7 +202,7 @@ fn y_13_in_the_link_form_lenient_holds_for_dependencies() {
 }
 
 #[test]
-fn lf_03_lf_10_s_11_no_metadata_leaves_its_string() {
+fn no_metadata_leaves_its_string() {
     let hostile = [
         "<script>alert('xss')</script>",
         "'; DROP TABLE users; --",
@@ -256,7 +242,7 @@ fn lf_03_lf_10_s_11_no_metadata_leaves_its_string() {
             .iter()
             .map(|s| s["name"].as_str().unwrap())
             .collect();
-        assert_eq!(names, hostile, "S-11, in JSON");
+        assert_eq!(names, hostile, "in JSON");
         for format in ["link", "v2"] {
             let run = root.hydrate(&["os://agent.md", "--format", format]);
             // Read again, as a skill: one front matter, the other keys unchanged, as many items as entries.
@@ -315,7 +301,7 @@ fn v2_02_a_declared_entry_named_like_the_sentinel_gives_way_to_it() {
 }
 
 #[test]
-fn lf_02_c_01_checksums_are_the_last_member_in_every_form() {
+fn checksums_are_the_last_member_in_every_form() {
     let root = with_pilot("---\ntools: [a]\n---\n");
     let skipped = "\"ERROR: EXECUTION_SKIPPED\"";
     let options = ["os://crew/pilot.md", "--no-exec", "--checksums", "--format"];

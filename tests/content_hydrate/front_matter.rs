@@ -56,7 +56,7 @@ const ROWS: &[(&str, &[u8], Front, &str)] = &[
 ];
 
 #[test]
-fn f_01_to_f_25_the_content_of_a_resource_follows_its_front_matter() {
+fn to_f_25_the_content_of_a_resource_follows_its_front_matter() {
     let root = with_rows();
     for (index, (row, file, front, content)) in ROWS.iter().enumerate() {
         let content = match *content {
@@ -76,7 +76,7 @@ fn f_01_to_f_25_the_content_of_a_resource_follows_its_front_matter() {
 }
 
 #[test]
-fn f_01_to_f_25_the_front_matter_of_a_skill_is_what_stands_between_its_delimiters() {
+fn to_f_25_the_front_matter_of_a_skill_is_what_stands_between_its_delimiters() {
     let root = with_rows();
     let uris: Vec<String> = (0..ROWS.len()).map(uri).collect();
     root.file("all.md", agent(&uris, NONE));
@@ -96,23 +96,23 @@ fn f_01_to_f_25_the_front_matter_of_a_skill_is_what_stands_between_its_delimiter
 }
 
 #[test]
-fn f_15_f_19_delimiters_inside_a_block_scalar_and_front_matter_in_flow_style() {
+fn delimiters_inside_a_block_scalar_and_front_matter_in_flow_style() {
     let root = OsRoot::new();
     root.file("f15.md", "---\ndescription: |\n  a\n  ---\n  b\n---\nHi");
     root.file("f19.md", "---\n{\"skills\": [\"./rope.md\"]}\n---\nHi");
     root.file("all.md", agent(&["f15.md", "f19.md"], NONE));
     let payload = root.payload(&["os://all.md"]);
     let description = &payload.skill("os://f15.md")["description"];
-    assert_eq!(description, "a\n---\nb\n", "F-15");
+    assert_eq!(description, "a\n---\nb\n");
     let raw = &payload.skill("os://f19.md")["skills"];
-    assert_eq!(raw, &serde_json::json!(["./rope.md"]), "F-19");
+    assert_eq!(raw, &serde_json::json!(["./rope.md"]));
     for (row, uri) in [("F-15", "os://f15.md"), ("F-19", "os://f19.md")] {
         assert_eq!(root.payload(&[uri]).content(), "Hi", "{row}");
     }
 }
 
 #[test]
-fn h_20_invalid_utf_8_after_valid_front_matter_spoils_the_whole_skill() {
+fn invalid_utf_8_after_valid_front_matter_spoils_the_whole_skill() {
     let root = OsRoot::new();
     root.file("skill.md", b"---\nname: Ann\ndescription: d\n---\n\xC0\xAF");
     root.file("agent.md", agent(&["skill.md"], NONE));

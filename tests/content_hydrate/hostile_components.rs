@@ -77,7 +77,7 @@ fn chained_types(length: usize) -> Vec<u8> {
 }
 
 #[test]
-fn s_17_no_component_ends_the_process_or_fills_its_memory() {
+fn no_component_ends_the_process_or_fills_its_memory() {
     let root = OsRoot::new();
     let many = wat::parse_str(format!(
         "(component (core module {}))",
@@ -119,7 +119,7 @@ fn s_17_no_component_ends_the_process_or_fills_its_memory() {
 }
 
 #[test]
-fn dt_02_a_description_does_not_depend_on_how_many_tools_ask_at_once() {
+fn a_description_does_not_depend_on_how_many_tools_ask_at_once() {
     let root = OsRoot::new();
     let names: Vec<String> = (0..40).map(|tool| format!("tool-{tool}.wasm")).collect();
     for (tool, name) in names.iter().enumerate() {

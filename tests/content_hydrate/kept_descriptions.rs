@@ -57,7 +57,7 @@ fn ask_with(root: &OsRoot, variables: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn dt_03_a_tool_that_was_asked_before_is_not_started_again() {
+fn a_tool_that_was_asked_before_is_not_started_again() {
     let root = root_with(&random());
     let first = ask(&root);
     assert_eq!(first.split_whitespace().count(), 16, "{first}");
@@ -69,7 +69,7 @@ fn dt_03_a_tool_that_was_asked_before_is_not_started_again() {
 }
 
 #[test]
-fn dt_03_a_tool_whose_bytes_have_changed_is_asked_again() {
+fn a_tool_whose_bytes_have_changed_is_asked_again() {
     let root = root_with(&random());
     let first = ask(&root);
     // As long, and as old.
@@ -123,7 +123,7 @@ fn the_answer_of_a_tool_that_changes_while_it_runs_is_not_kept() {
 }
 
 #[test]
-fn dt_03_help_is_kept_and_the_failure_before_it_is_not() {
+fn help_is_kept_and_the_failure_before_it_is_not() {
     let root = root_with(&format!("#!/bin/sh\n[ $1 = --help ] || exit 2\n{RANDOM}"));
     let first = ask(&root);
     assert_eq!(ask(&root), first);
@@ -138,7 +138,7 @@ fn dt_03_help_is_kept_and_the_failure_before_it_is_not() {
 }
 
 #[test]
-fn dt_03_errors_are_not_kept() {
+fn errors_are_not_kept() {
     let fails = ["exit 1", "kill -9 $$", "exit 0", "echo ' '; exit 0"];
     for fail in fails {
         let root = root_with(&format!(
@@ -155,7 +155,7 @@ fn dt_03_errors_are_not_kept() {
 }
 
 #[test]
-fn dt_03_a_timeout_is_not_kept() {
+fn a_timeout_is_not_kept() {
     let root = root_with("#!/bin/sh\n[ -e /os/flag ] || { echo early; sleep 60; }\necho in time\n");
     assert_eq!(ask(&root), "ERROR: TIMEOUT");
     root.file("flag", "");
@@ -163,7 +163,7 @@ fn dt_03_a_timeout_is_not_kept() {
 }
 
 #[test]
-fn dt_03_an_answer_outside_of_the_jail_is_neither_kept_nor_one_that_is_kept_used() {
+fn an_answer_outside_of_the_jail_is_neither_kept_nor_one_that_is_kept_used() {
     let root = root_with(&random());
     let kept = ask(&root);
     root.policy(&policy::tools_run());
@@ -176,7 +176,7 @@ fn dt_03_an_answer_outside_of_the_jail_is_neither_kept_nor_one_that_is_kept_used
 
 /// The policy decides first: what is kept is no way around it.
 #[test]
-fn td_02_an_answer_that_is_kept_is_not_for_who_may_not_ask() {
+fn an_answer_that_is_kept_is_not_for_who_may_not_ask() {
     let root = root_with(&random());
     ask(&root);
     let skipped = root.payload(&["os://agent.md", "--no-exec"]);
@@ -193,7 +193,7 @@ fn td_02_an_answer_that_is_kept_is_not_for_who_may_not_ask() {
 }
 
 #[test]
-fn dt_03_under_other_circumstances_it_is_asked_again() {
+fn under_other_circumstances_it_is_asked_again() {
     let root = root_with(&random());
     let first = ask(&root);
     let mut differently = vec![("nothing", jailed())];
@@ -231,7 +231,7 @@ fn dt_03_under_other_circumstances_it_is_asked_again() {
 
 /// What one tenant puts beside a tool is not another's description.
 #[test]
-fn dt_03_the_same_tool_in_another_place_is_asked_again() {
+fn the_same_tool_in_another_place_is_asked_again() {
     let tool = "#!/bin/sh\ncat \"${0%/*}/text\"\n";
     let (ours, theirs) = (root_with(tool), root_with(tool));
     ours.file("text", "ours");
@@ -248,7 +248,7 @@ fn dt_03_the_same_tool_in_another_place_is_asked_again() {
 }
 
 #[test]
-fn td_08_what_a_runner_says_is_kept_for_these_words_of_it() {
+fn what_a_runner_says_is_kept_for_these_words_of_it() {
     let root = root_with(RANDOM);
     root.mode("a.sh", 0o644);
     let runner = |words: Value| {
@@ -269,7 +269,7 @@ fn td_08_what_a_runner_says_is_kept_for_these_words_of_it() {
 
 /// A link on the way does not hide that it leads to another file by now.
 #[test]
-fn dt_03_a_link_that_leads_to_another_tool_is_another_tool() {
+fn a_link_that_leads_to_another_tool_is_another_tool() {
     let root = root_with("");
     fs::remove_file(root.path("a.sh")).unwrap();
     root.tool("one.sh", random());
@@ -283,7 +283,7 @@ fn dt_03_a_link_that_leads_to_another_tool_is_another_tool() {
 }
 
 #[test]
-fn dt_03_a_tool_that_takes_long_to_read_is_started_each_time() {
+fn a_tool_that_takes_long_to_read_is_started_each_time() {
     let mut tool = format!("#!/bin/sh\n{RANDOM}exit\n").into_bytes();
     tool.resize(16 * 1024 * 1024, b'#');
     let root = root_with("");
@@ -296,7 +296,7 @@ fn dt_03_a_tool_that_takes_long_to_read_is_started_each_time() {
 }
 
 #[test]
-fn dt_03_nothing_is_kept_where_the_cache_is_off_or_cannot_be_had() {
+fn nothing_is_kept_where_the_cache_is_off_or_cannot_be_had() {
     let root = root_with(&random());
     let kept = ask(&root);
     let off = [("HYDRANT_CACHE", "off")];
@@ -334,7 +334,7 @@ fn private_cache(root: &OsRoot) -> TempDir {
 }
 
 #[test]
-fn dt_03_a_description_that_somebody_edited_is_not_used() {
+fn a_description_that_somebody_edited_is_not_used() {
     let root = root_with(&random());
     root.file("clock.wasm", timing());
     let cache = private_cache(&root);
@@ -401,7 +401,7 @@ fn the_machine_code_of_a_component_tool_is_not_kept() {
 
 /// Whatever is kept, `FAILED` stays that.
 #[test]
-fn dt_02_a_tool_that_cannot_be_started_is_the_same_error_each_time() {
+fn a_tool_that_cannot_be_started_is_the_same_error_each_time() {
     let root = root_with("no format that the system knows\n");
     assert_eq!(ask(&root), FAILED);
     assert_eq!(ask(&root), FAILED);

@@ -9,7 +9,7 @@ use crate::server::{Answer, Server};
 const MIB: u64 = 1 << 20;
 
 #[test]
-fn l_01_a_resource_or_skill_holds_4_mib_at_most() {
+fn a_resource_or_skill_holds_4_mib_at_most() {
     let root = OsRoot::new();
     root.sparse("most.md", 4 * MIB)
         .sparse("more.md", 4 * MIB + 1);
@@ -26,7 +26,7 @@ fn l_01_a_resource_or_skill_holds_4_mib_at_most() {
 }
 
 #[test]
-fn l_04_g_06_more_than_64_mib_read_is_a_hard_error_that_names_the_budget() {
+fn more_than_64_mib_read_is_a_hard_error_that_names_the_budget() {
     let root = OsRoot::new();
     let skills: Vec<String> = (0..16).map(|n| format!("{n:02}.md")).collect();
     for skill in &skills {
@@ -41,7 +41,7 @@ fn l_04_g_06_more_than_64_mib_read_is_a_hard_error_that_names_the_budget() {
 }
 
 #[test]
-fn g_06_each_budget_of_the_call_ends_it_with_its_name_and_limit() {
+fn each_budget_of_the_call_ends_it_with_its_name_and_limit() {
     let root = OsRoot::new();
     let server = Server::new(|_| Answer::Body(skill("remote").into_bytes()));
     root.tool("slow.sh", "#!/bin/sh\nsleep 2\n");
@@ -86,7 +86,7 @@ fn g_06_each_budget_of_the_call_ends_it_with_its_name_and_limit() {
         assert_eq!(
             (run.status, &answer["payload"]["code"]),
             (1, &json!("INTERNAL_ERROR")),
-            "EN-14 {budget}"
+            "{budget}"
         );
     }
     root.policy(&policy::limited(
@@ -97,13 +97,13 @@ fn g_06_each_budget_of_the_call_ends_it_with_its_name_and_limit() {
     let remote = &payload.skill(&server.url("/a.md"))["name"];
     assert_eq!(
         remote, "ERROR: FETCH_FAILED",
-        "TN-21: the smaller limit wins, as a soft error"
+        "the smaller limit wins, as a soft error"
     );
-    assert_eq!(payload.tool("os://slow.sh"), "ERROR: TIMEOUT", "TN-21");
+    assert_eq!(payload.tool("os://slow.sh"), "ERROR: TIMEOUT");
 }
 
 #[test]
-fn h_35_l_02_skills_take_up_to_1000_and_tools_what_is_left() {
+fn skills_take_up_to_1000_and_tools_what_is_left() {
     let numbered = |prefix: &str, count: usize| -> Vec<String> {
         (0..count)
             .rev()
@@ -159,7 +159,7 @@ fn h_35_l_02_skills_take_up_to_1000_and_tools_what_is_left() {
 }
 
 #[test]
-fn h_35_the_limit_comes_after_dedupe_and_cut_entries_are_not_read() {
+fn the_limit_comes_after_dedupe_and_cut_entries_are_not_read() {
     let root = OsRoot::new();
     let mut skills: Vec<String> = (0..1000).map(|n| format!("{n:04}.md")).collect();
     skills.extend_from_within(..);
@@ -178,12 +178,12 @@ fn h_35_the_limit_comes_after_dedupe_and_cut_entries_are_not_read() {
         .collect();
     root.file("agent.md", agent(&skills, NONE));
     root.payload(&["os://agent.md", "--allow-http-loopback"]);
-    assert_eq!(server.requests().len(), 1000, "S-13");
-    assert_eq!(server.hits("/1000.md"), 0, "S-13");
+    assert_eq!(server.requests().len(), 1000);
+    assert_eq!(server.hits("/1000.md"), 0);
 }
 
 #[test]
-fn l_03_a_raw_array_shows_its_first_1000_items() {
+fn a_raw_array_shows_its_first_1000_items() {
     let root = OsRoot::new();
     let items = |count: usize| (0..count).map(|n| format!("i{n}")).collect::<Vec<_>>();
     let front = |count| {
@@ -201,11 +201,11 @@ fn l_03_a_raw_array_shows_its_first_1000_items() {
     let mut cut = items(1000);
     cut.push("ERROR: LIMIT_EXCEEDED".to_owned());
     assert_eq!(payload.skill("os://more.md")["skills"], json!(cut));
-    assert_eq!(payload.skill("os://huge.md")["skills"], json!(cut), "S-13");
+    assert_eq!(payload.skill("os://huge.md")["skills"], json!(cut));
 }
 
 #[test]
-fn l_06_a_reference_has_2048_bytes_at_most() {
+fn a_reference_has_2048_bytes_at_most() {
     let root = OsRoot::new();
     let of = |bytes: usize| {
         format!(
@@ -223,16 +223,12 @@ fn l_06_a_reference_has_2048_bytes_at_most() {
         "ERROR: EXECUTION_SKIPPED",
         "resolved"
     );
-    assert_eq!(payload.tool(&more), "ERROR: FETCH_FAILED", "L-06, H-05");
-    assert_eq!(
-        root.payload(&[&more]).text,
-        failed("FETCH_FAILED", ""),
-        "L-06"
-    );
+    assert_eq!(payload.tool(&more), "ERROR: FETCH_FAILED");
+    assert_eq!(root.payload(&[&more]).text, failed("FETCH_FAILED", ""));
 }
 
 #[test]
-fn y_10_y_11_l_05_nodes_and_depth_of_front_matter() {
+fn nodes_and_depth_of_front_matter() {
     let head = "name: A\ndescription: d\n"; // with the root mapping: 5 nodes
     let wide = |items: usize| format!("---\n{head}x: [{}]\n---\n", "1,".repeat(items)); // and 2 for `x` and its list
     let deep = |open: &str, close: &str, depth: usize| {
@@ -289,7 +285,7 @@ fn y_10_y_11_l_05_nodes_and_depth_of_front_matter() {
 }
 
 #[test]
-fn l_11_a_depth_is_1_to_16() {
+fn a_depth_is_1_to_16() {
     let root = OsRoot::new();
     root.file("a.md", "Hi");
     for (depth, status) in [
@@ -301,6 +297,6 @@ fn l_11_a_depth_is_1_to_16() {
         ("two", 2),
     ] {
         let run = root.hydrate(&["os://a.md", &format!("--depth={depth}")]);
-        assert_eq!(run.status, status, "L-11 --depth {depth}: {}", run.stderr);
+        assert_eq!(run.status, status, "--depth {depth}: {}", run.stderr);
     }
 }

@@ -9,7 +9,7 @@ use crate::server::{Answer, Server};
 const LOOPBACK: &str = "--allow-http-loopback";
 
 #[test]
-fn m_10_to_m_15_the_longest_prefix_by_whole_segments_wins() {
+fn to_m_15_the_longest_prefix_by_whole_segments_wins() {
     let server = Server::new(|request| Answer::Body(skill(&request.path).into_bytes()));
     let root = OsRoot::new();
     root.policy(&policy::fetches(&[&server.url("/")]));
@@ -55,12 +55,12 @@ fn m_10_to_m_15_the_longest_prefix_by_whole_segments_wins() {
     }
     assert!(
         !payload.text.contains("127.0.0.1"),
-        "M-03: the target never shows"
+        "the target never shows"
     );
 }
 
 #[test]
-fn m_05_a_mount_does_not_replace_the_allowlist() {
+fn a_mount_does_not_replace_the_allowlist() {
     let server = Server::new(|_| Answer::Body(skill("reached").into_bytes()));
     let root = OsRoot::new();
     let mount = format!("/lib/={}", server.url("/v3/"));
@@ -74,15 +74,11 @@ fn m_05_a_mount_does_not_replace_the_allowlist() {
     );
     let payload = root.payload(&["os://agent.md", LOOPBACK, "--mount", &mount]);
     assert_eq!(payload.skill("os://lib/a.md")["name"], "reached");
-    assert_eq!(
-        payload.skill("os://b.md")["name"],
-        "ERROR: FETCH_FAILED",
-        "M-02"
-    );
+    assert_eq!(payload.skill("os://b.md")["name"], "ERROR: FETCH_FAILED");
 }
 
 #[test]
-fn m_01_a_root_is_given_by_flag_and_what_it_holds_is_os() {
+fn a_root_is_given_by_flag_and_what_it_holds_is_os() {
     let root = OsRoot::new();
     root.file("../elsewhere/a.md", skill("A"))
         .file("../more/b.md", skill("B"));
@@ -100,7 +96,7 @@ fn m_01_a_root_is_given_by_flag_and_what_it_holds_is_os() {
 }
 
 #[test]
-fn m_01_a_mount_that_is_not_as_required_is_a_usage_error() {
+fn a_mount_that_is_not_as_required_is_a_usage_error() {
     let root = OsRoot::new();
     root.file("../ours/a.md", "").file("a.md", "");
     #[rustfmt::skip]
@@ -120,7 +116,7 @@ fn m_01_a_mount_that_is_not_as_required_is_a_usage_error() {
     ];
     for options in rows {
         let run = root.hydrate(&[&["os://a.md"], options].concat());
-        assert_eq!(run.status, 2, "M-01 {options:?}: {}", run.stderr);
+        assert_eq!(run.status, 2, "{options:?}: {}", run.stderr);
         assert!(
             run.stdout.is_empty() && !run.stderr.is_empty(),
             "CLI-04 {options:?}"
@@ -129,7 +125,7 @@ fn m_01_a_mount_that_is_not_as_required_is_a_usage_error() {
 }
 
 #[test]
-fn m_01_what_the_policy_maps_no_flag_maps_again_unless_it_says_so() {
+fn what_the_policy_maps_no_flag_maps_again_unless_it_says_so() {
     let root = OsRoot::new();
     root.file("a.md", skill("policy"))
         .file("../ours/a.md", skill("flag"));
@@ -144,14 +140,14 @@ fn m_01_what_the_policy_maps_no_flag_maps_again_unless_it_says_so() {
     root.policy(&policy);
     root.file("../ours/agent.md", agent(&["a.md", "os://lib/a.md"], NONE));
     let payload = root.payload(&["os://agent.md", "--root", "ours"]);
-    assert_eq!(payload.skill("os://a.md")["name"], "flag", "TP-22");
-    assert_eq!(payload.skill("os://lib/a.md")["name"], "flag", "TP-21");
+    assert_eq!(payload.skill("os://a.md")["name"], "flag");
+    assert_eq!(payload.skill("os://lib/a.md")["name"], "flag");
     let run = root.hydrate(&["os://agent.md", "--root", "ours", "--mount", "/lib/=os"]);
     assert_eq!(run.status, 2, "{}", run.stderr);
 }
 
 #[test]
-fn tp_39_without_an_os_directory_nothing_is_mounted() {
+fn without_an_os_directory_nothing_is_mounted() {
     let root = OsRoot::new();
     std::fs::remove_dir(root.path("")).unwrap();
     assert_eq!(
@@ -161,7 +157,7 @@ fn tp_39_without_an_os_directory_nothing_is_mounted() {
 }
 
 #[test]
-fn h_15_m_04_s_04_links_are_contained_by_the_mount_they_lie_in() {
+fn links_are_contained_by_the_mount_they_lie_in() {
     let root = OsRoot::new();
     root.file("crew/pilot.md", skill("pilot"))
         .file("../secret.md", skill("secret"));
@@ -200,19 +196,14 @@ fn h_15_m_04_s_04_links_are_contained_by_the_mount_they_lie_in() {
     root.file("agent.md", agent(&all, NONE));
     let payload = root.payload(&["os://agent.md", "--mount", "/lib/=ours"]);
     for (uri, name) in inside {
-        assert_eq!(
-            payload.skill(&format!("os://{uri}"))["name"],
-            name,
-            "H-15 {uri}"
-        );
+        assert_eq!(payload.skill(&format!("os://{uri}"))["name"], name, "{uri}");
     }
     for uri in outside {
         let entry = payload.skill(&format!("os://{uri}"));
-        assert_eq!(entry["name"], "ERROR: FETCH_FAILED", "H-15, S-04 {uri}");
+        assert_eq!(entry["name"], "ERROR: FETCH_FAILED", "{uri}");
     }
     assert_eq!(
         root.payload(&["os://up.md"]).text,
-        failed("FETCH_FAILED", ""),
-        "H-15"
+        failed("FETCH_FAILED", "")
     );
 }

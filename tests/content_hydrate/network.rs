@@ -21,7 +21,7 @@ fn declaring(server: &Server, paths: &[&str]) -> Payload {
 }
 
 #[test]
-fn n_01_a_request_carries_exactly_these_headers_and_knows_no_proxy() {
+fn a_request_carries_exactly_these_headers_and_knows_no_proxy() {
     let server = Server::new(|_| Answer::Body(skill("remote").into_bytes()));
     let root = OsRoot::new();
     root.policy(&policy::fetches(&[&server.url("/")]));
@@ -41,11 +41,11 @@ fn n_01_a_request_carries_exactly_these_headers_and_knows_no_proxy() {
     assert_eq!(
         payload.skills()[0]["name"],
         "remote",
-        "N-01: no proxy from the environment"
+        "no proxy from the environment"
     );
-    assert_eq!(payload.skills()[0]["uri"], server.url("/a.md?v=1"), "H-09");
+    assert_eq!(payload.skills()[0]["uri"], server.url("/a.md?v=1"));
     let request = &server.requests()[0];
-    assert_eq!(request.path, "/a.md?v=1", "H-09: no fragment");
+    assert_eq!(request.path, "/a.md?v=1", "no fragment");
     let mut headers = request.headers.clone();
     headers.sort();
     let agent = headers
@@ -100,7 +100,7 @@ fn neither_a_credential_nor_a_cookie_is_sent() {
 }
 
 #[test]
-fn n_02_success_is_a_2xx_status_whatever_the_content_type_says() {
+fn success_is_a_2xx_status_whatever_the_content_type_says() {
     let server = Server::new(|request| {
         let body = skill("r\u{e9}sum\u{e9}");
         let length = body.len();
@@ -133,21 +133,13 @@ fn n_02_success_is_a_2xx_status_whatever_the_content_type_says() {
     ];
     for (index, path) in paths.into_iter().enumerate() {
         let expected = names.get(index).copied().unwrap_or(FETCH_FAILED);
-        assert_eq!(
-            payload.skill(&server.url(path))["name"],
-            expected,
-            "N-02 {path}"
-        );
+        assert_eq!(payload.skill(&server.url(path))["name"], expected, "{path}");
     }
-    assert_eq!(
-        server.hits("/500"),
-        1,
-        "N-07: a failure is not asked for again"
-    );
+    assert_eq!(server.hits("/500"), 1, "a failure is not asked for again");
 }
 
 #[test]
-fn n_03_redirects_are_followed_five_times_and_checked_each_time() {
+fn redirects_are_followed_five_times_and_checked_each_time() {
     let other = Server::new(|_| Answer::Body(skill("other").into_bytes()));
     let elsewhere = other.url("/x");
     let local = other.port();
@@ -197,29 +189,25 @@ fn n_03_redirects_are_followed_five_times_and_checked_each_time() {
     let payload = declaring(&server, &[&end[..], &not[..]].concat());
     for path in end {
         // The emitted uri is the one that was declared.
-        assert_eq!(
-            payload.skill(&server.url(path))["name"],
-            "end",
-            "N-03 {path}"
-        );
+        assert_eq!(payload.skill(&server.url(path))["name"], "end", "{path}");
     }
     for path in not {
         assert_eq!(
             payload.skill(&server.url(path))["name"],
             FETCH_FAILED,
-            "N-03, S-07 {path}"
+            "{path}"
         );
     }
-    assert_eq!(server.hits("/loop"), 6, "L-10");
+    assert_eq!(server.hits("/loop"), 6);
     assert_eq!(
         other.connections(),
         0,
-        "S-07: nothing is sent to a host that is not allowed"
+        "nothing is sent to a host that is not allowed"
     );
 }
 
 #[test]
-fn h_12_the_requested_uri_stays_the_base_after_a_redirect() {
+fn the_requested_uri_stays_the_base_after_a_redirect() {
     let server = Server::new(|request| match request.path.as_str() {
         "/a/index.md" => Answer::Redirect(302, "/b/deep/index.md".to_owned()),
         "/b/deep/index.md" => Answer::Body(agent(&["x.md"], NONE).into_bytes()),
@@ -234,7 +222,7 @@ fn h_12_the_requested_uri_stays_the_base_after_a_redirect() {
 }
 
 #[test]
-fn n_05_s_08_a_body_that_is_too_long_or_too_slow_is_fetch_failed() {
+fn a_body_that_is_too_long_or_too_slow_is_fetch_failed() {
     let mib = vec![b'x'; 1 << 20];
     let server = Server::new(move |request| match request.path.as_str() {
         "/4mib" => Answer::Body(mib.repeat(4)),
@@ -254,25 +242,21 @@ fn n_05_s_08_a_body_that_is_too_long_or_too_slow_is_fetch_failed() {
     let bad = ["/more", "/endless", "/drip", "/claims", "/short", "/gzip"];
     let started = Instant::now();
     let payload = declaring(&server, &[&["/4mib"], &bad[..]].concat());
-    assert!(
-        started.elapsed() < Duration::from_secs(15),
-        "N-05: 10 s at most"
-    );
+    assert!(started.elapsed() < Duration::from_secs(15), "10 s at most");
     assert_eq!(
         payload.skill(&server.url("/4mib"))["name"],
-        "ERROR: MISSING_NAME",
-        "L-01"
+        "ERROR: MISSING_NAME"
     );
     for path in bad {
         assert_eq!(
             payload.skill(&server.url(path))["name"],
             FETCH_FAILED,
-            "S-08 {path}"
+            "{path}"
         );
         assert_eq!(
             server.hits(path),
             1,
-            "N-07: not repeated once an answer began: {path}"
+            "not repeated once an answer began: {path}"
         );
     }
 }
@@ -298,7 +282,7 @@ fn a_fetch_ends_with_the_time_of_its_call() {
 }
 
 #[test]
-fn n_07_bb_10_l_12_a_hundred_skills_are_fetched_ten_at_a_time() {
+fn a_hundred_skills_are_fetched_ten_at_a_time() {
     let delay = Duration::from_millis(40);
     let server = Server::slow(delay, |request| {
         Answer::Body(skill(&request.path).into_bytes())
@@ -312,16 +296,12 @@ fn n_07_bb_10_l_12_a_hundred_skills_are_fetched_ten_at_a_time() {
     let payload = root.payload(&["os://agent.md", LOOPBACK, "--mount", &mount]);
     let elapsed = started.elapsed();
     for (index, entry) in payload.skills().iter().enumerate() {
-        assert_eq!(entry["name"], format!("/v3/{index:03}.md"), "BB-10");
+        assert_eq!(entry["name"], format!("/v3/{index:03}.md"));
     }
-    assert_eq!(
-        server.peak(),
-        10,
-        "L-12: at most 10 open requests, and no fewer"
-    );
-    assert_eq!(server.requests().len(), 100, "P-4: each is read once");
+    assert_eq!(server.peak(), 10, "at most 10 open requests, and no fewer");
+    assert_eq!(server.requests().len(), 100, "each is read once");
     assert!(
         elapsed < 50 * delay,
-        "BB-10: near 10 times the delay, not 100: {elapsed:?}"
+        "near 10 times the delay, not 100: {elapsed:?}"
     );
 }

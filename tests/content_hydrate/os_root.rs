@@ -155,7 +155,7 @@ impl OsRoot {
     /// What is answered never shows where the root really is.
     fn assert_no_real_path(&self, answer: &str) {
         let real = self.directory.path().to_str().unwrap();
-        assert!(!answer.contains(real), "S-19: a real path in {answer}");
+        assert!(!answer.contains(real), "a real path in {answer}");
     }
 }
 

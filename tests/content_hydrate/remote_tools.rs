@@ -23,7 +23,7 @@ fn serving() -> Server {
 }
 
 #[test]
-fn td_03_s_16_without_leave_remote_tools_are_neither_fetched_nor_run() {
+fn without_leave_remote_tools_are_neither_fetched_nor_run() {
     let server = serving();
     let root = OsRoot::new();
     let mut policy = policy::remote_tools(&[&server.url("/")], json!({".sh": ["sh"]}));
@@ -43,15 +43,15 @@ fn td_03_s_16_without_leave_remote_tools_are_neither_fetched_nor_run() {
     root.file("agent.md", agent(NONE, &tools));
     let payload = root.payload(&[&["os://agent.md"], &options[..]].concat());
     for tool in &tools {
-        assert_eq!(payload.tool(tool), skipped, "TD-03 {tool}");
+        assert_eq!(payload.tool(tool), skipped, "{tool}");
     }
-    assert_eq!(server.connections(), 0, "TD-03: nothing is fetched");
+    assert_eq!(server.connections(), 0, "nothing is fetched");
 
     for document in [server.url("/v3/index.md"), "os://lib/index.md".to_owned()] {
         let payload = root.payload(&[&[document.as_str()], &options[..]].concat());
         assert_eq!(payload.tools().len(), 3, "{}", payload.text);
         for entry in payload.tools() {
-            assert_eq!(entry["description"], skipped, "S-16 {document} {entry}");
+            assert_eq!(entry["description"], skipped, "{document} {entry}");
         }
     }
     assert_eq!(server.connections(), 2, "the documents alone");
@@ -65,7 +65,7 @@ fn td_03_s_16_without_leave_remote_tools_are_neither_fetched_nor_run() {
 }
 
 #[test]
-fn td_04_a_remote_tool_that_is_allowed_needs_a_runner_or_is_a_component() {
+fn a_remote_tool_that_is_allowed_needs_a_runner_or_is_a_component() {
     let server = serving();
     let root = OsRoot::new();
     root.policy(&policy::remote_tools(
@@ -96,11 +96,7 @@ fn td_04_a_remote_tool_that_is_allowed_needs_a_runner_or_is_a_component() {
     assert_eq!(
         payload.tool("os://tools/here.sh"),
         "here",
-        "TD-03: declared by a remote document"
+        "declared by a remote document"
     );
-    assert_eq!(
-        payload.tool(&server.url("/v3/t.sh")),
-        "ran --description",
-        "TD-04"
-    );
+    assert_eq!(payload.tool(&server.url("/v3/t.sh")), "ran --description");
 }

@@ -36,7 +36,7 @@ fn three_ways(root: &OsRoot, uri: &str, options: &[&str]) -> Payload {
 }
 
 #[test]
-fn bb_01_t1_simple_hydration() {
+fn t1_simple_hydration() {
     let root = OsRoot::new();
     root.file(
         "agents/test-agent.md",
@@ -54,7 +54,7 @@ fn bb_01_t1_simple_hydration() {
 }
 
 #[test]
-fn bb_02_t2_repeatability() {
+fn t2_repeatability() {
     let root = OsRoot::new();
     root.policy(&policy::tools_run());
     for name in ["one", "two", "three"] {
@@ -87,7 +87,7 @@ fn bb_02_t2_repeatability() {
 }
 
 #[test]
-fn bb_03_t3_missing_metadata() {
+fn t3_missing_metadata() {
     let root = OsRoot::new();
     root.file(
         "test/agent-broken-skill.md",
@@ -103,7 +103,7 @@ fn bb_03_t3_missing_metadata() {
 }
 
 #[test]
-fn bb_04_t4_fetch_failed() {
+fn t4_fetch_failed() {
     let root = OsRoot::new();
     root.file(
         "test/agent-missing-skill.md",
@@ -118,7 +118,7 @@ fn bb_04_t4_fetch_failed() {
 }
 
 #[test]
-fn bb_05_t5_tool_discovery() {
+fn t5_tool_discovery() {
     let root = OsRoot::new();
     root.file(
         "agents/agent-with-tools.md",
@@ -141,7 +141,7 @@ fn bb_05_t5_tool_discovery() {
 }
 
 #[test]
-fn bb_06_t6_single_level() {
+fn t6_single_level() {
     let root = OsRoot::new();
     root.file(
         "agents/multi-level.md",
@@ -169,7 +169,7 @@ fn bb_06_t6_single_level() {
 }
 
 #[test]
-fn bb_07_example_7_1() {
+fn example_7_1() {
     let root = OsRoot::new();
     root.file(
         "agents/writer.md",
@@ -187,7 +187,7 @@ fn bb_07_example_7_1() {
 }
 
 #[test]
-fn bb_08_example_7_2() {
+fn example_7_2() {
     let root = OsRoot::new();
     root.file(
         "agents/researcher.md",
@@ -214,7 +214,7 @@ fn bb_08_example_7_2() {
 }
 
 #[test]
-fn bb_09_example_7_3() {
+fn example_7_3() {
     let root = OsRoot::new();
     root.policy(&policy::tools_run());
     root.file(

@@ -15,7 +15,7 @@ const FETCH: &str = "ERROR: FETCH_FAILED";
 const PARSE: &str = "ERROR: PARSE_ERROR";
 
 #[test]
-fn s_01_s_02_s_03_references_of_every_forbidden_kind() {
+fn references_of_every_forbidden_kind() {
     // The reference, what it gets as a skill, what as a tool.
     #[rustfmt::skip]
     let rows = [
@@ -63,7 +63,7 @@ fn s_01_s_02_s_03_references_of_every_forbidden_kind() {
 }
 
 #[test]
-fn s_05_what_is_no_regular_file_or_far_too_large_fails_at_once() {
+fn what_is_no_regular_file_or_far_too_large_fails_at_once() {
     let root = OsRoot::new();
     let fifo = rustix::fs::FileType::Fifo;
     rustix::fs::mknodat(rustix::fs::CWD, root.path("fifo.md"), fifo, 0o644.into(), 0).unwrap();
@@ -84,19 +84,19 @@ fn s_05_what_is_no_regular_file_or_far_too_large_fails_at_once() {
     let payload = root.payload(&["os://agent.md"]);
     for skill in skills {
         let uri = format!("os://{skill}");
-        assert_eq!(payload.skill(&uri)["name"], FETCH, "S-05, H-15 {skill}");
+        assert_eq!(payload.skill(&uri)["name"], FETCH, "{skill}");
         assert_eq!(
             root.payload(&[&uri]).text,
             failed("FETCH_FAILED", ""),
-            "S-05, H-15 {skill}"
+            "{skill}"
         );
     }
-    assert!(started.elapsed() < Duration::from_secs(5), "S-05: at once");
+    assert!(started.elapsed() < Duration::from_secs(5), "at once");
     drop(socket);
 }
 
 #[test]
-fn s_09_s_10_hostile_front_matter_is_a_parse_error_in_bounded_time() {
+fn hostile_front_matter_is_a_parse_error_in_bounded_time() {
     let many = 100_000;
     let keys: String = (0..450_000).map(|n| format!("{n:06}:\n")).collect();
     let repeated = |item: &str| item.repeat(many);
@@ -137,7 +137,7 @@ fn s_09_s_10_hostile_front_matter_is_a_parse_error_in_bounded_time() {
 }
 
 #[test]
-fn s_09_a_bomb_that_nothing_uses_is_harmless() {
+fn a_bomb_that_nothing_uses_is_harmless() {
     let root = OsRoot::new();
     let bomb: String = (1..60)
         .map(|n| format!("a{n}: &a{n} [*a{0}, *a{0}]\n", n - 1))
@@ -147,15 +147,11 @@ fn s_09_a_bomb_that_nothing_uses_is_harmless() {
         format!("---\nname: Ann\ndescription: d\na0: &a0 [x]\n{bomb}---\n"),
     );
     root.file("agent.md", agent(&["a.md"], NONE));
-    assert_eq!(
-        root.payload(&["os://agent.md"]).skills()[0]["name"],
-        "Ann",
-        "Y-10"
-    );
+    assert_eq!(root.payload(&["os://agent.md"]).skills()[0]["name"], "Ann");
 }
 
 #[test]
-fn s_13_ten_thousand_tools_start_at_most_a_thousand_processes() {
+fn ten_thousand_tools_start_at_most_a_thousand_processes() {
     let root = OsRoot::new();
     let marks = root.project().join("marks");
     std::fs::write(&marks, "").unwrap();
@@ -177,7 +173,7 @@ fn s_13_ten_thousand_tools_start_at_most_a_thousand_processes() {
 }
 
 #[test]
-fn s_19_no_message_shows_a_real_path_or_the_environment() {
+fn no_message_shows_a_real_path_or_the_environment() {
     let root = OsRoot::new();
     root.file("bad.md", "---\n[\n---\n")
         .link("out.md", "../secret.md")
@@ -193,11 +189,11 @@ fn s_19_no_message_shows_a_real_path_or_the_environment() {
         "{}",
         run.stderr
     );
-    assert!(!run.stderr.contains("secret"), "S-19: {}", run.stderr);
+    assert!(!run.stderr.contains("secret"), "{}", run.stderr);
 }
 
 #[test]
-fn s_20_skills_that_declare_each_other_end() {
+fn skills_that_declare_each_other_end() {
     let root = OsRoot::new();
     let all: Vec<String> = (0..40).map(|n| format!("{n:02}.md")).collect();
     for file in &all {
@@ -263,7 +259,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn s_09_whatever_a_document_holds_there_is_a_payload(documents in prop::collection::vec(document(), 25)) {
+    fn whatever_a_document_holds_there_is_a_payload(documents in prop::collection::vec(document(), 25)) {
         let root = OsRoot::new();
         let skills: Vec<String> = (0..documents.len()).map(|n| format!("{n}.md")).collect();
         for (file, document) in skills.iter().zip(&documents) {

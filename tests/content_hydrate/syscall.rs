@@ -21,7 +21,7 @@ const EVENT: &str = r#"{"type":"query","name":"Content.Hydrate","payload":{"uri"
 const MESSAGE: &str = r#"{"kind":"query","type":"Content.Hydrate","data":{"uri":"os://crew/cook.md"},"metadata":{"id":"m1"}}"#;
 
 #[test]
-fn en_20_to_en_24_the_examples() {
+fn to_en_24_the_examples() {
     let examples = [
         (
             "EN-20",
@@ -62,16 +62,16 @@ fn en_20_to_en_24_the_examples() {
         assert_eq!(masked, *expected, "{row}");
     }
     assert_eq!(run.stdout.lines().count(), 5);
-    assert_eq!(run.status, 1, "EN-16");
+    assert_eq!(run.status, 1);
 }
 
 #[test]
-fn en_08_ids_are_random_and_timestamps_are_now_in_milliseconds() {
+fn ids_are_random_and_timestamps_are_now_in_milliseconds() {
     let run = with_cook().syscall(
         &[],
         &[EVENT.to_owned(), MESSAGE.to_owned(), EVENT.to_owned()],
     );
-    assert_eq!(run.status, 0, "EN-16");
+    assert_eq!(run.status, 0);
     let mut ids = Vec::new();
     for answer in run.answers() {
         let id = answer["metadata"]["id"].as_str().unwrap().to_owned();
@@ -95,7 +95,7 @@ fn en_08_ids_are_random_and_timestamps_are_now_in_milliseconds() {
 }
 
 #[test]
-fn en_01_every_answer_is_flushed_before_the_next_line_is_read() {
+fn every_answer_is_flushed_before_the_next_line_is_read() {
     let root = with_cook();
     let mut child = root
         .command(&["syscall"])
@@ -115,7 +115,7 @@ fn en_01_every_answer_is_flushed_before_the_next_line_is_read() {
         writeln!(stdin, "{request}").unwrap();
         let answer = answers
             .recv_timeout(Duration::from_secs(20))
-            .expect("EN-01: flushed");
+            .expect("flushed");
         assert!(answer.contains("Cook."), "{answer}");
     }
     drop(stdin);
@@ -124,7 +124,7 @@ fn en_01_every_answer_is_flushed_before_the_next_line_is_read() {
 }
 
 #[test]
-fn en_01_blank_lines_and_a_missing_last_line_end() {
+fn blank_lines_and_a_missing_last_line_end() {
     let root = with_cook();
     let run = root.syscall_bytes(&[], format!("\n  \n{EVENT}\r\n\n{MESSAGE}").as_bytes());
     let kinds: Vec<Value> = run
@@ -138,7 +138,7 @@ fn en_01_blank_lines_and_a_missing_last_line_end() {
 }
 
 #[test]
-fn en_02_en_03_the_dialect_and_the_behaviour_of_a_request() {
+fn the_dialect_and_the_behaviour_of_a_request() {
     let root = with_cook();
     for behaviour in ["command", "query"] {
         let run = root.syscall(
@@ -151,17 +151,13 @@ fn en_02_en_03_the_dialect_and_the_behaviour_of_a_request() {
         let answers = run.answers();
         assert_eq!(
             (&answers[0]["type"], answers[0].get("kind")),
-            (&json!("response"), None),
-            "EN-02"
+            (&json!("response"), None)
         );
         assert_eq!(
             (&answers[1]["kind"], &answers[1]["type"]),
             (&json!("reply"), &json!("Content.Hydrate"))
         );
-        assert_eq!(
-            answers[0]["payload"], answers[1]["data"],
-            "H-42 {behaviour}"
-        );
+        assert_eq!(answers[0]["payload"], answers[1]["data"], "{behaviour}");
     }
     for behaviour in ["event", "response", "reply", "error"] {
         let run = root.syscall(
@@ -171,16 +167,12 @@ fn en_02_en_03_the_dialect_and_the_behaviour_of_a_request() {
                 MESSAGE.replace("query", behaviour),
             ],
         );
-        assert_eq!(
-            (run.status, run.stdout.as_str()),
-            (0, ""),
-            "EN-03 {behaviour}"
-        );
+        assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{behaviour}");
     }
 }
 
 #[test]
-fn en_04_en_05_the_aliases_answer_the_linked_document() {
+fn the_aliases_answer_the_linked_document() {
     let root = OsRoot::new();
     root.file("a.md", "---\nskills:\n  - b.md # b\n---\nGo\n")
         .file("b.md", skill("B"));
@@ -200,13 +192,13 @@ fn en_04_en_05_the_aliases_answer_the_linked_document() {
         assert_eq!(
             answer[member],
             json!({"content": linked}),
-            "EN-05: exactly this member"
+            "exactly this member"
         );
     }
 }
 
 #[test]
-fn en_06_s_18_what_a_request_adds_changes_nothing() {
+fn what_a_request_adds_changes_nothing() {
     let root = OsRoot::new();
     root.file("a.md", agent(&["b.md"], &["t.sh"]))
         .file("b.md", agent(&["c.md"], NONE));
@@ -225,11 +217,11 @@ fn en_06_s_18_what_a_request_adds_changes_nothing() {
         json!({"type": "query", "name": "Content.Hydrate", "payload": payload, "root": "secret"});
     let run = root.syscall(&[], &[request.to_string()]);
     let plain: Value = root.payload(&["os://a.md"]).json;
-    assert_eq!(run.answers()[0]["payload"], plain, "EN-06");
+    assert_eq!(run.answers()[0]["payload"], plain);
 }
 
 #[test]
-fn en_07_metadata_may_be_missing_or_partial() {
+fn metadata_may_be_missing_or_partial() {
     let metadata = [
         None,
         Some(json!({})),
@@ -254,21 +246,13 @@ fn en_07_metadata_may_be_missing_or_partial() {
     assert_eq!(run.status, 0, "{}", run.stdout);
     for (metadata, answer) in metadata.iter().zip(run.answers()) {
         let id = metadata.as_ref().and_then(|metadata| metadata.get("id"));
-        assert_eq!(
-            answer["metadata"].get("causation"),
-            id,
-            "EN-08 {metadata:?}"
-        );
-        assert_eq!(
-            answer["metadata"].get("correlation"),
-            None,
-            "EN-08 {metadata:?}"
-        );
+        assert_eq!(answer["metadata"].get("causation"), id, "{metadata:?}");
+        assert_eq!(answer["metadata"].get("correlation"), None, "{metadata:?}");
     }
 }
 
 #[test]
-fn h_10_a_blank_uri_is_a_reference_that_fails_softly() {
+fn a_blank_uri_is_a_reference_that_fails_softly() {
     let request = EVENT.replace("os://crew/cook.md", " ");
     let run = with_cook().syscall(&[], &[request]);
     assert_eq!(run.status, 0);

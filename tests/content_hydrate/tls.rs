@@ -32,7 +32,7 @@ fn named_by_path(request: &Request) -> Answer {
 }
 
 #[test]
-fn n_04_tp_38_a_certificate_is_trusted_only_through_the_policy_and_for_its_names() {
+fn a_certificate_is_trusted_only_through_the_policy_and_for_its_names() {
     let local = Identity::of(&["127.0.0.1"]);
     let other = Identity::of(&["lib.example"]);
     let mut expired = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
@@ -54,14 +54,11 @@ fn n_04_tp_38_a_certificate_is_trusted_only_through_the_policy_and_for_its_names
             assert_eq!(
                 (payload.uri(), payload.content()),
                 (url.as_str(), ""),
-                "N-04 {case}"
+                "{case}"
             );
         } else {
-            assert_eq!(payload.text, failed("FETCH_FAILED", ""), "N-04 {case}");
-            assert!(
-                server.requests().is_empty(),
-                "N-04: nothing is sent: {case}"
-            );
+            assert_eq!(payload.text, failed("FETCH_FAILED", ""), "{case}");
+            assert!(server.requests().is_empty(), "nothing is sent: {case}");
         }
         assert!(server.connections() > 0, "{case}");
     }
@@ -105,7 +102,7 @@ fn a_server_of_an_older_version_is_told_so_and_nothing_is_sent() {
 }
 
 #[test]
-fn n_03_s_07_a_redirect_from_https_to_http_is_refused() {
+fn a_redirect_from_https_to_http_is_refused() {
     let plain = Server::new(named_by_path);
     let target = plain.url("/x.md");
     let identity = Identity::of(&["127.0.0.1"]);
@@ -129,11 +126,11 @@ fn n_03_s_07_a_redirect_from_https_to_http_is_refused() {
     let name = |path: &str| payload.skill(&https(&server, path))["name"].clone();
     assert_eq!(name("/down.md"), "ERROR: FETCH_FAILED");
     assert_eq!(name("/same.md"), "/end.md");
-    assert_eq!(plain.connections(), 0, "S-07");
+    assert_eq!(plain.connections(), 0);
 }
 
 #[test]
-fn u_45_to_u_49_an_https_document_is_the_base_of_what_it_declares() {
+fn to_u_49_an_https_document_is_the_base_of_what_it_declares() {
     let identity = Identity::of(&["127.0.0.1"]);
     let server = Server::tls(&identity, |request| match request.path.as_str() {
         "/kits/index.md" => {
@@ -164,11 +161,11 @@ fn u_45_to_u_49_an_https_document_is_the_base_of_what_it_declares() {
     }
     assert_eq!(payload.skills().len(), rows.len());
     let tool = payload.tool(&https(&server, "/kits/t.sh"));
-    assert_eq!(tool, "ERROR: EXECUTION_SKIPPED", "TD-03");
+    assert_eq!(tool, "ERROR: EXECUTION_SKIPPED");
 }
 
 #[test]
-fn m_01_m_05_an_https_base_is_a_mount() {
+fn an_https_base_is_a_mount() {
     let identity = Identity::of(&["127.0.0.1"]);
     let server = Server::tls(&identity, named_by_path);
     let root = allowing(&server, Some(&identity));

@@ -19,7 +19,7 @@ fn declaring(root: &OsRoot, tools: &[(&str, Vec<u8>)], options: &[&str]) -> Payl
 }
 
 #[test]
-fn td_14_the_description_of_a_component_is_what_describe_returns() {
+fn the_description_of_a_component_is_what_describe_returns() {
     let long = "é".repeat(1025);
     let root = OsRoot::new();
     let payload = declaring(
@@ -39,30 +39,26 @@ fn td_14_the_description_of_a_component_is_what_describe_returns() {
         ],
         &[],
     );
-    assert_eq!(
-        payload.tool("os://oven.wasm"),
-        "Bakes bread",
-        "TD-06, TD-16"
-    );
-    assert_eq!(payload.tool("os://clean.wasm"), "Red\nx", "TD-11");
-    assert_eq!(payload.tool("os://long.wasm"), &long[..2 * 1024], "H-40");
-    assert_eq!(payload.tool("os://blank.wasm"), "ERROR: NO_OUTPUT", "TD-15");
-    assert_eq!(payload.tool("os://more.wasm"), "d", "TD-14");
-    assert_eq!(payload.tool("os://plain.wasm"), "plain", "TD-14");
+    assert_eq!(payload.tool("os://oven.wasm"), "Bakes bread");
+    assert_eq!(payload.tool("os://clean.wasm"), "Red\nx");
+    assert_eq!(payload.tool("os://long.wasm"), &long[..2 * 1024]);
+    assert_eq!(payload.tool("os://blank.wasm"), "ERROR: NO_OUTPUT");
+    assert_eq!(payload.tool("os://more.wasm"), "d");
+    assert_eq!(payload.tool("os://plain.wasm"), "plain");
     assert_eq!(
         payload.tool("os://timing.wasm"),
         "frozen",
-        "TD-14: its clock stands still"
+        "its clock stands still"
     );
     assert_eq!(
         payload.tool("os://reads.wasm"),
         "denied",
-        "TD-14: its hostcalls are denied"
+        "its hostcalls are denied"
     );
 }
 
 #[test]
-fn td_15_s_17_a_component_that_cannot_be_described_is_execution_failed() {
+fn a_component_that_cannot_be_described_is_execution_failed() {
     let importing = |imports| {
         Tool {
             imports,
@@ -101,16 +97,12 @@ fn td_15_s_17_a_component_that_cannot_be_described_is_execution_failed() {
     let root = OsRoot::new();
     let payload = declaring(&root, &rows, &[]);
     for (name, _) in &rows {
-        assert_eq!(
-            payload.tool(&format!("os://{name}")),
-            FAILED,
-            "TD-15 {name}"
-        );
+        assert_eq!(payload.tool(&format!("os://{name}")), FAILED, "{name}");
     }
 }
 
 #[test]
-fn td_15_memory_grows_to_64_mib_and_no_further() {
+fn memory_grows_to_64_mib_and_no_further() {
     let growing = |body| {
         Tool {
             body,
@@ -141,7 +133,7 @@ fn td_15_memory_grows_to_64_mib_and_no_further() {
 }
 
 #[test]
-fn td_15_a_component_that_does_not_end_is_a_timeout() {
+fn a_component_that_does_not_end_is_a_timeout() {
     let root = OsRoot::new();
     let payload = declaring(
         &root,
@@ -167,7 +159,7 @@ fn td_15_a_component_that_does_not_end_is_a_timeout() {
 }
 
 #[test]
-fn td_02_td_06_a_component_needs_leave_to_be_read_and_none_to_run() {
+fn a_component_needs_leave_to_be_read_and_none_to_run() {
     let root = OsRoot::new();
     let tools = [
         ("t/oven.wasm", described("Bakes bread")),
@@ -185,26 +177,22 @@ fn td_02_td_06_a_component_needs_leave_to_be_read_and_none_to_run() {
     assert_eq!(
         payload.tool("os://t/oven.wasm"),
         "Bakes bread",
-        "TD-06: the bit does not matter"
+        "the bit does not matter"
     );
     assert_eq!(
         payload.tool("os://t/core.wasm"),
         FAILED,
-        "TD-06: never started as a file"
+        "never started as a file"
     );
     let mut policy = policy::tools_run();
     policy["capability_ceiling"]["fs"]["read"] = json!(["/os/agent.md", "/os/docs"]);
     root.policy(&policy);
     let payload = declaring(&root, &tools, &[]);
-    assert_eq!(
-        payload.tool("os://t/oven.wasm"),
-        "ERROR: EXECUTION_SKIPPED",
-        "TD-02"
-    );
+    assert_eq!(payload.tool("os://t/oven.wasm"), "ERROR: EXECUTION_SKIPPED");
 }
 
 #[test]
-fn td_05_a_component_that_is_not_there_or_not_reachable() {
+fn a_component_that_is_not_there_or_not_reachable() {
     let root = OsRoot::new();
     root.file("../outside.wasm", described("outside"));
     root.link("up.wasm", "../outside.wasm");
@@ -220,13 +208,9 @@ fn td_05_a_component_that_is_not_there_or_not_reachable() {
         ),
     );
     let payload = root.payload(&["os://agent.md"]);
-    assert_eq!(payload.tool("os://gone.wasm"), "ERROR: NOT_FOUND", "EC-06");
-    assert_eq!(
-        payload.tool("os://up.wasm"),
-        "ERROR: PERMISSION_DENIED",
-        "EC-07"
-    );
-    assert_eq!(payload.tool("os://dir.wasm"), "ERROR: NOT_FOUND", "EC-06");
-    assert_eq!(payload.tool("os://near.wasm"), "Bakes bread", "H-15");
-    assert_eq!(payload.tool("os://huge.wasm"), FAILED, "TD-15: bounded");
+    assert_eq!(payload.tool("os://gone.wasm"), "ERROR: NOT_FOUND");
+    assert_eq!(payload.tool("os://up.wasm"), "ERROR: PERMISSION_DENIED");
+    assert_eq!(payload.tool("os://dir.wasm"), "ERROR: NOT_FOUND");
+    assert_eq!(payload.tool("os://near.wasm"), "Bakes bread");
+    assert_eq!(payload.tool("os://huge.wasm"), FAILED, "bounded");
 }

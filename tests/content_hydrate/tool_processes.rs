@@ -48,7 +48,7 @@ fn gone(pid: &str) -> bool {
 }
 
 #[test]
-fn pe_01_to_pe_04_the_surroundings_of_a_tool_are_fixed() {
+fn to_pe_04_the_surroundings_of_a_tool_are_fixed() {
     let root = OsRoot::new();
     root.policy(&policy::tools_run());
     #[rustfmt::skip]
@@ -96,7 +96,7 @@ fn pe_01_to_pe_04_the_surroundings_of_a_tool_are_fixed() {
 }
 
 #[test]
-fn pe_03_no_other_descriptor_is_inherited() {
+fn no_other_descriptor_is_inherited() {
     let root = with_marks();
     root.tool("a.sh", "#!/bin/sh\nls /proc/self/fd | tr '\\n' ' '\n");
     root.file("agent.md", agent(NONE, &["a.sh"]));
@@ -110,7 +110,7 @@ fn pe_03_no_other_descriptor_is_inherited() {
 }
 
 #[test]
-fn pe_01_the_scratch_directory_is_fresh_for_each_execution_and_removed() {
+fn the_scratch_directory_is_fresh_for_each_execution_and_removed() {
     let root = with_marks();
     root.tool("a.sh", "#!/bin/sh\nls -A >> $MARKS/found\npwd >> $MARKS/pwd\ntouch left; mkdir -p d/e; chmod 500 d\nexit 1\n");
     root.file("agent.md", agent(NONE, &["a.sh"]));
@@ -126,7 +126,7 @@ fn pe_01_the_scratch_directory_is_fresh_for_each_execution_and_removed() {
 }
 
 #[test]
-fn pe_05_what_a_tool_leaves_in_the_background_is_killed_and_delays_nothing() {
+fn what_a_tool_leaves_in_the_background_is_killed_and_delays_nothing() {
     let root = with_marks();
     root.tool(
         "a.sh",
@@ -137,16 +137,13 @@ fn pe_05_what_a_tool_leaves_in_the_background_is_killed_and_delays_nothing() {
     assert_eq!(root.payload(&["os://agent.md"]).tool("os://a.sh"), "here");
     assert!(
         started.elapsed() < Duration::from_secs(4),
-        "PE-05: stdout is held open by the child"
+        "stdout is held open by the child"
     );
-    assert!(
-        gone(&mark(&root, "pid")),
-        "PE-05: the rest of the group is killed"
-    );
+    assert!(gone(&mark(&root, "pid")), "the rest of the group is killed");
 }
 
 #[test]
-fn ec_09_l_08_an_execution_that_takes_5_seconds_is_a_timeout() {
+fn an_execution_that_takes_5_seconds_is_a_timeout() {
     let root = with_marks();
     let wait = "echo $$ >> $MARKS/pids; echo D; sleep 60 & echo $! >> $MARKS/pids; wait";
     root.tool(
@@ -179,15 +176,15 @@ fn ec_09_l_08_an_execution_that_takes_5_seconds_is_a_timeout() {
     assert_eq!(
         mark(&root, "calls"),
         "--description\n",
-        "H-37: never after a timeout"
+        "never after a timeout"
     );
     let pids = mark(&root, "pids");
     assert_eq!(pids.lines().count(), 4);
-    assert!(pids.lines().all(gone), "PE-05: the whole group is killed");
+    assert!(pids.lines().all(gone), "the whole group is killed");
 }
 
 #[test]
-fn pe_10_l_12_at_most_ten_executions_at_a_time_in_the_order_of_uris() {
+fn at_most_ten_executions_at_a_time_in_the_order_of_uris() {
     let root = with_marks();
     let script = "#!/bin/sh\ntouch $MARKS/run.$$\nls $MARKS | grep -c run >> $MARKS/counts\nsleep 0.1\nrm $MARKS/run.$$\necho ${0##*-}\n";
     let tools: Vec<String> = (0..30).rev().map(|n| format!("t-{n:02}")).collect();
@@ -197,17 +194,17 @@ fn pe_10_l_12_at_most_ten_executions_at_a_time_in_the_order_of_uris() {
     root.file("agent.md", agent(NONE, &tools));
     let payload = root.payload(&["os://agent.md"]);
     for (index, entry) in payload.tools().iter().enumerate() {
-        assert_eq!(entry["uri"], format!("os://t-{index:02}"), "PE-10");
+        assert_eq!(entry["uri"], format!("os://t-{index:02}"));
         assert_ne!(entry["description"], "ERROR: EXECUTION_FAILED");
     }
     let counts = mark(&root, "counts");
     let counts: Vec<usize> = counts.lines().map(|count| count.parse().unwrap()).collect();
     assert_eq!(counts.len(), 30);
-    assert!(counts.iter().all(|&count| count <= 10), "L-12: {counts:?}");
+    assert!(counts.iter().all(|&count| count <= 10), "{counts:?}");
 }
 
 #[test]
-fn pe_07_a_tool_runs_in_the_jail_unless_the_policy_says_unjailed() {
+fn a_tool_runs_in_the_jail_unless_the_policy_says_unjailed() {
     let root = OsRoot::new();
     let mark = root.project().join("mark");
     root.tool(
@@ -220,7 +217,7 @@ fn pe_07_a_tool_runs_in_the_jail_unless_the_policy_says_unjailed() {
         policy["host"]["jail"] = jail;
         root.policy(&policy);
         assert_eq!(root.payload(&["os://agent.md"]).tool("os://a.sh"), "ran");
-        assert!(!mark.exists(), "PE-07: it wrote outside of the jail");
+        assert!(!mark.exists(), "it wrote outside of the jail");
     }
     policy["host"]["jail"] = json!({"process": "unjailed"});
     root.policy(&policy);
@@ -284,7 +281,7 @@ fn a_tool_that_becomes_a_link_out_of_the_mount_is_never_the_other_one() {
 
 /// The class of §10.3: a tool from before the discovery contract, with a default action.
 #[test]
-fn s_15_a_tool_that_acts_instead_of_describing_itself_has_nothing_to_act_on() {
+fn a_tool_that_acts_instead_of_describing_itself_has_nothing_to_act_on() {
     let root = with_marks();
     root.tool(
         "fit.sh",

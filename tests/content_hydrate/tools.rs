@@ -35,7 +35,7 @@ fn answering(description: &str, help: &str) -> String {
 }
 
 #[test]
-fn td_10_td_12_a_description_comes_from_the_first_flag_that_gives_one() {
+fn a_description_comes_from_the_first_flag_that_gives_one() {
     let run_help = "ERROR: EXECUTION_FAILED";
     #[rustfmt::skip]
     let rows = [
@@ -59,7 +59,7 @@ fn td_10_td_12_a_description_comes_from_the_first_flag_that_gives_one() {
 }
 
 #[test]
-fn td_11_tool_text_is_cleaned_in_the_order_of_the_row() {
+fn tool_text_is_cleaned_in_the_order_of_the_row() {
     let cleaned = |printf: &str| answering(&format!("printf '{printf}'"), "exit 1");
     #[rustfmt::skip]
     let rows = [
@@ -76,7 +76,7 @@ fn td_11_tool_text_is_cleaned_in_the_order_of_the_row() {
 }
 
 #[test]
-fn h_40_long_text_is_cut_by_unicode_scalar_values() {
+fn long_text_is_cut_by_unicode_scalar_values() {
     let repeat = |count: usize| format!("printf 'é%.0s' $(seq {count})");
     let first = |count: usize| "é".repeat(count);
     let help = |count: usize| answering("exit 1", &repeat(count));
@@ -93,7 +93,7 @@ fn h_40_long_text_is_cut_by_unicode_scalar_values() {
 }
 
 #[test]
-fn l_07_only_the_first_64_kib_of_stdout_count() {
+fn only_the_first_64_kib_of_stdout_count() {
     let spaces = |count: usize, then: &str| format!("printf '%{count}s{then}' ''");
     #[rustfmt::skip]
     let rows = [
@@ -105,7 +105,7 @@ fn l_07_only_the_first_64_kib_of_stdout_count() {
 }
 
 #[test]
-fn td_13_exactly_these_executions_happen_and_no_other() {
+fn exactly_these_executions_happen_and_no_other() {
     let root = OsRoot::new();
     let log = root.project().join("calls");
     let mut policy = policy::tools_run();
@@ -129,7 +129,7 @@ fn td_13_exactly_these_executions_happen_and_no_other() {
         .collect();
     assert!(
         calls[3..].iter().all(|call| *call == "1 --help"),
-        "P-3c: {calls:?}"
+        "{calls:?}"
     );
     calls.sort_unstable();
     let expected = [
@@ -139,11 +139,11 @@ fn td_13_exactly_these_executions_happen_and_no_other() {
         "1 --help",
         "1 --help",
     ];
-    assert_eq!(calls, expected, "TD-13, PE-04");
+    assert_eq!(calls, expected);
 }
 
 #[test]
-fn td_01_td_05_a_tool_that_is_not_there_or_not_reachable() {
+fn a_tool_that_is_not_there_or_not_reachable() {
     let root = OsRoot::new();
     root.policy(&policy::tools_run());
     let echo = "#!/bin/sh\necho ran\n";
@@ -185,7 +185,7 @@ fn td_01_td_05_a_tool_that_is_not_there_or_not_reachable() {
 }
 
 #[test]
-fn td_07_to_td_09_how_a_file_is_started() {
+fn to_td_09_how_a_file_is_started() {
     let root = OsRoot::new();
     let mut policy = policy::tools_run();
     policy["host"]["discovery"]["runners"] = json!({
@@ -229,7 +229,7 @@ fn td_07_to_td_09_how_a_file_is_started() {
 
 /// What is denied is answered, and the hydration goes on.
 #[test]
-fn td_02_ec_08_without_leave_no_tool_is_started_and_existence_does_not_leak() {
+fn without_leave_no_tool_is_started_and_existence_does_not_leak() {
     let root = OsRoot::new();
     let echo = "#!/bin/sh\necho ran\n";
     root.tool("tools/a.sh", echo)
@@ -264,8 +264,8 @@ fn td_02_ec_08_without_leave_no_tool_is_started_and_existence_does_not_leak() {
     let mut everywhere = ["ran"; 7];
     (everywhere[3], everywhere[6]) = ("ERROR: NOT_FOUND", "ERROR: NOT_FOUND");
     (everywhere[4], everywhere[5]) = ("ERROR: PERMISSION_DENIED", "ERROR: NOT_FOUND");
-    assert_eq!(answers(&[]), everywhere, "G-04, TP-39: the default policy");
-    assert_eq!(answers(&["--no-exec"]), [skipped; 7], "G-04: --no-exec");
+    assert_eq!(answers(&[]), everywhere, "the default policy");
+    assert_eq!(answers(&["--no-exec"]), [skipped; 7], "--no-exec");
     let mut policy = policy::tools_run();
     root.policy(&policy);
     assert_eq!(answers(&["--no-exec"]), [skipped; 7], "CLI-01: --no-exec");
@@ -273,14 +273,14 @@ fn td_02_ec_08_without_leave_no_tool_is_started_and_existence_does_not_leak() {
     root.policy(&policy);
     let mut expected = [skipped; 7];
     (expected[0], expected[6]) = ("ran", "ERROR: NOT_FOUND");
-    assert_eq!(answers(&[]), expected, "TD-02: by whole segments");
+    assert_eq!(answers(&[]), expected, "by whole segments");
     policy["host"].as_object_mut().unwrap().remove("discovery");
     root.policy(&policy);
-    assert_eq!(answers(&[]), [skipped; 7], "TD-02: an omitted rule denies");
+    assert_eq!(answers(&[]), [skipped; 7], "an omitted rule denies");
 }
 
 #[test]
-fn s_14_a_tool_entry_is_a_name_and_never_words() {
+fn a_tool_entry_is_a_name_and_never_words() {
     let root = OsRoot::new();
     root.policy(&policy::tools_run());
     root.tool("crew/t.sh", "#!/bin/sh\necho ran\n");

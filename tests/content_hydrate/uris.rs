@@ -99,7 +99,7 @@ const DECLARED: &[(&str, &str, Expected)] = &[
 ];
 
 #[test]
-fn u_01_to_u_08_the_input_resolves_against_the_os_root() {
+fn to_u_08_the_input_resolves_against_the_os_root() {
     let root = with_files(INPUTS);
     for (row, input, expected) in INPUTS {
         // A path of nothing is an error of the command; a URI of nothing has a payload.
@@ -122,7 +122,7 @@ fn u_01_to_u_08_the_input_resolves_against_the_os_root() {
 }
 
 #[test]
-fn u_09_to_u_44_a_declaration_resolves_against_its_document() {
+fn to_u_44_a_declaration_resolves_against_its_document() {
     let root = with_files(DECLARED);
     for (row, reference, expected) in DECLARED {
         declare(&root, "os://crew/pilot.md", row, reference, *expected);
@@ -130,7 +130,7 @@ fn u_09_to_u_44_a_declaration_resolves_against_its_document() {
 }
 
 #[test]
-fn u_35_u_36_a_skill_in_its_own_directory_is_a_base_like_any_other() {
+fn a_skill_in_its_own_directory_is_a_base_like_any_other() {
     let root = OsRoot::new();
     let base = "os://kits/rope/SKILL.md";
     declare(&root, base, "U-35", ".", Directory("os://kits/rope"));
@@ -190,7 +190,7 @@ fn percent_decoded(path: &str) -> String {
 /// The development flag makes loopback http resolve like https, so the https rows are played
 /// on a loopback host: `lib.example` is 127.0.0.1, `cdn.example` is localhost.
 #[test]
-fn u_45_to_u_50_a_remote_document_is_the_base_of_what_it_declares() {
+fn to_u_50_a_remote_document_is_the_base_of_what_it_declares() {
     let declared = |port: u16| {
         [
             (
@@ -252,9 +252,9 @@ fn u_45_to_u_50_a_remote_document_is_the_base_of_what_it_declares() {
         assert_eq!(payload.skill(&uri)["name"], name, "{row} {reference}");
     }
     let failed = payload.skill("https://me:pw@lib.example/rope.md");
-    assert_eq!(failed["name"], "ERROR: FETCH_FAILED", "U-50");
+    assert_eq!(failed["name"], "ERROR: FETCH_FAILED");
     let tool = payload.tool("https://me:pw@lib.example/rope.md");
-    assert_eq!(tool, "ERROR: FETCH_FAILED", "U-50, EC-02");
+    assert_eq!(tool, "ERROR: FETCH_FAILED");
     assert_eq!(payload.skills().len(), 6);
 }
 
@@ -263,7 +263,7 @@ proptest! {
 
     /// Whatever resolves is emitted in a form that resolves to itself.
     #[test]
-    fn h_06_a_canonical_uri_is_its_own_canonical_form(
+    fn a_canonical_uri_is_its_own_canonical_form(
         references in prop::collection::vec("(os:/{1,3})?([a-c%2Ef. é~|?#:]|%[2-7][0-9a-fA-F]|/){1,24}", 40)
     ) {
         let root = OsRoot::new();

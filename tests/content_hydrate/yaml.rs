@@ -141,7 +141,7 @@ const REJECTED: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn y_02_to_y_29_a_name_is_the_text_of_its_scalar() {
+fn to_y_29_a_name_is_the_text_of_its_scalar() {
     let files = NAMES
         .iter()
         .map(|(_, name, _)| format!("{name}\ndescription: d"));
@@ -153,7 +153,7 @@ fn y_02_to_y_29_a_name_is_the_text_of_its_scalar() {
 }
 
 #[test]
-fn y_24_h_28_a_description_is_the_text_of_its_scalar() {
+fn a_description_is_the_text_of_its_scalar() {
     let files = DESCRIPTIONS
         .iter()
         .map(|(_, fragment, _)| format!("name: Ann\n{fragment}"));
@@ -164,7 +164,7 @@ fn y_24_h_28_a_description_is_the_text_of_its_scalar() {
 }
 
 #[test]
-fn y_01_to_y_10_what_is_accepted_leaves_name_and_description_as_they_are() {
+fn to_y_10_what_is_accepted_leaves_name_and_description_as_they_are() {
     let payload = hydrated(ACCEPTED.iter().map(|(_, front)| (*front).to_owned()), &[]);
     for ((row, front), entry) in ACCEPTED.iter().zip(payload.skills()) {
         assert_eq!(entry["name"], "Ann", "{row} {front:?}");
@@ -173,7 +173,7 @@ fn y_01_to_y_10_what_is_accepted_leaves_name_and_description_as_they_are() {
 }
 
 #[test]
-fn y_01_to_y_32_what_is_rejected_is_a_parse_error_of_the_whole_skill() {
+fn to_y_32_what_is_rejected_is_a_parse_error_of_the_whole_skill() {
     let payload = hydrated(REJECTED.iter().map(|(_, front)| (*front).to_owned()), &[]);
     for ((row, front), entry) in REJECTED.iter().zip(payload.skills()) {
         assert_eq!(entry["name"], BAD, "{row} {front:?}");
@@ -183,22 +183,22 @@ fn y_01_to_y_32_what_is_rejected_is_a_parse_error_of_the_whole_skill() {
 }
 
 #[test]
-fn y_03_only_four_keys_are_used() {
+fn only_four_keys_are_used() {
     let front = "name: Ann\ndescription: d\nallowed-tools: Read\nTools: [./a.sh]\nmetadata: {skills: [./a.md]}";
     let payload = hydrated([front.to_owned()].into_iter(), &[]);
-    assert_eq!(payload.skills()[0]["skills"], json!([]), "Y-03");
-    assert_eq!(payload.skills()[0]["tools"], json!([]), "Y-03");
+    assert_eq!(payload.skills()[0]["skills"], json!([]));
+    assert_eq!(payload.skills()[0]["tools"], json!([]));
     let root = OsRoot::new();
     root.file("a.md", "---\nname: [\ndescription: x\n---\n");
     assert_eq!(
         root.payload(&["os://a.md"]).uri(),
         BAD,
-        "Y-03: other keys are parsed and checked"
+        "other keys are parsed and checked"
     );
 }
 
 #[test]
-fn y_33_y_34_h_32_raw_arrays_keep_what_was_declared() {
+fn raw_arrays_keep_what_was_declared() {
     #[rustfmt::skip]
     let rows = [
         ("Y-33", r#"skills: [7, "./a.md", ~, {k: v}]"#, json!(["7", "./a.md", BAD, BAD]), json!([])),
@@ -221,7 +221,7 @@ fn y_33_y_34_h_32_raw_arrays_keep_what_was_declared() {
 }
 
 #[test]
-fn y_35_y_36_h_30_h_31_the_lists_of_the_resource() {
+fn the_lists_of_the_resource() {
     let broken_skill =
         json!({"uri": BAD, "name": BAD, "description": BAD, "skills": [], "tools": []});
     let broken_tool = json!({"uri": BAD, "description": BAD});
@@ -249,19 +249,15 @@ fn y_35_y_36_h_30_h_31_the_lists_of_the_resource() {
         );
     }
     let mixed = uris("skills:\n  - - ./a.md\n  - ./b.md");
-    assert_eq!(mixed.skills()[0], broken_skill, "Y-36");
-    assert_eq!(mixed.skills()[1]["uri"], "os://crew/b.md", "Y-36");
+    assert_eq!(mixed.skills()[0], broken_skill);
+    assert_eq!(mixed.skills()[1]["uri"], "os://crew/b.md");
     let numbers = uris("skills: [7, 1.10, true]\ntools: ~");
     let numbers: Vec<_> = numbers.skills().iter().map(|entry| &entry["uri"]).collect();
-    assert_eq!(
-        numbers,
-        ["os://crew/1.10", "os://crew/7", "os://crew/true"],
-        "H-31"
-    );
+    assert_eq!(numbers, ["os://crew/1.10", "os://crew/7", "os://crew/true"]);
 }
 
 #[test]
-fn y_13_lenient_quotes_the_two_values_that_people_forget_to_quote() {
+fn lenient_quotes_the_two_values_that_people_forget_to_quote() {
     #[rustfmt::skip]
     let rows = [
         ("Y-31", "name: Ann\ndescription: Use when: asked", ["Ann", "Use when: asked"]),
@@ -285,25 +281,21 @@ fn y_13_lenient_quotes_the_two_values_that_people_forget_to_quote() {
         assert_eq!(entry["description"], *description, "{row} {front:?}");
     }
     let strict = hydrated(files(), &[]);
-    assert_eq!(
-        strict.skills()[0]["description"],
-        BAD,
-        "H-45: off by default"
-    );
-    assert_eq!(strict.skills()[10]["name"], "Ann", "H-45");
+    assert_eq!(strict.skills()[0]["description"], BAD, "off by default");
+    assert_eq!(strict.skills()[10]["name"], "Ann");
 }
 
 #[test]
-fn y_13_lenient_holds_for_the_resource_too() {
+fn lenient_holds_for_the_resource_too() {
     let root = OsRoot::new();
     root.file(
         "a.md",
         "---\ndescription: Use when: asked\nskills: [./b.md]\n---\nHi",
     );
-    assert_eq!(root.payload(&["os://a.md"]).uri(), BAD, "H-45");
+    assert_eq!(root.payload(&["os://a.md"]).uri(), BAD);
     let lenient = root.payload(&["os://a.md", "--lenient"]);
-    assert_eq!(lenient.content(), "Hi", "Y-13");
-    assert_eq!(lenient.skills()[0]["uri"], "os://b.md", "Y-13");
+    assert_eq!(lenient.content(), "Hi");
+    assert_eq!(lenient.skills()[0]["uri"], "os://b.md");
 }
 
 /// One skill for each front matter, in the order given.

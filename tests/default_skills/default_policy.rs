@@ -29,7 +29,7 @@ fn error(run: &Run) -> Value {
 }
 
 #[test]
-fn tp_39_git_status_and_git_diff_need_no_policy_file() {
+fn git_status_and_git_diff_need_no_policy_file() {
     let repository = Repository::with(&[("a", "1\n")]);
     repository.desk.write("a", "2\n").write("new", "");
     let status = call(&repository.desk, "git.status", &json!({}));
@@ -55,7 +55,7 @@ fn tp_39_git_status_and_git_diff_need_no_policy_file() {
 
 /// A repository whose configuration names programs: none is started, and nothing in it changes.
 #[test]
-fn tp_39_a_hostile_repository_starts_nothing_and_is_not_written() {
+fn a_hostile_repository_starts_nothing_and_is_not_written() {
     let repository = Repository::with(&[("a", "1\n"), (".gitattributes", "* diff=x filter=y\n")]);
     repository.desk.write("a", "2\n");
     let program = repository.desk.script(
@@ -85,7 +85,7 @@ fn tp_39_a_hostile_repository_starts_nothing_and_is_not_written() {
 }
 
 #[test]
-fn tp_39_no_other_process_starts_and_nothing_is_written() {
+fn no_other_process_starts_and_nothing_is_written() {
     let repository = Repository::with(&[("a", "1\n")]);
     let head = repository.head();
     let rows = [
@@ -116,7 +116,7 @@ fn tp_39_no_other_process_starts_and_nothing_is_written() {
 
 /// A git that lies in the working directory is what somebody put there.
 #[test]
-fn tp_39_a_git_within_the_workspace_is_not_started() {
+fn a_git_within_the_workspace_is_not_started() {
     let desk = Desk::bare();
     let run = call_in(
         &desk,

@@ -244,7 +244,7 @@ impl Desk {
 
     /// A call that must fail with this code; the details.
     pub(crate) fn error(&self, skill: &str, request: &Value, code: &str) -> Value {
-        assert!(CODES.contains(&code), "TS-12: {code}");
+        assert!(CODES.contains(&code), "{code}");
         match self.ask(skill, request) {
             Err(error) if error["code"] == code => error["details"].clone(),
             other => panic!("{skill} {}: not {code} but {other:?}", cut(request)),
@@ -269,7 +269,7 @@ impl Desk {
         assert_eq!(
             details["capability"],
             capability,
-            "TS-11 {skill} {}",
+            "{skill} {}",
             cut(request)
         );
     }
@@ -278,24 +278,24 @@ impl Desk {
     fn error_of(&self, skill: &str, run: &Run) -> Value {
         assert!(run.stdout.is_empty(), "{skill}: {run:?}");
         let line = run.stderr.trim_end().lines().last().unwrap_or_default();
-        let error: Value = serde_json::from_str(line)
-            .unwrap_or_else(|error| panic!("TS-04 {skill}: {error}: {run:?}"));
+        let error: Value =
+            serde_json::from_str(line).unwrap_or_else(|error| panic!("{skill}: {error}: {run:?}"));
         let code = error["code"].as_str().unwrap();
-        assert!(CODES.contains(&code), "TS-12 {skill}: {error}");
+        assert!(CODES.contains(&code), "{skill}: {error}");
         let message = error["message"].as_str().unwrap();
-        assert!(!message.is_empty(), "TS-04 {skill}: {error}");
-        assert!(message.chars().count() <= 512, "TS-04 {skill}: {error}");
+        assert!(!message.is_empty(), "{skill}: {error}");
+        assert!(message.chars().count() <= 512, "{skill}: {error}");
         assert!(
             !message.contains(['\n', '\r']),
-            "TS-04 {skill}: one line: {error}"
+            "{skill}: one line: {error}"
         );
         if let Some(details) = error.get("details") {
-            assert!(details.is_object(), "TS-04 {skill}: {error}");
-            assert!(details.to_string().len() <= 16_384, "TS-04 {skill}");
+            assert!(details.is_object(), "{skill}: {error}");
+            assert!(details.to_string().len() <= 16_384, "{skill}");
         }
         let here = self.folder.path("");
         let here = here.to_str().unwrap();
-        assert!(!line.contains(here), "TS-04 {skill}: a host path: {error}");
+        assert!(!line.contains(here), "{skill}: a host path: {error}");
         error
     }
 }
@@ -311,7 +311,7 @@ pub(crate) fn finish(mut command: Command, request: &[u8]) -> Run {
 /// The response of a call that succeeded, whose form is checked.
 fn response(skill: &str, run: &Run) -> Value {
     let value = run.json();
-    assert_eq!(run.stdout, format!("{value}\n"), "TS-03 {skill}: compact");
+    assert_eq!(run.stdout, format!("{value}\n"), "{skill}: compact");
     let names: Vec<&str> = value
         .as_object()
         .unwrap()
@@ -320,7 +320,7 @@ fn response(skill: &str, run: &Run) -> Value {
         // Only where there is more, where lines were asked for, or where a patch was read loosely.
         .filter(|name| !["next", "total_lines", "notes"].contains(name))
         .collect();
-    assert_eq!(names, members(skill), "TS-03 {skill}");
+    assert_eq!(names, members(skill), "{skill}");
     value
 }
 

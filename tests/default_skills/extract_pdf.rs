@@ -17,7 +17,7 @@ fn title(answer: &Value) -> &Value {
 }
 
 #[test]
-fn ts_138_text_page_by_page() {
+fn text_page_by_page() {
     let answer = extract(PDF, &Pdf::of(&["First (page) \\ one", "", "Third"]).bytes());
     assert_eq!(answer["hints"]["pages"], 3);
     assert_eq!(
@@ -29,7 +29,7 @@ fn ts_138_text_page_by_page() {
 }
 
 #[test]
-fn ts_138_content_in_several_forms() {
+fn content_in_several_forms() {
     let mut pdf = Pdf::new();
     let content = pdf.stream(
         "/Filter /FlateDecode",
@@ -60,7 +60,7 @@ fn ts_138_content_in_several_forms() {
 }
 
 #[test]
-fn ts_138_ligatures_are_expanded() {
+fn ligatures_are_expanded() {
     let mut pdf = Pdf::new();
     let map = b"/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n/CMapName /X def\n/CMapType 2 def\n\
         1 begincodespacerange\n<00> <FF>\nendcodespacerange\n4 beginbfchar\n<01> <FB01>\n<02> <FB00>\n<03> <FB03>\n<04> <FB06>\nendbfchar\n\
@@ -82,7 +82,7 @@ fn ts_138_ligatures_are_expanded() {
 }
 
 #[test]
-fn ts_138_titles() {
+fn titles() {
     let xmp = |title: &str| {
         format!(
             "<?xpacket begin='' id='W5M0MpCehiHzreSzNTczkc9d'?><x:xmpmeta xmlns:x='adobe:ns:meta/'>\
@@ -121,7 +121,7 @@ fn ts_138_titles() {
 }
 
 #[test]
-fn ts_138_sections_are_the_outline() {
+fn sections_are_the_outline() {
     let mut pdf = Pdf::new();
     let pages = ["alpha", "beta", "gamma"].map(|text| pdf.page(text));
     pdf.outline(&[
@@ -154,7 +154,7 @@ fn ts_138_sections_are_the_outline() {
 }
 
 #[test]
-fn ts_139_ts_12_encrypted() {
+fn encrypted() {
     let mut pdf = Pdf::of(&["secret"]);
     let zeros = "00".repeat(32);
     let number = pdf.add(format!(
@@ -168,7 +168,7 @@ fn ts_139_ts_12_encrypted() {
 }
 
 #[test]
-fn ts_139_ts_12_what_is_no_pdf_or_a_damaged_one() {
+fn what_is_no_pdf_or_a_damaged_one() {
     let good = Pdf::of(&["x"]).bytes();
     for bytes in [
         &b""[..],
@@ -212,7 +212,7 @@ fn ts_139_ts_12_what_is_no_pdf_or_a_damaged_one() {
 }
 
 #[test]
-fn ts_139_ts_12_limits() {
+fn limits() {
     let desk = Desk::bare();
     // One content for all pages.
     let of = |count: usize| {
@@ -270,7 +270,7 @@ fn a_path_and_a_url_are_read_under_the_policy() {
 }
 
 #[test]
-fn ts_139_no_text_layer_is_no_error() {
+fn no_text_layer_is_no_error() {
     let answer = extract(PDF, &Pdf::of(&["", ""]).bytes());
     assert_eq!(
         (
@@ -284,7 +284,7 @@ fn ts_139_no_text_layer_is_no_error() {
 
 /// Actions, links and attachments are bytes like others.
 #[test]
-fn ts_140_nothing_is_run_or_followed() {
+fn nothing_is_run_or_followed() {
     use crate::server::{Answer, Request, Server};
     let server = Server::new(|_: &Request| Answer::Body(b"x".into()));
     let desk = Desk::fetching(&[server.url("/")]);

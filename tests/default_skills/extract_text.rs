@@ -30,13 +30,13 @@ fn checked(answer: &Value) {
     };
     assert_eq!(names(&answer["hints"]), ["title", "sections", "pages"]);
     let text = answer["text"].as_str().unwrap();
-    assert_eq!(answer["bytes"], text.len(), "TS-134");
+    assert_eq!(answer["bytes"], text.len());
     for section in answer["hints"]["sections"].as_array().unwrap() {
         assert_eq!(names(section), ["level", "title", "start", "page"]);
         let start = usize::try_from(section["start"].as_u64().unwrap()).unwrap();
         assert!(
             start < text.len() && text.is_char_boundary(start),
-            "TS-134: {section}"
+            "{section}"
         );
     }
 }
@@ -72,7 +72,7 @@ pub(crate) fn sections(answer: &Value) -> Vec<(u64, &str, &str)> {
 }
 
 #[test]
-fn ts_131_ts_12_types_and_payloads() {
+fn types_and_payloads() {
     let desk = Desk::bare();
     for content_type in [
         "TEXT/HTML",
@@ -110,7 +110,7 @@ fn ts_131_ts_12_types_and_payloads() {
 }
 
 #[test]
-fn ts_132_charsets() {
+fn charsets() {
     #[rustfmt::skip]
     let rows: [(&str, &[u8], &str); 10] = [
         ("text/html", "é".as_bytes(), "é"),
@@ -134,7 +134,7 @@ fn ts_132_charsets() {
 }
 
 #[test]
-fn ts_133_text_is_normalised() {
+fn text_is_normalised() {
     #[rustfmt::skip]
     let rows = [
         ("<p>a \t b&nbsp;&nbsp;c\r\nd</p>", "a b c d"),
@@ -163,7 +163,7 @@ fn ts_133_text_is_normalised() {
 }
 
 #[test]
-fn ts_134_ts_09_ts_12_the_text_is_cut() {
+fn the_text_is_cut() {
     let desk = Desk::bare();
     let source = "<h1>één</h1><p>twee</p><h2>drie</h2><p>vier</p>";
     let whole = extract("text/html", source.as_bytes());
@@ -179,7 +179,7 @@ fn ts_134_ts_09_ts_12_the_text_is_cut() {
             .rev()
             .find(|end| text.is_char_boundary(*end))
             .unwrap();
-        assert_eq!(answer["text"], text[..end], "TS-08 {most}");
+        assert_eq!(answer["text"], text[..end], "{most}");
         assert_eq!(answer["truncated"], most < text.len(), "{most}");
         let sections = answer["hints"]["sections"].as_array().unwrap().len();
         assert_eq!(
@@ -201,7 +201,7 @@ fn ts_134_ts_09_ts_12_the_text_is_cut() {
 }
 
 #[test]
-fn ts_135_html_as_a_browser_shows_it() {
+fn html_as_a_browser_shows_it() {
     let dropped = "<!doctype html><html><head><title>T</title><style>s{}</style><script>j()</script>\
         <meta name=x content=y><link rel=x></head><body>a<script>document.write('j')</script><style>s</style>\
         <noscript>n</noscript><template><p>t</p></template><svg><text>v</text></svg><iframe>i</iframe>\
@@ -239,7 +239,7 @@ fn ts_135_html_as_a_browser_shows_it() {
 }
 
 #[test]
-fn ts_136_title_and_sections_of_html() {
+fn title_and_sections_of_html() {
     let source = "<title> The  title </title><h1>One</h1><p>x</p><h3>Three <b>b</b></h3><div><h2>Two</h2></div><h6>Six</h6>";
     let answer = extract("text/html", source.as_bytes());
     assert_eq!(
@@ -281,7 +281,7 @@ fn ts_136_title_and_sections_of_html() {
 }
 
 #[test]
-fn ts_137_markdown() {
+fn markdown_is_read_as_text() {
     #[rustfmt::skip]
     let rows = [
         ("*a* **b** _c_ ~~d~~ `e`", "a b c d e"),
@@ -306,7 +306,7 @@ fn ts_137_markdown() {
 }
 
 #[test]
-fn ts_137_title_and_sections_of_markdown() {
+fn title_and_sections_of_markdown() {
     let source = "---\ntitle: \"From above\"\nother: x\n---\n# One\n\ntext\n\n### Three *em* `code`\n\n## [Two](u)\n\n```\n# no heading\n```\n";
     let answer = extract("text/markdown", source.as_bytes());
     assert_eq!(
@@ -335,7 +335,7 @@ fn ts_137_title_and_sections_of_markdown() {
 
 /// Whatever the content names, nobody is asked for it, not even with a grant.
 #[test]
-fn ts_140_nothing_is_followed() {
+fn nothing_is_followed() {
     use crate::server::{Answer, Request, Server};
     let server = Server::new(|_: &Request| Answer::Body(b"x".into()));
     let desk = Desk::fetching(&[server.url("/")]);

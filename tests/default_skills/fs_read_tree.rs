@@ -31,7 +31,7 @@ const ORDERED: [&str; 10] = [
 ];
 
 #[test]
-fn ts_31_paths_are_relative_to_the_root_that_is_not_listed() {
+fn paths_are_relative_to_the_root_that_is_not_listed() {
     let desk = order();
     for root in ["a", "./a/", "/workspace/a", "a/b/.."] {
         let response = desk.ok(ID, &json!({ "root": root }));
@@ -44,7 +44,7 @@ fn ts_31_paths_are_relative_to_the_root_that_is_not_listed() {
 
 /// Siblings by the bytes of their names: `a`, `a-b`, `a.b`, and a directory before its contents.
 #[test]
-fn ts_32_depth_first_and_by_the_bytes_of_names() {
+fn depth_first_and_by_the_bytes_of_names() {
     let desk = order();
     let whole = desk.ok(ID, &json!({}));
     assert_eq!(paths(&whole), ORDERED);
@@ -52,7 +52,7 @@ fn ts_32_depth_first_and_by_the_bytes_of_names() {
     for count in 1..ORDERED.len() {
         let response = desk.ok(ID, &json!({ "max_entries": count }));
         assert_eq!(paths(&response), ORDERED[..count], "the first {count}");
-        assert_eq!(response["truncated"], true, "TS-36 {count}");
+        assert_eq!(response["truncated"], true, "{count}");
     }
     for skip in 0..=ORDERED.len() {
         let response = desk.ok(ID, &json!({ "max_entries": 3, "skip": skip }));
@@ -64,13 +64,12 @@ fn ts_32_depth_first_and_by_the_bytes_of_names() {
     let exact = desk.ok(ID, &json!({ "max_entries": ORDERED.len() }));
     assert_eq!(
         (paths(&exact).len(), &exact["truncated"]),
-        (ORDERED.len(), &json!(false)),
-        "TS-36"
+        (ORDERED.len(), &json!(false))
     );
 }
 
 #[test]
-fn ts_33_kinds_and_links_that_are_not_followed() {
+fn kinds_and_links_that_are_not_followed() {
     let desk = Desk::reading();
     desk.write("d/f", "123");
     desk.link("d", "to_d");
@@ -91,8 +90,7 @@ fn ts_33_kinds_and_links_that_are_not_followed() {
     let through = desk.ok(ID, &json!({"root": "to_d"}));
     assert_eq!(
         through["entries"],
-        json!([{"path": "f", "kind": "file", "bytes": 3}]),
-        "TC-22"
+        json!([{"path": "f", "kind": "file", "bytes": 3}])
     );
     fs::create_dir(desk.path("sub")).unwrap();
     desk.link("../../os", "sub/leaves");
@@ -102,7 +100,7 @@ fn ts_33_kinds_and_links_that_are_not_followed() {
 }
 
 #[test]
-fn ts_34_ts_36_depth_counts_from_the_root() {
+fn depth_counts_from_the_root() {
     let desk = Desk::reading();
     desk.write("1/2/3/4", "x");
     #[rustfmt::skip]
@@ -125,13 +123,13 @@ fn ts_34_ts_36_depth_counts_from_the_root() {
     assert_eq!(
         desk.ok(ID, &json!({}))["truncated"],
         false,
-        "TS-09: nothing was left out"
+        "nothing was left out"
     );
     desk.write(&format!("{eight}/.hidden"), "");
     assert_eq!(
         desk.ok(ID, &json!({}))["truncated"],
         false,
-        "TS-36: what TS-35 leaves out does not count"
+        "what TS-35 leaves out does not count"
     );
     assert_eq!(
         desk.ok(ID, &json!({"include_hidden": true}))["truncated"],
@@ -142,7 +140,7 @@ fn ts_34_ts_36_depth_counts_from_the_root() {
 }
 
 #[test]
-fn ts_35_hidden_names_and_the_git_directory() {
+fn hidden_names_and_the_git_directory() {
     let desk = Desk::reading();
     for path in [
         ".git/config",
@@ -179,7 +177,7 @@ fn ts_35_hidden_names_and_the_git_directory() {
 
 /// Under root, which no permission stops, the directory is simply read.
 #[test]
-fn ts_37_a_directory_that_cannot_be_read_is_listed() {
+fn a_directory_that_cannot_be_read_is_listed() {
     let desk = Desk::reading();
     desk.write("a/x", "").write("b/y", "");
     desk.mode("a", 0o000);
@@ -198,7 +196,7 @@ fn ts_37_a_directory_that_cannot_be_read_is_listed() {
 
 /// Entries come and go while they are listed; the call succeeds all the same.
 #[test]
-fn ts_37_what_vanishes_while_reading_is_skipped() {
+fn what_vanishes_while_reading_is_skipped() {
     use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
     let desk = Desk::reading();
     desk.write("stays/f", "");
@@ -225,7 +223,7 @@ fn ts_37_what_vanishes_while_reading_is_skipped() {
 }
 
 #[test]
-fn ts_38_roots_that_are_no_directory() {
+fn roots_that_are_no_directory() {
     let desk = Desk::reading();
     desk.write("f", "");
     desk.error(ID, &json!({"root": "none"}), "not_found");

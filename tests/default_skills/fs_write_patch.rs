@@ -43,7 +43,7 @@ pub(crate) fn rejected(desk: &Desk, diff: &str, more: &Value) -> Vec<(String, u6
         response["hunks_applied"],
         response["files"],
     ]);
-    assert_eq!(actual, expected, "TS-41 {response}\n{diff}");
+    assert_eq!(actual, expected, "{response}\n{diff}");
     rejects(&response)
 }
 
@@ -68,7 +68,7 @@ fn reject(file: &str, hunk: u64, reason: &str) -> Vec<(String, u64, String)> {
 }
 
 #[test]
-fn ts_41_ts_42_one_reject_means_no_change() {
+fn one_reject_means_no_change() {
     let desk = Desk::writing();
     desk.write("a", "1\n").write("b", "1\n").write("c", "1\n");
     let diff = [
@@ -100,7 +100,7 @@ fn ts_41_ts_42_one_reject_means_no_change() {
 
 /// A file of which one hunk fails is left alone, also with `partial`; nothing written is not applied.
 #[test]
-fn ts_41_with_partial_each_file_is_all_or_nothing() {
+fn with_partial_each_file_is_all_or_nothing() {
     let desk = Desk::writing();
     let text: String = (1..=20).map(|number| format!("{number}\n")).collect();
     desk.write("f", &text);
@@ -115,7 +115,7 @@ fn ts_41_with_partial_each_file_is_all_or_nothing() {
 }
 
 #[test]
-fn ts_42_ts_12_at_most_100_rejects_are_listed() {
+fn at_most_100_rejects_are_listed() {
     let desk = Desk::writing();
     let of = |count: u32| -> String {
         (0..count)
@@ -131,12 +131,12 @@ fn ts_42_ts_12_at_most_100_rejects_are_listed() {
             ("f99".into(), 0, "target_missing".into()),
             "in the order of the diff"
         );
-        assert_eq!(response["rejects_truncated"], cut, "TS-09 {count}");
+        assert_eq!(response["rejects_truncated"], cut, "{count}");
     }
 }
 
 #[test]
-fn ts_42_every_action_has_a_name() {
+fn every_action_has_a_name() {
     let desk = Desk::writing();
     desk.write("m", "1\n")
         .write("d", "1\n")
@@ -178,7 +178,7 @@ diff --git a/x b/x\nold mode 100644\nnew mode 100755\n";
 }
 
 #[test]
-fn ts_43_a_dry_run_tells_and_writes_nothing() {
+fn a_dry_run_tells_and_writes_nothing() {
     let desk = Desk::writing();
     desk.write("a", "1\n");
     let diff = [
@@ -202,7 +202,7 @@ fn ts_43_a_dry_run_tells_and_writes_nothing() {
 }
 
 #[test]
-fn ts_44_forms_of_sections_and_names() {
+fn forms_of_sections_and_names() {
     // The file, and a diff that turns its line `1` into `2`.
     #[rustfmt::skip]
     let rows = [
@@ -231,7 +231,7 @@ fn ts_44_forms_of_sections_and_names() {
 
 /// What looks like a header is a line of a hunk as long as the counts say so.
 #[test]
-fn ts_44_lines_of_hunks_are_not_headers() {
+fn lines_of_hunks_are_not_headers() {
     let desk = Desk::writing();
     desk.write("f", "-- a/f\n++ b/f\nend\n");
     let diff = "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n--- a/f\n+++ b/g\n ++ b/f\n end\n";
@@ -240,7 +240,7 @@ fn ts_44_lines_of_hunks_are_not_headers() {
 }
 
 #[test]
-fn ts_45_ts_12_a_malformed_diff_changes_nothing() {
+fn a_malformed_diff_changes_nothing() {
     let good = section("g", "1", "2");
     let head = "--- a/f\n+++ b/f\n";
     #[rustfmt::skip]
@@ -315,7 +315,7 @@ fn what_is_read_otherwise_than_it_is_written_is_noted() {
 }
 
 #[test]
-fn ts_46_prefixes_are_stripped_where_all_names_have_them() {
+fn prefixes_are_stripped_where_all_names_have_them() {
     let plain = "--- x/f\n+++ x/f\n@@ -1 +1 @@\n-1\n+2\n".to_owned();
     // Diff, strip, base, the file that is changed.
     #[rustfmt::skip]
@@ -354,7 +354,7 @@ fn ts_46_prefixes_are_stripped_where_all_names_have_them() {
 
 /// A side that is absent counts for nothing; names of renames carry no prefix.
 #[test]
-fn ts_46_renames_and_absent_sides() {
+fn renames_and_absent_sides() {
     let desk = Desk::writing();
     desk.write("sub/a/old", "1\n");
     let diff = "--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n\
@@ -363,16 +363,16 @@ fn ts_46_renames_and_absent_sides() {
     let expected = json!([
         {"path": "sub/n", "action": "created", "hunks": 1}, {"path": "sub/b/new", "action": "renamed", "hunks": 0},
     ]);
-    assert_eq!(files, expected, "TS-06: relative to /workspace");
+    assert_eq!(files, expected, "relative to /workspace");
     assert_eq!(
         program::listing(&desk.path("sub")),
         ["a", "b", "b/new", "n"],
-        "TS-52: the directory stays"
+        "the directory stays"
     );
 }
 
 #[test]
-fn ts_48_lines_match_with_their_line_ends() {
+fn lines_match_with_their_line_ends() {
     let eof = "\\ No newline at end of file\n";
     // Content, diff body, result.
     #[rustfmt::skip]
@@ -415,7 +415,7 @@ fn ts_48_lines_match_with_their_line_ends() {
 }
 
 #[test]
-fn ts_49_a_diff_in_crlf_and_files_in_crlf() {
+fn a_diff_in_crlf_and_files_in_crlf() {
     let lf = "--- a/f\n+++ b/f\n@@ -1,2 +1,3 @@\n a\n-1\n+2\n+3\n".to_owned();
     let crlf = lf.replace('\n', "\r\n");
     let kept = "--- a/f\n+++ b/f\n@@ -1,2 +1,3 @@\n a\r\n-1\r\n+2\r\n+3\r\n".to_owned();
@@ -452,7 +452,7 @@ fn ts_49_a_diff_in_crlf_and_files_in_crlf() {
 
 /// Modes, parents, and what must or must not be there.
 #[test]
-fn ts_52_new_and_deleted_files() {
+fn new_and_deleted_files() {
     let desk = Desk::writing();
     let new = |path: &str, mode: &str| {
         format!(
@@ -503,7 +503,7 @@ fn ts_52_new_and_deleted_files() {
 }
 
 #[test]
-fn ts_52_renames_and_copies() {
+fn renames_and_copies() {
     let desk = Desk::writing();
     let of = |verb: &str, from: &str, to: &str| {
         format!(
@@ -533,15 +533,11 @@ fn ts_52_renames_and_copies() {
         (desk.read("d/c"), desk.read("e")),
         (b"1\n".into(), b"1\n".into())
     );
-    assert_eq!(
-        program::mode(&desk.path("e")),
-        0o755,
-        "TS-56: permission bits"
-    );
+    assert_eq!(program::mode(&desk.path("e")), 0o755, "permission bits");
 }
 
 #[test]
-fn ts_53_modes_and_binary_patches() {
+fn modes_and_binary_patches() {
     let desk = Desk::writing();
     desk.write("f", "1\n");
     let mode =
@@ -572,7 +568,7 @@ fn ts_53_modes_and_binary_patches() {
 }
 
 #[test]
-fn ts_53_ts_12_hard_limits() {
+fn hard_limits() {
     let desk = Desk::writing();
     let sections: String = (0..1_001)
         .map(|n| section(&format!("f{n}"), "a", "b"))
@@ -591,12 +587,12 @@ fn ts_53_ts_12_hard_limits() {
     desk.write("large", &large);
     applied(&desk, diff, &json!({}));
     large[0] = b'2';
-    assert!(desk.read("large") == large, "TS-56");
+    assert!(desk.read("large") == large);
 }
 
 /// What the hunks do not name stays as it is: other bytes, other line ends, no final line feed, permission bits.
 #[test]
-fn ts_56_other_bytes_and_bits_are_untouched() {
+fn other_bytes_and_bits_are_untouched() {
     let desk = Desk::writing();
     let before = b"\xff\xfe\0\r\n\r\x0c\nold\n\xc3\x28 \t\r\nlast";
     let after = b"\xff\xfe\0\r\n\r\x0c\nnew\n\xc3\x28 \t\r\nlast";
@@ -613,7 +609,7 @@ fn ts_56_other_bytes_and_bits_are_untouched() {
 }
 
 #[test]
-fn ts_54_what_is_no_regular_file() {
+fn what_is_no_regular_file() {
     let desk = Desk::writing();
     desk.write("d/x", "1\n");
     let mode = rustix::fs::Mode::from_raw_mode(0o644);

@@ -45,7 +45,7 @@ fn reject(hunk: u64, reason: &str) -> Result<String, (u64, String)> {
 }
 
 #[test]
-fn ts_47_names_that_leave_are_denied_for_the_whole_call() {
+fn names_that_leave_are_denied_for_the_whole_call() {
     let new = |name: &str| format!("--- /dev/null\n+++ {name}\n@@ -0,0 +1 @@\n+x\n");
     #[rustfmt::skip]
     let rows = [
@@ -81,7 +81,7 @@ fn ts_47_names_that_leave_are_denied_for_the_whole_call() {
 }
 
 #[test]
-fn ts_47_the_base_must_be_inside_the_grant() {
+fn the_base_must_be_inside_the_grant() {
     let desk = with("1\n");
     for base in [
         "/os",
@@ -98,7 +98,7 @@ fn ts_47_the_base_must_be_inside_the_grant() {
 }
 
 #[test]
-fn ts_47_no_link_is_followed() {
+fn no_link_is_followed() {
     let desk = with("1\n");
     desk.write("d/f", "1\n");
     fs::write(desk.beside("os/f"), "1\n").unwrap();
@@ -136,7 +136,7 @@ fn ts_47_no_link_is_followed() {
 }
 
 #[test]
-fn ts_50_at_the_stated_position_or_the_only_other() {
+fn at_the_stated_position_or_the_only_other() {
     let none = json!({});
     let hunk = "@@ -5,3 +5,3 @@\n a\n-b\n+x\n c\n";
     // At its place, although there is another.
@@ -167,7 +167,7 @@ fn ts_50_at_the_stated_position_or_the_only_other() {
 
 /// A header says where the hunk would be if the earlier ones had not changed the length; and it never goes before them.
 #[test]
-fn ts_50_earlier_hunks_shift_later_ones() {
+fn earlier_hunks_shift_later_ones() {
     let none = json!({});
     let content = lines(1..=30);
     let two = "@@ -3 +3,3 @@\n-3\n+x\n+y\n+z\n@@ -20 +22 @@\n-20\n+t\n";
@@ -193,7 +193,7 @@ fn ts_50_earlier_hunks_shift_later_ones() {
 }
 
 #[test]
-fn ts_50_a_hunk_without_old_lines_keeps_its_position() {
+fn a_hunk_without_old_lines_keeps_its_position() {
     let none = json!({});
     assert_eq!(
         outcome("1\n2\n3\n", "@@ -2,0 +3 @@\n+x\n", &none),
@@ -212,7 +212,7 @@ fn ts_50_a_hunk_without_old_lines_keeps_its_position() {
 }
 
 #[test]
-fn ts_51_fuzz_drops_context_at_both_ends() {
+fn fuzz_drops_context_at_both_ends() {
     let hunk = "@@ -1,6 +1,6 @@\n a\n b\n-c\n+C\n d\n e\n f\n";
     // Which of the context lines differ, and the least fuzz that helps.
     #[rustfmt::skip]
@@ -241,7 +241,7 @@ fn ts_51_fuzz_drops_context_at_both_ends() {
 
 /// Without context from level 1 on, there are two places: the attempt ends there, at whatever level comes next.
 #[test]
-fn ts_51_an_ambiguous_level_ends_the_attempt() {
+fn an_ambiguous_level_ends_the_attempt() {
     let hunk = "@@ -1,5 +1,5 @@\n a\n b\n-c\n+C\n d\n e\n";
     let content = "0\nX\nb\nc\nd\nX\n7\nX\nb\nc\nd\nX\n";
     assert_eq!(
@@ -262,7 +262,7 @@ fn ts_51_an_ambiguous_level_ends_the_attempt() {
 
 /// Each reason is one of these, and each was seen in these modules.
 #[test]
-fn ts_54_the_reasons_are_a_closed_list() {
+fn the_reasons_are_a_closed_list() {
     let sources = [
         include_str!("fs_write_patch.rs"),
         include_str!("fs_write_patch_places.rs"),
@@ -286,7 +286,7 @@ fn ts_54_the_reasons_are_a_closed_list() {
 
 /// A file changes between reading and committing: `conflict`, and then none of the others was changed.
 #[test]
-fn ts_55_ts_12_a_file_that_changes_meanwhile_is_a_conflict() {
+fn a_file_that_changes_meanwhile_is_a_conflict() {
     let desk = Desk::writing();
     let names: Vec<String> = (0..40).map(|number| format!("f{number:02}")).collect();
     for name in &names {
@@ -348,7 +348,7 @@ fn ts_55_ts_12_a_file_that_changes_meanwhile_is_a_conflict() {
 
 /// A target cannot be replaced: what was written before it is undone.
 #[test]
-fn ts_55_a_commit_that_fails_is_undone() {
+fn a_commit_that_fails_is_undone() {
     let desk = Desk::writing();
     desk.write("a", "1\n").write("closed/b", "1\n");
     desk.mode("closed", 0o555);
@@ -373,7 +373,7 @@ fn ts_55_a_commit_that_fails_is_undone() {
 }
 
 #[test]
-fn ts_55_a_name_cannot_be_file_and_directory() {
+fn a_name_cannot_be_file_and_directory() {
     let desk = with("1\n");
     let new = |path: &str| format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+x\n");
     for diff in [

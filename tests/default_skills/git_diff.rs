@@ -33,7 +33,7 @@ pub(crate) fn expected(repository: &Repository, target: &[&str]) -> String {
 fn diff(repository: &Repository, request: &Value) -> String {
     let answer = repository.desk.ok(ID, request);
     let diff = answer["diff"].as_str().unwrap();
-    assert_eq!(answer["bytes"], diff.len(), "TS-104");
+    assert_eq!(answer["bytes"], diff.len());
     diff.to_owned()
 }
 
@@ -62,13 +62,12 @@ fn busy() -> Repository {
 }
 
 #[test]
-fn ts_102_working_staged_and_commit() {
+fn working_staged_and_commit() {
     let repository = busy();
     let working = diff(&repository, &json!({}));
     assert_eq!(working, expected(&repository, &["--"]));
     assert!(
-        working.contains("-3\n+three\n") && working.contains("old mode 100644\nnew mode 100755\n"),
-        "TS-105"
+        working.contains("-3\n+three\n") && working.contains("old mode 100644\nnew mode 100755\n")
     );
     assert!(!working.contains("untracked"));
     assert_eq!(diff(&repository, &json!({"target": "working"})), working);
@@ -76,12 +75,9 @@ fn ts_102_working_staged_and_commit() {
     assert_eq!(staged, expected(&repository, &["--cached", "--"]));
     assert!(
         staged.contains("rename from moved\nrename to \"sub/moved \\303\\251\"\n"),
-        "TS-105: {staged}"
+        "{staged}"
     );
-    assert!(
-        staged.contains("deleted file mode 100644\n"),
-        "TS-105: {staged}"
-    );
+    assert!(staged.contains("deleted file mode 100644\n"), "{staged}");
     let commit = diff(&repository, &json!({"target": "commit"}));
     assert_eq!(commit, expected(&repository, &["HEAD~1", "HEAD", "--"]));
     assert!(commit.contains("-2\n+two\n"));
@@ -97,7 +93,7 @@ fn ts_102_working_staged_and_commit() {
 }
 
 #[test]
-fn ts_102_on_an_unborn_branch() {
+fn on_an_unborn_branch() {
     let repository = Repository::new();
     repository.desk.write("a", "1\n");
     repository.git(&["add", "a"]);
@@ -114,7 +110,7 @@ fn ts_102_on_an_unborn_branch() {
 
 /// Each of these changes what plain git prints, or would start something.
 #[test]
-fn ts_101_repository_configuration_does_not_change_the_output() {
+fn repository_configuration_does_not_change_the_output() {
     let repository = busy();
     let block = |name: char| format!("/**\n * {name}\n */\nfn {name}() {{}}\n\n");
     let code = |names: &str| names.chars().map(block).collect::<String>();
@@ -168,7 +164,7 @@ fn ts_101_repository_configuration_does_not_change_the_output() {
 }
 
 #[test]
-fn ts_103_which_commit() {
+fn which_commit() {
     let repository = Repository::with(&[("a", "1\n")]);
     let first = repository.head();
     repository.git(&["tag", "-a", "-m", "t", "v1"]);
@@ -257,7 +253,7 @@ fn ts_103_which_commit() {
 }
 
 #[test]
-fn ts_104_ts_09_ts_12_the_diff_is_cut_between_lines() {
+fn the_diff_is_cut_between_lines() {
     let repository = Repository::with(&[("a", "1\n2\n3\n")]);
     repository.desk.write("a", "1\n2 é\n3\n").write("b", "");
     let whole = diff(&repository, &json!({}));
@@ -279,7 +275,7 @@ fn ts_104_ts_09_ts_12_the_diff_is_cut_between_lines() {
 }
 
 #[test]
-fn ts_104_bytes_that_are_no_utf_8() {
+fn bytes_that_are_no_utf_8() {
     let repository = Repository::with(&[("a", "1\n")]);
     repository.desk.write("a", b"caf\xe9\n");
     let text = diff(&repository, &json!({}));
@@ -293,7 +289,7 @@ fn ts_104_bytes_that_are_no_utf_8() {
 }
 
 #[test]
-fn ts_104_the_default_is_131072_bytes() {
+fn the_default_is_131072_bytes() {
     let line = format!("{}\n", "x".repeat(99));
     let repository = Repository::with(&[("a", "1\n")]);
     repository.desk.write("a", line.repeat(5_000));
@@ -306,7 +302,7 @@ fn ts_104_the_default_is_131072_bytes() {
 }
 
 #[test]
-fn ts_105_binary_files_and_unmerged_paths() {
+fn binary_files_and_unmerged_paths() {
     let repository = Repository::with(&[("a", "1\n")]);
     repository.desk.write("bin", b"\0\x01\x02secret");
     repository.commit("binary");
@@ -341,7 +337,7 @@ fn ts_105_binary_files_and_unmerged_paths() {
 
 /// A name that is not UTF-8 is quoted by git, so nothing of it is lost.
 #[test]
-fn ts_104_names_are_quoted() {
+fn names_are_quoted() {
     let repository = Repository::new();
     let name = std::ffi::OsStr::from_bytes(b"a\xff");
     fs::write(repository.desk.path(".").join(name), "x\n").unwrap();

@@ -191,7 +191,7 @@ fn sorted(mut status: Value) -> Value {
 }
 
 #[test]
-fn ts_91_ts_92_ts_93_ts_94_ts_95_ts_97_status_is_what_git_says() {
+fn status_is_what_git_says() {
     let mut seeded = Seeded::new(91);
     for number in 0..60 {
         let repository = generated(&mut seeded);
@@ -259,7 +259,7 @@ fn applies(old: &Desk, diff: &str, new: &Files, what: &str) {
 }
 
 #[test]
-fn ts_101_ts_102_ts_103_ts_105_ts_106_diffs_are_gits_and_apply() {
+fn diffs_are_gits_and_apply() {
     let mut seeded = Seeded::new(106);
     for number in 0..40 {
         let repository = generated(&mut seeded);

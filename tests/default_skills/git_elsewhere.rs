@@ -37,7 +37,7 @@ fn assert_denied(repository: &Repository, directory: &str) {
 }
 
 #[test]
-fn ts_85_a_linked_work_tree_in_the_mount_is_seen() {
+fn a_linked_work_tree_in_the_mount_is_seen() {
     let repository = repository();
     repository.git(&["worktree", "add", "-q", "tree"]);
     assert_seen(&repository, "tree");
@@ -51,7 +51,7 @@ fn ts_85_a_linked_work_tree_in_the_mount_is_seen() {
 }
 
 #[test]
-fn ts_85_a_work_tree_of_a_repository_outside_the_mount_is_denied() {
+fn a_work_tree_of_a_repository_outside_the_mount_is_denied() {
     let repository = repository();
     let other = beside(&repository);
     let tree = repository.desk.path("tree").display().to_string();
@@ -60,7 +60,7 @@ fn ts_85_a_work_tree_of_a_repository_outside_the_mount_is_denied() {
 }
 
 #[test]
-fn ts_85_alternates_in_the_mount_are_read() {
+fn alternates_in_the_mount_are_read() {
     let repository = repository();
     repository.git(&["clone", "-q", "--shared", ".", "copy"]);
     repository.git(&["clone", "-q", "--shared", "copy", "second"]);
@@ -69,7 +69,7 @@ fn ts_85_alternates_in_the_mount_are_read() {
 }
 
 #[test]
-fn ts_85_alternates_outside_the_mount_are_denied() {
+fn alternates_outside_the_mount_are_denied() {
     let repository = repository();
     let other = beside(&repository);
     repository.git(&["clone", "-q", "--shared", &other, "copy"]);
@@ -77,7 +77,7 @@ fn ts_85_alternates_outside_the_mount_are_denied() {
 }
 
 #[test]
-fn ts_85_a_configured_work_tree_in_the_mount_is_seen() {
+fn a_configured_work_tree_in_the_mount_is_seen() {
     let repository = repository();
     let workspace = repository.desk.path("").display().to_string();
     repository.config("core.worktree", workspace.trim_end_matches('/'));
@@ -90,7 +90,7 @@ fn ts_85_a_configured_work_tree_in_the_mount_is_seen() {
 }
 
 #[test]
-fn g_03_what_git_complains_of_has_no_real_path() {
+fn what_git_complains_of_has_no_real_path() {
     let repository = repository();
     repository.git(&["clone", "-q", "--shared", ".", "copy"]);
     let ask = json!({"argv": ["git", "status", "--porcelain"], "cwd": "copy"});

@@ -67,7 +67,7 @@ impl Hostile {
                 self.repository.age(path);
             }
             let answer = self.desk().ask(request.0, &request.1);
-            assert!(!self.fired(), "TS-81: {what} fired in {request:?}");
+            assert!(!self.fired(), "{what} fired in {request:?}");
             if let Err(error) = answer {
                 panic!("{what} {request:?}: {error}");
             }
@@ -81,7 +81,7 @@ impl Hostile {
 }
 
 #[test]
-fn ts_81_fsmonitor_and_hooks() {
+fn fsmonitor_and_hooks() {
     let hostile = Hostile::new();
     hostile.repository.config("core.fsmonitor", &hostile.canary);
     hostile.check("core.fsmonitor");
@@ -104,7 +104,7 @@ fn ts_81_fsmonitor_and_hooks() {
 }
 
 #[test]
-fn ts_81_diff_drivers() {
+fn diff_drivers() {
     let hostile = Hostile::new();
     hostile.repository.config("diff.external", &hostile.canary);
     hostile.check("diff.external");
@@ -131,7 +131,7 @@ fn ts_81_diff_drivers() {
 }
 
 #[test]
-fn ts_81_ts_83_filter_drivers() {
+fn filter_drivers() {
     for name in ["evil", "EviL", "we.ird", "é"] {
         for kind in ["clean", "process"] {
             let hostile = Hostile::new();
@@ -154,7 +154,7 @@ fn ts_81_ts_83_filter_drivers() {
 }
 
 #[test]
-fn ts_81_configuration_that_is_included() {
+fn configuration_that_is_included() {
     let evil = |hostile: &Hostile, path: &str| {
         let canary = &hostile.canary;
         let config =
@@ -180,7 +180,7 @@ fn ts_81_configuration_that_is_included() {
 
 /// A submodule has a configuration of its own, which is never read.
 #[test]
-fn ts_81_ts_86_submodules_are_not_entered() {
+fn submodules_are_not_entered() {
     let hostile = Hostile::new();
     let (repository, desk) = (&hostile.repository, hostile.desk());
     desk.write("sub/f", "1\n");
@@ -212,7 +212,7 @@ fn ts_81_ts_86_submodules_are_not_entered() {
 
 /// A blob is missing, and the remote that promises it is a command.
 #[test]
-fn ts_81_promisor_remotes() {
+fn promisor_remotes() {
     let hostile = Hostile::new();
     let repository = &hostile.repository;
     let blob = repository
@@ -240,13 +240,13 @@ fn ts_81_promisor_remotes() {
         // The blob stays missing, so there may be no answer.
         drop(hostile.desk().ask("git.diff", &request));
         drop(hostile.desk().ask("git.status", &json!({})));
-        assert!(!hostile.fired(), "TS-81: ext::");
+        assert!(!hostile.fired(), "ext::");
     }
 }
 
 /// Places that status and diff do not come to, all at once.
 #[test]
-fn ts_81_every_other_place() {
+fn every_other_place() {
     let hostile = Hostile::new();
     let canary = &hostile.canary;
     for key in [
@@ -297,7 +297,7 @@ fn ts_81_every_other_place() {
 
 /// `exec.safe:*` with a rule for git is guarded like the git skills.
 #[test]
-fn ts_81_a_rule_for_git_is_guarded_as_well() {
+fn a_rule_for_git_is_guarded_as_well() {
     let hostile = Hostile::new();
     let canary = hostile.canary.clone();
     hostile
@@ -359,13 +359,13 @@ fn ts_81_a_rule_for_git_is_guarded_as_well() {
             "shell.exec_safe",
             &json!({"argv": argv, "timeout_ms": 20_000}),
         );
-        assert!(!hostile.fired(), "TS-81: fired in {command:?}: {answer:?}");
+        assert!(!hostile.fired(), "fired in {command:?}: {answer:?}");
     }
 }
 
 /// Git under another name is git.
 #[test]
-fn ts_81_git_under_another_name_is_guarded() {
+fn git_under_another_name_is_guarded() {
     let repository = Repository::unjailed(&[("a", "1\n")]);
     let desk = &repository.desk;
     fs::create_dir_all(desk.beside("tools")).unwrap();
@@ -389,7 +389,7 @@ fn ts_81_git_under_another_name_is_guarded() {
 
 /// A program of this name sees what git would see.
 #[test]
-fn ts_82_the_environment_of_git() {
+fn the_environment_of_git() {
     let repository = Repository::unjailed(&[("a", "1\n")]);
     let desk = &repository.desk;
     let script = "#!/bin/sh\ncase \" $* \" in *' status '*) env ;; *) exec git \"$@\" ;; esac\n";
@@ -455,7 +455,7 @@ fn ts_82_the_environment_of_git() {
 
 /// Nothing of the caller's environment reaches git.
 #[test]
-fn ts_82_the_callers_variables_do_not_reach_git() {
+fn the_callers_variables_do_not_reach_git() {
     let repository = Repository::unjailed(&[("a", "1\n")]);
     let mut command = repository.desk.command("git.status");
     command
@@ -472,7 +472,7 @@ fn ts_82_the_callers_variables_do_not_reach_git() {
 
 /// The conversion that is built in goes on; a driver that is switched off passes the bytes through.
 #[test]
-fn ts_83_line_ends_are_still_converted() {
+fn line_ends_are_still_converted() {
     let repository = Repository::unjailed(&[
         ("a.txt", "1\n2\n"),
         (".gitattributes", "*.txt text eol=crlf filter=off\n"),
@@ -491,7 +491,7 @@ fn ts_83_line_ends_are_still_converted() {
 }
 
 #[test]
-fn ts_85_a_repository_that_leads_out_of_the_mounts() {
+fn a_repository_that_leads_out_of_the_mounts() {
     let elsewhere = Repository::unjailed(&[("secret", "1\n")]);
     let outside = elsewhere.desk.path("");
     let outside = outside.to_str().unwrap().trim_end_matches('/').to_owned();
@@ -502,10 +502,7 @@ fn ts_85_a_repository_that_leads_out_of_the_mounts() {
             ("git.diff", json!({"target": "commit"})),
         ] {
             let details: Value = repository.desk.error(request.0, &request.1, "denied");
-            assert!(
-                !details.to_string().contains(&outside),
-                "TC-17 {what}: {details}"
-            );
+            assert!(!details.to_string().contains(&outside), "{what}: {details}");
         }
     };
     let fresh = || Repository::unjailed(&[("a", "1\n")]);
@@ -542,7 +539,7 @@ fn ts_85_a_repository_that_leads_out_of_the_mounts() {
 
 /// A work tree whose repository lies elsewhere in the mount is none of these.
 #[test]
-fn ts_85_work_trees_inside_the_mount() {
+fn work_trees_inside_the_mount() {
     let repository = Repository::unjailed(&[("a", "1\n")]);
     repository.git(&["worktree", "add", "-q", "-b", "side", "tree"]);
     repository.desk.write("tree/new", "");
@@ -554,7 +551,7 @@ fn ts_85_work_trees_inside_the_mount() {
 }
 
 #[test]
-fn ts_86_nothing_below_git_is_written() {
+fn nothing_below_git_is_written() {
     let hostile = Hostile::new();
     let repository = &hostile.repository;
     repository.config("core.untrackedCache", "true");
@@ -578,7 +575,7 @@ fn ts_86_nothing_below_git_is_written() {
 
 /// Nor does anything else appear, in the work tree or beside it.
 #[test]
-fn ts_86_values_of_requests_are_no_options() {
+fn values_of_requests_are_no_options() {
     let repository = Repository::unjailed(&[("--output=out/f", "1\n"), ("-x/f", "1\n")]);
     let answer = repository
         .desk

@@ -14,7 +14,7 @@ fn status(repository: &Repository) -> Value {
 }
 
 #[test]
-fn ts_91_ts_92_a_clean_repository() {
+fn a_clean_repository() {
     let repository = Repository::with(&[("a", "1\n")]);
     let expected = json!({
         "branch": "main", "ahead": 0, "behind": 0, "staged": [], "unstaged": [], "untracked": [],
@@ -25,7 +25,7 @@ fn ts_91_ts_92_a_clean_repository() {
 }
 
 #[test]
-fn ts_91_the_repository_is_found_upward_but_not_above_the_mount() {
+fn the_repository_is_found_upward_but_not_above_the_mount() {
     let repository = Repository::with(&[("deep/er/f", "1\n")]);
     repository.desk.write("deep/er/new", "");
     for path in ["deep/er", "/workspace/deep", "deep/../deep/er/"] {
@@ -33,7 +33,7 @@ fn ts_91_the_repository_is_found_upward_but_not_above_the_mount() {
         assert_eq!(
             answer["untracked"],
             json!(["deep/er/new"]),
-            "TS-97: relative to the top level"
+            "relative to the top level"
         );
     }
     // The same files, and the repository above the mount.
@@ -47,7 +47,7 @@ fn ts_91_the_repository_is_found_upward_but_not_above_the_mount() {
 }
 
 #[test]
-fn ts_92_branches_heads_and_what_is_unborn() {
+fn branches_heads_and_what_is_unborn() {
     let repository = Repository::new();
     let unborn = status(&repository);
     let actual = json!([
@@ -79,7 +79,7 @@ fn ts_92_branches_heads_and_what_is_unborn() {
 }
 
 #[test]
-fn ts_93_upstreams() {
+fn upstreams() {
     let repository = Repository::with(&[("a", "1\n")]);
     repository.git(&["branch", "base"]);
     repository.git(&["checkout", "-q", "-b", "work", "base"]);
@@ -106,7 +106,7 @@ fn ts_93_upstreams() {
 }
 
 #[test]
-fn ts_94_staged_unstaged_and_untracked() {
+fn staged_unstaged_and_untracked() {
     let names = [
         "both", "staged", "unstaged", "deleted", "removed", "mode", "kind", "same",
     ];
@@ -147,7 +147,7 @@ fn ts_94_staged_unstaged_and_untracked() {
 }
 
 #[test]
-fn ts_94_ts_86_a_submodule_only_with_another_commit() {
+fn a_submodule_only_with_another_commit() {
     let repository = Repository::with(&[("a", "1\n")]);
     let desk = &repository.desk;
     desk.write("sub/f", "1\n");
@@ -167,7 +167,7 @@ fn ts_94_ts_86_a_submodule_only_with_another_commit() {
 }
 
 #[test]
-fn ts_95_renames_stand_under_their_new_name() {
+fn renames_stand_under_their_new_name() {
     let text = "one\ntwo\nthree\nfour\nfive\nsix\n";
     let other = "uno\ndue\ntre\nquattro\ncinque\nsei\n";
     let repository = Repository::with(&[("a", text), ("b", other), ("gone", "x\n")]);
@@ -188,7 +188,7 @@ fn ts_95_renames_stand_under_their_new_name() {
 }
 
 #[test]
-fn ts_96_unmerged_paths_and_their_codes() {
+fn unmerged_paths_and_their_codes() {
     let repository =
         Repository::with(&[("uu", "0\n"), ("du", "0\n"), ("ud", "0\n"), ("ok", "0\n")]);
     let desk = &repository.desk;
@@ -222,7 +222,7 @@ fn ts_96_unmerged_paths_and_their_codes() {
 }
 
 #[test]
-fn ts_97_ts_09_ts_12_arrays_are_sorted_and_cut_one_by_one() {
+fn arrays_are_sorted_and_cut_one_by_one() {
     let repository = Repository::with(&[("x", "1\n"), ("y", "1\n")]);
     let desk = &repository.desk;
     for path in ["a/x", "a.b", "a-b", "B", "é"] {
@@ -245,7 +245,7 @@ fn ts_97_ts_09_ts_12_arrays_are_sorted_and_cut_one_by_one() {
 }
 
 #[test]
-fn ts_98_ts_12_where_there_is_no_answer() {
+fn where_there_is_no_answer() {
     let desk = Desk::git();
     desk.write("f", "");
     let ask = json!({});
@@ -278,7 +278,7 @@ fn ts_98_ts_12_where_there_is_no_answer() {
 
 /// The policy needs no more than the command that the skill runs.
 #[test]
-fn ts_91_the_documented_rule_is_enough() {
+fn the_documented_rule_is_enough() {
     let repository = Repository::with(&[("a", "1\n")]);
     let arguments = [
         "--no-pager",

@@ -25,7 +25,7 @@ fn soon(desk: &Desk, skill: &str, request: &Value, what: &str) -> Result<Value, 
 }
 
 #[test]
-fn ts_12_ts_71_explosive_patterns() {
+fn explosive_patterns() {
     let desk = Desk::reading();
     desk.write("a", format!("{}!\n", "a".repeat(100_000)));
     desk.write("lines", "aaaaaaaaaaaaaaaaaaaaaaaaaaaa!\n".repeat(20_000));
@@ -52,7 +52,7 @@ fn ts_12_ts_71_explosive_patterns() {
 }
 
 #[test]
-fn ts_75_hostile_globs() {
+fn hostile_globs() {
     let desk = Desk::reading();
     desk.write(&format!("{}/x", "a".repeat(200)), "x\n")
         .write("b", "x\n");
@@ -78,7 +78,7 @@ fn ts_75_hostile_globs() {
 }
 
 #[test]
-fn ts_76_hostile_ignore_files() {
+fn hostile_ignore_files() {
     let desk = Desk::reading();
     desk.write(
         ".gitignore",
@@ -113,7 +113,7 @@ fn ts_76_hostile_ignore_files() {
 }
 
 #[test]
-fn ts_34_deep_and_wide_directories() {
+fn deep_and_wide_directories() {
     let desk = Desk::reading();
     fs::create_dir_all(desk.path(&"d/".repeat(300))).unwrap();
     desk.write(&format!("{}f", "d/".repeat(300)), "x\n");
@@ -134,7 +134,7 @@ fn ts_34_deep_and_wide_directories() {
 }
 
 #[test]
-fn ts_122_ts_123_recursive_schemas() {
+fn recursive_schemas() {
     let desk = Desk::bare();
     let nested =
         |levels: usize, inner: Value| (0..levels).fold(inner, |schema, _| json!({ "not": schema }));
@@ -207,7 +207,7 @@ fn soon_extracted(kind: &str, what: &str, source: &str) {
 }
 
 #[test]
-fn ts_135_nested_and_broken_html() {
+fn nested_and_broken_html() {
     let rows = [
         ("deep", "<div>".repeat(200_000)),
         ("deep and inline", "<b><i>".repeat(100_000)),
@@ -236,7 +236,7 @@ fn ts_135_nested_and_broken_html() {
 }
 
 #[test]
-fn ts_137_nested_and_broken_markdown() {
+fn nested_and_broken_markdown() {
     let rows = [
         ("quotes", format!("{}x", "> ".repeat(50_000))),
         (
@@ -278,7 +278,7 @@ fn ts_137_nested_and_broken_markdown() {
 }
 
 #[test]
-fn ts_138_ts_139_hostile_pdf() {
+fn hostile_pdf() {
     let desk = Desk::bare();
     let good = Pdf::of(&["page"]).bytes();
     let swapped = |from: &str, to: &str| {
@@ -358,7 +358,7 @@ fn ts_138_ts_139_hostile_pdf() {
 }
 
 #[test]
-fn ts_45_arbitrary_diffs() {
+fn arbitrary_diffs() {
     let desk = Desk::writing();
     desk.write("f", "1\n2\n3\n");
     let words = [
@@ -403,7 +403,7 @@ fn ts_45_arbitrary_diffs() {
 }
 
 #[test]
-fn ts_50_patches_that_match_everywhere_and_nowhere() {
+fn patches_that_match_everywhere_and_nowhere() {
     let desk = Desk::writing();
     desk.write("f", "a\n".repeat(500_000));
     let context = " a\n".repeat(20_000);
@@ -429,7 +429,7 @@ fn ts_50_patches_that_match_everywhere_and_nowhere() {
 
 /// While patches are written, another thread swaps the directory for a link that leads out of the mount.
 #[test]
-fn ts_47_tc_20_a_directory_becomes_a_link_meanwhile() {
+fn a_directory_becomes_a_link_meanwhile() {
     let desk = Desk::writing();
     fs::write(desk.beside("os/f"), "1\n").unwrap();
     desk.write("d/f", "1\n");
@@ -499,7 +499,7 @@ fn ts_47_tc_20_a_directory_becomes_a_link_meanwhile() {
 
 /// Reading through the same race never shows what lies outside.
 #[test]
-fn ts_11_tc_20_reading_while_a_file_becomes_a_link() {
+fn reading_while_a_file_becomes_a_link() {
     let desk = Desk::reading();
     fs::write(desk.beside("secret"), "secret\n").unwrap();
     desk.write("a", "public\n");
@@ -536,7 +536,7 @@ fn ts_11_tc_20_reading_while_a_file_becomes_a_link() {
 /// The kernel refuses to read the memory of a process from its beginning.
 #[cfg(target_os = "linux")]
 #[test]
-fn ts_12_ts_29_a_device_that_fails_is_io() {
+fn a_device_that_fails_is_io() {
     let mut command = std::process::Command::new("cat");
     let memory = format!("/proc/{}/mem", std::process::id());
     let seen = command.arg(&memory).output().unwrap();

@@ -58,7 +58,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn ts_111_what_is_asked_for_and_echoed() {
+fn what_is_asked_for_and_echoed() {
     let server = Server::new(|_: &Request| raw("200 OK", &["content-type: text/plain"], b"hi"));
     let desk = desk(&server);
     let url = format!("{}#frag?x", server.url("/a/../b%20c?q=%2F&r"));
@@ -99,7 +99,7 @@ fn ts_111_what_is_asked_for_and_echoed() {
 }
 
 #[test]
-fn ts_11_ts_111_what_is_outside_the_grant() {
+fn what_is_outside_the_grant() {
     let server = Server::new(|_: &Request| Answer::Body(b"x".into()));
     let desk = Desk::fetching(&[server.url("/docs/")]);
     assert_eq!(
@@ -131,7 +131,7 @@ fn ts_11_ts_111_what_is_outside_the_grant() {
 }
 
 #[test]
-fn ts_112_ts_12_redirects_are_followed_up_to_five() {
+fn redirects_are_followed_up_to_five() {
     let server = Server::new(|request: &Request| match request.path.split_once("/hop") {
         Some((_, "0")) => raw("200 OK", &["content-type: text/plain"], b"end"),
         Some((_, number)) => {
@@ -164,7 +164,7 @@ fn ts_112_ts_12_redirects_are_followed_up_to_five() {
 }
 
 #[test]
-fn ts_112_redirects_out_of_the_grant_are_never_connected_to() {
+fn redirects_out_of_the_grant_are_never_connected_to() {
     let other = Server::new(|_: &Request| Answer::Body(b"secret".into()));
     let target = other.url("/secret");
     let to = target.clone();
@@ -186,7 +186,7 @@ fn ts_112_redirects_out_of_the_grant_are_never_connected_to() {
 }
 
 #[test]
-fn ts_112_ts_118_tls_is_verified_and_not_left() {
+fn tls_is_verified_and_not_left() {
     let identity = Identity::of(&["127.0.0.1"]);
     let plain = Server::new(|_: &Request| Answer::Body(b"plain".into()));
     let down = plain.url("/");
@@ -215,7 +215,7 @@ fn ts_112_ts_118_tls_is_verified_and_not_left() {
 }
 
 #[test]
-fn ts_113_every_final_status_is_a_response() {
+fn every_final_status_is_a_response() {
     let server = Server::new(|request: &Request| {
         let status = request.path.trim_start_matches('/').to_owned();
         match status.as_str() {
@@ -254,7 +254,7 @@ fn ts_113_every_final_status_is_a_response() {
 }
 
 #[test]
-fn ts_114_the_media_type() {
+fn the_media_type() {
     for (header, mime) in [
         ("Text/HTML; charset=utf-8", "text/html"),
         ("text/markdown;variant=x", "text/markdown"),
@@ -279,7 +279,7 @@ fn ts_114_the_media_type() {
 }
 
 #[test]
-fn ts_115_text_types_and_others() {
+fn text_types_and_others() {
     for mime in [
         "text/plain",
         "text/css",
@@ -318,7 +318,7 @@ fn ts_115_text_types_and_others() {
 
 /// Of a body that nobody wants not a byte is waited for.
 #[test]
-fn ts_115_another_body_is_not_read() {
+fn another_body_is_not_read() {
     let server = Server::new(|_: &Request| {
         Answer::Raw(
             b"HTTP/1.1 200 OK\r\ncontent-type: image/png\r\ncontent-length: 99999999\r\n\r\n"
@@ -333,7 +333,7 @@ fn ts_115_another_body_is_not_read() {
 }
 
 #[test]
-fn ts_116_charsets() {
+fn charsets() {
     #[rustfmt::skip]
     let rows: [(&str, &[u8], &str); 18] = [
         ("text/plain", b"\xef\xbb\xbf\xc3\xa9", "é"),
@@ -376,7 +376,7 @@ fn ts_116_charsets() {
 }
 
 #[test]
-fn ts_117_ts_09_ts_12_the_body_is_cut_between_characters() {
+fn the_body_is_cut_between_characters() {
     // Type, body, max_bytes; text, bytes, truncated.
     #[rustfmt::skip]
     let rows: [(&str, &[u8], usize, &str, u64, bool); 10] = [
@@ -409,7 +409,7 @@ fn ts_117_ts_09_ts_12_the_body_is_cut_between_characters() {
 }
 
 #[test]
-fn ts_117_content_encodings() {
+fn content_encodings() {
     let body = "é".repeat(50_000);
     let packed = gzip(body.as_bytes());
     let server = Server::new(move |request: &Request| {
@@ -449,7 +449,7 @@ fn ts_117_content_encodings() {
 
 /// A gigabyte in a megabyte, and a body without end.
 #[test]
-fn ts_117_reading_stops_at_the_limit() {
+fn reading_stops_at_the_limit() {
     let zeros = vec![b'a'; 1 << 20];
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     for _ in 0..512 {
@@ -481,7 +481,7 @@ fn ts_117_reading_stops_at_the_limit() {
 }
 
 #[test]
-fn ts_118_ts_12_timeouts() {
+fn timeouts() {
     let slow = Server::slow(Duration::from_secs(5), |_: &Request| {
         Answer::Body(b"x".into())
     });
@@ -496,7 +496,7 @@ fn ts_118_ts_12_timeouts() {
 }
 
 #[test]
-fn ts_118_ts_12_the_phase_that_failed() {
+fn the_phase_that_failed() {
     // A port that nobody listens on.
     let closed = TcpListener::bind("127.0.0.1:0")
         .unwrap()
@@ -531,7 +531,7 @@ fn ts_118_ts_12_the_phase_that_failed() {
 }
 
 #[test]
-fn ts_119_nothing_but_four_headers_is_sent() {
+fn nothing_but_four_headers_is_sent() {
     let proxy = Server::new(|_: &Request| Answer::Body(b"proxy".into()));
     let server = Server::new(|request: &Request| {
         match request.path.as_str() {

@@ -57,7 +57,7 @@ fn run(desk: &Desk, script: &str) -> Value {
 
 /// A child sees the mounts at their virtual paths, and of the host nothing but the system.
 #[test]
-fn tc_43_a_child_sees_the_mounts_and_the_system() {
+fn a_child_sees_the_mounts_and_the_system() {
     let secret = tempfile::NamedTempFile::new().unwrap();
     fs::write(secret.path(), "secret").unwrap();
     let real = secret.path().display();
@@ -77,7 +77,7 @@ fn tc_43_a_child_sees_the_mounts_and_the_system() {
 
 /// Nothing but what the rule names can be written, and of that nothing of hydrant's own.
 #[test]
-fn tp_32_tc_43_a_child_writes_where_its_rule_says() {
+fn a_child_writes_where_its_rule_says() {
     let write = "touch /workspace/no; touch out/yes; echo x > /tmp/t && cat /tmp/t; touch /usr/no; touch home/state/no";
     let desk = scripted(&[write], &json!({"writable": ["/workspace/out"]}));
     fs::create_dir_all(desk.path("out")).unwrap();
@@ -88,7 +88,7 @@ fn tp_32_tc_43_a_child_writes_where_its_rule_says() {
 }
 
 #[test]
-fn tp_32_the_home_folder_is_not_written_though_it_is_writable() {
+fn the_home_folder_is_not_written_though_it_is_writable() {
     let write = "echo x > /workspace/home/hydrant.toml; echo y > /workspace/home/state/new; echo z > /workspace/beside";
     let desk = scripted(&[write], &json!({"writable": ["/workspace"]}));
     fs::create_dir_all(desk.path("home/state")).unwrap();
@@ -103,7 +103,7 @@ fn tp_32_the_home_folder_is_not_written_though_it_is_writable() {
 
 /// Nor by another name, where it is mounted twice.
 #[test]
-fn tp_32_the_home_folder_is_not_written_through_a_bind_mount() {
+fn the_home_folder_is_not_written_through_a_bind_mount() {
     let write = "echo x > /workspace/alias/new; echo y > /workspace/beside";
     for (bound, written) in [("home/state", false), ("elsewhere", true)] {
         let desk = scripted(&[write], &json!({"writable": ["/workspace"]}));
@@ -129,7 +129,7 @@ fn tp_32_the_home_folder_is_not_written_through_a_bind_mount() {
 
 /// Nor are the directories above them moved away.
 #[test]
-fn tp_32_the_policy_is_not_replaced_by_moving_its_directory() {
+fn the_policy_is_not_replaced_by_moving_its_directory() {
     let swap = "mv /workspace/conf /workspace/old; mkdir -p /workspace/conf; echo new > /workspace/conf/policy.json; echo x > /workspace/conf/beside";
     let desk = scripted(&[swap], &json!({"writable": ["/workspace"]}));
     fs::create_dir_all(desk.path("conf")).unwrap();
@@ -153,7 +153,7 @@ fn tp_32_the_policy_is_not_replaced_by_moving_its_directory() {
 
 /// Who can replace a link, can replace what it leads to: where one leads to the policy, nothing is opened for writing.
 #[test]
-fn tp_32_a_link_to_the_policy_is_not_replaced() {
+fn a_link_to_the_policy_is_not_replaced() {
     let swap =
         "rm /workspace/link.json; echo new > /workspace/link.json; echo x > /workspace/beside";
     let desk = scripted(&[swap], &json!({"writable": ["/workspace"]}));
@@ -181,7 +181,7 @@ fn tp_32_a_link_to_the_policy_is_not_replaced() {
 
 /// A mount inside another one that has no directory of its name hides nothing else.
 #[test]
-fn tc_43_mounts_in_mounts() {
+fn mounts_in_mounts() {
     let look = "pwd; ls /os /os/inner";
     let desk = scripted(&[look], &json!({}));
     fs::create_dir(desk.beside("inner")).unwrap();
@@ -204,7 +204,7 @@ fn tc_43_mounts_in_mounts() {
 
 /// A directory behind a link in its mount is the one that it leads to; a rule for the link is none for that.
 #[test]
-fn tc_22_tc_43_links_in_a_mount_are_followed() {
+fn links_in_a_mount_are_followed() {
     let script = "pwd; echo x > made; true";
     let answered = |writable: &str| {
         let desk = scripted(&[script], &json!({"writable": [writable]}));
@@ -221,7 +221,7 @@ fn tc_22_tc_43_links_in_a_mount_are_followed() {
 
 /// What is brought along is not executed, nor what no rule names.
 #[test]
-fn tc_43_a_child_starts_the_programs_of_the_policy_and_nothing_else() {
+fn a_child_starts_the_programs_of_the_policy_and_nothing_else() {
     let start = "cat inside; ./brought; cp brought /tmp/b 2>/dev/null; head -c1 inside; perl -e 1";
     let desk = scripted(&[start], &json!({}));
     desk.write("inside", "seen\n");
@@ -234,7 +234,7 @@ fn tc_43_a_child_starts_the_programs_of_the_policy_and_nothing_else() {
 
 /// Without `network` there is none, also not to this machine; with it only what `host.net` names.
 #[test]
-fn tp_31_the_network_is_what_the_policy_says() {
+fn the_network_is_what_the_policy_says() {
     let (allowed, other) = (server(), server());
     let ask = format!(
         "curl -sS -m 5 http://{allowed}/ || echo failed; curl -sS -m 5 http://{other}/ || echo failed; curl -sS -m 5 --noproxy 127.0.0.1 http://{allowed}/ || echo failed"
@@ -254,7 +254,7 @@ fn tp_31_the_network_is_what_the_policy_says() {
 
 /// Nothing of it is left, whatever it did to outlive its end.
 #[test]
-fn tc_45_nothing_outlives_a_child() {
+fn nothing_outlives_a_child() {
     let leave = "setsid sleep 31.4159 & sleep 0.2; echo begun";
     let desk = scripted(&[leave], &json!({}));
     let answer = run(&desk, leave);
@@ -269,7 +269,7 @@ fn tc_45_nothing_outlives_a_child() {
 
 /// TERM, two seconds, KILL. In the jail and outside of it, and for all that the program has started.
 #[test]
-fn tc_45_a_program_whose_time_is_up_may_end_by_itself() {
+fn a_program_whose_time_is_up_may_end_by_itself() {
     // The shell's child gets the signal as well, and takes a while.
     let tidies = "sh -c 'trap \"sleep 0.3; echo tidied\" TERM; echo began; sleep 60 & wait'";
     let deaf = "trap '' TERM; echo began; while :; do sleep 1; done";
@@ -294,7 +294,7 @@ fn tc_45_a_program_whose_time_is_up_may_end_by_itself() {
 
 /// What is left behind by a program that has ended is not given any time.
 #[test]
-fn ts_67_what_a_program_leaves_behind_is_killed_at_once() {
+fn what_a_program_leaves_behind_is_killed_at_once() {
     let leaves = "(trap '' TERM; sleep 60; echo late) & echo ended";
     let desk = scripted(&[leaves], &json!({}));
     let answer = run(&desk, leaves);
@@ -304,7 +304,7 @@ fn ts_67_what_a_program_leaves_behind_is_killed_at_once() {
 
 /// Of all processes in the jail together.
 #[test]
-fn tn_13_memory_and_processes_are_limited() {
+fn memory_and_processes_are_limited() {
     let memory = "x=xxxxxxxxxxxxxxxx; while :; do x=$x$x; done";
     let desk = Desk::bare();
     let limits = json!({"limits": {"process_memory_bytes": 67_108_864, "process_pids": 16}});
@@ -325,7 +325,7 @@ fn tn_13_memory_and_processes_are_limited() {
 
 /// The record tells a jailed child from one that is not.
 #[test]
-fn tp_37_a_jailed_child_is_not_recorded_as_unjailed() {
+fn a_jailed_child_is_not_recorded_as_unjailed() {
     let desk = scripted(&["exit 0"], &json!({}));
     let receipt = desk.beside("receipt.json");
     let mut command = desk.command(ID);
@@ -357,7 +357,7 @@ fn in_namespaces(command: &Command, which: &str, first: &str) -> Command {
 
 /// Where no user namespace can be made, nothing is started.
 #[test]
-fn tc_44_without_namespaces_nothing_starts() {
+fn without_namespaces_nothing_starts() {
     let desk = scripted(&["touch ran"], &json!({"writable": ["/workspace"]}));
     let no_more = "echo 0 > /proc/sys/user/max_user_namespaces";
     let without = in_namespaces(&desk.command(ID), "-Ur", no_more);
@@ -370,7 +370,7 @@ fn tc_44_without_namespaces_nothing_starts() {
 
 /// What a repository makes git start is not executed even where nothing else stands in the way.
 #[test]
-fn ts_84_git_in_the_jail_reads_and_does_nothing_else() {
+fn git_in_the_jail_reads_and_does_nothing_else() {
     let repository = Repository::with(&[("a", "1\n"), (".gitattributes", "* filter=x diff=x\n")]);
     let fired = repository.desk.path("fired").display().to_string();
     for name in ["filter.x.clean", "diff.x.textconv", "core.fsmonitor"] {

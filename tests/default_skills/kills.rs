@@ -52,7 +52,7 @@ fn patches(desk: &Desk) -> (String, String) {
 }
 
 #[test]
-fn ts_55_ts_41_a_killed_call_leaves_all_files_old_or_all_new() {
+fn a_killed_call_leaves_all_files_old_or_all_new() {
     let desk = Desk::writing();
     let (there, back) = patches(&desk);
     let old = state(&desk);

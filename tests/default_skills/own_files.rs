@@ -27,7 +27,7 @@ fn error_at_home(desk: &Desk, home: &str, request: &Value) -> Value {
 
 /// The home folder, by whatever path it was named, and before it was ever there.
 #[test]
-fn ts_47_the_home_folder_below_a_mount_is_not_written() {
+fn the_home_folder_below_a_mount_is_not_written() {
     let desk = Desk::writing();
     fs::create_dir(desk.path("inner")).unwrap();
     symlink(desk.path("inner"), desk.beside("link")).unwrap();
@@ -49,7 +49,7 @@ fn ts_47_the_home_folder_below_a_mount_is_not_written() {
 
 /// Compiled code is mapped, not copied: who could write it could change what runs.
 #[test]
-fn ts_47_compiled_code_below_a_mount_is_not_written() {
+fn compiled_code_below_a_mount_is_not_written() {
     let desk = Desk::writing();
     let mut command = desk.command(ID);
     command
@@ -66,7 +66,7 @@ fn ts_47_compiled_code_below_a_mount_is_not_written() {
 }
 
 #[test]
-fn ts_47_the_policy_in_force_is_not_written() {
+fn the_policy_in_force_is_not_written() {
     let desk = Desk::writing();
     let policy = fs::read(desk.beside("policy.json")).unwrap();
     desk.write("policy.json", &policy);
@@ -123,7 +123,7 @@ fn the_audit_log_below_a_mount_is_not_written() {
 
 /// A call that is stopped when its changes are made says that they are.
 #[test]
-fn ts_55_a_call_that_is_stopped_after_its_changes_says_so() {
+fn a_call_that_is_stopped_after_its_changes_says_so() {
     let desk = Desk::writing();
     let host = json!({"mounts": desk.mounts("rw"), "limits": {"output_bytes": 20}});
     let ceiling = json!({"fs": {"read": ["/workspace"], "write": ["/workspace"]}});
@@ -147,7 +147,7 @@ fn ts_55_a_call_that_is_stopped_after_its_changes_says_so() {
 
 /// A limit on the size of files is an error of the write, and not the end of the program without a word.
 #[test]
-fn ts_55_ts_12_a_limit_on_files_is_an_error_that_is_told() {
+fn a_limit_on_files_is_an_error_that_is_told() {
     let desk = Desk::writing();
     desk.write("f", "x\n");
     let large = "y".repeat(100_000);

@@ -122,12 +122,12 @@ fn by_hydrant(desk: &Desk, content: &str, diff: &str, fuzz: u32) -> Result<Strin
     if answer["applied"] == true {
         return Ok(left);
     }
-    assert_eq!(left, content, "TS-41");
+    assert_eq!(left, content);
     Err(rejects(&answer).remove(0).2)
 }
 
 #[test]
-fn ts_44_ts_48_ts_50_on_the_old_file_all_three_agree() {
+fn on_the_old_file_all_three_agree() {
     let mut seeded = Seeded::new(44);
     let desk = Desk::writing();
     let mut compared = 0;
@@ -215,7 +215,7 @@ fn bare(diff: &str, fuzz: usize) -> bool {
 }
 
 #[test]
-fn ts_50_ts_51_on_a_file_that_moved_on_every_difference_is_explained() {
+fn on_a_file_that_moved_on_every_difference_is_explained() {
     let mut seeded = Seeded::new(50);
     let desk = Desk::writing();
     let (mut same, mut both_refuse, mut ambiguous, mut edge) = (0, 0, 0, 0);

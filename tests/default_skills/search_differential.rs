@@ -326,7 +326,7 @@ fn is_binary(root: &Path, file: &str) -> bool {
 }
 
 #[test]
-fn ts_71_ts_72_ts_73_ts_74_ts_75_ts_76_ts_77_ts_78_ts_79_it_finds_what_rg_finds() {
+fn it_finds_what_rg_finds() {
     let mut seeded = Seeded::new(7);
     let mut some = 0;
     for number in 0..CASES {

@@ -30,7 +30,7 @@ fn found(response: &Value) -> Vec<String> {
             "context_after",
             "text",
         ];
-        assert_eq!(names, members, "TS-03");
+        assert_eq!(names, members);
         let text = |name: &str| found[name].as_str().unwrap().to_owned();
         format!(
             "{}:{}:{}:{}",
@@ -55,7 +55,7 @@ fn files(response: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn ts_71_patterns_match_within_lines() {
+fn patterns_match_within_lines() {
     let desk = Desk::reading();
     desk.write("f", "fn one() {\r\n  two\n\nÉtude\nlast");
     let none = json!({"case_sensitive": true});
@@ -78,7 +78,7 @@ fn ts_71_patterns_match_within_lines() {
 }
 
 #[test]
-fn ts_71_ts_12_patterns_that_are_refused() {
+fn patterns_that_are_refused() {
     let desk = Desk::reading();
     desk.write("f", "x\n");
     let backreference = r"(a)\1";
@@ -102,7 +102,7 @@ fn ts_71_ts_12_patterns_that_are_refused() {
 }
 
 #[test]
-fn ts_72_case_is_ignored_unless_asked_for() {
+fn case_is_ignored_unless_asked_for() {
     let desk = Desk::reading();
     desk.write("f", "todo\nTODO\nTodo\nÄ\nä\n");
     for pattern in ["todo", "TODO", "ToDo"] {
@@ -121,7 +121,7 @@ fn ts_72_case_is_ignored_unless_asked_for() {
 }
 
 #[test]
-fn ts_73_one_entry_for_each_matching_line() {
+fn one_entry_for_each_matching_line() {
     let desk = Desk::reading();
     desk.write("f", "é x x\n\nx\n");
     let response = search(&desk, "x", &json!({"context_lines": 0}));
@@ -139,7 +139,7 @@ fn ts_73_one_entry_for_each_matching_line() {
     assert_eq!(
         (&first["match"], &first["text"]),
         (&json!(cut), &json!(cut)),
-        "TS-08: 1023 bytes"
+        "1023 bytes"
     );
     assert_eq!(first["context_after"], "needle");
     let second = &response["matches"][1];
@@ -150,7 +150,7 @@ fn ts_73_one_entry_for_each_matching_line() {
 }
 
 #[test]
-fn ts_74_context_lines_are_joined() {
+fn context_lines_are_joined() {
     let desk = Desk::reading();
     desk.write("f", "1\n2 x\n3\r\n4 x\n\n6\n7");
     let context = |more: Value| -> Vec<(String, String)> {
@@ -179,7 +179,7 @@ fn ts_74_context_lines_are_joined() {
 }
 
 #[test]
-fn ts_75_globs_choose_files() {
+fn globs_choose_files() {
     let desk = Desk::reading();
     for path in [
         "a.rs",
@@ -234,7 +234,7 @@ fn ts_75_globs_choose_files() {
 
 /// A glob says which of the files are wanted, not that what is ignored or hidden is wanted after all.
 #[test]
-fn ts_75_ts_77_a_glob_does_not_unhide() {
+fn a_glob_does_not_unhide() {
     let desk = Desk::reading();
     desk.write(".gitignore", "ignored.rs\n")
         .write("ignored.rs", "x\n")
@@ -245,7 +245,7 @@ fn ts_75_ts_77_a_glob_does_not_unhide() {
 }
 
 #[test]
-fn ts_76_ignore_files_and_their_precedence() {
+fn ignore_files_and_their_precedence() {
     let desk = Desk::reading();
     // A file outside the mount, and one of the user, have no say.
     fs::write(desk.beside(".gitignore"), "*\n").unwrap();
@@ -302,7 +302,7 @@ fn ts_76_ignore_files_and_their_precedence() {
 }
 
 #[test]
-fn ts_77_hidden_files_and_named_files() {
+fn hidden_files_and_named_files() {
     let desk = Desk::reading();
     for path in [
         ".h",
@@ -332,7 +332,7 @@ fn ts_77_hidden_files_and_named_files() {
 }
 
 #[test]
-fn ts_78_ts_12_what_is_skipped_is_counted() {
+fn what_is_skipped_is_counted() {
     let desk = Desk::reading();
     desk.write("text", "x\n");
     desk.write("nul", b"x\n\0");
@@ -372,7 +372,7 @@ fn ts_78_ts_12_what_is_skipped_is_counted() {
 }
 
 #[test]
-fn ts_79_order_and_the_first_matches() {
+fn order_and_the_first_matches() {
     let desk = Desk::reading();
     for path in ["a/x", "a.b", "a-b", "B", "z/1", "z/10", "z/2"] {
         desk.write(path, "hit\nhit\n");
@@ -394,7 +394,7 @@ fn ts_79_order_and_the_first_matches() {
     for count in 1..=all.len() {
         let some = search(&desk, "hit", &json!({ "max_matches": count }));
         assert_eq!(found(&some), all[..count]);
-        assert_eq!(some["truncated"], count < all.len(), "TS-09 {count}");
+        assert_eq!(some["truncated"], count < all.len(), "{count}");
     }
     for skip in 0..all.len() {
         let some = search(&desk, "hit", &json!({ "max_matches": 3, "skip": skip }));
@@ -413,7 +413,7 @@ fn ts_79_order_and_the_first_matches() {
 }
 
 #[test]
-fn ts_79_lines_that_are_not_utf_8() {
+fn lines_that_are_not_utf_8() {
     let desk = Desk::reading();
     desk.write("f", b"\xff\xfehit \xe9\n");
     let response = search(&desk, "hit .?", &json!({}));
@@ -424,7 +424,7 @@ fn ts_79_lines_that_are_not_utf_8() {
 }
 
 #[test]
-fn ts_80_paths_that_are_not_there() {
+fn paths_that_are_not_there() {
     let desk = Desk::reading();
     desk.write("f", "x\n");
     for path in ["none", "f/none", "/os/none"] {

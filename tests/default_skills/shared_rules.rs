@@ -104,7 +104,7 @@ const REQUIRED: [(&str, &str); 9] = [
 ];
 
 #[test]
-fn ts_01_a_request_is_one_strict_json_object() {
+fn a_request_is_one_strict_json_object() {
     let desk = Desk::reading();
     let deep = format!("{{\"a\":{}{}}}", "[".repeat(200), "]".repeat(200));
     let requests: [&[u8]; 9] = [
@@ -133,7 +133,7 @@ fn ts_01_a_request_is_one_strict_json_object() {
 }
 
 #[test]
-fn ts_01_a_request_has_at_most_16777216_bytes() {
+fn a_request_has_at_most_16777216_bytes() {
     let desk = Desk::reading();
     let mut request = b"{\"root\":\".\"}".to_vec();
     request.resize(16_777_216, b' ');
@@ -146,7 +146,7 @@ fn ts_01_a_request_has_at_most_16777216_bytes() {
 
 /// `run ID` sends `{}`; and the default policy is enough to list.
 #[test]
-fn ts_01_no_request_is_the_empty_object() {
+fn no_request_is_the_empty_object() {
     let folder = Folder::new();
     folder.put("src/a.txt", "x");
     let listed = folder.ok(&["run", "fs.read_tree"]).json();
@@ -167,7 +167,7 @@ fn ts_01_no_request_is_the_empty_object() {
 }
 
 #[test]
-fn ts_02_unknown_missing_and_null_members() {
+fn unknown_missing_and_null_members() {
     let desk = Desk::reading();
     for skill in SKILLS {
         desk.invalid(skill, &with(skill, "unknown", &json!(1)), "unknown");
@@ -181,7 +181,7 @@ fn ts_02_unknown_missing_and_null_members() {
 }
 
 #[test]
-fn ts_02_integers_stay_within_their_bounds_and_are_not_clamped() {
+fn integers_stay_within_their_bounds_and_are_not_clamped() {
     let desk = Desk::reading();
     desk.write("f", "x\n");
     for (skill, member, least, most) in INTEGERS {
@@ -210,7 +210,7 @@ fn ts_02_integers_stay_within_their_bounds_and_are_not_clamped() {
 }
 
 #[test]
-fn ts_02_members_of_the_wrong_type_or_length() {
+fn members_of_the_wrong_type_or_length() {
     let desk = Desk::reading();
     for (skill, member, values) in others() {
         for value in values {
@@ -234,7 +234,7 @@ fn ts_02_members_of_the_wrong_type_or_length() {
 
 /// Every response of these tests is checked for its members and for being compact; here its end and its repetition.
 #[test]
-fn ts_03_the_same_request_gives_the_same_bytes_without_a_line_end() {
+fn the_same_request_gives_the_same_bytes_without_a_line_end() {
     let desk = Desk::reading();
     desk.write("f", "x é\n")
         .write("d/g", "x\n")
@@ -263,7 +263,7 @@ fn ts_03_the_same_request_gives_the_same_bytes_without_a_line_end() {
 
 /// The form of every error is checked by `Desk::error`; here that a long path does not make a long message.
 #[test]
-fn ts_04_a_message_is_one_short_line_without_host_paths() {
+fn a_message_is_one_short_line_without_host_paths() {
     let desk = Desk::reading();
     let long = format!("{}\n{}", "é/".repeat(900), "x".repeat(200));
     for skill in ["fs.read_text", "search.ripgrep"] {
@@ -277,7 +277,7 @@ fn ts_04_a_message_is_one_short_line_without_host_paths() {
 }
 
 #[test]
-fn ts_05_paths_are_normalised_and_may_not_climb() {
+fn paths_are_normalised_and_may_not_climb() {
     let desk = Desk::reading();
     desk.write("a/b", "x\n");
     for path in [
@@ -323,7 +323,7 @@ fn ts_05_paths_are_normalised_and_may_not_climb() {
 }
 
 #[test]
-fn ts_06_responses_show_paths_in_the_form_of_the_request() {
+fn responses_show_paths_in_the_form_of_the_request() {
     let desk = Desk::reading();
     desk.write("a/b", "x\n");
     for (path, shown) in [("./a//b", "a/b"), ("/workspace/./a/b", "/workspace/a/b")] {
@@ -354,7 +354,7 @@ fn ts_06_responses_show_paths_in_the_form_of_the_request() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn ts_06_a_name_that_is_not_utf_8_shows_u_fffd() {
+fn a_name_that_is_not_utf_8_shows_u_fffd() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let desk = Desk::reading();
@@ -366,7 +366,7 @@ fn ts_06_a_name_that_is_not_utf_8_shows_u_fffd() {
 
 /// The responses of these calls match the schemas of their skills, by `json.validate`.
 #[test]
-fn ts_07_describe_and_its_schemas() {
+fn describe_and_its_schemas() {
     let desk = Desk::reading();
     desk.write("f", "x\n");
     let metaschema = json!({"$ref": "https://json-schema.org/draft/2020-12/schema"});
@@ -405,7 +405,7 @@ fn ts_07_describe_and_its_schemas() {
 }
 
 #[test]
-fn ts_07_the_input_schema_has_the_bounds() {
+fn the_input_schema_has_the_bounds() {
     let folder = Folder::new();
     for (skill, member, least, most) in INTEGERS {
         if member == "strip" {
@@ -429,7 +429,7 @@ fn ts_07_the_input_schema_has_the_bounds() {
 }
 
 #[test]
-fn ts_10_every_call_is_audited_also_one_that_fails() {
+fn every_call_is_audited_also_one_that_fails() {
     let desk = Desk::reading();
     desk.write("f", "x");
     desk.ok("fs.read_text", &request("fs.read_text"));
@@ -458,14 +458,14 @@ fn ts_10_every_call_is_audited_also_one_that_fails() {
     }
     assert!(
         reasons.contains(&"capability_denied:fs.read:/etc/x".to_owned()),
-        "TU-08: {reasons:?}"
+        "{reasons:?}"
     );
-    assert!(!log.contains(desk.path("").to_str().unwrap()), "TU-09");
+    assert!(!log.contains(desk.path("").to_str().unwrap()));
 }
 
 /// Nothing tells whether what lies outside exists.
 #[test]
-fn ts_11_outside_the_grant_all_is_denied_alike() {
+fn outside_the_grant_all_is_denied_alike() {
     let desk = Desk::bare();
     desk.write("f", "x");
     for path in [
@@ -505,7 +505,7 @@ fn ts_11_outside_the_grant_all_is_denied_alike() {
 
 /// Only a grant to write is missing.
 #[test]
-fn ts_11_ts_14_writing_needs_its_own_grant() {
+fn writing_needs_its_own_grant() {
     let desk = Desk::reading();
     desk.write("f", "x\n");
     let capability = "fs.write:/workspace/f";
@@ -524,7 +524,7 @@ fn ts_11_ts_14_writing_needs_its_own_grant() {
 
 /// No skill declares more than its row.
 #[test]
-fn ts_13_ts_18_capabilities_of_the_manifests() {
+fn capabilities_of_the_manifests() {
     let rows: [(&str, &[&str]); 10] = [
         (
             "extract.text",
@@ -565,7 +565,7 @@ fn ts_13_ts_18_capabilities_of_the_manifests() {
 
 /// The binary holds exactly these ten beside its other skills.
 #[test]
-fn ts_12_the_ten_skills_are_embedded() {
+fn the_ten_skills_are_embedded() {
     let listed: Run = Folder::new().ok(&["skills", "--format", "json"]);
     for skill in SKILLS {
         assert!(listed.stdout.contains(&format!("\"{skill}\"")), "{skill}");

@@ -61,7 +61,7 @@ fn grow(desk: &Desk, seeded: &mut Seeded) {
 }
 
 #[test]
-fn ts_31_ts_32_ts_33_ts_34_ts_35_ts_36_it_lists_what_a_walk_lists() {
+fn it_lists_what_a_walk_lists() {
     let mut seeded = Seeded::new(31);
     for number in 0..60 {
         let desk = Desk::reading();

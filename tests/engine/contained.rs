@@ -55,7 +55,7 @@ fn slow() -> Vec<u8> {
 }
 
 #[test]
-fn tn_22_a_component_is_compiled_in_the_jail_as_it_is_here() {
+fn a_component_is_compiled_in_the_jail_as_it_is_here() {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let engine = engine();
     let bytes = wat::parse_str(guests::returning("hello")).unwrap();
@@ -81,7 +81,7 @@ fn tn_22_a_component_is_compiled_in_the_jail_as_it_is_here() {
 
 /// In this process a compiler could not be stopped, and nobody else could compile until it is done.
 #[test]
-fn tn_22_a_compiler_whose_time_is_up_is_gone() {
+fn a_compiler_whose_time_is_up_is_gone() {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let engine = engine();
     let slow = slow();
@@ -109,7 +109,7 @@ fn tn_22_a_compiler_whose_time_is_up_is_gone() {
 
 /// A launcher that makes no jail, and one that is no compiler: then it is compiled here, within the same bounds.
 #[test]
-fn tn_22_without_a_jail_a_component_is_compiled_here() {
+fn without_a_jail_a_component_is_compiled_here() {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let engine = engine();
     let bytes = wat::parse_str(guests::returning("hello")).unwrap();

@@ -27,7 +27,7 @@ fn with_server() -> (Cell, Server) {
 }
 
 #[test]
-fn k_353_curl_and_python_fail_and_the_same_request_by_the_socket_succeeds() {
+fn curl_and_python_fail_and_the_same_request_by_the_socket_succeeds() {
     let (cell, server) = with_server();
     let url = server.url("/page");
     let run = cell.python(
@@ -54,7 +54,7 @@ print('skill', call('http.fetch_text', url='{url}')['text'].split()[-1])
 }
 
 #[test]
-fn k_353_a_document_that_the_agent_cannot_reach_is_hydrated_by_the_socket() {
+fn a_document_that_the_agent_cannot_reach_is_hydrated_by_the_socket() {
     let cell = Cell::new();
     let run = cell.governed(
         "cat /os/crew/cook.md > /dev/null && hydrant hydrate os://crew/cook.md; cat /etc/shadow",
@@ -70,7 +70,7 @@ fn k_353_a_document_that_the_agent_cannot_reach_is_hydrated_by_the_socket() {
 }
 
 #[test]
-fn k_353_sockets_ptrace_and_the_home_are_out_of_reach() {
+fn sockets_ptrace_and_the_home_are_out_of_reach() {
     let cell = Cell::new();
     let name = format!("hydrant-test-{}", std::process::id());
     let address = SocketAddr::from_abstract_name(&name).unwrap();
@@ -121,7 +121,7 @@ print('socket', call('fs.read_text', path='/workspace/a.txt')['text'].strip())
 }
 
 #[test]
-fn k_350_egress_is_for_exactly_the_named_pairs() {
+fn egress_is_for_exactly_the_named_pairs() {
     let (cell, server) = with_server();
     let other = Server::new(|_| Answer::Body(b"of the other".to_vec()));
     let pair = server.url("").replace("http://", "");
@@ -141,7 +141,7 @@ fn k_350_egress_is_for_exactly_the_named_pairs() {
 }
 
 #[test]
-fn k_350_a_bad_pair_is_no_jail() {
+fn a_bad_pair_is_no_jail() {
     let cell = Cell::new();
     for bad in [
         "",

@@ -39,7 +39,7 @@ fn call(capability: &str, input: &Value) -> Value {
 }
 
 #[test]
-fn k_33_a_pinned_skill_is_called_by_its_id() {
+fn a_pinned_skill_is_called_by_its_id() {
     let cell = cell();
     let payloads = [
         call("fs.read_text", &json!({"path": "a.txt"})),
@@ -66,7 +66,7 @@ fn k_33_a_pinned_skill_is_called_by_its_id() {
 }
 
 #[test]
-fn k_35_an_error_has_a_code_a_number_and_the_error_object() {
+fn an_error_has_a_code_a_number_and_the_error_object() {
     let cell = cell();
     let cases = [
         (call("no.such", &json!({})), "unknown-skill", 404),
@@ -125,7 +125,7 @@ fn k_35_an_error_has_a_code_a_number_and_the_error_object() {
 }
 
 #[test]
-fn k_35_an_answer_over_the_limit_of_its_dialect_is_line_too_long() {
+fn an_answer_over_the_limit_of_its_dialect_is_line_too_long() {
     let cell = cell();
     cell.folder().put("ws/large.txt", "x".repeat(20_000));
     let payloads = [call("fs.read_text", &json!({"path": "large.txt"}))];
@@ -134,7 +134,7 @@ fn k_35_an_answer_over_the_limit_of_its_dialect_is_line_too_long() {
 }
 
 #[test]
-fn en_06_a_call_cannot_undo_what_the_operator_said() {
+fn a_call_cannot_undo_what_the_operator_said() {
     let cell = cell();
     // What the operator said holds for a hydration that says nothing.
     let hydrate = [
@@ -150,7 +150,7 @@ fn en_06_a_call_cannot_undo_what_the_operator_said() {
 }
 
 #[test]
-fn k_33_a_change_of_files_by_a_call_is_made_and_recorded() {
+fn a_change_of_files_by_a_call_is_made_and_recorded() {
     let cell = cell();
     let patch = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-of the workspace\n+of the call\n";
     let payloads = [call("fs.write_patch", &json!({"unified_diff": patch}))];

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use crate::cell::Cell;
 
 #[test]
-fn k_333_the_environment_is_the_fixed_one_and_the_socket() {
+fn the_environment_is_the_fixed_one_and_the_socket() {
     let cell = Cell::new();
     let mut command = cell.command(&[], &["env"]);
     command
@@ -31,7 +31,7 @@ fn k_333_the_environment_is_the_fixed_one_and_the_socket() {
 }
 
 #[test]
-fn k_350_without_options_there_is_nothing_of_the_host_but_its_system() {
+fn without_options_there_is_nothing_of_the_host_but_its_system() {
     let cell = Cell::new();
     let run = cell.with(&[], "pwd; ls /; ls -A /tmp; touch /x /run/x /usr/x; id -u");
     let out = run.stdout;
@@ -58,7 +58,7 @@ fn k_350_without_options_there_is_nothing_of_the_host_but_its_system() {
 }
 
 #[test]
-fn k_350_the_workspace_is_read_written_and_executed() {
+fn the_workspace_is_read_written_and_executed() {
     let cell = Cell::new();
     let run = cell.sh("pwd; cat a.txt; printf '#!/bin/sh\\necho built\\n' > build; chmod +x build; ./build; cp build /tmp; /tmp/build");
     assert_eq!(
@@ -73,7 +73,7 @@ fn k_350_the_workspace_is_read_written_and_executed() {
 }
 
 #[test]
-fn k_350_mounts_of_the_policy_have_their_modes() {
+fn mounts_of_the_policy_have_their_modes() {
     let cell = Cell::new();
     let run = cell
         .governed("cat /more/b.txt; touch /more/x; touch /os/x; touch /workspace/x && echo wrote");
@@ -87,7 +87,7 @@ fn k_350_mounts_of_the_policy_have_their_modes() {
 }
 
 #[test]
-fn tp_24_what_is_mounted_for_reading_is_not_written_by_way_of_the_workspace() {
+fn what_is_mounted_for_reading_is_not_written_by_way_of_the_workspace() {
     let cell = Cell::new();
     cell.folder().put("ws/docs/inner/of.md", "as it is\n");
     let inner = cell.folder().argument("ws/docs/inner");
@@ -106,7 +106,7 @@ fn tp_24_what_is_mounted_for_reading_is_not_written_by_way_of_the_workspace() {
 }
 
 #[test]
-fn k_350_a_directory_around_or_in_the_home_is_refused_and_both_are_named() {
+fn a_directory_around_or_in_the_home_is_refused_and_both_are_named() {
     let cell = Cell::new();
     let home = cell.folder().home();
     fs::create_dir_all(home.join("state/deep")).unwrap();
@@ -167,7 +167,7 @@ fn k_350_a_directory_around_or_in_the_home_is_refused_and_both_are_named() {
 }
 
 #[test]
-fn k_350_a_home_that_is_not_there_yet_is_kept_from_the_workspace_too() {
+fn a_home_that_is_not_there_yet_is_kept_from_the_workspace_too() {
     let cell = Cell::new();
     let mut command = cell.command(&["--workspace", "ws"], &["true"]);
     command.env("HYDRANT_HOME", cell.folder().path("ws/.hydrant"));
@@ -177,7 +177,7 @@ fn k_350_a_home_that_is_not_there_yet_is_kept_from_the_workspace_too() {
 }
 
 #[test]
-fn k_350_what_is_hydrants_own_in_the_workspace_stays_as_it_is() {
+fn what_is_hydrants_own_in_the_workspace_stays_as_it_is() {
     let cell = Cell::new();
     let folder = cell.folder();
     folder.put("ws/conf/deep/policy.json", folder.read("policy.json"));
@@ -201,7 +201,7 @@ fn k_350_what_is_hydrants_own_in_the_workspace_stays_as_it_is() {
 }
 
 #[test]
-fn k_351_the_binary_cannot_be_changed() {
+fn the_binary_cannot_be_changed() {
     let cell = Cell::new();
     let run = cell.sh(
         "command -v hydrant; echo x >> /run/hydrant/bin/hydrant; chmod 777 /run/hydrant/bin/hydrant; rm -f /run/hydrant/bin/hydrant",
@@ -211,7 +211,7 @@ fn k_351_the_binary_cannot_be_changed() {
 }
 
 #[test]
-fn k_350_the_mode_of_a_file_at_a_standard_stream_stays_as_it_is() {
+fn the_mode_of_a_file_at_a_standard_stream_stays_as_it_is() {
     let cell = Cell::new();
     let path = cell.folder().path("out");
     let mut command = cell.command(

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::cell::Cell;
 
 #[test]
-fn k_350_the_exit_status_is_the_commands() {
+fn the_exit_status_is_the_commands() {
     let cell = Cell::new();
     for (command, status) in [
         (vec!["true"], 0),
@@ -28,7 +28,7 @@ fn k_350_the_exit_status_is_the_commands() {
 }
 
 #[test]
-fn k_350_a_wrong_command_line_is_usage_and_no_jail_is_125() {
+fn a_wrong_command_line_is_usage_and_no_jail_is_125() {
     let cell = Cell::new();
     assert_eq!(cell.folder().run(&["jail"]).status, 2);
     assert_eq!(cell.folder().run(&["jail", "true"]).status, 2);
@@ -47,7 +47,7 @@ fn k_350_a_wrong_command_line_is_usage_and_no_jail_is_125() {
 }
 
 #[test]
-fn k_350_a_program_outside_of_the_jail_is_named() {
+fn a_program_outside_of_the_jail_is_named() {
     let cell = Cell::new();
     cell.folder().put("bin/agent", "#!/bin/sh\n");
     let agent = cell.folder().path("bin/agent");
@@ -64,7 +64,7 @@ fn k_350_a_program_outside_of_the_jail_is_named() {
 }
 
 #[test]
-fn k_350_streams_are_the_callers() {
+fn streams_are_the_callers() {
     let cell = Cell::new();
     let mut command = cell.command(&[], &["sh", "-c", "cat; echo error >&2"]);
     let mut child = command
@@ -89,7 +89,7 @@ fn k_350_streams_are_the_callers() {
 }
 
 #[test]
-fn k_350_a_reader_that_goes_away_ends_the_program_and_closed_streams_are_none() {
+fn a_reader_that_goes_away_ends_the_program_and_closed_streams_are_none() {
     let cell = Cell::new();
     let mut command = cell.command(&[], &["sh", "-c", "yes"]);
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
@@ -110,7 +110,7 @@ fn k_350_a_reader_that_goes_away_ends_the_program_and_closed_streams_are_none() 
 }
 
 #[test]
-fn k_350_a_signal_to_hydrant_ends_everything_in_the_jail() {
+fn a_signal_to_hydrant_ends_everything_in_the_jail() {
     let cell = Cell::new();
     for (signal, number) in [("TERM", 15), ("INT", 2), ("HUP", 1)] {
         let jail = cell.command(
@@ -165,7 +165,7 @@ fn k_350_a_signal_to_hydrant_ends_everything_in_the_jail() {
 }
 
 #[test]
-fn k_350_a_signal_that_hydrant_was_started_to_ignore_ends_nothing() {
+fn a_signal_that_hydrant_was_started_to_ignore_ends_nothing() {
     let cell = Cell::new();
     let script = "trap '' HUP; exec \"$0\" jail -- sh -c 'echo ready; read x; exit 5'";
     let mut command = std::process::Command::new("sh");
@@ -196,7 +196,7 @@ fn k_350_a_signal_that_hydrant_was_started_to_ignore_ends_nothing() {
 }
 
 #[test]
-fn k_350_what_the_program_leaves_behind_ends_with_it() {
+fn what_the_program_leaves_behind_ends_with_it() {
     let cell = Cell::new();
     let began = Instant::now();
     let run = cell.sh("(setsid sleep 60 &) ; sleep 60 & echo left");
@@ -205,7 +205,7 @@ fn k_350_what_the_program_leaves_behind_ends_with_it() {
 }
 
 #[test]
-fn k_350_a_killed_hydrant_leaves_no_process_and_no_socket() {
+fn a_killed_hydrant_leaves_no_process_and_no_socket() {
     let cell = Cell::new();
     let temporary = cell.folder().path("tmp");
     std::fs::create_dir(&temporary).unwrap();
@@ -237,7 +237,7 @@ fn k_350_a_killed_hydrant_leaves_no_process_and_no_socket() {
 }
 
 #[test]
-fn k_350_parents_cannot_be_killed_from_inside() {
+fn parents_cannot_be_killed_from_inside() {
     let cell = Cell::new();
     let run = cell.python(
         &[],
@@ -260,7 +260,7 @@ print(call('fs.read_text', path='/workspace/a.txt').get('bytes_read'))
 }
 
 #[test]
-fn k_350_a_long_name_of_the_temporary_directory_is_no_hindrance() {
+fn a_long_name_of_the_temporary_directory_is_no_hindrance() {
     let cell = Cell::new();
     let long = cell.folder().path(&"t".repeat(120));
     std::fs::create_dir(&long).unwrap();

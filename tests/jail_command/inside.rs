@@ -26,7 +26,7 @@ fn same(cell: &Cell, words: &str, outside: &[&str]) {
 }
 
 #[test]
-fn k_351_hydrate_is_as_outside() {
+fn hydrate_is_as_outside() {
     let cell = Cell::new();
     let policy = cell.folder().argument("policy.json");
     let mount = cell.folder().argument("ws");
@@ -66,7 +66,7 @@ fn k_351_hydrate_is_as_outside() {
 }
 
 #[test]
-fn k_351_run_is_as_outside() {
+fn run_is_as_outside() {
     let cell = Cell::new();
     let policy = cell.folder().argument("policy.json");
     let mount = format!("/workspace={}", cell.folder().argument("ws"));
@@ -96,7 +96,7 @@ fn k_351_run_is_as_outside() {
 }
 
 #[test]
-fn k_351_skills_and_describe_are_as_outside() {
+fn skills_and_describe_are_as_outside() {
     let cell = Cell::new();
     cell.policy(
         &serde_json::json!({}),
@@ -117,7 +117,7 @@ fn k_351_skills_and_describe_are_as_outside() {
 }
 
 #[test]
-fn k_36_what_is_the_operators_answers_operator_only() {
+fn what_is_the_operators_answers_operator_only() {
     let cell = Cell::new();
     for words in [
         "verify",
@@ -164,7 +164,7 @@ fn k_36_what_is_the_operators_answers_operator_only() {
 }
 
 #[test]
-fn k_351_what_needs_nobody_is_answered_in_the_jail() {
+fn what_needs_nobody_is_answered_in_the_jail() {
     let cell = Cell::new();
     for words in [
         "--help",
@@ -182,7 +182,7 @@ fn k_351_what_needs_nobody_is_answered_in_the_jail() {
 }
 
 #[test]
-fn k_351_without_the_socket_nothing_else_is_tried() {
+fn without_the_socket_nothing_else_is_tried() {
     let cell = Cell::new();
     let run = cell.sh(
         r#"HYDRANT_SOCKET=/tmp/none hydrant run fs.read_text '{"path":"a.txt"}'; echo $?; HYDRANT_SOCKET=/workspace/a.txt hydrant skills; echo $?"#,

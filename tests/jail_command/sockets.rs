@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::cell::Cell;
 
 #[test]
-fn k_350_the_socket_speaks_both_dialects_of_syscall() {
+fn the_socket_speaks_both_dialects_of_syscall() {
     let cell = Cell::new();
     let run = cell.python(
         &[],
@@ -43,7 +43,7 @@ while True:
 }
 
 #[test]
-fn k_350_every_call_over_the_socket_is_recorded() {
+fn every_call_over_the_socket_is_recorded() {
     let cell = Cell::new();
     let run = cell.python(
         &[],
@@ -56,7 +56,7 @@ fn k_350_every_call_over_the_socket_is_recorded() {
 }
 
 #[test]
-fn k_350_a_request_changes_neither_policy_nor_mounts() {
+fn a_request_changes_neither_policy_nor_mounts() {
     let cell = Cell::new();
     cell.folder().put("secret/s.txt", "not granted\n");
     let secret = cell.folder().argument("secret");
@@ -77,7 +77,7 @@ for extra in [{{}}, {{'policy': '/workspace/p'}}, {{'mounts': [{{'at': '/secret'
 }
 
 #[test]
-fn k_350_more_than_sixteen_connections_are_told_and_others_go_on() {
+fn more_than_sixteen_connections_are_told_and_others_go_on() {
     let cell = Cell::new();
     let run = cell.python(
         &[],
@@ -101,7 +101,7 @@ print(answer['bytes_read'])
 }
 
 #[test]
-fn k_350_half_lines_long_lines_and_no_lines_disturb_nobody() {
+fn half_lines_long_lines_and_no_lines_disturb_nobody() {
     let cell = Cell::new();
     let run = cell.python(
         &[],
@@ -129,7 +129,7 @@ half.close()
 }
 
 #[test]
-fn k_350_descriptors_that_are_sent_along_are_of_no_account() {
+fn descriptors_that_are_sent_along_are_of_no_account() {
     let cell = Cell::new();
     let run = cell.python(
         &[],
@@ -146,7 +146,7 @@ print(call('fs.read_text', path='a.txt')['bytes_read'])
 }
 
 #[test]
-fn ec_08_no_exec_holds_for_every_call_of_the_jail() {
+fn no_exec_holds_for_every_call_of_the_jail() {
     let cell = Cell::new();
     cell.policy(
         &json!({"fs": {"read": ["/workspace"]}, "exec": true}),
@@ -165,7 +165,7 @@ fn ec_08_no_exec_holds_for_every_call_of_the_jail() {
 }
 
 #[test]
-fn k_351_a_stream_of_calls_is_answered_in_order() {
+fn a_stream_of_calls_is_answered_in_order() {
     let cell = Cell::new();
     let requests: String = (0..50)
         .map(|number| {

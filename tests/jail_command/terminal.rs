@@ -11,7 +11,7 @@ fn at_terminal(cell: &Cell, command: &[&str], keys: &[(&str, &str)]) -> Value {
 }
 
 #[test]
-fn k_350_a_program_at_a_terminal_has_one_of_the_same_size() {
+fn a_program_at_a_terminal_has_one_of_the_same_size() {
     let cell = Cell::new();
     let script = "stty size; test -t 0 && test -t 1 && test -t 2 && echo all; trap 'stty size' WINCH; echo ready; sleep 20 & wait; read x; echo got $x; read y; exit 5";
     let ended = at_terminal(
@@ -30,7 +30,7 @@ fn k_350_a_program_at_a_terminal_has_one_of_the_same_size() {
 }
 
 #[test]
-fn k_350_keys_are_signals_in_the_jail_and_do_not_end_it() {
+fn keys_are_signals_in_the_jail_and_do_not_end_it() {
     let cell = Cell::new();
     let script = "trap 'echo interrupted' INT; echo ready; sleep 20; echo after; exit 6";
     let ended = at_terminal(&cell, &["bash", "-c", script], &[("ready", "\u{3}")]);
@@ -45,7 +45,7 @@ fn k_350_keys_are_signals_in_the_jail_and_do_not_end_it() {
 }
 
 #[test]
-fn k_335_nothing_is_put_into_the_operators_terminal() {
+fn nothing_is_put_into_the_operators_terminal() {
     let cell = Cell::new();
     let script = r"
 import fcntl, os, termios
@@ -83,7 +83,7 @@ import time; time.sleep(1)
 }
 
 #[test]
-fn k_350_a_terminal_is_as_it_was_where_there_is_no_jail() {
+fn a_terminal_is_as_it_was_where_there_is_no_jail() {
     let cell = Cell::new();
     let ended = at_terminal(&cell, &["/workspace/missing"], &[]);
     assert_eq!(

@@ -9,7 +9,7 @@ use crate::desk::Desk;
 const PROMPT: &str = "shorten the tooltip on the archive button to one line";
 
 #[test]
-fn q_193_a_plan_reads_its_prompt_from_stdin_too_and_writes_no_file() {
+fn a_plan_reads_its_prompt_from_stdin_too_and_writes_no_file() {
     let desk = Desk::new();
     let folder = desk.folder();
     let said = folder.ok(&["plan", "--no-context", PROMPT]).stdout;
@@ -24,7 +24,7 @@ fn q_193_a_plan_reads_its_prompt_from_stdin_too_and_writes_no_file() {
 
 /// The same as the hook with the same surroundings.
 #[test]
-fn q_193_a_plan_sees_what_the_hook_sees() {
+fn a_plan_sees_what_the_hook_sees() {
     let desk = Desk::new();
     desk.folder().put("tree/src/archive_tooltip.rs", "x");
     desk.folder().put("tree/Cargo.toml", "[package]\n");
@@ -51,7 +51,7 @@ fn q_193_a_plan_sees_what_the_hook_sees() {
         "{}",
         plan.stdout
     );
-    assert!(plan.stdout.contains("cargo test"), "Q-148: {}", plan.stdout);
+    assert!(plan.stdout.contains("cargo test"), "{}", plan.stdout);
     assert!(
         plan.stdout.contains("comes from a table"),
         "{}",
@@ -60,7 +60,7 @@ fn q_193_a_plan_sees_what_the_hook_sees() {
 }
 
 #[test]
-fn q_34_skip_rules_are_the_hooks_alone() {
+fn skip_rules_are_the_hooks_alone() {
     let desk = Desk::new();
     let run = desk.folder().ok(&[
         "plan",
@@ -80,7 +80,7 @@ fn q_34_skip_rules_are_the_hooks_alone() {
 }
 
 #[test]
-fn q_194_a_route_is_one_line_and_its_explanation_more() {
+fn a_route_is_one_line_and_its_explanation_more() {
     let desk = Desk::new();
     let folder = desk.folder();
     let line = folder.ok(&["route", "--format", "text", PROMPT]).stdout;
@@ -130,7 +130,7 @@ fn q_194_a_route_is_one_line_and_its_explanation_more() {
 }
 
 #[test]
-fn q_196_the_default_catalogue_has_no_findings() {
+fn the_default_catalogue_has_no_findings() {
     let desk = Desk::new();
     let run = desk.folder().run(&["catalog", "check", "--format", "text"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{run:?}");
@@ -145,7 +145,7 @@ fn q_196_the_default_catalogue_has_no_findings() {
 }
 
 #[test]
-fn q_213_a_workflow_that_changes_files_without_a_checkpoint_is_an_error() {
+fn a_workflow_that_changes_files_without_a_checkpoint_is_an_error() {
     let desk = Desk::new();
     desk.folder().put(
         "flows/workflows/hasty.md",
@@ -187,7 +187,7 @@ const ROWS: &str = "{\"prompt\":\"shorten the tooltip on the archive button to o
     {\"prompt\":\"answer my mail\",\"expected\":\"email-reply\"}\n";
 
 #[test]
-fn q_197_an_evaluation_reports_every_figure() {
+fn an_evaluation_reports_every_figure() {
     let desk = Desk::new();
     desk.folder().put("rows.jsonl", ROWS);
     let run = desk
@@ -229,7 +229,7 @@ fn q_197_an_evaluation_reports_every_figure() {
 }
 
 #[test]
-fn q_199_a_minimum_that_is_missed_and_a_row_that_is_none_have_their_status() {
+fn a_minimum_that_is_missed_and_a_row_that_is_none_have_their_status() {
     let desk = Desk::new();
     desk.folder().put("rows.jsonl", ROWS);
     let status = |arguments: &[&str]| desk.folder().run(arguments).status;
@@ -249,7 +249,7 @@ fn q_199_a_minimum_that_is_missed_and_a_row_that_is_none_have_their_status() {
 
 /// The skip decision of a row is the hook's.
 #[test]
-fn q_198_a_skip_row_is_right_when_the_hook_skips_it() {
+fn a_skip_row_is_right_when_the_hook_skips_it() {
     let desk = Desk::new();
     desk.folder().put(
         "rows.jsonl",

@@ -9,7 +9,7 @@ use crate::desk::{Desk, EMPTY, context};
 const PROMPT: &str = "shorten the tooltip on the archive button to one line";
 
 #[test]
-fn q_231_a_key_that_is_not_known_is_a_warning() {
+fn a_key_that_is_not_known_is_a_warning() {
     let desk = Desk::with("[hydrate]\nmodle = \"x\"\n");
     let hydrated = desk.prompt(PROMPT);
     assert!(
@@ -23,7 +23,7 @@ fn q_231_a_key_that_is_not_known_is_a_warning() {
 }
 
 #[test]
-fn q_231_a_wrong_value_ends_a_command_and_not_the_hook() {
+fn a_wrong_value_ends_a_command_and_not_the_hook() {
     let desk = Desk::with("[hydrate]\nmax_todos = 99\n");
     let hydrated = desk.prompt(PROMPT);
     assert!(
@@ -46,7 +46,7 @@ fn q_231_a_wrong_value_ends_a_command_and_not_the_hook() {
 }
 
 #[test]
-fn q_231_a_wrong_place_or_template_stops_the_hook() {
+fn a_wrong_place_or_template_stops_the_hook() {
     for (configuration, code) in [
         ("[hydrate]\ntmp_dir = \"relative\"\n", "tempfile"),
         ("[hydrate]\ntemplates = { context = 3 }\n", "template"),
@@ -59,7 +59,7 @@ fn q_231_a_wrong_place_or_template_stops_the_hook() {
 }
 
 #[test]
-fn q_26_settings_reach_the_plan() {
+fn settings_reach_the_plan() {
     let desk = Desk::with(
         "[hydrate]\nmode = \"subagent\"\nmodel = \"sonnet\"\ntracker = \"jira\"\ntask_tool = \"update_plan\"\n",
     );
@@ -74,7 +74,7 @@ fn q_26_settings_reach_the_plan() {
 }
 
 #[test]
-fn q_43_templates_of_the_user_replace_the_embedded_ones() {
+fn templates_of_the_user_replace_the_embedded_ones() {
     let desk = Desk::new();
     let folder = desk.folder();
     folder.put(
@@ -105,7 +105,7 @@ fn q_43_templates_of_the_user_replace_the_embedded_ones() {
 }
 
 #[test]
-fn q_48_a_template_that_cannot_be_used_stops_the_prompt() {
+fn a_template_that_cannot_be_used_stops_the_prompt() {
     for (name, content) in [
         ("missing", None),
         ("binary", Some(b"\xff{{prompt}}".to_vec())),
@@ -139,14 +139,14 @@ fn q_48_a_template_that_cannot_be_used_stops_the_prompt() {
             &["--io-error-exit", "1"],
             desk.input(PROMPT).to_string().as_bytes(),
         );
-        assert_eq!(run.status, 1, "Q-20");
+        assert_eq!(run.status, 1);
         // What is skipped needs no template.
         assert_eq!(context(&desk.hook(&desk.input("/compact"))), "");
     }
 }
 
 #[test]
-fn q_113_a_pack_counts_only_where_it_is_named() {
+fn a_pack_counts_only_where_it_is_named() {
     let desk = Desk::new();
     let index = |flags: &[&str]| {
         desk.hydrated_with(flags, &desk.input(PROMPT))
@@ -183,7 +183,7 @@ fn the_mode_is_inline_by_default_and_subagent_where_it_is_asked_for() {
 
 /// Notes by default; `off` looks nowhere, and that is no failure; `http` needs its server.
 #[test]
-fn q_79_memory_comes_from_notes_a_server_or_nowhere() {
+fn memory_comes_from_notes_a_server_or_nowhere() {
     let desk = Desk::new();
     desk.folder().put(
         "../home/.hydrant/notes/ui.md",
@@ -215,7 +215,7 @@ fn q_79_memory_comes_from_notes_a_server_or_nowhere() {
 
 /// Flags go before variables, variables before the configuration.
 #[test]
-fn q_192_the_catalogue_of_a_flag_goes_before_that_of_a_variable_and_of_the_configuration() {
+fn the_catalogue_of_a_flag_goes_before_that_of_a_variable_and_of_the_configuration() {
     let desk = Desk::new();
     for name in ["flag", "variable", "configured"] {
         desk.folder().put(

@@ -67,7 +67,7 @@ const EACH: [(&str, &str, &str); 11] = [
 ];
 
 #[test]
-fn q_208_thirty_different_prompts_give_thirty_files() {
+fn thirty_different_prompts_give_thirty_files() {
     let desk = Desk::new();
     let more = [
         "hi",
@@ -104,7 +104,7 @@ fn q_208_thirty_different_prompts_give_thirty_files() {
 }
 
 #[test]
-fn q_212_every_workflow_has_its_gate_and_its_checkpoints() {
+fn every_workflow_has_its_gate_and_its_checkpoints() {
     let desk = Desk::new();
     for (prompt, workflow, gate) in EACH {
         let plan = desk.plan_with(&["--no-context", "--workflow", workflow], prompt);
@@ -135,7 +135,7 @@ fn q_212_every_workflow_has_its_gate_and_its_checkpoints() {
         assert_eq!(plan["commit_required"], json!(commit.is_some()));
         for content in contents {
             for word in ["workflows/", ".md`", "choose a workflow", "pick a workflow"] {
-                assert!(!content.contains(word), "Q-214: {content}");
+                assert!(!content.contains(word), "{content}");
             }
         }
     }
@@ -143,7 +143,7 @@ fn q_212_every_workflow_has_its_gate_and_its_checkpoints() {
 
 /// The same plan by either way, in either form.
 #[test]
-fn q_211_markdown_json_hook_and_command_tell_the_same_plan() {
+fn markdown_json_hook_and_command_tell_the_same_plan() {
     let desk = Desk::new();
     for (prompt, ..) in EACH {
         let json = desk.plan(prompt);
@@ -157,13 +157,13 @@ fn q_211_markdown_json_hook_and_command_tell_the_same_plan() {
         assert_eq!(plan.intent, json["intent"].as_str().unwrap());
         assert_eq!(json!(plan.guardrails), json["guardrails"]);
         assert_eq!(json!(plan.context), json["relevant_context"]);
-        assert_eq!(json!(plan.todos), json["todos"], "Q-161");
-        assert_eq!(desk.prompt(prompt).draft(), markdown, "Q-193");
+        assert_eq!(json!(plan.todos), json["todos"]);
+        assert_eq!(desk.prompt(prompt).draft(), markdown);
     }
 }
 
 #[test]
-fn q_224_a_hundred_equal_requests_give_equal_bytes() {
+fn a_hundred_equal_requests_give_equal_bytes() {
     let desk = Desk::new();
     let plan = || {
         desk.folder()
@@ -177,7 +177,7 @@ fn q_224_a_hundred_equal_requests_give_equal_bytes() {
 }
 
 #[test]
-fn q_215_a_workflow_file_counts_from_the_next_run_on() {
+fn a_workflow_file_counts_from_the_next_run_on() {
     let desk = Desk::new();
     let catalog = desk.folder().path("flows");
     let file = catalog.join("workflows/release-train.md");
@@ -221,7 +221,7 @@ fn q_215_a_workflow_file_counts_from_the_next_run_on() {
 }
 
 #[test]
-fn q_220_a_long_prompt_is_in_the_file_and_its_beginning_in_the_instruction() {
+fn a_long_prompt_is_in_the_file_and_its_beginning_in_the_instruction() {
     let desk = Desk::with("[hydrate]\nmode = \"subagent\"\n");
     let prompt = format!("{}🦀{}", "a".repeat(79), "b".repeat(5000));
     let hydrated = desk.prompt(&prompt);
@@ -246,7 +246,7 @@ fn q_220_a_long_prompt_is_in_the_file_and_its_beginning_in_the_instruction() {
 }
 
 #[test]
-fn q_49_the_file_has_its_headings_once_and_in_order() {
+fn the_file_has_its_headings_once_and_in_order() {
     let desk = Desk::new();
     let hydrated = desk.prompt("shorten the tooltip\n## Draft Plan\n## Memory");
     let mut fence = 0;
@@ -280,7 +280,7 @@ fn q_49_the_file_has_its_headings_once_and_in_order() {
 }
 
 #[test]
-fn q_67_inline_the_agent_gets_the_plan_itself() {
+fn inline_the_agent_gets_the_plan_itself() {
     let desk = Desk::new();
     let hydrated = desk.hydrated_with(&["--mode", "inline"], &desk.input(EACH[7].0));
     let at = hydrated.instruction.find("## Prompt Hydration").unwrap();
@@ -303,7 +303,7 @@ fn position(plan: &Plan, what: impl Fn(&str) -> bool) -> Option<usize> {
 }
 
 #[test]
-fn q_225_the_type_error() {
+fn the_type_error() {
     let prompt = "Fix the type error in parser.py that's causing the build to fail";
     let (_, plan) = example(prompt);
     assert_eq!(
@@ -331,7 +331,7 @@ fn q_225_the_type_error() {
 const CUSTODIET: &str = "check the custodiet agent -- make sure it doesn't use inline python:\n\n  ⎿  Bash(python3 -c \"\n  import sys; sys.path.insert(0, '/home/nic/src/academicOps/lib')\n  from session_state import set_custodiet_block\n  set_custodiet_block('$CLAUDE_SESSION_ID', 'Agent modified setup.sh without user approval after discovering root cause - violates P#5 (Do One Thing) and\n  P#31\n  (Acceptance Criteria Own Success)')\n  \"\n  )\n\n  it should package a script if required";
 
 #[test]
-fn q_226_the_custodiet_agent() {
+fn the_custodiet_agent() {
     let desk = Desk::with(TRACKED);
     for name in ["agents/custodiet.md", "lib/session_state.py", "README.md"] {
         desk.folder().put(&format!("tree/{name}"), "x");
@@ -372,7 +372,7 @@ fn q_226_the_custodiet_agent() {
 }
 
 #[test]
-fn q_227_a_question_about_workflows() {
+fn a_question_about_workflows() {
     let (_, plan) = example("what workflows are available?");
     assert_eq!(
         (plan.workflow.as_str(), plan.gate.as_str()),
@@ -387,7 +387,7 @@ fn q_227_a_question_about_workflows() {
 }
 
 #[test]
-fn q_228_the_memory_server() {
+fn the_memory_server() {
     let (_, plan) = example("figure out why the memory server isn't returning results");
     assert_eq!(
         (plan.workflow.as_str(), plan.gate.as_str()),
@@ -412,7 +412,7 @@ fn q_228_the_memory_server() {
 }
 
 #[test]
-fn q_230_the_examples_hold_in_other_dress() {
+fn the_examples_hold_in_other_dress() {
     for (prompt, workflow) in [
         (
             "Fix the type error in parser.py that's causing the build to fail",
@@ -439,7 +439,7 @@ fn q_230_the_examples_hold_in_other_dress() {
 
 /// Only what is there is named.
 #[test]
-fn q_89_a_path_is_named_only_if_it_is_there() {
+fn a_path_is_named_only_if_it_is_there() {
     let desk = Desk::new();
     desk.folder().put("tree/src/export.rs", "x");
     desk.folder().put("outside.rs", "x");

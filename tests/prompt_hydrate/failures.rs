@@ -40,7 +40,7 @@ fn degraded(desk: &Desk, input: &serde_json::Value, words: &[&str]) {
 }
 
 #[test]
-fn q_68_a_transcript_that_cannot_be_read_degrades_the_session() {
+fn a_transcript_that_cannot_be_read_degrades_the_session() {
     let desk = Desk::new();
     let folder = desk.folder();
     folder.put("directory/x", "x");
@@ -66,7 +66,7 @@ fn q_68_a_transcript_that_cannot_be_read_degrades_the_session() {
 
 /// Bad content is no failure, only empty.
 #[test]
-fn q_78_any_content_of_a_transcript_is_read_past() {
+fn any_content_of_a_transcript_is_read_past() {
     let desk = Desk::new();
     let folder = desk.folder();
     let good =
@@ -100,7 +100,7 @@ fn q_78_any_content_of_a_transcript_is_read_past() {
 }
 
 #[test]
-fn q_85_a_working_tree_that_cannot_be_read_degrades_the_codebase() {
+fn a_working_tree_that_cannot_be_read_degrades_the_codebase() {
     let desk = Desk::new();
     desk.folder().put("file", "x");
     for cwd in [desk.folder().path("missing"), desk.folder().path("file")] {
@@ -111,7 +111,7 @@ fn q_85_a_working_tree_that_cannot_be_read_degrades_the_codebase() {
 }
 
 #[test]
-fn q_99_a_catalogue_that_is_missing_or_empty_is_replaced() {
+fn a_catalogue_that_is_missing_or_empty_is_replaced() {
     let desk = Desk::new();
     fs::create_dir(desk.folder().path("empty")).unwrap();
     for catalog in ["missing", "empty"] {
@@ -124,7 +124,7 @@ fn q_99_a_catalogue_that_is_missing_or_empty_is_replaced() {
 }
 
 #[test]
-fn q_83_notes_that_cannot_be_read_degrade_the_memory() {
+fn notes_that_cannot_be_read_degrade_the_memory() {
     let desk = Desk::new();
     desk.folder().put("file", "x");
     desk.configure(&format!(
@@ -135,7 +135,7 @@ fn q_83_notes_that_cannot_be_read_degrade_the_memory() {
 }
 
 #[test]
-fn q_81_notes_of_the_home_are_shown() {
+fn notes_of_the_home_are_shown() {
     let desk = Desk::new();
     let notes = desk.folder().home().join("notes");
     fs::create_dir_all(&notes).unwrap();
@@ -153,7 +153,7 @@ fn q_81_notes_of_the_home_are_shown() {
 }
 
 #[test]
-fn q_82_a_server_of_notes_is_asked_under_the_policy() {
+fn a_server_of_notes_is_asked_under_the_policy() {
     let desk = Desk::new();
     let server = Server::answering(Answer::With(
         "200 OK",
@@ -175,13 +175,13 @@ fn q_82_a_server_of_notes_is_asked_under_the_policy() {
     assert!(body["limit"].is_u64());
     assert!(
         !asked[0].body.contains("hunter2secret"),
-        "Q-187: {}",
+        "{}",
         asked[0].body
     );
 }
 
 #[test]
-fn q_83_a_server_that_answers_anything_else_degrades_the_memory() {
+fn a_server_that_answers_anything_else_degrades_the_memory() {
     for answer in [
         Answer::With("500 Internal Server Error", "{\"items\":[]}".to_owned()),
         Answer::With("200 OK", "not json".to_owned()),
@@ -218,7 +218,7 @@ fn q_83_a_server_that_answers_anything_else_degrades_the_memory() {
 
 /// Without leave of the policy nobody is asked.
 #[test]
-fn q_189_a_server_that_the_policy_does_not_name_is_not_asked() {
+fn a_server_that_the_policy_does_not_name_is_not_asked() {
     let desk = Desk::new();
     let server = Server::answering(Answer::With("200 OK", "{\"items\":[]}".to_owned()));
     desk.configure(&format!(
@@ -244,7 +244,7 @@ fn q_189_a_server_that_the_policy_does_not_name_is_not_asked() {
 }
 
 #[test]
-fn q_216_a_server_that_never_answers_costs_its_share_and_no_more() {
+fn a_server_that_never_answers_costs_its_share_and_no_more() {
     let desk = Desk::new();
     let server = Server::answering(Answer::Never);
     remembering(&desk, &server.url("/find"));
@@ -257,7 +257,7 @@ fn q_216_a_server_that_never_answers_costs_its_share_and_no_more() {
 /// Everything that a usual run gathers. The row's median of 50 ms is that of an idle machine; here one run of many
 /// has to need no more than ten times that and to leave nothing out, which no waiting for a processor can bring about.
 #[test]
-fn q_168_a_usual_prompt_is_hydrated_without_a_wait() {
+fn a_usual_prompt_is_hydrated_without_a_wait() {
     let desk = Desk::new();
     for number in 0..200 {
         let note =
@@ -295,7 +295,7 @@ fn q_168_a_usual_prompt_is_hydrated_without_a_wait() {
 
 /// A policy that shows skills no working tree shows the planner none.
 #[test]
-fn q_189_a_policy_without_the_workspace_hides_it() {
+fn a_policy_without_the_workspace_hides_it() {
     let desk = Desk::new();
     desk.folder().put("tree/src/tooltip.rs", "x");
     let sees = |desk: &Desk| {
@@ -314,7 +314,7 @@ fn q_189_a_policy_without_the_workspace_hides_it() {
 }
 
 #[test]
-fn q_217_everything_may_fail_at_once() {
+fn everything_may_fail_at_once() {
     let desk = Desk::new();
     desk.configure(&format!(
         "[hydrate]\ncatalog = {:?}\n[hydrate.memory]\nurl = \"https://notes.invalid/\"\n\
@@ -331,7 +331,7 @@ fn q_217_everything_may_fail_at_once() {
 
 /// The planner cannot be had.
 #[test]
-fn q_165_a_complete_failure_lets_the_prompt_through() {
+fn a_complete_failure_lets_the_prompt_through() {
     let desk = Desk::new();
     desk.configure("policy = \"/nonexistent/policy.yaml\"\n");
     let run = desk.hook(&desk.input(PROMPT));
@@ -342,7 +342,7 @@ fn q_165_a_complete_failure_lets_the_prompt_through() {
 
 /// It runs out of fuel.
 #[test]
-fn q_165_a_planner_without_fuel_is_a_complete_failure() {
+fn a_planner_without_fuel_is_a_complete_failure() {
     let desk = Desk::new();
     let policy = desk.folder().path("../policy.yaml");
     desk.configure(&format!("policy = {policy:?}\n"));
@@ -358,7 +358,7 @@ fn q_165_a_planner_without_fuel_is_a_complete_failure() {
 
 /// What is not what was pinned does not plan.
 #[test]
-fn q_19_a_planner_that_is_not_the_pinned_one_stops_the_prompt() {
+fn a_planner_that_is_not_the_pinned_one_stops_the_prompt() {
     let desk = Desk::new();
     let root = desk.folder().path("root");
     copy(
@@ -407,7 +407,7 @@ pub(crate) fn copy(from: &std::path::Path, to: &std::path::Path) {
 /// No home, no network, no catalogue. Where nothing is kept the component is compiled each time, for which a hook has
 /// no more than 15 s, however busy the machine is.
 #[test]
-fn q_03_without_a_home_prompts_are_planned_all_the_same() {
+fn without_a_home_prompts_are_planned_all_the_same() {
     let desk = Desk::new();
     let mut command = desk.folder().command(&["plan", PROMPT]);
     command
@@ -420,7 +420,7 @@ fn q_03_without_a_home_prompts_are_planned_all_the_same() {
 }
 
 #[test]
-fn q_190_the_audit_log_holds_no_text_of_a_prompt() {
+fn the_audit_log_holds_no_text_of_a_prompt() {
     let desk = Desk::new();
     desk.prompt("rename the xylophone flag");
     let log = fs::read_to_string(desk.folder().home().join("state/audit.jsonl")).unwrap();

@@ -25,7 +25,7 @@ impl Plan {
 pub(crate) fn read(text: &str) -> Plan {
     let mut rest = text
         .strip_prefix("## Prompt Hydration\n\n")
-        .unwrap_or_else(|| panic!("Q-160: no heading in {text:?}"));
+        .unwrap_or_else(|| panic!("no heading in {text:?}"));
     let intent = field(&mut rest, "**Intent**: ");
     let workflow = field(&mut rest, "**Workflow**: ");
     let guardrails = field(&mut rest, "**Guardrails**: ");
@@ -46,11 +46,11 @@ pub(crate) fn read(text: &str) -> Plan {
         context.push(checked(line));
         rest = after;
     }
-    assert!((1..=8).contains(&context.len()), "Q-158: {context:?}");
+    assert!((1..=8).contains(&context.len()), "{context:?}");
     let body = rest
         .strip_prefix("\n### TodoWrite Plan\n\n```javascript\nTodoWrite(todos=[\n")
         .and_then(|rest| rest.strip_suffix("\n])\n```\n"))
-        .unwrap_or_else(|| panic!("Q-160: no TodoWrite in {rest:?}"));
+        .unwrap_or_else(|| panic!("no TodoWrite in {rest:?}"));
     let todos = body.split(",\n").map(item).collect();
     Plan {
         intent,
@@ -66,7 +66,7 @@ fn field(rest: &mut &str, name: &str) -> String {
     let (line, after) = rest
         .strip_prefix(name)
         .and_then(|rest| rest.split_once('\n'))
-        .unwrap_or_else(|| panic!("Q-160: {name:?} expected at {rest:?}"));
+        .unwrap_or_else(|| panic!("{name:?} expected at {rest:?}"));
     *rest = after;
     checked(line)
 }
@@ -83,7 +83,7 @@ fn item(line: &str) -> Value {
     let quoted = line
         .strip_prefix("  {content: ")
         .map(|rest| format!("{{\"content\": {rest}"))
-        .unwrap_or_else(|| panic!("Q-160: no item in {line:?}"));
+        .unwrap_or_else(|| panic!("no item in {line:?}"));
     let (content, end) = quoted.rsplit_once(", activeForm: ").unwrap();
     let (content, status) = content.rsplit_once(", status: ").unwrap();
     let json = format!("{content}, \"status\": {status}, \"activeForm\": {end}");

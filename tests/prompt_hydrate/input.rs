@@ -21,7 +21,7 @@ fn refused(desk: &Desk, stdin: &[u8]) {
 }
 
 #[test]
-fn q_15_what_is_no_object_of_the_right_types_stops_the_prompt() {
+fn what_is_no_object_of_the_right_types_stops_the_prompt() {
     let desk = Desk::new();
     for stdin in [
         &b""[..],
@@ -44,7 +44,7 @@ fn q_15_what_is_no_object_of_the_right_types_stops_the_prompt() {
 
 /// What was typed is in no message.
 #[test]
-fn q_21_a_message_never_holds_the_prompt() {
+fn a_message_never_holds_the_prompt() {
     let desk = Desk::new();
     for stdin in [
         "{\"session_id\":\"s\",\"prompt\":\"open-sesame\" nonsense}",
@@ -59,14 +59,14 @@ fn q_21_a_message_never_holds_the_prompt() {
 }
 
 #[test]
-fn q_14_more_than_8_mib_stops_the_prompt() {
+fn more_than_8_mib_stops_the_prompt() {
     let desk = Desk::new();
     let long = json!({"session_id": "s", "prompt": "x".repeat(8 * 1024 * 1024)});
     refused(&desk, long.to_string().as_bytes());
 }
 
 #[test]
-fn q_14_input_that_is_never_closed_stops_the_prompt() {
+fn input_that_is_never_closed_stops_the_prompt() {
     let desk = Desk::new();
     let started = Instant::now();
     let mut child = desk
@@ -92,7 +92,7 @@ fn q_14_input_that_is_never_closed_stops_the_prompt() {
 }
 
 #[test]
-fn q_11_null_absent_and_odd_members_are_no_trouble() {
+fn null_absent_and_odd_members_are_no_trouble() {
     let desk = Desk::new();
     for (stdin, expected) in [
         ("{}", EMPTY),
@@ -120,7 +120,7 @@ fn q_11_null_absent_and_odd_members_are_no_trouble() {
 }
 
 #[test]
-fn q_13_another_event_is_told_and_answered_all_the_same() {
+fn another_event_is_told_and_answered_all_the_same() {
     let desk = Desk::new();
     for event in ["UserPromptSubmit", "BeforeAgent"] {
         let mut input = desk.input("rename the flag");
@@ -139,7 +139,7 @@ fn q_13_another_event_is_told_and_answered_all_the_same() {
 }
 
 #[test]
-fn q_209_every_skip_rule_gives_an_empty_answer_and_no_file() {
+fn every_skip_rule_gives_an_empty_answer_and_no_file() {
     let desk = Desk::new();
     for prompt in [
         "<agent-notification>done</agent-notification>",
@@ -174,11 +174,11 @@ fn q_209_every_skip_rule_gives_an_empty_answer_and_no_file() {
         input[key] = json!(value);
         assert_eq!(desk.hook(&input).stdout, format!("{EMPTY}\n"), "{key}");
     }
-    assert!(!desk.tmp().exists(), "Q-31");
+    assert!(!desk.tmp().exists());
 }
 
 #[test]
-fn q_27_a_command_with_arguments_of_its_own_is_hydrated_whole() {
+fn a_command_with_arguments_of_its_own_is_hydrated_whole() {
     let desk = Desk::new();
     let prompt =
         "<command-name>/do</command-name>\n<command-args>rename the export flag</command-args>";
@@ -192,7 +192,7 @@ fn q_27_a_command_with_arguments_of_its_own_is_hydrated_whole() {
 }
 
 #[test]
-fn q_32_a_mark_later_in_the_prompt_is_no_bypass() {
+fn a_mark_later_in_the_prompt_is_no_bypass() {
     let desk = Desk::new();
     for prompt in [
         "what does .editorconfig do?",
@@ -205,7 +205,7 @@ fn q_32_a_mark_later_in_the_prompt_is_no_bypass() {
 }
 
 #[test]
-fn q_30_a_disabled_hook_answers_and_does_nothing() {
+fn a_disabled_hook_answers_and_does_nothing() {
     let desk = Desk::with("[hydrate]\nenabled = false\n");
     let run = desk.hook(&desk.input("rename the flag"));
     assert_eq!(run.stdout, format!("{EMPTY}\n"));
@@ -213,7 +213,7 @@ fn q_30_a_disabled_hook_answers_and_does_nothing() {
 }
 
 #[test]
-fn q_210_white_space_alone_is_hydrated_and_abstains() {
+fn white_space_alone_is_hydrated_and_abstains() {
     let desk = Desk::new();
     let hydrated = desk.prompt(" \n ");
     assert_eq!(hydrated.workflow(), "plan-mode");
@@ -222,7 +222,7 @@ fn q_210_white_space_alone_is_hydrated_and_abstains() {
 
 /// Whatever the bytes are, an answer of exit status 0 is valid JSON.
 #[test]
-fn q_22_no_bytes_bring_anything_else_than_an_answer() {
+fn no_bytes_bring_anything_else_than_an_answer() {
     let desk = Desk::new();
     let valid = desk.input("rename the flag in src/main.rs").to_string();
     let mut state = 7_u64;
@@ -251,7 +251,7 @@ fn feed_bytes(desk: &Desk, bytes: &[u8]) -> (i32, Vec<u8>, Vec<u8>) {
 }
 
 #[test]
-fn q_17_the_answer_is_one_line_however_long_the_prompt() {
+fn the_answer_is_one_line_however_long_the_prompt() {
     let desk = Desk::new();
     for prompt in ["a\nb\nc".repeat(50), "é\u{2028}".repeat(200)] {
         let run = desk.hook(&desk.input(&prompt));

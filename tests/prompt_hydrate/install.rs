@@ -25,7 +25,7 @@ fn installed(text: &str) -> Value {
 }
 
 #[test]
-fn q_23_the_hook_is_installed_once_and_works_as_it_stands_there() {
+fn the_hook_is_installed_once_and_works_as_it_stands_there() {
     let desk = Desk::new();
     let folder = desk.folder();
     let run = folder.ok(&["hook", "install", "--yes"]);

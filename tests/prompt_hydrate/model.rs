@@ -79,7 +79,7 @@ fn replying(dialect: &'static str, reply: &str) -> Server {
 }
 
 #[test]
-fn q_180_a_good_reply_is_the_plan() {
+fn a_good_reply_is_the_plan() {
     for dialect in ["openai", "anthropic"] {
         let reply = good(&Desk::new(), PROMPT).to_string();
         let server = replying(dialect, &format!("```json\n{reply}\n```"));
@@ -117,7 +117,7 @@ fn q_180_a_good_reply_is_the_plan() {
 
 /// Who may reach the net does nothing else, and who plans may not reach it.
 #[test]
-fn q_04_only_the_component_that_asks_a_model_may_reach_the_net() {
+fn only_the_component_that_asks_a_model_may_reach_the_net() {
     let kinds = |id: &str| {
         let manifest =
             crate::program::repository().join(format!("skills/{id}/0.1.0/manifest.json"));
@@ -133,7 +133,7 @@ fn q_04_only_the_component_that_asks_a_model_may_reach_the_net() {
 
 /// A component for the model that is not the signed one is not run, and the planner plans alone.
 #[test]
-fn q_04_a_model_component_that_does_not_verify_degrades_and_no_more() {
+fn a_model_component_that_does_not_verify_degrades_and_no_more() {
     let reply = good(&Desk::new(), PROMPT).to_string();
     let server = replying("openai", &reply);
     let desk = desk(&server, "openai", "");
@@ -192,7 +192,7 @@ fn falls_back(
 
 /// What a second try cannot mend is not asked again.
 #[test]
-fn q_179_refusals_are_not_asked_again() {
+fn refusals_are_not_asked_again() {
     for status in [
         "429 Too Many Requests",
         "401 Unauthorized",
@@ -213,7 +213,7 @@ fn q_179_refusals_are_not_asked_again() {
 }
 
 #[test]
-fn q_179_failures_of_the_server_are_asked_again_once() {
+fn failures_of_the_server_are_asked_again_once() {
     falls_back(
         |_, _| Answer::With("500 Internal Server Error", "{}".to_owned()),
         2,
@@ -229,7 +229,7 @@ fn q_179_failures_of_the_server_are_asked_again_once() {
 }
 
 #[test]
-fn q_178_a_reply_that_breaks_a_row_is_not_taken() {
+fn a_reply_that_breaks_a_row_is_not_taken() {
     let good = good(&Desk::new(), PROMPT);
     let mut replies = Vec::new();
     let mut with = |pointer: &str, value: Value| {
@@ -264,7 +264,7 @@ fn q_178_a_reply_that_breaks_a_row_is_not_taken() {
 
 /// The second request says what was wrong, and its reply counts.
 #[test]
-fn q_179_a_reply_may_be_mended_once() {
+fn a_reply_may_be_mended_once() {
     let good = good(&Desk::new(), PROMPT);
     let mut bad = good.clone();
     bad["workflow"] = json!("no-such-workflow");
@@ -300,7 +300,7 @@ fn q_179_a_reply_may_be_mended_once() {
 
 /// A server that repeats the key gets it nowhere.
 #[test]
-fn q_175_a_key_that_comes_back_gets_into_nothing() {
+fn a_key_that_comes_back_gets_into_nothing() {
     let mut reply = good(&Desk::new(), PROMPT);
     reply["intent"] = json!(format!("Shorten the tooltip {KEY}"));
     let reply = reply.to_string();
@@ -334,7 +334,7 @@ fn q_175_a_key_that_comes_back_gets_into_nothing() {
 }
 
 #[test]
-fn q_174_a_server_that_the_policy_does_not_allow_is_not_asked() {
+fn a_server_that_the_policy_does_not_allow_is_not_asked() {
     let server = replying("openai", "{}");
     let desk = desk(&server, "openai", "");
     desk.folder().put("../policy.yaml", server.policy("GET"));
@@ -344,7 +344,7 @@ fn q_174_a_server_that_the_policy_does_not_allow_is_not_asked() {
 }
 
 #[test]
-fn q_216_a_model_that_never_answers_costs_its_share_and_no_more() {
+fn a_model_that_never_answers_costs_its_share_and_no_more() {
     let started = std::time::Instant::now();
     let server = Server::answering(Answer::Never);
     let desk = desk(&server, "openai", "");
@@ -354,7 +354,7 @@ fn q_216_a_model_that_never_answers_costs_its_share_and_no_more() {
 }
 
 #[test]
-fn q_172_a_model_is_asked_only_when_it_is_wanted() {
+fn a_model_is_asked_only_when_it_is_wanted() {
     let server = replying("openai", "{}");
     let desk = desk(&server, "openai", "");
     let configuration = std::fs::read_to_string(desk.folder().home().join("hydrant.toml")).unwrap();
@@ -378,7 +378,7 @@ fn q_172_a_model_is_asked_only_when_it_is_wanted() {
 }
 
 #[test]
-fn q_176_no_secret_of_a_prompt_leaves_the_machine() {
+fn no_secret_of_a_prompt_leaves_the_machine() {
     let server = replying("openai", "{}");
     let desk = desk(&server, "openai", "");
     let hydrated = hydrated(&desk, &format!("{PROMPT}, password=hunter2secret"));
@@ -394,7 +394,7 @@ fn q_176_no_secret_of_a_prompt_leaves_the_machine() {
 
 /// The variable is empty.
 #[test]
-fn q_175_without_its_key_nobody_is_asked() {
+fn without_its_key_nobody_is_asked() {
     let server = replying("openai", "{}");
     let desk = desk(&server, "openai", "");
     let with = desk.prompt(PROMPT);
@@ -404,7 +404,7 @@ fn q_175_without_its_key_nobody_is_asked() {
 }
 
 #[test]
-fn q_193_plan_asks_the_model_as_well() {
+fn plan_asks_the_model_as_well() {
     let reply = good(&Desk::new(), PROMPT).to_string();
     let server = replying("openai", &reply);
     let desk = desk(&server, "openai", "");

@@ -33,7 +33,7 @@ fn tokens(section: &str) -> usize {
 }
 
 #[test]
-fn q_222_the_last_five_prompts_are_kept_and_cut() {
+fn the_last_five_prompts_are_kept_and_cut() {
     let desk = Desk::with("[hydrate.budgets]\nsession = 4000\n");
     let mut entries: Vec<_> = (0..9)
         .map(|number| user(&format!("prompt number {number} {}", "x".repeat(600))))
@@ -55,7 +55,7 @@ fn q_222_the_last_five_prompts_are_kept_and_cut() {
 }
 
 #[test]
-fn q_222_what_is_no_conversation_is_dropped_and_a_summary_resets_nothing() {
+fn what_is_no_conversation_is_dropped_and_a_summary_resets_nothing() {
     let desk = Desk::with("[hydrate.budgets]\nsession = 4000\n");
     let mut side = user("from a side chain");
     side["isSidechain"] = json!(true);
@@ -91,7 +91,7 @@ fn q_222_what_is_no_conversation_is_dropped_and_a_summary_resets_nothing() {
 }
 
 #[test]
-fn q_222_tools_and_tasks_are_told_apart() {
+fn tools_and_tasks_are_told_apart() {
     let desk = Desk::with("[hydrate.budgets]\nsession = 4000\n");
     let todos = json!({"todos": [
         {"content": "a", "status": "completed", "activeForm": "A"},
@@ -133,7 +133,7 @@ fn q_222_tools_and_tasks_are_told_apart() {
 }
 
 #[test]
-fn q_221_every_section_keeps_its_budget() {
+fn every_section_keeps_its_budget() {
     let desk = Desk::new();
     let notes = desk.folder().home().join("notes");
     std::fs::create_dir_all(&notes).unwrap();
@@ -183,7 +183,7 @@ fn q_221_every_section_keeps_its_budget() {
 }
 
 #[test]
-fn q_131_a_confirmation_means_the_question_before_it() {
+fn a_confirmation_means_the_question_before_it() {
     let desk = Desk::new();
     let transcript = [
         user("clean the schema up"),

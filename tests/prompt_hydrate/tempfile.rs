@@ -28,7 +28,7 @@ fn is_root() -> bool {
 }
 
 #[test]
-fn q_36_the_folder_and_the_file_are_the_users_alone() {
+fn the_folder_and_the_file_are_the_users_alone() {
     let desk = Desk::new();
     let hydrated = desk.prompt("rename the flag");
     assert_eq!(mode(&desk.tmp()), 0o700);
@@ -47,7 +47,7 @@ fn q_36_the_folder_and_the_file_are_the_users_alone() {
 }
 
 #[test]
-fn q_36_a_folder_that_others_may_write_is_closed_and_used() {
+fn a_folder_that_others_may_write_is_closed_and_used() {
     let desk = Desk::new();
     fs::create_dir(desk.tmp()).unwrap();
     fs::set_permissions(desk.tmp(), Permissions::from_mode(0o777)).unwrap();
@@ -56,7 +56,7 @@ fn q_36_a_folder_that_others_may_write_is_closed_and_used() {
 }
 
 #[test]
-fn q_218_a_file_in_the_place_of_the_folder_stops_the_prompt() {
+fn a_file_in_the_place_of_the_folder_stops_the_prompt() {
     let desk = Desk::new();
     fs::write(desk.tmp(), "mine").unwrap();
     stopped(&desk, &[], 2);
@@ -65,7 +65,7 @@ fn q_218_a_file_in_the_place_of_the_folder_stops_the_prompt() {
 }
 
 #[test]
-fn q_218_a_link_in_the_place_of_the_folder_stops_the_prompt() {
+fn a_link_in_the_place_of_the_folder_stops_the_prompt() {
     let desk = Desk::new();
     let target = desk.folder().path("../target");
     fs::create_dir(&target).unwrap();
@@ -77,7 +77,7 @@ fn q_218_a_link_in_the_place_of_the_folder_stops_the_prompt() {
 }
 
 #[test]
-fn q_218_a_folder_that_cannot_be_written_stops_the_prompt() {
+fn a_folder_that_cannot_be_written_stops_the_prompt() {
     let desk = Desk::new();
     fs::create_dir(desk.tmp()).unwrap();
     fs::set_permissions(desk.tmp(), Permissions::from_mode(0o500)).unwrap();
@@ -90,7 +90,7 @@ fn q_218_a_folder_that_cannot_be_written_stops_the_prompt() {
 }
 
 #[test]
-fn q_218_a_folder_of_somebody_else_stops_the_prompt() {
+fn a_folder_of_somebody_else_stops_the_prompt() {
     let desk = Desk::new();
     let (place, is_ours) = if is_root() {
         fs::create_dir(desk.tmp()).unwrap();
@@ -128,7 +128,7 @@ fn the_usual_folder_is_that_of_one_user() {
 
 /// Flag, variable, configuration.
 #[test]
-fn q_35_the_strongest_place_counts() {
+fn the_strongest_place_counts() {
     let desk = Desk::new();
     let place = |name: &str| desk.folder().path(&format!("../{name}"));
     desk.configure(&format!("[hydrate]\ntmp_dir = {:?}\n", place("configured")));
@@ -158,7 +158,7 @@ fn q_35_the_strongest_place_counts() {
 }
 
 #[test]
-fn q_219_each_run_takes_old_files_away_and_nothing_else() {
+fn each_run_takes_old_files_away_and_nothing_else() {
     let desk = Desk::new();
     desk.prompt("rename the flag");
     let aged = |name: &str, minutes: u64| {
@@ -195,7 +195,7 @@ fn q_219_each_run_takes_old_files_away_and_nothing_else() {
 }
 
 #[test]
-fn q_42_fifty_runs_at_once_give_fifty_whole_files() {
+fn fifty_runs_at_once_give_fifty_whole_files() {
     let desk = Desk::new();
     desk.prompt("warm up");
     let results: Vec<_> = std::thread::scope(|scope| {

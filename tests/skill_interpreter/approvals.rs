@@ -34,7 +34,7 @@ fn ping(house: &House) -> String {
 
 /// One request, with all its reasons.
 #[test]
-fn k_266_a_request_tells_its_whole_subject() {
+fn a_request_tells_its_whole_subject() {
     let server = Recorder::content();
     let house = house(&server);
     let shown = house.ok(&["approvals", "show", &pending(&house, "one.ping")]);
@@ -60,7 +60,7 @@ fn k_266_a_request_tells_its_whole_subject() {
 }
 
 #[test]
-fn k_260_tier_3_warns_and_needs_a_scope() {
+fn tier_3_warns_and_needs_a_scope() {
     let server = Recorder::content();
     let house = house(&server);
     let id = pending(&house, "one.tool");
@@ -75,7 +75,7 @@ fn k_260_tier_3_warns_and_needs_a_scope() {
 }
 
 #[test]
-fn k_270_once_is_for_one_call() {
+fn once_is_for_one_call() {
     let server = Recorder::content();
     let house = house(&server);
     let id = pending(&house, "one.ping");
@@ -87,7 +87,7 @@ fn k_270_once_is_for_one_call() {
 }
 
 #[test]
-fn k_270_a_call_that_is_refused_before_does_not_consume() {
+fn a_call_that_is_refused_before_does_not_consume() {
     let server = Recorder::content();
     let house = house(&server);
     let id = pending(&house, "one.ping");
@@ -98,7 +98,7 @@ fn k_270_a_call_that_is_refused_before_does_not_consume() {
 }
 
 #[test]
-fn k_265_a_terminal_state_stays() {
+fn a_terminal_state_stays() {
     let server = Recorder::content();
     let house = house(&server);
     let id = pending(&house, "one.ping");
@@ -120,7 +120,7 @@ fn k_265_a_terminal_state_stays() {
 }
 
 #[test]
-fn k_269_one_new_request_after_a_denial() {
+fn one_new_request_after_a_denial() {
     let server = Recorder::content();
     let house = house(&server);
     let denied = pending(&house, "one.ping");
@@ -142,7 +142,7 @@ fn k_269_one_new_request_after_a_denial() {
 }
 
 #[test]
-fn k_36_what_was_revoked_is_asked_for_anew() {
+fn what_was_revoked_is_asked_for_anew() {
     let server = Recorder::content();
     let house = house(&server);
     let id = pending(&house, "one.ping");
@@ -169,7 +169,7 @@ fn k_36_what_was_revoked_is_asked_for_anew() {
 }
 
 #[test]
-fn k_272_a_stale_request_cannot_be_approved() {
+fn a_stale_request_cannot_be_approved() {
     let server = Recorder::content();
     let house = house(&server);
     let id = pending(&house, "one.ping");
@@ -184,7 +184,7 @@ fn k_272_a_stale_request_cannot_be_approved() {
 }
 
 #[test]
-fn k_273_what_changed_since_the_last_grant() {
+fn what_changed_since_the_last_grant() {
     let server = Recorder::content();
     let house = house(&server);
     let id = pending(&house, "one.ping");
@@ -196,7 +196,7 @@ fn k_273_what_changed_since_the_last_grant() {
 }
 
 #[test]
-fn k_376_unload_ends_grants_unless_they_are_kept() {
+fn unload_ends_grants_unless_they_are_kept() {
     let server = Recorder::content();
     let house = house(&server);
     house.approve_all();
@@ -217,7 +217,7 @@ fn k_376_unload_ends_grants_unless_they_are_kept() {
 }
 
 #[test]
-fn k_257_a_safe_host_needs_nobody() {
+fn a_safe_host_needs_nobody() {
     let server = Recorder::content();
     let pair = server.pair();
     let house = House::with(&format!(
@@ -236,7 +236,7 @@ fn k_257_a_safe_host_needs_nobody() {
 }
 
 #[test]
-fn k_274_every_transition_is_recorded() {
+fn every_transition_is_recorded() {
     let server = Recorder::content();
     let house = house(&server);
     let id = pending(&house, "one.ping");
@@ -258,7 +258,7 @@ fn k_274_every_transition_is_recorded() {
 }
 
 #[test]
-fn k_375_generations() {
+fn generations() {
     let server = Recorder::content();
     let house = house(&server);
     let first = house.ok(&["skill", "list"])["generation"].as_u64().unwrap();
@@ -278,7 +278,7 @@ fn k_375_generations() {
 
 /// What a program reads may be code, so it is shown, and so is a change of it.
 #[test]
-fn k_266_what_a_document_gives_a_program_to_read_is_shown() {
+fn what_a_document_gives_a_program_to_read_is_shown() {
     let house = House::new();
     let text = |code: &str| {
         format!(
@@ -310,7 +310,7 @@ fn k_266_what_a_document_gives_a_program_to_read_is_shown() {
 
 /// A number is sent with all its digits, so all of them are covered.
 #[test]
-fn k_216_another_large_number_is_another_operation() {
+fn another_large_number_is_another_operation() {
     let house = House::new();
     let text = |number: u64| {
         format!(

@@ -19,7 +19,7 @@ fn house(budgets: &str) -> House {
 }
 
 #[test]
-fn k_287_a_run_is_one_session() {
+fn a_run_is_one_session() {
     let house = house("steps = 2\n");
     let execute = ["skill", "execute", "one", "say", "{}", "--session", "work"];
     house.ok(&execute);
@@ -50,7 +50,7 @@ fn slow(budgets: &str, delay: Duration) -> (Recorder, House) {
 const WORK: [&str; 7] = ["skill", "execute", "one", "get", "{}", "--session", "work"];
 
 #[test]
-fn k_289_of_processes_at_the_same_time_no_more_run_than_there_are_steps() {
+fn of_processes_at_the_same_time_no_more_run_than_there_are_steps() {
     let (server, house) = slow("steps = 1\n", Duration::from_millis(500));
     let runs: Vec<_> = thread::scope(|scope| {
         let calls: Vec<_> = (0..4)
@@ -67,7 +67,7 @@ fn k_289_of_processes_at_the_same_time_no_more_run_than_there_are_steps() {
 }
 
 #[test]
-fn k_290_a_call_that_is_killed_has_used_its_step() {
+fn a_call_that_is_killed_has_used_its_step() {
     let (server, house) = slow("steps = 2\n", Duration::from_secs(3));
     let mut child = house
         .folder()
@@ -91,7 +91,7 @@ fn k_290_a_call_that_is_killed_has_used_its_step() {
 }
 
 #[test]
-fn k_291_soft_warn_goes_on() {
+fn soft_warn_goes_on() {
     let house = house("steps = {limit = 1, policy = 'soft-warn'}\n");
     let calls: Vec<(&str, Value)> = (0..3).map(|_| ("one.say", json!({}))).collect();
     for answer in house.syscall(&calls) {
@@ -100,7 +100,7 @@ fn k_291_soft_warn_goes_on() {
 }
 
 #[test]
-fn k_292_a_warning_at_half_and_at_four_fifths() {
+fn a_warning_at_half_and_at_four_fifths() {
     let house = house("steps = 5\n");
     let calls: Vec<(&str, Value)> = (0..5).map(|_| ("one.say", json!({}))).collect();
     let answers = house.syscall(&calls);
@@ -113,7 +113,7 @@ fn k_292_a_warning_at_half_and_at_four_fifths() {
 }
 
 #[test]
-fn k_360_processes_at_one_time_write_one_chain() {
+fn processes_at_one_time_write_one_chain() {
     let house = house("");
     thread::scope(|scope| {
         for _ in 0..6 {
@@ -125,7 +125,7 @@ fn k_360_processes_at_one_time_write_one_chain() {
 }
 
 #[test]
-fn k_310_what_a_call_with_personal_data_wrote_goes_with_its_session() {
+fn what_a_call_with_personal_data_wrote_goes_with_its_session() {
     let server = Recorder::content();
     let house = House::beside(&[&server]);
     for (name, classes) in [("plain", "[]"), ("personal", "[pii.user_query]")] {

@@ -10,7 +10,7 @@ use crate::program::Run;
 use crate::recorder::{Recorder, Reply};
 
 #[test]
-fn k_03_a_program_that_takes_too_much_ends_with_its_interpreter() {
+fn a_program_that_takes_too_much_ends_with_its_interpreter() {
     let house = House::new();
     let programs = [
         ("time", "def f: f; f"),
@@ -39,7 +39,7 @@ fn k_03_a_program_that_takes_too_much_ends_with_its_interpreter() {
 
 /// 2.2: what cannot be read of the command line is an error as every other.
 #[test]
-fn k_22_params_that_are_no_json_are_an_error_in_json() {
+fn params_that_are_no_json_are_an_error_in_json() {
     let house = House::new();
     house.load(
         "one.yaml",
@@ -60,7 +60,7 @@ fn k_22_params_that_are_no_json_are_an_error_in_json() {
 
 /// The hints lead on.
 #[test]
-fn k_277_a_missing_secret_is_asked_for_where_it_is_looked_for() {
+fn a_missing_secret_is_asked_for_where_it_is_looked_for() {
     let server = Recorder::content();
     let house = House::beside(&[&server]);
     let text = format!(
@@ -81,7 +81,7 @@ fn k_277_a_missing_secret_is_asked_for_where_it_is_looked_for() {
 }
 
 #[test]
-fn k_21_the_options_of_a_load() {
+fn the_options_of_a_load() {
     let house = House::new();
     let text = "name: one\noperations:\n- name: rel\n  endpoint: /v1/x\n- name: var\n  endpoint: https://${WHERE}/x\n- name: run\n  \
         command: python3 main.py\n";
@@ -165,7 +165,7 @@ fn a_home_is_named_from_the_working_directory_too() {
 }
 
 #[test]
-fn k_21_check_only_fetches_and_records_nothing() {
+fn check_only_fetches_and_records_nothing() {
     let server = Recorder::content();
     let house = House::beside(&[&server]);
     let address = server.url("/skill.yaml");
@@ -189,7 +189,7 @@ fn k_21_check_only_fetches_and_records_nothing() {
 }
 
 #[test]
-fn k_22_params_are_empty_an_object_a_file_or_stdin() {
+fn params_are_empty_an_object_a_file_or_stdin() {
     let house = House::new();
     house.load(
         "one.yaml",
@@ -236,7 +236,7 @@ fn k_22_params_are_empty_an_object_a_file_or_stdin() {
 }
 
 #[test]
-fn k_25_the_commands_of_approvals() {
+fn the_commands_of_approvals() {
     let house = House::new();
     house.load(
         "one.yaml",
@@ -280,7 +280,7 @@ fn k_25_the_commands_of_approvals() {
 }
 
 #[test]
-fn k_26_the_commands_of_secrets() {
+fn the_commands_of_secrets() {
     let house = House::new();
     house.load(
         "one.yaml",
@@ -320,7 +320,7 @@ fn k_26_the_commands_of_secrets() {
 }
 
 #[test]
-fn k_28_k_347_a_doctor_and_a_jail() {
+fn a_doctor_and_a_jail() {
     let house = House::new();
     let run = house.folder().ok(&["doctor"]);
     let report = run.json().to_string();
@@ -343,7 +343,7 @@ fn k_28_k_347_a_doctor_and_a_jail() {
 }
 
 #[test]
-fn k_34_agent_core_is_a_list_of_core_capabilities() {
+fn agent_core_is_a_list_of_core_capabilities() {
     let house = House::with("agent_core = ['ccos.io.print']\n");
     let run = house.folder().run(&["skill", "list"]);
     assert_eq!(run.status, 1, "{run:?}");
@@ -351,7 +351,7 @@ fn k_34_agent_core_is_a_list_of_core_capabilities() {
 }
 
 #[test]
-fn k_311_proxies_of_the_environment_are_ignored() {
+fn proxies_of_the_environment_are_ignored() {
     let server = Recorder::content();
     let proxy = Recorder::new(|_| Reply::typed("text/plain", "of the proxy"));
     let house = House::beside(&[&server]);
@@ -381,7 +381,7 @@ fn k_311_proxies_of_the_environment_are_ignored() {
 }
 
 #[test]
-fn k_311_a_certificate_that_nobody_signed_is_refused() {
+fn a_certificate_that_nobody_signed_is_refused() {
     use std::net::TcpListener;
     use std::sync::Arc;
 

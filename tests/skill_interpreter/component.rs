@@ -42,7 +42,7 @@ fn what_reads_strangers_bytes_imports_no_hostcall_and_only_inert_wasi() {
 }
 
 #[test]
-fn k_02_k_462_the_same_request_gives_the_same_bytes_back() {
+fn the_same_request_gives_the_same_bytes_back() {
     let request = json!({"op": "load", "source-url": "https://e.org/skill.md",
         "content-b64": "IyBBCgojIyBCCgpgYGBiYXNoCmN1cmwgLXUgYTpiIC1kIHg9MSAtSCAnWC1BOiAkQScgaHR0cHM6Ly9hLm9yZy8kSUQKYGBgCg=="});
     let request = request.to_string();
@@ -79,7 +79,7 @@ fn locked() -> Vec<String> {
 }
 
 #[test]
-fn k_460_no_licence_that_is_not_allowed_and_none_of_these_crates() {
+fn no_licence_that_is_not_allowed_and_none_of_these_crates() {
     let allowed = text("deny.toml");
     let list = allowed
         .split("allow = [")
@@ -98,7 +98,7 @@ fn k_460_no_licence_that_is_not_allowed_and_none_of_these_crates() {
 }
 
 #[test]
-fn k_461_what_a_command_means_is_decided_by_a_grammar() {
+fn what_a_command_means_is_decided_by_a_grammar() {
     let manifest = text("guest/skill-interpreter/Cargo.toml");
     let dependencies = manifest
         .split("[dependencies]")
@@ -117,7 +117,7 @@ fn k_461_what_a_command_means_is_decided_by_a_grammar() {
 
 /// Of the finished component: what its own code does in a test depends on what else is built beside it.
 #[test]
-fn k_216_k_462_decimals_keep_all_their_digits() {
+fn decimals_keep_all_their_digits() {
     let host = Host::builder().build().unwrap();
     let answer = |request: Value| {
         let answer = host.ask("skill.interpret", request.to_string().as_bytes());

@@ -13,7 +13,7 @@ use crate::program::Run;
 use crate::recorder::{Recorder, Reply};
 
 #[test]
-fn k_439_four_formats_of_one_api_give_the_same_request() {
+fn four_formats_of_one_api_give_the_same_request() {
     let server = Recorder::new(|request| {
         let document = |media, text: &str| {
             Reply::typed(media, text.replace("HOST", request.header("host").unwrap()))
@@ -120,7 +120,7 @@ fn govern(house: &House, server: &Recorder, lines: &str) {
 
 /// The steps fail in their order, and each denial is recorded.
 #[test]
-fn k_440_each_step_made_to_fail() {
+fn each_step_made_to_fail() {
     let good = json!({"q": "x"});
     denied(
         |house, _| drop(house.ok(&["skill", "unload", "one"])),
@@ -160,7 +160,7 @@ fn k_440_each_step_made_to_fail() {
 
 /// Where an answer may not be written is known before anything is sent.
 #[test]
-fn k_207_an_output_file_that_may_not_be_written_is_refused_before_the_request() {
+fn an_output_file_that_may_not_be_written_is_refused_before_the_request() {
     let server = Recorder::content();
     let house = House::beside(&[&server]);
     let command = |file: &str| format!("curl -X DELETE -o {file} {}", server.url("/items/7"));
@@ -192,7 +192,7 @@ fn k_207_an_output_file_that_may_not_be_written_is_refused_before_the_request() 
 
 /// RFC 9110, 8.6; a server need not take chunks.
 #[test]
-fn k_204_a_request_without_a_body_announces_none() {
+fn a_request_without_a_body_announces_none() {
     let server = Recorder::content();
     let house = House::beside(&[&server]);
     for method in [
@@ -216,7 +216,7 @@ fn k_204_a_request_without_a_body_announces_none() {
 
 /// A text tool that runs in the jail is asked for before the request before it is sent.
 #[test]
-fn k_300_a_filter_that_needs_a_jail_is_refused_before_the_request() {
+fn a_filter_that_needs_a_jail_is_refused_before_the_request() {
     let server = Recorder::content();
     let house = House::beside_with(&[&server], "landlock_min_abi = 99\n");
     for (name, filter, sent) in [
@@ -245,7 +245,7 @@ fn k_300_a_filter_that_needs_a_jail_is_refused_before_the_request() {
 
 /// The page that a filter cannot read says what is wrong.
 #[test]
-fn k_308_a_filter_that_fails_on_an_error_page_tells_its_status() {
+fn a_filter_that_fails_on_an_error_page_tells_its_status() {
     let server = Recorder::new(|_| Reply::typed("text/plain", "no such thing").with_status(404));
     let house = House::beside(&[&server]);
     let text = format!(
@@ -260,7 +260,7 @@ fn k_308_a_filter_that_fails_on_an_error_page_tells_its_status() {
 }
 
 #[test]
-fn k_440_an_unusable_operation() {
+fn an_unusable_operation() {
     let server = Recorder::content();
     let house = House::beside(&[&server]);
     let text = format!(
@@ -279,7 +279,7 @@ fn k_440_an_unusable_operation() {
 }
 
 #[test]
-fn k_441_tier_1_starts_no_process() {
+fn tier_1_starts_no_process() {
     let server = Recorder::content();
     let house = House::beside(&[&server]);
     // Whatever is started by its name leaves a mark.
@@ -319,7 +319,7 @@ fn k_441_tier_1_starts_no_process() {
 }
 
 #[test]
-fn k_443_from_a_result_to_its_source_and_every_byte_counts() {
+fn from_a_result_to_its_source_and_every_byte_counts() {
     let server = Recorder::content();
     let house = ready(&server);
     let result = house.execute("one", "read", &json!({"q": "x"}));
@@ -361,7 +361,7 @@ fn k_443_from_a_result_to_its_source_and_every_byte_counts() {
 }
 
 #[test]
-fn k_444_a_kill_during_a_call() {
+fn a_kill_during_a_call() {
     let server = Recorder::new(|_| Reply::json(&json!({})).after(Duration::from_secs(3)));
     let house = ready(&server);
     let mut child = house

@@ -57,7 +57,7 @@ def shell(*words):
 "#;
 
 #[test]
-fn k_33_an_operation_is_called_by_its_id() {
+fn an_operation_is_called_by_its_id() {
     let server = Recorder::content();
     let house = house(&server);
     let answers = house.syscall(&[
@@ -87,7 +87,7 @@ fn k_33_an_operation_is_called_by_its_id() {
 }
 
 #[test]
-fn k_31_map_and_list_and_show() {
+fn map_and_list_and_show() {
     let server = Recorder::content();
     let house = house(&server);
     let answers = house.syscall(&[
@@ -107,7 +107,7 @@ fn k_31_map_and_list_and_show() {
 }
 
 #[test]
-fn k_35_codes_and_error_objects() {
+fn codes_and_error_objects() {
     let server = Recorder::content();
     let house = house(&server);
     let cases = [
@@ -157,7 +157,7 @@ fn k_35_codes_and_error_objects() {
 }
 
 #[test]
-fn k_36_operator_commands_are_not_served() {
+fn operator_commands_are_not_served() {
     let server = Recorder::content();
     let house = house(&server);
     for id in [
@@ -174,7 +174,7 @@ fn k_36_operator_commands_are_not_served() {
 }
 
 #[test]
-fn k_297_a_secret_needs_a_jail_and_has_one() {
+fn a_secret_needs_a_jail_and_has_one() {
     let server = Recorder::content();
     let house = house(&server);
     let denied = &house.syscall(&[("one.read", json!({}))])[0];
@@ -203,7 +203,7 @@ fn k_297_a_secret_needs_a_jail_and_has_one() {
 }
 
 #[test]
-fn k_42_modes_of_each_frontend() {
+fn modes_of_each_frontend() {
     let server = Recorder::content();
     let house = house(&server);
     let pair = [server.pair()];
@@ -229,7 +229,7 @@ fn k_42_modes_of_each_frontend() {
 }
 
 #[test]
-fn k_351_commands_inside_go_through_the_socket() {
+fn commands_inside_go_through_the_socket() {
     let server = Recorder::content();
     let house = house(&server);
     let script = "shell('skill', 'execute', 'one', 'read')\n\
@@ -258,7 +258,7 @@ fn k_351_commands_inside_go_through_the_socket() {
 }
 
 #[test]
-fn k_353_inside_there_is_no_other_way_out() {
+fn inside_there_is_no_other_way_out() {
     let server = Recorder::content();
     let house = house(&server);
     let (host, port) = server
@@ -286,7 +286,7 @@ fn k_353_inside_there_is_no_other_way_out() {
 }
 
 #[test]
-fn k_30_params_from_a_file_and_from_stdin() {
+fn params_from_a_file_and_from_stdin() {
     let server = Recorder::content();
     let house = house(&server);
     house.folder().put("params.json", "{}");

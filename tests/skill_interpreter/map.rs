@@ -19,7 +19,7 @@ fn diagnosed(mapped: &Value) -> Vec<String> {
 }
 
 #[test]
-fn k_243_a_path_input_a_query_default_and_a_key_in_a_header() {
+fn a_path_input_a_query_default_and_a_key_in_a_header() {
     let mapped = House::new().map(
         "curl -sS \"https://books.example.org/v2/items/{item_id}?lang=en\" -H \"X-Api-Key: $BOOKS_KEY\"",
     );
@@ -36,7 +36,7 @@ fn k_243_a_path_input_a_query_default_and_a_key_in_a_header() {
 }
 
 #[test]
-fn k_244_a_json_body_with_both_headers() {
+fn a_json_body_with_both_headers() {
     let mapped = House::new()
         .map("curl https://books.example.org/v2/items --json '{\"title\":\"Emma\",\"year\":1815}'");
     assert_eq!(mapped["params"]["method"], "POST");
@@ -50,7 +50,7 @@ fn k_244_a_json_body_with_both_headers() {
 }
 
 #[test]
-fn k_245_a_multipart_file() {
+fn a_multipart_file() {
     let mapped = House::new().map("curl -F note=hi -F doc=@a.pdf https://files.example.org/up");
     assert_eq!(mapped["params"]["method"], "POST");
     let parts = list(&mapped["params"]["multipart"]);
@@ -60,7 +60,7 @@ fn k_245_a_multipart_file() {
 }
 
 #[test]
-fn k_246_a_pipeline_of_three() {
+fn a_pipeline_of_three() {
     let mapped = House::new()
         .map("curl -s https://books.example.org/v2/items | jq -r '.[] | .title' | head -3");
     assert_eq!(
@@ -80,7 +80,7 @@ fn k_246_a_pipeline_of_three() {
 }
 
 #[test]
-fn k_247_a_constant() {
+fn a_constant() {
     let mapped = House::new().map("BASE=https://books.example.org\ncurl \"$BASE/v2/ping\"");
     assert_eq!(
         mapped["params"],
@@ -94,7 +94,7 @@ fn k_247_a_constant() {
 }
 
 #[test]
-fn k_248_a_bare_verb_with_a_body() {
+fn a_bare_verb_with_a_body() {
     let mapped = House::new().map("PUT /v2/items/:id\nBody: {\"year\":1816}");
     assert_eq!(mapped["params"]["method"], "PUT");
     assert_eq!(required(&mapped), ["id", "year"]);
@@ -102,7 +102,7 @@ fn k_248_a_bare_verb_with_a_body() {
 }
 
 #[test]
-fn k_249_a_loop_is_a_script() {
+fn a_loop_is_a_script() {
     let mapped =
         House::new().map("for i in 1 2; do curl https://books.example.org/v2/items/$i; done");
     assert_eq!(mapped["tier"], 3);
@@ -121,7 +121,7 @@ fn k_249_a_loop_is_a_script() {
 }
 
 #[test]
-fn k_250_an_unknown_tool_has_its_arguments_and_no_shell() {
+fn an_unknown_tool_has_its_arguments_and_no_shell() {
     let mapped = House::new().map("convert in.png -resize {size} out.png");
     assert_eq!(mapped["tier"], 3);
     assert_eq!(mapped["known"], false);
@@ -145,7 +145,7 @@ fn k_250_an_unknown_tool_has_its_arguments_and_no_shell() {
 }
 
 #[test]
-fn k_251_a_refused_option_is_an_error() {
+fn a_refused_option_is_an_error() {
     let house = House::new();
     let error = house.error(&[
         "map",
@@ -156,7 +156,7 @@ fn k_251_a_refused_option_is_an_error() {
 }
 
 #[test]
-fn k_240_what_is_refused_has_its_code_and_exit_status_1() {
+fn what_is_refused_has_its_code_and_exit_status_1() {
     let house = House::new();
     for (command, expected) in [
         ("", "empty-command"),
@@ -209,7 +209,7 @@ fn section_2_2_a_usage_error_has_exit_status_2() {
 }
 
 #[test]
-fn k_238_several_requests_are_several_operations() {
+fn several_requests_are_several_operations() {
     let mapped = House::new().map("curl https://a.example.org/one\ncurl https://a.example.org/two");
     let urls: Vec<Value> = list(&mapped["operations"])
         .iter()
@@ -225,7 +225,7 @@ fn k_238_several_requests_are_several_operations() {
 }
 
 #[test]
-fn k_232_printing_options_cost_confidence_once() {
+fn printing_options_cost_confidence_once() {
     let house = House::new();
     let mapped = house.map("curl -i -v https://a.example.org/");
     assert_eq!(mapped["confidence"], 0.8);
@@ -238,7 +238,7 @@ fn k_232_printing_options_cost_confidence_once() {
 }
 
 #[test]
-fn k_24_the_list_has_the_table_and_counts_unknown_tools() {
+fn the_list_has_the_table_and_counts_unknown_tools() {
     let house = House::new();
     let before = house.ok(&["map", "--list"]);
     assert_eq!(before["unmapped"], json!([]), "{before}");
@@ -265,7 +265,7 @@ fn k_24_the_list_has_the_table_and_counts_unknown_tools() {
 }
 
 #[test]
-fn k_242_mapping_records_nothing() {
+fn mapping_records_nothing() {
     let house = House::new();
     house.map("curl https://a.example.org/ -H \"Authorization: Bearer $TOKEN\"");
     assert_eq!(house.chain(), Vec::<Value>::new());
@@ -273,7 +273,7 @@ fn k_242_mapping_records_nothing() {
 }
 
 #[test]
-fn k_234_a_known_tool_lowers_no_script() {
+fn a_known_tool_lowers_no_script() {
     let house = House::with("known_tools = ['frobnicate', 'sh', 'pip', 'npx']\n");
     assert_eq!(house.map("frobnicate a")["tier"], 2);
     for command in [

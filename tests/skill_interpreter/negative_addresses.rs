@@ -20,7 +20,7 @@ fn checked(house: &House, address: &str) -> String {
 }
 
 #[test]
-fn k_403_u1_a_tweet_and_a_suffix_in_the_query() {
+fn a_tweet_and_a_suffix_in_the_query() {
     let house = House::new();
     assert_eq!(checked(&house, "https://x.com/a/skill.md"), "url-tweet");
     for address in [
@@ -35,7 +35,7 @@ fn k_403_u1_a_tweet_and_a_suffix_in_the_query() {
 }
 
 #[test]
-fn k_404_u2_query_and_fragment_do_not_count_against() {
+fn query_and_fragment_do_not_count_against() {
     let house = House::with("source_hosts = ['a.example.org']\n");
     for address in [
         "https://a.example.org/guide.md?ref=main",
@@ -50,7 +50,7 @@ fn k_404_u2_query_and_fragment_do_not_count_against() {
 }
 
 #[test]
-fn k_405_u3_other_hosts_of_the_same() {
+fn other_hosts_of_the_same() {
     let house = House::new();
     for host in [
         "www.x.com",
@@ -96,7 +96,7 @@ fn a_missing_file_is_no_such_file_and_nothing_is_told_of_files_beyond_the_roots(
 }
 
 #[test]
-fn k_406_u4_no_file_beyond_the_roots() {
+fn no_file_beyond_the_roots() {
     let house = House::new();
     let folder = house.folder();
     folder.put("../beside/skill.yaml", SKILL);
@@ -139,7 +139,7 @@ fn k_406_u4_no_file_beyond_the_roots() {
 }
 
 #[test]
-fn k_407_u5_the_same_answer_over_both_frontends() {
+fn the_same_answer_over_both_frontends() {
     let house = House::with("deny_hosts = ['evil.example.org']\n");
     for address in [
         "",
@@ -193,7 +193,7 @@ fn section_4_the_order_of_the_checks() {
 }
 
 #[test]
-fn k_58_a_host_is_approved_for_loading() {
+fn a_host_is_approved_for_loading() {
     let server = Recorder::new(|_| Reply::typed("text/yaml", SKILL));
     let pairs = [server.pair()];
     let house = House::with(&format!("allow_private = {pairs:?}\n"));
@@ -218,7 +218,7 @@ fn k_58_a_host_is_approved_for_loading() {
 }
 
 #[test]
-fn k_59_k_60_what_the_server_answers_is_held_against_the_request() {
+fn what_the_server_answers_is_held_against_the_request() {
     let server = Recorder::new(|request| match request.target.as_str() {
         "/good.yaml" => Reply::typed("text/yaml", SKILL),
         "/away.yaml" => Reply::redirect(302, "/good.yaml"),
@@ -251,7 +251,7 @@ fn k_59_k_60_what_the_server_answers_is_held_against_the_request() {
 }
 
 #[test]
-fn k_57_force_is_a_boolean() {
+fn force_is_a_boolean() {
     let house = House::new();
     for force in [json!("true"), json!(1), json!([])] {
         let input = json!({"url": "https://a.example.org/skill.md", "force": force});

@@ -17,7 +17,7 @@ fn books(body: &str) -> String {
 }
 
 #[test]
-fn k_387_p1_frontmatter_and_body_are_both_read() {
+fn frontmatter_and_body_are_both_read() {
     let house = House::new();
     let text = format!(
         "---\nname: books\ndescription: Books.\nversion: 2.1.0\n---\n\n# Title\n\n## Ping\n\n```bash\ncurl {URL}\n```\n"
@@ -28,7 +28,7 @@ fn k_387_p1_frontmatter_and_body_are_both_read() {
 }
 
 #[test]
-fn k_388_p2_a_response_fence_is_an_example_and_no_operation() {
+fn a_response_fence_is_an_example_and_no_operation() {
     let house = House::new();
     let text = books(&format!(
         "## Ping\n\n```bash\ncurl {URL}\n```\n\nResponse:\n\n```json\n{{\"pong\": 41}}\n```\n"
@@ -44,7 +44,7 @@ fn k_388_p2_a_response_fence_is_an_example_and_no_operation() {
 }
 
 #[test]
-fn k_389_p3_quotes_around_the_url_change_nothing() {
+fn quotes_around_the_url_change_nothing() {
     let house = House::new();
     let plain = house.map(&format!("curl {URL}"));
     for quoted in [format!("curl '{URL}'"), format!("curl \"{URL}\"")] {
@@ -53,19 +53,19 @@ fn k_389_p3_quotes_around_the_url_change_nothing() {
 }
 
 #[test]
-fn k_390_p4_data_means_post() {
+fn data_means_post() {
     let mapped = House::new().map(&format!("curl {URL} -d a=1"));
     assert_eq!(mapped["params"]["method"], "POST");
 }
 
 #[test]
-fn k_391_p5_pieces_of_data_are_joined() {
+fn pieces_of_data_are_joined() {
     let mapped = House::new().map(&format!("curl -d a=1 -d b=2 {URL}"));
     assert_eq!(mapped["params"]["body"], "a=1&b=2");
 }
 
 #[test]
-fn k_392_p6_a_comment_is_a_name() {
+fn a_comment_is_a_name() {
     let house = House::new();
     let mapped = house.map(&format!("# List them\ncurl {URL}"));
     assert_eq!(mapped["maps-to"], "ccos.network.http-fetch");
@@ -79,7 +79,7 @@ fn k_392_p6_a_comment_is_a_name() {
 }
 
 #[test]
-fn k_393_p7_a_label_is_not_part_of_the_body() {
+fn a_label_is_not_part_of_the_body() {
     let house = House::new();
     for label in ["Returns:", "Response:"] {
         let mapped = house.map(&format!(
@@ -91,7 +91,7 @@ fn k_393_p7_a_label_is_not_part_of_the_body() {
 }
 
 #[test]
-fn k_394_p8_every_verb_is_kept() {
+fn every_verb_is_kept() {
     let house = House::new();
     for verb in ["PATCH", "HEAD", "OPTIONS", "DELETE", "PUT"] {
         for command in [format!("{verb} /v2/items"), format!("curl -X {verb} {URL}")] {
@@ -101,7 +101,7 @@ fn k_394_p8_every_verb_is_kept() {
 }
 
 #[test]
-fn k_395_p9_a_quoted_bar_is_part_of_the_program() {
+fn a_quoted_bar_is_part_of_the_program() {
     let mapped = House::new().map(&format!("curl {URL} | jq '.a | .b'"));
     let stages = list(&mapped["pipeline"]);
     assert_eq!(stages.len(), 2, "{mapped}");
@@ -109,7 +109,7 @@ fn k_395_p9_a_quoted_bar_is_part_of_the_program() {
 }
 
 #[test]
-fn k_396_p10_what_the_shell_joins_is_a_script_as_a_whole() {
+fn what_the_shell_joins_is_a_script_as_a_whole() {
     let house = House::new();
     for rest in [
         "&& rm x", "| bash", "> file", "; cmd", "|| true", "| tee x", "&",
@@ -126,14 +126,14 @@ fn k_396_p10_what_the_shell_joins_is_a_script_as_a_whole() {
 }
 
 #[test]
-fn k_397_p11_code_without_its_quotes() {
+fn code_without_its_quotes() {
     let mapped = House::new().map("python3 -c 'print(2)'");
     assert_eq!(mapped["maps-to"], "ccos.sandbox.python");
     assert_eq!(mapped["params"]["code"], "print(2)");
 }
 
 #[test]
-fn k_398_p12_names_in_an_authentication_section() {
+fn names_in_an_authentication_section() {
     let house = House::new();
     let text = books(&format!(
         "## Authentication\n\nSet `BOOKS_TOKEN` and `OTHER_KEY`.\n\n## Ping\n\n\
@@ -156,7 +156,7 @@ fn k_398_p12_names_in_an_authentication_section() {
 }
 
 #[test]
-fn k_399_p13_a_mapping_that_is_no_skill() {
+fn a_mapping_that_is_no_skill() {
     let house = House::new();
     for text in ["a: 1\nb: [2]\n", "name: only\n", "id: only\nversion: 1\n"] {
         let code = code(&house.refused("skill.yaml", text));
@@ -166,7 +166,7 @@ fn k_399_p13_a_mapping_that_is_no_skill() {
 }
 
 #[test]
-fn k_400_p14_a_wrong_type_is_no_empty_list() {
+fn a_wrong_type_is_no_empty_list() {
     let house = House::new();
     let error = house.refused("skill.yaml", "name: a\noperations: 7\n");
     assert_eq!(code(&error), "schema");
@@ -183,7 +183,7 @@ fn k_400_p14_a_wrong_type_is_no_empty_list() {
 }
 
 #[test]
-fn k_401_p15_a_json_schema_is_enforced() {
+fn a_json_schema_is_enforced() {
     let house = House::new();
     let text = format!(
         "name: books\noperations:\n- name: find\n  endpoint: {URL}\n  method: POST\n  input_schema:\n    type: object\n    \
@@ -208,7 +208,7 @@ fn k_401_p15_a_json_schema_is_enforced() {
 }
 
 #[test]
-fn k_402_p16_options_glued_and_long() {
+fn options_glued_and_long() {
     let house = House::new();
     let params = |command: &str| house.map(command)["params"].clone();
     assert_eq!(params(&format!("curl -XPUT {URL}"))["method"], "PUT");

@@ -43,7 +43,7 @@ fn pending(house: &House, kind: &str) -> String {
 }
 
 #[test]
-fn k_382_k_384_k_385_from_the_load_to_the_first_call() {
+fn from_the_load_to_the_first_call() {
     let server = Recorder::new(|_| Reply::json(&json!({"key": "k-99887766", "user": "u"})));
     let house = House::beside(&[&server]);
     let loaded = house.load("one.yaml", &document(&server));
@@ -88,7 +88,7 @@ fn k_382_k_384_k_385_from_the_load_to_the_first_call() {
 
 /// Agents go on with it, and decide nothing.
 #[test]
-fn k_384_agents_see_what_a_person_has_to_do() {
+fn agents_see_what_a_person_has_to_do() {
     let server = Recorder::new(|_| Reply::json(&json!({"key": "k-99887766"})));
     let house = House::beside(&[&server]);
     house.load("one.yaml", &document(&server));

@@ -20,7 +20,7 @@ fn tool(operation: &str) -> House {
 }
 
 #[test]
-fn k_442_an_invented_tool_is_pending_and_then_not_there() {
+fn an_invented_tool_is_pending_and_then_not_there() {
     let house = House::new();
     let loaded = house.load(
         "one.yaml",
@@ -48,7 +48,7 @@ fn k_442_an_invented_tool_is_pending_and_then_not_there() {
 }
 
 #[test]
-fn k_442_an_approved_tool_sees_no_environment_and_no_shell() {
+fn an_approved_tool_sees_no_environment_and_no_shell() {
     let house = tool("  command: printenv\n");
     let mut command = house.folder().command(&["skill", "execute", "one", "run"]);
     let run = Run::of(command.env("OUTSIDE", "seen"));
@@ -63,7 +63,7 @@ fn k_442_an_approved_tool_sees_no_environment_and_no_shell() {
 }
 
 #[test]
-fn k_422_g15_metacharacters_reach_no_shell() {
+fn metacharacters_reach_no_shell() {
     let house = tool("  command: basename {x}\n");
     for text in [
         "; touch pwned $(id) `id` && echo",
@@ -78,7 +78,7 @@ fn k_422_g15_metacharacters_reach_no_shell() {
 }
 
 #[test]
-fn k_420_g13_code_that_opens_a_socket_reaches_nothing() {
+fn code_that_opens_a_socket_reaches_nothing() {
     let server = Recorder::content();
     let (host, port) = server
         .pair()
@@ -101,11 +101,11 @@ fn k_420_g13_code_that_opens_a_socket_reaches_nothing() {
     assert_eq!(server.requests(), []);
     let shown = shown(&house, "one", "one.run");
     assert_eq!(shown["tier"], 2);
-    assert_eq!(shown["reasons"], json!(["sandbox:python"]), "K-259");
+    assert_eq!(shown["reasons"], json!(["sandbox:python"]));
 }
 
 #[test]
-fn k_421_g14_a_jail_that_this_kernel_cannot_make() {
+fn a_jail_that_this_kernel_cannot_make() {
     let house = tool("  command: printenv\n");
     house.govern("landlock_min_abi = 99\n");
     assert_eq!(
@@ -115,7 +115,7 @@ fn k_421_g14_a_jail_that_this_kernel_cannot_make() {
 }
 
 #[test]
-fn k_441_a_shell_runs_in_the_jail_alone_whatever_a_policy_says() {
+fn a_shell_runs_in_the_jail_alone_whatever_a_policy_says() {
     let house =
         tool("  command: readlink /proc/self/ns/net && readlink /proc/self/ns/mnt && id -u\n");
     // `unjailed` is for other processes.
@@ -146,7 +146,7 @@ fn k_441_a_shell_runs_in_the_jail_alone_whatever_a_policy_says() {
 
 /// What a command names as a file of data, a caller may give; what would be code not.
 #[test]
-fn k_331_a_tool_finds_the_files_that_its_command_names() {
+fn a_tool_finds_the_files_that_its_command_names() {
     let house = tool("  command: wc -c input.txt\n");
     let file = |name: &str| json!({"files": {name: {"content-b64": "aGVsbG8="}}});
     let result = house.execute("one", "run", &file("input.txt"));

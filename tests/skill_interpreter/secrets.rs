@@ -35,7 +35,7 @@ fn assert_unserved(error: &Value) {
 }
 
 #[test]
-fn k_277_a_value_comes_from_stdin_and_the_list_shows_names_only() {
+fn a_value_comes_from_stdin_and_the_list_shows_names_only() {
     let server = Recorder::content();
     let house = house(&server);
     let run = house.fed(
@@ -61,7 +61,7 @@ fn k_277_a_value_comes_from_stdin_and_the_list_shows_names_only() {
 }
 
 #[test]
-fn k_277_an_empty_value_is_refused() {
+fn an_empty_value_is_refused() {
     let house = House::new();
     for input in ["", "\n"] {
         let run = house.fed(&["secrets", "set", "TOKEN"], input);
@@ -70,7 +70,7 @@ fn k_277_an_empty_value_is_refused() {
 }
 
 #[test]
-fn k_276_the_store_is_private_and_the_only_file_with_the_value() {
+fn the_store_is_private_and_the_only_file_with_the_value() {
     let server = Recorder::content();
     let house = house(&server);
     house.secret("TOKEN", "one", VALUE);
@@ -94,7 +94,7 @@ fn k_276_the_store_is_private_and_the_only_file_with_the_value() {
 }
 
 #[test]
-fn k_276_a_store_that_others_may_read_serves_nothing() {
+fn a_store_that_others_may_read_serves_nothing() {
     let server = Recorder::content();
     let house = house(&server);
     house.secret("TOKEN", "one", VALUE);
@@ -112,7 +112,7 @@ fn k_276_a_store_that_others_may_read_serves_nothing() {
 }
 
 #[test]
-fn k_276_a_link_in_place_of_the_store_serves_nothing() {
+fn a_link_in_place_of_the_store_serves_nothing() {
     let server = Recorder::content();
     let house = house(&server);
     house.secret("TOKEN", "one", VALUE);
@@ -127,7 +127,7 @@ fn k_276_a_link_in_place_of_the_store_serves_nothing() {
 }
 
 #[test]
-fn k_279_missing_and_unbound() {
+fn missing_and_unbound() {
     let server = Recorder::content();
     let house = house(&server);
     house.approve_all();
@@ -149,7 +149,7 @@ fn k_279_missing_and_unbound() {
 }
 
 #[test]
-fn k_279_a_binding_to_another_host_is_none() {
+fn a_binding_to_another_host_is_none() {
     let server = Recorder::content();
     let house = house(&server);
     house.approve_all();
@@ -162,7 +162,7 @@ fn k_279_a_binding_to_another_host_is_none() {
 }
 
 #[test]
-fn k_280_k_411_g4_another_name_and_another_skill() {
+fn another_name_and_another_skill() {
     let server = Recorder::content();
     let house = house(&server);
     house.load("two.yaml", &document("two", &server));
@@ -191,7 +191,7 @@ fn k_280_k_411_g4_another_name_and_another_skill() {
 }
 
 #[test]
-fn k_278_k_411_g4_the_environment_is_no_store_unless_it_is_named() {
+fn the_environment_is_no_store_unless_it_is_named() {
     let server = Recorder::content();
     let house = house(&server);
     house.approve_all();
@@ -219,7 +219,7 @@ fn k_278_k_411_g4_the_environment_is_no_store_unless_it_is_named() {
 }
 
 #[test]
-fn k_284_every_form_of_an_echo_is_taken_out() {
+fn every_form_of_an_echo_is_taken_out() {
     let server = Recorder::new(|_| {
         let quoted = "quote\\\"d value 1234";
         let text =
@@ -242,7 +242,7 @@ fn k_284_every_form_of_an_echo_is_taken_out() {
 }
 
 #[test]
-fn k_275_a_value_may_be_set_before_or_after_the_grant() {
+fn a_value_may_be_set_before_or_after_the_grant() {
     for before in [true, false] {
         let server = Recorder::content();
         let house = house(&server);
@@ -257,7 +257,7 @@ fn k_275_a_value_may_be_set_before_or_after_the_grant() {
 }
 
 #[test]
-fn k_285_k_417_g10_a_returned_secret_is_staged_and_asked_for() {
+fn a_returned_secret_is_staged_and_asked_for() {
     let server = Recorder::new(|_| Reply::json(&json!({"token": "t-5566778899", "user": "u"})));
     let house = House::beside(&[&server]);
     let text = format!(
@@ -290,7 +290,7 @@ fn k_285_k_417_g10_a_returned_secret_is_staged_and_asked_for() {
 
 /// Whatever the store holds, for whichever skill.
 #[test]
-fn k_378_no_answer_holds_a_value_that_is_bound_to_another_skill() {
+fn no_answer_holds_a_value_that_is_bound_to_another_skill() {
     const VALUE: &str = "v4lue-0f-an0ther-skill";
     let server = Recorder::new(|_| Reply::json(&json!({"said": format!("it is {VALUE}!")})));
     let house = House::beside(&[&server]);

@@ -25,7 +25,7 @@ fn bare_yaml() -> String {
 }
 
 #[test]
-fn k_429_the_primitive_that_is_mapped() {
+fn the_primitive_that_is_mapped() {
     let command = PRIMITIVE_MAP
         .split('"')
         .find(|part| part.starts_with("curl"))
@@ -78,7 +78,7 @@ fn assert_moltbook(loaded: &Value) {
 }
 
 #[test]
-fn k_430_the_canonical_form() {
+fn the_canonical_form() {
     let house = House::new();
     assert_moltbook(&house.load("skill.yaml", SCHEMA_YAML));
     let analysis = shown(&house, "moltbook", "moltbook.run_analysis");
@@ -91,7 +91,7 @@ fn k_430_the_canonical_form() {
 }
 
 #[test]
-fn k_431_the_same_as_json_and_without_the_wrapper() {
+fn the_same_as_json_and_without_the_wrapper() {
     let json: Value = serde_json::from_str(SCHEMA_JSON).unwrap();
     let documents = [
         ("skill.yaml", SCHEMA_YAML.to_owned()),
@@ -128,7 +128,7 @@ fn k_431_the_same_as_json_and_without_the_wrapper() {
 
 /// The id is of the heading, the segment of the URL is an alias.
 #[test]
-fn k_432_parsing_from_markdown() {
+fn parsing_from_markdown() {
     let house = House::new();
     let loaded = house.load("skill.md", MARKDOWN);
     assert_eq!(loaded["skill-id"], "moltbook-skill", "{loaded}");
@@ -159,7 +159,7 @@ fn k_432_parsing_from_markdown() {
 }
 
 #[test]
-fn k_432_the_auth_of_the_command_in_the_fence() {
+fn the_auth_of_the_command_in_the_fence() {
     let command = MARKDOWN
         .split("```bash\n")
         .nth(1)
@@ -177,7 +177,7 @@ fn k_432_the_auth_of_the_command_in_the_fence() {
 }
 
 #[test]
-fn k_433_the_generated_manifest() {
+fn the_generated_manifest() {
     let house = House::new();
     let loaded = house.load("skill.yaml", SCHEMA_YAML);
     let mut manifest = shown(&house, "moltbook", "moltbook.search")["manifest"].clone();
@@ -222,7 +222,7 @@ fn k_433_the_generated_manifest() {
 }
 
 #[test]
-fn k_434_an_unknown_tool_is_routed_to_the_sandbox() {
+fn an_unknown_tool_is_routed_to_the_sandbox() {
     let house = House::new();
     let loaded = house.load("skill.yaml", &format!("name: skill\n{UNKNOWN_TOOLS}"));
     assert_eq!(capability(&loaded, "skill.convert_video")["tier"], 3);
@@ -251,7 +251,7 @@ fn k_434_an_unknown_tool_is_routed_to_the_sandbox() {
 }
 
 #[test]
-fn k_435_the_known_primitive_mappings() {
+fn the_known_primitive_mappings() {
     let house = House::new();
     let piped = house.map("curl https://api.example.com/a | jq .foo");
     assert_eq!(
@@ -293,7 +293,7 @@ fn approved(stub: &Recorder) -> House {
 }
 
 #[test]
-fn k_436_nothing_is_sent_before_the_approval() {
+fn nothing_is_sent_before_the_approval() {
     let stub = Recorder::content();
     let house = House::beside(&[&stub]);
     house.load("skill.yaml", &at(&stub));
@@ -305,7 +305,7 @@ fn k_436_nothing_is_sent_before_the_approval() {
 }
 
 #[test]
-fn k_436_the_approved_call_carries_the_secret_that_the_caller_never_sees() {
+fn the_approved_call_carries_the_secret_that_the_caller_never_sees() {
     // The stub says the key back, and it is redacted.
     let stub = Recorder::new(|request| {
         Reply::json(&json!({"results": [], "echo": request.header("authorization")}))
@@ -344,7 +344,7 @@ fn k_436_the_approved_call_carries_the_secret_that_the_caller_never_sees() {
 
 /// The keys of the seed with plain strings; digests and the line are further members.
 #[test]
-fn k_437_the_record_of_the_execution() {
+fn the_record_of_the_execution() {
     let stub = Recorder::content();
     let house = approved(&stub);
     let result = house.execute("moltbook", "search", &json!({"query": "foo"}));
@@ -370,7 +370,7 @@ fn k_437_the_record_of_the_execution() {
 
 /// What `force` overrides is the look of the address, and no other check.
 #[test]
-fn k_438_an_address_that_an_operation_asked_for_is_no_skill() {
+fn an_address_that_an_operation_asked_for_is_no_skill() {
     let house = House::new();
     let address = "https://x.com/a/status/1";
     let error = house.error(&["skill", "load", address]);

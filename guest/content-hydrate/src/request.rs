@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn s_18_h_10_l_11_what_is_not_a_request_is_refused_by_name() {
+    fn what_is_not_a_request_is_refused_by_name() {
         let cases = [
             (r#"{}"#, "missing field `uri`"),
             (r#"{"uri":7}"#, "invalid type"),

@@ -67,7 +67,7 @@ fn details(error: &SkillError) -> Value {
 }
 
 #[test]
-fn ts_03_the_response_is_compact_and_in_order() {
+fn the_response_is_compact_and_in_order() {
     let mut answer = response(&["Text/Markdown; charset=UTF-8"], "# A\n\"é\"".as_bytes());
     answer.status = 404;
     answer.url = "https://lib.example/b".to_owned();
@@ -106,7 +106,7 @@ fn ts_03_the_response_is_compact_and_in_order() {
 }
 
 #[test]
-fn ts_111_a_request_is_checked_before_anything_is_sent() {
+fn a_request_is_checked_before_anything_is_sent() {
     let long = format!("https://lib.example/{}", "a".repeat(8_192));
     for (request, code) in [
         (json!({}), "invalid_request"),
@@ -139,7 +139,7 @@ fn ts_111_a_request_is_checked_before_anything_is_sent() {
 }
 
 #[test]
-fn ts_111_ts_112_ts_118_failures_of_the_host() {
+fn failures_of_the_host() {
     let target = "http://169.254.169.254/";
     for (reason, code, expected) in [
         (
@@ -191,7 +191,7 @@ fn ts_111_ts_112_ts_118_failures_of_the_host() {
 }
 
 #[test]
-fn ts_113_a_response_without_a_body_is_an_empty_text() {
+fn a_response_without_a_body_is_an_empty_text() {
     assert_eq!(
         read(&["image/png"], b""),
         ("image/png".into(), String::new(), 0)
@@ -200,7 +200,7 @@ fn ts_113_a_response_without_a_body_is_an_empty_text() {
 }
 
 #[test]
-fn ts_114_a_body_without_a_type_is_text_if_it_reads_as_text() {
+fn a_body_without_a_type_is_text_if_it_reads_as_text() {
     for types in [
         &[][..],
         &[""],
@@ -236,7 +236,7 @@ fn ts_114_a_body_without_a_type_is_text_if_it_reads_as_text() {
 }
 
 #[test]
-fn ts_115_a_type_that_is_no_text_is_unsupported() {
+fn a_type_that_is_no_text_is_unsupported() {
     let mut image = response(&["IMAGE/png; a=b"], b"");
     (image.unread, image.status) = (true, 404);
     let error = fetched(image).unwrap_err();
@@ -261,7 +261,7 @@ fn ts_115_a_type_that_is_no_text_is_unsupported() {
 }
 
 #[test]
-fn ts_116_the_charset_is_found_where_it_is_named() {
+fn the_charset_is_found_where_it_is_named() {
     for (types, body, text) in [
         ("text/plain", &b"\xEF\xBB\xBFa"[..], "a"),
         ("text/plain; charset=koi8-r", b"\xFF\xFEa\0", "a"),
@@ -312,7 +312,7 @@ fn ts_116_the_charset_is_found_where_it_is_named() {
 }
 
 #[test]
-fn ts_117_bytes_are_those_that_the_text_stands_for() {
+fn bytes_are_those_that_the_text_stands_for() {
     for (charset, body, truncated, text, bytes) in [
         ("utf-8", &b"a\xe2\x82"[..], true, "a", 1),
         ("utf-8", b"ab", true, "ab", 2),
@@ -332,7 +332,7 @@ fn ts_117_bytes_are_those_that_the_text_stands_for() {
 }
 
 #[test]
-fn ts_07_it_describes_itself() {
+fn it_describes_itself() {
     let described: Value = serde_json::from_str(describe()).unwrap();
     assert_eq!(described["name"], "http.fetch_text");
     assert_eq!(described.to_string(), describe());

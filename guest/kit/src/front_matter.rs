@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn f_01_to_f_25_front_matter_and_content() {
+    fn to_f_25_front_matter_and_content() {
         let name = Some("name: Ann");
         let cases = [
             ("F-01", "---\nname: Ann\n---\nHi", name, "Hi"),
@@ -206,13 +206,13 @@ mod tests {
     }
 
     #[test]
-    fn h_19_one_byte_order_mark_is_taken_off_and_no_second_one() {
+    fn one_byte_order_mark_is_taken_off_and_no_second_one() {
         assert_eq!(parts("\u{FEFF}\u{FEFF}Hi"), (None, "\u{FEFF}Hi"));
         assert_eq!(parts("\u{FEFF}\u{FEFF}---\na: b\n---\n").0, None);
     }
 
     #[test]
-    fn lf_06_the_line_break_is_that_of_the_opening_delimiter() {
+    fn the_line_break_is_that_of_the_opening_delimiter() {
         assert_eq!(split("---\r\na: b\n---\n").line_break, LineBreak::CrLf);
         assert_eq!(split("---\na: b\r\n---\r\n").line_break, LineBreak::Lf);
     }

@@ -91,7 +91,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn ts_114_type_and_subtype_are_tokens_in_lower_case() {
+    fn type_and_subtype_are_tokens_in_lower_case() {
         for (text, essence) in [
             ("text/html", Some("text/html")),
             (" Text/HTML ; charset=x", Some("text/html")),
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_116_the_first_charset_counts() {
+    fn the_first_charset_counts() {
         for (parameters, charset) in [
             ("", None),
             ("; charset=utf-8", Some("utf-8")),

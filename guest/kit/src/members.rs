@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_01_a_request_is_one_json_object_read_strictly() {
+    fn a_request_is_one_json_object_read_strictly() {
         for (request, named) in [
             ("", None),
             ("[]", None),
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn tb_17_nesting_is_at_most_128() {
+    fn nesting_is_at_most_128() {
         let nested = |levels: usize| {
             let text = format!("{{\"a\":{}{}}}", "[".repeat(levels), "]".repeat(levels));
             parse(text.as_bytes())
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_02_members_are_taken_within_their_bounds() {
+    fn members_are_taken_within_their_bounds() {
         let read = |text: &str| Members::parse(text.as_bytes()).unwrap();
         assert_eq!(read("{}").integer("n", 1..=5, 3).unwrap(), 3);
         assert_eq!(read("{\"n\":5}").integer("n", 1..=5, 3).unwrap(), 5);
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_02_what_is_left_is_unknown() {
+    fn what_is_left_is_unknown() {
         let error = Members::parse(b"{\"z\":1}").unwrap().finish().unwrap_err();
         assert_eq!(member(&error).as_deref(), Some("z"));
     }

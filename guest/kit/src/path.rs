@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_05_paths_are_normalised_lexically() {
+    fn paths_are_normalised_lexically() {
         for (text, absolute) in [
             (".", "/workspace"),
             ("", "/workspace"),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_06_responses_keep_the_form_of_the_request() {
+    fn responses_keep_the_form_of_the_request() {
         for (text, shown) in [
             (".", "."),
             ("./a/b", "a/b"),

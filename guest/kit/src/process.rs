@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_62_each_refusal_says_what_refuses() {
+    fn each_refusal_says_what_refuses() {
         let path = Path::parse("cwd", "a").unwrap();
         for (error, code, details) in [
             (
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_62_a_directory_above_the_first_one_is_a_denied_working_directory() {
+    fn a_directory_above_the_first_one_is_a_denied_working_directory() {
         let error = Path::parse_directory("npm", "cwd", "../x").unwrap_err();
         assert_eq!(
             error.details(),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_98_what_git_says_has_a_code() {
+    fn what_git_says_has_a_code() {
         let path = Path::parse("path", "a").unwrap();
         let none = "fatal: not a git repository (or any of the parent directories): .git\n";
         for (ending, stderr, code, details) in [

@@ -80,13 +80,13 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn y_12_blank_is_white_space_only() {
+    fn blank_is_white_space_only() {
         assert!(is_blank("") && is_blank(" \t\u{a0}\u{2003}\n"));
         assert!(!is_blank("\u{200b}") && !is_blank("a"));
     }
 
     #[test]
-    fn td_11_clean_up_in_order() {
+    fn clean_up_in_order() {
         let cases: [(&[u8], &str); 10] = [
             (b" Does it.\r\n", "Does it."),
             (b"a\r\nb\rc", "a\nb\rc"),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn h_40_characters_are_unicode_scalar_values() {
+    fn characters_are_unicode_scalar_values() {
         let exact = "é".repeat(1024);
         assert_eq!(first_characters(&exact), exact);
         assert_eq!(first_characters_with_indicator(&exact), exact);

@@ -52,7 +52,7 @@ fn planned(files: &[File], prompt: &str) -> Value {
 }
 
 #[test]
-fn q_90_each_file_of_the_layout_has_its_say() {
+fn each_file_of_the_layout_has_its_say() {
     let files = [
         file(
             "WORKFLOWS.md",
@@ -97,7 +97,7 @@ fn q_90_each_file_of_the_layout_has_its_say() {
 }
 
 #[test]
-fn q_92_gate_guardrails_and_steps_are_what_the_file_says_now() {
+fn gate_guardrails_and_steps_are_what_the_file_says_now() {
     let embedded = embedded_catalogue();
     let prompt = "shorten the tooltip on the archive button to one line";
     assert_eq!(
@@ -134,7 +134,7 @@ fn q_92_gate_guardrails_and_steps_are_what_the_file_says_now() {
 
 /// a decision stage whose workflow is not there is passed over, and what is left decides.
 #[test]
-fn q_92_a_stage_without_its_file_is_passed_over() {
+fn a_stage_without_its_file_is_passed_over() {
     let without = |gone: &str| {
         let mut files = embedded_catalogue();
         files.retain(|one| one.path != format!("workflows/{gone}.md"));
@@ -170,7 +170,7 @@ fn q_92_a_stage_without_its_file_is_passed_over() {
 }
 
 #[test]
-fn q_94_all_three_forms_of_a_link_order_and_the_rest_goes_by_priority_and_id() {
+fn all_three_forms_of_a_link_order_and_the_rest_goes_by_priority_and_id() {
     let mut files = vec![
         file(
             "WORKFLOWS.md",
@@ -214,7 +214,7 @@ fn q_94_all_three_forms_of_a_link_order_and_the_rest_goes_by_priority_and_id() {
 }
 
 #[test]
-fn q_95_ids_yes_and_no_and_unknown_keys() {
+fn ids_yes_and_no_and_unknown_keys() {
     let read = |id: &str, lines: &str| {
         let text = format!("---\n{lines}steps:\n  - name: Go\n---\n");
         let files = [file(&format!("workflows/{id}.md"), &text)];
@@ -262,7 +262,7 @@ fn q_95_ids_yes_and_no_and_unknown_keys() {
 }
 
 #[test]
-fn q_96_a_file_with_id_title_category_and_named_steps_gives_a_plan() {
+fn a_file_with_id_title_category_and_named_steps_gives_a_plan() {
     let old = "---\nid: old\ntitle: Old\ncategory: session\nsteps:\n  - id: do\n    name: Do it\n  - id: quality-gate\n    name: Look\n  - name: Verify the sum\n  - description: CHECKPOINT with the user\n  - name: Tell everybody\n---\n";
     let plan = &planned(
         &[file("workflows/old.md", old)],
@@ -288,7 +288,7 @@ fn q_96_a_file_with_id_title_category_and_named_steps_gives_a_plan() {
 }
 
 #[test]
-fn q_98_every_limit_is_kept_at_its_number() {
+fn every_limit_is_kept_at_its_number() {
     let many = |count: usize, line: &str| {
         (0..count)
             .map(|number| format!("{line}{number}\n"))
@@ -332,7 +332,7 @@ fn q_98_every_limit_is_kept_at_its_number() {
 }
 
 #[test]
-fn q_100_by_default_no_skill_is_listed_and_none_is_named() {
+fn by_default_no_skill_is_listed_and_none_is_named() {
     assert!(Catalogue::embedded(&[]).skills.is_empty());
     assert!(
         Catalogue::embedded(&["extended".to_owned()])
@@ -345,7 +345,7 @@ fn q_100_by_default_no_skill_is_listed_and_none_is_named() {
 }
 
 #[test]
-fn q_196_every_example_of_the_default_catalogue_and_its_pack_takes_its_own_workflow() {
+fn every_example_of_the_default_catalogue_and_its_pack_takes_its_own_workflow() {
     let astray: Vec<_> = check(&embedded_catalogue())
         .into_iter()
         .filter(|finding| finding.code == "C23")

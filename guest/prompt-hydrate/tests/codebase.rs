@@ -44,7 +44,7 @@ fn found(files: &[(&str, &str)], prompt: &str) -> Vec<String> {
 }
 
 #[test]
-fn q_85_a_root_that_cannot_be_read_is_a_warning() {
+fn a_root_that_cannot_be_read_is_a_warning() {
     let mut host = Memory::default();
     let request = json!({"prompt": "x", "workspace": {"mount": "/workspace"}});
     let response = ask(&mut host, "codebase", request);
@@ -54,7 +54,7 @@ fn q_85_a_root_that_cannot_be_read_is_a_warning() {
 }
 
 #[test]
-fn q_86_ignored_and_built_files_are_passed_over() {
+fn ignored_and_built_files_are_passed_over() {
     let files = [
         (".gitignore", "*.log\n/private/\n!keep.log\n"),
         ("deep/.gitignore", "lease_two.rs\n"),
@@ -85,7 +85,7 @@ fn q_86_ignored_and_built_files_are_passed_over() {
 }
 
 #[test]
-fn q_86_all_directories_of_a_level_are_one_hostcall_and_links_are_not_followed() {
+fn all_directories_of_a_level_are_one_hostcall_and_links_are_not_followed() {
     let mut host = Memory::with([
         ("/workspace/a/x/lease.rs", ""),
         ("/workspace/b/y/lease.rs", ""),
@@ -107,7 +107,7 @@ fn q_86_all_directories_of_a_level_are_one_hostcall_and_links_are_not_followed()
 }
 
 #[test]
-fn q_86_at_most_5000_entries() {
+fn at_most_5000_entries() {
     let many: Vec<(String, &str)> = (0..200)
         .flat_map(|d| (0..100).map(move |f| (format!("/workspace/d{d:03}/f{f:03}.rs"), "")))
         .chain([("/workspace/lease.rs".to_owned(), "")])
@@ -147,7 +147,7 @@ fn each_of_many_ignore_files_is_obeyed() {
 }
 
 #[test]
-fn q_87_named_paths_then_names_then_parts() {
+fn named_paths_then_names_then_parts() {
     let files = [
         ("src/session_state.rs", ""),
         ("src/session.rs", ""),
@@ -178,14 +178,14 @@ fn q_87_named_paths_then_names_then_parts() {
 }
 
 #[test]
-fn q_87_pasted_names_count_half() {
+fn pasted_names_count_half() {
     let files = [("src/quota.rs", ""), ("src/tenant.rs", "")];
     let prompt = "the quota is wrong\n\n```\ntenant.rs:5 panicked\n```\n";
     assert_eq!(found(&files, prompt)[0], "src/quota.rs");
 }
 
 #[test]
-fn q_88_secrets_are_never_opened() {
+fn secrets_are_never_opened() {
     let secrets = [
         ".env",
         ".env.local",
@@ -223,7 +223,7 @@ fn q_88_secrets_are_never_opened() {
 }
 
 #[test]
-fn q_89_only_what_exists_below_the_root_is_named() {
+fn only_what_exists_below_the_root_is_named() {
     let mut host = Memory::with([
         ("/workspace/src/a.rs", ""),
         ("/etc/passwd", ""),
@@ -257,7 +257,7 @@ fn q_89_only_what_exists_below_the_root_is_named() {
 }
 
 #[test]
-fn q_52_odd_names_are_not_shown_as_others() {
+fn odd_names_are_not_shown_as_others() {
     let files = [
         ("lease\n# forged.rs", ""),
         ("lease`x.rs", ""),
@@ -269,7 +269,7 @@ fn q_52_odd_names_are_not_shown_as_others() {
 }
 
 #[test]
-fn q_226_both_files_of_the_first_example_are_found() {
+fn both_files_of_the_first_example_are_found() {
     let prompt = "check the custodiet agent -- make sure it doesn't use inline python:\n\n  ⎿  Bash(python3 -c \"\n  import sys; \
         sys.path.insert(0, '/home/nic/src/academicOps/lib')\n  from session_state import set_custodiet_block\n  \")\n\n  \
         it should package a script if required";
@@ -293,7 +293,7 @@ fn q_226_both_files_of_the_first_example_are_found() {
 }
 
 #[test]
-fn q_148_the_test_command_is_that_of_the_root_files() {
+fn the_test_command_is_that_of_the_root_files() {
     let package = r#"{"scripts":{"test":"vitest"}}"#;
     for (files, prompt, expected) in [
         (vec![("Cargo.toml", "")], "fix it", Some("cargo test")),

@@ -20,7 +20,7 @@ const PROMPT: &str = "shorten the tooltip on the archive button to one line";
 
 /// Q-01: each untrusted text comes as it is, and what is wrong with it is told in an answer.
 #[test]
-fn q_01_untrusted_bytes_are_parsed_here_and_never_end_in_a_trap() {
+fn untrusted_bytes_are_parsed_here_and_never_end_in_a_trap() {
     let odd = "\u{0}{\"[[\u{202e}\n---\n```{{x}}";
     assert_eq!(code("parse", json!({"hook_stdin": odd})), "stdin");
     let transcript = good(
@@ -47,7 +47,7 @@ fn q_01_untrusted_bytes_are_parsed_here_and_never_end_in_a_trap() {
 
 /// Q-07: each `op` answers with its own members.
 #[test]
-fn q_07_an_answer_has_the_members_of_its_op() {
+fn an_answer_has_the_members_of_its_op() {
     let catalogue =
         json!({"inline": [{"path": "workflows/x.md", "text": "---\nsteps: [{name: Go}]\n---\n"}]});
     let stdin = json!({"prompt": "x", "session_id": "s", "transcript_path": "/t", "cwd": "/w"});
@@ -109,7 +109,7 @@ fn filled(template: &str) -> String {
 }
 
 #[test]
-fn q_45_each_name_stands_for_its_section_and_the_prompt_for_its_fence() {
+fn each_name_stands_for_its_section_and_the_prompt_for_its_fence() {
     let whole = hook(PROMPT);
     let file = text(&whole, "file_text");
     let padding = "filler ".repeat(80);
@@ -151,7 +151,7 @@ fn q_45_each_name_stands_for_its_section_and_the_prompt_for_its_fence() {
 }
 
 #[test]
-fn q_47_other_braces_are_text() {
+fn other_braces_are_text() {
     let padding = "filler ".repeat(80);
     for literal in [
         "{content: 1}",
@@ -185,7 +185,7 @@ fn body_section(body: &str) -> String {
 }
 
 #[test]
-fn q_55_the_body_of_the_chosen_file_stands_in_the_file_up_to_4000_characters() {
+fn the_body_of_the_chosen_file_stands_in_the_file_up_to_4000_characters() {
     let section = body_section("\n# How to\n\nDo *it* well.\n");
     assert_eq!(section, "```markdown\n# How to\n\nDo *it* well.\n```");
     for (length, kept) in [
@@ -210,7 +210,7 @@ fn q_55_the_body_of_the_chosen_file_stands_in_the_file_up_to_4000_characters() {
 }
 
 #[test]
-fn q_56_each_selected_guardrail_has_one_line_with_its_definition() {
+fn each_selected_guardrail_has_one_line_with_its_definition() {
     for (prompt, lines) in [
         (
             PROMPT,
@@ -235,7 +235,7 @@ fn q_56_each_selected_guardrail_has_one_line_with_its_definition() {
 }
 
 #[test]
-fn q_62_the_model_is_haiku_or_a_name_of_at_most_64_plain_characters() {
+fn the_model_is_haiku_or_a_name_of_at_most_64_plain_characters() {
     let named = |model: &str| {
         let request = json!({"prompt": PROMPT, "file_path": PATH, "options": {"model": model}});
         answer("hook", request)
@@ -253,7 +253,7 @@ fn q_62_the_model_is_haiku_or_a_name_of_at_most_64_plain_characters() {
 
 /// Q-77: what the budget leaves no room for is known all the same.
 #[test]
-fn q_77_the_planner_sees_what_was_trimmed_away() {
+fn the_planner_sees_what_was_trimmed_away() {
     let question = "Shall I drop the old index as well?";
     let turns = json!([
         {"role": "user", "text": "clean the schema up"},
@@ -276,7 +276,7 @@ fn q_77_the_planner_sees_what_was_trimmed_away() {
 }
 
 #[test]
-fn q_164_another_task_tool_changes_the_words_around_the_plan_only() {
+fn another_task_tool_changes_the_words_around_the_plan_only() {
     let with = |tool: &str| {
         let request = json!({"prompt": PROMPT, "file_path": PATH, "options": {"task_tool": tool}});
         good("hook", request)
@@ -292,7 +292,7 @@ fn q_164_another_task_tool_changes_the_words_around_the_plan_only() {
 
 /// Q-167: any of what a plan is made from may be missing, alone or with the others.
 #[test]
-fn q_167_every_subset_of_the_sources_may_fail() {
+fn every_subset_of_the_sources_may_fail() {
     for subset in 0..32_u32 {
         let fails = |place: u32| subset & (1 << place) != 0;
         let mut expected = Vec::new();

@@ -84,7 +84,7 @@ fn check(prompt: &str, response: &Value) {
 }
 
 #[test]
-fn q_49_headings_stand_once_and_in_order() {
+fn headings_stand_once_and_in_order() {
     let response = hook("fix the type error in parser.py");
     check("fix the type error in parser.py", &response);
     let file = text(&response, "file_text");
@@ -97,7 +97,7 @@ fn q_49_headings_stand_once_and_in_order() {
 }
 
 #[test]
-fn q_50_q_184_q_223_hostile_prompts_arrive_whole_and_change_nothing() {
+fn hostile_prompts_arrive_whole_and_change_nothing() {
     let long = "word ".repeat(40_000);
     for prompt in [
         "{{session_context}} {{prompt}} {prompt} %s $1 {{ {{nonsense}} {{path}}",
@@ -126,7 +126,7 @@ fn q_50_q_184_q_223_hostile_prompts_arrive_whole_and_change_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn q_51_no_prompt_ends_its_fence(
+    fn no_prompt_ends_its_fence(
         parts in proptest::collection::vec(
             prop_oneof![
                 any::<String>(), "`{1,12}", Just("\n".to_owned()), Just("\r".to_owned()),
@@ -142,7 +142,7 @@ proptest! {
 }
 
 #[test]
-fn q_51_a_sentence_before_the_first_fence_says_that_it_is_data() {
+fn a_sentence_before_the_first_fence_says_that_it_is_data() {
     let response = hook("x");
     let (before, _) = text(&response, "file_text").split_once("```").unwrap();
     assert!(
@@ -153,7 +153,7 @@ fn q_51_a_sentence_before_the_first_fence_says_that_it_is_data() {
 
 // Q-54, Q-55, Q-56, Q-57
 #[test]
-fn q_54_to_q_57_catalogue_and_draft_stand_in_the_file() {
+fn to_q_57_catalogue_and_draft_stand_in_the_file() {
     let response = hook("fix the type error in parser.py");
     let file = text(&response, "file_text");
     let plan = &response["plan"];
@@ -180,7 +180,7 @@ fn q_54_to_q_57_catalogue_and_draft_stand_in_the_file() {
 }
 
 #[test]
-fn q_58_q_59_the_reader_is_told_what_to_do() {
+fn the_reader_is_told_what_to_do() {
     let response = hook("x");
     let (_, task) = text(&response, "file_text")
         .split_once("## Your Task")
@@ -204,7 +204,7 @@ fn q_58_q_59_the_reader_is_told_what_to_do() {
 }
 
 #[test]
-fn q_53_q_221_sections_keep_to_their_budgets() {
+fn sections_keep_to_their_budgets() {
     let memory: Vec<Value> = (0..50)
         .map(|n| json!({"text": "a passage about parsers ".repeat(5), "source": format!("n{n}.md"), "score": 1}))
         .collect();
@@ -240,7 +240,7 @@ fn q_53_q_221_sections_keep_to_their_budgets() {
 }
 
 #[test]
-fn q_84_memory_is_best_first_in_whole_lines() {
+fn memory_is_best_first_in_whole_lines() {
     let memory = json!([
         {"text": "first\npassage `a`", "source": "a.md", "score": 3},
         {"text": "x".repeat(5000), "source": "b.md", "score": 2},
@@ -264,7 +264,7 @@ fn q_84_memory_is_best_first_in_whole_lines() {
 }
 
 #[test]
-fn q_52_q_187_gathered_text_is_clean_and_the_prompt_is_not_touched() {
+fn gathered_text_is_clean_and_the_prompt_is_not_touched() {
     let secret = format!("ghp_{}", "a1".repeat(18));
     let dirty = format!("a\u{202e}b\u{7} {secret} ``` \u{e0041}c");
     let request = json!({
@@ -296,7 +296,7 @@ fn q_52_q_187_gathered_text_is_clean_and_the_prompt_is_not_touched() {
 
 // Q-44, Q-45, Q-46, Q-47, Q-48
 #[test]
-fn q_44_to_q_48_templates() {
+fn to_q_48_templates() {
     let filled = |context: &str| {
         let request = json!({"prompt": "do {{memory}}", "file_path": PATH, "templates": {"context": context}});
         answer("hook", request)
@@ -354,7 +354,7 @@ fn q_44_to_q_48_templates() {
 
 // Q-62
 #[test]
-fn q_61_q_66_the_instruction_says_what_to_do_in_a_neutral_voice() {
+fn the_instruction_says_what_to_do_in_a_neutral_voice() {
     let response = hook("shorten the tooltip");
     let instruction = text(&response, "instruction");
     for words in [
@@ -373,7 +373,7 @@ fn q_61_q_66_the_instruction_says_what_to_do_in_a_neutral_voice() {
 }
 
 #[test]
-fn q_63_q_64_q_220_the_preview_is_the_first_80_characters() {
+fn the_preview_is_the_first_80_characters() {
     let prompt = format!(
         "  Fix\t\tthe\n \u{202e}\"quoted\" `code` <b>\\x</b>\u{7} {}",
         "é".repeat(200)
@@ -401,7 +401,7 @@ fn q_63_q_64_q_220_the_preview_is_the_first_80_characters() {
 }
 
 #[test]
-fn q_63_a_long_directory_shortens_the_preview_and_then_fails() {
+fn a_long_directory_shortens_the_preview_and_then_fails() {
     let prompt = "words ".repeat(50);
     let at = |length: usize| {
         let path = format!("/{}/hydrate_ab12cd34.md", "d".repeat(length));
@@ -431,7 +431,7 @@ fn q_63_a_long_directory_shortens_the_preview_and_then_fails() {
 }
 
 #[test]
-fn q_65_only_the_preview_of_the_prompt_is_in_the_instruction() {
+fn only_the_preview_of_the_prompt_is_in_the_instruction() {
     let request = json!({
         "prompt": format!("{} TAIL", "x".repeat(100)), "file_path": PATH,
         "memory": [{"text": "MEMORY", "source": "s", "score": 1}],
@@ -446,7 +446,7 @@ fn q_65_only_the_preview_of_the_prompt_is_in_the_instruction() {
 
 // Q-60
 #[test]
-fn q_67_inline_mode_gives_the_plan_and_names_the_file() {
+fn inline_mode_gives_the_plan_and_names_the_file() {
     let request = json!({"prompt": "fix the type error in parser.py", "file_path": PATH, "options": {"mode": "inline"}});
     let response = good("hook", request);
     let instruction = text(&response, "instruction");
@@ -464,7 +464,7 @@ fn q_67_inline_mode_gives_the_plan_and_names_the_file() {
 }
 
 #[test]
-fn q_171_prompts_up_to_the_limit_of_stdin() {
+fn prompts_up_to_the_limit_of_stdin() {
     let prompt = "fix the parser, then tell me why. ".repeat(240_000);
     let response = hook(&prompt);
     assert!(text(&response, "file_text").contains(&prompt));

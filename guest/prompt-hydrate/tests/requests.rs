@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use support::{Memory, PATH, answer, ask, ask_text, code, good, hook};
 
 #[test]
-fn q_05_what_is_no_request_is_refused_by_name() {
+fn what_is_no_request_is_refused_by_name() {
     let bad = [
         "",
         "[]",
@@ -97,7 +97,7 @@ fn q_05_what_is_no_request_is_refused_by_name() {
 }
 
 #[test]
-fn q_05_requests_and_responses_have_the_schemas_that_describe_says() {
+fn requests_and_responses_have_the_schemas_that_describe_says() {
     let described: Value = serde_json::from_str(prompt_hydrate::describe()).unwrap();
     assert_eq!(described["name"], "prompt.hydrate");
     assert_eq!(described["input_schema"]["additionalProperties"], false);
@@ -133,7 +133,7 @@ fn q_05_requests_and_responses_have_the_schemas_that_describe_says() {
 }
 
 #[test]
-fn q_09_parse_gives_the_fields_and_the_decision() {
+fn parse_gives_the_fields_and_the_decision() {
     let stdin = r#"{"session_id":"s","transcript_path":"/t.jsonl","cwd":"/w","prompt":"please fix the parser",
         "hook_event_name":"Other","extra":{"a":[1]}}"#;
     let response = good("parse", json!({ "hook_stdin": stdin }));
@@ -158,7 +158,7 @@ fn q_09_parse_gives_the_fields_and_the_decision() {
 }
 
 #[test]
-fn q_80_the_query_is_bounded_and_without_secrets() {
+fn the_query_is_bounded_and_without_secrets() {
     let prompt = format!("rotate ghp_{} in {}", "a1".repeat(18), "word ".repeat(500));
     let stdin = json!({ "prompt": prompt }).to_string();
     let response = good("parse", json!({ "hook_stdin": stdin }));
@@ -172,7 +172,7 @@ fn q_80_the_query_is_bounded_and_without_secrets() {
 }
 
 #[test]
-fn q_15_errors_never_quote_the_prompt() {
+fn errors_never_quote_the_prompt() {
     for stdin in [
         "{\"prompt\":\"hush-hush\"",
         "{\"prompt\":[\"hush-hush\"]}",
@@ -186,7 +186,7 @@ fn q_15_errors_never_quote_the_prompt() {
 }
 
 #[test]
-fn q_02_q_224_equal_requests_give_equal_bytes() {
+fn equal_requests_give_equal_bytes() {
     let request = json!({
         "schema": "hydrant.hydrate.request/1", "op": "hook", "prompt": "fix the type error in src/parser.py",
         "file_path": PATH, "memory": [{"text": "the parser is old", "source": "notes.md", "score": 1.5}],
@@ -202,7 +202,7 @@ fn q_02_q_224_equal_requests_give_equal_bytes() {
 }
 
 #[test]
-fn q_06_inline_and_mounted_trees_give_the_same_plan() {
+fn inline_and_mounted_trees_give_the_same_plan() {
     let files = [
         ("src/session_state.py", ""),
         ("src/other.py", ""),
@@ -254,7 +254,7 @@ const WORKFLOW: &str = "---\nid: release-train\ntitle: Release train\ndescriptio
     quality_gate: Train left\nmodifies_files: no\ntriggers: [cut the train]\nsteps:\n  - name: Cut it\n---\n\n# Release train\n";
 
 #[test]
-fn q_06_q_93_a_catalogue_is_read_from_its_mount_or_by_value() {
+fn a_catalogue_is_read_from_its_mount_or_by_value() {
     let prompt = "cut the train for 4.2";
     let mut host = Memory::with([
         ("/catalog/workflows/release-train.md", WORKFLOW),
@@ -280,7 +280,7 @@ fn q_06_q_93_a_catalogue_is_read_from_its_mount_or_by_value() {
 }
 
 #[test]
-fn q_99_a_catalogue_that_cannot_be_read_is_the_embedded_one_with_a_warning() {
+fn a_catalogue_that_cannot_be_read_is_the_embedded_one_with_a_warning() {
     let mut unreadable = Memory::default();
     unreadable.put(
         "/catalog/workflows/x.md",
@@ -298,7 +298,7 @@ fn q_99_a_catalogue_that_cannot_be_read_is_the_embedded_one_with_a_warning() {
 }
 
 #[test]
-fn q_163_what_the_host_went_without_stands_in_the_plan_sorted_and_once() {
+fn what_the_host_went_without_stands_in_the_plan_sorted_and_once() {
     let options = json!({"degraded": ["time", "memory", "memory"]});
     let mut host = Memory::default();
     let request =
@@ -312,7 +312,7 @@ fn q_163_what_the_host_went_without_stands_in_the_plan_sorted_and_once() {
 }
 
 #[test]
-fn q_27_the_arguments_of_a_command_are_routed_and_the_file_keeps_all() {
+fn the_arguments_of_a_command_are_routed_and_the_file_keeps_all() {
     let prompt = "<command-message>ask</command-message>\n<command-name>/ask</command-name>\n\
         <command-args>what does the cache store?</command-args>";
     let response = hook(prompt);

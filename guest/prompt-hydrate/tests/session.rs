@@ -61,7 +61,7 @@ fn section(transcript: &str, prompt: &str, budget: usize) -> String {
 }
 
 #[test]
-fn q_74_all_parts_in_their_order() {
+fn all_parts_in_their_order() {
     let transcript = lines(&[
         user("first"),
         agent("Done. Shall I also add a test?"),
@@ -89,7 +89,7 @@ fn q_74_all_parts_in_their_order() {
 }
 
 #[test]
-fn q_70_what_was_not_typed_is_dropped() {
+fn what_was_not_typed_is_dropped() {
     let mut entries = vec![
         user("kept"),
         json!({"type": "summary", "summary": "SUMMARY", "leafUuid": "x"}),
@@ -135,7 +135,7 @@ fn q_70_what_was_not_typed_is_dropped() {
 }
 
 #[test]
-fn q_71_the_current_prompt_is_left_out_once() {
+fn the_current_prompt_is_left_out_once() {
     let transcript = lines(&[user("again"), agent("ok"), user("again")]);
     assert!(session(&transcript, "again").starts_with("Recent prompts:\n1. \"again\"\nRecent"));
     let transcript = lines(&[user("again"), user("other")]);
@@ -151,7 +151,7 @@ fn q_71_the_current_prompt_is_left_out_once() {
 }
 
 #[test]
-fn q_72_numbers_and_lengths() {
+fn numbers_and_lengths() {
     let mut entries: Vec<Value> = (0..9)
         .map(|n| user(format!("p{n} {}", "x".repeat(500))))
         .collect();
@@ -187,7 +187,7 @@ fn q_72_numbers_and_lengths() {
 }
 
 #[test]
-fn q_72_the_last_question_of_the_newest_reply() {
+fn the_last_question_of_the_newest_reply() {
     for (reply, question) in [
         ("Shall I?", Some("Shall I?")),
         ("One? Two? Done.", Some("Two?")),
@@ -211,7 +211,7 @@ fn q_72_the_last_question_of_the_newest_reply() {
 }
 
 #[test]
-fn q_72_skill_calls_count_among_the_last_ten() {
+fn skill_calls_count_among_the_last_ten() {
     let reads = |count: usize| vec![tool("Read", json!({"file_path": "x"})); count];
     let mut near = vec![
         tool("Skill", json!({"skill": "old"})),
@@ -228,7 +228,7 @@ fn q_72_skill_calls_count_among_the_last_ten() {
 }
 
 #[test]
-fn q_73_the_newest_task_state() {
+fn the_newest_task_state() {
     let list = |text: &str| {
         tool(
             "TodoWrite",
@@ -294,7 +294,7 @@ fn q_73_the_newest_task_state() {
 }
 
 #[test]
-fn q_75_tool_lines() {
+fn tool_lines() {
     let input = json!({
         "command": format!("echo \"{}\"", "z".repeat(100)), "description": "D", "prompt": "P", "content": "C",
         "old_string": "O", "new_string": "N", "flag": true, "list": [1, {"a": 2}], "api_key": "hunter2", "nothing": null,
@@ -309,7 +309,7 @@ fn q_75_tool_lines() {
 }
 
 #[test]
-fn q_76_trimming_goes_step_by_step() {
+fn trimming_goes_step_by_step() {
     let mut entries: Vec<Value> = (0..5)
         .map(|n| user(format!("p{n} {}", "x".repeat(300))))
         .collect();
@@ -391,7 +391,7 @@ fn q_76_trimming_goes_step_by_step() {
 }
 
 #[test]
-fn q_53_by_default_three_prompts_or_more_fit() {
+fn by_default_three_prompts_or_more_fit() {
     let mut entries: Vec<Value> = (0..8)
         .map(|n| user(format!("prompt number {n} {}", "words ".repeat(40))))
         .collect();
@@ -412,7 +412,7 @@ fn q_53_by_default_three_prompts_or_more_fit() {
 }
 
 #[test]
-fn q_69_q_78_garbage_costs_nothing_but_itself() {
+fn garbage_costs_nothing_but_itself() {
     let good_line = user("kept").to_string();
     let big = user("b".repeat(900 * 1024)).to_string();
     for transcript in [
@@ -456,7 +456,7 @@ fn q_69_q_78_garbage_costs_nothing_but_itself() {
 }
 
 #[test]
-fn q_12_half_pairs_in_a_transcript_are_read() {
+fn half_pairs_in_a_transcript_are_read() {
     let line = r#"{"type":"user","message":{"content":"smile \ud83d and \ud83d\ude00"}}"#;
     assert_eq!(
         session(line, "a longer prompt"),
@@ -465,7 +465,7 @@ fn q_12_half_pairs_in_a_transcript_are_read() {
 }
 
 #[test]
-fn q_52_q_72_texts_of_the_session_are_clean() {
+fn texts_of_the_session_are_clean() {
     let secret = format!("sk-{}", "a1".repeat(20));
     let text = format!("one\n\n```rust\nlet x;\n``` \u{202e}\u{7} password=hunter2 {secret} ok?");
     let transcript = lines(&[
@@ -506,7 +506,7 @@ fn turns_and_transcripts_tell_the_same() {
 
 proptest! {
     #[test]
-    fn q_69_no_transcript_ends_the_process(
+    fn no_transcript_ends_the_process(
         parts in proptest::collection::vec(
             prop_oneof![
                 any::<String>(),

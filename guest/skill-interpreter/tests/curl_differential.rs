@@ -206,11 +206,11 @@ fn differential(what: For, seed: u64, mapping: Mapping) {
 }
 
 #[test]
-fn k_155_generated_commands_are_read_as_curl_reads_them() {
+fn generated_commands_are_read_as_curl_reads_them() {
     differential(For::Drafts, SEED, by_draft);
 }
 
 #[test]
-fn k_155_generated_commands_are_sent_as_curl_sends_them() {
+fn generated_commands_are_sent_as_curl_sends_them() {
     differential(For::Operations, SEED + 1, by_operation);
 }

@@ -47,7 +47,7 @@ fn assert_has(value: &Value, expected: &[&str]) {
 }
 
 #[test]
-fn k_16_a_skill_has_these_members() {
+fn a_skill_has_these_members() {
     let skill = everything();
     assert_has(
         &skill,
@@ -102,7 +102,7 @@ fn k_16_a_skill_has_these_members() {
 }
 
 #[test]
-fn k_17_an_operation_has_these_members() {
+fn an_operation_has_these_members() {
     let skill = everything();
     for one in skill["operations"].as_array().unwrap() {
         assert_has(
@@ -189,7 +189,7 @@ fn objects<'a>(value: &'a Value, found: &mut Vec<&'a serde_json::Map<String, Val
 }
 
 #[test]
-fn k_18_k_19_stages_are_of_six_kinds_and_their_texts_are_segments() {
+fn stages_are_of_six_kinds_and_their_texts_are_segments() {
     let skill = everything();
     let mut kinds = BTreeSet::new();
     let mut encodings = BTreeSet::new();
@@ -251,7 +251,7 @@ fn k_18_k_19_stages_are_of_six_kinds_and_their_texts_are_segments() {
 }
 
 #[test]
-fn k_37_an_error_has_code_message_path_and_line_and_nothing_else() {
+fn an_error_has_code_message_path_and_line_and_nothing_else() {
     for (text, path, line) in [
         (
             "name: x\noperations:\n  - name: a\n    method: 5\n",
@@ -278,7 +278,7 @@ fn k_37_an_error_has_code_message_path_and_line_and_nothing_else() {
 }
 
 #[test]
-fn k_09_slugs() {
+fn slugs() {
     let long = "x".repeat(70);
     for (name, id) in [
         ("Search  Notebooks!", "search-notebooks"),
@@ -299,7 +299,7 @@ fn k_09_slugs() {
 }
 
 #[test]
-fn k_70_a_map_is_taken_in_the_order_of_its_names_and_a_list_in_its_own() {
+fn a_map_is_taken_in_the_order_of_its_names_and_a_list_in_its_own() {
     let ids = |operations: &str| -> Vec<String> {
         let skill = skill(URL, &format!("name: x\noperations: {operations}\n"));
         let all = skill["operations"].as_array().unwrap();
@@ -323,7 +323,7 @@ fn k_70_a_map_is_taken_in_the_order_of_its_names_and_a_list_in_its_own() {
 }
 
 #[test]
-fn k_71_capabilities_grant_nothing_effects_add_and_secrets_ask() {
+fn capabilities_grant_nothing_effects_add_and_secrets_ask() {
     let text = "name: x\ncapabilities: [ccos.sandbox.shell, anything]\neffects: [speech]\nsecrets: [A_KEY, B_KEY]\noperations:\n  \
         a: {endpoint: 'https://api.e.org/x'}\n";
     let with = skill(URL, text);
@@ -353,7 +353,7 @@ fn k_71_capabilities_grant_nothing_effects_add_and_secrets_ask() {
 }
 
 #[test]
-fn k_76_what_is_only_recorded() {
+fn what_is_only_recorded() {
     let text = "name: x\ncapabilities: [a]\nexamples: [1]\ndisplay: {icon: i}\nmetadata: {k: v}\nlicense: MIT\nhomepage: \
         https://e.org\nonboarding: {steps: [{id: s, type: human_action}]}\n";
     let skill = skill(URL, text);
@@ -367,7 +367,7 @@ fn k_76_what_is_only_recorded() {
 }
 
 #[test]
-fn k_85_output_schemas_have_the_forms_of_inputs() {
+fn output_schemas_have_the_forms_of_inputs() {
     let schema = |lines: &str| {
         let text =
             format!("name: x\noperations:\n  a:\n    endpoint: https://api.e.org/x\n    {lines}\n");
@@ -390,7 +390,7 @@ fn k_85_output_schemas_have_the_forms_of_inputs() {
 }
 
 #[test]
-fn k_88_a_script_is_the_text_as_it_stands() {
+fn a_script_is_the_text_as_it_stands() {
     let text = "name: x\noperations:\n  a:\n    runtime: python\n    script: |\n      import os\n      print('{x}', \"$HOME\")\n";
     let skill = skill(URL, text);
     let stage = &operation(&skill, "a")["stages"][0];
@@ -401,7 +401,7 @@ fn k_88_a_script_is_the_text_as_it_stands() {
 }
 
 #[test]
-fn k_13_further_members_of_the_request_count() {
+fn further_members_of_the_request_count() {
     let text = "name: x\noperations:\n  a: {endpoint: 'https://${WHERE}/{BASE_URL}'}\n  c: {command: \
         python main.py}\n";
     let with = skill_with(

@@ -27,7 +27,7 @@ fn format(url: &str, text: &str, content_type: Option<&str>) -> String {
 }
 
 #[test]
-fn k_45_bytes_that_are_no_document() {
+fn bytes_that_are_no_document() {
     let code = |bytes: &[u8]| {
         let answer = load_bytes("https://e.org/a.yaml", bytes, json!({}));
         match answer {
@@ -60,7 +60,7 @@ fn k_45_bytes_that_are_no_document() {
 }
 
 #[test]
-fn k_46_openapi_goes_before_the_suffix() {
+fn openapi_goes_before_the_suffix() {
     for url in [
         "https://e.org/a.yaml",
         "https://e.org/a.json",
@@ -99,7 +99,7 @@ fn k_46_openapi_goes_before_the_suffix() {
 }
 
 #[test]
-fn k_47_a_suffix_binds() {
+fn a_suffix_binds() {
     for (url, text, expected) in [
         ("https://e.org/skill.json", YAML, "json"),
         ("https://e.org/SKILL.JSON?x=.yaml#y.md", JSON, "json"),
@@ -117,7 +117,7 @@ fn k_47_a_suffix_binds() {
 }
 
 #[test]
-fn k_48_a_content_type_decides_without_a_suffix() {
+fn a_content_type_decides_without_a_suffix() {
     let url = "https://e.org/skill?format=.json";
     for (content_type, expected) in [
         ("application/json", "json"),
@@ -147,7 +147,7 @@ fn k_48_a_content_type_decides_without_a_suffix() {
 }
 
 #[test]
-fn k_49_the_text_decides_last() {
+fn the_text_decides_last() {
     let url = "https://e.org/skill";
     for (text, expected) in [
         (JSON, "json"),
@@ -186,7 +186,7 @@ fn k_49_the_text_decides_last() {
 }
 
 #[test]
-fn k_50_what_two_readers_could_understand_differently_is_refused() {
+fn what_two_readers_could_understand_differently_is_refused() {
     for (url, text, code, line) in [
         (
             "https://e.org/a.json",
@@ -211,7 +211,7 @@ fn k_50_what_two_readers_could_understand_differently_is_refused() {
 }
 
 #[test]
-fn k_05_limits_are_named() {
+fn limits_are_named() {
     let deep = format!("{{\"name\": {}1{}}}", "[".repeat(200), "]".repeat(200));
     let bomb = (0..20).fold("a0: &a0 [x]\n".to_owned(), |mut text, level| {
         let aliases = format!("*a{level}, ").repeat(10);
@@ -246,7 +246,7 @@ fn k_05_limits_are_named() {
 }
 
 #[test]
-fn k_13_a_malformed_request_is_an_error_of_the_call() {
+fn a_malformed_request_is_an_error_of_the_call() {
     let content = "bmFtZTogeA==";
     let call = |request: Value| {
         let request = serde_json::to_vec(&request).unwrap();
@@ -277,7 +277,7 @@ fn k_13_a_malformed_request_is_an_error_of_the_call() {
 }
 
 #[test]
-fn k_06_keys_of_a_request_may_be_written_with_an_underscore() {
+fn keys_of_a_request_may_be_written_with_an_underscore() {
     let request = |dash: &str| {
         let mut request = serde_json::Map::new();
         for (key, value) in [

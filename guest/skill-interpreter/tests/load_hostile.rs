@@ -47,7 +47,7 @@ fn quick(url: &str, text: &str) -> String {
 }
 
 #[test]
-fn k_445_deep_nesting_and_bombs() {
+fn deep_nesting_and_bombs() {
     for (url, text) in [
         (URL, "[".repeat(1 << 20)),
         (URL, "{a: ".repeat(200_000)),
@@ -76,7 +76,7 @@ fn k_445_deep_nesting_and_bombs() {
 }
 
 #[test]
-fn k_445_large_documents_of_every_part() {
+fn large_documents_of_every_part() {
     let fill = |head: &str, each: &str, count: usize| format!("{head}{}", each.repeat(count));
     let numbered = |head: &str, count: usize, each: &dyn Fn(usize) -> String| {
         (0..count).fold(head.to_owned(), |mut text, n| {
@@ -157,7 +157,7 @@ fn entangled(schemas: usize, references: usize) -> String {
 }
 
 #[test]
-fn k_445_references_that_multiply() {
+fn references_that_multiply() {
     for (schemas, references) in [(30, 2), (30, 29), (200, 40), (1_500, 8)] {
         let text = entangled(schemas, references);
         assert!(text.len() <= 1 << 20, "{}", text.len());
@@ -287,7 +287,7 @@ fn a_map_that_merges_very_often_is_read_soon() {
 }
 
 #[test]
-fn k_445_documents_cut_short() {
+fn documents_cut_short() {
     for (url, text) in [
         (URL, include_str!("fixtures/moltbook.yaml")),
         (
@@ -451,12 +451,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn k_445_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300), suffix in "(\\.yaml|\\.json|\\.md|)") {
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300), suffix in "(\\.yaml|\\.json|\\.md|)") {
         let _ = outcome(&format!("https://e.org/a{suffix}"), &bytes);
     }
 
     #[test]
-    fn k_445_damaged_documents(
+    fn damaged_documents(
         yaml in damaged(include_str!("fixtures/moltbook.yaml")),
         json in damaged(include_str!("fixtures/moltbook.json")),
         three in damaged(include_str!("fixtures/books-3.0.yaml")),
@@ -469,7 +469,7 @@ proptest! {
     }
 
     #[test]
-    fn k_63_k_445_wrong_types_everywhere(
+    fn wrong_types_everywhere(
         skill in any_document(SKILL_KEYS),
         operation in any_document(OPERATION_KEYS),
     ) {
@@ -487,7 +487,7 @@ proptest! {
     }
 
     #[test]
-    fn k_445_any_description(
+    fn any_description(
         root in any_document(OPENAPI_KEYS),
         operation in any_document(OPENAPI_KEYS),
         two in any::<bool>(),

@@ -43,7 +43,7 @@ fn three(rest: &str) -> String {
 }
 
 #[test]
-fn k_179_the_skill_is_what_info_says() {
+fn the_skill_is_what_info_says() {
     let skill = skill(URL, THREE);
     assert_eq!(skill["id"], "book-shop");
     assert_eq!(skill["name"], "Book Shop");
@@ -62,7 +62,7 @@ fn k_179_the_skill_is_what_info_says() {
 }
 
 #[test]
-fn k_180_one_operation_for_each_method() {
+fn one_operation_for_each_method() {
     let skill = skill(URL, THREE);
     let ids: Vec<&str> = skill["operations"]
         .as_array()
@@ -115,7 +115,7 @@ fn k_180_one_operation_for_each_method() {
 }
 
 #[test]
-fn k_181_references() {
+fn references() {
     let skill = skill(URL, THREE);
     for (id, code) in [
         ("dangling", "openapi-ref"),
@@ -181,7 +181,7 @@ fn a_default_that_is_no_exact_number_is_left_out() {
 }
 
 #[test]
-fn k_182_k_183_parameters() {
+fn parameters() {
     let skill = skill(URL, THREE);
     let list = operation(&skill, "listBooks");
     let names: Vec<&String> = properties(list).as_object().unwrap().keys().collect();
@@ -245,7 +245,7 @@ fn k_182_k_183_parameters() {
 }
 
 #[test]
-fn k_183_k_187_two_is_read_like_three() {
+fn two_is_read_like_three() {
     let skill = skill(URL, TWO);
     let list = operation(&skill, "listBooks");
     assert_eq!(url(list), "https://books.example.org/v1/books");
@@ -292,7 +292,7 @@ fn k_183_k_187_two_is_read_like_three() {
 }
 
 #[test]
-fn k_183_schemas_of_three_become_2020_12() {
+fn schemas_of_three_become_2020_12() {
     let skill = skill(URL, THREE);
     let book = &operation(&skill, "addBook")["input-schema"]["$defs"]["Book"]["properties"];
     assert_eq!(book["title"], json!({"type": ["string", "null"]}));
@@ -370,7 +370,7 @@ fn large(operations: usize) -> String {
 }
 
 #[test]
-fn k_180_a_hundred_operations() {
+fn a_hundred_operations() {
     let skill = skill("https://large.example.org/openapi.json", &large(100));
     let operations = skill["operations"].as_array().unwrap();
     assert_eq!(operations.len(), 100);
@@ -397,7 +397,7 @@ fn k_180_a_hundred_operations() {
 }
 
 #[test]
-fn k_05_the_most_operations_and_one_more() {
+fn the_most_operations_and_one_more() {
     let url = "https://large.example.org/openapi.json";
     assert_eq!(
         skill(url, &large(512))["operations"]

@@ -43,7 +43,7 @@ fn three(rest: &str) -> String {
 }
 
 #[test]
-fn k_184_bodies() {
+fn bodies() {
     let skill = skill(URL, THREE);
     let body = |id: &str| operation(&skill, id)["stages"][0]["body"].clone();
     assert_eq!(
@@ -77,7 +77,7 @@ fn k_184_bodies() {
 }
 
 #[test]
-fn k_185_servers() {
+fn servers() {
     let set = |constants: Value| {
         let skill = skill_with(URL, THREE, json!({"constants": constants}));
         url(operation(&skill, "listBooks"))
@@ -132,7 +132,7 @@ fn k_185_servers() {
 }
 
 #[test]
-fn k_186_security() {
+fn security() {
     let skill = skill(URL, THREE);
     let auth = |id: &str| operation(&skill, id)["stages"][0]["auth"].clone();
     let list = operation(&skill, "listBooks");
@@ -168,7 +168,7 @@ fn k_186_security() {
 }
 
 #[test]
-fn k_180_what_is_malformed_is_refused_with_its_place() {
+fn what_is_malformed_is_refused_with_its_place() {
     for (rest, path) in [
         ("paths: 5\n", "paths"),
         ("paths: {/a: [1]}\n", "paths"),

@@ -31,7 +31,7 @@ fn code_of(lines: &str) -> String {
 }
 
 #[test]
-fn k_78_k_86_what_an_operation_does() {
+fn what_an_operation_does() {
     let code = |lines: &str| of_one(lines)["code"].clone();
     assert_eq!(code("description: nothing"), "op-empty");
     assert_eq!(code("runtime: python"), "op-empty");
@@ -52,7 +52,7 @@ fn k_78_k_86_what_an_operation_does() {
 }
 
 #[test]
-fn k_87_runtimes() {
+fn runtimes() {
     let with = |runtime: &str| of_one(&format!("runtime: {runtime}\nscript: |\n  x = 1"));
     for (runtime, expected, tier) in [
         ("python", "python", 2),
@@ -80,7 +80,7 @@ fn k_87_runtimes() {
 }
 
 #[test]
-fn k_79_to_k_82_requests() {
+fn to_k_82_requests() {
     let stage = |lines: &str| of_one(lines)["stages"][0].clone();
     assert_eq!(stage("endpoint: https://api.e.org/x")["method"], "GET");
     assert_eq!(
@@ -110,7 +110,7 @@ fn k_79_to_k_82_requests() {
 }
 
 #[test]
-fn k_83_credentials() {
+fn credentials() {
     let auth = |auth: &str| {
         let operation = of_one(&format!("endpoint: https://api.e.org/x\nauth: {auth}"));
         (
@@ -163,7 +163,7 @@ fn k_83_credentials() {
 }
 
 #[test]
-fn k_84_schemas_in_every_form() {
+fn schemas_in_every_form() {
     let schema = |lines: &str| {
         of_one(&format!("endpoint: https://api.e.org/x\n{lines}"))["input-schema"].clone()
     };
@@ -222,7 +222,7 @@ fn k_84_schemas_in_every_form() {
 }
 
 #[test]
-fn k_204_inputs_without_a_body() {
+fn inputs_without_a_body() {
     let stage = |lines: &str| of_one(lines)["stages"][0].clone();
     let get = stage("endpoint: https://api.e.org/x/{id}\ninput: {id: string, q: string}");
     assert_eq!(get["query"][0]["name"][0]["lit"], "q");
@@ -245,7 +245,7 @@ fn k_204_inputs_without_a_body() {
 }
 
 #[test]
-fn k_89_k_90_sandbox_and_the_rest() {
+fn sandbox_and_the_rest() {
     let operation = of_one(
         "runtime: python\nscript: print(1)\nsandbox: {network: {egress: none}, resources: {cpu_seconds: 5, wall-clock-ms: 9000}}\ntimeout_ms: 100\npackages: [pandas]\nreturns_secret: [/token]\ndata_classifications: [pii]",
     );

@@ -29,7 +29,7 @@ fn comparable(mut skill: Value) -> Value {
 }
 
 #[test]
-fn k_430_the_canonical_form_is_three_operations() {
+fn the_canonical_form_is_three_operations() {
     let skill = skill("https://moltbook.com/skill.yaml", YAML);
     assert_eq!(skill["id"], "moltbook");
     assert_eq!(skill["version"], "1.0.0");
@@ -91,7 +91,7 @@ fn k_430_the_canonical_form_is_three_operations() {
 }
 
 #[test]
-fn k_431_json_and_the_bare_mapping_are_the_same_skill() {
+fn json_and_the_bare_mapping_are_the_same_skill() {
     let yaml = skill("https://moltbook.com/skill.yaml", YAML);
     let json = include_str!("fixtures/moltbook.json");
     let wrapped = skill("https://moltbook.com/skill.json", json);
@@ -112,7 +112,7 @@ fn k_431_json_and_the_bare_mapping_are_the_same_skill() {
 }
 
 #[test]
-fn k_446_the_same_request_gives_the_same_bytes() {
+fn the_same_request_gives_the_same_bytes() {
     let one = load("https://moltbook.com/skill.yaml", YAML, json!({})).unwrap();
     let other = load("https://moltbook.com/skill.yaml", YAML, json!({})).unwrap();
     assert_eq!(one, other);
@@ -134,7 +134,7 @@ fn k_446_the_same_request_gives_the_same_bytes() {
 }
 
 #[test]
-fn k_399_to_k_401_documents_that_a_predecessor_took_otherwise() {
+fn to_k_401_documents_that_a_predecessor_took_otherwise() {
     let url = "https://example.org/skill.yaml";
     assert_eq!(error(url, "title: x\nitems: [1]\n")["code"], "not-a-skill");
     let wrong = error(url, "name: x\noperations: 5\n");

@@ -32,7 +32,7 @@ fn wrong(text: &str) -> (String, String, String) {
 }
 
 #[test]
-fn k_62_what_is_not_a_skill_is_refused() {
+fn what_is_not_a_skill_is_refused() {
     for text in [
         "a: b\n",
         "- name: x\n",
@@ -49,7 +49,7 @@ fn k_62_what_is_not_a_skill_is_refused() {
 }
 
 #[test]
-fn k_63_a_wrong_type_fails_the_load_with_path_and_types() {
+fn a_wrong_type_fails_the_load_with_path_and_types() {
     for (text, path, message) in [
         (
             "name: x\noperations: 5",
@@ -161,7 +161,7 @@ fn k_63_a_wrong_type_fails_the_load_with_path_and_types() {
 }
 
 #[test]
-fn k_64_empty_names_are_refused() {
+fn empty_names_are_refused() {
     for (text, message) in [
         ("name: ''\ninstructions: a", "name: must not be empty"),
         ("id: ' '\ninstructions: a", "id: must not be empty"),
@@ -185,7 +185,7 @@ fn k_64_empty_names_are_refused() {
 }
 
 #[test]
-fn k_65_unknown_keys() {
+fn unknown_keys() {
     let skill = skill(
         URL,
         "name: x\nauthor: me\ncapabilities: [a]\nlicense: MIT\nhomepage: null\n",
@@ -211,7 +211,7 @@ fn k_65_unknown_keys() {
 }
 
 #[test]
-fn k_66_no_operations() {
+fn no_operations() {
     for text in [
         "name: x\noperations: []\n",
         "name: x\ninstructions: y\n",
@@ -229,7 +229,7 @@ fn k_66_no_operations() {
 }
 
 #[test]
-fn k_67_k_08_k_11_ids() {
+fn ids() {
     let id = |text: &str| skill(URL, text)["id"].as_str().unwrap().to_owned();
     assert_eq!(
         id("name: My Café Skill!\ncapabilities: [a]\n"),
@@ -281,7 +281,7 @@ fn k_67_k_08_k_11_ids() {
 }
 
 #[test]
-fn k_68_k_69_versions_and_classes() {
+fn versions_and_classes() {
     let version = |line: &str| {
         skill(URL, &format!("name: x\ncapabilities: [a]\n{line}\n"))["version"].clone()
     };
@@ -300,7 +300,7 @@ fn k_68_k_69_versions_and_classes() {
 }
 
 #[test]
-fn k_72_assumed_auth() {
+fn assumed_auth() {
     let text = |secrets: &str| {
         format!(
             "name: x\nsecrets: [{secrets}]\noperations: {{a: {{endpoint: 'https://api.e.org/x'}}}}\n"
@@ -334,7 +334,7 @@ fn a_command_to_another_origin_than_the_base_gets_no_secret() {
 }
 
 #[test]
-fn k_73_k_74_approval_and_domains() {
+fn approval_and_domains() {
     let text = "name: x\napproval: {required: true, mode: Never, sensitive_domains: [a]}\ndomains: [API.e.org]\noperations: {a: {endpoint: 'https://api.e.org/x'}}\n";
     let skill = skill(URL, text);
     assert_eq!(codes(&skill), ["approval-mode-ignored"]);
@@ -348,7 +348,7 @@ fn k_73_k_74_approval_and_domains() {
 }
 
 #[test]
-fn k_75_k_103_relative_endpoints() {
+fn relative_endpoints() {
     let url = |text: &str, members: Value| {
         let skill = skill_with(URL, text, members);
         let stage = operation(&skill, "a")["stages"][0].clone();

@@ -44,7 +44,7 @@ fn assert_rows(commands: &[&str], to: &str, tier: u64, confidence: f64) {
 }
 
 #[test]
-fn k_219_to_k_223_requests() {
+fn to_k_223_requests() {
     assert_rows(
         &[
             "curl https://a.example/x",
@@ -89,7 +89,7 @@ fn k_219_to_k_223_requests() {
 }
 
 #[test]
-fn k_218_an_endpoint_and_an_operation_of_openapi_are_certain() {
+fn an_endpoint_and_an_operation_of_openapi_are_certain() {
     let structured = skill(
         "https://e.org/a.yaml",
         "name: x\noperations: {a: {endpoint: 'https://e.org/x'}}\n",
@@ -108,7 +108,7 @@ fn k_218_an_endpoint_and_an_operation_of_openapi_are_certain() {
 }
 
 #[test]
-fn k_225_to_k_228_pure_stages() {
+fn to_k_228_pure_stages() {
     assert_rows(&["jq .a", "jq -r '.[] | .b'"], "ccos.json.parse", 1, 0.9);
     let piped = map("curl https://a.example/x | python3 -m json.tool");
     assert_eq!(piped["maps-to"], json!([HTTP, "ccos.json.parse"]));
@@ -142,7 +142,7 @@ fn k_225_to_k_228_pure_stages() {
 }
 
 #[test]
-fn k_229_runtimes_are_tier_2() {
+fn runtimes_are_tier_2() {
     assert_rows(
         &["python script.py", "python3 -c 'print(1)'", "uv run a.py"],
         "ccos.sandbox.python",
@@ -168,7 +168,7 @@ fn k_229_runtimes_are_tier_2() {
 }
 
 #[test]
-fn k_230_k_231_whatever_else_there_is_needs_the_sandbox() {
+fn whatever_else_there_is_needs_the_sandbox() {
     for (command, to) in [
         ("npx cowsay hi", "ccos.sandbox.node"),
         ("bunx cowsay hi", "ccos.sandbox.node"),
@@ -194,7 +194,7 @@ fn k_230_k_231_whatever_else_there_is_needs_the_sandbox() {
 }
 
 #[test]
-fn k_233_the_order_of_the_table_and_nothing_is_left_unmapped() {
+fn the_order_of_the_table_and_nothing_is_left_unmapped() {
     let request = json!({"op": "map", "list": true}).to_string();
     let table: Value =
         serde_json::from_slice(&skill_interpreter::run(request.as_bytes()).unwrap()).unwrap();
@@ -236,7 +236,7 @@ fn k_233_the_order_of_the_table_and_nothing_is_left_unmapped() {
 }
 
 #[test]
-fn k_116_one_statement_is_lowered_whatever_it_is() {
+fn one_statement_is_lowered_whatever_it_is() {
     for (text, to) in [
         (
             "set -e\n# read it\ncat notes.txt\necho done",
@@ -252,7 +252,7 @@ fn k_116_one_statement_is_lowered_whatever_it_is() {
 }
 
 #[test]
-fn k_129_an_assignment_before_a_command() {
+fn an_assignment_before_a_command() {
     let request = map("V=v2 curl \"https://a.example/$W/x\"");
     assert_eq!(request["maps-to"], HTTP, "{request}");
     for command in [
@@ -273,7 +273,7 @@ fn k_129_an_assignment_before_a_command() {
 }
 
 #[test]
-fn k_235_members_of_a_mapping() {
+fn members_of_a_mapping() {
     let answer = map(
         "curl -X POST https://a.example/x -H \"Authorization: Bearer $A_TOKEN\" -d '{\"q\": \"$Q\"}' -o out.json",
     );
@@ -314,7 +314,7 @@ fn k_235_members_of_a_mapping() {
 }
 
 #[test]
-fn k_241_what_is_required() {
+fn what_is_required() {
     let requires = |command: &str| -> BTreeSet<String> {
         let all = map(command)["requires"].as_array().unwrap().clone();
         all.iter()
@@ -351,7 +351,7 @@ fn k_241_what_is_required() {
 }
 
 #[test]
-fn k_456_containers_and_packages_are_recorded_and_nothing_else() {
+fn containers_and_packages_are_recorded_and_nothing_else() {
     let text = "name: x\noperations:\n  a: {runtime: 'container:ubuntu:22.04', script: 'id', packages: [curl]}\n";
     let skill = skill("https://e.org/a.yaml", text);
     let operation = operation(&skill, "a");

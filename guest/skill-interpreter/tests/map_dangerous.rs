@@ -100,7 +100,7 @@ proptest! {
 
     /// Nothing dangerous maps to a benign capability: a script as a whole, Tier 3, or an error.
     #[test]
-    fn k_396_no_construct_hides_behind_a_harmless_command(
+    fn no_construct_hides_behind_a_harmless_command(
         first in harmless(), (before, after) in dangerous(), second in harmless(), twice in any::<bool>()
     ) {
         let one = format!("{before}{first}{after}");
@@ -122,7 +122,7 @@ proptest! {
 
     /// K-150: an option that is refused is refused at every place, beside every other.
     #[test]
-    fn k_150_no_option_is_smuggled(
+    fn no_option_is_smuggled(
         option in prop::sample::select(SMUGGLED.to_vec()), place in 0..5_usize,
         others in prop::collection::vec(prop::sample::select(vec!["-s", "-X POST", "-H 'A: b'", "-d a=1", "-L"]), 4),
         quoted in any::<bool>(),

@@ -154,7 +154,7 @@ macro_rules! corpus {
 }
 
 corpus! {
-    k_432_the_seeds_markdown_example: "moltbook";
+    the_seeds_markdown_example: "moltbook";
     a_link_keeper_with_a_setup_section_and_several_commands_in_a_fence: "pinboardish";
     weather_with_a_recorded_session: "weather";
     boards_with_credentials_in_the_query: "boards";
@@ -162,20 +162,20 @@ corpus! {
     local_tools_with_installation_and_code_that_is_documentation: "toolchest";
     a_listing_of_relative_endpoints: "listing";
     front_matter_operations_and_annotations: "mixed";
-    k_104_an_informational_skill: "informational";
-    k_92_front_matter_that_is_no_yaml: "broken-front";
-    k_381_onboarding_as_text: "onboarded";
+    an_informational_skill: "informational";
+    front_matter_that_is_no_yaml: "broken-front";
+    onboarding_as_text: "onboarded";
 }
 
 #[test]
-fn k_446_the_same_load_twice_gives_the_same_bytes() {
+fn the_same_load_twice_gives_the_same_bytes() {
     for document in DOCUMENTS {
         assert_eq!(load(document).to_string(), load(document).to_string());
     }
 }
 
 #[test]
-fn k_445_truncated_documents_are_answered() {
+fn truncated_documents_are_answered() {
     for document in DOCUMENTS {
         let ends = document.char_indices().map(|(end, _)| end).step_by(7);
         for end in ends {
@@ -187,7 +187,7 @@ fn k_445_truncated_documents_are_answered() {
 }
 
 #[test]
-fn k_432_the_seeds_example_in_full() {
+fn the_seeds_example_in_full() {
     let skill = skill(include_str!("markdown/moltbook.md"));
     assert_eq!(skill["format"], json!("markdown"));
     assert_eq!(skill["version"], json!("1.0.0"));
@@ -203,7 +203,7 @@ fn k_432_the_seeds_example_in_full() {
 }
 
 #[test]
-fn k_387_front_matter_and_body_are_both_parsed() {
+fn front_matter_and_body_are_both_parsed() {
     let text =
         "---\nname: p\ndescription: d\n---\n## Get\n```bash\ncurl https://a.example/x\n```\n";
     assert_eq!(
@@ -213,13 +213,13 @@ fn k_387_front_matter_and_body_are_both_parsed() {
 }
 
 #[test]
-fn k_388_one_operation_with_one_output_example() {
+fn one_operation_with_one_output_example() {
     let text = "# P\n## Get\n```bash\ncurl https://a.example/x\n```\nResponse:\n```json\n{\"id\": 1}\n```\n";
     assert_eq!(outputs(&operation(text)), [json!({"id": 1})]);
 }
 
 #[test]
-fn k_389_quotes_around_the_url_change_nothing() {
+fn quotes_around_the_url_change_nothing() {
     for url in [
         "https://a.example/x",
         "'https://a.example/x'",
@@ -235,7 +235,7 @@ fn k_389_quotes_around_the_url_change_nothing() {
 }
 
 #[test]
-fn k_392_a_comment_before_curl_is_a_name() {
+fn a_comment_before_curl_is_a_name() {
     let text = "# P\n## Get\n```bash\n# Fetch one\ncurl https://a.example/x\n```\n";
     let operation = operation(text);
     assert_eq!(operation["title"], json!("Fetch one"));
@@ -251,7 +251,7 @@ fn k_392_a_comment_before_curl_is_a_name() {
 }
 
 #[test]
-fn k_393_a_response_label_is_not_part_of_the_body() {
+fn a_response_label_is_not_part_of_the_body() {
     let text = "# P\n## Add\n```\nPOST https://a.example/x\nBody: {\"a\": 1}\nReturns: {\"token\": 2}\n```\n";
     let operation = operation(text);
     assert_eq!(
@@ -262,7 +262,7 @@ fn k_393_a_response_label_is_not_part_of_the_body() {
 }
 
 #[test]
-fn k_398_secrets_of_an_authentication_section_are_listed_and_required() {
+fn secrets_of_an_authentication_section_are_listed_and_required() {
     let text = "# P\n## Authentication\nSet `P_REF_TOKEN`.\n## Get\n```bash\ncurl \"https://a.example/x?r=$P_REF_TOKEN\"\n```\n## Ping\n```bash\ncurl https://a.example/ping\n```\n";
     let skill = skill(text);
     assert_eq!(skill["secrets"], json!(["P_REF_TOKEN"]));
@@ -276,7 +276,7 @@ fn k_398_secrets_of_an_authentication_section_are_listed_and_required() {
 }
 
 #[test]
-fn k_100_an_alias_needs_a_segment_that_no_other_operation_has() {
+fn an_alias_needs_a_segment_that_no_other_operation_has() {
     let text = "# P\n## A\n```\nGET https://a.example/x/{id}\n```\n## B\n```\nPOST https://a.example/x\n```\n## C\n```\nGET https://a.example/y/z\n```\n";
     let skill = skill(text);
     let aliases: Vec<Vec<&str>> = skill["operations"]
@@ -289,7 +289,7 @@ fn k_100_an_alias_needs_a_segment_that_no_other_operation_has() {
 }
 
 #[test]
-fn k_101_duplicates_become_examples_and_their_properties_optional_inputs() {
+fn duplicates_become_examples_and_their_properties_optional_inputs() {
     let text = "# P\nBase URL: https://a.example/v1\n\n- `POST /x/{name}`\n\n## A\n```bash\ncurl https://a.example/v1/x/{id} --json '{\"q\": \"s\"}'\n```\n## B\n```bash\ncurl \"https://a.example/v1/x/$OTHER?page=2\" --json '{\"q\": \"t\", \"n\": 3}'\n```\n## C\n```\nPOST https://b.example/v1/x/{id}\n```\n";
     let skill = skill(text);
     assert_eq!(
@@ -299,7 +299,7 @@ fn k_101_duplicates_become_examples_and_their_properties_optional_inputs() {
 }
 
 #[test]
-fn k_101_what_is_done_with_the_answer_tells_operations_apart() {
+fn what_is_done_with_the_answer_tells_operations_apart() {
     let fence = |heading: &str, filter: &str| {
         format!("## {heading}\n```bash\ncurl -s https://a.example/items{filter}\n```\n")
     };
@@ -319,7 +319,7 @@ fn k_101_what_is_done_with_the_answer_tells_operations_apart() {
 }
 
 #[test]
-fn k_101_with_another_secret_it_is_another_operation() {
+fn with_another_secret_it_is_another_operation() {
     let fence = |heading: &str, secret: &str| {
         format!(
             "## {heading}\n```bash\ncurl https://a.example/send -H \"Authorization: Bearer {secret}\" -d 'a=b'\n```\n"
@@ -350,7 +350,7 @@ fn k_101_with_another_secret_it_is_another_operation() {
 }
 
 #[test]
-fn k_341_a_script_that_uses_a_secret_is_told_where_its_value_is() {
+fn a_script_that_uses_a_secret_is_told_where_its_value_is() {
     let said = |line: &str| {
         let text = format!("# P\n## A\n```bash\nset -e\n{line}\nls x\nls y\n```\n");
         let diagnostics = load(&text)["diagnostics"].clone();
@@ -369,7 +369,7 @@ fn k_341_a_script_that_uses_a_secret_is_told_where_its_value_is() {
 }
 
 #[test]
-fn k_103_the_chosen_base_is_part_of_the_digest() {
+fn the_chosen_base_is_part_of_the_digest() {
     let text = "# P\n## A\n```\nGET /x\n```\n";
     let digest = |source: &str| {
         let answer = load_from(text, source);
@@ -390,7 +390,7 @@ fn k_103_the_chosen_base_is_part_of_the_digest() {
 }
 
 #[test]
-fn k_107_annotated_code_runs_in_the_sandbox_of_its_language() {
+fn annotated_code_runs_in_the_sandbox_of_its_language() {
     let text = "# P\n## Sum\n```python skill:op=sum\nprint(1 + 1)\n```\n";
     let operation = operation(text);
     assert_eq!(shown(&operation), "4 sum sandbox:python tier=2");
@@ -402,7 +402,7 @@ fn k_107_annotated_code_runs_in_the_sandbox_of_its_language() {
 }
 
 #[test]
-fn k_112_an_annotation_raises_and_never_lowers() {
+fn an_annotation_raises_and_never_lowers() {
     let fence =
         |words: &str, command: &str| format!("# P\n## A\n```bash {words}\n{command}\n```\n");
     let tier = |words: &str, command: &str| operation(&fence(words, command))["tier"].clone();
@@ -428,7 +428,7 @@ fn a_fence_that_sets_up_is_no_operation_and_with_more_in_it_one_script() {
 }
 
 #[test]
-fn k_120_constants_live_from_fence_to_fence() {
+fn constants_live_from_fence_to_fence() {
     let text = "# P\n## A\n```bash\nexport BASE=https://a.example/v1\n```\n## B\n```bash\ncurl $BASE/x\n```\n";
     assert_eq!(
         shown(&operation(text)),
@@ -437,7 +437,7 @@ fn k_120_constants_live_from_fence_to_fence() {
 }
 
 #[test]
-fn k_197_a_response_that_holds_a_credential_makes_the_operation_return_a_secret() {
+fn a_response_that_holds_a_credential_makes_the_operation_return_a_secret() {
     let skill = skill(include_str!("markdown/onboarded.md"));
     let register = &skill["operations"][0];
     assert_eq!(register["returns-secret"], json!(["/api_key"]));
@@ -448,7 +448,7 @@ fn k_197_a_response_that_holds_a_credential_makes_the_operation_return_a_secret(
 }
 
 #[test]
-fn k_381_steps_that_name_an_operation_call_it() {
+fn steps_that_name_an_operation_call_it() {
     let onboarding = skill(include_str!("markdown/onboarded.md"))["onboarding"].clone();
     assert_eq!(onboarding["required"], json!(true));
     let steps = onboarding["steps"].as_array().unwrap();
@@ -473,13 +473,13 @@ fn k_381_steps_that_name_an_operation_call_it() {
 }
 
 #[test]
-fn k_224_confidence_of_what_is_listed() {
+fn confidence_of_what_is_listed() {
     let text = "# P\n- `GET https://a.example/x`\n";
     assert_eq!(operation(text)["confidence"], json!(0.7));
 }
 
 #[test]
-fn k_113_an_invalid_annotation_is_told_and_its_fence_yields_nothing() {
+fn an_invalid_annotation_is_told_and_its_fence_yields_nothing() {
     let answer = load(include_str!("markdown/mixed.md"));
     let diagnostics = answer["skill"]["diagnostics"].as_array().unwrap();
     let codes: Vec<&str> = diagnostics
@@ -495,7 +495,7 @@ fn k_113_an_invalid_annotation_is_told_and_its_fence_yields_nothing() {
 const MOST: std::time::Duration = std::time::Duration::from_secs(2);
 
 #[test]
-fn k_445_a_mebibyte_of_one_thing_is_answered_in_time() {
+fn a_mebibyte_of_one_thing_is_answered_in_time() {
     let fence = |text: &str| format!("```bash\n{text}\n```\n");
     let repeated = |piece: &str| piece.repeat((1 << 20) / piece.len());
     let several = "# One\ncurl https://a.example/x -d '{\"a\": [1, 2]}'\n".repeat(60);

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn tu_06_a_call_writes_one_final_line() {
+    fn a_call_writes_one_final_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit.jsonl");
         let receipt = Digest::of(b"receipt");
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn tu_08_refused_operations_have_the_id_of_their_call() {
+    fn refused_operations_have_the_id_of_their_call() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit.jsonl");
         let mut call = begin(&path);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn tu_08_after_100_refused_operations_one_line_says_more() {
+    fn after_100_refused_operations_one_line_says_more() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit.jsonl");
         let mut call = begin(&path);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn tu_01_the_lines_of_calls_at_the_same_time_stay_together() {
+    fn the_lines_of_calls_at_the_same_time_stay_together() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit.jsonl");
         std::thread::scope(|scope| {
@@ -207,14 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn tu_02_a_call_without_a_place_for_its_line_does_not_begin() {
+    fn a_call_without_a_place_for_its_line_does_not_begin() {
         let folder = tempfile::tempdir().unwrap();
         let target = AuditTarget::Required(folder.path().to_owned());
         assert!(AuditedCall::begin(&target, None).is_err());
     }
 
     #[test]
-    fn tu_01_a_call_without_a_target_writes_nothing() {
+    fn a_call_without_a_target_writes_nothing() {
         let mut call = AuditedCall::begin(&AuditTarget::Off, None).unwrap();
         call.operation_denied(&Denial::default(), "fs.read", "/os");
         assert!(call.executed(&worked(), None).is_ok());

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn tu_03_the_frozen_line_of_a_success() {
+    fn the_frozen_line_of_a_success() {
         let receipt = Digest::of(b"receipt");
         let line = allow(&worked(), Some(&receipt));
         assert_eq!(
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn tu_03_a_context_stands_behind_the_reason() {
+    fn a_context_stands_behind_the_reason() {
         let context = Some("tenant-1:a.b_c".parse().unwrap());
         let line = Envelope::allow(RequestId::fixed(), context, &worked(), None).to_line();
         let part = r#""reason":"verified_execution_success","context_id":"tenant-1:a.b_c","runtime_profile""#;
@@ -237,21 +237,21 @@ mod tests {
     }
 
     #[test]
-    fn tu_05_no_receipt_is_the_zero_digest() {
+    fn no_receipt_is_the_zero_digest() {
         let line = allow(&failed(), None);
         let zero = format!("\"receipt_hash\":\"sha256:{}\"", "0".repeat(64));
         assert!(line.contains(&zero), "{line}");
     }
 
     #[test]
-    fn tu_06_a_failed_execution_is_still_an_allowed_one() {
+    fn a_failed_execution_is_still_an_allowed_one() {
         let line = allow(&failed(), None);
         let part = r#""decision":"allow","reason":"execution_failed:trap""#;
         assert!(line.contains(part), "{line}");
     }
 
     #[test]
-    fn tu_05_tu_07_a_denial_says_only_what_is_known() {
+    fn a_denial_says_only_what_is_known() {
         let line = Envelope::deny(
             RequestId::fixed(),
             None,
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn tu_07_a_denial_carries_what_was_reached() {
+    fn a_denial_carries_what_was_reached() {
         let execution = worked();
         let denial = Denial {
             artifact: Some(execution.artifact.clone()),
@@ -293,14 +293,14 @@ mod tests {
     }
 
     #[test]
-    fn tu_03_a_line_never_holds_a_line_end() {
+    fn a_line_never_holds_a_line_end() {
         let mut execution = worked();
         execution.signer_ids.insert("a\nb\u{2028}".into());
         assert!(!allow(&execution, None).contains('\n'));
     }
 
     #[test]
-    fn tu_04_context_ids_have_a_closed_form() {
+    fn context_ids_have_a_closed_form() {
         let long = "a".repeat(128);
         for good in ["a", "A.b_c:d-9", &long] {
             assert!(good.parse::<ContextId>().is_ok(), "{good}");

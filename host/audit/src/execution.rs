@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tr_14_profiles_have_their_names() {
+    fn profiles_have_their_names() {
         assert_eq!(RuntimeProfile::ComponentV0.as_str(), "component-v0");
         assert_eq!(
             RuntimeProfile::ProvenactCoreV0.as_str(),

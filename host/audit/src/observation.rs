@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tu_10_three_words_in_any_case_ask_for_observations() {
+    fn three_words_in_any_case_ask_for_observations() {
         for yes in ["1", "true", "TRUE", "Yes"] {
             assert!(observations_wanted(Some(OsStr::new(yes))), "{yes}");
         }
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn tu_10_members_are_alphabetical() {
+    fn members_are_alphabetical() {
         let mut observation = Observation::begin(Event::Verify);
         observation.note("signer_count", 2);
         observation.note("artifact", "sha256:x");
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn tu_10_a_failure_has_its_error_on_one_line() {
+    fn a_failure_has_its_error_on_one_line() {
         let line = Observation::begin(Event::Command).line(Err("no\nkey"));
         assert!(line.contains(r#""error":"no\nkey""#), "{line}");
         assert!(line.contains(r#""status":"error""#), "{line}");
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn tu_10_events_have_the_names_of_the_original() {
+    fn events_have_the_names_of_the_original() {
         for (event, name) in [
             (Event::Command, "provenact.command"),
             (Event::Run, "provenact.run"),

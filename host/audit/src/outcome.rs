@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tr_16_codes_are_written_alike_by_serde_and_display() {
+    fn codes_are_written_alike_by_serde_and_display() {
         let mut names: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
         for code in Code::ALL {
             let json = serde_json::to_string(&code).unwrap();
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn tr_16_only_ok_is_success() {
+    fn only_ok_is_success() {
         for code in Code::ALL {
             let success = code.status() == Status::Success;
             assert_eq!(success, code == Code::Ok, "{code}");
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn tr_16_a_message_is_one_line_without_addresses() {
+    fn a_message_is_one_line_without_addresses() {
         let trap = "wasm trap: unreachable at 0x1f2e\n   0: 0x17 - module!run";
         let outcome = Outcome::failure(Code::Trap, trap);
         assert_eq!(outcome.message(), Some("wasm trap: unreachable at 0x?"));
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn tr_16_a_message_has_at_most_512_characters_and_no_control_characters() {
+    fn a_message_has_at_most_512_characters_and_no_control_characters() {
         let long = format!("\u{1b}[31m{}", "ü".repeat(600));
         let outcome = Outcome::failure(Code::SkillError, &long);
         let message = outcome.message().unwrap();
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn tu_06_a_skill_code_is_kept_apart_and_bounded() {
+    fn a_skill_code_is_kept_apart_and_bounded() {
         let outcome = Outcome::skill_error(&format!("not_found\n{}", "x".repeat(99)), "no file");
         assert_eq!(outcome.code(), Code::SkillError);
         let code = outcome.skill_code().unwrap();

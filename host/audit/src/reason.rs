@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tu_06_an_execution_gives_its_code_and_the_skills_code() {
+    fn an_execution_gives_its_code_and_the_skills_code() {
         for (outcome, reason) in [
             (Outcome::success(), "verified_execution_success"),
             (
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn tu_07_a_refusal_gives_its_step() {
+    fn a_refusal_gives_its_step() {
         for (step, name) in [
             (Step::Read, "read"),
             (Step::Manifest, "manifest"),
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn tu_07_the_other_refusals_have_fixed_texts() {
+    fn the_other_refusals_have_fixed_texts() {
         for (reason, text) in [
             (Reason::PolicyInvalid, "policy_invalid"),
             (Reason::UntrustedSigner, "untrusted_signer"),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn tu_08_a_refused_value_is_escaped_and_bounded() {
+    fn a_refused_value_is_escaped_and_bounded() {
         let reason = Reason::capability_denied("fs.read", &format!("/a\n{}", "b".repeat(9999)));
         let text = reason.to_string();
         assert!(text.starts_with("capability_denied:fs.read:/a\\u{a}bbb"));

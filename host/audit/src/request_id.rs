@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tu_04_an_id_is_req_and_26_crockford_characters() {
+    fn an_id_is_req_and_26_crockford_characters() {
         let id = RequestId::new().unwrap().to_string();
         let ulid = id.strip_prefix("req_").unwrap();
         assert_eq!(ulid.len(), 26);
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn tu_04_the_ulid_holds_time_and_randomness() {
+    fn the_ulid_holds_time_and_randomness() {
         let time = Timestamp::from_unix_milliseconds(1_469_918_176_385);
         let id = RequestId::from_parts(time, u128::MAX);
         // The example of the ULID specification has this time.

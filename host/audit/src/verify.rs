@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn tr_17_both_forms_verify_in_any_layout() {
+    fn both_forms_verify_in_any_layout() {
         for format in [ReceiptFormat::V0, ReceiptFormat::V1Draft] {
             let receipt = verify_receipt(file(format).as_bytes()).unwrap();
             assert_eq!(Some(&receipt), Receipt::of(&worked(), format).as_ref());
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn tr_17_only_the_draft_has_a_schema_version() {
+    fn only_the_draft_has_a_schema_version() {
         let schema = |format| {
             let receipt = verify_receipt(file(format).as_bytes()).unwrap();
             receipt.schema_version().map(str::to_owned)
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn tr_17_a_changed_member_is_a_digest_mismatch() {
+    fn a_changed_member_is_a_digest_mismatch() {
         for format in [ReceiptFormat::V0, ReceiptFormat::V1Draft] {
             let changed = file(format).replace("\"fs.read\"", "\"fs.write\"");
             let error = refusal(&changed);
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn tr_17_a_digest_in_another_form_is_named() {
+    fn a_digest_in_another_form_is_named() {
         for format in [ReceiptFormat::V0, ReceiptFormat::V1Draft] {
             let changed = file(format).replace("sha256:44136f", "sha256:44136F");
             let error = refusal(&changed);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn tr_17_unknown_missing_and_duplicate_members_are_refused() {
+    fn unknown_missing_and_duplicate_members_are_refused() {
         for format in [ReceiptFormat::V0, ReceiptFormat::V1Draft] {
             let good = file(format);
             let unknown = good.replacen('{', "{\"extra\": 1,", 1);

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn tp_32_a_bind_mount_of_what_holds_hydrants_own_files_or_lies_in_them_is_found() {
+    fn a_bind_mount_of_what_holds_hydrants_own_files_or_lies_in_them_is_found() {
         for alias in ["/srv/alias", "/srv", "/srv/work", "/srv/work/in side", "/"] {
             assert!(leads(alias), "{alias}");
         }
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn tp_32_the_place_itself_and_other_devices_are_no_second_way() {
+    fn the_place_itself_and_other_devices_are_no_second_way() {
         for other in ["/home/ann", "/home/ann/.hydrant", "/srv/alias/work"] {
             assert!(!leads(other), "{other}");
         }

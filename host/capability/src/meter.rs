@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn g_06_what_is_over_a_budget_says_which_how_much_and_what_was_used() {
+    fn what_is_over_a_budget_says_which_how_much_and_what_was_used() {
         let meter = meter(Duration::from_secs(60));
         assert_eq!(meter.hostcalls(10), Ok(()));
         let exceeded = meter.hostcalls(1).unwrap_err();
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn tn_22_no_time_is_left_once_the_deadline_has_passed() {
+    fn no_time_is_left_once_the_deadline_has_passed() {
         assert!(meter(Duration::from_secs(60)).remaining().unwrap() <= Duration::from_secs(60));
         let exceeded = meter(Duration::ZERO).remaining().unwrap_err();
         assert_eq!((exceeded.budget, exceeded.limit), (Budget::WallClock, 0));

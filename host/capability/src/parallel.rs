@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn g_02_answers_come_in_the_order_asked_whatever_finishes_first() {
+    fn answers_come_in_the_order_asked_whatever_finishes_first() {
         let answers: Result<Vec<u64>, Infallible> =
             map((0..30).collect(), AT_ONCE, Duration::ZERO, |item| {
                 thread::sleep(Duration::from_millis(3 * (30 - item) / 10));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn l_12_at_most_ten_items_are_at_work_at_a_time() {
+    fn at_most_ten_items_are_at_work_at_a_time() {
         let now = AtomicUsize::new(0);
         let most = AtomicUsize::new(0);
         let answers: Result<Vec<()>, Infallible> =

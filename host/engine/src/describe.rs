@@ -336,7 +336,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     #[test]
-    fn td_14_what_describe_returns_is_kept_by_digest() {
+    fn what_describe_returns_is_kept_by_digest() {
         let (describer, component) = (describer(), component("(i32.const 0)"));
         for _ in 0..2 {
             assert_eq!(
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn td_14_another_process_does_not_ask_again() {
+    fn another_process_does_not_ask_again() {
         let folder = tempfile::tempdir().unwrap();
         let ours = component("(i32.const 0)");
         let none = Duration::ZERO;
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn dt_03_errors_are_kept_for_nobody() {
+    fn errors_are_kept_for_nobody() {
         let folder = tempfile::tempdir().unwrap();
         let traps = component("(unreachable)");
         let answer = keeping(folder.path()).describe(&traps, LONG, LONG, None);
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn dt_03_errors_are_never_kept() {
+    fn errors_are_never_kept() {
         let (describer, component) = (describer(), component("(unreachable)"));
         let answer = describer.describe(&component, LONG, LONG, None);
         assert_eq!(answer, Err(DescribeError::NotDescribable));

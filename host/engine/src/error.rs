@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ts_04_what_a_skill_fails_with_is_within_bounds() {
+    fn what_a_skill_fails_with_is_within_bounds() {
         let of = |code: &str, message: &str, details: Option<String>| match CallError::of_skill(
             code.into(),
             message.into(),

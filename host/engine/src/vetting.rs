@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn s_17_types_nested_in_types_never_reach_the_recursive_parser() {
+    fn types_nested_in_types_never_reach_the_recursive_parser() {
         // A component whose one type section nests instance types 100,000 deep.
         let depth = 100_000;
         let mut types = vec![0x01];
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn s_17_what_costs_the_compiler_memory_is_bounded() {
+    fn what_costs_the_compiler_memory_is_bounded() {
         let module = |inside: &str| format!("(component (core module {inside}))");
         let cases = [
             (
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn tn_20_a_core_module_may_be_four_times_as_large_and_no_denser() {
+    fn a_core_module_may_be_four_times_as_large_and_no_denser() {
         let module = |inside: &str| wat::parse_str(format!("(module {inside})")).unwrap();
         let functions = module(&many("(func)", 20_001));
         assert!(vet(&functions).is_err());

@@ -185,7 +185,7 @@ mod tests {
     use super::{Sampler, Status, parse};
 
     #[test]
-    fn k_337_memory_is_anonymous_shared_swapped_and_page_tables() {
+    fn memory_is_anonymous_shared_swapped_and_page_tables() {
         let status = "Name:\tx\nVmPeak:\t 900 kB\nRssAnon:\t 100 kB\nRssFile:\t 700 kB\nRssShmem:\t 20 kB\nVmPTE:\t 4 kB\nVmSwap:\t 3 kB\nThreads:\t5\n";
         assert_eq!(
             parse(status),

@@ -107,7 +107,7 @@ fn after_and_first(leave: &str, look: &str) -> (String, String) {
 }
 
 #[test]
-fn pe_01_the_scratch_directory_of_the_next_program_is_new() {
+fn the_scratch_directory_of_the_next_program_is_new() {
     let leave = "echo secret > f; mkdir -p a/b; mkfifo p; ln -s f l; chmod 0 a; touch -d 2001-01-01 .; chmod 0500 .; pwd";
     let look = "pwd; ls -lan; stat -c '%a %u %g %h %s %i' .; df --output=used,iused . | tail -1; echo new > f && cat f";
     let (after, first) = after_and_first(leave, look);
@@ -123,7 +123,7 @@ fn pe_01_the_scratch_directory_of_the_next_program_is_new() {
 }
 
 #[test]
-fn k_338_no_process_of_the_last_program_is_left_and_numbers_begin_anew() {
+fn no_process_of_the_last_program_is_left_and_numbers_begin_anew() {
     let leave = "for i in 1 2 3 4 5 6 7 8 9; do setsid sh -c 'trap \"\" TERM HUP; sleep 60' & done; sleep 0.1";
     let look = "echo $$; sh -c 'echo $$'; ls /proc | grep '^[0-9]' | head -1; cat /proc/1/stat 2>&1; ps ax 2>/dev/null | wc -l";
     let (after, first) = after_and_first(leave, look);
@@ -132,7 +132,7 @@ fn k_338_no_process_of_the_last_program_is_left_and_numbers_begin_anew() {
 }
 
 #[test]
-fn k_335_no_shared_memory_queue_or_semaphore_is_left() {
+fn no_shared_memory_queue_or_semaphore_is_left() {
     let leave = "ipcmk -M 4096; ipcmk -Q; ipcmk -S 1; echo x > /dev/shm/x; true";
     let look = "ipcs -m 2>&1; ipcs -q 2>&1; ipcs -s 2>&1; ls -A /dev/shm /dev/mqueue 2>&1";
     let (after, first) = after_and_first(leave, look);
@@ -140,7 +140,7 @@ fn k_335_no_shared_memory_queue_or_semaphore_is_left() {
 }
 
 #[test]
-fn k_338_no_lock_is_left() {
+fn no_lock_is_left() {
     let leave = "exec 9</os/file; flock -x 9; setsid sleep 60 & exit 0";
     let look = "exec 9</os/file; flock -n -x 9 && echo free; cat /proc/locks 2>&1";
     let (after, first) = after_and_first(leave, look);
@@ -149,7 +149,7 @@ fn k_338_no_lock_is_left() {
 }
 
 #[test]
-fn k_333_environment_directory_and_limits_are_those_of_the_plan() {
+fn environment_directory_and_limits_are_those_of_the_plan() {
     let leave =
         "export LEFT=x; cd /usr; umask 077; ulimit -n 10; ulimit -t 3; nice -n 5 true; true";
     let look = "env; pwd; umask; ulimit -a; nice; id; cat /proc/self/status | grep -E '^(Cap|NoNew|Seccomp|Uid|Groups)'; cut -d' ' -f5- /proc/self/mountinfo; ls -l /proc/self/fd | wc -l";
@@ -165,7 +165,7 @@ fn k_333_environment_directory_and_limits_are_those_of_the_plan() {
 }
 
 #[test]
-fn k_335_the_first_program_cannot_mount_either() {
+fn the_first_program_cannot_mount_either() {
     let look = "mount -t tmpfs t /scratch 2>&1; umount /scratch 2>&1; umount -l /os 2>&1; unshare -m true 2>&1; touch /scratch/x && echo still";
     let (after, first) = after_and_first(look, look);
     assert_eq!(after, first);
@@ -189,7 +189,7 @@ fn pinned(root: &Path, name: &str) -> (Option<InsidePath>, Vec<Pin>) {
 }
 
 #[test]
-fn pe_08_each_program_is_the_file_that_was_opened() {
+fn each_program_is_the_file_that_was_opened() {
     let root = tempfile::tempdir().unwrap();
     let root = root.path();
     tool(root, "one", "one");
@@ -235,7 +235,7 @@ fn pe_08_each_program_is_the_file_that_was_opened() {
 }
 
 #[test]
-fn k_338_after_one_that_was_killed_the_jail_is_not_used_again() {
+fn after_one_that_was_killed_the_jail_is_not_used_again() {
     let root = tempfile::tempdir().unwrap();
     let mut greedy = plan(root.path(), "sleep 10");
     greedy.limits.wall = Some(Duration::from_millis(200));
@@ -253,7 +253,7 @@ fn k_338_after_one_that_was_killed_the_jail_is_not_used_again() {
 }
 
 #[test]
-fn pe_01_what_would_not_be_there_for_the_next_program_is_refused() {
+fn what_would_not_be_there_for_the_next_program_is_refused() {
     let root = tempfile::tempdir().unwrap();
     let mut with_file = plan(root.path(), "true");
     with_file.files.push(File {

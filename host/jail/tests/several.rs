@@ -94,7 +94,7 @@ fn each_program_has_its_own_words_and_streams() {
 }
 
 #[test]
-fn k_338_usage_is_each_programs_own() {
+fn usage_is_each_programs_own() {
     let busy = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
     let (busy, _, idle) = finish(|streams| launcher().start_several(script(busy), vec![], streams));
     let (short, _, _) = finish(|streams| idle.unwrap().start(turn("true"), streams));
@@ -117,7 +117,7 @@ fn each_program_is_as_confined_as_the_first() {
 }
 
 #[test]
-fn k_338_the_second_program_has_its_own_time_and_ends_the_jail_with_it() {
+fn the_second_program_has_its_own_time_and_ends_the_jail_with_it() {
     let (_, _, idle) = finish(|streams| launcher().start_several(script("true"), vec![], streams));
     let hurried = Turn {
         wall: Some(Duration::from_millis(200)),
@@ -130,7 +130,7 @@ fn k_338_the_second_program_has_its_own_time_and_ends_the_jail_with_it() {
 }
 
 #[test]
-fn k_337_the_second_program_is_sampled() {
+fn the_second_program_is_sampled() {
     let (_, _, idle) = finish(|streams| launcher().start_several(script("true"), vec![], streams));
     let many = "for i in 1 2 3 4; do perl -e '$x = \"a\" x (80 << 20); sleep 8' & done; wait";
     let (ended, _, idle) = finish(|streams| idle.unwrap().start(turn(many), streams));
@@ -170,7 +170,7 @@ fn a_launcher_that_was_prepared_makes_the_same_jail() {
 }
 
 #[test]
-fn k_349_a_launcher_that_fails_its_test_starts_nothing() {
+fn a_launcher_that_fails_its_test_starts_nothing() {
     // It answers nothing at all, as no jail does.
     let broken = Launcher::at("/bin/true").checked();
     for _ in 0..2 {

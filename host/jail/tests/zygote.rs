@@ -125,7 +125,7 @@ fn assert_gone(processes: &HashSet<u32>) {
 }
 
 #[test]
-fn k_338_the_zygote_and_its_jails_end_when_the_host_is_killed() {
+fn the_zygote_and_its_jails_end_when_the_host_is_killed() {
     let _alone = alone();
     let directory = tempfile::tempdir().unwrap();
     let plan = directory.path().join("plan.json");
@@ -153,7 +153,7 @@ fn k_338_the_zygote_and_its_jails_end_when_the_host_is_killed() {
 }
 
 #[test]
-fn k_342_with_a_zygote_that_is_killed_its_jails_end_and_the_next_one_has_another() {
+fn with_a_zygote_that_is_killed_its_jails_end_and_the_next_one_has_another() {
     let _alone = alone();
     let launcher = launcher();
     let (jailed, mut reader) = start(&launcher, "sleep 60 & echo runs; wait");
@@ -171,7 +171,7 @@ fn k_342_with_a_zygote_that_is_killed_its_jails_end_and_the_next_one_has_another
 }
 
 #[test]
-fn k_342_what_a_killed_zygote_had_prepared_is_not_used() {
+fn what_a_killed_zygote_had_prepared_is_not_used() {
     let _alone = alone();
     let launcher = launcher();
     assert_eq!(output(&launcher, "echo first"), "first\n");
@@ -183,7 +183,7 @@ fn k_342_what_a_killed_zygote_had_prepared_is_not_used() {
 }
 
 #[test]
-fn k_329_jails_of_one_zygote_share_no_namespace_and_see_nobody() {
+fn jails_of_one_zygote_share_no_namespace_and_see_nobody() {
     let _alone = alone();
     let launcher = launcher().ready();
     let look = "for n in user mnt pid net ipc uts; do readlink /proc/self/ns/$n; done; echo $$; ls /proc | grep '^[0-9]' | tr '\\n' ' '; ls /tmp; echo left > /tmp/left; sleep 0.3";
@@ -216,7 +216,7 @@ fn k_329_jails_of_one_zygote_share_no_namespace_and_see_nobody() {
 }
 
 #[test]
-fn k_332_the_zygote_has_nothing_of_the_host() {
+fn the_zygote_has_nothing_of_the_host() {
     let _alone = alone();
     let launcher = launcher();
     assert_eq!(output(&launcher, "echo first"), "first\n");
@@ -253,7 +253,7 @@ fn k_332_the_zygote_has_nothing_of_the_host() {
 }
 
 #[test]
-fn k_330_a_mount_that_comes_after_a_jail_was_prepared_is_seen() {
+fn a_mount_that_comes_after_a_jail_was_prepared_is_seen() {
     let _alone = alone();
     let launcher = launcher();
     launcher.prepare();

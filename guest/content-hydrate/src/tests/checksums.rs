@@ -15,7 +15,7 @@ const EMPTY: &str = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495
 const ABC: &str = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
 #[test]
-fn c_01_the_checksum_follows_the_uri_and_ends_every_entry() {
+fn the_checksum_follows_the_uri_and_ends_every_entry() {
     let mut host = FakeHost::new(&[
         ("a.md", "---\nskills: [s.md]\ntools: [t.sh]\n---\n"),
         ("s.md", "abc"),
@@ -33,7 +33,7 @@ fn c_01_the_checksum_follows_the_uri_and_ends_every_entry() {
 }
 
 #[test]
-fn c_02_over_the_bytes_as_read_also_of_what_does_not_parse() {
+fn over_the_bytes_as_read_also_of_what_does_not_parse() {
     let bytes = b"\xef\xbb\xbf---\nname: [\n---\n\xff".as_slice();
     let mut host = FakeHost::new(&[
         ("a.md", b"---\nskills: [s.md]\n---\n".as_slice()),
@@ -52,7 +52,7 @@ fn c_02_over_the_bytes_as_read_also_of_what_does_not_parse() {
 }
 
 #[test]
-fn c_03_where_no_bytes_were_read_the_member_is_the_code() {
+fn where_no_bytes_were_read_the_member_is_the_code() {
     let file = "---\nskills: [gone, 'ftp://x', [y]]\ntools: [denied, ../up, gone]\n---\n";
     let mut host = FakeHost::new(&[("a.md", file)]);
     host.tool("/os/gone", Err(ProcessError::NotFound), exit(0, ""));
@@ -92,7 +92,7 @@ fn c_03_where_no_bytes_were_read_the_member_is_the_code() {
 }
 
 #[test]
-fn c_04_a_tool_that_may_run_has_a_checksum_whatever_became_of_it() {
+fn a_tool_that_may_run_has_a_checksum_whatever_became_of_it() {
     let mut host = FakeHost::new(&[
         ("a.md", "---\ntools: [a, b, c, d.wasm]\n---\n"),
         ("a", "abc"),
@@ -112,7 +112,7 @@ fn c_04_a_tool_that_may_run_has_a_checksum_whatever_became_of_it() {
 }
 
 #[test]
-fn p_4_what_was_read_as_a_skill_is_not_read_again_as_a_tool() {
+fn what_was_read_as_a_skill_is_not_read_again_as_a_tool() {
     let mut host = FakeHost::new(&[
         (
             "a.md",
@@ -131,7 +131,7 @@ fn p_4_what_was_read_as_a_skill_is_not_read_again_as_a_tool() {
 }
 
 #[test]
-fn c_01_link_and_v2_objects_have_it_last() {
+fn link_and_v2_objects_have_it_last() {
     let mut host = FakeHost::new(&[("a.md", "---\nskills: [s.md]\n---\n"), ("s.md", "abc")]);
     let link = Request {
         format: Format::Link,

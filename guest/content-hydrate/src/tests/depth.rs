@@ -18,7 +18,7 @@ fn cycles(payload: &str) -> serde_json::Value {
 }
 
 #[test]
-fn d_06_the_ring_of_the_example() {
+fn the_ring_of_the_example() {
     let mut host = FakeHost::new(&[
         ("ring/a.md", skill("b.md", "")),
         ("ring/b.md", skill("c.md, a.md", "")),
@@ -40,12 +40,12 @@ fn d_06_the_ring_of_the_example() {
     assert_eq!(members(&payload, "skills", "uri"), ["os://ring/b.md"]);
     assert!(
         !payload.contains("cycles"),
-        "D-01: depth 1 is the payload of v1.1.0"
+        "depth 1 is the payload of v1.1.0"
     );
 }
 
 #[test]
-fn d_01_to_d_03_levels_are_flat_sorted_and_read_once() {
+fn to_d_03_levels_are_flat_sorted_and_read_once() {
     let mut host = FakeHost::new(&[
         ("a.md", skill("z.md, b.md", "ta")),
         ("z.md", skill("y.md, b.md", "tz, ta")),
@@ -86,7 +86,7 @@ fn d_01_to_d_03_levels_are_flat_sorted_and_read_once() {
 }
 
 #[test]
-fn d_03_s_20_what_declares_itself_is_an_entry_and_a_cycle() {
+fn what_declares_itself_is_an_entry_and_a_cycle() {
     let mut host = FakeHost::new(&[
         ("a.md", skill("a.md, b.md", "")),
         ("b.md", skill("b.md, c.md", "")),
@@ -105,7 +105,7 @@ fn d_03_s_20_what_declares_itself_is_an_entry_and_a_cycle() {
 }
 
 #[test]
-fn d_06_there_is_a_member_cycles_also_when_there_are_none() {
+fn there_is_a_member_cycles_also_when_there_are_none() {
     let mut host = FakeHost::new(&[
         ("a.md", skill("", "")),
         ("bad.md", "---\n[\n---\n".to_owned()),
@@ -120,7 +120,7 @@ fn d_06_there_is_a_member_cycles_also_when_there_are_none() {
 }
 
 #[test]
-fn d_04_what_fails_has_no_further_level_and_what_is_no_string_becomes_an_entry() {
+fn what_fails_has_no_further_level_and_what_is_no_string_becomes_an_entry() {
     let mut host = FakeHost::new(&[
         ("a.md", skill("gone.md, bad.md, s.md", "")),
         ("bad.md", "---\nskills: [x.md]\nname: [\n---\n".to_owned()),
@@ -156,7 +156,7 @@ fn d_04_what_fails_has_no_further_level_and_what_is_no_string_becomes_an_entry()
 }
 
 #[test]
-fn d_01_references_count_from_the_skill_that_declares_them() {
+fn references_count_from_the_skill_that_declares_them() {
     let mut host = FakeHost::new(&[
         ("a.md", skill("kits/rope/s.md", "")),
         ("kits/rope/s.md", skill("../t.md", "u.sh")),
@@ -169,15 +169,11 @@ fn d_01_references_count_from_the_skill_that_declares_them() {
         ["os://kits/rope/s.md", "os://kits/t.md"]
     );
     assert_eq!(members(&payload, "tools", "description"), ["U"]);
-    assert_eq!(
-        tool(&host.runs[0][0]).declared_by,
-        "os://kits/rope/s.md",
-        "TD-03"
-    );
+    assert_eq!(tool(&host.runs[0][0]).declared_by, "os://kits/rope/s.md");
 }
 
 #[test]
-fn s_02_escapes_inside_skills_are_refused_too() {
+fn escapes_inside_skills_are_refused_too() {
     let mut host = FakeHost::new(&[
         ("a.md", skill("k/s.md", "")),
         (
@@ -198,7 +194,7 @@ fn s_02_escapes_inside_skills_are_refused_too() {
 }
 
 #[test]
-fn d_05_the_limit_holds_for_the_whole_result() {
+fn the_limit_holds_for_the_whole_result() {
     let many = |letter: char, count: usize| {
         let items: Vec<String> = (0..count).map(|i| format!("{letter}{i:04}")).collect();
         items.join(",")
@@ -226,7 +222,7 @@ fn d_05_the_limit_holds_for_the_whole_result() {
 }
 
 #[test]
-fn d_05_the_raw_items_beyond_1000_are_not_followed() {
+fn the_raw_items_beyond_1000_are_not_followed() {
     let items: Vec<String> = (0..1_001).rev().map(|i| format!("s{i:04}")).collect();
     let mut host = FakeHost::new(&[
         ("a.md", skill("b.md", "")),
@@ -238,7 +234,7 @@ fn d_05_the_raw_items_beyond_1000_are_not_followed() {
 }
 
 #[test]
-fn d_06_a_long_chain_needs_no_recursion() {
+fn a_long_chain_needs_no_recursion() {
     let mut host = FakeHost::new(&[("a.md", skill("s000.md", ""))]);
     for i in 0..900 {
         let next = if i == 899 {

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn ts_07_describe_is_compact_json_of_four_members() {
+fn describe_is_compact_json_of_four_members() {
     let text = crate::describe();
     assert!(text.len() <= 65_536 && !text.contains('\n'));
     let describe = json(text);

@@ -8,7 +8,7 @@ fn list(key: &str, count: usize) -> String {
 }
 
 #[test]
-fn h_35_s_13_skills_take_up_to_1000_and_tools_what_is_left() {
+fn skills_take_up_to_1000_and_tools_what_is_left() {
     let file = format!(
         "---\n{}{}---\n",
         list("skills", 10_000),
@@ -30,7 +30,7 @@ fn h_35_s_13_skills_take_up_to_1000_and_tools_what_is_left() {
 }
 
 #[test]
-fn h_35_each_array_that_was_cut_has_its_own_sentinel() {
+fn each_array_that_was_cut_has_its_own_sentinel() {
     let lengths = |skills: usize, tools: usize| {
         let file = format!(
             "---\n{}{}---\n",
@@ -56,7 +56,7 @@ fn h_35_each_array_that_was_cut_has_its_own_sentinel() {
 }
 
 #[test]
-fn h_35_the_limit_counts_what_is_left_after_duplicates() {
+fn the_limit_counts_what_is_left_after_duplicates() {
     let items: Vec<String> = (0..50_000).map(|i| format!("s{:03}", i % 900)).collect();
     let file = format!("---\nskills: [{}]\n---\n", items.join(","));
     let payload = FakeHost::new(&[("a.md", file)]).payload("a.md");
@@ -64,7 +64,7 @@ fn h_35_the_limit_counts_what_is_left_after_duplicates() {
 }
 
 #[test]
-fn l_03_raw_arrays_have_1000_items_and_a_sentinel() {
+fn raw_arrays_have_1000_items_and_a_sentinel() {
     let raw = |count: usize| {
         let skill = format!("---\n{}---\n", list("tools", count));
         let mut host = FakeHost::new(&[("a.md", "---\nskills: [s.md]\n---\n"), ("s.md", &skill)]);
@@ -82,14 +82,14 @@ fn l_03_raw_arrays_have_1000_items_and_a_sentinel() {
 }
 
 #[test]
-fn l_05_more_nodes_than_allowed_are_a_parse_error() {
+fn more_nodes_than_allowed_are_a_parse_error() {
     let file = format!("---\n{}---\n", list("skills", 100_000));
     let payload = FakeHost::new(&[("a.md", file)]).payload("a.md");
     assert!(payload.contains(r#""uri":"ERROR: PARSE_ERROR""#));
 }
 
 #[test]
-fn l_01_a_file_over_4_mib_is_fetch_failed() {
+fn a_file_over_4_mib_is_fetch_failed() {
     let mut host = FakeHost::new(&[("a.md", vec![b'a'; 4 << 20])]);
     assert!(host.payload("a.md").contains("os://a.md"));
     host.file("a.md", vec![b'a'; (4 << 20) + 1]);
@@ -97,7 +97,7 @@ fn l_01_a_file_over_4_mib_is_fetch_failed() {
 }
 
 #[test]
-fn l_04_more_than_64_mib_is_a_hard_error_that_names_the_budget() {
+fn more_than_64_mib_is_a_hard_error_that_names_the_budget() {
     let mut host = FakeHost::new(&[("a.md", format!("---\n{}---\n", list("skills", 17)))]);
     for i in 0..17 {
         host.file(&format!("skills{i:05}"), vec![b'a'; 4 << 20]);
@@ -112,7 +112,7 @@ fn l_04_more_than_64_mib_is_a_hard_error_that_names_the_budget() {
 }
 
 #[test]
-fn s_09_aliases_cannot_make_an_answer_longer_than_may_be() {
+fn aliases_cannot_make_an_answer_longer_than_may_be() {
     let aliases = "*x,".repeat(900);
     let skill = format!(
         "---\nx: &x {}\nskills: [{aliases}]\n---\n",
@@ -130,7 +130,7 @@ fn s_09_aliases_cannot_make_an_answer_longer_than_may_be() {
 }
 
 #[test]
-fn s_09_an_alias_bomb_is_a_parse_error_or_harmless() {
+fn an_alias_bomb_is_a_parse_error_or_harmless() {
     let mut bomb = String::from("a0: &a0 lol\n");
     for level in 1..12 {
         let alias = format!("*a{}, ", level - 1).repeat(10);

@@ -28,7 +28,7 @@ const FLOW_ROPE: &str =
     r#"[{"uri":"os://kits/rope.md","name":"Rope","description":"Ties \"knots\""}]"#;
 
 #[test]
-fn lf_04_the_example() {
+fn the_example() {
     let file = "---\n# crew sheet\nskills: # known\n  - ../kits/rope.md\n  - os://kits/gone.md\n\n# last\ntools: [./horn.sh]\nversion: 1.10\n---\nFly.";
     assert_eq!(
         linked(file),
@@ -37,7 +37,7 @@ fn lf_04_the_example() {
 }
 
 #[test]
-fn lf_04_what_is_replaced_in_block_style() {
+fn what_is_replaced_in_block_style() {
     let (r, deep) = (rope(0, "\n"), rope(2, "\n"));
     let cases = [
         ("skills: [/kits/rope.md]\n", format!("skills:{r}\n")),
@@ -98,7 +98,7 @@ fn lf_04_what_is_replaced_in_block_style() {
 }
 
 #[test]
-fn lf_04_empty_nodes_at_the_end_of_a_value_belong_to_it() {
+fn empty_nodes_at_the_end_of_a_value_belong_to_it() {
     let error = "\n  - uri: \"ERROR: PARSE_ERROR\"\n    name: \"ERROR: PARSE_ERROR\"\n    description: \"ERROR: PARSE_ERROR\"";
     for value in [
         "\n-\n",
@@ -147,7 +147,7 @@ fn lf_04_empty_nodes_at_the_end_of_a_value_belong_to_it() {
 }
 
 #[test]
-fn lf_05_what_is_replaced_in_flow_style() {
+fn what_is_replaced_in_flow_style() {
     let cases = [
         (
             "{skills: [/kits/rope.md], x: 1.10}",
@@ -181,7 +181,7 @@ fn lf_05_what_is_replaced_in_flow_style() {
 }
 
 #[test]
-fn lf_06_added_line_breaks_are_those_of_the_opening_delimiter() {
+fn added_line_breaks_are_those_of_the_opening_delimiter() {
     let crlf = "---\r\nskills: [/kits/rope.md]\r\nx: 1\r\n---\r\nFly.\r\n";
     let r = rope(0, "\r\n");
     assert_eq!(
@@ -194,7 +194,7 @@ fn lf_06_added_line_breaks_are_those_of_the_opening_delimiter() {
 }
 
 #[test]
-fn lf_01_lf_07_lf_08_what_needs_no_change_keeps_its_bytes() {
+fn what_needs_no_change_keeps_its_bytes() {
     for file in [
         "Fly.",
         "\u{FEFF}Fly.",
@@ -214,7 +214,7 @@ fn lf_01_lf_07_lf_08_what_needs_no_change_keeps_its_bytes() {
 }
 
 #[test]
-fn lf_09_there_is_no_document_to_link() {
+fn there_is_no_document_to_link() {
     let cases = [
         (
             "os://nobody.md",
@@ -251,7 +251,7 @@ fn lf_09_there_is_no_document_to_link() {
 }
 
 #[test]
-fn lf_09_an_anchor_that_would_be_gone_while_its_alias_stays() {
+fn an_anchor_that_would_be_gone_while_its_alias_stays() {
     for front_matter in [
         "skills: &s [/kits/rope.md]\nx: *s\n",
         "skills: [&s /kits/rope.md]\nx: *s\n",
@@ -269,7 +269,7 @@ fn lf_09_an_anchor_that_would_be_gone_while_its_alias_stays() {
 }
 
 #[test]
-fn lf_03_strings_cannot_leave_their_quotes() {
+fn strings_cannot_leave_their_quotes() {
     let mut host = FakeHost::new(&[
         ("a.md", "---\nskills: [s.md]\n---\n"),
         (

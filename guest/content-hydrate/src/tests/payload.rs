@@ -10,7 +10,7 @@ fn empty(uri: &str, content: &str) -> String {
 }
 
 #[test]
-fn bb_01_simple() {
+fn simple() {
     let mut host = FakeHost::new(&[
         (
             "agents/test-agent.md",
@@ -28,7 +28,7 @@ fn bb_01_simple() {
 }
 
 #[test]
-fn bb_03_bb_04_missing_name_and_missing_file() {
+fn missing_name_and_missing_file() {
     let mut host = FakeHost::new(&[
         (
             "test/agent.md",
@@ -46,7 +46,7 @@ fn bb_03_bb_04_missing_name_and_missing_file() {
 }
 
 #[test]
-fn bb_06_one_level_only() {
+fn one_level_only() {
     let mut host = FakeHost::new(&[
         (
             "agents/multi-level.md",
@@ -71,7 +71,7 @@ fn bb_06_one_level_only() {
 }
 
 #[test]
-fn bb_07_example_7_1() {
+fn example_7_1() {
     let mut host = FakeHost::new(&[
         (
             "agents/writer.md",
@@ -89,7 +89,7 @@ fn bb_07_example_7_1() {
 }
 
 #[test]
-fn bb_08_example_7_2() {
+fn example_7_2() {
     let mut host = FakeHost::new(&[
         (
             "agents/researcher.md",
@@ -121,7 +121,7 @@ fn bb_08_example_7_2() {
 }
 
 #[test]
-fn h_01_a_resource_that_cannot_be_had() {
+fn a_resource_that_cannot_be_had() {
     let failed = empty("ERROR: FETCH_FAILED", "");
     let mut host = FakeHost::default();
     for uri in [
@@ -147,13 +147,13 @@ fn h_01_a_resource_that_cannot_be_had() {
     let scheme = empty("ERROR: UNSUPPORTED_SCHEME", "");
     for uri in ["file:///etc/passwd", "http://127.0.0.1/x", "data:,x"] {
         let before = host.reads.len();
-        assert_eq!(host.payload(uri), scheme, "S-01: {uri}");
-        assert_eq!(host.reads.len(), before, "S-01: nothing is opened");
+        assert_eq!(host.payload(uri), scheme, "{uri}");
+        assert_eq!(host.reads.len(), before, "nothing is opened");
     }
 }
 
 #[test]
-fn h_02_h_20_a_resource_that_cannot_be_parsed_keeps_its_text() {
+fn a_resource_that_cannot_be_parsed_keeps_its_text() {
     let files: [(&str, &[u8], &str); 7] = [
         (
             "f-16",
@@ -186,7 +186,7 @@ fn h_02_h_20_a_resource_that_cannot_be_parsed_keeps_its_text() {
 }
 
 #[test]
-fn h_16_to_h_23_content_is_what_follows() {
+fn to_h_23_content_is_what_follows() {
     let files = [
         ("---\nx: 1\n---\nHi\n", "Hi\n"),
         ("---\nx: 1\n---\n\n\nHi", "\n\nHi"),
@@ -211,7 +211,7 @@ fn h_16_to_h_23_content_is_what_follows() {
 }
 
 #[test]
-fn j_03_h_11_the_uri_is_canonical_and_relative_to_the_root() {
+fn the_uri_is_canonical_and_relative_to_the_root() {
     let mut host = FakeHost::new(&[("crew/rope ladder.md", "Hi")]);
     for uri in [
         "crew/rope ladder.md",
@@ -228,7 +228,7 @@ fn j_03_h_11_the_uri_is_canonical_and_relative_to_the_root() {
 }
 
 #[test]
-fn h_33_h_34_entries_are_sorted_and_each_uri_stands_once() {
+fn entries_are_sorted_and_each_uri_stands_once() {
     let mut host = FakeHost::new(&[(
         "crew/a.md",
         "---\nskills: [./Z.md, ./b.md, os://crew/b.md, b.md#x, ../crew/a b.md, ./é.md, /b.md]\n---\n",
@@ -244,11 +244,11 @@ fn h_33_h_34_entries_are_sorted_and_each_uri_stands_once() {
             "os://crew/b.md",
         ]
     );
-    assert_eq!(host.reads.len(), 2, "P-3b: one list for all skills");
+    assert_eq!(host.reads.len(), 2, "one list for all skills");
 }
 
 #[test]
-fn h_05_what_does_not_resolve_stands_as_declared() {
+fn what_does_not_resolve_stands_as_declared() {
     let mut host = FakeHost::new(&[(
         "a.md",
         "---\nskills: ['../x', 'ftp://x', ' y', 'z?1', '']\ntools: ['../x', 'ftp://x', ' y', '%FF']\n---\n",
@@ -277,13 +277,13 @@ fn h_05_what_does_not_resolve_stands_as_declared() {
             scheme,
             "ERROR: NOT_FOUND"
         ],
-        "TD-01, H-07 and 7.2"
+        "and 7.2"
     );
-    assert!(host.runs.is_empty(), "TD-01: nothing is asked of the host");
+    assert!(host.runs.is_empty(), "nothing is asked of the host");
 }
 
 #[test]
-fn h_30_h_31_y_35_y_36_what_is_no_string_is_one_parse_error() {
+fn what_is_no_string_is_one_parse_error() {
     let error = "ERROR: PARSE_ERROR";
     for value in [
         "Read, Grep",
@@ -325,7 +325,7 @@ fn h_30_h_31_y_35_y_36_what_is_no_string_is_one_parse_error() {
 }
 
 #[test]
-fn h_31_scalars_of_any_kind_are_their_text() {
+fn scalars_of_any_kind_are_their_text() {
     let mut host = FakeHost::new(&[("a.md", "---\nskills: [7, 1.10, true, !!str ~]\n---\n")]);
     let payload = host.payload("a.md");
     assert_eq!(
@@ -335,7 +335,7 @@ fn h_31_scalars_of_any_kind_are_their_text() {
 }
 
 #[test]
-fn dt_02_declarations_that_fail_alike_do_not_depend_on_their_order() {
+fn declarations_that_fail_alike_do_not_depend_on_their_order() {
     let one = "---\nskills: ['ERROR: PARSE_ERROR', [x]]\n---\n";
     let other = "---\nskills: [[x], 'ERROR: PARSE_ERROR']\n---\n";
     assert_eq!(
@@ -345,7 +345,7 @@ fn dt_02_declarations_that_fail_alike_do_not_depend_on_their_order() {
 }
 
 #[test]
-fn p_4_a_uri_is_read_once_and_a_resource_that_declares_itself_not_again() {
+fn a_uri_is_read_once_and_a_resource_that_declares_itself_not_again() {
     let mut host = FakeHost::new(&[(
         "a.md",
         "---\nname: A\ndescription: Itself\nskills: [a.md, ./a.md]\n---\nHi",
@@ -356,7 +356,7 @@ fn p_4_a_uri_is_read_once_and_a_resource_that_declares_itself_not_again() {
 }
 
 #[test]
-fn n_02_any_2xx_body_is_the_resource_and_its_url_the_base() {
+fn any_2xx_body_is_the_resource_and_its_url_the_base() {
     let mut host = FakeHost::default();
     host.page(
         "https://lib.example/kits/a.md",
@@ -372,8 +372,7 @@ fn n_02_any_2xx_body_is_the_resource_and_its_url_the_base() {
     assert_eq!(path(&host.runs[0][0]), "https://lib.example/kits/t.sh");
     assert_eq!(
         tool(&host.runs[0][0]).declared_by,
-        "https://lib.example/kits/a.md",
-        "TD-03"
+        "https://lib.example/kits/a.md"
     );
     for (status, error) in [(404, None), (304, None), (0, Some(FetchError::Timeout))] {
         let page = error.map_or(Ok((status, b"Hi".to_vec())), Err);
@@ -386,7 +385,7 @@ fn n_02_any_2xx_body_is_the_resource_and_its_url_the_base() {
 }
 
 #[test]
-fn n_01_what_is_accepted_is_said() {
+fn what_is_accepted_is_said() {
     struct Recorder(Vec<(String, String)>);
     impl ReadFiles for Recorder {
         fn read(&mut self, _: &[ReadRequest]) -> Vec<Result<File, FsError>> {
@@ -415,7 +414,7 @@ fn n_01_what_is_accepted_is_said() {
 }
 
 #[test]
-fn h_10_an_empty_uri_is_no_request() {
+fn an_empty_uri_is_no_request() {
     let error = hydrate(&mut FakeHost::default(), &Request::new("")).unwrap_err();
     assert_eq!(
         (error.code(), error.message()),

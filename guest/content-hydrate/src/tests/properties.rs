@@ -81,7 +81,7 @@ proptest! {
     }
 
     #[test]
-    fn lf_10_the_result_parses_and_its_other_keys_are_unchanged(
+    fn the_result_parses_and_its_other_keys_are_unchanged(
         front_matter in yaml_like(), content in "[a-z\n]{0,9}", v2: bool, name in any::<String>()
     ) {
         let file = format!("---\n{front_matter}---\n{content}");
@@ -98,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn dt_02_bb_02_permuted_and_repeated_declarations_give_the_same_payload(
+    fn permuted_and_repeated_declarations_give_the_same_payload(
         items in proptest::collection::vec("(a\\.md|\\./b\\.md|os://c|\\.\\./up|ftp://x|\\[y\\]|~|'ERROR: PARSE_ERROR'|d%20e)", 0..12),
         shuffled in any::<proptest::sample::Index>(), depth in 1..=3_u8
     ) {

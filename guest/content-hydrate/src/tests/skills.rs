@@ -32,7 +32,7 @@ fn fields(fragment: &str, lenient: bool) -> (String, String) {
 }
 
 #[test]
-fn y_20_to_y_24_names_and_descriptions_are_source_text() {
+fn to_y_24_names_and_descriptions_are_source_text() {
     let names = [
         ("name: 007", "007"),
         ("name: 1.10", "1.10"),
@@ -64,7 +64,7 @@ fn y_20_to_y_24_names_and_descriptions_are_source_text() {
 }
 
 #[test]
-fn y_25_y_29_h_28_blank_and_missing_fields() {
+fn blank_and_missing_fields() {
     for fragment in [
         "name:",
         "name: ~",
@@ -90,12 +90,12 @@ fn y_25_y_29_h_28_blank_and_missing_fields() {
     assert_eq!(
         fields("name: \"\u{200b}\"", false).0,
         "\u{200b}",
-        "Y-12: no white space"
+        "no white space"
     );
 }
 
 #[test]
-fn y_27_y_30_to_y_32_front_matter_that_is_refused() {
+fn to_y_32_front_matter_that_is_refused() {
     for fragment in [
         "name: !pilot Ann",
         "x: !!binary aGk=",
@@ -119,7 +119,7 @@ fn y_27_y_30_to_y_32_front_matter_that_is_refused() {
 }
 
 #[test]
-fn h_29_a_skill_without_front_matter_or_an_empty_file() {
+fn a_skill_without_front_matter_or_an_empty_file() {
     for file in ["", "Hi", "---\nname: never closed", "---\n---\n"] {
         let mut host = FakeHost::new(&[("x.md", "---\nskills: [s.md]\n---\n"), ("s.md", file)]);
         assert!(
@@ -132,7 +132,7 @@ fn h_29_a_skill_without_front_matter_or_an_empty_file() {
 }
 
 #[test]
-fn h_20_invalid_utf_8_anywhere_in_a_skill() {
+fn invalid_utf_8_anywhere_in_a_skill() {
     let mut host = FakeHost::new(&[
         ("x.md", b"---\nskills: [s.md]\n---\n".as_slice()),
         ("s.md", b"---\nname: Ann\n---\nbody \xff"),
@@ -144,7 +144,7 @@ fn h_20_invalid_utf_8_anywhere_in_a_skill() {
 }
 
 #[test]
-fn y_33_y_34_h_32_raw_arrays() {
+fn raw_arrays() {
     let cases = [
         (
             "skills: [7, \"./a.md\", ~, {k: v}]",
@@ -175,11 +175,11 @@ fn y_33_y_34_h_32_raw_arrays() {
         assert_eq!(entry(&tools, false)["tools"], expected, "{tools}");
     }
     let entry = entry("allowed-tools: [a]\nTools: [b]", false);
-    assert_eq!(entry["tools"], serde_json::json!([]), "Y-03");
+    assert_eq!(entry["tools"], serde_json::json!([]));
 }
 
 #[test]
-fn y_13_y_31_lenient_quotes_names_and_descriptions() {
+fn lenient_quotes_names_and_descriptions() {
     let lenient = [
         ("description: Use when: asked", "Use when: asked"),
         (
@@ -226,7 +226,7 @@ fn y_13_y_31_lenient_quotes_names_and_descriptions() {
 }
 
 #[test]
-fn y_13_lenient_holds_for_the_resource_in_json_only() {
+fn lenient_holds_for_the_resource_in_json_only() {
     let file = "---\ndescription: Use when: asked\nskills: [s.md]\n---\nHi";
     let mut host = FakeHost::new(&[("x.md", file)]);
     let request = Request {
@@ -249,13 +249,9 @@ fn y_13_lenient_holds_for_the_resource_in_json_only() {
 }
 
 #[test]
-fn s_11_s_12_what_a_skill_says_cannot_leave_its_string() {
+fn what_a_skill_says_cannot_leave_its_string() {
     let nasty = "</script>\u{1b}[31m\"},{\"uri\":\"x\n\u{2028}ERROR: TIMEOUT";
     let name = serde_json::json!(nasty);
     assert_eq!(entry(&format!("name: {name}"), false)["name"], nasty);
-    assert_eq!(
-        fields("name: 'ERROR: TIMEOUT'", false).0,
-        "ERROR: TIMEOUT",
-        "H-44"
-    );
+    assert_eq!(fields("name: 'ERROR: TIMEOUT'", false).0, "ERROR: TIMEOUT");
 }

@@ -23,7 +23,7 @@ fn flags(host: &FakeHost) -> Vec<Vec<&str>> {
 }
 
 #[test]
-fn bb_05_h_03_a_tool_is_described_and_its_uri_absolute() {
+fn a_tool_is_described_and_its_uri_absolute() {
     let mut host = FakeHost::new(&[(
         "agents/agent-with-tools.md",
         "---\ntools:\n  - ./mock-tool.sh\n---\nAgent content",
@@ -45,13 +45,12 @@ fn bb_05_h_03_a_tool_is_described_and_its_uri_absolute() {
     assert_eq!(command.arguments, ["--description"]);
     assert_eq!(
         (command.timeout_ms, command.max_output_bytes),
-        (5_000, 65_536),
-        "L-07, L-08"
+        (5_000, 65_536)
     );
 }
 
 #[test]
-fn bb_09_example_7_3() {
+fn example_7_3() {
     let mut host = FakeHost::new(&[
         (
             "agents/resilient-agent.md",
@@ -92,12 +91,12 @@ fn bb_09_example_7_3() {
     assert_eq!(
         flags(&host),
         [["--description"; 2]],
-        "H-37: no help after a timeout"
+        "no help after a timeout"
     );
 }
 
 #[test]
-fn td_10_a_clean_text_of_1024_characters_at_most() {
+fn a_clean_text_of_1024_characters_at_most() {
     let (text, host) = description(exit(0, b" \x1b[1mDoes\x1b[0m\r\nit.\n"), exit(0, "help"));
     assert_eq!(text, "Does\nit.");
     assert_eq!(flags(&host), [["--description"]]);
@@ -106,7 +105,7 @@ fn td_10_a_clean_text_of_1024_characters_at_most() {
 }
 
 #[test]
-fn td_12_h_37_help_is_asked_for_when_the_description_failed_or_is_blank() {
+fn help_is_asked_for_when_the_description_failed_or_is_blank() {
     for first in [
         exit(1, "x"),
         exit(0, " \n"),
@@ -115,12 +114,12 @@ fn td_12_h_37_help_is_asked_for_when_the_description_failed_or_is_blank() {
     ] {
         let (text, host) = description(first, exit(0, "\r\nFirst\r\nline \r\n\r\nSecond"));
         assert_eq!(text, "First\nline");
-        assert_eq!(flags(&host), [["--description"], ["--help"]], "TD-13");
+        assert_eq!(flags(&host), [["--description"], ["--help"]]);
     }
 }
 
 #[test]
-fn td_12_h_38_what_help_comes_to() {
+fn what_help_comes_to() {
     let long = "x".repeat(1_025);
     let cut = format!("{}... (Run with --help for full usage)", "x".repeat(988));
     let cases = [
@@ -142,7 +141,7 @@ fn td_12_h_38_what_help_comes_to() {
 }
 
 #[test]
-fn ec_06_to_ec_11_why_nothing_ran() {
+fn to_ec_11_why_nothing_ran() {
     let cases = [
         (ProcessError::Denied, "ERROR: EXECUTION_SKIPPED"),
         (ProcessError::ArgumentsDenied, "ERROR: EXECUTION_SKIPPED"),
@@ -158,12 +157,12 @@ fn ec_06_to_ec_11_why_nothing_ran() {
     for (error, expected) in cases {
         let (text, host) = description(Err(error), exit(0, "help"));
         assert_eq!(text, expected, "{error:?}");
-        assert_eq!(host.runs.len(), 1, "H-37: {error:?}");
+        assert_eq!(host.runs.len(), 1, "{error:?}");
     }
 }
 
 #[test]
-fn p_3c_all_tools_are_asked_in_two_lists() {
+fn all_tools_are_asked_in_two_lists() {
     let mut host = FakeHost::new(&[("a.md", "---\ntools: [c, b, ../x, a, d]\n---\n")]);
     host.tool("/os/a", exit(0, "A"), exit(0, ""));
     host.tool("/os/b", exit(1, ""), exit(0, "B"));
@@ -185,7 +184,7 @@ fn p_3c_all_tools_are_asked_in_two_lists() {
 }
 
 #[test]
-fn s_14_a_tool_entry_is_a_path_and_never_words() {
+fn a_tool_entry_is_a_path_and_never_words() {
     let tools = "---\ntools: ['./t.sh --evil', '--version', '$(id)', '; rm']\n---\n";
     let mut host = FakeHost::new(&[("a.md", tools)]);
     host.payload("a.md");
@@ -197,7 +196,7 @@ fn s_14_a_tool_entry_is_a_path_and_never_words() {
 }
 
 #[test]
-fn td_14_td_15_a_component_is_its_describe() {
+fn a_component_is_its_describe() {
     let failed = "ERROR: EXECUTION_FAILED";
     let cases = [
         (

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn q_87_names_fall_into_parts() {
+    fn names_fall_into_parts() {
         for name in [
             "session_state",
             "sessionState",

@@ -15,7 +15,7 @@ fn rule(prompt: &str) -> Option<&'static str> {
 }
 
 #[test]
-fn q_10_one_object_with_a_mark_before_and_white_space_behind() {
+fn one_object_with_a_mark_before_and_white_space_behind() {
     let text = "\u{feff} \n{\"prompt\":\"a\",\"session_id\":\"s\",\"other\":{\"x\":[1,2]}}\r\n\t ";
     assert_eq!(input(text).prompt, "a");
     assert_eq!(input(text).session_id, "s");
@@ -37,7 +37,7 @@ fn q_10_one_object_with_a_mark_before_and_white_space_behind() {
 }
 
 #[test]
-fn q_11_null_and_absent_are_empty_and_other_types_are_bad() {
+fn null_and_absent_are_empty_and_other_types_are_bad() {
     assert_eq!(input("{}"), Input::default());
     assert_eq!(
         input("{\"prompt\":null,\"session_id\":null}"),
@@ -69,7 +69,7 @@ fn a_key_that_is_given_twice_is_bad_input() {
 }
 
 #[test]
-fn q_12_half_a_pair_is_a_replacement_character() {
+fn half_a_pair_is_a_replacement_character() {
     for (escaped, text) in [
         (r"\ud83d", "\u{fffd}"),
         (r"\ud83d\ude00", "😀"),
@@ -105,7 +105,7 @@ fn q_12_half_a_pair_is_a_replacement_character() {
 }
 
 #[test]
-fn q_13_another_event_is_named_in_one_clean_line() {
+fn another_event_is_named_in_one_clean_line() {
     assert_eq!(input("{}").event_warning(), None);
     assert_eq!(
         input(r#"{"hook_event_name":"UserPromptSubmit"}"#).event_warning(),
@@ -121,7 +121,7 @@ fn q_13_another_event_is_named_in_one_clean_line() {
 }
 
 #[test]
-fn q_14_over_8_mib_is_bad_input() {
+fn over_8_mib_is_bad_input() {
     let text = format!("{{\"prompt\":\"{}\"}}", "a".repeat(MAX_BYTES));
     assert!(Input::parse(&text).is_err());
     let text = format!("{{\"prompt\":\"{}\"}}", "a".repeat(MAX_BYTES - 13));
@@ -129,7 +129,7 @@ fn q_14_over_8_mib_is_bad_input() {
 }
 
 #[test]
-fn q_22_depth_in_what_is_ignored_does_no_harm() {
+fn depth_in_what_is_ignored_does_no_harm() {
     let deep = "[".repeat(200_000) + &"]".repeat(200_000);
     assert_eq!(
         input(&format!("{{\"x\":{deep},\"prompt\":\"a\"}}")).prompt,
@@ -140,7 +140,7 @@ fn q_22_depth_in_what_is_ignored_does_no_harm() {
 }
 
 #[test]
-fn q_24_to_q_28_prompts_that_begin_like_this_are_skipped() {
+fn to_q_28_prompts_that_begin_like_this_are_skipped() {
     for (prompt, expected) in [
         // Q-24
         ("<agent-notification>x", "notification"),
@@ -175,7 +175,7 @@ fn q_24_to_q_28_prompts_that_begin_like_this_are_skipped() {
 
 /// Q-33: a word before it avoids the trap, and so does what is only like a mark.
 #[test]
-fn q_33_a_leading_word_keeps_a_prompt_from_being_skipped() {
+fn a_leading_word_keeps_a_prompt_from_being_skipped() {
     for prompt in [
         "the .editorconfig has no effect",
         "disk: /var fills up again",
@@ -189,7 +189,7 @@ fn q_33_a_leading_word_keeps_a_prompt_from_being_skipped() {
 }
 
 #[test]
-fn q_27_a_command_with_words_is_routed_on_them() {
+fn a_command_with_words_is_routed_on_them() {
     let prompt = " <command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args> repair it\n</command-args>";
     assert_eq!(rule(prompt), None);
     assert_eq!(routed_text(prompt), "repair it");
@@ -204,7 +204,7 @@ fn q_27_a_command_with_words_is_routed_on_them() {
 }
 
 #[test]
-fn q_29_prompts_of_subagents_are_skipped() {
+fn prompts_of_subagents_are_skipped() {
     for stdin in [
         r#"{"prompt":"a","agent_id":"x"}"#,
         r#"{"prompt":"a","agent_type":"x"}"#,
@@ -223,7 +223,7 @@ fn q_29_prompts_of_subagents_are_skipped() {
 }
 
 #[test]
-fn q_32_all_else_is_hydrated() {
+fn all_else_is_hydrated() {
     for prompt in [
         "",
         "  \n",
@@ -241,13 +241,13 @@ fn q_32_all_else_is_hydrated() {
 
 proptest! {
     #[test]
-    fn q_22_no_stdin_ends_the_process(text in r#"[{}\[\]",:\\udD8a-f0-9 \n]{0,60}"#) {
+    fn no_stdin_ends_the_process(text in r#"[{}\[\]",:\\udD8a-f0-9 \n]{0,60}"#) {
         let _ = Input::parse(&text);
         let _ = Input::parse(&format!("{{\"prompt\":\"{text}"));
     }
 
     #[test]
-    fn q_12_whatever_json_says_is_read_as_it_is(prompt in any::<String>()) {
+    fn whatever_json_says_is_read_as_it_is(prompt in any::<String>()) {
         let json = serde_json::json!({ "prompt": prompt }).to_string();
         prop_assert_eq!(input(&json).prompt, prompt);
     }

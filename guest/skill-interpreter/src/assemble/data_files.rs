@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn k_207_names_of_data_and_no_others() {
+    fn names_of_data_and_no_others() {
         assert!(ENDINGS.is_sorted());
         for name in ["input.mp4", "a/b-c/Bericht.PDF", "x.tar.gz", "größe.txt"] {
             assert!(is_one(name), "{name}");

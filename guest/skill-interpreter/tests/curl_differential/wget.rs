@@ -80,7 +80,7 @@ fn words(random: &mut Random, port: u16) -> Vec<String> {
 }
 
 #[test]
-fn k_158_generated_commands_are_read_as_wget_reads_them() {
+fn generated_commands_are_read_as_wget_reads_them() {
     let is_there = std::process::Command::new("wget").arg("--version").output();
     if is_there.is_err() {
         println!("no wget on the PATH: nothing to compare with");

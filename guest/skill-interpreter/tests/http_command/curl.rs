@@ -6,7 +6,7 @@ use skill_interpreter::draft::{AuthDraft, PartContent};
 const U: &str = "http://h.example/p";
 
 #[test]
-fn k_133_the_method_is_an_upper_case_token() {
+fn the_method_is_an_upper_case_token() {
     for argv in [["-X", "put"], ["--request", "PUT"]] {
         assert_eq!(request(&["curl", argv[0], argv[1], U]).method, "PUT");
     }
@@ -26,7 +26,7 @@ fn k_133_the_method_is_an_upper_case_token() {
 }
 
 #[test]
-fn k_134_data_is_posted_and_joined() {
+fn data_is_posted_and_joined() {
     let draft = request(&["curl", U, "-d", "a=1", "-d", "b=$B"]);
     assert_eq!(
         (draft.method.as_str(), body(&draft).as_deref()),
@@ -55,7 +55,7 @@ fn k_134_data_is_posted_and_joined() {
 }
 
 #[test]
-fn k_134_a_json_text_without_a_type_is_diagnosed() {
+fn a_json_text_without_a_type_is_diagnosed() {
     let seen = |argv: &[&str]| {
         let (drafts, diagnostics) = read_with(argv, Stdin::Nothing);
         drafts.unwrap();
@@ -80,7 +80,7 @@ fn k_134_a_json_text_without_a_type_is_diagnosed() {
 }
 
 #[test]
-fn k_134_standard_input_is_the_previous_stage_or_a_here_document() {
+fn standard_input_is_the_previous_stage_or_a_here_document() {
     let argv = ["curl", U, "-d", "@-"];
     let (drafts, _) = read_with(&argv, Stdin::Previous);
     assert_eq!(body(&drafts.unwrap()[0]).as_deref(), Some("@-(Stripped)"));
@@ -95,7 +95,7 @@ fn k_134_standard_input_is_the_previous_stage_or_a_here_document() {
 }
 
 #[test]
-fn k_135_only_the_content_is_encoded() {
+fn only_the_content_is_encoded() {
     let of = |value: &str| body(&request(&["curl", U, "--data-urlencode", value])).unwrap();
     assert_eq!(of("a b"), "[a b]");
     assert_eq!(of("=a=b"), "[a=b]");
@@ -107,7 +107,7 @@ fn k_135_only_the_content_is_encoded() {
 }
 
 #[test]
-fn k_136_json_sets_both_types_unless_they_are_set() {
+fn json_sets_both_types_unless_they_are_set() {
     let draft = request(&["curl", U, "--json", "{\"a\":", "--json", "1}"]);
     assert_eq!(body(&draft).as_deref(), Some("{\"a\":1}"));
     assert_eq!(
@@ -122,7 +122,7 @@ fn k_136_json_sets_both_types_unless_they_are_set() {
 }
 
 #[test]
-fn k_137_parts_have_names_types_and_files() {
+fn parts_have_names_types_and_files() {
     let parts = |argv: &[&str]| match request(argv).body {
         Some(BodyDraft::Multipart(parts)) => parts,
         other => panic!("{other:?}"),
@@ -191,7 +191,7 @@ fn k_137_parts_have_names_types_and_files() {
 }
 
 #[test]
-fn k_137_a_multipart_type_is_left_to_who_sends_it() {
+fn a_multipart_type_is_left_to_who_sends_it() {
     let draft = request(&[
         "curl",
         U,
@@ -216,7 +216,7 @@ fn k_137_a_multipart_type_is_left_to_who_sends_it() {
 }
 
 #[test]
-fn k_138_data_goes_to_the_query() {
+fn data_goes_to_the_query() {
     let draft = request(&[
         "curl",
         "-G",
@@ -244,7 +244,7 @@ fn k_138_data_goes_to_the_query() {
 }
 
 #[test]
-fn k_139_head_is_head() {
+fn head_is_head() {
     assert_eq!(request(&["curl", "-I", U]).method, "HEAD");
     assert_eq!(
         request(&["curl", "-I", "-G", "-d", "a=1", U]).method,
@@ -254,7 +254,7 @@ fn k_139_head_is_head() {
 }
 
 #[test]
-fn k_140_headers_are_set_emptied_and_removed() {
+fn headers_are_set_emptied_and_removed() {
     let draft = request(&[
         "curl",
         U,
@@ -324,7 +324,7 @@ fn basic_auth_has_two_halves() {
 }
 
 #[test]
-fn k_142_options_become_headers() {
+fn options_become_headers() {
     let draft = request(&[
         "curl",
         U,
@@ -367,7 +367,7 @@ fn k_142_options_become_headers() {
 }
 
 #[test]
-fn k_143_a_cookie_has_an_equals_sign() {
+fn a_cookie_has_an_equals_sign() {
     let draft = request(&["curl", U, "-b", "a=$A", "-b", "b=2; c"]);
     let [AuthDraft::Cookies(cookies)] = draft.auth.as_slice() else {
         panic!("{draft:?}");

@@ -231,7 +231,7 @@ fn stands_in(rows: &[&str], name: &str) -> bool {
 }
 
 #[test]
-fn k_150_k_151_every_option_of_curl_is_accepted_or_refused() {
+fn every_option_of_curl_is_accepted_or_refused() {
     for option in known_to_curl() {
         let long = option.names.last().unwrap().clone();
         let value = VALUES
@@ -263,7 +263,7 @@ fn k_150_k_151_every_option_of_curl_is_accepted_or_refused() {
 }
 
 #[test]
-fn k_150_every_name_of_the_row_is_refused_whatever_curl_is_here() {
+fn every_name_of_the_row_is_refused_whatever_curl_is_here() {
     for name in REFUSED {
         let name = name.replace('*', "x");
         assert_eq!(
@@ -275,7 +275,7 @@ fn k_150_every_name_of_the_row_is_refused_whatever_curl_is_here() {
 }
 
 #[test]
-fn k_148_options_without_effect_leave_the_request_alone() {
+fn options_without_effect_leave_the_request_alone() {
     let plain = request(&["curl", "http://h.example/p", "-d", "a=1"]);
     let known = known_to_curl();
     let without_effect = [

@@ -6,7 +6,7 @@ use skill_interpreter::draft::{HttpLimits, Schemeless};
 const U: &str = "http://h.example/p";
 
 #[test]
-fn k_144_k_145_follow_and_limits() {
+fn follow_and_limits() {
     assert!(request(&["curl", "-sSL", U]).follow);
     let draft = request(&[
         "curl",
@@ -52,7 +52,7 @@ fn k_144_k_145_follow_and_limits() {
 }
 
 #[test]
-fn k_146_each_url_has_its_output() {
+fn each_url_has_its_output() {
     let outputs = |argv: &[&str]| {
         let drafts = read(argv).unwrap();
         let name = |draft: &HttpDraft| {
@@ -81,7 +81,7 @@ fn k_146_each_url_has_its_output() {
 }
 
 #[test]
-fn k_147_urls_anywhere_and_more_query() {
+fn urls_anywhere_and_more_query() {
     let drafts = read(&["curl", U, "--url", "$B/x", "--", "-x.example/"]).unwrap();
     assert_eq!(
         drafts.iter().map(url).collect::<Vec<_>>(),
@@ -104,7 +104,7 @@ fn k_147_urls_anywhere_and_more_query() {
 }
 
 #[test]
-fn k_148_protocols_must_fit_the_url() {
+fn protocols_must_fit_the_url() {
     assert_eq!(
         request(&["curl", "--proto-default", "https", "h.example"]).schemeless,
         Schemeless::Https
@@ -132,7 +132,7 @@ fn k_148_protocols_must_fit_the_url() {
 }
 
 #[test]
-fn k_149_what_only_shows_more_is_noted() {
+fn what_only_shows_more_is_noted() {
     for options in [
         &["-i"][..],
         &["-sv"],
@@ -153,7 +153,7 @@ fn k_149_what_only_shows_more_is_noted() {
 }
 
 #[test]
-fn k_150_a_refusal_names_the_option_and_no_value() {
+fn a_refusal_names_the_option_and_no_value() {
     let failure = read(&["curl", "--netrc", "https://h.example/"]).unwrap_err();
     assert_eq!(failure.code, Code::CurlOptionRefused);
     assert!(failure.message.contains("--netrc"), "{failure}");
@@ -165,7 +165,7 @@ fn k_150_a_refusal_names_the_option_and_no_value() {
 }
 
 #[test]
-fn k_151_unknown_options_and_missing_values() {
+fn unknown_options_and_missing_values() {
     for argv in [
         &["curl", "--reques", "PUT", U][..],
         &["curl", "--Request", "PUT", U],
@@ -191,7 +191,7 @@ fn k_151_unknown_options_and_missing_values() {
 }
 
 #[test]
-fn k_152_what_curl_would_not_send() {
+fn what_curl_would_not_send() {
     for options in [
         &["-I", "-d", "x"][..],
         &["-I", "--json", "1"],
@@ -207,7 +207,7 @@ fn k_152_what_curl_would_not_send() {
 }
 
 #[test]
-fn k_154_addresses_that_two_parsers_read_differently() {
+fn addresses_that_two_parsers_read_differently() {
     for (address, code) in [
         ("ftp://h/", Code::CurlOptionRefused),
         ("file:///etc/passwd", Code::CurlOptionRefused),
@@ -255,7 +255,7 @@ fn k_154_addresses_that_two_parsers_read_differently() {
 }
 
 #[test]
-fn k_402_forms_of_options_are_one() {
+fn forms_of_options_are_one() {
     let expected = request(&["curl", "-s", "-S", "-L", "-X", "PUT", "-d", "@f", U]);
     for argv in [
         &["curl", "-sSLXPUT", "-d@f", U][..],

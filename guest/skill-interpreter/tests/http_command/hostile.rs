@@ -17,7 +17,7 @@ fn is_read_soon(argv: &[&str]) -> bool {
 }
 
 #[test]
-fn k_05_long_words_and_many_options_are_read_soon() {
+fn long_words_and_many_options_are_read_soon() {
     let long = "a".repeat(64 << 10);
     let escaped = "\\\"".repeat(32 << 10);
     let semicolons = ";type=a/b".repeat(7_000);
@@ -62,7 +62,7 @@ fn k_05_long_words_and_many_options_are_read_soon() {
 }
 
 #[test]
-fn k_313_names_of_headers_and_methods_never_hold_line_ends() {
+fn names_of_headers_and_methods_never_hold_line_ends() {
     for program in ["curl", "wget"] {
         for end in ["\r\n", "\n", "\r", "\0"] {
             let header = format!("A{end}B: c");
@@ -93,7 +93,7 @@ fn k_313_names_of_headers_and_methods_never_hold_line_ends() {
 }
 
 #[test]
-fn k_38_messages_hold_no_control_character_and_little_text() {
+fn messages_hold_no_control_character_and_little_text() {
     for argv in [
         vec!["curl".to_owned(), format!("--{}\r\n", "x".repeat(9_000))],
         vec!["curl".to_owned(), "-\u{1b}".to_owned()],

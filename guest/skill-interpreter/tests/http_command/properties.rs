@@ -65,7 +65,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn k_12_every_argument_vector_has_an_answer(
+    fn every_argument_vector_has_an_answer(
         program in prop::sample::select(vec!["curl", "wget"]),
         words in prop::collection::vec(any_word(), 0..12),
     ) {
@@ -87,7 +87,7 @@ proptest! {
     }
 
     #[test]
-    fn k_154_the_host_is_the_one_that_curl_contacts(address in any_address()) {
+    fn the_host_is_the_one_that_curl_contacts(address in any_address()) {
         if let Ok(drafts) = read(&["curl", "--", &address]) {
             let template = drafts[0].url.clone().unwrap();
             prop_assert_eq!(&template, &word(&address));
@@ -111,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn k_195_no_assembled_request_has_a_variable_in_its_host(address in any_address()) {
+    fn no_assembled_request_has_a_variable_in_its_host(address in any_address()) {
         use skill_interpreter::assemble;
         use skill_interpreter::draft::{Declaration, Draft, DraftStage, Identity};
         use skill_interpreter::model::{Segment, Stage, Status};
@@ -147,7 +147,7 @@ proptest! {
     }
 
     #[test]
-    fn k_165_every_text_of_a_bare_verb_has_an_answer(
+    fn every_text_of_a_bare_verb_has_an_answer(
         lines in prop::collection::vec(
             prop_oneof![
                 prop::sample::select(vec![

@@ -22,7 +22,7 @@ fn one(text: &str) -> VerbRequest {
 }
 
 #[test]
-fn k_164_k_106_a_verb_and_a_target_begin_a_request() {
+fn a_verb_and_a_target_begin_a_request() {
     for text in [
         "GET /x",
         "POST https://h/x",
@@ -48,7 +48,7 @@ fn k_164_k_106_a_verb_and_a_target_begin_a_request() {
 }
 
 #[test]
-fn k_165_query_headers_body_and_output() {
+fn query_headers_body_and_output() {
     let found = one(
         "POST /v1/items HTTP/1.1\n?a=1&b={b}\nHeaders:\nX-Key: $KEY\nBody:\n{\"t\": \"{t}\"}\n\nReturns: {\"id\": 1}\n",
     );
@@ -68,7 +68,7 @@ fn k_165_query_headers_body_and_output() {
 }
 
 #[test]
-fn k_165_after_a_blank_line_the_rest_is_the_body() {
+fn after_a_blank_line_the_rest_is_the_body() {
     let found = one("PUT /x\nContent-Type: text/plain\nA: b\n\nline: one\n\nline two\n");
     let draft = draft_of(&found);
     assert_eq!(headers(draft), ["A: b", "Content-Type: text/plain"]);
@@ -76,7 +76,7 @@ fn k_165_after_a_blank_line_the_rest_is_the_body() {
 }
 
 #[test]
-fn k_393_a_label_ends_the_body() {
+fn a_label_ends_the_body() {
     for label in ["Returns:", "Response: 200", "Output:", "response:"] {
         let found = one(&format!(
             "POST /x\nBody: {{\"year\":\n1816}}\n{label}\n{{\"ok\": true}}"
@@ -97,7 +97,7 @@ fn k_393_a_label_ends_the_body() {
 }
 
 #[test]
-fn k_165_comments_are_names_or_notes() {
+fn comments_are_names_or_notes() {
     let found = parse_text(
         "# List\nGET /x # all\n// note\nA: b\n\n# Make\nPOST /x\n{\"a\": 1}\n\n# Drop\nDELETE /x/:id // one",
     );
@@ -131,7 +131,7 @@ fn k_165_comments_are_names_or_notes() {
 }
 
 #[test]
-fn k_166_several_requests_and_the_type_of_json() {
+fn several_requests_and_the_type_of_json() {
     let found = parse_text(
         "### First\nGET /a\n###\nPOST /b\n\n[1, $X]\n### Third\nPOST /c\nContent-Type: x/y\n\n{\"a\":1}\nPOST /d\n\na=1",
     );
@@ -147,13 +147,13 @@ fn k_166_several_requests_and_the_type_of_json() {
 }
 
 #[test]
-fn k_248_a_body_on_the_line_of_its_label() {
+fn a_body_on_the_line_of_its_label() {
     let found = one("PUT /v2/items/:id\nBody: {\"year\":1816}");
     assert_eq!(body(draft_of(&found)).as_deref(), Some("{\"year\":1816}"));
 }
 
 #[test]
-fn k_154_an_address_that_is_none_makes_the_request_unusable() {
+fn an_address_that_is_none_makes_the_request_unusable() {
     for (text, code) in [
         ("GET http://u:p@h/x", Code::UrlUserinfo),
         ("GET //h/x", Code::UrlInvalid),
@@ -165,7 +165,7 @@ fn k_154_an_address_that_is_none_makes_the_request_unusable() {
 }
 
 #[test]
-fn k_05_more_requests_than_a_fence_may_hold() {
+fn more_requests_than_a_fence_may_hold() {
     assert_eq!(parse_text(&"GET /x\n".repeat(64)).len(), 64);
     let found = parse_text(&"GET /x\n".repeat(100_000));
     assert_eq!(found.len(), 1);

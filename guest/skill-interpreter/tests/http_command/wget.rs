@@ -13,7 +13,7 @@ fn output(draft: &HttpDraft) -> Option<(Option<String>, Option<String>)> {
 }
 
 #[test]
-fn k_156_the_body_is_the_output() {
+fn the_body_is_the_output() {
     for options in [
         &["-qO-"][..],
         &["-q", "-O", "-"],
@@ -37,7 +37,7 @@ fn k_156_the_body_is_the_output() {
 }
 
 #[test]
-fn k_157_what_is_downloaded_goes_to_a_file() {
+fn what_is_downloaded_goes_to_a_file() {
     assert_eq!(output(&request(&["wget", U])), Some((None, None)));
     assert_eq!(
         output(&request(&["wget", "-P", "d", U])),
@@ -52,7 +52,7 @@ fn k_157_what_is_downloaded_goes_to_a_file() {
 }
 
 #[test]
-fn k_158_options_as_of_curl() {
+fn options_as_of_curl() {
     let draft = request(&[
         "wget",
         "-O-",
@@ -129,7 +129,7 @@ fn k_158_options_as_of_curl() {
 }
 
 #[test]
-fn k_159_what_is_refused() {
+fn what_is_refused() {
     for options in [
         &["--no-check-certificate"][..],
         &["-e", "x=y"],

@@ -25,7 +25,7 @@ fn refusal(path: &Path) -> String {
 }
 
 #[test]
-fn tu_01_the_first_place_that_names_a_target_counts() {
+fn the_first_place_that_names_a_target_counts() {
     let [flag, variable, configuration] = ["/f", "/v", "/c"].map(OsStr::new);
     let mut sources = TargetSources {
         flag: Some(flag),
@@ -46,7 +46,7 @@ fn tu_01_the_first_place_that_names_a_target_counts() {
 }
 
 #[test]
-fn tu_01_off_in_any_place_means_no_log() {
+fn off_in_any_place_means_no_log() {
     let off = Some(OsStr::new("off"));
     let home = Some(Path::new("/home/u/.hydrant"));
     let base = TargetSources {
@@ -70,7 +70,7 @@ fn tu_01_off_in_any_place_means_no_log() {
 }
 
 #[test]
-fn tu_01_lines_are_appended_with_mode_0600() {
+fn lines_are_appended_with_mode_0600() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("audit.jsonl");
     for _ in 0..2 {
@@ -85,7 +85,7 @@ fn tu_01_lines_are_appended_with_mode_0600() {
 }
 
 #[test]
-fn tu_01_two_logs_on_one_file_keep_whole_lines() {
+fn two_logs_on_one_file_keep_whole_lines() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("audit.jsonl");
     std::thread::scope(|scope| {
@@ -109,7 +109,7 @@ fn tu_01_two_logs_on_one_file_keep_whole_lines() {
 }
 
 #[test]
-fn tu_01_a_symlink_is_not_followed() {
+fn a_symlink_is_not_followed() {
     let folder = tempfile::tempdir().unwrap();
     let real = folder.path().join("real");
     fs::write(&real, "").unwrap();
@@ -123,7 +123,7 @@ fn tu_01_a_symlink_is_not_followed() {
 }
 
 #[test]
-fn tu_02_a_target_that_cannot_be_written_refuses_the_call() {
+fn a_target_that_cannot_be_written_refuses_the_call() {
     let folder = tempfile::tempdir().unwrap();
     assert!(refusal(folder.path()).contains("cannot be opened"));
     let missing = folder.path().join("missing").join("audit.jsonl");
@@ -131,7 +131,7 @@ fn tu_02_a_target_that_cannot_be_written_refuses_the_call() {
 }
 
 #[test]
-fn tu_01_a_pipe_or_device_is_refused_without_waiting() {
+fn a_pipe_or_device_is_refused_without_waiting() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe");
     rustix::fs::mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
@@ -144,7 +144,7 @@ fn tu_01_a_pipe_or_device_is_refused_without_waiting() {
 }
 
 #[test]
-fn tu_02_a_default_target_creates_its_folders() {
+fn a_default_target_creates_its_folders() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("home").join("state").join("audit.jsonl");
     let log = AuditLog::open(&AuditTarget::Default(path.clone())).unwrap();
@@ -156,7 +156,7 @@ fn tu_02_a_default_target_creates_its_folders() {
 }
 
 #[test]
-fn tu_02_a_default_target_that_cannot_be_written_lets_the_call_go_on() {
+fn a_default_target_that_cannot_be_written_lets_the_call_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
@@ -169,7 +169,7 @@ fn tu_02_a_default_target_that_cannot_be_written_lets_the_call_go_on() {
 }
 
 #[test]
-fn tu_02_a_line_that_cannot_be_written_fails_a_required_target_only() {
+fn a_line_that_cannot_be_written_fails_a_required_target_only() {
     for required in [true, false] {
         let path = PathBuf::from("/dev/full");
         let file = File::options().append(true).open(&path).unwrap();

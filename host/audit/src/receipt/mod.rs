@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tr_10_the_draft_form_needs_the_experimental_flag() {
+    fn the_draft_form_needs_the_experimental_flag() {
         let refused = ReceiptFormat::V1Draft
             .check(Experimental::Refused)
             .unwrap_err();
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn tr_10_formats_have_two_names() {
+    fn formats_have_two_names() {
         assert_eq!("v0".parse(), Ok(ReceiptFormat::V0));
         assert_eq!("v1-draft".parse(), Ok(ReceiptFormat::V1Draft));
         let error = "v1\n".parse::<ReceiptFormat>().unwrap_err().to_string();
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn tr_01_tr_15_a_failed_run_has_a_draft_receipt_only() {
+    fn a_failed_run_has_a_draft_receipt_only() {
         assert!(Receipt::of(&failed(), ReceiptFormat::V0).is_none());
         let draft = Receipt::of(&failed(), ReceiptFormat::V1Draft).unwrap();
         assert!(draft.verify().is_ok());
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn tr_05_every_receipt_verifies_as_it_is_made() {
+    fn every_receipt_verifies_as_it_is_made() {
         for format in [ReceiptFormat::V0, ReceiptFormat::V1Draft] {
             let receipt = Receipt::of(&worked(), format).unwrap();
             assert!(receipt.verify().is_ok(), "{format:?}");

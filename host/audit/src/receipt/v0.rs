@@ -108,7 +108,7 @@ mod tests {
 }"#;
 
     #[test]
-    fn tr_01_tr_02_tr_03_the_worked_receipt_of_section_1_1() {
+    fn the_worked_receipt_of_section_1_1() {
         let receipt = Receipt::of(&worked(), ReceiptFormat::V0).unwrap();
         assert_eq!(String::from_utf8(receipt.to_bytes()).unwrap(), FILE);
         assert_eq!(
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn tr_02_an_execution_without_capabilities_writes_an_empty_array() {
+    fn an_execution_without_capabilities_writes_an_empty_array() {
         let mut execution = worked();
         execution.caps_used.clear();
         let bytes = Receipt::of(&execution, ReceiptFormat::V0)
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn tr_02_kinds_are_sorted_and_unique() {
+    fn kinds_are_sorted_and_unique() {
         let mut execution = worked();
         let used = ["net.http", "exec.unjailed", "fs.read", "fs.read"];
         execution.caps_used = used.map(str::to_owned).into();
@@ -141,12 +141,12 @@ mod tests {
     }
 
     #[test]
-    fn tr_01_a_failed_run_has_no_receipt() {
+    fn a_failed_run_has_no_receipt() {
         assert_eq!(ReceiptV0::of(&failed()), Err(NotSuccessful));
     }
 
     #[test]
-    fn tr_03_every_member_is_under_the_hash() {
+    fn every_member_is_under_the_hash() {
         let good = ReceiptV0::of(&worked()).unwrap();
         let changes: [fn(&mut ReceiptV0); 5] = [
             |receipt| receipt.artifact = Digest::of(b"x"),
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn tr_03_a_timestamp_beyond_what_a_double_holds_is_hashed_exactly() {
+    fn a_timestamp_beyond_what_a_double_holds_is_hashed_exactly() {
         let mut receipt = ReceiptV0::of(&worked()).unwrap();
         receipt.timestamp = (1 << 53) + 1;
         let odd = receipt.computed_hash();

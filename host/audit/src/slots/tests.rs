@@ -29,7 +29,7 @@ fn refusal(output: &Path, receipt: &Path, read: &[&Path]) -> String {
 }
 
 #[test]
-fn tr_04_tf_03_earlier_files_are_removed_at_the_start() {
+fn earlier_files_are_removed_at_the_start() {
     let folder = Folder::new();
     let (output, receipt) = (folder.file("output"), folder.file("receipt"));
     let slots = take(&output, &receipt, &[]).unwrap();
@@ -39,7 +39,7 @@ fn tr_04_tf_03_earlier_files_are_removed_at_the_start() {
 }
 
 #[test]
-fn tr_04_a_symlink_or_directory_is_refused_and_nothing_is_removed() {
+fn a_symlink_or_directory_is_refused_and_nothing_is_removed() {
     let folder = Folder::new();
     let earlier = folder.file("earlier");
     let target = folder.file("target");
@@ -65,7 +65,7 @@ fn tr_04_a_symlink_or_directory_is_refused_and_nothing_is_removed() {
 }
 
 #[test]
-fn tr_04_a_file_that_the_run_reads_is_refused_under_any_name() {
+fn a_file_that_the_run_reads_is_refused_under_any_name() {
     let folder = Folder::new();
     let earlier = folder.file("earlier");
     let input = folder.file("input");
@@ -81,7 +81,7 @@ fn tr_04_a_file_that_the_run_reads_is_refused_under_any_name() {
 }
 
 #[test]
-fn tr_04_an_input_that_is_reached_by_a_symlink_is_the_same_file() {
+fn an_input_that_is_reached_by_a_symlink_is_the_same_file() {
     let folder = Folder::new();
     let real = folder.file("real");
     let link = folder.path("link");
@@ -103,7 +103,7 @@ fn output_and_receipt_at_one_path_are_refused() {
 }
 
 #[test]
-fn tr_05_what_was_written_stays_only_when_kept() {
+fn what_was_written_stays_only_when_kept() {
     let folder = Folder::new();
     let (output, receipt) = (folder.path("output"), folder.path("new/receipt"));
     let mut slots = take(&output, &receipt, &[]).unwrap();
@@ -122,7 +122,7 @@ fn tr_05_what_was_written_stays_only_when_kept() {
 }
 
 #[test]
-fn tr_05_a_receipt_that_cannot_be_written_takes_the_output_back() {
+fn a_receipt_that_cannot_be_written_takes_the_output_back() {
     let folder = Folder::new();
     let output = folder.path("output");
     let receipt = folder.path("blocked/receipt");
@@ -135,7 +135,7 @@ fn tr_05_a_receipt_that_cannot_be_written_takes_the_output_back() {
 }
 
 #[test]
-fn tr_15_a_receipt_of_a_failure_is_kept_without_an_output() {
+fn a_receipt_of_a_failure_is_kept_without_an_output() {
     let folder = Folder::new();
     let (output, receipt) = (folder.path("output"), folder.path("receipt"));
     let mut slots = take(&output, &receipt, &[]).unwrap();
@@ -145,7 +145,7 @@ fn tr_15_a_receipt_of_a_failure_is_kept_without_an_output() {
 }
 
 #[test]
-fn tr_01_tk_24_files_are_private() {
+fn files_are_private() {
     let folder = Folder::new();
     let (output, receipt) = (folder.path("output"), folder.path("receipt"));
     let mut slots = take(&output, &receipt, &[]).unwrap();
@@ -159,7 +159,7 @@ fn tr_01_tk_24_files_are_private() {
 }
 
 #[test]
-fn tr_04_what_a_guest_puts_at_the_receipt_path_does_not_survive() {
+fn what_a_guest_puts_at_the_receipt_path_does_not_survive() {
     let folder = Folder::new();
     let (output, receipt) = (folder.path("output"), folder.path("receipt"));
     let slots = take(&output, &receipt, &[]).unwrap();

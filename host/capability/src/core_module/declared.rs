@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn th_22_a_path_is_absolute_plain_and_collapsed() {
+    fn a_path_is_absolute_plain_and_collapsed() {
         assert_eq!(path(b"//srv///x/").unwrap().as_str(), "/srv/x");
         for refused in [
             &b""[..],
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn th_22_roots_hold_whole_segments_of_their_own_kind() {
+    fn roots_hold_whole_segments_of_their_own_kind() {
         let declared = declared(&[
             ("fs.read", "/srv/x"),
             ("fs.read", "/srv//"),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn th_24_keys_match_by_bytes_or_by_the_star() {
+    fn keys_match_by_bytes_or_by_the_star() {
         let exact = declared(&[("kv.read", "a"), ("kv.write", "*"), ("queue.consume", "")]);
         assert!(exact.names(CoreKind::KvRead, b"a"));
         for other in [&b"b"[..], b"", b"aa", b"*", b"\xff"] {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn th_23_urls_are_covered_by_declared_prefixes_only() {
+    fn urls_are_covered_by_declared_prefixes_only() {
         let reach = |prefix: &str, url: &str| {
             declared(&[("net.http", prefix)]).reach(&Url::parse(url).unwrap())
         };

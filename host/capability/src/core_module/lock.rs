@@ -37,7 +37,7 @@ mod tests {
     use std::fs::{self, File};
 
     #[test]
-    fn ta_34_one_holds_the_lock_and_the_others_wait() {
+    fn one_holds_the_lock_and_the_others_wait() {
         let directory = tempfile::tempdir().unwrap();
         let handle = OwnedFd::from(File::open(directory.path()).unwrap());
         let meter = meter(AMPLE);
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn ta_34_a_link_in_place_of_the_lock_is_no_answer() {
+    fn a_link_in_place_of_the_lock_is_no_answer() {
         let directory = tempfile::tempdir().unwrap();
         let handle = OwnedFd::from(File::open(directory.path()).unwrap());
         std::os::unix::fs::symlink("victim", directory.path().join("x.lock")).unwrap();

@@ -149,7 +149,7 @@ mod tests {
 
     /// Both ways of looking up say the same.
     #[test]
-    fn th_22_no_component_may_be_a_link() {
+    fn no_component_may_be_a_link() {
         let directory = tempfile::tempdir().unwrap();
         let real = directory.path().canonicalize().unwrap();
         std::fs::create_dir_all(real.join("a/b")).unwrap();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn th_09_missing_directories_are_made_but_not_through_a_link() {
+    fn missing_directories_are_made_but_not_through_a_link() {
         let directory = tempfile::tempdir().unwrap();
         let real = directory.path().canonicalize().unwrap();
         std::fs::create_dir(real.join("outside")).unwrap();

@@ -54,7 +54,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn tc_25_the_file_is_replaced_whole_or_left_alone() {
+    fn the_file_is_replaced_whole_or_left_alone() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path();
         let handle: OwnedFd = File::open(path).unwrap().into();

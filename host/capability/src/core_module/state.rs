@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn th_25_the_directories_are_named_or_below_the_home_and_never_elsewhere() {
+    fn the_directories_are_named_or_below_the_home_and_never_elsewhere() {
         let variable = |name: &str| match name {
             "PROVENACT_KV_DIR" => Some(OsString::from("/k")),
             _ => Some(OsString::new()),
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn th_14_lines_that_are_no_message_do_not_block_a_queue() {
+    fn lines_that_are_no_message_do_not_block_a_queue() {
         let (message, rest) = first_message(b"!\nYQ==\nYg==\n").unwrap();
         assert_eq!((message.as_slice(), rest), (&b"a"[..], &b"Yg==\n"[..]));
         let (message, rest) = first_message(rest).unwrap();

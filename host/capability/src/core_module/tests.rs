@@ -100,7 +100,7 @@ fn mode(path: impl AsRef<Path>) -> u32 {
 }
 
 #[test]
-fn tn_22_the_walk_of_a_tree_ends_with_the_time() {
+fn the_walk_of_a_tree_ends_with_the_time() {
     let site = Site::new();
     let inside = site.at("in");
     let call = site.call_for(&[("fs.read", &inside)], Duration::ZERO);
@@ -116,7 +116,7 @@ fn tn_22_the_walk_of_a_tree_ends_with_the_time() {
 }
 
 #[test]
-fn th_30_a_kind_is_used_once_its_check_has_passed() {
+fn a_kind_is_used_once_its_check_has_passed() {
     let site = Site::new();
     let inside = site.at("in");
     let call = site.call(&[
@@ -138,7 +138,7 @@ fn th_30_a_kind_is_used_once_its_check_has_passed() {
 }
 
 #[test]
-fn th_05_time_and_random_bytes_need_their_capability() {
+fn time_and_random_bytes_need_their_capability() {
     let site = Site::new();
     let nothing = site.call(&[("time.now", ""), ("random.bytes", "")]);
     let text = |ended: Ended| ended.to_string();

@@ -257,7 +257,7 @@ impl Drop for Upstream {
 }
 
 #[test]
-fn k_344_the_socket_lies_in_a_directory_of_its_own_and_goes_with_the_proxy() {
+fn the_socket_lies_in_a_directory_of_its_own_and_goes_with_the_proxy() {
     let socket = Bench::new(&[]).run(|egress| {
         let socket = egress.socket().to_owned();
         let directory = socket.parent().unwrap();
@@ -269,7 +269,7 @@ fn k_344_the_socket_lies_in_a_directory_of_its_own_and_goes_with_the_proxy() {
 }
 
 #[test]
-fn k_345_a_tunnel_copies_both_ways_and_passes_an_end_on() {
+fn a_tunnel_copies_both_ways_and_passes_an_end_on() {
     let upstream = Upstream::echo();
     let bench = Bench::new(&[&upstream.pair()]);
     bench.run(|egress| {
@@ -307,7 +307,7 @@ fn what_follows_a_connect_at_once_is_the_beginning_of_the_tunnel() {
 }
 
 #[test]
-fn k_345_a_pair_that_is_not_named_is_denied_in_one_line_and_recorded() {
+fn a_pair_that_is_not_named_is_denied_in_one_line_and_recorded() {
     let upstream = Upstream::echo();
     let port = upstream.port;
     let bench = Bench::new(&["lib.example:443", "127.0.0.1:1"]).names(&["127.0.0.1"]);
@@ -337,7 +337,7 @@ fn k_345_a_pair_that_is_not_named_is_denied_in_one_line_and_recorded() {
 }
 
 #[test]
-fn k_315_a_name_that_leads_to_an_address_that_is_not_public_is_denied() {
+fn a_name_that_leads_to_an_address_that_is_not_public_is_denied() {
     let upstream = Upstream::echo();
     let pair = format!("lib.example:{}", upstream.port);
     for addresses in [
@@ -365,7 +365,7 @@ fn k_315_a_name_that_leads_to_an_address_that_is_not_public_is_denied() {
 }
 
 #[test]
-fn k_316_localhost_is_looked_up_once_and_leads_to_loopback_only() {
+fn localhost_is_looked_up_once_and_leads_to_loopback_only() {
     let upstream = Upstream::echo();
     let pair = format!("localhost:{}", upstream.port);
     let bench = Bench::new(&[&pair]).names(&["127.0.0.1"]);

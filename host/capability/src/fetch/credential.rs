@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn q_175_a_key_goes_to_its_own_server_only() {
+    fn a_key_goes_to_its_own_server_only() {
         let credential =
             Credential::bearer(&url("https://llm.example/v1"), "sesame-sesame").unwrap();
         for own in ["https://llm.example/", "https://llm.example:443/x?y"] {
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn q_175_a_key_is_never_printed_and_never_comes_back() {
+    fn a_key_is_never_printed_and_never_comes_back() {
         let credential = Credential::api_key(&url("http://127.0.0.1:1/"), "sesame-sesame").unwrap();
         assert!(!format!("{credential:?}").contains("sesame"));
         let echo = b"a sesame-sesame b sesame-sesamesesame-sesame".to_vec();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn q_175_a_key_that_no_header_can_hold_is_refused() {
+    fn a_key_that_no_header_can_hold_is_refused() {
         for key in ["", "a b", "a\nb", "é"] {
             assert!(Credential::bearer(&url("https://llm.example/"), key).is_err());
         }

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_115_a_pattern_is_a_type_a_kind_or_a_suffix() {
+    fn a_pattern_is_a_type_a_kind_or_a_suffix() {
         for (pattern, value, expected) in [
             ("text/*", "text/plain", true),
             ("text/*", " TEXT/Plain ; charset=x", true),
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_114_what_is_not_a_type_says_nothing() {
+    fn what_is_not_a_type_says_nothing() {
         for value in [
             "",
             "/",

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn th_23_a_name_with_an_address_that_is_not_public_is_denied() {
+    fn a_name_with_an_address_that_is_not_public_is_denied() {
         let server = Server::start(|_, stream| respond(stream, "HTTP/1.1 200 OK", b"secret"));
         let lookup = Arc::new(Always("127.0.0.1".parse().unwrap()));
         let fetcher = Fetcher::with_lookup(&[], lookup).unwrap();

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn n_03_a_redirect_leads_to_http_only_from_http() {
+    fn a_redirect_leads_to_http_only_from_http() {
         let secure = Url::parse("https://lib.example/a/b").unwrap();
         assert_eq!(
             next(&secure, "c#d").unwrap().as_str(),

@@ -161,7 +161,7 @@ fn methods_and_bodies_are_sent_as_asked() {
 }
 
 #[test]
-fn tc_32_what_the_policy_does_not_name_is_denied_and_nothing_is_sent() {
+fn what_the_policy_does_not_name_is_denied_and_nothing_is_sent() {
     let server = Server::start(|_, stream| respond(stream, "HTTP/1.1 200 OK", b""));
     let call = call_to(&[server.url("/allowed/")]);
     assert_eq!(
@@ -174,7 +174,7 @@ fn tc_32_what_the_policy_does_not_name_is_denied_and_nothing_is_sent() {
 }
 
 #[test]
-fn s_06_special_addresses_are_refused_however_they_are_written() {
+fn special_addresses_are_refused_however_they_are_written() {
     let call = call_to(&[]);
     for url in [
         "http://169.254.169.254/latest/",
@@ -200,7 +200,7 @@ fn s_06_special_addresses_are_refused_however_they_are_written() {
 }
 
 #[test]
-fn tc_33_a_policy_that_names_localhost_reaches_loopback_and_nothing_else() {
+fn a_policy_that_names_localhost_reaches_loopback_and_nothing_else() {
     let server = Server::start(|_, stream| respond(stream, "HTTP/1.1 200 OK", b"home"));
     let url = format!("http://localhost:{}/", server.port());
     let call = call_with_names(std::slice::from_ref(&url), &names(&["127.0.0.1"]));
@@ -223,7 +223,7 @@ fn the_name_of_a_request_that_is_sent_is_resolved_once() {
 }
 
 #[test]
-fn k_316_a_name_is_resolved_once_for_a_request() {
+fn a_name_is_resolved_once_for_a_request() {
     let names = names(&["192.0.2.1"]);
     let call = call_with_names(&["http://once.example/".to_owned()], &names);
     assert_eq!(
@@ -275,7 +275,7 @@ fn no_connection_and_no_tls_are_told_apart() {
 }
 
 #[test]
-fn n_07_ten_requests_at_a_time_answered_in_order() {
+fn ten_requests_at_a_time_answered_in_order() {
     let now = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
     let seen = Arc::clone(&now);
     let server = Server::start(move |line, stream| {
@@ -297,7 +297,7 @@ fn n_07_ten_requests_at_a_time_answered_in_order() {
 }
 
 #[test]
-fn tp_38_a_file_of_roots_without_a_certificate_is_named() {
+fn a_file_of_roots_without_a_certificate_is_named() {
     let site = Site::new();
     let file = site.root.join("roots.pem");
     assert!(matches!(

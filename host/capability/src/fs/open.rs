@@ -390,7 +390,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tc_22_what_a_failed_lookup_means() {
+    fn what_a_failed_lookup_means() {
         for (errno, meaning) in [
             (Errno::NOENT, FsError::NotFound),
             (Errno::NOTDIR, FsError::NotFound),

@@ -38,7 +38,7 @@ fn is_root() -> bool {
 }
 
 #[test]
-fn tc_21_what_is_outside_the_grant_is_denied_whether_or_not_it_exists() {
+fn what_is_outside_the_grant_is_denied_whether_or_not_it_exists() {
     let call = Site::new().call();
     for path in [
         "/etc/passwd",
@@ -54,7 +54,7 @@ fn tc_21_what_is_outside_the_grant_is_denied_whether_or_not_it_exists() {
 }
 
 #[test]
-fn h_15_links_that_stay_beneath_are_followed_and_others_leave_the_mount() {
+fn links_that_stay_beneath_are_followed_and_others_leave_the_mount() {
     let site = Site::new();
     let os = site.os();
     fs::create_dir_all(os.join("a/b")).unwrap();
@@ -88,7 +88,7 @@ fn h_15_links_that_stay_beneath_are_followed_and_others_leave_the_mount() {
 }
 
 #[test]
-fn s_05_what_is_no_regular_file_is_refused_at_once() {
+fn what_is_no_regular_file_is_refused_at_once() {
     let site = Site::new();
     let os = site.os();
     fs::create_dir(os.join("directory")).unwrap();
@@ -112,7 +112,7 @@ fn s_05_what_is_no_regular_file_is_refused_at_once() {
 }
 
 #[test]
-fn s_05_a_ten_gibibyte_file_is_not_read() {
+fn a_ten_gibibyte_file_is_not_read() {
     let site = Site::new();
     let file = fs::File::create(site.os().join("sparse")).unwrap();
     file.set_len(10 << 30).unwrap();
@@ -184,7 +184,7 @@ fn a_file_that_changed_its_length_since_it_was_found_is_read_as_it_is_now() {
 }
 
 #[test]
-fn s_04_a_link_that_is_swapped_in_while_reading_never_leaves_the_mount() {
+fn a_link_that_is_swapped_in_while_reading_never_leaves_the_mount() {
     let site = Site::new();
     let (os, secret) = (site.os(), site.root.join("secret"));
     fs::create_dir(&secret).unwrap();
@@ -291,7 +291,7 @@ fn a_file_that_the_system_refuses_is_not_accessible() {
 }
 
 #[test]
-fn g_06_exceeded_budgets_end_the_call_and_say_how() {
+fn exceeded_budgets_end_the_call_and_say_how() {
     let site = Site::new();
     fs::write(site.os().join("f"), vec![b'x'; 600]).unwrap();
     let request = || ReadRequest {
@@ -329,7 +329,7 @@ fn g_06_exceeded_budgets_end_the_call_and_say_how() {
 }
 
 #[test]
-fn g_02_a_list_is_answered_in_the_order_asked_and_each_answer_stands_alone() {
+fn a_list_is_answered_in_the_order_asked_and_each_answer_stands_alone() {
     let site = Site::new();
     let requests: Vec<_> = (0..200)
         .map(|number| {
@@ -355,7 +355,7 @@ fn g_02_a_list_is_answered_in_the_order_asked_and_each_answer_stands_alone() {
 }
 
 #[test]
-fn m_05_an_https_mount_is_read_by_a_fetch_that_the_allowlist_must_allow() {
+fn an_https_mount_is_read_by_a_fetch_that_the_allowlist_must_allow() {
     let server = Server::start(|line, stream| match line {
         "GET /base/rope%20ladder.md HTTP/1.1" => respond(stream, "HTTP/1.1 200 OK", b"Rope."),
         _ => respond(stream, "HTTP/1.1 404 Not Found", b"no"),

@@ -90,7 +90,7 @@ mod tests {
     use crate::fs::open::READ;
 
     #[test]
-    fn tc_20_the_walk_for_old_kernels_contains_links_as_well() {
+    fn the_walk_for_old_kernels_contains_links_as_well() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path();
         std::os::unix::fs::symlink("/etc", path.join("absolute")).unwrap();

@@ -339,7 +339,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ts_64_a_child_that_somebody_else_reaped_is_an_error_and_never_killed() {
+    fn a_child_that_somebody_else_reaped_is_an_error_and_never_killed() {
         let mut child = Command::new("true").spawn().unwrap();
         waitid(WaitId::Pid(pid(&child).unwrap()), WaitIdOptions::EXITED).unwrap();
         let lost = |error: io::Error| error.raw_os_error() == Some(libc::ECHILD);

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn pe_09_real_directories_are_replaced_and_the_longest_goes_first() {
+    fn real_directories_are_replaced_and_the_longest_goes_first() {
         let written = b"usage: /home/ann/os/t.sh, in /home/ann/os/tmp/x/y and /etc";
         let (shown, cut) = disguise().apply(written, 1000);
         assert_eq!(shown, b"usage: /os/t.sh, in /scratch/y and /etc");
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn pe_09_a_cap_in_the_middle_of_a_real_path_shows_nothing_of_it() {
+    fn a_cap_in_the_middle_of_a_real_path_shows_nothing_of_it() {
         let written = b"at /home/ann/os/t.sh";
         for keep in 4..written.len() {
             let (shown, cut) = disguise().apply(written, keep);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn pe_06_what_is_over_the_cap_is_dropped_and_said() {
+    fn what_is_over_the_cap_is_dropped_and_said() {
         assert_eq!(
             Disguise::default().apply(b"abcdef", 4),
             (b"abcd".to_vec(), true)

@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pe_01_a_scratch_directory_is_private_and_goes_away() {
+    fn a_scratch_directory_is_private_and_goes_away() {
         let scratch = Scratch::create().unwrap();
         let real = scratch.real().to_owned();
         let mode = fs::metadata(&real).unwrap().permissions().mode();
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn pe_01_what_a_tool_left_behind_is_removed_and_links_are_not_followed() {
+    fn what_a_tool_left_behind_is_removed_and_links_are_not_followed() {
         let elsewhere = tempfile::tempdir().unwrap();
         fs::write(elsewhere.path().join("kept"), "x").unwrap();
         let scratch = Scratch::create().unwrap();
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn pe_01_a_moved_directory_is_emptied_and_what_has_its_name_is_left_alone() {
+    fn a_moved_directory_is_emptied_and_what_has_its_name_is_left_alone() {
         let elsewhere = tempfile::tempdir().unwrap();
         let scratch = Scratch::create().unwrap();
         let real = scratch.real().to_owned();
@@ -308,14 +308,14 @@ mod tests {
     }
 
     #[test]
-    fn pe_01_a_directory_that_the_child_has_removed_is_no_failure() {
+    fn a_directory_that_the_child_has_removed_is_no_failure() {
         let scratch = Scratch::create().unwrap();
         fs::remove_dir(scratch.real()).unwrap();
         scratch.remove().unwrap();
     }
 
     #[test]
-    fn pe_01_a_very_deep_tree_is_removed_without_recursion() {
+    fn a_very_deep_tree_is_removed_without_recursion() {
         let scratch = Scratch::create().unwrap();
         let real = scratch.real().to_owned();
         let mut inner = scratch.directory().try_clone().unwrap();

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pe_05_a_process_that_ignores_nothing_may_start_children() {
+    fn a_process_that_ignores_nothing_may_start_children() {
         require_exit_statuses().unwrap();
     }
 }

@@ -44,7 +44,7 @@ fn text(exit: &Exit) -> &str {
 }
 
 #[test]
-fn td_02_without_leave_nothing_is_looked_up() {
+fn without_leave_nothing_is_looked_up() {
     let site = Site::new();
     let call = site.call();
     for path in [
@@ -60,7 +60,7 @@ fn td_02_without_leave_nothing_is_looked_up() {
 }
 
 #[test]
-fn pe_07_without_a_jail_nothing_starts_unless_the_policy_says_so() {
+fn without_a_jail_nothing_starts_unless_the_policy_says_so() {
     let site = Site::new();
     let call = call(site.grant(&[], "  discovery: {run: [/os]}\n"));
     // A tool that does not exist answers alike: nothing is looked up.
@@ -69,7 +69,7 @@ fn pe_07_without_a_jail_nothing_starts_unless_the_policy_says_so() {
 }
 
 #[test]
-fn td_07_a_tool_is_started_with_its_flag_and_nothing_else() {
+fn a_tool_is_started_with_its_flag_and_nothing_else() {
     let site = Site::new();
     let script = "#!/bin/sh\necho \"$0 $# $1\"; pwd; env | sort; ls -A; cat; echo err >&2\n";
     let exit = tool(&site, script).unwrap();
@@ -86,7 +86,7 @@ fn td_07_a_tool_is_started_with_its_flag_and_nothing_else() {
 }
 
 #[test]
-fn pe_08_a_binary_is_started_from_the_file_that_was_opened() {
+fn a_binary_is_started_from_the_file_that_was_opened() {
     let site = Site::new();
     // A busybox would look at its name; a copy of `true` does not care.
     let binary = fs::read("/bin/true")
@@ -100,7 +100,7 @@ fn pe_08_a_binary_is_started_from_the_file_that_was_opened() {
 }
 
 #[test]
-fn td_05_td_09_what_is_no_startable_tool_is_told_apart() {
+fn what_is_no_startable_tool_is_told_apart() {
     let site = Site::new();
     let os = site.os();
     fs::create_dir(os.join("directory")).unwrap();
@@ -137,7 +137,7 @@ fn td_05_td_09_what_is_no_startable_tool_is_told_apart() {
 }
 
 #[test]
-fn td_13_a_tool_is_asked_with_two_flags_only() {
+fn a_tool_is_asked_with_two_flags_only() {
     let site = Site::new();
     write(&site.os().join("tool"), "#!/bin/sh\n", 0o755);
     let call = call(site.grant(&[], UNJAILED));
@@ -154,7 +154,7 @@ fn td_13_a_tool_is_asked_with_two_flags_only() {
 }
 
 #[test]
-fn s_15_a_tool_that_deletes_writes_home_and_leaves_a_child_changes_nothing() {
+fn a_tool_that_deletes_writes_home_and_leaves_a_child_changes_nothing() {
     let site = Site::new();
     fs::write(site.work().join("kept"), "x").unwrap();
     let before = snapshot(&site.work());
@@ -189,7 +189,7 @@ fn runs(argument: &str) -> bool {
 }
 
 #[test]
-fn pe_05_a_descendant_that_leaves_the_group_delays_nothing() {
+fn a_descendant_that_leaves_the_group_delays_nothing() {
     if !Path::new("/usr/bin/setsid").exists() {
         return;
     }
@@ -205,7 +205,7 @@ fn pe_05_a_descendant_that_leaves_the_group_delays_nothing() {
 }
 
 #[test]
-fn pe_05_pe_06_endless_output_ends_as_a_timeout_with_the_whole_group() {
+fn endless_output_ends_as_a_timeout_with_the_whole_group() {
     let site = Site::new();
     write(
         &site.os().join("tool"),
@@ -227,7 +227,7 @@ fn pe_05_pe_06_endless_output_ends_as_a_timeout_with_the_whole_group() {
 }
 
 #[test]
-fn pe_05_with_sigchld_ignored_nothing_starts_and_nothing_is_called_a_timeout() {
+fn with_sigchld_ignored_nothing_starts_and_nothing_is_called_a_timeout() {
     const INSIDE: &str = "HYDRANT_TEST_WITH_SIGCHLD_IGNORED";
     if std::env::var_os(INSIDE).is_some() {
         let site = Site::new();
@@ -242,7 +242,7 @@ fn pe_05_with_sigchld_ignored_nothing_starts_and_nothing_is_called_a_timeout() {
     }
     // The disposition belongs to the whole process, so this test runs once more, in a process of its own.
     let (_, module) = module_path!().split_once("::").unwrap();
-    let this = "pe_05_with_sigchld_ignored_nothing_starts_and_nothing_is_called_a_timeout";
+    let this = "with_sigchld_ignored_nothing_starts_and_nothing_is_called_a_timeout";
     let mut again = std::process::Command::new(std::env::current_exe().unwrap());
     session::ignore_sigchld(&mut again);
     let output = again
@@ -256,7 +256,7 @@ fn pe_05_with_sigchld_ignored_nothing_starts_and_nothing_is_called_a_timeout() {
 }
 
 #[test]
-fn pe_01_a_tool_that_moves_its_scratch_directory_leaves_nothing_in_it() {
+fn a_tool_that_moves_its_scratch_directory_leaves_nothing_in_it() {
     let site = Site::new();
     let moved = site.work().join("moved");
     let script = format!(
@@ -275,7 +275,7 @@ fn pe_01_a_tool_that_moves_its_scratch_directory_leaves_nothing_in_it() {
 }
 
 #[test]
-fn tn_22_a_process_gets_at_most_what_the_call_has_left() {
+fn a_process_gets_at_most_what_the_call_has_left() {
     let site = Site::new();
     write(&site.os().join("tool"), "#!/bin/sh\nsleep 66\n", 0o755);
     let mut call = call(site.grant(&[], UNJAILED));
@@ -288,7 +288,7 @@ fn tn_22_a_process_gets_at_most_what_the_call_has_left() {
 }
 
 #[test]
-fn ts_64_the_exit_status_and_the_signal_are_answered() {
+fn the_exit_status_and_the_signal_are_answered() {
     let site = Site::new();
     assert_eq!(
         tool(&site, "#!/bin/sh\nexit 3\n").unwrap().ending,
@@ -302,7 +302,7 @@ fn ts_64_the_exit_status_and_the_signal_are_answered() {
 }
 
 #[test]
-fn td_14_a_component_is_described_and_never_started() {
+fn a_component_is_described_and_never_started() {
     let site = Site::new();
     write(&site.os().join("a.wasm"), "bytes", 0o644);
     write(&site.os().join("slow.wasm"), "slow", 0o755);
@@ -324,7 +324,7 @@ fn td_14_a_component_is_described_and_never_started() {
 }
 
 #[test]
-fn s_16_remote_documents_and_remote_tools_need_leave_of_their_own() {
+fn remote_documents_and_remote_tools_need_leave_of_their_own() {
     let server = Server::start(|line, stream| match line {
         "GET /tool.sh HTTP/1.1" => {
             respond(stream, "HTTP/1.1 200 OK", b"echo \"$0 $1\"; pwd; ls -A");
@@ -395,7 +395,7 @@ const PROGRAMS: &str = "  jail: {process: unjailed}\n  process:\n  \
     - {program: no-such-program-anywhere, args: [[]], cwd: [/workspace]}\n";
 
 #[test]
-fn tc_40_programs_run_as_the_policy_says_and_refusals_are_told_apart() {
+fn programs_run_as_the_policy_says_and_refusals_are_told_apart() {
     let site = Site::new();
     fs::create_dir(site.work().join("below")).unwrap();
     fs::write(site.work().join("below/file"), "").unwrap();
@@ -456,7 +456,7 @@ fn tc_40_programs_run_as_the_policy_says_and_refusals_are_told_apart() {
 }
 
 #[test]
-fn l_12_ten_tools_at_a_time_and_answers_in_order() {
+fn ten_tools_at_a_time_and_answers_in_order() {
     let site = Site::new();
     for number in 0..12 {
         let script = format!("#!/bin/sh\nsleep 0.25\necho {number}\n");

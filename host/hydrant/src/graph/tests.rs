@@ -89,7 +89,7 @@ fn a_document_is_hydrated_once_and_only_as_deep_as_asked() {
 }
 
 #[test]
-fn d_06_cycles_are_groups_and_documents_that_declare_themselves() {
+fn cycles_are_groups_and_documents_that_declare_themselves() {
     let graph = Documents::of(&[
         ("os://a.md", &["os://b.md", "os://s.md"], &[]),
         ("os://b.md", &["os://c.md"], &[]),

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn q_170_a_source_that_overruns_is_left_behind() {
+    fn a_source_that_overruns_is_left_behind() {
         let started = Instant::now();
         let slow = Memory::local(Slow(Duration::from_secs(60)));
         let (material, codes) = gathered(sources(Some(slow), None), Duration::from_secs(30));
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn q_166_one_source_that_fails_takes_no_other_with_it() {
+    fn one_source_that_fails_takes_no_other_with_it() {
         let memory = Memory::remote(Slow(Duration::ZERO));
         let none = PathBuf::from("/nonexistent/transcript");
         let (material, codes) =
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn q_68_no_transcript_is_no_trouble() {
+    fn no_transcript_is_no_trouble() {
         let (material, codes) = gathered(sources(None, None), Duration::from_secs(30));
         assert!(codes.is_empty());
         assert!(material.missing.is_empty());

@@ -64,7 +64,7 @@ mod tests {
     use std::io::{Cursor, repeat};
 
     #[test]
-    fn q_14_input_has_at_most_8_mib() {
+    fn input_has_at_most_8_mib() {
         let limit = usize::try_from(MAX_INPUT_BYTES).unwrap();
         let read = |length| read_input(Cursor::new(vec![b'a'; length]), INPUT_PATIENCE);
         assert_eq!(read(limit).unwrap().len(), limit);
@@ -77,14 +77,14 @@ mod tests {
     }
 
     #[test]
-    fn q_14_input_that_is_never_closed_is_given_up() {
+    fn input_that_is_never_closed_is_given_up() {
         let (input, _open) = std::io::pipe().unwrap();
         let read = read_input(input, Duration::from_millis(50));
         assert!(matches!(read, Err(InputError::Open)));
     }
 
     #[test]
-    fn q_15_bytes_that_are_not_utf_8_are_bad_input() {
+    fn bytes_that_are_not_utf_8_are_bad_input() {
         let read = read_input(Cursor::new(b"{\"prompt\":\"\xff\"}"), INPUT_PATIENCE);
         assert!(matches!(read, Err(InputError::NotUtf8)));
     }

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn q_21_a_message_is_one_short_line() {
+    fn a_message_is_one_short_line() {
         let text = line("WARN", "memory", "a\nb\u{1b}[31mc\u{202e}d\0");
         assert_eq!(text, "WARN: memory: a b[31mcd");
         let long = line("ERROR", "stdin", &"é".repeat(2000));

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn q_172_a_model_is_asked_when_the_plan_is_uncertain_or_always() {
+    fn a_model_is_asked_when_the_plan_is_uncertain_or_always() {
         let plan = |confidence: f64, abstained: bool| json!({ "confidence": confidence, "abstained": abstained });
         let asked = |settings: &Settings, plan: &Value| wanted(settings, Some(plan)).is_some();
         let uncertain = settings(When::Uncertain, true);

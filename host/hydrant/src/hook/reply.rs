@@ -78,7 +78,7 @@ mod tests {
     use crate::hook::message::Source;
 
     #[test]
-    fn q_17_the_reply_has_one_shape_and_no_other_key() {
+    fn the_reply_has_one_shape_and_no_other_key() {
         assert_eq!(
             Reply::empty(&[]).stdout.unwrap(),
             r#"{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":""}}"#
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn q_19_a_run_that_is_stopped_prints_nothing_on_stdout() {
+    fn a_run_that_is_stopped_prints_nothing_on_stdout() {
         let warnings = [Warning::new(Source::Config, "hydrate.x is not known")];
         let reply = Reply::halted("tempfile", "temp file write failed: /x: no", &warnings);
         assert_eq!(reply.stdout, None);

@@ -423,7 +423,7 @@ mod tests {
 
     /// Loading takes for ever, and the answer comes all the same.
     #[test]
-    fn q_169_the_time_of_a_run_holds_whatever_takes_longer() {
+    fn the_time_of_a_run_holds_whatever_takes_longer() {
         let stuck = Box::new(|| {
             thread::sleep(Duration::from_secs(600));
             Err("late".to_owned())
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn q_165_a_planner_that_cannot_be_had_is_a_complete_failure() {
+    fn a_planner_that_cannot_be_had_is_a_complete_failure() {
         let none = Box::new(|| Err("no engine".to_owned()));
         let reply = answer(surroundings(15_000, none), &b"{}"[..]);
         assert_eq!(reply.stdout, Reply::empty(&[]).stdout);
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn q_22_a_run_that_panics_still_answers() {
+    fn a_run_that_panics_still_answers() {
         let panics = Box::new(|| -> Result<Arc<crate::Host>, String> { panic!("secret") });
         let reply = answer(surroundings(15_000, panics), &b"{}"[..]);
         assert_eq!(reply.stdout, Reply::empty(&[]).stdout);

@@ -43,7 +43,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn q_68_of_a_long_file_the_last_whole_lines_are_read() {
+    fn of_a_long_file_the_last_whole_lines_are_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
         let line = format!("{}\n", "x".repeat(1023));
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn q_68_a_short_file_is_read_whole_and_bad_bytes_are_replaced() {
+    fn a_short_file_is_read_whole_and_bad_bytes_are_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
         fs::write(&path, b"half line \xff\nnext").unwrap();
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn q_78_a_line_without_end_leaves_nothing() {
+    fn a_line_without_end_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
         fs::write(&path, vec![b'x'; 3 * 1024 * 1024]).unwrap();
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn q_68_a_fifo_a_directory_and_nothing_are_errors_at_once() {
+    fn a_fifo_a_directory_and_nothing_are_errors_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let fifo = folder.path().join("fifo");
         rustix::fs::mknodat(CWD, &fifo, rustix::fs::FileType::Fifo, Mode::RWXU, 0).unwrap();

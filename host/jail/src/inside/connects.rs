@@ -310,7 +310,7 @@ mod tests {
     use super::is_relay;
 
     #[test]
-    fn k_344_only_the_relay_is_reached_by_tcp() {
+    fn only_the_relay_is_reached_by_tcp() {
         let port = super::EGRESS_PORT.to_be_bytes();
         let v4 = |port: [u8; 2], address: [u8; 4]| [&port[..], &address, &[0; 8]].concat();
         assert!(is_relay(&v4(port, [127, 0, 0, 1])));

@@ -8,7 +8,7 @@ use hydrant_jail::{Access, How, Launcher, Mount, Streams};
 use crate::support::{Ran, inside, run, script, source};
 
 #[test]
-fn k_338_a_timeout_ends_whatever_has_forked_away() {
+fn a_timeout_ends_whatever_has_forked_away() {
     let directory = tempfile::tempdir().unwrap();
     let mut plan = script(
         "(setsid sh -c '(while :; do date +%N > /site/alive; sleep 0.05; done) &' &); sleep 60",
@@ -44,7 +44,7 @@ fn timed(text: &str, grace: Option<Duration>) -> (Ran, Duration) {
 }
 
 #[test]
-fn tc_45_a_program_whose_time_is_up_may_end_by_itself_where_it_is_given_time_to() {
+fn a_program_whose_time_is_up_may_end_by_itself_where_it_is_given_time_to() {
     let grace = Some(Duration::from_secs(2));
     let (ran, took) = timed(TIDIES, grace);
     assert_eq!(
@@ -58,7 +58,7 @@ fn tc_45_a_program_whose_time_is_up_may_end_by_itself_where_it_is_given_time_to(
 }
 
 #[test]
-fn tc_45_a_program_that_does_not_end_by_itself_is_killed_after_that_time() {
+fn a_program_that_does_not_end_by_itself_is_killed_after_that_time() {
     let grace = Some(Duration::from_millis(700));
     let deaf = "trap '' TERM; (while :; do sleep 1; done) & while :; do sleep 1; done";
     let (ran, took) = timed(deaf, grace);
@@ -68,7 +68,7 @@ fn tc_45_a_program_that_does_not_end_by_itself_is_killed_after_that_time() {
 }
 
 #[test]
-fn tc_45_in_that_time_the_number_of_processes_is_limited_as_before() {
+fn in_that_time_the_number_of_processes_is_limited_as_before() {
     let breeds = "trap 'for i in 1 2 3 4 5 6 7 8; do sleep 60 & done; wait' TERM; sleep 60 & wait";
     let mut plan = script(breeds);
     plan.limits.wall = Some(Duration::from_millis(300));

@@ -7,7 +7,7 @@ use hydrant_jail::{Access, File, How, Link, Mount, StartError, Step};
 use crate::support::{inside, run, script, source, start, try_each};
 
 #[test]
-fn k_330_nothing_of_the_host_is_there() {
+fn nothing_of_the_host_is_there() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("secret"), "x").unwrap();
     let secret = format!("cat {}/secret", home.path().display());
@@ -24,7 +24,7 @@ fn k_330_nothing_of_the_host_is_there() {
 }
 
 #[test]
-fn k_331_only_scratch_and_writable_mounts_can_be_written() {
+fn only_scratch_and_writable_mounts_can_be_written() {
     let (writable, readable) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     fs::write(readable.path().join("input"), "x").unwrap();
     let plan = |text: &str| {

@@ -7,7 +7,7 @@ use hydrant_jail::How;
 use crate::support::{run, script};
 
 #[test]
-fn k_337_too_much_memory_ends_the_jail() {
+fn too_much_memory_ends_the_jail() {
     let mut plan = script(
         "perl -e '$x = \"a\" x (40 << 20); sleep 5' & perl -e '$x = \"a\" x (40 << 20); sleep 5' & wait",
     );
@@ -18,14 +18,14 @@ fn k_337_too_much_memory_ends_the_jail() {
 }
 
 #[test]
-fn k_336_one_process_has_no_more_data_than_the_limit() {
+fn one_process_has_no_more_data_than_the_limit() {
     let mut plan = script("perl -e '$x = \"a\" x (100 << 20); print \"got it\"'");
     plan.limits.memory_bytes = Some(64 << 20);
     assert!(!run(plan).output.contains("got it"));
 }
 
 #[test]
-fn k_336_there_are_no_more_processes_than_the_limit() {
+fn there_are_no_more_processes_than_the_limit() {
     let mut plan = script(
         "i=0; while [ $i -lt 40 ]; do sleep 3 & i=$((i+1)); done; sleep 0.5; echo all of them",
     );
@@ -43,7 +43,7 @@ fn k_336_there_are_no_more_processes_than_the_limit() {
 }
 
 #[test]
-fn k_336_a_file_grows_to_the_limit() {
+fn a_file_grows_to_the_limit() {
     let ran = run(script(
         "head -c 5000000 /dev/zero > /tmp/a; stat -c %s /tmp/a",
     ));

@@ -9,7 +9,7 @@ use hydrant_jail::{Network, Program};
 use crate::support::{inside, run, script, source};
 
 #[test]
-fn k_343_there_is_no_network() {
+fn there_is_no_network() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let mut plan = script("");
@@ -22,7 +22,7 @@ fn k_343_there_is_no_network() {
 }
 
 #[test]
-fn k_344_the_relay_is_the_only_way_out() {
+fn the_relay_is_the_only_way_out() {
     let directory = tempfile::tempdir().unwrap();
     let socket = directory.path().join("proxy");
     let proxy = UnixListener::bind(&socket).unwrap();

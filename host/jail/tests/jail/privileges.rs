@@ -7,7 +7,7 @@ use hydrant_jail::{How, Launcher};
 use crate::support::{run, script};
 
 #[test]
-fn k_329_the_jail_has_one_user_who_is_nobody() {
+fn the_jail_has_one_user_who_is_nobody() {
     let ran = run(script(
         "id -u; id -g; cat /proc/self/uid_map /proc/self/setgroups; hostname newname || echo no",
     ));
@@ -20,7 +20,7 @@ fn k_329_the_jail_has_one_user_who_is_nobody() {
 }
 
 #[test]
-fn k_332_inherited_descriptors_are_closed() {
+fn inherited_descriptors_are_closed() {
     let held = fs::File::open("/etc/hosts").unwrap();
     // Without `O_CLOEXEC`, as a careless library would.
     rustix::io::fcntl_setfd(&held, rustix::io::FdFlags::empty()).unwrap();
@@ -36,7 +36,7 @@ fn k_332_inherited_descriptors_are_closed() {
 }
 
 #[test]
-fn k_332_there_are_no_privileges() {
+fn there_are_no_privileges() {
     let ran = run(script(
         "grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/self/status",
     ));
@@ -56,7 +56,7 @@ fn signals_do_not_leave_the_jail() {
 }
 
 #[test]
-fn k_347_all_layers_hold_here() {
+fn all_layers_hold_here() {
     let layers = hydrant_jail::layers(
         &Launcher::at(env!("CARGO_BIN_EXE_jail-try")),
         &["/site".into()],

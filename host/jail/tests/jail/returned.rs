@@ -46,7 +46,7 @@ fn read(directory: &OwnedFd, name: &str) -> std::io::Result<String> {
 }
 
 #[test]
-fn k_331_a_scratch_directory_outlives_the_jail() {
+fn a_scratch_directory_outlives_the_jail() {
     let (ended, directory) =
         returning(with_output("mkdir /output/d && echo x >/output/d/a")).unwrap();
     assert_eq!(ended.how, How::Exited(0));
@@ -54,7 +54,7 @@ fn k_331_a_scratch_directory_outlives_the_jail() {
 }
 
 #[test]
-fn k_331_what_the_program_does_to_the_directory_does_not_hide_it() {
+fn what_the_program_does_to_the_directory_does_not_hide_it() {
     let (_, directory) = returning(with_output("echo x >/output/a; chmod 0 /output")).unwrap();
     let names = rustix::fs::Dir::read_from(&directory).unwrap();
     let names = names.map(|entry| entry.unwrap().file_name().to_owned());
@@ -62,7 +62,7 @@ fn k_331_what_the_program_does_to_the_directory_does_not_hide_it() {
 }
 
 #[test]
-fn k_331_it_comes_back_of_a_program_that_was_ended_and_nobody_writes_to_it_any_more() {
+fn it_comes_back_of_a_program_that_was_ended_and_nobody_writes_to_it_any_more() {
     let mut plan = with_output(
         "(while :; do date +%N >>/output/a; done) & setsid sh -c 'while :; do date >>/output/b; done' & wait",
     );

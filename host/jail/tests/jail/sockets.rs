@@ -9,7 +9,7 @@ use hydrant_jail::{Access, Mount, Network, Plan, Program, Socket};
 use crate::support::{inside, run, script, source};
 
 #[test]
-fn k_350_a_socket_of_the_plan_can_be_connected_to() {
+fn a_socket_of_the_plan_can_be_connected_to() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("host");
     let listener = UnixListener::bind(&path).unwrap();
@@ -61,7 +61,7 @@ def connect(path, kind=socket.SOCK_STREAM):
 ";
 
 #[test]
-fn k_350_a_socket_of_the_host_in_a_mount_is_not_reached_by_any_name() {
+fn a_socket_of_the_host_in_a_mount_is_not_reached_by_any_name() {
     let directory = tempfile::tempdir().unwrap();
     let (ours, theirs) = (
         directory.path().join("ours"),
@@ -102,7 +102,7 @@ connect('/run/hydrant.sock')"
 }
 
 #[test]
-fn k_350_a_name_that_is_exchanged_while_it_is_looked_at_leads_nowhere_else() {
+fn a_name_that_is_exchanged_while_it_is_looked_at_leads_nowhere_else() {
     let directory = tempfile::tempdir().unwrap();
     let (ours, theirs) = (
         directory.path().join("ours"),
@@ -157,7 +157,7 @@ print(tried > 50)",
 }
 
 #[test]
-fn k_350_processes_of_a_jail_with_a_socket_reach_each_other_and_not_by_datagrams() {
+fn processes_of_a_jail_with_a_socket_reach_each_other_and_not_by_datagrams() {
     let directory = tempfile::tempdir().unwrap();
     let ours = directory.path().join("ours");
     let listener = UnixListener::bind(&ours).unwrap();
@@ -190,7 +190,7 @@ except OSError as error:
 }
 
 #[test]
-fn k_350_with_a_socket_and_egress_only_the_relay_is_reached_by_tcp() {
+fn with_a_socket_and_egress_only_the_relay_is_reached_by_tcp() {
     let directory = tempfile::tempdir().unwrap();
     let (ours, proxy) = (
         directory.path().join("ours"),

@@ -15,7 +15,7 @@ fn a_program_runs_and_its_exit_status_comes_back() {
 }
 
 #[test]
-fn k_338_usage_is_reported() {
+fn usage_is_reported() {
     let ran = run(script("i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"));
     assert!(
         ran.ended.usage.cpu > Duration::from_millis(20),
@@ -47,7 +47,7 @@ fn streams_that_nobody_gives_are_the_jails_own_null_device() {
 }
 
 #[test]
-fn k_333_the_environment_is_exactly_what_the_plan_says() {
+fn the_environment_is_exactly_what_the_plan_says() {
     let mut plan = script("");
     plan.program = Program::Path(inside("/usr/bin/env"));
     plan.arguments = vec!["env".into()];
@@ -56,7 +56,7 @@ fn k_333_the_environment_is_exactly_what_the_plan_says() {
 }
 
 #[test]
-fn pe_08_the_file_that_was_opened_is_executed() {
+fn the_file_that_was_opened_is_executed() {
     let directory = tempfile::tempdir().unwrap();
     let tool = directory.path().join("tool");
     fs::write(&tool, "#!/bin/sh\necho \"$0\" \"$1\"\n").unwrap();
@@ -119,7 +119,7 @@ fn a_program_that_cannot_be_executed_is_not_a_refusal() {
 
 /// It ends before the program runs, and the step is named. An ABI that is too old is such a step.
 #[test]
-fn k_342_a_step_that_fails_is_a_refusal() {
+fn a_step_that_fails_is_a_refusal() {
     let mut plan = script("exit 0");
     plan.landlock_min_abi = 200;
     let Err(StartError::Refused(refused)) = start(plan, "") else {

@@ -11,20 +11,20 @@ use crate::host::Host;
 use crate::inside::{Shape, in_jail};
 
 escapes! {
-    k_338_an_orphan_ends_with_the_call: "orphan {rw}/later 500" in Plain, "the child lives on", Outside;
-    k_338_a_double_fork_ends_with_the_call: "double_fork {rw}/later 500" in Plain, "the grandchild lives on", Outside;
-    k_338_a_double_fork_ends_with_the_time: "double_fork_and_wait {rw}/later 900" in Hurried, "TimedOut", Outside;
-    k_338_a_daemon_ends_with_the_call: "daemon {rw}/later 500" in Plain, "the daemon lives on", Outside;
-    k_338_a_stopped_process_ends_with_the_call: "stopped_child {rw}/later 500" in Plain, "the stopped child lives on", Outside;
-    k_338_a_double_fork_ends_beside_the_relay: "double_fork {rw}/later 500" in Relay, "the grandchild lives on", Outside;
+    an_orphan_ends_with_the_call: "orphan {rw}/later 500" in Plain, "the child lives on", Outside;
+    a_double_fork_ends_with_the_call: "double_fork {rw}/later 500" in Plain, "the grandchild lives on", Outside;
+    a_double_fork_ends_with_the_time: "double_fork_and_wait {rw}/later 900" in Hurried, "TimedOut", Outside;
+    a_daemon_ends_with_the_call: "daemon {rw}/later 500" in Plain, "the daemon lives on", Outside;
+    a_stopped_process_ends_with_the_call: "stopped_child {rw}/later 500" in Plain, "the stopped child lives on", Outside;
+    a_double_fork_ends_beside_the_relay: "double_fork {rw}/later 500" in Relay, "the grandchild lives on", Outside;
 }
 
 /// The variable by which a test says to its helper that it is meant.
 const HELPER: &str = "HYDRANT_JAIL_ESCAPE_HELPER";
 
-/// Its control is that of `k_338_a_double_fork_ends_with_the_time`.
+/// Its control is that of `a_double_fork_ends_with_the_time`.
 #[test]
-fn k_338_everything_ends_with_a_host_that_is_killed() {
+fn everything_ends_with_a_host_that_is_killed() {
     let mut host = Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
@@ -59,7 +59,7 @@ fn k_338_everything_ends_with_a_host_that_is_killed() {
 
 /// Not a test of its own: the process that the test above kills.
 #[test]
-#[ignore = "run by k_338_everything_ends_with_a_host_that_is_killed"]
+#[ignore = "run by everything_ends_with_a_host_that_is_killed"]
 fn a_host_to_be_killed() {
     if std::env::var_os(HELPER).is_none() {
         return;

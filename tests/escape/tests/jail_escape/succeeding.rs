@@ -146,27 +146,27 @@ fn to_end(start: impl FnOnce(Streams) -> Result<Jailed, StartError>) -> (Ended, 
 }
 
 #[test]
-fn k_338_a_process_ends_before_the_next_program() {
+fn a_process_ends_before_the_next_program() {
     check("process");
 }
 
 #[test]
-fn k_330_no_directory_takes_a_file_for_the_next_program() {
+fn no_directory_takes_a_file_for_the_next_program() {
     check("file");
 }
 
 #[test]
-fn k_335_no_socket_waits_for_the_next_program() {
+fn no_socket_waits_for_the_next_program() {
     check("socket");
 }
 
 #[test]
-fn k_332_no_mount_is_made_for_the_next_program() {
+fn no_mount_is_made_for_the_next_program() {
     check("mount");
 }
 
 #[test]
-fn k_335_the_next_program_is_not_slowed_down() {
+fn the_next_program_is_not_slowed_down() {
     check("priority");
 }
 

@@ -67,7 +67,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn k_170_built_in_tools_do_what_gnus_do(
+    fn built_in_tools_do_what_gnus_do(
         case in prop::sample::select(&CASES[..]),
         input in prop::collection::vec(prop::sample::select(b"\n\nab,A \t.-0129x\xe9".to_vec()), 0..40),
     ) {
@@ -85,7 +85,7 @@ proptest! {
 }
 
 #[test]
-fn k_170_what_is_not_built_in_is_said() {
+fn what_is_not_built_in_is_said() {
     for (tool, args) in [
         ("sed", &["s/a/b/"][..]),
         ("tr", &["a", "b"]),
@@ -105,7 +105,7 @@ fn k_170_what_is_not_built_in_is_said() {
 }
 
 #[test]
-fn k_170_counts_and_excerpts() {
+fn counts_and_excerpts() {
     assert_eq!(
         built_in("wc", &[], b"a b\nc").expect("built in"),
         b"      1       3       5\n"

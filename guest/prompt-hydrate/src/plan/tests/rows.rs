@@ -58,7 +58,7 @@ fn gates_checkpoints_and_commits_are_those_of_the_files() {
 }
 
 #[test]
-fn q_111_feature_dev_has_twelve_items_with_the_cycle_in_place() {
+fn feature_dev_has_twelve_items_with_the_cycle_in_place() {
     let plan = Case::new("feature-dev", "give reviewers a way to pin a remark").plan();
     assert_eq!(plan.todos.len(), 12);
     let text = contents(&plan).join("\n");

@@ -13,7 +13,7 @@ fn tool(name: &str) -> SandboxDraft {
 }
 
 #[test]
-fn k_253_a_request_is_tier_1() {
+fn a_request_is_tier_1() {
     let assembled = request(curl("GET", "https://a.example/").header("X-Key", "$A_KEY"));
     let operation = &assembled.operation;
     assert_eq!(operation.tier, 1);
@@ -23,7 +23,7 @@ fn k_253_a_request_is_tier_1() {
 }
 
 #[test]
-fn k_257_pure_stages_need_no_approval() {
+fn pure_stages_need_no_approval() {
     let filter = FilterDraft {
         program: ".a".to_owned(),
         ..FilterDraft::default()
@@ -40,7 +40,7 @@ fn k_257_pure_stages_need_no_approval() {
 }
 
 #[test]
-fn k_254_an_output_file_is_tier_2() {
+fn an_output_file_is_tier_2() {
     let mut draft = curl("GET", "https://a.example/dir/file.bin?x=1");
     draft.output = Some(OutputDraft {
         name: None,
@@ -59,7 +59,7 @@ fn k_254_an_output_file_is_tier_2() {
 }
 
 #[test]
-fn k_157_without_a_segment_it_is_index_html() {
+fn without_a_segment_it_is_index_html() {
     let mut draft = curl("GET", "https://a.example/dir/");
     draft.output = Some(OutputDraft {
         name: None,
@@ -119,7 +119,7 @@ fn scripts_installers_and_downloads_are_tier_3() {
 }
 
 #[test]
-fn k_112_a_declared_tier_only_raises() {
+fn a_declared_tier_only_raises() {
     for (declared, tier) in [(0, 1), (1, 1), (2, 2), (3, 3), (9, 3)] {
         let declaration = Declaration {
             tier: Some(declared),
@@ -139,7 +139,7 @@ fn k_112_a_declared_tier_only_raises() {
 }
 
 #[test]
-fn k_261_k_263_reasons_of_the_skill() {
+fn reasons_of_the_skill() {
     let context = Context {
         data_classifications: vec!["PII.user_query".to_owned()],
         effects: vec!["sends-mail".to_owned()],
@@ -163,7 +163,7 @@ fn k_261_k_263_reasons_of_the_skill() {
 }
 
 #[test]
-fn k_178_code_files_are_covered_by_their_digest() {
+fn code_files_are_covered_by_their_digest() {
     let draft = || {
         let program = Program::File {
             name: "a.py".to_owned(),
@@ -186,7 +186,7 @@ fn k_178_code_files_are_covered_by_their_digest() {
 }
 
 #[test]
-fn k_262_a_file_that_is_only_read_needs_no_approval_of_its_own() {
+fn a_file_that_is_only_read_needs_no_approval_of_its_own() {
     let read = || DraftStage::ReadFile {
         paths: vec![text("notes.txt")],
         excerpt: None,

@@ -18,7 +18,7 @@ fn declared(name: &str) -> Template {
 }
 
 #[test]
-fn k_194_bearer() {
+fn bearer() {
     let assembled =
         request(curl("GET", "https://a.example/").header("Authorization", "Bearer $MY_TOKEN"));
     let stage = assembled.http();
@@ -34,7 +34,7 @@ fn k_194_bearer() {
 }
 
 #[test]
-fn k_194_another_prefix_is_kept() {
+fn another_prefix_is_kept() {
     let assembled =
         request(curl("GET", "https://a.example/").header("Authorization", "Token $MY_TOKEN"));
     let auth = json!({"type": "header", "name": "Authorization", "env_var": "MY_TOKEN"});
@@ -46,7 +46,7 @@ fn k_194_another_prefix_is_kept() {
 }
 
 #[test]
-fn k_194_declared_auth_of_every_kind() {
+fn declared_auth_of_every_kind() {
     let cases = [
         (
             AuthDraft::Bearer {
@@ -91,7 +91,7 @@ fn k_194_declared_auth_of_every_kind() {
 }
 
 #[test]
-fn k_141_literal_halves_are_dropped_and_empty_ones_stay() {
+fn literal_halves_are_dropped_and_empty_ones_stay() {
     let assembled = request(with_auth(AuthDraft::Basic {
         user: Some(text("ann")),
         password: Some(text("hunter2")),
@@ -108,7 +108,7 @@ fn k_141_literal_halves_are_dropped_and_empty_ones_stay() {
 }
 
 #[test]
-fn k_143_cookies() {
+fn cookies() {
     let assembled = request(with_auth(AuthDraft::Cookies(text("flag; a=$A; b={b}; c="))));
     assert_eq!(assembled.secrets(), ["A", "b"]);
     assert_eq!(
@@ -118,7 +118,7 @@ fn k_143_cookies() {
 }
 
 #[test]
-fn k_143_a_cookie_is_split_whatever_its_quotes() {
+fn a_cookie_is_split_whatever_its_quotes() {
     let mut cookies = text("a=1; ");
     cookies.push_literal("b", Quoting::Single);
     cookies.push_literal("c=", Quoting::Bare);
@@ -142,7 +142,7 @@ fn k_143_a_cookie_is_split_whatever_its_quotes() {
 }
 
 #[test]
-fn k_72_one_secret_is_assumed_to_be_the_token() {
+fn one_secret_is_assumed_to_be_the_token() {
     let context = |secrets: &[&str]| Context {
         assumed_auth: AssumedAuth::FromSecrets,
         secrets: secrets.iter().map(|name| (*name).to_owned()).collect(),
@@ -170,7 +170,7 @@ fn k_72_one_secret_is_assumed_to_be_the_token() {
 }
 
 #[test]
-fn k_313_headers_that_are_the_hosts() {
+fn headers_that_are_the_hosts() {
     for name in [
         "Host",
         "content-length",
@@ -198,7 +198,7 @@ fn k_313_headers_that_are_the_hosts() {
 }
 
 #[test]
-fn k_198_a_variable_in_a_header_is_called_by_its_name() {
+fn a_variable_in_a_header_is_called_by_its_name() {
     let assembled = request(curl("GET", "https://a.example/").header("X-Trace", "run-{run_id}"));
     assert_eq!(assembled.required(), json!(["run_id"]));
 }

@@ -10,7 +10,7 @@ fn sealed(url: &str, declaration: &Declaration, context: &Context) -> JudgedOper
 }
 
 #[test]
-fn k_216_names_and_words_are_not_covered() {
+fn names_and_words_are_not_covered() {
     let plain = sealed("https://a.example/{x}", &nameless(), &skill("s"));
     assert_eq!(plain.digest.len(), "sha256:".len() + 64);
     let worded = sealed(
@@ -27,7 +27,7 @@ fn k_216_names_and_words_are_not_covered() {
 }
 
 #[test]
-fn k_216_everything_else_is_covered() {
+fn everything_else_is_covered() {
     let url = "https://a.example/{x}";
     let plain = sealed(url, &nameless(), &skill("s")).digest;
     let mut digests = vec![plain];
@@ -65,7 +65,7 @@ fn k_216_everything_else_is_covered() {
 
 /// The digest is what grants are tied to: it changes only with `mapping-version`.
 #[test]
-fn k_216_a_frozen_digest() {
+fn a_frozen_digest() {
     let operation = http(
         curl("POST", "https://api.moltbook.com/v1/search?lang=en")
             .header("Authorization", "Bearer $MOLTBOOK_API_KEY")

@@ -17,7 +17,7 @@ fn posted(data: &str) -> Assembled {
 }
 
 #[test]
-fn k_101_the_same_endpoint() {
+fn the_same_endpoint() {
     let of = |url: &str| {
         let assembled = request(curl("GET", url));
         assembled.assembled.endpoint.as_ref().unwrap().clone()
@@ -40,7 +40,7 @@ fn k_101_the_same_endpoint() {
 }
 
 #[test]
-fn k_101_further_members_are_optional_and_sent() {
+fn further_members_are_optional_and_sent() {
     let assembled = joined(
         posted(r#"{"query":"a","limit":10}"#),
         &posted(r#"{"query":"b","page":2}"#),
@@ -58,7 +58,7 @@ fn k_101_further_members_are_optional_and_sent() {
 }
 
 #[test]
-fn k_101_further_pairs_are_optional_and_sent() {
+fn further_pairs_are_optional_and_sent() {
     let assembled = joined(
         request(curl("GET", "https://a.example/x?a={a}")),
         &request(curl("GET", "https://a.example/x?a=1&b={b}")),

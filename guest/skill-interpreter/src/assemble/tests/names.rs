@@ -9,7 +9,7 @@ use crate::draft::Declaration;
 use crate::failure::Code;
 
 #[test]
-fn k_191_names_that_look_secret() {
+fn names_that_look_secret() {
     for name in [
         "API_KEY",
         "apikey",
@@ -36,7 +36,7 @@ fn k_191_names_that_look_secret() {
 }
 
 #[test]
-fn k_190_names_that_are_inputs_all_the_same() {
+fn names_that_are_inputs_all_the_same() {
     for name in [
         "page_token",
         "nextToken",
@@ -57,7 +57,7 @@ fn k_190_names_that_are_inputs_all_the_same() {
 }
 
 #[test]
-fn k_190_headers_and_fields_of_credentials() {
+fn headers_and_fields_of_credentials() {
     for name in [
         "Authorization",
         "cookie",
@@ -75,7 +75,7 @@ fn k_190_headers_and_fields_of_credentials() {
 }
 
 #[test]
-fn k_190_the_first_rule_that_matches_decides() {
+fn the_first_rule_that_matches_decides() {
     let cases = [
         // (2) a header of credentials, whatever the name
         (
@@ -115,7 +115,7 @@ fn k_190_the_first_rule_that_matches_decides() {
 }
 
 #[test]
-fn k_190_what_is_declared_is_a_secret_everywhere() {
+fn what_is_declared_is_a_secret_everywhere() {
     let declaration = Declaration {
         secrets: vec!["WHO".to_owned()],
         ..nameless()
@@ -138,7 +138,7 @@ fn k_190_what_is_declared_is_a_secret_everywhere() {
 }
 
 #[test]
-fn k_192_nameless_placeholders_are_called_after_the_skill() {
+fn nameless_placeholders_are_called_after_the_skill() {
     let draft = || curl("GET", "https://a.example/").header("Authorization", "Bearer YOUR_KEY");
     let cases = [("my.books", "MY_BOOKS_API_KEY"), ("émile", "ÉMILE_API_KEY")];
     for (id, name) in cases {
@@ -151,7 +151,7 @@ fn k_192_nameless_placeholders_are_called_after_the_skill() {
 }
 
 #[test]
-fn k_193_credentials_by_their_look() {
+fn credentials_by_their_look() {
     for text in [
         "sk_live_abcd1234",
         "token ghp_abcdefgh",
@@ -167,7 +167,7 @@ fn k_193_credentials_by_their_look() {
 }
 
 #[test]
-fn k_193_a_literal_credential_is_dropped_everywhere() {
+fn a_literal_credential_is_dropped_everywhere() {
     let value = "sk_live_51HqZexampleexample";
     let long = "q7W9e2R4t6Y8u1I3o5P0aSdFgH";
     let drafts = [
@@ -200,7 +200,7 @@ fn k_193_a_literal_credential_is_dropped_everywhere() {
 }
 
 #[test]
-fn k_193_a_placeholder_is_replaced_without_a_diagnostic() {
+fn a_placeholder_is_replaced_without_a_diagnostic() {
     for value in ["sk_live_...", "xxxxxxxx", "0000", "****"] {
         let assembled = request(
             curl("GET", "https://a.example/").header("Authorization", &format!("Bearer {value}")),
@@ -211,7 +211,7 @@ fn k_193_a_placeholder_is_replaced_without_a_diagnostic() {
 }
 
 #[test]
-fn k_195_a_constant_that_names_a_secret_is_refused() {
+fn a_constant_that_names_a_secret_is_refused() {
     let mut context = skill("s");
     context
         .constants

@@ -19,7 +19,7 @@ fn found(text: &str, place: Place) -> (Vec<String>, String) {
 }
 
 #[test]
-fn k_188_the_forms_of_a_variable() {
+fn the_forms_of_a_variable() {
     let cases = [
         ("a $X b", "X"),
         ("a${X}b", "X"),
@@ -37,7 +37,7 @@ fn k_188_the_forms_of_a_variable() {
 }
 
 #[test]
-fn k_188_what_is_no_variable() {
+fn what_is_no_variable() {
     let cases = [
         "$5 and $",
         "${X//a/b}",
@@ -61,7 +61,7 @@ fn k_188_what_is_no_variable() {
 }
 
 #[test]
-fn k_188_whole_path_segments() {
+fn whole_path_segments() {
     for (text, name) in [(":id", "id"), ("USER_ID", "USER_ID"), ("ITEMID", "ITEMID")] {
         assert_eq!(found(text, Place::Segment).0, [name]);
         assert!(found(text, Place::Value).0.is_empty());
@@ -72,7 +72,7 @@ fn k_188_whole_path_segments() {
 }
 
 #[test]
-fn k_188_in_json_a_brace_is_a_variable_only_within_a_string() {
+fn in_json_a_brace_is_a_variable_only_within_a_string() {
     let (names, _) = found(
         r#"{"a":"{x}","b":{y},"c":{"d":"\"{z}"},"e":{{w}},"f":<v>}"#,
         Place::Json,
@@ -81,7 +81,7 @@ fn k_188_in_json_a_brace_is_a_variable_only_within_a_string() {
 }
 
 #[test]
-fn k_188_single_quoted_dollars_are_text() {
+fn single_quoted_dollars_are_text() {
     let mut word = Template::default();
     word.push_literal("$X {y}", Quoting::Single);
     let scanned = scan(&word, Place::Value);
@@ -97,7 +97,7 @@ fn exact_text_has_no_forms() {
 }
 
 #[test]
-fn k_189_defaults() {
+fn defaults() {
     for text in ["${X:-a b}", "${X-a b}"] {
         let template = document_text(text);
         let variable = template.as_variable().unwrap();
@@ -106,7 +106,7 @@ fn k_189_defaults() {
 }
 
 #[test]
-fn k_188_braces_of_code_in_a_json_string_are_no_variables() {
+fn braces_of_code_in_a_json_string_are_no_variables() {
     let none: [&str; 0] = [];
     let cases: [(&str, &[&str]); 9] = [
         (r#"{"q":"query {user {id}}"}"#, &none),

@@ -11,7 +11,7 @@ fn python(code: &str) -> SandboxDraft {
 }
 
 #[test]
-fn k_320_the_policy_of_a_command_that_names_nothing() {
+fn the_policy_of_a_command_that_names_nothing() {
     let argv = vec![text("ffmpeg"), text("-i"), text("input.mp4")];
     let draft = SandboxDraft::of_tool("ffmpeg", Program::Argv(argv), 1);
     let assembled = sandbox(draft, &nameless(), &skill("skill"));
@@ -25,7 +25,7 @@ fn k_320_the_policy_of_a_command_that_names_nothing() {
 }
 
 #[test]
-fn k_321_egress_is_what_literal_urls_and_declarations_name() {
+fn egress_is_what_literal_urls_and_declarations_name() {
     let code = "get('https://b.example/x')\nget('HTTP://A.example:81')\nget(f'https://{h}/')\nget('https://$H/')\nftp://c.example";
     let mut context = skill("s");
     context.domains = vec!["d.example".to_owned()];
@@ -67,7 +67,7 @@ fn k_321_egress_is_what_literal_urls_and_declarations_name() {
 }
 
 #[test]
-fn k_322_k_323_files_and_resources() {
+fn files_and_resources() {
     let declaration = Declaration {
         sandbox: Some(SandboxDeclaration {
             read: vec![
@@ -92,7 +92,7 @@ fn k_322_k_323_files_and_resources() {
 }
 
 #[test]
-fn k_324_secrets_that_code_mentions() {
+fn secrets_that_code_mentions() {
     let mut context = skill("s");
     context.secrets = vec!["plain".to_owned()];
     let code = "import os\nos.environ['MY_API_KEY']; sort_key; PRIMARY_KEY; plain; MONKEY";
@@ -118,7 +118,7 @@ fn k_324_secrets_that_code_mentions() {
 }
 
 #[test]
-fn k_131_free_variables_of_a_script() {
+fn free_variables_of_a_script() {
     let script = "echo $CITY $PATH $LD_PRELOAD $https_proxy $MY_TOKEN".to_owned();
     let mut draft = SandboxDraft::new(Runtime::Shell, Program::Script(script), 1);
     draft.stage.env_inputs = ["CITY", "PATH", "LD_PRELOAD", "https_proxy", "MY_TOKEN"]
@@ -132,7 +132,7 @@ fn k_131_free_variables_of_a_script() {
 }
 
 #[test]
-fn k_127_inputs_are_elements_of_the_argument_vector() {
+fn inputs_are_elements_of_the_argument_vector() {
     let argv = ["convert", "-x{a}", "{size}", "$B; rm"].map(text).to_vec();
     let mut draft = SandboxDraft::of_tool("convert", Program::Argv(argv), 1);
     draft.stage.packages.push(Package {

@@ -16,7 +16,7 @@ fn based(base: &str) -> Context {
 }
 
 #[test]
-fn k_429_a_url_without_path_is_kept() {
+fn a_url_without_path_is_kept() {
     let assembled = request(curl("POST", "https://api.example.com"));
     assert_eq!(
         assembled.readable(),
@@ -26,7 +26,7 @@ fn k_429_a_url_without_path_is_kept() {
 }
 
 #[test]
-fn k_198_path_and_query() {
+fn path_and_query() {
     let assembled = request(curl(
         "GET",
         "https://books.example.org/v2/items/{item_id}/:part?lang=en&q=$SEARCH&x=a-{y}&flag&r=%41+b",
@@ -57,7 +57,7 @@ fn k_198_path_and_query() {
 }
 
 #[test]
-fn k_183_one_name_in_two_places() {
+fn one_name_in_two_places() {
     let assembled = request(curl("GET", "https://a.example/{id}?id=5"));
     assert_eq!(assembled.required(), json!(["id"]));
     assert_eq!(assembled.properties()["query-id"]["default"], "5");
@@ -73,7 +73,7 @@ fn a_query_name_that_occurs_twice_names_no_input() {
 }
 
 #[test]
-fn k_189_a_default_makes_an_input_optional() {
+fn a_default_makes_an_input_optional() {
     let assembled = request(curl("GET", "https://a.example/${WHO:-ann}"));
     assert_eq!(assembled.required(), json!(null));
     assert_eq!(assembled.properties()["WHO"]["default"], "ann");
@@ -110,7 +110,7 @@ fn further_query_is_encoded() {
 }
 
 #[test]
-fn k_154_urls_that_are_refused() {
+fn urls_that_are_refused() {
     let cases = [
         ("https://user:pw@a.example/", Code::UrlUserinfo),
         ("https://{user}@a.example/", Code::UrlUserinfo),
@@ -154,7 +154,7 @@ fn dots_are_resolved_before_approval() {
 }
 
 #[test]
-fn k_153_a_url_without_scheme() {
+fn a_url_without_scheme() {
     let assembled = request(curl("GET", "a.example/x"));
     assert_eq!(assembled.codes(), [Code::SchemeMissing]);
     assert_eq!(assembled.readable()["url"], "http://a.example/x");
@@ -168,7 +168,7 @@ fn k_153_a_url_without_scheme() {
 }
 
 #[test]
-fn k_195_variables_in_the_host() {
+fn variables_in_the_host() {
     for url in [
         "https://$WHERE/x",
         "https://a.$WHERE/x",
@@ -198,7 +198,7 @@ fn k_195_variables_in_the_host() {
 }
 
 #[test]
-fn k_195_names_of_the_base() {
+fn names_of_the_base() {
     let context = based("https://a.example:8443/v1/");
     let cases = [
         ("$BASE_URL/x", "https://a.example:8443/v1/x"),
@@ -218,7 +218,7 @@ fn k_195_names_of_the_base() {
 }
 
 #[test]
-fn k_103_relative_urls() {
+fn relative_urls() {
     let cases = [
         ("https://a.example/", "/x/{y}", "https://a.example/x/{y}"),
         ("https://a.example/v1", "/x", "https://a.example/v1/x"),
@@ -241,7 +241,7 @@ fn k_103_relative_urls() {
 }
 
 #[test]
-fn k_103_the_base_is_chosen_in_this_order() {
+fn the_base_is_chosen_in_this_order() {
     let choose = |requested, declared, source| {
         crate::assemble::base::choose(requested, declared, source)
             .map(|url| url.map(|url| url.to_string()))
@@ -274,7 +274,7 @@ fn k_103_the_base_is_chosen_in_this_order() {
 }
 
 #[test]
-fn k_196_a_url_that_the_caller_gives() {
+fn a_url_that_the_caller_gives() {
     let without = || HttpDraft::new(WrittenAs::Curl, "GET", None);
     assert_eq!(request(without()).refusal(), Code::UrlMissing);
     let context = Context {

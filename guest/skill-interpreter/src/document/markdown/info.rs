@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn k_105_a_language_or_a_first_word_makes_a_shell_fence() {
+    fn a_language_or_a_first_word_makes_a_shell_fence() {
         for language in ["bash", "sh", "shell", "zsh", "terminal", "curl"] {
             assert_eq!(
                 class(language, "x"),
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn k_106_a_verb_makes_an_http_fence() {
+    fn a_verb_makes_an_http_fence() {
         for language in ["http", "text", "plaintext", ""] {
             for text in [
                 "GET /x",
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn k_108_everything_else_is_data() {
+    fn everything_else_is_data() {
         for (language, text) in [
             ("json", "{}"),
             ("diff", "curl x"),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn k_95_the_language_is_the_first_word_in_lower_case() {
+    fn the_language_is_the_first_word_in_lower_case() {
         for (info, expected, rest) in [
             (
                 "Bash title=x skill:op=y",

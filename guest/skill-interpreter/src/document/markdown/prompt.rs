@@ -134,14 +134,14 @@ mod tests {
     }
 
     #[test]
-    fn k_105_without_a_prompt_every_line_counts() {
+    fn without_a_prompt_every_line_counts() {
         let text = "# List\ncurl https://a.example/\n";
         assert_eq!(dollar(text), text);
         assert_eq!(dollar("echo $ x\n"), "echo $ x\n");
     }
 
     #[test]
-    fn k_105_lines_with_a_prompt_count_and_the_rest_is_output() {
+    fn lines_with_a_prompt_count_and_the_rest_is_output() {
         let text = "before\n$ curl https://a.example/ \\\n    -d x=1\n{\"ok\": true}\n$ ls\na\n";
         assert_eq!(
             dollar(text),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn k_105_a_here_document_belongs_to_its_command() {
+    fn a_here_document_belongs_to_its_command() {
         let text = "$ cat <<-'A B' <<E | jq .\none\n\tA B\n$ two\nE\noutput\n$ ls\n";
         assert_eq!(
             dollar(text),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn k_105_a_quote_goes_on_until_it_is_closed() {
+    fn a_quote_goes_on_until_it_is_closed() {
         let text = "$ curl -d '{\n  \"a\": \"it\\\"s\"\n}' https://a.example/\n{}\n";
         assert_eq!(
             dollar(text),
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn k_105_a_root_prompt_counts_in_a_session_only() {
+    fn a_root_prompt_counts_in_a_session_only() {
         let text = "# apt install x\nReading\n";
         assert_eq!(commands(text, Prompts::DollarOrHash), "apt install x\n\n");
         assert_eq!(dollar(text), text);

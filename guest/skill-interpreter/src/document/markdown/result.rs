@@ -125,7 +125,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn k_96_a_result_is_json_or_text() {
+    fn a_result_is_json_or_text() {
         assert_eq!(example("{\"a\": [1]}\n", 7).output, Some(json!({"a": [1]})));
         assert_eq!(
             example("HTTP/1.1 200 OK\n", 7).output,
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn k_20_a_result_keeps_names_of_credentials_and_not_their_values() {
+    fn a_result_keeps_names_of_credentials_and_not_their_values() {
         let text = r#"{"access_token":"abc","n":{"client_secret":["x"],"next_page_token":"p"},"note":"use ghp_0123456789abcdefghij0123456789abcdef."}"#;
         let expected = json!({"access_token": REDACTED, "n": {"client_secret": [REDACTED], "next_page_token": "p"},
             "note": format!("use {REDACTED}.")});

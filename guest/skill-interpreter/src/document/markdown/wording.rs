@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn k_96_lines_that_announce_a_result() {
+    fn lines_that_announce_a_result() {
         for line in [
             "Response:",
             "**Response**",
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn k_103_the_first_address_of_a_text() {
+    fn the_first_address_of_a_text() {
         for (text, address) in [
             (": `https://api.a.example/v1`", "https://api.a.example/v1"),
             (
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn k_102_names_of_constants() {
+    fn names_of_constants() {
         assert!(
             ["API_KEY", "A1_B", "TOKEN"]
                 .into_iter()
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn k_381_required_lines() {
+    fn required_lines() {
         assert!(
             [
                 "Required: true",

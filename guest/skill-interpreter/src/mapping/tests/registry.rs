@@ -6,7 +6,7 @@ use super::answer;
 use crate::mapping::registry::{Pattern, confidence};
 
 #[test]
-fn k_24_the_registry_is_listed_with_its_version() {
+fn the_registry_is_listed_with_its_version() {
     let answer = answer(&json!({"op": "map", "list": true}));
     assert_eq!(answer["mapping-version"], "2");
     let rows = answer["registry"].as_array().unwrap();
@@ -17,7 +17,7 @@ fn k_24_the_registry_is_listed_with_its_version() {
 }
 
 #[test]
-fn k_232_a_plan_has_the_least_of_its_stages() {
+fn a_plan_has_the_least_of_its_stages() {
     let cases = [
         (vec![Pattern::Endpoint], false, 1.0),
         (vec![Pattern::Curl, Pattern::JsonFilter], false, 0.9),
@@ -32,7 +32,7 @@ fn k_232_a_plan_has_the_least_of_its_stages() {
 }
 
 #[test]
-fn k_20_a_malformed_request_is_an_error_of_the_call() {
+fn a_malformed_request_is_an_error_of_the_call() {
     for request in [
         "",
         "[]",

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::{codes, has, map, refused};
 
 #[test]
-fn k_429_the_seeds_example() {
+fn the_seeds_example() {
     let answer = map("curl -X POST https://api.example.com");
     assert_eq!(answer["maps-to"], "ccos.network.http-fetch");
     assert_eq!(
@@ -14,7 +14,7 @@ fn k_429_the_seeds_example() {
 }
 
 #[test]
-fn k_435_a_request_and_a_filter() {
+fn a_request_and_a_filter() {
     let answer = map("curl https://api.example.com/x | jq .foo");
     assert_eq!(
         answer["maps-to"],
@@ -24,7 +24,7 @@ fn k_435_a_request_and_a_filter() {
 }
 
 #[test]
-fn k_435_the_other_primitives() {
+fn the_other_primitives() {
     let cases = [
         (
             "python script.py",
@@ -45,7 +45,7 @@ fn k_435_the_other_primitives() {
 }
 
 #[test]
-fn k_243_inputs_and_a_secret() {
+fn inputs_and_a_secret() {
     let answer = map(
         r#"curl -sS "https://books.example.org/v2/items/{item_id}?lang=en" -H "X-Api-Key: $BOOKS_KEY""#,
     );
@@ -64,7 +64,7 @@ fn k_243_inputs_and_a_secret() {
 }
 
 #[test]
-fn k_244_json() {
+fn json() {
     let answer =
         map(r#"curl https://books.example.org/v2/items --json '{"title":"Emma","year":1815}'"#);
     assert_eq!(answer["params"]["method"], "POST");
@@ -80,7 +80,7 @@ fn k_244_json() {
 }
 
 #[test]
-fn k_245_multipart() {
+fn multipart() {
     let answer = map("curl -F note=hi -F doc=@a.pdf https://files.example.org/up");
     assert_eq!(answer["params"]["method"], "POST");
     assert_eq!(
@@ -91,7 +91,7 @@ fn k_245_multipart() {
 }
 
 #[test]
-fn k_246_three_stages() {
+fn three_stages() {
     let answer = map("curl -s https://books.example.org/v2/items | jq -r '.[] | .title' | head -3");
     assert_eq!(
         answer["maps-to"],
@@ -106,7 +106,7 @@ fn k_246_three_stages() {
 }
 
 #[test]
-fn k_247_a_constant() {
+fn a_constant() {
     let answer = map("BASE=https://books.example.org\ncurl \"$BASE/v2/ping\"");
     assert_eq!(
         answer["params"],
@@ -117,7 +117,7 @@ fn k_247_a_constant() {
 }
 
 #[test]
-fn k_248_a_bare_verb() {
+fn a_bare_verb() {
     let answer = map("PUT /v2/items/:id\nBody: {\"year\":1816}");
     assert_eq!(answer["params"]["method"], "PUT");
     assert_eq!(answer["params"]["url"], "/v2/items/{id}");
@@ -126,7 +126,7 @@ fn k_248_a_bare_verb() {
 }
 
 #[test]
-fn k_249_a_loop() {
+fn a_loop() {
     let answer = map("for i in 1 2; do curl https://books.example.org/v2/items/$i; done");
     assert_eq!(answer["tier"], 3);
     assert_eq!(answer["maps-to"], "ccos.sandbox.shell");
@@ -143,7 +143,7 @@ fn k_249_a_loop() {
 }
 
 #[test]
-fn k_250_an_unknown_tool() {
+fn an_unknown_tool() {
     let answer = map("convert in.png -resize {size} out.png");
     assert_eq!(answer["tier"], 3);
     let argv = &answer["stages"][0]["program"]["argv"];
@@ -154,14 +154,14 @@ fn k_250_an_unknown_tool() {
 }
 
 #[test]
-fn k_251_a_refused_option() {
+fn a_refused_option() {
     let (code, message) = refused("curl --netrc https://books.example.org/");
     assert_eq!(code, "curl-option-refused");
     assert!(message.contains("--netrc"), "{message}");
 }
 
 #[test]
-fn k_238_two_requests_are_two_operations() {
+fn two_requests_are_two_operations() {
     let answer = map("curl https://a.example/x\ncurl -X DELETE https://a.example/y");
     let operations = answer["operations"].as_array().unwrap();
     assert_eq!(operations.len(), 2);
@@ -169,19 +169,19 @@ fn k_238_two_requests_are_two_operations() {
 }
 
 #[test]
-fn k_232_noted_options_take_confidence_off_once() {
+fn noted_options_take_confidence_off_once() {
     assert_eq!(map("curl -i -v https://a.example/")["confidence"], 0.8);
 }
 
 #[test]
-fn k_221_a_request_without_url() {
+fn a_request_without_url() {
     let answer = map("curl -X POST");
     assert_eq!(answer["needs"], json!(["url"]));
     assert_eq!(answer["confidence"], 0.5);
 }
 
 #[test]
-fn k_132_nothing_to_map() {
+fn nothing_to_map() {
     assert_eq!(refused("  \n ").0, "empty-command");
     assert_eq!(refused("").0, "empty-command");
     assert_eq!(refused("Authorization: Bearer x").0, "not-an-operation");

@@ -60,7 +60,7 @@ fn refusal(receipt: &ReceiptV1) -> String {
 }
 
 #[test]
-fn tr_10_the_frozen_receipt_of_a_success() {
+fn the_frozen_receipt_of_a_success() {
     assert_eq!(String::from_utf8(pretty_json(&good())).unwrap(), SUCCESS);
     let read = ReceiptV1::parse(SUCCESS.as_bytes()).unwrap();
     assert_eq!(read, good());
@@ -68,7 +68,7 @@ fn tr_10_the_frozen_receipt_of_a_success() {
 }
 
 #[test]
-fn tr_15_the_frozen_receipt_of_a_failure() {
+fn the_frozen_receipt_of_a_failure() {
     let receipt = ReceiptV1::by(&failed(), "0.1.0");
     let [result_digest, receipt_hash] = FAILURE;
     assert_eq!(receipt.result.status, "failure");
@@ -83,7 +83,7 @@ fn tr_15_the_frozen_receipt_of_a_failure() {
 }
 
 #[test]
-fn tr_12_tf_27_absent_attestations_are_null_in_the_preimage_only() {
+fn absent_attestations_are_null_in_the_preimage_only() {
     assert!(!SUCCESS.contains("attestations"));
     let wrong = SUCCESS.replace(good().receipt_hash.as_str(), WITHOUT_NULL);
     let receipt = ReceiptV1::parse(wrong.as_bytes()).unwrap();
@@ -96,7 +96,7 @@ fn tr_12_tf_27_absent_attestations_are_null_in_the_preimage_only() {
 }
 
 #[test]
-fn tr_12_attestations_are_under_the_hash() {
+fn attestations_are_under_the_hash() {
     let mut receipt = good();
     receipt.attestations = Some(vec![Attestation {
         kind: "slsa".into(),
@@ -110,7 +110,7 @@ fn tr_12_attestations_are_under_the_hash() {
 }
 
 #[test]
-fn tr_12_an_absent_message_and_profile_are_left_out() {
+fn an_absent_message_and_profile_are_left_out() {
     let mut receipt = good();
     receipt.runtime.profile = None;
     let text = String::from_utf8(pretty_json(&receipt)).unwrap();
@@ -119,7 +119,7 @@ fn tr_12_an_absent_message_and_profile_are_left_out() {
 }
 
 #[test]
-fn tr_11_the_message_is_not_part_of_the_result_digest() {
+fn the_message_is_not_part_of_the_result_digest() {
     let with = |message| {
         let mut execution = failed();
         execution.outcome = Outcome::failure(Code::Trap, message);
@@ -131,7 +131,7 @@ fn tr_11_the_message_is_not_part_of_the_result_digest() {
 }
 
 #[test]
-fn tr_14_the_runtime_is_this_version_and_the_kind_of_guest() {
+fn the_runtime_is_this_version_and_the_kind_of_guest() {
     let mut execution = worked();
     execution.profile = RuntimeProfile::ProvenactCoreV0;
     let runtime = ReceiptV1::of(&execution).runtime;
@@ -141,7 +141,7 @@ fn tr_14_the_runtime_is_this_version_and_the_kind_of_guest() {
 }
 
 #[test]
-fn tr_13_capabilities_are_sorted() {
+fn capabilities_are_sorted() {
     let mut execution = worked();
     execution.caps_requested = ["net.http:https://b/", "fs.read:/workspace"]
         .map(str::to_owned)
@@ -154,7 +154,7 @@ fn tr_13_capabilities_are_sorted() {
 }
 
 #[test]
-fn tr_12_every_member_is_under_the_hash() {
+fn every_member_is_under_the_hash() {
     let other = || Digest::of(b"other");
     let changes: [fn(&mut ReceiptV1, Digest); 17] = [
         |receipt, _| receipt.schema_version.push('x'),
@@ -186,7 +186,7 @@ fn tr_12_every_member_is_under_the_hash() {
 type Change = fn(&mut ReceiptV1);
 
 #[test]
-fn tr_18_values_that_a_member_may_not_have() {
+fn values_that_a_member_may_not_have() {
     let changes: [(Change, &str); 12] = [
         (
             |receipt| receipt.caps_requested.push(String::new()),
@@ -245,7 +245,7 @@ fn attestation(kind: &str, value: &str) -> Vec<Attestation> {
 }
 
 #[test]
-fn tr_18_another_schema_version_is_named() {
+fn another_schema_version_is_named() {
     let mut receipt = good();
     receipt.schema_version = "2\n".into();
     assert_eq!(
@@ -255,14 +255,14 @@ fn tr_18_another_schema_version_is_named() {
 }
 
 #[test]
-fn tr_18_shape_is_checked_without_the_hash() {
+fn shape_is_checked_without_the_hash() {
     let mut receipt = good();
     receipt.receipt_hash = Digest::zero();
     assert!(ReceiptV1::parse(&pretty_json(&receipt)).is_ok());
 }
 
 #[test]
-fn tr_18_a_clock_that_was_set_back_gives_a_receipt_that_is_accepted() {
+fn a_clock_that_was_set_back_gives_a_receipt_that_is_accepted() {
     let mut execution = worked();
     execution.finished_at = Timestamp::from_unix_seconds(1);
     let receipt = Receipt::of(&execution, ReceiptFormat::V1Draft).unwrap();

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn th_07_a_file_is_read_whole_or_not_at_all() {
+fn a_file_is_read_whole_or_not_at_all() {
     let site = Site::new();
     let call = site.reader();
     let file = site.at("in/a.txt");
@@ -20,7 +20,7 @@ fn th_07_a_file_is_read_whole_or_not_at_all() {
 
 /// What would block or act when it is opened is never opened.
 #[test]
-fn th_07_special_files_are_not_read() {
+fn special_files_are_not_read() {
     let site = Site::new();
     let fifo = site.root.join("in/fifo");
     let made = std::process::Command::new("mkfifo").arg(&fifo).status();
@@ -34,7 +34,7 @@ fn th_07_special_files_are_not_read() {
 }
 
 #[test]
-fn th_09_files_are_replaced_whole_and_keep_their_permissions() {
+fn files_are_replaced_whole_and_keep_their_permissions() {
     let site = Site::new();
     let call = site.writer();
     let (old, new) = (site.root.join("in/a.txt"), site.root.join("in/new/b"));
@@ -57,7 +57,7 @@ fn th_09_files_are_replaced_whole_and_keep_their_permissions() {
 }
 
 #[test]
-fn th_09_git_directories_are_never_written() {
+fn git_directories_are_never_written() {
     let site = Site::new();
     let call = site.writer();
     for name in [
@@ -74,7 +74,7 @@ fn th_09_git_directories_are_never_written() {
 }
 
 #[test]
-fn th_08_a_tree_is_compact_json_in_the_order_of_paths() {
+fn a_tree_is_compact_json_in_the_order_of_paths() {
     let site = Site::new();
     fs::create_dir_all(site.root.join("in/b/c")).unwrap();
     fs::create_dir_all(site.root.join("in/b-")).unwrap();
@@ -109,7 +109,7 @@ fn th_08_a_tree_is_compact_json_in_the_order_of_paths() {
 }
 
 #[test]
-fn th_08_a_tree_stops_at_10000_entries_and_64_mib() {
+fn a_tree_stops_at_10000_entries_and_64_mib() {
     let site = Site::new();
     for index in 0..10_001 {
         fs::File::create(site.root.join(format!("out/{index:05}"))).unwrap();

@@ -41,7 +41,7 @@ fn answer(line: &str, stream: &mut TcpStream) {
 
 /// A status other than 2xx is no answer.
 #[test]
-fn th_10_the_body_of_a_success_is_the_answer_and_nothing_else() {
+fn the_body_of_a_success_is_the_answer_and_nothing_else() {
     let server = Server::start(answer);
     let site = Site::new();
     let call = site.call(&[("net.http", &server.url("/v1"))]);
@@ -66,7 +66,7 @@ fn th_10_the_body_of_a_success_is_the_answer_and_nothing_else() {
 }
 
 #[test]
-fn th_23_other_urls_are_denied_before_anything_is_sent() {
+fn other_urls_are_denied_before_anything_is_sent() {
     let server = Server::start(answer);
     let site = Site::new();
     let call = site.call(&[("net.http", &server.url("/v1/")), ("net.http", "*")]);
@@ -97,7 +97,7 @@ fn th_23_other_urls_are_denied_before_anything_is_sent() {
 }
 
 #[test]
-fn th_23_what_is_no_url_has_no_answer() {
+fn what_is_no_url_has_no_answer() {
     let site = Site::new();
     let call = site.call(&[("net.http", "http://127.0.0.1:1/")]);
     for url in [
@@ -118,7 +118,7 @@ fn th_23_what_is_no_url_has_no_answer() {
 }
 
 #[test]
-fn th_23_credentials_are_not_sent_even_if_declared() {
+fn credentials_are_not_sent_even_if_declared() {
     let server = Server::start(answer);
     let site = Site::new();
     let url = format!("http://me:pw@127.0.0.1:{}/v1/ok", server.port());
@@ -128,7 +128,7 @@ fn th_23_credentials_are_not_sent_even_if_declared() {
 }
 
 #[test]
-fn th_23_a_name_that_leads_to_this_machine_is_denied() {
+fn a_name_that_leads_to_this_machine_is_denied() {
     let server = Server::start(answer);
     let site = Site::new();
     // The system resolves names below `localhost` to loopback, or not at all.
@@ -143,7 +143,7 @@ fn th_23_a_name_that_leads_to_this_machine_is_denied() {
 }
 
 #[test]
-fn tn_22_a_server_that_is_slow_ends_with_the_time_of_the_run() {
+fn a_server_that_is_slow_ends_with_the_time_of_the_run() {
     let server = Server::start(answer);
     let site = Site::new();
     for path in ["/v1/never", "/v1/drip"] {

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn th_22_outside_the_declared_values_existing_and_missing_answer_alike() {
+fn outside_the_declared_values_existing_and_missing_answer_alike() {
     let site = Site::new();
     let (reader, writer) = (site.reader(), site.writer());
     for name in ["out/secret", "out/none", "out", "in2", "none/none"] {
@@ -25,7 +25,7 @@ fn th_22_outside_the_declared_values_existing_and_missing_answer_alike() {
 }
 
 #[test]
-fn th_22_what_is_no_path_has_no_answer_and_slashes_collapse() {
+fn what_is_no_path_has_no_answer_and_slashes_collapse() {
     let site = Site::new();
     let call = site.reader();
     let inside = site.at("in");
@@ -48,7 +48,7 @@ fn th_22_what_is_no_path_has_no_answer_and_slashes_collapse() {
 }
 
 #[test]
-fn th_22_a_link_out_of_the_declared_directory_is_denied_for_reading() {
+fn a_link_out_of_the_declared_directory_is_denied_for_reading() {
     let site = Site::new();
     let call = site.reader();
     symlink(site.root.join("out"), site.root.join("in/absolute")).unwrap();
@@ -82,7 +82,7 @@ fn th_22_a_link_out_of_the_declared_directory_is_denied_for_reading() {
 }
 
 #[test]
-fn th_22_writing_follows_no_link_at_all() {
+fn writing_follows_no_link_at_all() {
     let site = Site::new();
     let call = site.writer();
     fs::create_dir(site.root.join("in/b")).unwrap();
@@ -101,7 +101,7 @@ fn th_22_writing_follows_no_link_at_all() {
 }
 
 #[test]
-fn th_22_a_declared_value_with_a_link_in_it_grants_nothing() {
+fn a_declared_value_with_a_link_in_it_grants_nothing() {
     let site = Site::new();
     symlink("in", site.root.join("link")).unwrap();
     symlink("in/a.txt", site.root.join("file")).unwrap();
@@ -126,7 +126,7 @@ fn th_22_a_declared_value_with_a_link_in_it_grants_nothing() {
 }
 
 #[test]
-fn th_22_a_declared_file_grants_that_file() {
+fn a_declared_file_grants_that_file() {
     let site = Site::new();
     let file = site.at("in/a.txt");
     let call = site.call(&[("fs.read", &file), ("fs.write", &file)]);
@@ -141,7 +141,7 @@ fn th_22_a_declared_file_grants_that_file() {
 }
 
 #[test]
-fn th_22_missing_directories_of_a_declared_value_are_made_for_writes_only() {
+fn missing_directories_of_a_declared_value_are_made_for_writes_only() {
     let site = Site::new();
     let value = site.at("in/x/y");
     let call = site.call(&[("fs.read", &value), ("fs.write", &value)]);

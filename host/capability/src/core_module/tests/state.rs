@@ -18,7 +18,7 @@ fn file(site: &Site, name: &str) -> PathBuf {
 }
 
 #[test]
-fn th_11_a_value_is_kept_in_a_private_file_and_found_again() {
+fn a_value_is_kept_in_a_private_file_and_found_again() {
     let site = Site::new();
     let call = site.call(&ALL);
     assert_eq!(call.get(b"a", ROOM).unwrap(), None);
@@ -38,7 +38,7 @@ fn th_11_a_value_is_kept_in_a_private_file_and_found_again() {
 }
 
 #[test]
-fn th_11_a_value_has_at_most_1_mib() {
+fn a_value_has_at_most_1_mib() {
     let site = Site::new();
     let call = site.call(&ALL);
     let mut value = vec![1; 1_048_576];
@@ -50,7 +50,7 @@ fn th_11_a_value_has_at_most_1_mib() {
 }
 
 #[test]
-fn th_13_messages_come_back_in_the_order_they_were_published() {
+fn messages_come_back_in_the_order_they_were_published() {
     let site = Site::new();
     let call = site.call(&ALL);
     assert_eq!(call.consume(b"a", ROOM).unwrap(), None);
@@ -71,7 +71,7 @@ fn th_13_messages_come_back_in_the_order_they_were_published() {
 }
 
 #[test]
-fn th_13_messages_and_queues_are_bounded() {
+fn messages_and_queues_are_bounded() {
     let site = Site::new();
     let call = site.call(&ALL);
     let mut message = vec![1; 262_144];
@@ -91,7 +91,7 @@ fn th_13_messages_and_queues_are_bounded() {
 }
 
 #[test]
-fn th_13_a_line_that_was_cut_off_does_not_spoil_the_next() {
+fn a_line_that_was_cut_off_does_not_spoil_the_next() {
     let site = Site::new();
     let call = site.call(&ALL);
     call.publish(b"a", b"x").unwrap();
@@ -101,7 +101,7 @@ fn th_13_a_line_that_was_cut_off_does_not_spoil_the_next() {
 }
 
 #[test]
-fn th_24_keys_and_topics_are_denied_by_name() {
+fn keys_and_topics_are_denied_by_name() {
     let site = Site::new();
     let call = site.call(&[
         ("kv.read", "a"),
@@ -140,7 +140,7 @@ fn th_24_keys_and_topics_are_denied_by_name() {
 }
 
 #[test]
-fn th_25_without_a_home_there_is_no_state() {
+fn without_a_home_there_is_no_state() {
     let site = Site::new();
     let mut call = site.call(&ALL);
     call.state = StateDirectories::default();
@@ -151,7 +151,7 @@ fn th_25_without_a_home_there_is_no_state() {
 }
 
 #[test]
-fn th_25_a_directory_that_anybody_may_write_is_not_used() {
+fn a_directory_that_anybody_may_write_is_not_used() {
     let site = Site::new();
     let call = site.call(&ALL);
     for name in ["kv", "queue"] {
@@ -167,7 +167,7 @@ fn th_25_a_directory_that_anybody_may_write_is_not_used() {
 }
 
 #[test]
-fn th_25_state_goes_through_no_link() {
+fn state_goes_through_no_link() {
     let site = Site::new();
     let call = site.call(&ALL);
     call.put(b"a", b"1").unwrap();
@@ -193,7 +193,7 @@ fn th_25_state_goes_through_no_link() {
 }
 
 #[test]
-fn th_25_a_locked_file_is_waited_for_but_not_past_the_time() {
+fn a_locked_file_is_waited_for_but_not_past_the_time() {
     let site = Site::new();
     let call = site.call(&ALL);
     call.put(b"a", b"1").unwrap();
@@ -210,7 +210,7 @@ fn th_25_a_locked_file_is_waited_for_but_not_past_the_time() {
 }
 
 #[test]
-fn th_25_parallel_writers_lose_no_message() {
+fn parallel_writers_lose_no_message() {
     let site = Site::new();
     let call = site.call(&ALL);
     std::thread::scope(|scope| {

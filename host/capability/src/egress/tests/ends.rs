@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn tn_12_what_is_over_the_budget_reaches_nobody() {
+fn what_is_over_the_budget_reaches_nobody() {
     let upstream = Upstream::echo();
     let mut bench = Bench::new(&[&upstream.pair()]);
     bench.ledger.meter = meter(30);
@@ -26,7 +26,7 @@ fn tn_12_what_is_over_the_budget_reaches_nobody() {
 }
 
 #[test]
-fn tn_12_what_a_server_sends_counts_too() {
+fn what_a_server_sends_counts_too() {
     let upstream = Upstream::start(|_, stream| stream.write_all(&[b'x'; 100]).is_ok());
     let mut bench = Bench::new(&[&upstream.pair()]);
     bench.ledger.meter = meter(50);
@@ -39,7 +39,7 @@ fn tn_12_what_a_server_sends_counts_too() {
 }
 
 #[test]
-fn k_345_a_head_is_at_most_16_kib() {
+fn a_head_is_at_most_16_kib() {
     let upstream = Upstream::echo();
     let bench = Bench::new(&[&upstream.pair()]);
     let head = |length: usize| {
@@ -115,7 +115,7 @@ fn a_client_that_reads_nothing_ends_its_own_connection_only() {
 }
 
 #[test]
-fn k_345_the_65th_connection_waits_until_one_has_ended() {
+fn the_65th_connection_waits_until_one_has_ended() {
     let upstream = Upstream::echo();
     let bench = Bench::new(&[&upstream.pair()]);
     bench.run(|egress| {
@@ -204,7 +204,7 @@ fn a_client_that_goes_away_is_not_waited_for() {
 }
 
 #[test]
-fn k_344_the_directory_for_temporary_files_may_have_a_long_path() {
+fn the_directory_for_temporary_files_may_have_a_long_path() {
     let temporary = tempfile::tempdir().unwrap();
     let long = temporary.path().join("long".repeat(50));
     std::fs::create_dir(&long).unwrap();

@@ -62,7 +62,7 @@ fn complete(name: &str) -> Result<Hello, &'static str> {
 }
 
 #[test]
-fn k_346_the_name_is_read_once_all_of_the_message_is_there() {
+fn the_name_is_read_once_all_of_the_message_is_there() {
     let sent = hello("lib.example");
     for end in 0..sent.len() {
         assert_eq!(read(&sent[..end]), Ok(Hello::Incomplete), "{end}");
@@ -77,7 +77,7 @@ fn k_346_the_name_is_read_once_all_of_the_message_is_there() {
 }
 
 #[test]
-fn k_346_a_message_in_many_records_is_read_as_one() {
+fn a_message_in_many_records_is_read_as_one() {
     let message = message(&names(&[b"lib.example"]));
     for size in [1, 2, 3, 5, 50, message.len()] {
         let sent = records(&message, size);
@@ -87,7 +87,7 @@ fn k_346_a_message_in_many_records_is_read_as_one() {
 }
 
 #[test]
-fn k_346_what_can_be_read_in_two_ways_is_refused() {
+fn what_can_be_read_in_two_ways_is_refused() {
     let one = names(&[b"lib.example"]);
     for (extensions, why) in [
         (names(&[b"lib.example", b"evil.example"]), "two names"),
@@ -142,7 +142,7 @@ fn bench(upstream: &Upstream) -> (Bench, String) {
 }
 
 #[test]
-fn k_346_a_tunnel_to_tls_begins_with_the_name_of_its_host() {
+fn a_tunnel_to_tls_begins_with_the_name_of_its_host() {
     let upstream = Upstream::echo();
     let (bench, pair) = bench(&upstream);
     let sent = hello("LOCALHOST");
@@ -162,7 +162,7 @@ fn k_346_a_tunnel_to_tls_begins_with_the_name_of_its_host() {
 }
 
 #[test]
-fn k_346_a_tunnel_to_tls_that_names_somebody_else_sends_nothing() {
+fn a_tunnel_to_tls_that_names_somebody_else_sends_nothing() {
     let upstream = Upstream::echo();
     let (bench, pair) = bench(&upstream);
     let hidden = [names(&[b"localhost"]), extension(0xfe0d, &[0])].concat();
@@ -189,7 +189,7 @@ fn k_346_a_tunnel_to_tls_that_names_somebody_else_sends_nothing() {
 }
 
 #[test]
-fn k_346_an_address_needs_no_name_and_takes_no_other() {
+fn an_address_needs_no_name_and_takes_no_other() {
     let upstream = Upstream::echo();
     let mut bench = Bench::new(&[&upstream.pair()]);
     bench.terms.tls_port = upstream.port;
@@ -204,7 +204,7 @@ fn k_346_an_address_needs_no_name_and_takes_no_other() {
 }
 
 #[test]
-fn k_346_a_hello_that_does_not_come_in_time_ends_the_tunnel() {
+fn a_hello_that_does_not_come_in_time_ends_the_tunnel() {
     let upstream = Upstream::echo();
     let (mut bench, pair) = bench(&upstream);
     bench.terms.head = Duration::from_millis(300);

@@ -5,7 +5,7 @@ use super::*;
 use hydrant_policy::Reach;
 
 #[test]
-fn k_314_a_pair_has_one_spelling_after_idna() {
+fn a_pair_has_one_spelling_after_idna() {
     for (text, spelling, reach) in [
         ("API.Example.Net:443", "api.example.net:443", Reach::Public),
         (

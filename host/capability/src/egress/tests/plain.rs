@@ -23,7 +23,7 @@ fn polite() -> Upstream {
 }
 
 #[test]
-fn k_345_an_absolute_request_reaches_the_server_in_origin_form() {
+fn an_absolute_request_reaches_the_server_in_origin_form() {
     let upstream = polite();
     let pair = upstream.pair();
     let bench = Bench::new(&[&pair]);
@@ -109,7 +109,7 @@ fn a_body_that_does_not_come_ends_the_connection() {
 }
 
 #[test]
-fn k_58_plain_http_needs_leave_and_so_does_a_tunnel_to_its_port() {
+fn plain_http_needs_leave_and_so_does_a_tunnel_to_its_port() {
     let upstream = polite();
     let mut bench = Bench::new(&[]);
     for pair in [upstream.pair(), "lib.example:80".to_owned()] {

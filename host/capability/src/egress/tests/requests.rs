@@ -22,7 +22,7 @@ fn lines(head: &[u8]) -> Vec<&str> {
 }
 
 #[test]
-fn k_345_a_tunnel_names_a_host_and_a_port() {
+fn a_tunnel_names_a_host_and_a_port() {
     let head = b"CONNECT Lib.Example:443 HTTP/1.1\r\nHost: other.example\r\nproxy-authorization: x\r\n\r\n";
     assert_eq!(
         Request::parse(head),
@@ -143,7 +143,7 @@ fn everything_else_is_no_request() {
 }
 
 #[test]
-fn k_345_other_requests_are_answered_403_and_recorded() {
+fn other_requests_are_answered_403_and_recorded() {
     let bench = Bench::new(&["lib.example:443"]);
     let answer = bench.answer("GET / HTTP/1.1\r\nhost: lib.example\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.1 403 Forbidden\r\n"), "{answer}");

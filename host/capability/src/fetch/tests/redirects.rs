@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn s_07_redirects_are_checked_hop_by_hop() {
+fn redirects_are_checked_hop_by_hop() {
     let elsewhere = Server::start(|_, stream| respond(stream, "HTTP/1.1 200 OK", b"elsewhere"));
     let other = elsewhere.url("/");
     let server = Server::start(move |line, stream| {
@@ -70,7 +70,7 @@ fn s_07_redirects_are_checked_hop_by_hop() {
 }
 
 #[test]
-fn s_07_a_redirect_to_a_name_with_a_private_address_is_refused() {
+fn a_redirect_to_a_name_with_a_private_address_is_refused() {
     let server = Server::start(|_, stream| {
         let head = "HTTP/1.1 302 Found\r\nlocation: http://rebind.example/";
         respond(stream, head, b"");
@@ -103,7 +103,7 @@ fn a_redirected_post_becomes_a_get_where_the_status_says_so() {
 }
 
 #[test]
-fn ts_112_a_failure_names_the_hop_that_failed() {
+fn a_failure_names_the_hop_that_failed() {
     let free = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()

@@ -71,7 +71,7 @@ fn serve(connections: usize) -> (u16, JoinHandle<()>) {
 }
 
 #[test]
-fn n_04_a_certificate_is_trusted_by_a_root_of_the_policy_only() {
+fn a_certificate_is_trusted_by_a_root_of_the_policy_only() {
     let site = Site::new();
     let (port, server) = serve(2);
     let url = format!("https://127.0.0.1:{port}/");
@@ -83,7 +83,7 @@ fn n_04_a_certificate_is_trusted_by_a_root_of_the_policy_only() {
 }
 
 #[test]
-fn n_04_the_name_of_a_certificate_is_verified() {
+fn the_name_of_a_certificate_is_verified() {
     let site = Site::new();
     let (port, server) = serve(1);
     let url = format!("https://localhost:{port}/");
@@ -95,7 +95,7 @@ fn n_04_the_name_of_a_certificate_is_verified() {
 }
 
 #[test]
-fn n_07_a_connection_is_used_again() {
+fn a_connection_is_used_again() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let server = thread::spawn(move || {

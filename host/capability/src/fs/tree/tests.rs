@@ -49,7 +49,7 @@ fn site() -> Site {
 }
 
 #[test]
-fn ts_32_depth_first_a_directory_before_its_contents_siblings_by_bytes() {
+fn depth_first_a_directory_before_its_contents_siblings_by_bytes() {
     let site = site();
     let tree = listed(&site, "/os", 100, 64, false);
     assert_eq!(
@@ -71,7 +71,7 @@ fn ts_32_depth_first_a_directory_before_its_contents_siblings_by_bytes() {
 }
 
 #[test]
-fn ts_33_links_are_listed_and_never_followed_and_only_files_have_a_length() {
+fn links_are_listed_and_never_followed_and_only_files_have_a_length() {
     let site = site();
     let tree = listed(&site, "/os", 100, 64, false);
     for entry in &tree.entries {
@@ -89,7 +89,7 @@ fn ts_33_links_are_listed_and_never_followed_and_only_files_have_a_length() {
 }
 
 #[test]
-fn ts_34_ts_36_nothing_deeper_than_max_depth_is_listed_and_truncated_says_so() {
+fn nothing_deeper_than_max_depth_is_listed_and_truncated_says_so() {
     let site = site();
     let tree = listed(&site, "/os", 100, 1, false);
     assert_eq!(paths(&tree), ["a", "a-b", "b.md", "link", "root"]);
@@ -100,7 +100,7 @@ fn ts_34_ts_36_nothing_deeper_than_max_depth_is_listed_and_truncated_says_so() {
 }
 
 #[test]
-fn ts_32_ts_36_the_first_entries_in_order_are_kept() {
+fn the_first_entries_in_order_are_kept() {
     let site = site();
     let all = listed(&site, "/os", 100, 64, true);
     for most in 1..=u32::try_from(all.entries.len()).unwrap() {
@@ -112,7 +112,7 @@ fn ts_32_ts_36_the_first_entries_in_order_are_kept() {
 }
 
 #[test]
-fn ts_35_hidden_names_are_skipped_unless_asked_for_and_git_is_never_entered() {
+fn hidden_names_are_skipped_unless_asked_for_and_git_is_never_entered() {
     let site = site();
     let tree = listed(&site, "/os", 100, 64, true);
     let hidden: Vec<_> = paths(&tree)
@@ -124,7 +124,7 @@ fn ts_35_hidden_names_are_skipped_unless_asked_for_and_git_is_never_entered() {
 }
 
 #[test]
-fn ts_37_a_directory_that_cannot_be_read_is_listed_with_an_error() {
+fn a_directory_that_cannot_be_read_is_listed_with_an_error() {
     if rustix::process::geteuid().is_root() {
         return;
     }
@@ -138,7 +138,7 @@ fn ts_37_a_directory_that_cannot_be_read_is_listed_with_an_error() {
 }
 
 #[test]
-fn ts_37_a_directory_at_the_lowest_level_that_cannot_be_read_is_listed_with_an_error() {
+fn a_directory_at_the_lowest_level_that_cannot_be_read_is_listed_with_an_error() {
     if rustix::process::geteuid().is_root() {
         return;
     }
@@ -158,7 +158,7 @@ fn ts_37_a_directory_at_the_lowest_level_that_cannot_be_read_is_listed_with_an_e
 }
 
 #[test]
-fn g_02_lists_are_answered_in_the_order_asked_and_each_answer_stands_alone() {
+fn lists_are_answered_in_the_order_asked_and_each_answer_stands_alone() {
     let site = Site::new();
     let requests: Vec<_> = (0..300)
         .map(|number| {
@@ -194,7 +194,7 @@ fn a_name_that_is_not_utf_8_is_shown_as_such() {
 }
 
 #[test]
-fn ts_38_a_root_that_is_missing_or_no_directory_is_an_error() {
+fn a_root_that_is_missing_or_no_directory_is_an_error() {
     let site = site();
     for (root, error) in [
         ("/os/none", FsError::NotFound),

@@ -278,7 +278,7 @@ mod tests {
 
     /// The roots of all volumes of a kind have the same inode.
     #[test]
-    fn ts_55_another_volume_at_the_same_path_is_another_mount() {
+    fn another_volume_at_the_same_path_is_another_mount() {
         let mount = record().mounts.remove(0);
         let boot = |boot: &str| Some(boot.to_owned());
         let known = MountRecord {

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ts_56_only_the_bits_change_that_let_a_file_be_executed() {
+    fn only_the_bits_change_that_let_a_file_be_executed() {
         for (old, executable, new) in [
             (0o644, false, 0o644),
             (0o644, true, 0o755),

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_81_commands_that_read_pass() {
+    fn commands_that_read_pass() {
         for line in [
             "--no-pager status --porcelain=v2 --branch -z --untracked-files=all --ignore-submodules=dirty",
             "-P diff --no-ext-diff --submodule=short --cached --text --",
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_81_whatever_configures_writes_or_starts_something_is_refused() {
+    fn whatever_configures_writes_or_starts_something_is_refused() {
         for line in [
             "",
             "--no-pager",
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_86_options_go_right_behind_the_command() {
+    fn options_go_right_behind_the_command() {
         let line = words("--no-pager status -- --ignore-submodules");
         let mut arguments: Vec<OsString> = line.iter().map(OsString::from).collect();
         Checked::of(&line).unwrap().complete(&mut arguments);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_85_a_diff_of_files_elsewhere_is_recognised() {
+    fn a_diff_of_files_elsewhere_is_recognised() {
         for (path, depth, expected) in [
             ("/etc/passwd", 9, true),
             ("..", 0, true),
@@ -340,7 +340,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ts_81_no_beginning_of_a_refused_option_passes(
+        fn no_beginning_of_a_refused_option_passes(
             name in proptest::sample::select(REFUSED.to_vec()),
             end in 1..20_usize,
             value in "(=[a-zA-Z]{0,9})?",

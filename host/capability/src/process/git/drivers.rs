@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ts_83_every_driver_gets_a_harmless_value() {
+    fn every_driver_gets_a_harmless_value() {
         let names = b"core.bare\0filter.a.clean\0filter.a.process\0filter.b.c=d. \xff.smudge\0\
                       filter.only.required\0filter.a.clean\0diff.external\0diff.x.textconv\0\
                       diff.x.command\0merge.x.driver\0merge.x.name\0remote.filter.url\0filter\0\0";
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_83_what_cannot_be_overridden_is_refused() {
+    fn what_cannot_be_overridden_is_refused() {
         assert_eq!(drivers(b"filter.a\nb.clean\0"), None);
         let many: Vec<u8> = (0..600)
             .flat_map(|number| format!("filter.{number}.clean\0").into_bytes())

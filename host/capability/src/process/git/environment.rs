@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ts_82_a_rule_changes_nothing_about_git() {
+    fn a_rule_changes_nothing_about_git() {
         let added = [
             "GIT_DIR",
             "GIT_PAGER",
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_82_settings_are_numbered_and_counted() {
+    fn settings_are_numbered_and_counted() {
         let mut variables = BTreeMap::new();
         guard(&mut variables, Path::new("/"));
         assert!(!variables.contains_key(OsStr::new("GIT_CEILING_DIRECTORIES")));

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ts_83_what_git_init_and_git_clone_write_names_no_driver() {
+    fn what_git_init_and_git_clone_write_names_no_driver() {
         let cloned = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\
                       [remote \"origin\"]\n\turl = https://example.org/a.git\n\
                       \tfetch = +refs/heads/*:refs/remotes/origin/*\n\
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_83_whatever_could_name_a_driver_is_asked_of_git() {
+    fn whatever_could_name_a_driver_is_asked_of_git() {
         for text in [
             "[filter \"x\"]\n\tclean = evil\n",
             "[FILTER \"x\"] clean=evil",
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn ts_83_a_configuration_that_is_a_link_or_large_or_not_there_is_asked_of_git() {
+    fn a_configuration_that_is_a_link_or_large_or_not_there_is_asked_of_git() {
         let directory = tempfile::tempdir().unwrap();
         let config = directory.path().join("config");
         let plain = || configures_no_driver(directory.path());

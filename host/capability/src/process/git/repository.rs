@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ts_85_each_directory_lies_inside_and_has_one_line() {
+    fn each_directory_lies_inside_and_has_one_line() {
         let directory = tempfile::tempdir().unwrap();
         let mount = directory.path().canonicalize().unwrap();
         let inner = mount.join("a\nb");

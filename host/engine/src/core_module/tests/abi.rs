@@ -12,7 +12,7 @@ const NO_TEXTS: [&[u8]; 2] = [b"", b""];
 
 /// What each import answers when all is well, under both names of the module.
 #[test]
-fn th_01_to_th_14_each_import_does_what_its_row_says() {
+fn to_th_14_each_import_does_what_its_row_says() {
     for module in imports::MODULES {
         let mut site = Site::new();
         site.module = module;
@@ -69,7 +69,7 @@ fn constants(numbers: &[i32]) -> String {
 }
 
 #[test]
-fn th_02_and_others_pointers_and_lengths_prove_nothing() {
+fn and_others_pointers_and_lengths_prove_nothing() {
     let mut site = Site::new();
     site.declare_everything();
     let end = i32::try_from(END).unwrap();
@@ -113,7 +113,7 @@ fn th_02_and_others_pointers_and_lengths_prove_nothing() {
 }
 
 #[test]
-fn th_07_to_th_14_names_and_room_must_lie_in_memory() {
+fn to_th_14_names_and_room_must_lie_in_memory() {
     let mut site = Site::new();
     site.declare_everything();
     site.declare("net.http", "http://127.0.0.1:1/");
@@ -161,7 +161,7 @@ fn th_07_to_th_14_names_and_room_must_lie_in_memory() {
 }
 
 #[test]
-fn th_14_a_message_that_does_not_fit_into_memory_stays() {
+fn a_message_that_does_not_fit_into_memory_stays() {
     let mut site = Site::new();
     site.declare_everything();
     assert_eq!(site.give("queue_publish", b"t", b"message"), Ok(0));
@@ -178,7 +178,7 @@ fn th_14_a_message_that_does_not_fit_into_memory_stays() {
 }
 
 #[test]
-fn th_03_the_last_output_counts() {
+fn the_last_output_counts() {
     let module = |body: &str| {
         format!(
             r#"(module
@@ -212,7 +212,7 @@ fn th_03_the_last_output_counts() {
 }
 
 #[test]
-fn th_01_a_module_without_memory_gets_nothing_that_needs_one() {
+fn a_module_without_memory_gets_nothing_that_needs_one() {
     let site = Site::new();
     for memory in [
         "",
@@ -239,7 +239,7 @@ fn th_01_a_module_without_memory_gets_nothing_that_needs_one() {
 }
 
 #[test]
-fn th_21_a_missing_capability_stops_the_run_and_is_named() {
+fn a_missing_capability_stops_the_run_and_is_named() {
     let mut site = Site::new();
     site.declare("fs.read", &site.at("in"));
     fs::create_dir(site.root.join("in")).unwrap();
@@ -277,7 +277,7 @@ fn th_21_a_missing_capability_stops_the_run_and_is_named() {
 }
 
 #[test]
-fn th_30_what_was_used_before_a_denial_is_still_told() {
+fn what_was_used_before_a_denial_is_still_told() {
     let mut site = Site::new();
     site.declare("time.now", "*");
     let body = "(drop (call $time_now_unix))

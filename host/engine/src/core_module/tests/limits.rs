@@ -12,7 +12,7 @@ fn code(outcome: &CoreOutcome) -> &'static str {
 }
 
 #[test]
-fn tn_01_to_tn_07_the_defaults_are_those_of_the_table() {
+fn to_tn_07_the_defaults_are_those_of_the_table() {
     let budgets = CoreBudgets::default();
     assert_eq!(budgets.fuel, 10_000_000);
     assert_eq!(budgets.memory_bytes, 8_388_608);
@@ -25,7 +25,7 @@ fn tn_01_to_tn_07_the_defaults_are_those_of_the_table() {
 }
 
 #[test]
-fn tp_20_a_policy_can_only_lower_the_limits() {
+fn a_policy_can_only_lower_the_limits() {
     let own = CoreBudgets::default();
     let wide = Limits::default();
     assert_eq!(own.at_most(&wide), own);
@@ -43,7 +43,7 @@ fn tp_20_a_policy_can_only_lower_the_limits() {
 }
 
 #[test]
-fn th_29_fuel_ends_a_loop() {
+fn fuel_ends_a_loop() {
     let site = Site::new();
     let outcome = site.run(&plain("(loop $l (br $l))"));
     let failure = outcome.result.unwrap_err();
@@ -58,7 +58,7 @@ fn th_29_fuel_ends_a_loop() {
 }
 
 #[test]
-fn th_29_time_ends_a_loop_that_has_fuel_left() {
+fn time_ends_a_loop_that_has_fuel_left() {
     let mut site = Site::new();
     site.budgets.fuel = u64::MAX / 2;
     site.budgets.wall_clock = Duration::from_millis(150);
@@ -75,7 +75,7 @@ fn th_29_time_ends_a_loop_that_has_fuel_left() {
 
 /// Cheap calls are no way around the clock.
 #[test]
-fn tn_22_time_ends_a_loop_of_cheap_calls() {
+fn time_ends_a_loop_of_cheap_calls() {
     let mut site = Site::new();
     site.declare_everything();
     site.budgets.fuel = u64::MAX / 2;
@@ -94,7 +94,7 @@ fn tn_22_time_ends_a_loop_of_cheap_calls() {
 }
 
 #[test]
-fn tn_22_time_ends_a_hostcall() {
+fn time_ends_a_hostcall() {
     let mut site = Site::new();
     // It takes connections and never answers.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -119,7 +119,7 @@ fn tn_22_time_ends_a_hostcall() {
 }
 
 #[test]
-fn tn_02_memory_is_refused_beyond_8_mib_and_the_module_goes_on() {
+fn memory_is_refused_beyond_8_mib_and_the_module_goes_on() {
     let site = Site::new();
     // One page is there; 127 more are 8 MiB.
     let grow = |pages: u32| format!("(memory.grow (i32.const {pages}))");
@@ -156,7 +156,7 @@ fn tn_02_memory_is_refused_beyond_8_mib_and_the_module_goes_on() {
 }
 
 #[test]
-fn tn_03_tables_and_memories_are_bounded() {
+fn tables_and_memories_are_bounded() {
     let site = Site::new();
     let module = |inside: &str| format!("(module {inside} (func (export \"run\")))");
     for (inside, outcome) in [
@@ -184,7 +184,7 @@ fn tn_03_tables_and_memories_are_bounded() {
 }
 
 #[test]
-fn tn_05_input_and_output_are_bounded() {
+fn input_and_output_are_bounded() {
     let mut site = Site::new();
     site.budgets.input_bytes = 3;
     site.budgets.output_bytes = 3;
@@ -207,7 +207,7 @@ fn tn_05_input_and_output_are_bounded() {
 }
 
 #[test]
-fn th_01_an_input_of_16_mib_is_read_in_parts() {
+fn an_input_of_16_mib_is_read_in_parts() {
     let mut site = Site::new();
     site.input = vec![b'x'; 16 * 1024 * 1024];
     assert_eq!(site.value([b"", b""], "(call $input_len)"), Ok(16_777_216));
@@ -217,7 +217,7 @@ fn th_01_an_input_of_16_mib_is_read_in_parts() {
 
 /// What a compiler cannot bear is refused before it sees it.
 #[test]
-fn tn_20_a_module_that_would_cost_the_compiler_too_much_is_refused() {
+fn a_module_that_would_cost_the_compiler_too_much_is_refused() {
     let site = Site::new();
     let dense = format!(
         "(local {}) {}",
@@ -242,7 +242,7 @@ fn tn_20_a_module_that_would_cost_the_compiler_too_much_is_refused() {
 }
 
 #[test]
-fn tn_04_compiling_counts_against_the_time() {
+fn compiling_counts_against_the_time() {
     let mut site = Site::new();
     site.budgets.wall_clock = Duration::ZERO;
     assert_eq!(code(&site.run(&plain(""))), "timeout");

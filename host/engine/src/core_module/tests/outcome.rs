@@ -7,7 +7,7 @@ fn failure(site: &Site, text: &str) -> CoreFailure {
 }
 
 #[test]
-fn th_20_the_entrypoint_is_an_export_without_parameters() {
+fn the_entrypoint_is_an_export_without_parameters() {
     let site = Site::new();
     let module = r#"(module
       (global (export "global") i32 (i32.const 1))
@@ -25,7 +25,7 @@ fn th_20_the_entrypoint_is_an_export_without_parameters() {
 }
 
 #[test]
-fn th_20_nothing_but_the_14_functions_can_be_imported() {
+fn nothing_but_the_14_functions_can_be_imported() {
     let site = Site::new();
     for import in [
         r#""wasi_snapshot_preview1" "proc_exit" (func (param i32))"#,
@@ -46,7 +46,7 @@ fn th_20_nothing_but_the_14_functions_can_be_imported() {
 }
 
 #[test]
-fn th_20_what_is_no_core_module_is_not_instantiated() {
+fn what_is_no_core_module_is_not_instantiated() {
     let site = Site::new();
     let component = wat::parse_str("(component)").unwrap();
     let invalid = wat::parse_str("(module (func (result i32)))").unwrap();
@@ -62,7 +62,7 @@ fn th_20_what_is_no_core_module_is_not_instantiated() {
 }
 
 #[test]
-fn th_26_the_output_is_what_was_written_or_the_number_or_nothing() {
+fn the_output_is_what_was_written_or_the_number_or_nothing() {
     let site = Site::new();
     for (body, output) in [
         ("(result i32) (i32.const 42)", "42"),
@@ -75,7 +75,7 @@ fn th_26_the_output_is_what_was_written_or_the_number_or_nothing() {
 }
 
 #[test]
-fn th_27_zero_is_success_where_there_is_another_way_to_answer() {
+fn zero_is_success_where_there_is_another_way_to_answer() {
     let site = Site::new();
     for module in imports::MODULES {
         let text = |value: i32| {
@@ -112,7 +112,7 @@ fn th_27_zero_is_success_where_there_is_another_way_to_answer() {
 }
 
 #[test]
-fn th_28_a_failure_shows_the_beginning_of_the_output_escaped() {
+fn a_failure_shows_the_beginning_of_the_output_escaped() {
     let failed = |output: &[u8]| CoreFailure::NonzeroReturn {
         value: 3,
         output: output.to_vec(),
@@ -130,7 +130,7 @@ fn th_28_a_failure_shows_the_beginning_of_the_output_escaped() {
 }
 
 #[test]
-fn th_29_a_trap_is_told_by_its_kind_without_frames_and_addresses() {
+fn a_trap_is_told_by_its_kind_without_frames_and_addresses() {
     let site = Site::new();
     for (body, kind) in [
         ("unreachable", "unreachable"),
@@ -159,7 +159,7 @@ fn th_29_a_trap_is_told_by_its_kind_without_frames_and_addresses() {
 }
 
 #[test]
-fn th_29_code_that_runs_at_the_start_counts_as_execution() {
+fn code_that_runs_at_the_start_counts_as_execution() {
     let site = Site::new();
     let start = |body: &str| {
         format!(

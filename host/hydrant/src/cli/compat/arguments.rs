@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn tk_22_flags_come_in_any_order() {
+    fn flags_come_in_any_order() {
         let line = ["pack", "--quiet", "--bundle", "b"];
         assert_eq!(
             normalized(&line).unwrap(),
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn tk_22_a_value_may_look_like_a_flag() {
+    fn a_value_may_look_like_a_flag() {
         let line = ["pack", "--bundle", "--quiet"];
         assert_eq!(normalized(&line).unwrap(), "hydrant pack --bundle=--quiet");
         let line = ["pack", "--bundle", "-x=y"];
@@ -178,13 +178,13 @@ mod tests {
     }
 
     #[test]
-    fn tk_22_name_equals_value_is_refused() {
+    fn name_equals_value_is_refused() {
         assert!(refusal(&["pack", "--bundle=b"]).starts_with("unexpected argument --bundle=b"));
         assert!(refusal(&["pack", "--quiet=true"]).starts_with("unexpected argument"));
     }
 
     #[test]
-    fn tk_22_repeated_flags_are_refused_except_those_that_add_up() {
+    fn repeated_flags_are_refused_except_those_that_add_up() {
         for flag in ["--bundle", "--quiet"] {
             let line = match flag {
                 "--bundle" => vec!["pack", "--bundle", "a", "--bundle", "a"],
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn tk_22_positional_and_unknown_arguments_are_refused() {
+    fn positional_and_unknown_arguments_are_refused() {
         for word in [
             "b",
             "",
@@ -218,12 +218,12 @@ mod tests {
     }
 
     #[test]
-    fn tk_22_a_flag_without_its_value_is_refused() {
+    fn a_flag_without_its_value_is_refused() {
         assert!(refusal(&["pack", "--bundle"]).starts_with("--bundle has no value"));
     }
 
     #[test]
-    fn tk_22_export_needs_to_know_what() {
+    fn export_needs_to_know_what() {
         assert!(refusal(&["export"]).starts_with("export needs one of: agentskills;"));
         assert!(refusal(&["export", "other"]).starts_with("unknown command other"));
         let line = ["export", "agentskills", "--agent", "claude"];
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn tx_01_tf_38_help_and_version_pass_through() {
+    fn help_and_version_pass_through() {
         for flag in ["-h", "--help", "-V", "--version"] {
             assert_eq!(
                 normalized(&["pack", flag]).unwrap(),
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn tx_01_what_clap_misses_is_told_with_the_usage() {
+    fn what_clap_misses_is_told_with_the_usage() {
         let error = program()
             .try_get_matches_from(["hydrant", "pack"])
             .unwrap_err();

@@ -87,12 +87,12 @@ mod tests {
     }
 
     #[test]
-    fn tk_20_without_a_flag_there_is_no_check() {
+    fn without_a_flag_there_is_no_check() {
         assert!(Flags::default().check().unwrap().is_none());
     }
 
     #[test]
-    fn tk_20_with_all_values_there_is_a_check() {
+    fn with_all_values_there_is_a_check() {
         let check = all().check().unwrap().unwrap();
         assert_eq!(check.oci_ref, "registry.example/skill:1");
         assert_eq!(check.key, PathBuf::from("cosign.pub"));
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn tk_20_any_flag_demands_all_values_in_the_order_of_the_row() {
+    fn any_flag_demands_all_values_in_the_order_of_the_row() {
         let mut flags = Flags {
             require_cosign: true,
             ..Flags::default()
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn tk_20_an_empty_value_is_a_missing_one() {
+    fn an_empty_value_is_a_missing_one() {
         let flags = Flags {
             cosign_cert_identity: Some(String::new()),
             ..all()
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn tk_20_each_flag_alone_asks_for_cosign() {
+    fn each_flag_alone_asks_for_cosign() {
         let none = Flags::default;
         for flags in [
             Flags {

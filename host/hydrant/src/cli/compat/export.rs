@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tk_07_the_success_line() {
+    fn the_success_line() {
         let line = line(Agent::Codex, Scope::Repo, Path::new("/r/.agents/skills"), 2);
         assert_eq!(
             String::from_utf8(line.into_bytes()).unwrap(),

@@ -50,13 +50,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tk_22_a_path_is_echoed_byte_for_byte() {
+    fn a_path_is_echoed_byte_for_byte() {
         let line = Line::ok("pack").given("bundle", OsStr::from_bytes(b"./a b/\xff/"));
         assert_eq!(line.into_bytes(), b"OK pack bundle=./a b/\xff/\n");
     }
 
     #[test]
-    fn tb_34_a_fact_is_escaped() {
+    fn a_fact_is_escaped() {
         let line = Line::ok("sign")
             .fact("signer", "a\nOK")
             .fact("signatures", 2);

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn tk_40_verify_is_the_compatible_form_with_any_of_its_flags() {
+    fn verify_is_the_compatible_form_with_any_of_its_flags() {
         for flag in [
             "--bundle",
             "--keys",

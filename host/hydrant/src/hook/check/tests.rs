@@ -20,7 +20,7 @@ fn plan() -> Value {
 }
 
 #[test]
-fn q_08_a_plan_of_the_right_form_passes() {
+fn a_plan_of_the_right_form_passes() {
     check_plan(&plan()).unwrap();
     let mut single = plan();
     single["todos"] =
@@ -30,7 +30,7 @@ fn q_08_a_plan_of_the_right_form_passes() {
 }
 
 #[test]
-fn q_08_a_plan_that_breaks_a_row_does_not_get_out() {
+fn a_plan_that_breaks_a_row_does_not_get_out() {
     let item = |content: &str| json!({"content": content, "status": "pending", "activeForm": "X"});
     for (path, value) in [
         ("/schema", json!("hydrant.plan/2")),
@@ -95,7 +95,7 @@ fn q_08_a_plan_that_breaks_a_row_does_not_get_out() {
 }
 
 #[test]
-fn q_08_a_file_holds_the_prompt_and_has_a_size() {
+fn a_file_holds_the_prompt_and_has_a_size() {
     let long = format!("# T\n{}\nprompt \0 {{{{x}}}}", "x".repeat(500));
     check_file(&long, "prompt \0 {{x}}").unwrap();
     assert!(check_file(&long, "other prompt").is_err());
@@ -105,7 +105,7 @@ fn q_08_a_file_holds_the_prompt_and_has_a_size() {
 }
 
 #[test]
-fn q_08_an_instruction_names_the_file_and_is_short() {
+fn an_instruction_names_the_file_and_is_short() {
     let asked = |mode, all_default| Asked {
         path: "/tmp/claude-hydrator/hydrate_abc.md",
         mode,

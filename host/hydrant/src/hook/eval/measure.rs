@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn q_198_an_abstention_is_wrong_unless_planning_first_is_acceptable() {
+    fn an_abstention_is_wrong_unless_planning_first_is_acceptable() {
         let rows = "{\"prompt\":\"1\",\"expected\":\"a\"}\n\
             {\"prompt\":\"2\",\"expected\":\"a\",\"acceptable\":[\"a\",\"plan-mode\"]}\n\
             {\"prompt\":\"3\",\"expected\":\"a\"}\n\
@@ -309,14 +309,14 @@ mod tests {
     }
 
     #[test]
-    fn q_198_rows_outside_the_catalogue_are_shown_and_not_counted() {
+    fn rows_outside_the_catalogue_are_shown_and_not_counted() {
         let rows = "{\"prompt\":\"1\",\"expected\":\"email-reply\"}\n{\"prompt\":\"2\",\"expected\":\"a\"}";
         let found = measured(rows, &[routed("a", false), routed("a", false)]);
         assert_eq!((found.n, found.out_of_catalogue), (1, vec![1]));
     }
 
     #[test]
-    fn q_198_rows_about_skipping_are_scored_on_that_alone() {
+    fn rows_about_skipping_are_scored_on_that_alone() {
         let rows = "{\"prompt\":\"/x\",\"skip_hydration\":true}\n\
             {\"prompt\":\"x\",\"expected\":\"a\",\"skip_hydration\":false}";
         let found = measured(rows, &[Outcome::Skipped(true), Outcome::Skipped(true)]);
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn q_201_a_change_that_goes_to_a_question_is_told_by_line() {
+    fn a_change_that_goes_to_a_question_is_told_by_line() {
         let rows = "{\"prompt\":\"1\",\"expected\":\"a\",\"mutating\":true}\n\
             {\"prompt\":\"2\",\"expected\":\"a\",\"forbidden\":[\"simple-question\"]}\n\
             {\"prompt\":\"3\",\"expected\":\"simple-question\"}";
@@ -335,7 +335,7 @@ mod tests {
 
     /// Wilson's interval of 9 in 10, from the closed formula: 0.5958 to 0.9821.
     #[test]
-    fn q_197_the_interval_is_wilsons() {
+    fn the_interval_is_wilsons() {
         let found = Proportion::of(9, 10);
         assert!((found.low - 0.5958).abs() < 1e-4, "{found:?}");
         assert!((found.high - 0.9821).abs() < 1e-4, "{found:?}");

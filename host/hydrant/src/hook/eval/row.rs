@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn q_197_a_row_has_its_label_under_either_name() {
+    fn a_row_has_its_label_under_either_name() {
         let rows = read_rows(
             "{\"prompt\":\"a\",\"expected\":\"x\"}\n\n{\"prompt\":\"b\",\"primary\":\"y\",\"acceptable\":[\"y\",\"z\"],\"id\":7}\n",
         )
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn q_197_a_malformed_row_is_told_with_its_line() {
+    fn a_malformed_row_is_told_with_its_line() {
         for bad in [
             "{}",
             "[]",
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn q_198_a_row_that_is_to_be_skipped_needs_no_label() {
+    fn a_row_that_is_to_be_skipped_needs_no_label() {
         let rows = read_rows("{\"prompt\":\"/x\",\"skip_hydration\":true}").unwrap();
         assert_eq!(rows.first().unwrap().skip, Some(true));
     }

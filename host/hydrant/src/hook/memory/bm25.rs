@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn q_81_the_passage_that_says_most_about_the_query_comes_first() {
+    fn the_passage_that_says_most_about_the_query_comes_first() {
         let texts = [
             "The cat sat on the mat.",
             "Memory server restarts lose the index.",
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn q_81_one_shared_word_is_too_few_unless_the_query_has_but_one() {
+    fn one_shared_word_is_too_few_unless_the_query_has_but_one() {
         let texts = ["The exporter writes relative paths.", "The weather."];
         assert!(find(&texts, "exporter crash").is_empty());
         assert_eq!(find(&texts, "the exporter"), [texts[0]]);
@@ -125,7 +125,7 @@ mod tests {
 
     /// A word that is said twice counts once towards the two.
     #[test]
-    fn q_81_the_shared_words_are_distinct() {
+    fn the_shared_words_are_distinct() {
         assert!(find(&["exporter exporter"], "exporter paths").is_empty());
     }
 }

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn q_82_the_best_items_come_first_and_no_more_than_were_asked_for() {
+    fn the_best_items_come_first_and_no_more_than_were_asked_for() {
         let body = br#"{"items":[{"text":"b","source":"s","score":0.1},
             {"text":"a","source":"s","score":2,"id":7},{"text":"c","source":"s","score":-1}]}"#;
         let found = passages(body, 2).unwrap();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn q_82_any_other_answer_is_a_failure_that_quotes_nothing() {
+    fn any_other_answer_is_a_failure_that_quotes_nothing() {
         for body in [
             &b""[..],
             b"null",

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn q_81_notes_are_found_in_folders_of_folders() {
+    fn notes_are_found_in_folders_of_folders() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("a/b")).unwrap();
         fs::write(folder.path().join("a/b/ops.md"), NOTE).unwrap();
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn q_81_links_and_pipes_are_not_followed() {
+    fn links_and_pipes_are_not_followed() {
         let folder = tempfile::tempdir().unwrap();
         let outside = tempfile::tempdir().unwrap();
         fs::write(outside.path().join("secret.md"), NOTE).unwrap();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn q_81_a_missing_directory_is_no_failure_and_a_file_in_its_place_is() {
+    fn a_missing_directory_is_no_failure_and_a_file_in_its_place_is() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(search(&folder.path().join("none")).unwrap(), []);
         let file = folder.path().join("file");
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn q_81_of_a_long_file_the_first_256_kib_count() {
+    fn of_a_long_file_the_first_256_kib_count() {
         let folder = tempfile::tempdir().unwrap();
         let long = format!("{}\n\n{NOTE}", "x ".repeat(128 * 1024));
         fs::write(folder.path().join("long.md"), long).unwrap();
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn q_170_a_search_that_is_out_of_time_says_so() {
+    fn a_search_that_is_out_of_time_says_so() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a.md"), NOTE).unwrap();
         let result = Notes::new(folder.path()).search(QUERY, 10, Instant::now());

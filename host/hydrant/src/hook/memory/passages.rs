@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn q_81_notes_are_cut_at_headings_and_blank_lines() {
+    fn notes_are_cut_at_headings_and_blank_lines() {
         let text = "# Deploys\n\nOn Fridays\nnever.\n\nAsk Ada.\n## Keys\nIn the vault.\n";
         assert_eq!(
             passages(text),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn q_81_a_passage_has_at_most_400_characters() {
+    fn a_passage_has_at_most_400_characters() {
         let text = format!("{}\n\n{}", "wörter ".repeat(300), "x".repeat(5000));
         let passages = passages(&text);
         assert!(passages.len() > 5);

@@ -15,7 +15,7 @@ fn keys(problems: &[Problem]) -> Vec<(&str, bool)> {
 }
 
 #[test]
-fn q_231_without_a_table_everything_is_the_default() {
+fn without_a_table_everything_is_the_default() {
     let (settings, problems) = read("policy = \"p.yaml\"");
     assert!(problems.is_empty());
     assert!(settings.enabled);
@@ -31,7 +31,7 @@ fn q_231_without_a_table_everything_is_the_default() {
 }
 
 #[test]
-fn q_231_every_key_of_the_chapter_is_known() {
+fn every_key_of_the_chapter_is_known() {
     let (settings, problems) = read(
         "[hydrate]\nenabled = false\nmode = \"inline\"\ntmp_dir = \"/t\"\nmodel = \"opus/4.1\"\n\
          tracker = \"none\"\ntask_tool = \"update_plan\"\nbudget_ms = 1000\nmax_todos = 1\n\
@@ -66,7 +66,7 @@ fn q_231_every_key_of_the_chapter_is_known() {
 }
 
 #[test]
-fn q_231_a_wrong_value_names_key_and_file_and_leaves_the_default() {
+fn a_wrong_value_names_key_and_file_and_leaves_the_default() {
     for (text, key) in [
         ("enabled = 1", "enabled"),
         ("mode = \"both\"", "mode"),
@@ -112,7 +112,7 @@ fn q_231_a_wrong_value_names_key_and_file_and_leaves_the_default() {
 }
 
 #[test]
-fn q_231_a_key_that_is_not_known_is_told_as_such() {
+fn a_key_that_is_not_known_is_told_as_such() {
     let (_, problems) = read(
         "[hydrate]\nmodle = \"x\"\n[hydrate.memory]\npath = \"x\"\n[hydrate.llm]\nkey = \"x\"\n",
     );
@@ -130,7 +130,7 @@ fn q_231_a_key_that_is_not_known_is_told_as_such() {
 }
 
 #[test]
-fn q_231_only_a_wrong_place_or_template_stops_the_hook() {
+fn only_a_wrong_place_or_template_stops_the_hook() {
     let (_, problems) = read(
         "[hydrate]\ntmp_dir = 1\nmodel = 1\ntemplates = { context = 1 }\nbudgets = { memory = \"x\" }\n",
     );
@@ -146,7 +146,7 @@ fn q_231_only_a_wrong_place_or_template_stops_the_hook() {
 }
 
 #[test]
-fn q_82_to_name_a_server_is_to_ask_it() {
+fn to_name_a_server_is_to_ask_it() {
     let kind = |text: &str| read(&format!("[hydrate.memory]\n{text}")).0.memory;
     let url = "url = \"https://notes.example/\"\n";
     assert!(matches!(kind(url), MemorySettings::Http(_)));

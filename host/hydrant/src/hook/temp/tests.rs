@@ -15,7 +15,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn q_36_a_missing_folder_is_made_with_its_parents_for_its_owner_alone() {
+fn a_missing_folder_is_made_with_its_parents_for_its_owner_alone() {
     let (_base, path) = folder();
     TempFolder::make(&path).unwrap();
     assert_eq!(mode(&path), 0o700);
@@ -23,7 +23,7 @@ fn q_36_a_missing_folder_is_made_with_its_parents_for_its_owner_alone() {
 }
 
 #[test]
-fn q_36_a_folder_that_others_may_write_is_closed_to_them() {
+fn a_folder_that_others_may_write_is_closed_to_them() {
     let (_base, path) = folder();
     for open in [0o777, 0o1777, 0o770] {
         fs::create_dir_all(&path).unwrap();
@@ -39,7 +39,7 @@ fn q_36_a_folder_that_others_may_write_is_closed_to_them() {
 
 /// However the name is spelled, and whether or not the link leads anywhere.
 #[test]
-fn q_182_a_link_in_the_place_of_the_folder_is_refused() {
+fn a_link_in_the_place_of_the_folder_is_refused() {
     let (base, path) = folder();
     let target = base.path().join("target");
     fs::create_dir_all(&target).unwrap();
@@ -62,7 +62,7 @@ fn q_182_a_link_in_the_place_of_the_folder_is_refused() {
 }
 
 #[test]
-fn q_36_a_file_or_a_fifo_in_the_place_of_the_folder_is_refused() {
+fn a_file_or_a_fifo_in_the_place_of_the_folder_is_refused() {
     let (_base, path) = folder();
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, "x").unwrap();
@@ -75,14 +75,14 @@ fn q_36_a_file_or_a_fifo_in_the_place_of_the_folder_is_refused() {
 }
 
 #[test]
-fn q_35_a_folder_must_have_an_absolute_name() {
+fn a_folder_must_have_an_absolute_name() {
     for path in ["", "x", "./x", "/", "/tmp/.."] {
         assert!(TempFolder::make(Path::new(path)).is_err(), "{path}");
     }
 }
 
 #[test]
-fn q_38_names_are_random_letters_and_digits() {
+fn names_are_random_letters_and_digits() {
     let names: std::collections::BTreeSet<_> = (0..1000).map(|_| random_name().unwrap()).collect();
     assert_eq!(names.len(), 1000);
     for name in names {
@@ -100,7 +100,7 @@ fn q_38_names_are_random_letters_and_digits() {
 }
 
 #[test]
-fn q_39_a_file_is_new_private_and_complete() {
+fn a_file_is_new_private_and_complete() {
     let (_base, path) = folder();
     let folder = TempFolder::make(&path).unwrap();
     assert!(folder.write("hydrate_a.md", b"whole").unwrap());
@@ -118,7 +118,7 @@ fn q_39_a_file_is_new_private_and_complete() {
 }
 
 #[test]
-fn q_39_a_taken_name_is_passed_over_sixteen_times() {
+fn a_taken_name_is_passed_over_sixteen_times() {
     let (_base, path) = folder();
     let folder = TempFolder::make(&path).unwrap();
     rustix::fs::mknodat(CWD, path.join("fifo"), FileType::Fifo, Mode::RWXU, 0).unwrap();
@@ -139,7 +139,7 @@ fn q_39_a_taken_name_is_passed_over_sixteen_times() {
 
 /// The folder is exchanged after it was opened.
 #[test]
-fn q_37_what_was_opened_counts_and_not_its_name() {
+fn what_was_opened_counts_and_not_its_name() {
     let (base, path) = folder();
     let folder = TempFolder::make(&path).unwrap();
     let moved = base.path().join("moved");
@@ -155,13 +155,13 @@ fn q_37_what_was_opened_counts_and_not_its_name() {
 /// The file system is full, which a limit on files looks like.
 #[cfg(target_os = "linux")]
 #[test]
-fn q_40_what_cannot_be_written_whole_leaves_no_file() {
+fn what_cannot_be_written_whole_leaves_no_file() {
     let full = File::options().write(true).open("/dev/full").unwrap();
     assert!(fill(full, b"x").is_err());
 }
 
 #[test]
-fn q_41_old_files_of_ours_go_and_everything_else_stays() {
+fn old_files_of_ours_go_and_everything_else_stays() {
     let (base, path) = folder();
     let folder = TempFolder::make(&path).unwrap();
     let aged = |name: &str, minutes: u64| {
@@ -197,7 +197,7 @@ fn q_41_old_files_of_ours_go_and_everything_else_stays() {
 }
 
 #[test]
-fn q_41_a_run_looks_at_a_thousand_entries_at_most() {
+fn a_run_looks_at_a_thousand_entries_at_most() {
     let (_base, path) = folder();
     let folder = TempFolder::make(&path).unwrap();
     for number in 0..50 {

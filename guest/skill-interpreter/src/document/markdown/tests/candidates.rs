@@ -61,7 +61,7 @@ fn text_identity(candidate: &Candidate) -> &TextIdentity {
 }
 
 #[test]
-fn k_106_an_http_fence_is_named_and_described_by_what_is_around_it() {
+fn an_http_fence_is_named_and_described_by_what_is_around_it() {
     let found = one(
         "# T\n\n## Find *things*\n\nNot this.\n\nFind them\nall:\n```http\n\n# By name\nGET /things/{id}\n```\n",
     );
@@ -80,7 +80,7 @@ fn k_106_an_http_fence_is_named_and_described_by_what_is_around_it() {
 }
 
 #[test]
-fn k_99_a_heading_of_the_first_level_names_no_operation() {
+fn a_heading_of_the_first_level_names_no_operation() {
     assert_eq!(text_identity(&one("# T\n```\nGET /x\n```\n")).heading, None);
     let below = "## A\n# T\n```\nGET /x\n```\n";
     assert_eq!(text_identity(&one(below)).heading, None);
@@ -89,19 +89,19 @@ fn k_99_a_heading_of_the_first_level_names_no_operation() {
 }
 
 #[test]
-fn k_95_fences_in_lists_and_quotes_count_and_indented_code_does_not() {
+fn fences_in_lists_and_quotes_count_and_indented_code_does_not() {
     let body = "1. x\n   ~~~http\n   GET /a\n   ~~~\n> - ````\n>   GET /b\n>   ````\n\n    GET /c\n\n`GET /d`\n\n```http\nGET /e";
     assert_eq!(requests(body), ["GET /a", "GET /b", "GET /d", "GET /e"]);
 }
 
 #[test]
-fn k_108_data_is_never_an_operation() {
+fn data_is_never_an_operation() {
     let body = "```json\n{\"GET\": \"/x\"}\n```\n```yaml\nGET /x\n```\n```\nAuthorization: Bearer x\n```\n```bash\n```\n```bash\n\n \n```\n```python\nprint(1)\n```\n";
     assert_eq!(candidates(body), []);
 }
 
 #[test]
-fn k_166_several_requests_of_a_fence_are_told_apart_by_their_comments() {
+fn several_requests_of_a_fence_are_told_apart_by_their_comments() {
     let found =
         candidates("## A\n```http\n# First\nGET /a\n\n### Second\nGET /b\n\n###\nGET /c\n```\n");
     let told: Vec<(Option<&str>, bool)> = found
@@ -125,7 +125,7 @@ fn k_166_several_requests_of_a_fence_are_told_apart_by_their_comments() {
 }
 
 #[test]
-fn k_388_a_response_is_an_output_example_of_the_operation_above() {
+fn a_response_is_an_output_example_of_the_operation_above() {
     for announcement in [
         "Response:\n\n",
         "**Returns**\n",
@@ -148,7 +148,7 @@ fn k_388_a_response_is_an_output_example_of_the_operation_above() {
 }
 
 #[test]
-fn k_96_an_untagged_fence_after_the_label_is_a_result_whatever_it_holds() {
+fn an_untagged_fence_after_the_label_is_a_result_whatever_it_holds() {
     let found = one("## A\n```http\nGET /x\n```\nReturns:\n```\nGET /y\n```\n");
     assert_eq!(found.declaration.examples[0].output, Some(json!("GET /y")));
     // A tag says what it is.
@@ -159,7 +159,7 @@ fn k_96_an_untagged_fence_after_the_label_is_a_result_whatever_it_holds() {
 }
 
 #[test]
-fn k_96_a_fence_that_is_not_announced_or_has_no_operation_above_is_documentation() {
+fn a_fence_that_is_not_announced_or_has_no_operation_above_is_documentation() {
     for body in [
         "## A\n```http\nGET /x\n```\n```json\n{}\n```\n",
         "## A\n```http\nGET /x\n```\nResponse:\n\nas follows\n\n```json\n{}\n```\n",
@@ -173,20 +173,20 @@ fn k_96_a_fence_that_is_not_announced_or_has_no_operation_above_is_documentation
 }
 
 #[test]
-fn k_96_a_response_heading_belongs_to_what_it_is_part_of() {
+fn a_response_heading_belongs_to_what_it_is_part_of() {
     let found =
         one("# T\n## A\n### Request\n```http\nGET /x\n```\n### Response\n```json\n[1]\n```\n");
     assert_eq!(found.declaration.examples[0].output, Some(json!([1])));
 }
 
 #[test]
-fn k_393_what_a_verb_fence_says_comes_out_is_an_output_example() {
+fn what_a_verb_fence_says_comes_out_is_an_output_example() {
     let found = one("## A\n```\nPOST /x\nBody: {\"a\": 1}\nReturns: {\"b\": 2}\n```\n");
     assert_eq!(found.declaration.examples[0].output, Some(json!({"b": 2})));
 }
 
 #[test]
-fn k_97_listed_requests_are_operations() {
+fn listed_requests_are_operations() {
     let body = "## API\n- `GET /users/{id}` - One user\n- `x`\n\n| Call | What |\n|---|---|\n| `DELETE /users/{id}` | Removes it |\n";
     let found = candidates(body);
     assert_eq!(
@@ -211,7 +211,7 @@ fn k_97_listed_requests_are_operations() {
 }
 
 #[test]
-fn k_107_code_is_an_operation_only_if_annotated_or_capabilities_say_so() {
+fn code_is_an_operation_only_if_annotated_or_capabilities_say_so() {
     let fences = "## A\n```py skill:op=sum\nprint(1)\n```\n```python\nx\n```\n```js\ny\n```\n```ts skill:op=t\nz\n```\n```typescript\nw\n```\n```go\ng\n```\n";
     let runtimes = |front: &str| -> Vec<(Runtime, String)> {
         let (answer, _) = load(&format!(
@@ -262,7 +262,7 @@ fn the_words_of_an_info_string_are_about_its_fence() {
 }
 
 #[test]
-fn k_111_ignore_example_and_output() {
+fn ignore_example_and_output() {
     let body = "## A\n```http skill:ignore\nGET /no\n```\n```http\nPOST /x\n```\n```http skill:example\nPOST /x?again\n```\n```json skill:example\n{\"a\": 1}\n```\n```json skill:output\n{\"b\": 2}\n```\n```bash skill:output\ncurl x\n```\n";
     let found = one(body);
     assert_eq!(request(&found), "POST /x");
@@ -317,7 +317,7 @@ fn a_comment_that_would_annotate_is_told() {
 }
 
 #[test]
-fn k_91_operations_of_front_matter_come_first_and_the_body_is_parsed_as_well() {
+fn operations_of_front_matter_come_first_and_the_body_is_parsed_as_well() {
     let text = "---\nname: t\noperations:\n  - name: ping\n    endpoint: /ping\n---\n## B\n```\nGET /b\n```\n";
     let (answer, noticed) = load(text);
     let found = answer.unwrap().candidates;
@@ -338,7 +338,7 @@ fn k_91_operations_of_front_matter_come_first_and_the_body_is_parsed_as_well() {
 }
 
 #[test]
-fn k_91_keys_of_markdown_alone_are_known() {
+fn keys_of_markdown_alone_are_known() {
     let text = "---\nname: t\ndescription: d\nmetadata: {a: 1}\nallowed-tools: Bash, Read\nauth_type: bearer\nruntime: python\n---\n";
     let (answer, noticed) = load(text);
     let recorded = answer.unwrap().skill.recorded;
@@ -347,7 +347,7 @@ fn k_91_keys_of_markdown_alone_are_known() {
 }
 
 #[test]
-fn k_94_a_document_without_a_name_is_refused_unless_as_gives_one() {
+fn a_document_without_a_name_is_refused_unless_as_gives_one() {
     assert_eq!(
         load("## B\n```\nGET /b\n```\n").0.unwrap_err().code,
         Code::NameMissing
@@ -371,7 +371,7 @@ fn k_94_a_document_without_a_name_is_refused_unless_as_gives_one() {
 }
 
 #[test]
-fn k_104_a_document_without_operations_is_informational_if_it_describes_itself() {
+fn a_document_without_operations_is_informational_if_it_describes_itself() {
     let (answer, noticed) = load("---\nname: t\ndescription: d\n---\nShort.\n");
     assert_eq!(answer.unwrap().candidates, []);
     assert_eq!(noticed, [(Code::Stub, Severity::Info, 1)]);
@@ -394,7 +394,7 @@ fn k_104_a_document_without_operations_is_informational_if_it_describes_itself()
 }
 
 #[test]
-fn k_103_the_base_is_that_of_the_request_the_front_matter_the_label_or_the_source() {
+fn the_base_is_that_of_the_request_the_front_matter_the_label_or_the_source() {
     let base = |text: &str, requested: Option<&str>| {
         let request = LoadRequest {
             source_url: "https://skills.example/a/skill.md".to_owned(),
@@ -420,7 +420,7 @@ fn k_103_the_base_is_that_of_the_request_the_front_matter_the_label_or_the_sourc
 }
 
 #[test]
-fn k_102_requested_secrets_are_listed_and_none_is_dropped() {
+fn requested_secrets_are_listed_and_none_is_dropped() {
     let text = "---\nname: t\ndescription: t\nsecrets: [A_KEY]\nmetadata: {x: {requires: {env: [B_KEY, A_KEY]}}}\n---\n## Setup\nSet `C_KEY`.\n\n```http skill:secret=D_REF\nGET /x\n```\n";
     assert_eq!(
         load(text).0.unwrap().context.secrets,
@@ -429,7 +429,7 @@ fn k_102_requested_secrets_are_listed_and_none_is_dropped() {
 }
 
 #[test]
-fn k_05_more_operations_than_a_skill_may_have_are_refused() {
+fn more_operations_than_a_skill_may_have_are_refused() {
     let many: String = (0..1_100)
         .map(|number| format!("- `GET /a{number}`\n"))
         .collect();

@@ -13,7 +13,7 @@ fn read(text: &str) -> (FrontMatter<'_>, Vec<(Code, u32)>) {
 }
 
 #[test]
-fn k_92_what_is_no_yaml_is_recovered_line_by_line() {
+fn what_is_no_yaml_is_recovered_line_by_line() {
     for text in [
         "name: My skill\ndescription: Use when: asked\nother: [\n",
         "name: My skill\nname: twice\ndescription: 'Use when: asked'\n",
@@ -30,7 +30,7 @@ fn k_92_what_is_no_yaml_is_recovered_line_by_line() {
 }
 
 #[test]
-fn k_91_empty_front_matter_says_nothing() {
+fn empty_front_matter_says_nothing() {
     for text in ["", "\n", "# note\n", "~\n"] {
         let (front, noticed) = read(text);
         assert_eq!(
@@ -43,7 +43,7 @@ fn k_91_empty_front_matter_says_nothing() {
 }
 
 #[test]
-fn k_93_requirements_under_any_key_of_metadata() {
+fn requirements_under_any_key_of_metadata() {
     for text in [
         "metadata:\n  claw:\n    primaryEnv: B_KEY\n    requires:\n      env: [A_KEY, B_KEY]\n      bins: [curl, jq]\n",
         "metadata: {\"claw\":{\"requires\":{\"env\":[\"A_KEY\"],\"bins\":[\"curl\"]}},\"x\":{\"requires\":{\"bins\":[\"jq\"]},\"primaryEnv\":\"B_KEY\"}}\n",
@@ -59,7 +59,7 @@ fn k_93_requirements_under_any_key_of_metadata() {
 }
 
 #[test]
-fn k_93_metadata_of_another_shape_is_somebody_elses() {
+fn metadata_of_another_shape_is_somebody_elses() {
     for metadata in [
         "[1]",
         "text",
@@ -79,7 +79,7 @@ fn k_93_metadata_of_another_shape_is_somebody_elses() {
 }
 
 #[test]
-fn k_107_capabilities_or_a_runtime_make_code_fences_operations() {
+fn capabilities_or_a_runtime_make_code_fences_operations() {
     for (text, expected) in [
         ("name: a\n", CodeFences::Annotated),
         ("capabilities: []\n", CodeFences::Annotated),
@@ -92,7 +92,7 @@ fn k_107_capabilities_or_a_runtime_make_code_fences_operations() {
 }
 
 #[test]
-fn k_05_an_alias_bomb_ends_the_load() {
+fn an_alias_bomb_ends_the_load() {
     let mut bomb = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
     for level in 1..9 {
         let below = format!("*a{}", level - 1);

@@ -64,7 +64,7 @@ fn annotated(id: &str, importance: Importance) -> Identity {
 }
 
 #[test]
-fn k_99_the_heading_names_an_operation_and_numbers_tell_the_others() {
+fn the_heading_names_an_operation_and_numbers_tell_the_others() {
     let one = || Identity::Text(under("Search Notebooks"));
     assert_eq!(
         ids(&[one(), one(), one()]),
@@ -80,7 +80,7 @@ fn k_99_the_heading_names_an_operation_and_numbers_tell_the_others() {
 }
 
 #[test]
-fn k_99_a_comment_names_one_of_several_and_one_whose_heading_is_taken() {
+fn a_comment_names_one_of_several_and_one_whose_heading_is_taken() {
     assert_eq!(
         ids(&[
             Identity::Text(commented("Posts", "Make a post")),
@@ -94,7 +94,7 @@ fn k_99_a_comment_names_one_of_several_and_one_whose_heading_is_taken() {
 }
 
 #[test]
-fn k_99_a_comment_of_more_than_60_characters_is_no_name() {
+fn a_comment_of_more_than_60_characters_is_no_name() {
     let (long, short) = ("x".repeat(61), "y".repeat(60));
     let both = [
         several(commented("A", &long)),
@@ -104,7 +104,7 @@ fn k_99_a_comment_of_more_than_60_characters_is_no_name() {
 }
 
 #[test]
-fn k_99_what_has_no_name_at_all_is_numbered() {
+fn what_has_no_name_at_all_is_numbered() {
     assert_eq!(
         ids(&[
             Identity::Text(under("")),
@@ -116,7 +116,7 @@ fn k_99_what_has_no_name_at_all_is_numbered() {
 }
 
 #[test]
-fn k_99_an_id_that_is_given_is_never_made_of_something_else() {
+fn an_id_that_is_given_is_never_made_of_something_else() {
     let given = annotated("Search_All", Importance::Fence);
     assert_eq!(
         ids(&[Identity::Text(under("search all")), given]),
@@ -125,19 +125,19 @@ fn k_99_an_id_that_is_given_is_never_made_of_something_else() {
 }
 
 #[test]
-fn k_10_two_ids_that_are_given_and_equal_are_left_to_be_refused() {
+fn two_ids_that_are_given_and_equal_are_left_to_be_refused() {
     let given = || annotated("a", Importance::Fence);
     assert_eq!(ids(&[given(), given()]), ["a", "a"]);
 }
 
 #[test]
-fn k_97_requests_that_give_one_id_are_numbered() {
+fn requests_that_give_one_id_are_numbered() {
     let listed = || annotated("get-a-b", Importance::Listed);
     assert_eq!(ids(&[listed(), listed()]), ["get-a-b", "get-a-b-2"]);
 }
 
 #[test]
-fn k_91_an_operation_called_as_one_of_front_matter_is_an_example_of_it() {
+fn an_operation_called_as_one_of_front_matter_is_an_example_of_it() {
     let unnamed = [
         Identity::Verbatim("create_post".to_owned()),
         Identity::Text(under("Create Post")),
@@ -165,7 +165,7 @@ fn k_91_an_operation_called_as_one_of_front_matter_is_an_example_of_it() {
 }
 
 #[test]
-fn k_08_a_numbered_id_is_not_longer_than_an_id() {
+fn a_numbered_id_is_not_longer_than_an_id() {
     let long = || Identity::Text(under(&"é".repeat(70)));
     for id in ids(&[long(), long()]) {
         assert!(crate::identifier::is_id(&id), "{id}");
@@ -173,7 +173,7 @@ fn k_08_a_numbered_id_is_not_longer_than_an_id() {
 }
 
 #[test]
-fn k_99_many_of_one_name_take_linear_time() {
+fn many_of_one_name_take_linear_time() {
     let same: Vec<Identity> = (0..2_000).map(|_| Identity::Text(under("Same"))).collect();
     let made = ids(&same);
     assert_eq!(made.last().map(String::as_str), Some("same-2000"));

@@ -9,7 +9,7 @@ fn read(text: &str) -> Option<Value> {
 }
 
 #[test]
-fn k_381_a_section_is_kept_as_text_and_its_numbered_items_are_steps() {
+fn a_section_is_kept_as_text_and_its_numbered_items_are_steps() {
     let text = "# A\n## Onboarding Steps\nRequired: true\n\n1. **Register**: make an account\n2. `verify_email` with the code\n   1. **Open** it\n3. plain\n4. `curl x` it\n- **Not** this\n### Then\n1. **Register**\n## Next\n1. **No**\n";
     let step = |id: &str, title: &str, instructions: &str| json!({"id": id, "type": "human_action", "action": {"title": title, "instructions": instructions}});
     let found = read(text).unwrap();
@@ -31,7 +31,7 @@ fn k_381_a_section_is_kept_as_text_and_its_numbered_items_are_steps() {
 }
 
 #[test]
-fn k_381_nothing_is_required_unless_the_document_says_so() {
+fn nothing_is_required_unless_the_document_says_so() {
     let found = read("## Onboarding\nRequired: false\n\n1. **A**\n").unwrap();
     assert_eq!(found["required"], json!(false));
     assert_eq!(read("## Getting onboard\n1. **A**\n"), None);

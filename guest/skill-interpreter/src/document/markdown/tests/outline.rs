@@ -150,7 +150,7 @@ fn requests(text: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn k_97_a_request_in_an_item_or_a_cell() {
+fn a_request_in_an_item_or_a_cell() {
     let found =
         |request: &str, description: &str| vec![(request.to_owned(), description.to_owned())];
     for (text, request, description) in [
@@ -181,7 +181,7 @@ fn k_97_a_request_in_an_item_or_a_cell() {
 }
 
 #[test]
-fn k_97_what_is_not_exactly_a_request_is_none() {
+fn what_is_not_exactly_a_request_is_none() {
     for text in [
         "- `get /users`\n",
         "- `GET users`\n",

@@ -11,7 +11,7 @@ fn identified(text: &str) -> (String, String) {
 }
 
 #[test]
-fn k_94_name_and_description_come_from_the_first_first_level_heading() {
+fn name_and_description_come_from_the_first_first_level_heading() {
     for (text, name, description) in [
         ("# A `b`\n\nSays\nthis.\n\nMore.\n", "A b", "Says this."),
         ("## Z\n\nno\n\nA\n===\n> Quoted.\n", "A", "Quoted."),
@@ -29,7 +29,7 @@ fn k_94_name_and_description_come_from_the_first_first_level_heading() {
 }
 
 #[test]
-fn k_94_what_front_matter_says_stays() {
+fn what_front_matter_says_stays() {
     let mut skill = SkillDeclaration::new(Format::Markdown);
     skill.name = "own".to_owned();
     skill.description = "Own.".to_owned();
@@ -41,7 +41,7 @@ fn k_94_what_front_matter_says_stays() {
 }
 
 #[test]
-fn k_102_secrets_are_code_spans_of_sections_about_credentials() {
+fn secrets_are_code_spans_of_sections_about_credentials() {
     let text = "`OTHER_KEY`\n# A\n## Authentication\nSet `A_API_KEY` and `A_REGION`, not `b_token`.\n### More\n| x |\n|---|\n| `C_TOKEN` |\n\
         ## Use\n`D_KEY`\n## Setup\n1. `E_SECRET`\n   - `A_API_KEY`\n```\nF_KEY\n```\n## requirements\n**`G_PASSWORD`**\n# Secrets\n`H_JWT`\n## My Authorization\n`I_KEY`\n";
     assert_eq!(
@@ -63,7 +63,7 @@ fn base(text: &str) -> Option<String> {
 }
 
 #[test]
-fn k_103_the_first_url_that_is_labelled() {
+fn the_first_url_that_is_labelled() {
     for (text, expected) in [
         (
             "x\n**Base URL:** `https://a.example/v1`\nBase URL: https://b.example\n",

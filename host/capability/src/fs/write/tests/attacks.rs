@@ -30,7 +30,7 @@ fn usual() -> Duration {
 
 /// No lost update, at whatever moment another file is put in place.
 #[test]
-fn ts_55_what_another_puts_in_place_meanwhile_is_never_lost() {
+fn what_another_puts_in_place_meanwhile_is_never_lost() {
     let usual = usual();
     let (mut done, mut conflicts) = (0, 0);
     for round in 0..150_u32 {
@@ -80,7 +80,7 @@ fn ts_55_what_another_puts_in_place_meanwhile_is_never_lost() {
 
 /// What somebody closes to others meanwhile stays closed.
 #[test]
-fn ts_55_permissions_that_are_taken_away_meanwhile_never_come_back() {
+fn permissions_that_are_taken_away_meanwhile_never_come_back() {
     let usual = usual();
     let (mut done, mut conflicts) = (0, 0);
     for round in 0..150_u32 {
@@ -116,7 +116,7 @@ fn ts_55_permissions_that_are_taken_away_meanwhile_never_come_back() {
 
 /// Of two that make the same file one wins.
 #[test]
-fn ts_55_a_file_that_another_makes_meanwhile_is_never_replaced() {
+fn a_file_that_another_makes_meanwhile_is_never_replaced() {
     let usual = usual();
     for round in 0..100_u32 {
         let site = Site::new();
@@ -145,7 +145,7 @@ fn ts_55_a_file_that_another_makes_meanwhile_is_never_replaced() {
 
 /// A directory on the way that becomes a link, again and again.
 #[test]
-fn tc_22_a_link_that_is_swapped_in_never_leads_a_write_outside() {
+fn a_link_that_is_swapped_in_never_leads_a_write_outside() {
     let site = Site::new();
     let outside = site.root.join("outside");
     fs::create_dir(&outside).unwrap();
@@ -230,7 +230,7 @@ fn planted_names_are_left_alone() {
 
 /// Many at once: each change is made once, in some order.
 #[test]
-fn ts_55_lists_of_many_threads_are_made_one_after_the_other() {
+fn lists_of_many_threads_are_made_one_after_the_other() {
     let site = Site::new();
     write(&site, "n", "0", 0o644);
     let each = 10;

@@ -151,7 +151,7 @@ fn is_killed(site: &Site, orders: Orders) -> bool {
 }
 
 #[test]
-fn ts_55_a_step_that_fails_leaves_everything_as_it_was() {
+fn a_step_that_fails_leaves_everything_as_it_was() {
     for without_flags in [false, true] {
         let (before, after) = before_and_after();
         let site = scene();
@@ -177,7 +177,7 @@ fn ts_55_a_step_that_fails_leaves_everything_as_it_was() {
 
 /// The next call finds all as it was, or all done.
 #[test]
-fn ts_55_a_host_that_is_killed_leaves_what_the_next_one_finishes_or_undoes() {
+fn a_host_that_is_killed_leaves_what_the_next_one_finishes_or_undoes() {
     let (before, after) = before_and_after();
     for without_flags in [false, true] {
         let mut outcomes = [0, 0];
@@ -210,7 +210,7 @@ fn ts_55_a_host_that_is_killed_leaves_what_the_next_one_finishes_or_undoes() {
 
 /// A host that is killed while it undoes is undone, and one that is killed while it recovers is recovered from.
 #[test]
-fn ts_55_a_host_may_be_killed_again_and_again() {
+fn a_host_may_be_killed_again_and_again() {
     let (before, after) = before_and_after();
     for without_flags in [false, true] {
         let steps = steps(Orders {
@@ -257,7 +257,7 @@ fn ts_55_a_host_may_be_killed_again_and_again() {
 
 /// What somebody else wrote after the host was killed stays.
 #[test]
-fn ts_55_recovering_never_takes_away_what_others_wrote_since() {
+fn recovering_never_takes_away_what_others_wrote_since() {
     let foreign = ["a", "gone", "run", "d/g"];
     let (before, after) = before_and_after();
     for kill_at in 1.. {
@@ -298,7 +298,7 @@ fn ts_55_recovering_never_takes_away_what_others_wrote_since() {
 
 /// A file that somebody put back is theirs, though it has the content that was deleted.
 #[test]
-fn ts_55_recovering_never_deletes_a_file_that_was_put_back() {
+fn recovering_never_deletes_a_file_that_was_put_back() {
     for without_flags in [false, true] {
         for kill_at in 1.. {
             let site = scene();
@@ -325,7 +325,7 @@ fn ts_55_recovering_never_deletes_a_file_that_was_put_back() {
 
 /// Whoever is told that the time is over finds all as it was.
 #[test]
-fn g_06_a_deadline_that_passes_leaves_everything_as_it_was() {
+fn a_deadline_that_passes_leaves_everything_as_it_was() {
     let (before, after) = before_and_after();
     let (mut over, mut done) = (0, 0);
     for round in 1..2_000 {
@@ -356,7 +356,7 @@ fn g_06_a_deadline_that_passes_leaves_everything_as_it_was() {
 
 /// Where nothing can be staged nothing is left to do.
 #[test]
-fn ts_55_a_list_for_a_read_only_file_system_leaves_no_journal() {
+fn a_list_for_a_read_only_file_system_leaves_no_journal() {
     let site = scene();
     let script = "mount --bind \"$0\" \"$0\" && mount -o remount,bind,ro \"$0\" && exec \"$@\"";
     let mut command = Command::new("unshare");

@@ -79,7 +79,7 @@ proptest! {
 
     /// Whatever is asked for, all of it happens or nothing.
     #[test]
-    fn ts_55_a_list_happens_whole_or_not_at_all(lists in proptest::collection::vec(asks(), 1..6)) {
+    fn a_list_happens_whole_or_not_at_all(lists in proptest::collection::vec(asks(), 1..6)) {
         let site = Site::new();
         let call = site.writer("");
         let mut model = Model::new();

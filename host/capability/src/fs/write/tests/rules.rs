@@ -20,7 +20,7 @@ fn refused(call: &Call, changes: Vec<Change>, number: u32, reason: FsError) {
 }
 
 #[test]
-fn ts_55_files_are_changed_made_and_deleted_in_one_go() {
+fn files_are_changed_made_and_deleted_in_one_go() {
     let site = Site::new();
     write(&site, "a", "old", 0o640);
     write(&site, "run", "#!", 0o755);
@@ -51,7 +51,7 @@ fn ts_55_files_are_changed_made_and_deleted_in_one_go() {
 }
 
 #[test]
-fn tc_21_a_denied_path_anywhere_in_the_list_stops_it_before_any_file_is_touched() {
+fn a_denied_path_anywhere_in_the_list_stops_it_before_any_file_is_touched() {
     let site = Site::new();
     write(&site, "a", "old", 0o644);
     fs::create_dir(site.work().join("ro")).unwrap();
@@ -94,7 +94,7 @@ fn tc_21_a_denied_path_anywhere_in_the_list_stops_it_before_any_file_is_touched(
 
 /// What says what is allowed, and how files are changed, is not changed by that.
 #[test]
-fn ts_47_the_hosts_own_files_are_denied_whatever_mount_shows_them() {
+fn the_hosts_own_files_are_denied_whatever_mount_shows_them() {
     let site = Site::new();
     fs::create_dir(site.work().join("home")).unwrap();
     write(&site, "policy.yaml", "old", 0o644);
@@ -120,7 +120,7 @@ fn ts_47_the_hosts_own_files_are_denied_whatever_mount_shows_them() {
 
 /// A writable directory inside a read-only one is writable by its own mount only.
 #[test]
-fn tp_24_of_nested_mounts_the_read_only_directory_wins() {
+fn of_nested_mounts_the_read_only_directory_wins() {
     let site = Site::new();
     fs::create_dir(site.os().join("rw")).unwrap();
     let call = site.writer("  - {at: /inner, dir: ./os/rw, mode: rw}\n");
@@ -145,7 +145,7 @@ fn a_read_only_directory_is_known_wherever_it_was_moved() {
 }
 
 #[test]
-fn ts_05_what_is_no_path_or_the_mount_itself_is_no_file_to_change() {
+fn what_is_no_path_or_the_mount_itself_is_no_file_to_change() {
     let site = Site::new();
     let call = site.writer("");
     for path in ["../x", "a/../b", "a//b", "a\0b", "./a", ""] {
@@ -211,7 +211,7 @@ fn one_file_is_changed_once_by_whatever_mount() {
 }
 
 #[test]
-fn tn_07_a_list_is_bounded_in_changes_and_bytes() {
+fn a_list_is_bounded_in_changes_and_bytes() {
     let site = Site::new();
     let call = site.writer("");
     let many = |count: usize| {
@@ -376,7 +376,7 @@ fn the_journals_are_for_their_owner_alone() {
 }
 
 #[test]
-fn g_06_the_lock_of_another_host_is_waited_for_until_the_deadline() {
+fn the_lock_of_another_host_is_waited_for_until_the_deadline() {
     let site = Site::new();
     let mut call = site.writer("");
     let held = lock(call.journals.as_ref().unwrap(), &call).unwrap();
@@ -427,7 +427,7 @@ fn many_directories_need_no_more_handles_than_a_process_has() {
 
 /// Another name of the same file keeps what it had.
 #[test]
-fn tc_25_a_hard_link_to_a_file_outside_is_never_written_through() {
+fn a_hard_link_to_a_file_outside_is_never_written_through() {
     let site = Site::new();
     let outside = site.root.join("outside");
     fs::write(&outside, "precious").unwrap();

@@ -380,7 +380,7 @@ const PLACES: [Place; 32] = [
 ];
 
 #[test]
-fn ts_81_no_place_of_a_repository_starts_a_program() {
+fn no_place_of_a_repository_starts_a_program() {
     for place in PLACES {
         let work = Work::new();
         let canary = work.canary();
@@ -413,7 +413,7 @@ fn ts_81_no_place_of_a_repository_starts_a_program() {
 
 /// Commands that are refused, whose programs a repository can name.
 #[test]
-fn ts_81_commands_that_start_programs_are_refused() {
+fn commands_that_start_programs_are_refused() {
     for (name, setting, command) in [
         ("core.editor", "core.editor", "commit --allow-empty"),
         ("sequence.editor", "sequence.editor", "rebase -i --root"),
@@ -454,7 +454,7 @@ fn ts_81_commands_that_start_programs_are_refused() {
 }
 
 #[test]
-fn ts_81_no_option_of_a_reading_command_starts_a_program_or_writes() {
+fn no_option_of_a_reading_command_starts_a_program_or_writes() {
     let work = Work::new();
     let canary = work.canary();
     work.write("file", "x --end-of-options\n");
@@ -486,7 +486,7 @@ fn ts_81_no_option_of_a_reading_command_starts_a_program_or_writes() {
 }
 
 #[test]
-fn ts_83_line_ends_are_still_converted() {
+fn line_ends_are_still_converted() {
     let work = Work::new();
     work.write(".gitattributes", "* text eol=crlf\n");
     work.commit("attributes");

@@ -4,7 +4,7 @@ use super::*;
 use std::os::unix::fs::symlink;
 
 #[test]
-fn ts_82_an_ordinary_repository_answers_as_git_does() {
+fn an_ordinary_repository_answers_as_git_does() {
     let work = Work::new();
     work.write("file", "y\n");
     let exit = work.ask("--no-pager diff").unwrap();
@@ -24,7 +24,7 @@ fn ts_82_an_ordinary_repository_answers_as_git_does() {
 }
 
 #[test]
-fn ts_85_a_repository_is_not_looked_for_above_the_mount() {
+fn a_repository_is_not_looked_for_above_the_mount() {
     let work = Work::empty();
     let root = work.site.root.to_str().unwrap().to_owned();
     work.git(&["init", "-q", &root]);
@@ -41,7 +41,7 @@ fn ts_85_a_repository_is_not_looked_for_above_the_mount() {
 }
 
 #[test]
-fn ts_85_what_points_out_of_the_mount_is_denied_and_noted() {
+fn what_points_out_of_the_mount_is_denied_and_noted() {
     let elsewhere = |work: &Work| {
         let directory = work.site.root.join("elsewhere");
         work.git(&["init", "-q", directory.to_str().unwrap()]);
@@ -97,7 +97,7 @@ fn ts_85_what_points_out_of_the_mount_is_denied_and_noted() {
 }
 
 #[test]
-fn ts_85_a_linked_work_tree_and_a_bare_repository_inside_are_fine() {
+fn a_linked_work_tree_and_a_bare_repository_inside_are_fine() {
     let work = Work::new();
     work.git(&["worktree", "add", "-q", "linked"]);
     work.git(&["clone", "-q", "--bare", ".", "bare.git"]);
@@ -118,7 +118,7 @@ fn ts_85_a_linked_work_tree_and_a_bare_repository_inside_are_fine() {
 }
 
 #[test]
-fn ts_85_a_diff_of_two_files_elsewhere_is_refused() {
+fn a_diff_of_two_files_elsewhere_is_refused() {
     let work = Work::new();
     fs::write(work.site.root.join("secret"), "secret\n").unwrap();
     let secret = work.site.root.join("secret");
@@ -139,7 +139,7 @@ fn ts_85_a_diff_of_two_files_elsewhere_is_refused() {
 }
 
 #[test]
-fn ts_81_no_option_reads_a_file_elsewhere() {
+fn no_option_reads_a_file_elsewhere() {
     let work = Work::new();
     let secret = work.site.root.join("secret");
     fs::write(&secret, "secret\n").unwrap();
@@ -187,7 +187,7 @@ fn ts_81_no_option_reads_a_file_elsewhere() {
 }
 
 #[test]
-fn ts_82_no_setting_names_a_list_of_exclusions_elsewhere() {
+fn no_setting_names_a_list_of_exclusions_elsewhere() {
     let work = Work::new();
     let list = work.site.root.join("list");
     fs::write(&list, "secret\n").unwrap();
@@ -202,7 +202,7 @@ fn ts_82_no_setting_names_a_list_of_exclusions_elsewhere() {
 }
 
 #[test]
-fn ts_82_no_setting_names_a_list_of_names_elsewhere() {
+fn no_setting_names_a_list_of_names_elsewhere() {
     let work = Work::new();
     let list = work.site.root.join("list");
     fs::write(&list, "secret <a@example.org>\n").unwrap();
@@ -212,7 +212,7 @@ fn ts_82_no_setting_names_a_list_of_names_elsewhere() {
 }
 
 #[test]
-fn ts_86_a_shared_index_that_is_a_link_is_denied() {
+fn a_shared_index_that_is_a_link_is_denied() {
     let work = Work::new();
     work.git(&["update-index", "--split-index"]);
     let shared = fs::read_dir(work.path(".git"))
@@ -242,7 +242,7 @@ fn ts_86_a_shared_index_that_is_a_link_is_denied() {
 }
 
 #[test]
-fn ts_86_the_index_is_never_written() {
+fn the_index_is_never_written() {
     let work = Work::new();
     let later = std::time::SystemTime::now() - std::time::Duration::from_secs(1_000);
     let touch = || {
@@ -268,7 +268,7 @@ fn ts_86_the_index_is_never_written() {
 }
 
 #[test]
-fn ts_85_without_an_index_everything_is_deleted() {
+fn without_an_index_everything_is_deleted() {
     let work = Work::new();
     fs::remove_file(work.path(".git/index")).unwrap();
     let exit = work.ask("diff --cached --name-status").unwrap();
@@ -276,7 +276,7 @@ fn ts_85_without_an_index_everything_is_deleted() {
 }
 
 #[test]
-fn ts_83_more_settings_than_can_be_read_are_denied() {
+fn more_settings_than_can_be_read_are_denied() {
     let work = Work::new();
     let mut config = fs::read_to_string(work.path(".git/config")).unwrap();
     for number in 0..600 {
@@ -292,7 +292,7 @@ fn ts_83_more_settings_than_can_be_read_are_denied() {
 }
 
 #[test]
-fn tc_44_where_processes_must_be_confined_nothing_is_looked_at() {
+fn where_processes_must_be_confined_nothing_is_looked_at() {
     let work = Work::new();
     let jailed = ANYTHING.replace("  jail: {process: unjailed}\n", "");
     let work = Work {
