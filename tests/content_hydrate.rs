@@ -1,5 +1,4 @@
-//! Black-box tests of `hydrant hydrate` and `hydrant syscall` against the specification of
-//! `content.hydrate`. One module for each of its sections; a test cites the rows it can fail for.
+//! Black-box tests of `hydrant hydrate` and `hydrant syscall`. One module for each subject.
 //!
 //! Nothing here uses the library: each test builds a temporary OS root, runs the binary and looks at
 //! its answer, its exit status and what it left behind.

@@ -1,4 +1,4 @@
-//! §2: arguments, exit statuses, and what goes to which stream.
+//! Arguments, exit statuses, and what goes to which stream.
 
 use std::process::Command;
 

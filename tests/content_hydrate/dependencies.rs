@@ -1,4 +1,4 @@
-//! §3 to §5: the shape of the payload, its entries, their order, and what a failure leaves of it.
+//! The shape of the payload, its entries, their order, and what a failure leaves of it.
 
 use serde_json::{Value, json};
 
@@ -59,15 +59,15 @@ fn a_resource_that_cannot_be_fetched_leaves_only_its_code() {
     root.file("dir/a.md", "");
     #[rustfmt::skip]
     let rows = [
-        ("H-01", "os://nobody.md", "FETCH_FAILED"),
-        ("EC-01", "os://dir", "FETCH_FAILED"),
-        ("EC-01", "os://dir/a.md/b.md", "FETCH_FAILED"),
-        ("EC-01", "https://lib.example/a.md", "FETCH_FAILED"),
-        ("EC-10", "ftp://lib.example/a.md", "UNSUPPORTED_SCHEME"),
-        ("EC-10", "http://127.0.0.1:1/a.md", "UNSUPPORTED_SCHEME"),
+        ("os://nobody.md", "FETCH_FAILED"),
+        ("os://dir", "FETCH_FAILED"),
+        ("os://dir/a.md/b.md", "FETCH_FAILED"),
+        ("https://lib.example/a.md", "FETCH_FAILED"),
+        ("ftp://lib.example/a.md", "UNSUPPORTED_SCHEME"),
+        ("http://127.0.0.1:1/a.md", "UNSUPPORTED_SCHEME"),
     ];
-    for (row, uri, code) in rows {
-        assert_eq!(root.payload(&[uri]).text, failed(code, ""), "{row} {uri}");
+    for (uri, code) in rows {
+        assert_eq!(root.payload(&[uri]).text, failed(code, ""), "{uri}");
     }
 }
 
@@ -87,16 +87,16 @@ fn a_failed_skill_has_its_code_twice_and_harms_no_other() {
     let payload = root.payload(&["os://agent.md"]);
     #[rustfmt::skip]
     let rows = [
-        ("EC-03", "os://bad.md", "ERROR: PARSE_ERROR"),
-        ("EC-10", "ftp://h/x.md", "ERROR: UNSUPPORTED_SCHEME"),
-        ("EC-01", "os://gone.md", "ERROR: FETCH_FAILED"),
-        ("EC-01", "os://dir", "ERROR: FETCH_FAILED"),
-        ("H-05", "a?b", "ERROR: FETCH_FAILED"),
+        ("os://bad.md", "ERROR: PARSE_ERROR"),
+        ("ftp://h/x.md", "ERROR: UNSUPPORTED_SCHEME"),
+        ("os://gone.md", "ERROR: FETCH_FAILED"),
+        ("os://dir", "ERROR: FETCH_FAILED"),
+        ("a?b", "ERROR: FETCH_FAILED"),
     ];
-    for (row, uri, code) in rows {
+    for (uri, code) in rows {
         let expected =
             json!({"uri": uri, "name": code, "description": code, "skills": [], "tools": []});
-        assert_eq!(payload.skill(uri), &expected, "{row}");
+        assert_eq!(payload.skill(uri), &expected);
     }
     assert_eq!(
         payload.skill("os://good.md")["name"],

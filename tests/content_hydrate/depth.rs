@@ -1,4 +1,4 @@
-//! §14.3: what `--depth` adds, level by level, and that every cycle ends.
+//! What `--depth` adds, level by level, and that every cycle ends.
 
 use serde_json::json;
 
@@ -92,7 +92,7 @@ fn each_level_resolves_against_the_skill_that_declares_it() {
 }
 
 #[test]
-fn tools_of_every_level_are_described_and_d_02_stand_once() {
+fn tools_of_every_level_are_described_and_stand_once() {
     let root = OsRoot::new();
     root.file("a.md", agent(&["x/b.md"], &["t.sh", "x/u.sh"]));
     root.file(

@@ -1,4 +1,4 @@
-//! §13: the same input and bytes give the same payload, whatever surrounds the run.
+//! The same input and bytes give the same payload, whatever surrounds the run.
 
 use proptest::prelude::*;
 use tempfile::TempDir;

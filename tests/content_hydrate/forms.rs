@@ -1,10 +1,10 @@
-//! §14.1 and §14.2: the link form and `--format v2` replace two values and keep every other byte.
+//! The link form and `--format v2` replace two values and keep every other byte.
 
 use serde_json::json;
 
 use crate::os_root::{NONE, OsRoot, agent, skill};
 
-/// A root with what the worked example of §14.1 needs, and this document as `os://crew/pilot.md`.
+/// A root with what the worked example needs, and this document as `os://crew/pilot.md`.
 fn with_pilot(document: impl AsRef<[u8]>) -> OsRoot {
     let root = OsRoot::new();
     root.file("crew/pilot.md", document);
@@ -78,7 +78,7 @@ version: 1.10
 ---
 Fly.
 "#;
-    assert_eq!(formed(&with_pilot(PILOT), "v2"), expected, "V2-01, V2-02");
+    assert_eq!(formed(&with_pilot(PILOT), "v2"), expected);
 }
 
 /// One tool, linked: the lines after `tools:` at column 0 and at column 2, and the flow forms.
@@ -92,36 +92,38 @@ const FLOW_V2: &str = r#"{"os://crew/a":{"description":"ERROR: EXECUTION_SKIPPED
 fn what_is_replaced_and_what_keeps_its_bytes() {
     #[rustfmt::skip]
     let rows = [
-        ("LF-04", "tools: [a] # gone\nx: 1 # kept\n", format!("tools:{LINKED}\nx: 1 # kept\n")),
-        ("LF-04", "tools:\n- a\n\n\n# kept\n", format!("tools:{LINKED}\n\n\n# kept\n")),
-        ("LF-04", "tools:\n  # gone\n  - a # gone\n  # kept\nx: 1\n", format!("tools:{LINKED}\n  # kept\nx: 1\n")),
-        ("LF-04", "tools: [\n  a,\n  # gone\n  ./a ] # gone\nx: 1\n", format!("tools:{LINKED}\nx: 1\n")),
-        ("LF-04", "tools: !!seq &t\n  - &a a\nx: 1\n", format!("tools:{LINKED}\nx: 1\n")),
-        ("LF-04", "\"tools\" : [a]\n", format!("\"tools\" :{LINKED}\n")),
-        ("LF-04", "  tools: [a]\n  x:   1\n", format!("  tools:{INDENTED}\n  x:   1\n")),
-        ("LF-04", "tools: a\n", "tools:\n  - uri: \"ERROR: PARSE_ERROR\"\n    description: \"ERROR: PARSE_ERROR\"\n".into()),
-        ("LF-04", "x: 1.10\ntools: [\"a\", 'a',\n a]\ny: !!str 'q'\n", format!("x: 1.10\ntools:{LINKED}\ny: !!str 'q'\n")),
-        ("LF-05", "{tools: [a], x: 1.10 }\n", format!("{{tools: {FLOW}, x: 1.10 }}\n")),
-        ("LF-05", "{ \"tools\": !!seq &t [ a ] # c\n }\n", format!("{{ \"tools\": {FLOW} # c\n }}\n")),
-        ("LF-07", "tools: []\nskills:\nx: ~ \n", "tools: []\nskills:\nx: ~ \n".into()),
-        ("LF-07", "tools: ~ # none\nx: 1\n", "tools: ~ # none\nx: 1\n".into()),
-        ("LF-07", "x: 1\n", "x: 1\n".into()),
-        ("LF-01", "tools: [a]\nTools: [b]\nallowed-tools: [c]\n", format!("tools:{LINKED}\nTools: [b]\nallowed-tools: [c]\n")),
-        ("LF-09", "tools: [&t a]\n", format!("tools:{LINKED}\n")),
+        // Block style.
+        ("tools: [a] # gone\nx: 1 # kept\n", format!("tools:{LINKED}\nx: 1 # kept\n")),
+        ("tools:\n- a\n\n\n# kept\n", format!("tools:{LINKED}\n\n\n# kept\n")),
+        ("tools:\n  # gone\n  - a # gone\n  # kept\nx: 1\n", format!("tools:{LINKED}\n  # kept\nx: 1\n")),
+        ("tools: [\n  a,\n  # gone\n  ./a ] # gone\nx: 1\n", format!("tools:{LINKED}\nx: 1\n")),
+        ("tools: !!seq &t\n  - &a a\nx: 1\n", format!("tools:{LINKED}\nx: 1\n")),
+        ("\"tools\" : [a]\n", format!("\"tools\" :{LINKED}\n")),
+        ("  tools: [a]\n  x:   1\n", format!("  tools:{INDENTED}\n  x:   1\n")),
+        ("tools: a\n", "tools:\n  - uri: \"ERROR: PARSE_ERROR\"\n    description: \"ERROR: PARSE_ERROR\"\n".into()),
+        ("x: 1.10\ntools: [\"a\", 'a',\n a]\ny: !!str 'q'\n", format!("x: 1.10\ntools:{LINKED}\ny: !!str 'q'\n")),
+        // Flow style.
+        ("{tools: [a], x: 1.10 }\n", format!("{{tools: {FLOW}, x: 1.10 }}\n")),
+        ("{ \"tools\": !!seq &t [ a ] # c\n }\n", format!("{{ \"tools\": {FLOW} # c\n }}\n")),
+        // Nothing is declared.
+        ("tools: []\nskills:\nx: ~ \n", "tools: []\nskills:\nx: ~ \n".into()),
+        ("tools: ~ # none\nx: 1\n", "tools: ~ # none\nx: 1\n".into()),
+        ("x: 1\n", "x: 1\n".into()),
+        ("tools: [a]\nTools: [b]\nallowed-tools: [c]\n", format!("tools:{LINKED}\nTools: [b]\nallowed-tools: [c]\n")),
+        ("tools: [&t a]\n", format!("tools:{LINKED}\n")),
     ];
-    for (row, front, expected) in rows {
+    for (front, expected) in rows {
         let root = with_pilot(format!("---\n{front}---\nGo\r\n--- \n"));
         assert_eq!(
             formed(&root, "link"),
             format!("---\n{expected}---\nGo\r\n--- \n"),
-            "{row} {front:?}"
+            "{front:?}"
         );
     }
     let root = with_pilot("---\n{tools: [a], x: 1.10 }\n---\n");
     assert_eq!(
         formed(&root, "v2"),
-        format!("---\n{{tools: {FLOW_V2}, x: 1.10 }}\n---\n"),
-        "V2-01"
+        format!("---\n{{tools: {FLOW_V2}, x: 1.10 }}\n---\n")
     );
 }
 
@@ -159,26 +161,26 @@ fn a_document_without_front_matter_is_its_bytes() {
 #[test]
 fn without_a_document_there_is_nothing_to_link() {
     #[rustfmt::skip]
-    let rows: [(&str, &[u8], &str, &str); 8] = [
-        ("LF-09", b"", "os://crew/gone.md", "FETCH_FAILED"),
-        ("LF-09", b"", "ftp://h.example/a", "UNSUPPORTED_SCHEME"),
-        ("LF-09", b"---\n[\n---\n", "os://crew/pilot.md", "PARSE_ERROR"),
-        ("LF-09", b"Hi\xFF", "os://crew/pilot.md", "PARSE_ERROR"),
-        ("LF-09", b"---\ntools: [&t a]\nx: *t\n---\n", "os://crew/pilot.md", "PARSE_ERROR"),
-        ("LF-09", b"---\ntools: &t [a]\nx: *t\n---\n", "os://crew/pilot.md", "PARSE_ERROR"),
-        ("LF-09", b"---\nskills: [&t a]\ntools: [*t]\nx: *t\n---\n", "os://crew/pilot.md", "PARSE_ERROR"),
-        ("Y-13", b"---\ndescription: a: b\ntools: [a]\n---\n", "os://crew/pilot.md", "PARSE_ERROR"),
+    let rows: [(&[u8], &str, &str); 8] = [
+        (b"", "os://crew/gone.md", "FETCH_FAILED"),
+        (b"", "ftp://h.example/a", "UNSUPPORTED_SCHEME"),
+        (b"---\n[\n---\n", "os://crew/pilot.md", "PARSE_ERROR"),
+        (b"Hi\xFF", "os://crew/pilot.md", "PARSE_ERROR"),
+        (b"---\ntools: [&t a]\nx: *t\n---\n", "os://crew/pilot.md", "PARSE_ERROR"),
+        (b"---\ntools: &t [a]\nx: *t\n---\n", "os://crew/pilot.md", "PARSE_ERROR"),
+        (b"---\nskills: [&t a]\ntools: [*t]\nx: *t\n---\n", "os://crew/pilot.md", "PARSE_ERROR"),
+        (b"---\ndescription: a: b\ntools: [a]\n---\n", "os://crew/pilot.md", "PARSE_ERROR"),
     ];
-    for (row, document, uri, code) in rows {
+    for (document, uri, code) in rows {
         for format in ["link", "v2"] {
             let run = with_pilot(document).hydrate(&[uri, "--format", format, "--lenient"]);
-            assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{row} {uri}");
+            assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{uri}");
             assert!(
                 run.stderr.contains(&format!("ERROR: {code}")),
-                "{row}: {}",
+                "{uri}: {}",
                 run.stderr
             );
-            assert!(run.stderr.contains(uri), "{row}: {}", run.stderr);
+            assert!(run.stderr.contains(uri), "{}", run.stderr);
         }
     }
     // An anchor that is set and used inside what is replaced is gone with it.

@@ -1,4 +1,4 @@
-//! §11: what is fetched, how, and from where. A loopback server stands for the remote host.
+//! What is fetched, how, and from where. A loopback server stands for the remote host.
 
 use std::time::{Duration, Instant};
 

@@ -77,20 +77,20 @@ fn a_remote_tool_that_is_allowed_needs_a_runner_or_is_a_component() {
     let denied = "http://127.0.0.1:1/t.sh".to_owned();
     #[rustfmt::skip]
     let rows = [
-        ("TD-08", server.url("/v3/t.sh"), "ran --description"),
-        ("TD-09", server.url("/v3/t.py"), "ERROR: PERMISSION_DENIED"),
-        ("TD-09", server.url("/v3/t"), "ERROR: PERMISSION_DENIED"),
-        ("TD-06", server.url("/v3/oven.wasm"), "Bakes bread"),
-        ("EC-02", server.url("/v3/gone.sh"), "ERROR: FETCH_FAILED"),
-        ("L-01", server.url("/v3/long.sh"), "ERROR: FETCH_FAILED"),
-        ("TD-04", "os://lib/t.sh".to_owned(), "ran --description"),
-        ("EC-08", denied, "ERROR: EXECUTION_SKIPPED"),
+        (server.url("/v3/t.sh"), "ran --description"),
+        (server.url("/v3/t.py"), "ERROR: PERMISSION_DENIED"),
+        (server.url("/v3/t"), "ERROR: PERMISSION_DENIED"),
+        (server.url("/v3/oven.wasm"), "Bakes bread"),
+        (server.url("/v3/gone.sh"), "ERROR: FETCH_FAILED"),
+        (server.url("/v3/long.sh"), "ERROR: FETCH_FAILED"),
+        ("os://lib/t.sh".to_owned(), "ran --description"),
+        (denied, "ERROR: EXECUTION_SKIPPED"),
     ];
-    let tools = rows.each_ref().map(|(_, tool, _)| tool.as_str());
+    let tools = rows.each_ref().map(|(tool, _)| tool.as_str());
     root.file("agent.md", agent(NONE, &tools));
     let payload = root.payload(&["os://agent.md", LOOPBACK, "--mount", &mount]);
-    for (row, tool, description) in &rows {
-        assert_eq!(payload.tool(tool), *description, "{row} {tool}");
+    for (tool, description) in &rows {
+        assert_eq!(payload.tool(tool), *description, "{tool}");
     }
     let payload = root.payload(&[&server.url("/v3/index.md"), LOOPBACK]);
     assert_eq!(

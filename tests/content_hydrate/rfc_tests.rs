@@ -1,4 +1,4 @@
-//! §16: the black-box tests T1 to T6 and the examples of RFC 0020 v1.1.0, each through `hydrate` and
+//! The tests T1 to T6 of RFC 0020 §11 and the examples of its §7, each through `hydrate` and
 //! through both dialects of `syscall`.
 
 use std::thread;

@@ -1,4 +1,4 @@
-//! §17: hostile input. What it gets, and that the host stays whole. Rows about links are in `mounts`,
+//! Hostile input: what it gets, and that the host stays whole. Cases about links are in `mounts`,
 //! about requests in `network` and `syscall`, about tools in the modules of tools.
 
 use std::os::unix::net::UnixListener;
@@ -19,44 +19,43 @@ fn references_of_every_forbidden_kind() {
     // The reference, what it gets as a skill, what as a tool.
     #[rustfmt::skip]
     let rows = [
-        ("S-01", "file:///etc/passwd", SCHEME, SCHEME),
-        ("S-01", "FILE:/etc/passwd", SCHEME, SCHEME),
-        ("S-01", "data:text/plain,hi", SCHEME, SCHEME),
-        ("S-01", "ftp://h.example/a", SCHEME, SCHEME),
-        ("S-01", "javascript:alert(1)", SCHEME, SCHEME),
-        ("S-01", "jar:file:///a!/b", SCHEME, SCHEME),
-        ("S-01", "unix:/run/docker.sock", SCHEME, SCHEME),
-        ("S-02", "../../../../etc/passwd", FETCH, "ERROR: PERMISSION_DENIED"),
-        ("S-02", "os://%2e%2e/etc/passwd", FETCH, "ERROR: PERMISSION_DENIED"),
-        ("S-02", "os://x/%2E./%2e%2e/etc/passwd", FETCH, "ERROR: PERMISSION_DENIED"),
-        ("S-02", "os://..", FETCH, "ERROR: PERMISSION_DENIED"),
-        ("S-03", "..%2f..%2fetc/passwd", FETCH, FETCH),
-        ("S-03", "os://a%5c..%5cb", FETCH, FETCH),
-        ("S-03", "os://a%00.md", FETCH, FETCH),
-        ("S-03", "..\\..\\etc\\passwd", FETCH, FETCH),
-        ("S-03", "os://a\u{1}b", FETCH, FETCH),
-        ("S-03", "os://a\nb", FETCH, FETCH),
-        ("S-03", "https://h.example/a\tb", FETCH, FETCH),
-        ("S-03", "os://%u0041", FETCH, FETCH),
+        // Schemes.
+        ("file:///etc/passwd", SCHEME, SCHEME),
+        ("FILE:/etc/passwd", SCHEME, SCHEME),
+        ("data:text/plain,hi", SCHEME, SCHEME),
+        ("ftp://h.example/a", SCHEME, SCHEME),
+        ("javascript:alert(1)", SCHEME, SCHEME),
+        ("jar:file:///a!/b", SCHEME, SCHEME),
+        ("unix:/run/docker.sock", SCHEME, SCHEME),
+        // Above the root.
+        ("../../../../etc/passwd", FETCH, "ERROR: PERMISSION_DENIED"),
+        ("os://%2e%2e/etc/passwd", FETCH, "ERROR: PERMISSION_DENIED"),
+        ("os://x/%2E./%2e%2e/etc/passwd", FETCH, "ERROR: PERMISSION_DENIED"),
+        ("os://..", FETCH, "ERROR: PERMISSION_DENIED"),
+        // Separators, control characters and escapes that hide them.
+        ("..%2f..%2fetc/passwd", FETCH, FETCH),
+        ("os://a%5c..%5cb", FETCH, FETCH),
+        ("os://a%00.md", FETCH, FETCH),
+        ("..\\..\\etc\\passwd", FETCH, FETCH),
+        ("os://a\u{1}b", FETCH, FETCH),
+        ("os://a\nb", FETCH, FETCH),
+        ("https://h.example/a\tb", FETCH, FETCH),
+        ("os://%u0041", FETCH, FETCH),
     ];
     let root = OsRoot::new();
     root.policy(&policy::tools_run());
-    let references = rows.map(|(_, reference, ..)| reference);
+    let references = rows.map(|(reference, ..)| reference);
     root.file("crew/pilot.md", agent(&references, &references));
     let payload = root.payload(&["os://crew/pilot.md"]);
-    for (row, reference, skill, tool) in rows {
-        assert_eq!(
-            payload.skill(reference)["name"],
-            skill,
-            "{row} {reference:?}"
-        );
-        assert_eq!(payload.tool(reference), tool, "{row} {reference:?}");
+    for (reference, skill, tool) in rows {
+        assert_eq!(payload.skill(reference)["name"], skill, "{reference:?}");
+        assert_eq!(payload.tool(reference), tool, "{reference:?}");
         let code = skill.strip_prefix("ERROR: ").unwrap();
         if reference.contains(':') {
             assert_eq!(
                 root.payload(&[reference]).text,
                 failed(code, ""),
-                "{row} {reference:?}"
+                "{reference:?}"
             );
         }
     }
@@ -105,25 +104,27 @@ fn hostile_front_matter_is_a_parse_error_in_bounded_time() {
         .collect();
     #[rustfmt::skip]
     let rows = [
-        ("S-09", format!("x: {}", repeated("["))),
-        ("S-09", format!("x: {}{}", repeated("["), repeated("]"))),
-        ("S-09", format!("x: {}", repeated("{a: "))),
-        ("S-09", format!("x: {}", repeated("? "))),
-        ("S-09", format!("x:\n  {}a", repeated("- "))),
-        ("S-09", (0..1_500).map(|n| format!("{}a:\n", " ".repeat(n))).collect()),
-        ("S-09", format!("x: {}", repeated("!!seq [")) ),
-        ("S-09", format!("x: &a [*a, {}]", repeated("*a,"))),
-        ("S-09", format!("a0: &a0 [x, x]\n{bomb}skills: *a39")),
-        ("S-09", keys),
-        ("S-09", format!("x: \"{}", repeated("\\\\"))),
-        ("S-09", format!("x: {}", repeated("&a "))),
-        ("S-10", "x: !!js/function 'function () {}'".to_owned()),
-        ("S-10", "x: !!python/object/apply:os.system [id]".to_owned()),
-        ("S-10", "x: !ruby/object:Gem::Installer {}".to_owned()),
+        // Depth, numbers and expansion.
+        format!("x: {}", repeated("[")),
+        format!("x: {}{}", repeated("["), repeated("]")),
+        format!("x: {}", repeated("{a: ")),
+        format!("x: {}", repeated("? ")),
+        format!("x:\n  {}a", repeated("- ")),
+        (0..1_500).map(|n| format!("{}a:\n", " ".repeat(n))).collect(),
+        format!("x: {}", repeated("!!seq [")),
+        format!("x: &a [*a, {}]", repeated("*a,")),
+        format!("a0: &a0 [x, x]\n{bomb}skills: *a39"),
+        keys,
+        format!("x: \"{}", repeated("\\\\")),
+        format!("x: {}", repeated("&a ")),
+        // Tags that ask for code.
+        "x: !!js/function 'function () {}'".to_owned(),
+        "x: !!python/object/apply:os.system [id]".to_owned(),
+        "x: !ruby/object:Gem::Installer {}".to_owned(),
     ];
     let root = OsRoot::new();
     let mut skills = Vec::new();
-    for (index, (_, front)) in rows.iter().enumerate() {
+    for (index, front) in rows.iter().enumerate() {
         root.file(&format!("{index:02}.md"), format!("---\n{front}\n---\nHi"));
         skills.push(format!("{index:02}.md"));
     }
@@ -131,8 +132,8 @@ fn hostile_front_matter_is_a_parse_error_in_bounded_time() {
     let started = Instant::now();
     let payload = root.payload(&["os://agent.md"]);
     assert!(started.elapsed() < Duration::from_secs(30), "bounded time");
-    for ((row, front), entry) in rows.iter().zip(payload.skills()) {
-        assert_eq!(entry["name"], PARSE, "{row} {front:.60}");
+    for (front, entry) in rows.iter().zip(payload.skills()) {
+        assert_eq!(entry["name"], PARSE, "{front:.60}");
     }
 }
 

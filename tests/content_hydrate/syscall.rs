@@ -1,4 +1,4 @@
-//! §15: the two dialects of `hydrant syscall`, and what a good request is answered.
+//! The two dialects of `hydrant syscall`, and what a good request is answered.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -21,37 +21,32 @@ const EVENT: &str = r#"{"type":"query","name":"Content.Hydrate","payload":{"uri"
 const MESSAGE: &str = r#"{"kind":"query","type":"Content.Hydrate","data":{"uri":"os://crew/cook.md"},"metadata":{"id":"m1"}}"#;
 
 #[test]
-fn to_en_24_the_examples() {
+fn a_request_is_answered_in_its_dialect() {
     let examples = [
         (
-            "EN-20",
             r#"{"type":"query","name":"Content.Hydrate","payload":{"uri":"os://crew/cook.md"},"metadata":{"id":"q1","timestamp":1767225600000,"correlation":"flight-7"}}"#,
             r#"{"type":"response","name":"Content.Hydrate","payload":{"content":"Cook.","metadata":{"uri":"os://crew/cook.md","dependencies":{"skills":[],"tools":[]}}},"metadata":{"id":"…","timestamp":…,"correlation":"flight-7","causation":"q1"}}"#,
         ),
         (
-            "EN-21",
             r#"{"kind":"command","type":"Content.Hydrate","data":{"uri":"os://crew/nobody.md"},"metadata":{"id":"q2","timestamp":1767225600000}}"#,
             r#"{"kind":"reply","type":"Content.Hydrate","data":{"content":"","metadata":{"uri":"ERROR: FETCH_FAILED","dependencies":{"skills":[],"tools":[]}}},"metadata":{"id":"…","timestamp":…,"causation":"q2"}}"#,
         ),
         (
-            "EN-22",
             r#"{"type":"command","name":"pwosIngest","payload":{"uri":"/crew/cook.md"}}"#,
             r#"{"type":"response","name":"pwosIngest","payload":{"content":"---\ntype: Agent\n---\nCook."},"metadata":{"id":"…","timestamp":…}}"#,
         ),
         (
-            "EN-23",
             r#"{"kind":"query","type":"Content.Hydrate","data":{"uri":7},"metadata":{"id":"q4","timestamp":1767225600000}}"#,
             r#"{"kind":"error","type":"Content.Hydrate","data":{"code":422,"message":"uri must be a non-empty string"},"metadata":{"id":"…","timestamp":…,"causation":"q4"}}"#,
         ),
         (
-            "EN-24",
             r#"{"type":"command","name":"Shell.Run","payload":["ls"],"metadata":{"id":"q5","timestamp":1767225600000}}"#,
             r#"{"type":"error","name":"Shell.Run","payload":{"message":"unsupported syscall: Shell.Run","code":"NOT_FOUND"},"metadata":{"id":"…","timestamp":…,"causation":"q5"}}"#,
         ),
     ];
-    let requests = examples.map(|(_, request, _)| request.to_owned());
+    let requests = examples.map(|(request, _)| request.to_owned());
     let run = with_cook().syscall(&[], &requests);
-    for ((row, _, expected), line) in examples.iter().zip(run.stdout.lines()) {
+    for ((request, expected), line) in examples.iter().zip(run.stdout.lines()) {
         // The last two are what varies; no other member is named like them here.
         let metadata = line.rfind(r#""metadata":{"#).unwrap();
         let answer: Value = serde_json::from_str(line).unwrap();
@@ -59,7 +54,7 @@ fn to_en_24_the_examples() {
         let masked = line[metadata..].replace(&format!("{id:?}"), "\"…\"");
         let timestamp = answer["metadata"]["timestamp"].to_string();
         let masked = line[..metadata].to_owned() + &masked.replace(&timestamp, "…");
-        assert_eq!(masked, *expected, "{row}");
+        assert_eq!(masked, *expected, "{request}");
     }
     assert_eq!(run.stdout.lines().count(), 5);
     assert_eq!(run.status, 1);

@@ -1,4 +1,4 @@
-//! §10.2 and §10.3: what surrounds a tool while it runs, and that nothing of it stays behind.
+//! What surrounds a tool while it runs, and that nothing of it stays behind.
 //!
 //! These tools run unjailed, so that they can leave marks for the test outside their scratch directory.
 
@@ -48,28 +48,27 @@ fn gone(pid: &str) -> bool {
 }
 
 #[test]
-fn to_pe_04_the_surroundings_of_a_tool_are_fixed() {
+fn the_surroundings_of_a_tool_are_fixed() {
     let root = OsRoot::new();
     root.policy(&policy::tools_run());
     #[rustfmt::skip]
     let rows = [
-        ("PE-01", "cwd", "pwd; ls -A; stat -c %a .", "/scratch\n700"),
+        ("cwd", "pwd; ls -A; stat -c %a .", "/scratch\n700"),
         (
-            "PE-02",
             "env",
             "tr '\\0' '\\n' < /proc/$$/environ | sort",
             "HOME=/scratch\nLANG=C.UTF-8\nPATH=/usr/local/bin:/usr/bin:/bin\nTMPDIR=/scratch\nTZ=UTC",
         ),
-        ("PE-03", "stdin", "readlink /proc/$$/fd/0; cat", "/dev/null"),
-        ("PE-03", "stderr", "echo out; echo err >&2", "out"),
-        ("PE-04", "arguments", "echo $#; echo \"$1\"", "1\n--description"),
-        ("PE-05", "session", "awk '{exit !($5==$1 && $6==$1)}' /proc/$$/stat && echo own", "own"),
-        ("PE-09", "mount", "d=$(dirname \"$(readlink -f \"$0\")\"); echo \"at:$d/x\"", "at:/os/crew/x"),
+        ("stdin", "readlink /proc/$$/fd/0; cat", "/dev/null"),
+        ("stderr", "echo out; echo err >&2", "out"),
+        ("arguments", "echo $#; echo \"$1\"", "1\n--description"),
+        ("session", "awk '{exit !($5==$1 && $6==$1)}' /proc/$$/stat && echo own", "own"),
+        ("mount", "d=$(dirname \"$(readlink -f \"$0\")\"); echo \"at:$d/x\"", "at:/os/crew/x"),
     ];
-    for (_, name, script, _) in &rows {
+    for (name, script, _) in &rows {
         root.tool(&format!("crew/{name}"), format!("#!/bin/sh\n{script}\n"));
     }
-    let tools = rows.each_ref().map(|(_, name, ..)| *name);
+    let tools = rows.each_ref().map(|(name, ..)| *name);
     root.file("crew/pilot.md", agent(NONE, &tools));
     // What the host's own environment holds reaches no tool.
     let output = root
@@ -85,13 +84,13 @@ fn to_pe_04_the_surroundings_of_a_tool_are_fixed() {
     let described = payload["metadata"]["dependencies"]["tools"]
         .as_array()
         .unwrap();
-    for (row, name, _, expected) in rows {
+    for (name, _, expected) in rows {
         let uri = format!("os://crew/{name}");
         let entry = described
             .iter()
             .find(|entry| entry["uri"] == uri.as_str())
             .unwrap();
-        assert_eq!(entry["description"], expected, "{row} {name}");
+        assert_eq!(entry["description"], expected, "{name}");
     }
 }
 
@@ -161,11 +160,11 @@ fn an_execution_that_takes_5_seconds_is_a_timeout() {
         agent(NONE, &["waits.sh", "helps.sh", "endless.sh", "quick.sh"]),
     );
     let payload = root.payload(&["os://agent.md"]);
-    for (row, tool) in [("H-37", "waits"), ("TD-12", "helps"), ("PE-06", "endless")] {
+    for tool in ["waits", "helps", "endless"] {
         assert_eq!(
             payload.tool(&format!("os://{tool}.sh")),
             "ERROR: TIMEOUT",
-            "{row}"
+            "{tool}"
         );
     }
     assert_eq!(
@@ -279,7 +278,7 @@ fn a_tool_that_becomes_a_link_out_of_the_mount_is_never_the_other_one() {
     );
 }
 
-/// The class of §10.3: a tool from before the discovery contract, with a default action.
+/// A tool from before the discovery contract, with a default action.
 #[test]
 fn a_tool_that_acts_instead_of_describing_itself_has_nothing_to_act_on() {
     let root = with_marks();

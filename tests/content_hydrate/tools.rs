@@ -5,20 +5,20 @@ use serde_json::json;
 use crate::os_root::{NONE, OsRoot, Payload, agent};
 use crate::policy;
 
-/// One tool: row, reference relative to `os://crew/`, its script, its description.
-type Row<'a> = (&'a str, &'a str, String, String);
+/// One tool: reference relative to `os://crew/`, its script, its description.
+type Row<'a> = (&'a str, String, String);
 
 /// Each script is a tool of one agent, started under a policy that lets it.
 fn assert_described(rows: &[Row<'_>]) {
     let root = OsRoot::new();
     root.policy(&policy::tools_run());
-    for (_, name, script, _) in rows {
+    for (name, script, _) in rows {
         root.tool(&format!("crew/{name}"), format!("#!/bin/sh\n{script}\n"));
     }
-    let payload = declaring(&root, rows.iter().map(|(_, name, ..)| *name));
-    for (row, name, _, description) in rows {
+    let payload = declaring(&root, rows.iter().map(|(name, ..)| *name));
+    for (name, _, description) in rows {
         let described = payload.tool(&format!("os://crew/{name}"));
-        assert_eq!(described, description, "{row} {name}");
+        assert_eq!(described, description, "{name}");
     }
 }
 
@@ -39,21 +39,21 @@ fn a_description_comes_from_the_first_flag_that_gives_one() {
     let run_help = "ERROR: EXECUTION_FAILED";
     #[rustfmt::skip]
     let rows = [
-        ("TD-10", "a", answering("echo D", "echo H"), "D".into()),
-        ("H-37", "b", answering("echo D; exit 1", "echo H"), "H".into()),
-        ("H-37", "c", answering("echo ' '", "echo H"), "H".into()),
-        ("H-37", "d", answering("kill -9 $$", "echo H"), "H".into()),
-        ("H-37", "e", answering("echo D >&2", "echo H"), "H".into()),
-        ("TD-12", "f", answering("exit 1", "echo H; exit 2"), run_help.into()),
-        ("EC-11", "g", answering("exit 1", "echo H; kill -9 $$"), run_help.into()),
-        ("EC-12", "h", answering("exit 1", "exit 0"), "ERROR: NO_OUTPUT".into()),
-        ("H-38", "i", answering("exit 1", "echo H >&2"), "ERROR: NO_OUTPUT".into()),
-        ("TD-12", "j", answering("exit 1", "printf 'one\\ntwo\\n\\nthree'"), "one\ntwo".into()),
-        ("TD-12", "k", answering("exit 1", "printf '\\n\\n  one \\n\\nthree'"), "one".into()),
-        ("TD-12", "l", answering("exit 1", "printf 'one\\r\\n\\r\\nthree'"), "one".into()),
-        ("TD-12", "m", answering("exit 1", "printf 'one\\n \\nthree'"), "one\n \nthree".into()),
-        ("TD-10", "n", answering("printf 'one\\n\\ntwo'", "echo H"), "one\n\ntwo".into()),
-        ("EC-12", "o", answering("exit 1", "printf '\\033[1m\\033[0m \\n'"), "ERROR: NO_OUTPUT".into()),
+        ("a", answering("echo D", "echo H"), "D".into()),
+        ("b", answering("echo D; exit 1", "echo H"), "H".into()),
+        ("c", answering("echo ' '", "echo H"), "H".into()),
+        ("d", answering("kill -9 $$", "echo H"), "H".into()),
+        ("e", answering("echo D >&2", "echo H"), "H".into()),
+        ("f", answering("exit 1", "echo H; exit 2"), run_help.into()),
+        ("g", answering("exit 1", "echo H; kill -9 $$"), run_help.into()),
+        ("h", answering("exit 1", "exit 0"), "ERROR: NO_OUTPUT".into()),
+        ("i", answering("exit 1", "echo H >&2"), "ERROR: NO_OUTPUT".into()),
+        ("j", answering("exit 1", "printf 'one\\ntwo\\n\\nthree'"), "one\ntwo".into()),
+        ("k", answering("exit 1", "printf '\\n\\n  one \\n\\nthree'"), "one".into()),
+        ("l", answering("exit 1", "printf 'one\\r\\n\\r\\nthree'"), "one".into()),
+        ("m", answering("exit 1", "printf 'one\\n \\nthree'"), "one\n \nthree".into()),
+        ("n", answering("printf 'one\\n\\ntwo'", "echo H"), "one\n\ntwo".into()),
+        ("o", answering("exit 1", "printf '\\033[1m\\033[0m \\n'"), "ERROR: NO_OUTPUT".into()),
     ];
     assert_described(&rows);
 }
@@ -63,14 +63,14 @@ fn tool_text_is_cleaned_in_the_order_of_the_row() {
     let cleaned = |printf: &str| answering(&format!("printf '{printf}'"), "exit 1");
     #[rustfmt::skip]
     let rows = [
-        ("TD-11", "lossy", cleaned("a\\377\\342\\202b"), "a\u{FFFD}\u{FFFD}b".into()),
-        ("TD-11", "crlf", cleaned("a\\r\\nb\\rc"), "a\nb\rc".into()),
-        ("TD-11", "csi", cleaned("\\033[1;31mRed\\033[0m \\033[?25lx\\033[2 qy"), "Red xy".into()),
-        ("TD-11", "order", cleaned("a\\r\\033[0m\\nb"), "a\r\nb".into()),
-        ("TD-11", "other", cleaned("a\\033]0;t\\007b\\033[\\001"), "a\u{1b}]0;t\u{7}b\u{1b}[\u{1}".into()),
-        ("TD-11", "trim", cleaned("\\302\\240 \\n a \\342\\200\\203"), "a".into()),
-        ("TD-11", "kept", cleaned("\\357\\273\\277a\\342\\200\\213"), "\u{FEFF}a\u{200B}".into()),
-        ("S-11", "quote", cleaned("\"},{\""), "\"},{\"".into()),
+        ("lossy", cleaned("a\\377\\342\\202b"), "a\u{FFFD}\u{FFFD}b".into()),
+        ("crlf", cleaned("a\\r\\nb\\rc"), "a\nb\rc".into()),
+        ("csi", cleaned("\\033[1;31mRed\\033[0m \\033[?25lx\\033[2 qy"), "Red xy".into()),
+        ("order", cleaned("a\\r\\033[0m\\nb"), "a\r\nb".into()),
+        ("other", cleaned("a\\033]0;t\\007b\\033[\\001"), "a\u{1b}]0;t\u{7}b\u{1b}[\u{1}".into()),
+        ("trim", cleaned("\\302\\240 \\n a \\342\\200\\203"), "a".into()),
+        ("kept", cleaned("\\357\\273\\277a\\342\\200\\213"), "\u{FEFF}a\u{200B}".into()),
+        ("quote", cleaned("\"},{\""), "\"},{\"".into()),
     ];
     assert_described(&rows);
 }
@@ -84,10 +84,10 @@ fn long_text_is_cut_by_unicode_scalar_values() {
     assert_eq!(indicator.len(), 36);
     #[rustfmt::skip]
     let rows = [
-        ("TD-10", "d1024", answering(&repeat(1024), "exit 1"), first(1024)),
-        ("TD-10", "d1025", answering(&repeat(1025), "exit 1"), first(1024)),
-        ("TD-12", "h1024", help(1024), first(1024)),
-        ("TD-12", "h1025", help(1025), first(988) + indicator),
+        ("d1024", answering(&repeat(1024), "exit 1"), first(1024)),
+        ("d1025", answering(&repeat(1025), "exit 1"), first(1024)),
+        ("h1024", help(1024), first(1024)),
+        ("h1025", help(1025), first(988) + indicator),
     ];
     assert_described(&rows);
 }
@@ -97,9 +97,9 @@ fn only_the_first_64_kib_of_stdout_count() {
     let spaces = |count: usize, then: &str| format!("printf '%{count}s{then}' ''");
     #[rustfmt::skip]
     let rows = [
-        ("L-07", "inside", answering(&spaces(65_535, "D"), "echo H"), "D".into()),
-        ("L-07", "beyond", answering(&spaces(65_536, "D"), "echo H"), "H".into()),
-        ("PE-06", "rest", answering(&format!("echo D; {}", spaces(300_000, "")), "exit 1"), "D".into()),
+        ("inside", answering(&spaces(65_535, "D"), "echo H"), "D".into()),
+        ("beyond", answering(&spaces(65_536, "D"), "echo H"), "H".into()),
+        ("rest", answering(&format!("echo D; {}", spaces(300_000, "")), "exit 1"), "D".into()),
     ];
     assert_described(&rows);
 }
@@ -165,27 +165,27 @@ fn a_tool_that_is_not_there_or_not_reachable() {
     .unwrap();
     #[rustfmt::skip]
     let rows = [
-        ("EC-10", "ftp://h.example/t.sh", "ftp://h.example/t.sh", "ERROR: UNSUPPORTED_SCHEME"),
-        ("EC-07", "../../t.sh", "../../t.sh", "ERROR: PERMISSION_DENIED"),
-        ("EC-02", "t.sh?x", "t.sh?x", "ERROR: FETCH_FAILED"),
-        ("EC-02", "#t", "#t", "ERROR: FETCH_FAILED"),
-        ("EC-06", "gone.sh", "os://crew/gone.sh", "ERROR: NOT_FOUND"),
-        ("EC-06", "dir", "os://crew/dir", "ERROR: NOT_FOUND"),
-        ("EC-06", "dangling.sh", "os://crew/dangling.sh", "ERROR: NOT_FOUND"),
-        ("H-15", "fifo.sh", "os://crew/fifo.sh", "ERROR: NOT_FOUND"),
-        ("H-15", "up.sh", "os://crew/up.sh", "ERROR: PERMISSION_DENIED"),
-        ("H-15", "absolute.sh", "os://crew/absolute.sh", "ERROR: PERMISSION_DENIED"),
-        ("H-15", "near.sh", "os://crew/near.sh", "ran"),
-        ("§7.2", "%FF.sh", "os://crew/%FF.sh", "ERROR: NOT_FOUND"),
+        ("ftp://h.example/t.sh", "ftp://h.example/t.sh", "ERROR: UNSUPPORTED_SCHEME"),
+        ("../../t.sh", "../../t.sh", "ERROR: PERMISSION_DENIED"),
+        ("t.sh?x", "t.sh?x", "ERROR: FETCH_FAILED"),
+        ("#t", "#t", "ERROR: FETCH_FAILED"),
+        ("gone.sh", "os://crew/gone.sh", "ERROR: NOT_FOUND"),
+        ("dir", "os://crew/dir", "ERROR: NOT_FOUND"),
+        ("dangling.sh", "os://crew/dangling.sh", "ERROR: NOT_FOUND"),
+        ("fifo.sh", "os://crew/fifo.sh", "ERROR: NOT_FOUND"),
+        ("up.sh", "os://crew/up.sh", "ERROR: PERMISSION_DENIED"),
+        ("absolute.sh", "os://crew/absolute.sh", "ERROR: PERMISSION_DENIED"),
+        ("near.sh", "os://crew/near.sh", "ran"),
+        ("%FF.sh", "os://crew/%FF.sh", "ERROR: NOT_FOUND"),
     ];
-    let payload = declaring(&root, rows.iter().map(|(_, reference, ..)| *reference));
-    for (row, reference, uri, description) in rows {
-        assert_eq!(payload.tool(uri), description, "{row} {reference}");
+    let payload = declaring(&root, rows.iter().map(|(reference, ..)| *reference));
+    for (reference, uri, description) in rows {
+        assert_eq!(payload.tool(uri), description, "{reference}");
     }
 }
 
 #[test]
-fn to_td_09_how_a_file_is_started() {
+fn how_a_file_is_started() {
     let root = OsRoot::new();
     let mut policy = policy::tools_run();
     policy["host"]["discovery"]["runners"] = json!({
@@ -209,21 +209,21 @@ fn to_td_09_how_a_file_is_started() {
         .mode("crew/bit", 0o500);
     #[rustfmt::skip]
     let rows = [
-        ("TD-08", "runner.sh", "1 --description"),
-        ("TD-07", "noexec.sh", "1 --description"),
-        ("TD-07", "noexec", "ERROR: EXECUTION_FAILED"),
-        ("TD-07", "gone", "ERROR: EXECUTION_FAILED"),
-        ("TD-08", "gone.js", "ERROR: EXECUTION_FAILED"),
-        ("TD-08, PE-09", "words.ts", "run /os/crew/words.ts --description"),
-        ("TD-09", "none.py", "ERROR: PERMISSION_DENIED"),
-        ("TD-09", "none.txt", "ERROR: PERMISSION_DENIED"),
-        ("TD-07", "bit", "ran"),
-        ("TD-07, PE-04", "line.sh", "line /os/crew/line.sh --description"),
+        ("runner.sh", "1 --description"),
+        ("noexec.sh", "1 --description"),
+        ("noexec", "ERROR: EXECUTION_FAILED"),
+        ("gone", "ERROR: EXECUTION_FAILED"),
+        ("gone.js", "ERROR: EXECUTION_FAILED"),
+        ("words.ts", "run /os/crew/words.ts --description"),
+        ("none.py", "ERROR: PERMISSION_DENIED"),
+        ("none.txt", "ERROR: PERMISSION_DENIED"),
+        ("bit", "ran"),
+        ("line.sh", "line /os/crew/line.sh --description"),
     ];
-    let payload = declaring(&root, rows.iter().map(|(_, name, _)| *name));
-    for (row, name, description) in rows {
+    let payload = declaring(&root, rows.iter().map(|(name, _)| *name));
+    for (name, description) in rows {
         let described = payload.tool(&format!("os://crew/{name}"));
-        assert_eq!(described, description, "{row} {name}");
+        assert_eq!(described, description, "{name}");
     }
 }
 

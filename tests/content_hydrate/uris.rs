@@ -1,4 +1,4 @@
-//! §7: references, canonical URIs, and what becomes of those that do not resolve.
+//! References, canonical URIs, and what becomes of those that do not resolve.
 
 use proptest::prelude::*;
 
@@ -27,81 +27,86 @@ enum Expected {
 }
 
 #[rustfmt::skip]
-const INPUTS: &[(&str, &str, Expected)] = &[
-    ("U-01", "os://crew/pilot.md", File("os://crew/pilot.md")),
-    ("U-02", "os:///crew/pilot.md", File("os://crew/pilot.md")),
-    ("U-02", "OS:////crew//pilot.md", File("os://crew/pilot.md")),
-    ("U-03", "os://Crew/Pilot.md", File("os://Crew/Pilot.md")),
-    ("U-04", "crew/pilot.md", File("os://crew/pilot.md")),
-    ("U-05", "/crew/./pilot.md", File("os://crew/pilot.md")),
-    ("U-06", "../crew/pilot.md", Escape),
-    ("U-07", "os:/crew/pilot.md", Failed),
-    ("U-07", "os:crew/pilot.md", Failed),
-    ("U-08", "os://", Directory("os://")),
-    ("H-10", " ", Failed),
-    ("H-10", " crew/pilot.md", Failed),
-    ("H-13", "file:///etc/passwd", Scheme),
+const INPUTS: &[(&str, Expected)] = &[
+    ("os://crew/pilot.md", File("os://crew/pilot.md")),
+    ("os:///crew/pilot.md", File("os://crew/pilot.md")),
+    ("OS:////crew//pilot.md", File("os://crew/pilot.md")),
+    ("os://Crew/Pilot.md", File("os://Crew/Pilot.md")),
+    ("crew/pilot.md", File("os://crew/pilot.md")),
+    ("/crew/./pilot.md", File("os://crew/pilot.md")),
+    ("../crew/pilot.md", Escape),
+    ("os:/crew/pilot.md", Failed),
+    ("os:crew/pilot.md", Failed),
+    ("os://", Directory("os://")),
+    (" ", Failed),
+    (" crew/pilot.md", Failed),
+    ("file:///etc/passwd", Scheme),
 ];
 
 #[rustfmt::skip]
-const DECLARED: &[(&str, &str, Expected)] = &[
-    ("U-09", "map.md", File("os://crew/map.md")),
-    ("U-10", "./charts/map.md", File("os://crew/charts/map.md")),
-    ("U-11", "../kits/rope/SKILL.md", File("os://kits/rope/SKILL.md")),
-    ("U-12", "/kits/rope/SKILL.md", File("os://kits/rope/SKILL.md")),
-    ("U-13", "../../kits/rope.md", Escape),
-    ("U-14", "os://kits/../../rope.md", Escape),
-    ("U-15", "os://kits/old/../rope.md", File("os://kits/rope.md")),
-    ("U-16", "os://kits/%2E/%72ope.md", File("os://kits/rope.md")),
-    ("U-17", "os://kits/%2E%2e/%2e./rope.md", Escape),
-    ("U-18", "os://kits/rope ladder.md", File("os://kits/rope%20ladder.md")),
-    ("U-18", "os://kits/rope%20ladder.md", File("os://kits/rope%20ladder.md")),
-    ("U-19", "os://kits/a+b;c=[1].md", File("os://kits/a+b;c=[1].md")),
-    ("U-20", "os://kits/%c3%a9t%c3%a9.md", File("os://kits/%C3%A9t%C3%A9.md")),
-    ("U-21", "os://kits/\u{e9}t\u{e9}.md", File("os://kits/%C3%A9t%C3%A9.md")),
-    ("U-22", "os://kits/e\u{301}te\u{301}.md", File("os://kits/e%CC%81te%CC%81.md")),
-    ("U-23", "os://kits%2Frope.md", Failed),
-    ("U-23", "os://kits/%5crope.md", Failed),
-    ("U-23", "rope%00.md", Failed),
-    ("U-24", "os://kits/100%.md", Failed),
-    ("U-25", "os://kits/100%25.md", File("os://kits/100%25.md")),
-    ("U-26", r"..\kits\rope.md", Failed),
-    ("U-27", "os://kits/rope.md#knots", File("os://kits/rope.md")),
-    ("U-28", "#knots", Failed),
-    ("U-29", "../kits/rope.md?v=2", Failed),
-    ("U-30", "os://kits/rope%3fv=2.md", File("os://kits/rope%3Fv=2.md")),
-    ("U-31", "", Failed),
-    ("U-32", "os://kits/rope.md ", Failed),
-    ("U-33", "//kits/rope.md", Failed),
-    ("U-34", "os://kits/rope.md/", File("os://kits/rope.md")),
-    ("U-37", "file:///etc/passwd", Scheme),
-    ("U-37", "javascript:alert('xss')", Scheme),
-    ("U-38", "http://lib.example/kits/rope.md", Scheme),
-    ("U-39", r"C:\kits\rope.md", Scheme),
-    ("U-40", "skill:rope.md", Scheme),
-    ("U-41", "./skill:rope.md", File("os://crew/skill:rope.md")),
-    ("U-42", "2nd:rope.md", File("os://crew/2nd:rope.md")),
-    ("U-43", "HTTPS://Lib.Example:443/kits/../a%2fb.md#x", Remote("https://lib.example/a%2fb.md")),
-    ("U-44", "https:lib.example/rope.md", Failed),
-    ("§7.1 2", "os://kits/rope.md#a#b?c", File("os://kits/rope.md")),
-    ("§7.1 3", "os://kits/rope.md?v=2", Failed),
-    ("§7.2", "os://kits/\"<>`{}^|.md", File("os://kits/%22%3C%3E%60%7B%7D%5E%7C.md")),
-    ("§7.2", "os://kits/a\u{7f}.md", Failed),
-    ("§7.2", "os://kits/%41%2d%7E.md", File("os://kits/A-~.md")),
-    ("§7.2", "os://kits/%0a.md", File("os://kits/%0A.md")),
-    ("§7.2", "os://kits/%FF.md", Unnameable("os://kits/%FF.md")),
-    ("§7.3", r"https://lib.example\rope.md", Failed),
-    ("§7.3", "https:///lib.example/rope.md", Failed),
-    ("§7.3", "https://me@lib.example/rope.md", Failed),
-    ("H-09", "https://lib.example/a?b=1#c", Remote("https://lib.example/a?b=1")),
-    ("H-10", "\u{2003}os://kits/rope.md", Failed),
-    ("H-11", "../kits/./rope.md", File("os://kits/rope.md")),
+const DECLARED: &[(&str, Expected)] = &[
+    ("map.md", File("os://crew/map.md")),
+    ("./charts/map.md", File("os://crew/charts/map.md")),
+    ("../kits/rope/SKILL.md", File("os://kits/rope/SKILL.md")),
+    ("/kits/rope/SKILL.md", File("os://kits/rope/SKILL.md")),
+    ("../../kits/rope.md", Escape),
+    ("os://kits/../../rope.md", Escape),
+    ("os://kits/old/../rope.md", File("os://kits/rope.md")),
+    ("os://kits/%2E/%72ope.md", File("os://kits/rope.md")),
+    ("os://kits/%2E%2e/%2e./rope.md", Escape),
+    // Percent-encoding.
+    ("os://kits/rope ladder.md", File("os://kits/rope%20ladder.md")),
+    ("os://kits/rope%20ladder.md", File("os://kits/rope%20ladder.md")),
+    ("os://kits/a+b;c=[1].md", File("os://kits/a+b;c=[1].md")),
+    ("os://kits/%c3%a9t%c3%a9.md", File("os://kits/%C3%A9t%C3%A9.md")),
+    ("os://kits/\u{e9}t\u{e9}.md", File("os://kits/%C3%A9t%C3%A9.md")),
+    ("os://kits/e\u{301}te\u{301}.md", File("os://kits/e%CC%81te%CC%81.md")),
+    ("os://kits%2Frope.md", Failed),
+    ("os://kits/%5crope.md", Failed),
+    ("rope%00.md", Failed),
+    ("os://kits/100%.md", Failed),
+    ("os://kits/100%25.md", File("os://kits/100%25.md")),
+    (r"..\kits\rope.md", Failed),
+    // Fragments and queries.
+    ("os://kits/rope.md#knots", File("os://kits/rope.md")),
+    ("#knots", Failed),
+    ("../kits/rope.md?v=2", Failed),
+    ("os://kits/rope%3fv=2.md", File("os://kits/rope%3Fv=2.md")),
+    // What is no reference, or hardly one.
+    ("", Failed),
+    ("os://kits/rope.md ", Failed),
+    ("//kits/rope.md", Failed),
+    ("os://kits/rope.md/", File("os://kits/rope.md")),
+    // Schemes, and what only looks like one.
+    ("file:///etc/passwd", Scheme),
+    ("javascript:alert('xss')", Scheme),
+    ("http://lib.example/kits/rope.md", Scheme),
+    (r"C:\kits\rope.md", Scheme),
+    ("skill:rope.md", Scheme),
+    ("./skill:rope.md", File("os://crew/skill:rope.md")),
+    ("2nd:rope.md", File("os://crew/2nd:rope.md")),
+    ("HTTPS://Lib.Example:443/kits/../a%2fb.md#x", Remote("https://lib.example/a%2fb.md")),
+    ("https:lib.example/rope.md", Failed),
+    ("os://kits/rope.md#a#b?c", File("os://kits/rope.md")),
+    ("os://kits/rope.md?v=2", Failed),
+    ("os://kits/\"<>`{}^|.md", File("os://kits/%22%3C%3E%60%7B%7D%5E%7C.md")),
+    ("os://kits/a\u{7f}.md", Failed),
+    ("os://kits/%41%2d%7E.md", File("os://kits/A-~.md")),
+    ("os://kits/%0a.md", File("os://kits/%0A.md")),
+    ("os://kits/%FF.md", Unnameable("os://kits/%FF.md")),
+    // URLs.
+    (r"https://lib.example\rope.md", Failed),
+    ("https:///lib.example/rope.md", Failed),
+    ("https://me@lib.example/rope.md", Failed),
+    ("https://lib.example/a?b=1#c", Remote("https://lib.example/a?b=1")),
+    ("\u{2003}os://kits/rope.md", Failed),
+    ("../kits/./rope.md", File("os://kits/rope.md")),
 ];
 
 #[test]
-fn to_u_08_the_input_resolves_against_the_os_root() {
+fn the_input_resolves_against_the_os_root() {
     let root = with_files(INPUTS);
-    for (row, input, expected) in INPUTS {
+    for (input, expected) in INPUTS {
         // A path of nothing is an error of the command; a URI of nothing has a payload.
         if !input.contains(':') && !matches!(expected, File(_)) {
             let run = root.hydrate(&["--", input]);
@@ -112,20 +117,20 @@ fn to_u_08_the_input_resolves_against_the_os_root() {
         let payload = root.payload(&["--", input]);
         match expected {
             File(uri) => {
-                assert_eq!(payload.uri(), *uri, "{row} {input:?}");
-                assert!(payload.text.starts_with(r#"{"content":"","#), "{row}");
+                assert_eq!(payload.uri(), *uri, "{input:?}");
+                assert!(payload.text.starts_with(r#"{"content":"","#), "{input:?}");
             }
-            Scheme => assert_eq!(payload.text, failed("UNSUPPORTED_SCHEME", ""), "{row}"),
-            _ => assert_eq!(payload.text, failed("FETCH_FAILED", ""), "{row} {input:?}"),
+            Scheme => assert_eq!(payload.text, failed("UNSUPPORTED_SCHEME", ""), "{input:?}"),
+            _ => assert_eq!(payload.text, failed("FETCH_FAILED", ""), "{input:?}"),
         }
     }
 }
 
 #[test]
-fn to_u_44_a_declaration_resolves_against_its_document() {
+fn a_declaration_resolves_against_its_document() {
     let root = with_files(DECLARED);
-    for (row, reference, expected) in DECLARED {
-        declare(&root, "os://crew/pilot.md", row, reference, *expected);
+    for (reference, expected) in DECLARED {
+        declare(&root, "os://crew/pilot.md", reference, *expected);
     }
 }
 
@@ -133,13 +138,13 @@ fn to_u_44_a_declaration_resolves_against_its_document() {
 fn a_skill_in_its_own_directory_is_a_base_like_any_other() {
     let root = OsRoot::new();
     let base = "os://kits/rope/SKILL.md";
-    declare(&root, base, "U-35", ".", Directory("os://kits/rope"));
-    declare(&root, base, "U-36", "../../..", Escape);
+    declare(&root, base, ".", Directory("os://kits/rope"));
+    declare(&root, base, "../../..", Escape);
 }
 
 /// Declares `reference` as a skill and as a tool: the skill shows what is read, the tool, which is not started, tells the
 /// reasons of a failure apart.
-fn declare(root: &OsRoot, base: &str, row: &str, reference: &str, expected: Expected) {
+fn declare(root: &OsRoot, base: &str, reference: &str, expected: Expected) {
     let document = base.strip_prefix("os://").unwrap();
     root.file(document, agent(&[reference], &[reference]));
     let payload = root.payload(&[base, "--no-exec"]);
@@ -156,19 +161,16 @@ fn declare(root: &OsRoot, base: &str, row: &str, reference: &str, expected: Expe
             "ERROR: UNSUPPORTED_SCHEME",
         ),
     };
-    assert_eq!(skill["uri"], uri, "{row} {reference:?}, a skill");
-    assert_eq!(skill["name"], name, "{row} {reference:?}, a skill");
-    assert_eq!(tool["uri"], uri, "{row} {reference:?}, a tool");
-    assert_eq!(
-        tool["description"], description,
-        "{row} {reference:?}, a tool"
-    );
+    assert_eq!(skill["uri"], uri, "{reference:?}, a skill");
+    assert_eq!(skill["name"], name, "{reference:?}, a skill");
+    assert_eq!(tool["uri"], uri, "{reference:?}, a tool");
+    assert_eq!(tool["description"], description, "{reference:?}, a tool");
 }
 
 /// A root with the file of every row that names one; the file's skill name is its canonical URI.
-fn with_files(rows: &[(&str, &str, Expected)]) -> OsRoot {
+fn with_files(rows: &[(&str, Expected)]) -> OsRoot {
     let root = OsRoot::new();
-    for (_, _, expected) in rows {
+    for (_, expected) in rows {
         if let File(uri) = expected {
             let path = uri.strip_prefix("os://").unwrap();
             root.file(&percent_decoded(path), skill(uri));
@@ -190,31 +192,26 @@ fn percent_decoded(path: &str) -> String {
 /// The development flag makes loopback http resolve like https, so the https rows are played
 /// on a loopback host: `lib.example` is 127.0.0.1, `cdn.example` is localhost.
 #[test]
-fn to_u_50_a_remote_document_is_the_base_of_what_it_declares() {
+fn a_remote_document_is_the_base_of_what_it_declares() {
     let declared = |port: u16| {
         [
             (
-                "U-45",
                 "rope.md?v=2#top".to_owned(),
                 format!("http://127.0.0.1:{port}/kits/rope.md?v=2"),
             ),
             (
-                "U-46",
                 "/rope.md".to_owned(),
                 format!("http://127.0.0.1:{port}/rope.md"),
             ),
             (
-                "U-47",
                 "../../../deep.md".to_owned(),
                 format!("http://127.0.0.1:{port}/deep.md"),
             ),
             (
-                "U-48",
                 format!("//localhost:{port}/rope.md"),
                 format!("http://localhost:{port}/rope.md"),
             ),
             (
-                "U-49",
                 "os://kits/rope.md".to_owned(),
                 "os://kits/rope.md".to_owned(),
             ),
@@ -231,7 +228,7 @@ fn to_u_50_a_remote_document_is_the_base_of_what_it_declares() {
             "/kits/index.md" => {
                 let mut references: Vec<String> = declared(port)
                     .into_iter()
-                    .map(|(_, reference, _)| reference)
+                    .map(|(reference, _)| reference)
                     .collect();
                 references.push("https://me:pw@lib.example/rope.md".to_owned());
                 Answer::Body(agent(&references, &references[5..]).into_bytes())
@@ -243,13 +240,14 @@ fn to_u_50_a_remote_document_is_the_base_of_what_it_declares() {
     root.policy(&policy::fetches(&[&server.url("/")]));
     root.file("kits/rope.md", skill("here"));
     let payload = root.payload(&["--allow-http-loopback", &server.url("/kits/index.md")]);
-    for (row, reference, uri) in declared(server.port()) {
-        let name = match row {
-            "U-48" => "ERROR: FETCH_FAILED", // resolved, then refused by the allowlist
-            "U-49" => "here",
+    for (reference, uri) in declared(server.port()) {
+        let name = match uri.as_str() {
+            "os://kits/rope.md" => "here",
+            // Resolved, then refused by the allowlist.
+            other if other.contains("localhost") => "ERROR: FETCH_FAILED",
             _ => uri.split_once(&format!(":{}", server.port())).unwrap().1,
         };
-        assert_eq!(payload.skill(&uri)["name"], name, "{row} {reference}");
+        assert_eq!(payload.skill(&uri)["name"], name, "{reference}");
     }
     let failed = payload.skill("https://me:pw@lib.example/rope.md");
     assert_eq!(failed["name"], "ERROR: FETCH_FAILED");
