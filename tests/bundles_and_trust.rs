@@ -1,5 +1,5 @@
-//! Black-box tests of bundles, pins, policy layers, receipts and the audit record, written from
-//! `bundles-and-trust.md` sections 0 to 15. One module for each subject; a test cites its rows.
+//! Black-box tests of bundles, pins, policy layers, receipts and the audit record. One
+//! module for each subject.
 //!
 //! Everything runs the binary in a private folder with an empty environment. What the tests compare
 //! with (canonical JSON, signatures, locks, tar headers) is made by code of their own.

@@ -48,7 +48,7 @@ fn the_tar_has_exactly_these_bytes() {
     );
 }
 
-/// The checksum that the row states, for a manifest of 305 bytes.
+/// The checksum as computed elsewhere, for a manifest of 305 bytes.
 #[test]
 fn the_worked_checksum() {
     let (folder, bundle) = example();

@@ -54,7 +54,7 @@ impl Bundle {
         bundle
     }
 
-    /// `example.null` of section 1.1, with both signatures.
+    /// `example.null`, the worked example, with both signatures.
     pub(crate) fn example() -> Self {
         let signers = [keys::example_a(), keys::example_b()];
         let capabilities = [("fs.read", "/workspace")];

@@ -1,4 +1,4 @@
-//! Digests and canonical JSON, written a second time from the specification: the tests compare the
+//! Digests and canonical JSON, written a second time: the tests compare the
 //! binary with these, so they share no code with it.
 
 use serde_json::Value;

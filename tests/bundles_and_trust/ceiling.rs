@@ -208,24 +208,24 @@ fn host_members_are_checked_when_the_policy_is_loaded() {
     };
     #[rustfmt::skip]
     let rows = [
-        ("TP-21", mount("workspace", "ro")), ("TP-21", mount("/Workspace", "ro")),
-        ("TP-21", mount("/a/b", "ro")), ("TP-21", mount("/", "ro")), ("TP-21", mount("/a", "wo")),
-        ("TP-21", json!({"mounts": [{"at": "/a", "dir": "data"}]})),
-        ("TP-21", json!({"mounts": [
-            {"at": "/a", "dir": "data", "mode": "ro"}, {"at": "/a", "dir": "data", "mode": "ro"}]})),
-        ("TP-21", json!({"mounts": [{"at": "/a", "url": "https://docs.example.org/"}]})),
-        ("TP-28", process("args", json!([]))), ("TP-28", process("args", json!("status"))),
-        ("TP-29", process("cwd", json!([]))),
-        ("TP-30", process("env", json!({"lower": "x"}))), ("TP-31", process("network", json!("yes"))),
-        ("TP-32", process("writable", json!(["/workspace"]))),
-        ("TP-34", json!({"limits": {"wall_ms": 0}})), ("TP-34", json!({"limits": {"wall_ms": -1}})),
-        ("TP-34", json!({"limits": {"wall_ms": 660_001}})), ("TP-34", json!({"limits": {"hostcalls": 5_000_001}})),
-        ("TP-34", json!({"limits": {"unknown": 1}})),
-        ("TP-35", json!({"tools": "maybe"})),
-        ("TP-36", json!({"discovery": {"run": ["/workspace"]}})),
-        ("TP-36", json!({"discovery": {"runners": {".exe": ["wine"]}}})),
-        ("TP-37", json!({"jail": {"process": "none"}})),
-        ("TP-38", json!({"tls_roots": ["missing.pem"]})),
+        mount("workspace", "ro"), mount("/Workspace", "ro"),
+        mount("/a/b", "ro"), mount("/", "ro"), mount("/a", "wo"),
+        json!({"mounts": [{"at": "/a", "dir": "data"}]}),
+        json!({"mounts": [
+            {"at": "/a", "dir": "data", "mode": "ro"}, {"at": "/a", "dir": "data", "mode": "ro"}]}),
+        json!({"mounts": [{"at": "/a", "url": "https://docs.example.org/"}]}),
+        process("args", json!([])), process("args", json!("status")),
+        process("cwd", json!([])),
+        process("env", json!({"lower": "x"})), process("network", json!("yes")),
+        process("writable", json!(["/workspace"])),
+        json!({"limits": {"wall_ms": 0}}), json!({"limits": {"wall_ms": -1}}),
+        json!({"limits": {"wall_ms": 660_001}}), json!({"limits": {"hostcalls": 5_000_001}}),
+        json!({"limits": {"unknown": 1}}),
+        json!({"tools": "maybe"}),
+        json!({"discovery": {"run": ["/workspace"]}}),
+        json!({"discovery": {"runners": {".exe": ["wine"]}}}),
+        json!({"jail": {"process": "none"}}),
+        json!({"tls_roots": ["missing.pem"]}),
     ];
     let execution = Execution::plain(&guests::echo("demo.echo"));
     execution.folder.write("data/x", "");
@@ -236,10 +236,10 @@ fn host_members_are_checked_when_the_policy_is_loaded() {
         }));
         execution.run(&[])
     };
-    for (row, host) in rows {
+    for host in rows {
         let run = policy(&host, &ceiling);
-        assert_eq!(run.status, 1, "{row} {host}: {run:?}");
-        assert!(!execution.folder.exists("receipt.json"), "{row}");
+        assert_eq!(run.status, 1, "{host}: {run:?}");
+        assert!(!execution.folder.exists("receipt.json"), "{host}");
     }
     let good = policy(&mount("/workspace", "rw"), &ceiling);
     assert_eq!(good.status, 0, "{good:?}");

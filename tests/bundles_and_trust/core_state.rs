@@ -8,7 +8,7 @@ use crate::guests::core;
 use crate::program::{Folder, Run, listing};
 
 #[test]
-fn to_th_14_state_survives_the_run_and_keeps_its_order() {
+fn state_survives_the_run_and_keeps_its_order() {
     let folder = Folder::new();
     let step = |folder: Folder, wasm: &[u8], kind: &str, value: &str| {
         let execution = granted(folder, wasm, kind, value);

@@ -1,4 +1,4 @@
-//! The worked values of section 1.1: through the binary where a command shows them, and against the
+//! The values of the worked example: through the binary where a command shows them, and against the
 //! code that the other tests make their bundles, locks and receipts with.
 
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn ring() -> Vec<u8> {
     keys::ring(&[keys::example_a(), keys::example_b()])
 }
 
-/// The receipt of section 1.1, whole.
+/// The receipt of the worked example, whole.
 fn receipt() -> Value {
     let mut receipt = json!({
         "artifact": digest(PREAMBLE), "inputs_hash": digest("{}"), "outputs_hash": digest("ok"),
@@ -126,7 +126,7 @@ fn the_worked_receipt_is_accepted_and_its_hash_counts() {
 }
 
 /// The tests' own writers give the worked values, so that a test which
-/// compares the binary with them compares it with the specification.
+/// compares the binary with them compares it with values from elsewhere.
 #[test]
 fn the_tests_own_writers_give_the_worked_values() {
     let example = Bundle::example();

@@ -236,7 +236,7 @@ pub(crate) fn describing(code: &str, text: &str) -> Vec<u8> {
     })
 }
 
-/// The 14 functions of section 10, from this module.
+/// The 14 functions of the ABI of core modules, from this module.
 pub(crate) fn core_imports(module: &str) -> String {
     let functions = [
         ("input_len", "(result i32)"),

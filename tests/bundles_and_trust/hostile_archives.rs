@@ -1,4 +1,4 @@
-//! `install`: every refusal of section 3.2. After each one nothing is in the store.
+//! `install`: every archive that it refuses. After each one nothing is in the store.
 
 use serde_json::{Value, json};
 

@@ -58,7 +58,7 @@ fn hydrants_own_ring_holds_its_two_signers() {
     }
 }
 
-/// No private key is in the repository (section 0).
+/// No private key is in the repository.
 #[test]
 fn no_key_file_is_in_the_repository() {
     for place in ["pins", "skills", "scripts", "examples", "tests"] {

@@ -297,25 +297,25 @@ fn the_lock_has_one_form() {
     let changed = |pointer: &str, value: Value| pretty_line(&with(&lock, pointer, value));
     #[rustfmt::skip]
     let rows = [
-        ("TL-03 four spaces", text.replace("  ", "    ").into_bytes()),
-        ("TL-03 no line feed", text.trim_end().as_bytes().to_vec()),
-        ("TL-03 escaped", text.replacen("demo", "\\u0064emo", 1).into_bytes()),
-        ("TL-01 order", text.replacen("{\n  \"schema_version\": \"1.0.0\",", "{", 1)
+        ("four spaces", text.replace("  ", "    ").into_bytes()),
+        ("no line feed", text.trim_end().as_bytes().to_vec()),
+        ("escaped", text.replacen("demo", "\\u0064emo", 1).into_bytes()),
+        ("order of members", text.replacen("{\n  \"schema_version\": \"1.0.0\",", "{", 1)
             .replacen("\n}", ",\n  \"schema_version\": \"1.0.0\"\n}", 1).into_bytes()),
-        ("TL-04 none", changed("/skills", json!([]))),
-        ("TL-04 order", changed("/skills", json!([second, first]))),
-        ("TL-04 twice", changed("/skills", json!([first, first, second]))),
-        ("TL-05 id", changed("/skills/0/id", json!("Demo"))),
-        ("TL-05 empty", changed("/skills/0/version", json!(""))),
-        ("TL-05 keys_file", changed("/skills/0/keys_file", json!("keys.json"))),
-        ("TF-16 bundle_dir", changed("/skills/0/bundle_dir", json!("skills/demo.echo/../demo.echo/0.1.0"))),
-        ("TF-16 elsewhere", changed("/skills/0/bundle_dir", json!("../skills/demo.echo/0.1.0"))),
-        ("TF-14 renamed", changed("/skills/0/version", json!("0.1.1"))),
-        ("TL-06 order", changed("/skills/0/signers", json!(["team.release", "team.build"]))),
-        ("TL-06 twice", changed("/skills/0/signers", json!(["team.build", "team.build"]))),
-        ("TL-07 seconds", changed("/generated_at", json!("2026-01-01T00:00:00Z"))),
-        ("TL-07 no date", changed("/generated_at", json!("2026-02-30T00:00:00.000Z"))),
-        ("TL-07 zone", changed("/generated_at", json!("2026-01-01T00:00:00.000+00:00"))),
+        ("no skill", changed("/skills", json!([]))),
+        ("order of skills", changed("/skills", json!([second, first]))),
+        ("skill twice", changed("/skills", json!([first, first, second]))),
+        ("id", changed("/skills/0/id", json!("Demo"))),
+        ("empty version", changed("/skills/0/version", json!(""))),
+        ("keys_file", changed("/skills/0/keys_file", json!("keys.json"))),
+        ("bundle_dir", changed("/skills/0/bundle_dir", json!("skills/demo.echo/../demo.echo/0.1.0"))),
+        ("bundle_dir elsewhere", changed("/skills/0/bundle_dir", json!("../skills/demo.echo/0.1.0"))),
+        ("another version", changed("/skills/0/version", json!("0.1.1"))),
+        ("order of signers", changed("/skills/0/signers", json!(["team.release", "team.build"]))),
+        ("signer twice", changed("/skills/0/signers", json!(["team.build", "team.build"]))),
+        ("no milliseconds", changed("/generated_at", json!("2026-01-01T00:00:00Z"))),
+        ("no date", changed("/generated_at", json!("2026-02-30T00:00:00.000Z"))),
+        ("offset for Z", changed("/generated_at", json!("2026-01-01T00:00:00.000+00:00"))),
     ];
     for (case, bytes) in rows {
         root.write_lock_bytes(&bytes);

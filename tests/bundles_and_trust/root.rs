@@ -206,7 +206,7 @@ pub(crate) fn lock(commit: &str, entries: &[Value]) -> Value {
     })
 }
 
-/// The host world id (section 0), from the WIT files of the repository.
+/// The host world id, from the WIT files of the repository.
 pub(crate) fn world() -> String {
     use sha2::{Digest, Sha256};
     let wit = repository().join("wit");

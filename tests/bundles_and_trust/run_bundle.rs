@@ -94,7 +94,7 @@ fn a_failing_component_leaves_nothing() {
     }
 }
 
-/// A code that the specification does not have.
+/// A code that hydrant does not have.
 #[test]
 fn another_code_is_internal() {
     let execution = Execution::plain(&guests::failing("demo.echo", "my_own", "x"));
@@ -214,7 +214,7 @@ fn a_run_that_cannot_be_recorded_leaves_nothing() {
     assert!(!execution.folder.exists("receipt.json"));
 }
 
-/// The first failure in the order of the row is the one that is reported.
+/// The first failure in the order of the checks is the one that is reported.
 #[test]
 fn the_order_of_the_checks() {
     let wasm = guests::reading("demo.echo", "/workspace/note.txt", 1);

@@ -1,6 +1,6 @@
 //! Tar headers as an archive has them and worse, written byte for byte.
 
-/// The archive that the text of section 3.1 describes, before compression.
+/// The archive of a bundle, before compression.
 pub(crate) struct Tarball {
     bytes: Vec<u8>,
 }
