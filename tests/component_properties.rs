@@ -126,7 +126,7 @@ fn format() -> impl Strategy<Value = Format> {
 
 /// The component decides all that its code decides natively, from the bytes the host hands over.
 #[test]
-fn and_dt_01_any_file_is_answered_and_as_natively() {
+fn any_file_is_answered_and_as_natively() {
     let os = tempfile::tempdir().unwrap();
     let host = Host::builder().os_root(os.path()).build().unwrap();
     let cases = (

@@ -1,6 +1,5 @@
-//! Black-box tests of the ten default skills, written from `bundles-and-trust.md` section 16. One module
-//! for each skill, for the rules that all share, for hostile input, and for each comparison with another
-//! program; a test cites its rows.
+//! Black-box tests of the ten default skills. One module for each skill, for the rules that all share,
+//! for hostile input, and for each comparison with another program.
 //!
 //! Everything runs the binary in a private folder with an empty environment.
 #![allow(

@@ -1,5 +1,4 @@
-//! Black-box tests of `hydrant jail` and of `Capability.Call`, written from `skill-interpreter.md` sections 2.4 and 22.4;
-//! a test cites its rows.
+//! Black-box tests of `hydrant jail` and of `Capability.Call`.
 //!
 //! Everything runs the binary in a private folder. What is tried in a jail is a script for `sh`, `perl` or `python3` of
 //! the system.

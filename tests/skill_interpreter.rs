@@ -1,5 +1,5 @@
 //! Black-box tests of governed execution: `hydrant skill`, `map`, `approvals`, `secrets` and `audit`, the same over
-//! `hydrant syscall` and in `hydrant jail`. Written from `skill-interpreter.md`; a test cites its rows.
+//! `hydrant syscall` and in `hydrant jail`.
 //!
 //! Everything runs the binary in a private home; what skills call is a server on the loopback.
 #![cfg(target_os = "linux")]

@@ -324,7 +324,7 @@ fn response(skill: &str, run: &Run) -> Value {
     value
 }
 
-/// The members of a response, in the order of section 16.
+/// The members of a response, in their order.
 fn members(skill: &str) -> Vec<&'static str> {
     let names = match skill {
         "fs.read_text" => "path text bytes_read truncated normalized_encoding",

@@ -129,7 +129,7 @@ fn depth_counts_from_the_root() {
     assert_eq!(
         desk.ok(ID, &json!({}))["truncated"],
         false,
-        "what TS-35 leaves out does not count"
+        "what is hidden and left out does not count"
     );
     assert_eq!(
         desk.ok(ID, &json!({"include_hidden": true}))["truncated"],

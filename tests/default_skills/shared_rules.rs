@@ -378,7 +378,7 @@ fn describe_and_its_schemas() {
     for skill in SKILLS {
         let run = desk.folder().ok(&["describe", skill, "--format", "json"]);
         let mut description = run.json();
-        assert_eq!(description["version"], "0.1.0", "section 16: {skill}");
+        assert_eq!(description["version"], "0.1.0", "{skill}");
         description.as_object_mut().unwrap().shift_remove("version");
         let names: Vec<&String> = description.as_object().unwrap().keys().collect();
         assert_eq!(
@@ -522,7 +522,7 @@ fn writing_needs_its_own_grant() {
     assert_eq!(desk.read("f"), b"x\n");
 }
 
-/// No skill declares more than its row.
+/// No skill declares more than it needs.
 #[test]
 fn capabilities_of_the_manifests() {
     let rows: [(&str, &[&str]); 10] = [

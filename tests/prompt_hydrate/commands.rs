@@ -1,4 +1,4 @@
-//! `plan`, `route`, `catalog check` and `eval` (section 21).
+//! `plan`, `route`, `catalog check` and `eval`.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `[hydrate]` and templates (sections 6 and 26).
+//! `[hydrate]` and templates.
 
 use std::fs;
 

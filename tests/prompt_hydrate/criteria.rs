@@ -1,4 +1,4 @@
-//! The seed's acceptance criteria (section 23), and its examples (section 24).
+//! Acceptance criteria of prompt hydration, and its examples.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::desk::{Desk, Hydrated, context};
 use crate::grammar::{self, Plan};
 
-/// A prompt for each workflow of the default catalogue, with the words of its gate. From section 25 and the seed.
+/// A prompt for each workflow of the default catalogue, with the words of its gate.
 const EACH: [(&str, &str, &str); 11] = [
     (
         "use the sql-lint skill on reports/",

@@ -1,4 +1,4 @@
-//! The failure table (section 17), and the clock (section 18).
+//! What comes of each failure, and the clock.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -254,7 +254,7 @@ fn a_server_that_never_answers_costs_its_share_and_no_more() {
     assert!(started.elapsed() < Duration::from_secs(15));
 }
 
-/// Everything that a usual run gathers. The row's median of 50 ms is that of an idle machine; here one run of many
+/// Everything that a usual run gathers. A median of 50 ms is that of an idle machine; here one run of many
 /// has to need no more than ten times that and to leave nothing out, which no waiting for a processor can bring about.
 #[test]
 fn a_usual_prompt_is_hydrated_without_a_wait() {

@@ -1,4 +1,4 @@
-//! Prompts, notes and names that want out of their place (sections 6, 7 and 20).
+//! Prompts, notes and names that want out of their place.
 
 use std::fs;
 

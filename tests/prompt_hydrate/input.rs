@@ -1,4 +1,4 @@
-//! What the hook reads (section 2), what it skips (section 4), and how it answers (section 3).
+//! What the hook reads, what it skips, and how it answers.
 
 use std::io::Write;
 use std::process::Stdio;

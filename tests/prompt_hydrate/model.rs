@@ -1,4 +1,4 @@
-//! LLM mode (section 19), against servers on the loopback that play a model.
+//! LLM mode, against servers on the loopback that play a model.
 
 use serde_json::{Value, json};
 

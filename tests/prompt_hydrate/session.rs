@@ -1,4 +1,4 @@
-//! Session context and budgets (sections 7 and 9).
+//! Session context and budgets.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The folder and the file (section 5), and who wants to get in between.
+//! The folder and the file, and who wants to get in between.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
