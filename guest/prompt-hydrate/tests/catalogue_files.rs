@@ -1,4 +1,4 @@
-//! What the files of a catalogue say, as plans and routes show it.
+//! What the files of a catalogue say, as plans and routes show it.
 #![allow(
     missing_docs,
     clippy::indexing_slicing,
@@ -132,7 +132,7 @@ fn gate_guardrails_and_steps_are_what_the_file_says_now() {
     );
 }
 
-/// a decision stage whose workflow is not there is passed over, and what is left decides.
+/// A decision stage whose workflow is not there is passed over, and what is left decides.
 #[test]
 fn a_stage_without_its_file_is_passed_over() {
     let without = |gone: &str| {
@@ -165,7 +165,7 @@ fn a_stage_without_its_file_is_passed_over() {
         assert!(!named, "{stage}: {route:?}");
         assert_eq!(route.skill, None);
     }
-    // Without the file of its own a catalogue has the embedded one.
+    // Without the file of its own a catalogue has the embedded one.
     assert!(without("plan-mode").get("plan-mode").is_some());
 }
 

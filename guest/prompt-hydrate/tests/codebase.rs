@@ -1,4 +1,4 @@
-//! The working tree and the test command.
+//! The working tree and the test command.
 
 #![allow(
     missing_docs,

@@ -1,5 +1,5 @@
-//! What goes into a call and what comes out of it, part by part (Q-01 to Q-07), the parts of the file (sections 6 and 7),
-//! and plans of what could be had (Q-167).
+//! What goes into a call and what comes out of it, part by part, the parts of the file, and plans of what
+//! could be had.
 #![allow(
     missing_docs,
     clippy::indexing_slicing,
@@ -18,7 +18,7 @@ use support::{Memory, PATH, answer, ask, code, good, hook, text};
 
 const PROMPT: &str = "shorten the tooltip on the archive button to one line";
 
-/// Q-01: each untrusted text comes as it is, and what is wrong with it is told in an answer.
+/// Each untrusted text comes as it is, and what is wrong with it is told in an answer.
 #[test]
 fn untrusted_bytes_are_parsed_here_and_never_end_in_a_trap() {
     let odd = "\u{0}{\"[[\u{202e}\n---\n```{{x}}";
@@ -45,7 +45,7 @@ fn untrusted_bytes_are_parsed_here_and_never_end_in_a_trap() {
     assert!(text(&tree["context"], "codebase").contains("tooltip.rs"));
 }
 
-/// Q-07: each `op` answers with its own members.
+/// Each `op` answers with its own members.
 #[test]
 fn an_answer_has_the_members_of_its_op() {
     let catalogue =
@@ -223,7 +223,7 @@ fn each_selected_guardrail_has_one_line_with_its_definition() {
         ),
         ("what workflows are available?", "(none)"),
     ] {
-        // The hook never routes a leading slash to a skill, an argument does (Q-129).
+        // The hook never routes a leading slash to a skill, an argument does.
         let request = json!({"prompt": prompt.replace("/sql-lint", "use the sql-lint skill on"), "file_path": PATH});
         let response = good("hook", request);
         let (_, section) = text(&response, "file_text")
@@ -251,7 +251,7 @@ fn the_model_is_haiku_or_a_name_of_at_most_64_plain_characters() {
     }
 }
 
-/// Q-77: what the budget leaves no room for is known all the same.
+/// What the budget leaves no room for is known all the same.
 #[test]
 fn the_planner_sees_what_was_trimmed_away() {
     let question = "Shall I drop the old index as well?";
@@ -290,7 +290,7 @@ fn another_task_tool_changes_the_words_around_the_plan_only() {
     assert_ne!(one["file_text"], other["file_text"]);
 }
 
-/// Q-167: any of what a plan is made from may be missing, alone or with the others.
+/// Any of what a plan is made from may be missing, alone or with the others.
 #[test]
 fn every_subset_of_the_sources_may_fail() {
     for subset in 0..32_u32 {

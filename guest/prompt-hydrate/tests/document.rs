@@ -1,4 +1,4 @@
-//! The file and the instruction (sections 6 to 8), as an agent's host gets them.
+//! The file and the instruction, as an agent's host gets them.
 
 #![allow(
     missing_docs,
@@ -151,9 +151,8 @@ fn a_sentence_before_the_first_fence_says_that_it_is_data() {
     );
 }
 
-//
 #[test]
-fn to_q_57_catalogue_and_draft_stand_in_the_file() {
+fn catalogue_and_draft_stand_in_the_file() {
     let response = hook("fix the type error in parser.py");
     let file = text(&response, "file_text");
     let plan = &response["plan"];
@@ -294,9 +293,8 @@ fn gathered_text_is_clean_and_the_prompt_is_not_touched() {
     assert!(text(&response, "file_text").contains(&dirty));
 }
 
-//
 #[test]
-fn to_q_48_templates() {
+fn a_template_is_filled_in_one_pass_without_its_front_matter() {
     let filled = |context: &str| {
         let request = json!({"prompt": "do {{memory}}", "file_path": PATH, "templates": {"context": context}});
         answer("hook", request)
@@ -352,7 +350,6 @@ fn to_q_48_templates() {
     );
 }
 
-//
 #[test]
 fn the_instruction_says_what_to_do_in_a_neutral_voice() {
     let response = hook("shorten the tooltip");
@@ -444,7 +441,6 @@ fn only_the_preview_of_the_prompt_is_in_the_instruction() {
     }
 }
 
-//
 #[test]
 fn inline_mode_gives_the_plan_and_names_the_file() {
     let request = json!({"prompt": "fix the type error in parser.py", "file_path": PATH, "options": {"mode": "inline"}});
@@ -468,7 +464,7 @@ fn prompts_up_to_the_limit_of_stdin() {
     let prompt = "fix the parser, then tell me why. ".repeat(240_000);
     let response = hook(&prompt);
     assert!(text(&response, "file_text").contains(&prompt));
-    // A fence around it would be longer than any file may be.
+    // A fence around it would be longer than any file may be.
     let ticks = "`".repeat(8_000_000);
     assert_eq!(
         code("hook", json!({"prompt": ticks, "file_path": PATH})),

@@ -1,4 +1,4 @@
-//! Requests and responses, and stdin of the hook end to end.
+//! Requests and responses, and stdin of the hook end to end.
 
 #![allow(
     missing_docs,
@@ -230,7 +230,7 @@ fn inline_and_mounted_trees_give_the_same_plan() {
         json!({"prompt": prompt, "workspace": {"mount": "/workspace"}}),
     );
     assert_eq!(by_value, by_mount);
-    // The host's two calls are the same again.
+    // The host's two calls are the same again.
     let found = ask(
         &mut host,
         "codebase",

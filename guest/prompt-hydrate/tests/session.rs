@@ -1,4 +1,4 @@
-//! Transcripts (section 9): what is taken of them, and how it is trimmed.
+//! Transcripts: what is taken of them, and how it is trimmed.
 
 #![allow(
     missing_docs,
@@ -434,7 +434,7 @@ fn garbage_costs_nothing_but_itself() {
             "{}\n{good_line}",
             user(json!([{"type": "tool_result", "content": "c".repeat(500_000)}]))
         ),
-        // The first line of what is left is a part of one.
+        // The first line of what is left is a part of one.
         format!("{}\n{good_line}", "y".repeat(1024 * 1024)),
     ] {
         assert_eq!(

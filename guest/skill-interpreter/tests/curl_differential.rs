@@ -1,4 +1,4 @@
-//! K-155: what the interpreter makes of a curl command is what the real curl sends.
+//! What the interpreter makes of a curl command is what the real curl sends.
 //!
 //! The `curl` of the `PATH` is what the tests of this project need besides a compiler. It runs through `sh`, in a private
 //! folder, with no environment but the variables of the command, and with `-q`, so that no configuration is read. A
@@ -48,7 +48,7 @@ use compare::{Request, differences};
 use generate::{FILES, For, Generator};
 use recorder::Recorder;
 
-/// K-155 asks for 500.
+/// How many generated commands are compared.
 const COMMANDS: usize = 600;
 const SEED: u64 = 0x5EED_0155;
 

@@ -1,4 +1,4 @@
-//! What the answer to `load` holds, whatever the format: K-16 to K-19, K-37, and the members of a skill that are only kept.
+//! What the answer to `load` holds, whatever the format, and the members of a skill that are only kept.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -315,7 +315,7 @@ fn a_map_is_taken_in_the_order_of_its_names_and_a_list_in_its_own() {
         ids("[{name: b, command: echo b}, {name: a, command: echo a}]"),
         ["b", "a"]
     );
-    // K-77: verbatim.
+    // Verbatim.
     assert_eq!(ids("[{name: Get_It.v2, command: echo b}]"), ["Get_It.v2"]);
     assert_eq!(ids("{Get_It.v2: {command: echo b}}"), ["Get_It.v2"]);
     let nameless = error(URL, "name: x\noperations: [{command: echo b}]\n");

@@ -1,4 +1,4 @@
-//! What kind of document it is (K-45 to K-50), through the component's entry.
+//! What kind of document it is, through the component's entry.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -270,7 +270,7 @@ fn a_malformed_request_is_an_error_of_the_call() {
     ] {
         assert_eq!(call(request.clone()), refused, "{request}");
     }
-    // K-195: a constant cannot be a secret.
+    // A constant cannot be a secret.
     let text = "name: x\noperations: []\ncapabilities: [a]\nsecrets: [A]\n";
     let constants = json!({"constants": {"A": "1"}});
     assert_eq!(load(url, text, constants).unwrap_err(), "invalid_request");

@@ -1,4 +1,4 @@
-//! K-445: whatever the bytes are, an answer or a coded error, in about linear time; through the component's entry.
+//! Whatever the bytes are, an answer or a coded error, in about linear time; through the component's entry.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

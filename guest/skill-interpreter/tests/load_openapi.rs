@@ -1,4 +1,4 @@
-//! OpenAPI descriptions (K-179 to K-187), through the component's entry.
+//! OpenAPI descriptions, through the component's entry.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! What OpenAPI descriptions say of requests (K-184 to K-187), through the component's entry.
+//! What OpenAPI descriptions say of requests, through the component's entry.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

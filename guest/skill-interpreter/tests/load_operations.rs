@@ -1,4 +1,4 @@
-//! Operations of YAML and JSON skills (K-77 to K-90, K-204), through the component's entry.
+//! Operations of YAML and JSON skills, through the component's entry.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -80,7 +80,7 @@ fn runtimes() {
 }
 
 #[test]
-fn to_k_82_requests() {
+fn the_members_of_an_operation_make_a_request() {
     let stage = |lines: &str| of_one(lines)["stages"][0].clone();
     assert_eq!(stage("endpoint: https://api.e.org/x")["method"], "GET");
     assert_eq!(

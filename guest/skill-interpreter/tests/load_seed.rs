@@ -1,4 +1,4 @@
-//! The seed's YAML canonical form and its twins (K-430, K-431), through the component's entry.
+//! The seed's YAML canonical form and its twins, through the component's entry.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -121,7 +121,7 @@ fn the_same_request_gives_the_same_bytes() {
         digest.unwrap().to_owned()
     };
     assert!(digest(&one).starts_with("sha256:"));
-    // A base is part of it (K-195), the text around an operation is not (K-372).
+    // A base is part of it, the text around an operation is not.
     let based = load(
         "https://moltbook.com/skill.yaml",
         YAML,
@@ -134,7 +134,7 @@ fn the_same_request_gives_the_same_bytes() {
 }
 
 #[test]
-fn to_k_401_documents_that_a_predecessor_took_otherwise() {
+fn documents_that_a_predecessor_took_otherwise() {
     let url = "https://example.org/skill.yaml";
     assert_eq!(error(url, "title: x\nitems: [1]\n")["code"], "not-a-skill");
     let wrong = error(url, "name: x\noperations: 5\n");

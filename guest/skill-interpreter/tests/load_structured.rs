@@ -1,4 +1,4 @@
-//! YAML and JSON skills as a whole (K-62 to K-76), through the component's entry.
+//! YAML and JSON skills as a whole, through the component's entry.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! What maps to what (section 14.1) and what a mapping holds (14.2), through the component's entry.
+//! What maps to what and what a mapping holds, through the component's entry.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -44,7 +44,7 @@ fn assert_rows(commands: &[&str], to: &str, tier: u64, confidence: f64) {
 }
 
 #[test]
-fn to_k_223_requests() {
+fn commands_that_send_requests() {
     assert_rows(
         &[
             "curl https://a.example/x",
@@ -108,12 +108,12 @@ fn an_endpoint_and_an_operation_of_openapi_are_certain() {
 }
 
 #[test]
-fn to_k_228_pure_stages() {
+fn commands_that_only_compute_or_read() {
     assert_rows(&["jq .a", "jq -r '.[] | .b'"], "ccos.json.parse", 1, 0.9);
     let piped = map("curl https://a.example/x | python3 -m json.tool");
     assert_eq!(piped["maps-to"], json!([HTTP, "ccos.json.parse"]));
     assert_eq!(piped["confidence"], 0.9);
-    // K-452: the whole program, as it stands.
+    // The whole program, as it stands.
     let program = map("jq '.a | map(.b) // empty'");
     assert_eq!(program["params"]["path"], ".a | map(.b) // empty");
     assert_rows(&["echo hi"], "ccos.io.println", 1, 0.7);
@@ -219,7 +219,7 @@ fn the_order_of_the_table_and_nothing_is_left_unmapped() {
     let groups: Vec<i32> = rows.iter().map(group).collect();
     assert!(groups.is_sorted(), "{groups:?}");
     assert_eq!(groups.iter().collect::<BTreeSet<_>>().len(), 5);
-    // K-455: what nobody knows is an answer and not an error.
+    // What nobody knows is an answer and not an error.
     for command in [
         "frobnicate",
         "a-b.c_d+e x y",

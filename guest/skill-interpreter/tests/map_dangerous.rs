@@ -120,7 +120,7 @@ proptest! {
         }
     }
 
-    /// K-150: an option that is refused is refused at every place, beside every other.
+    /// An option that is refused is refused at every place, beside every other.
     #[test]
     fn no_option_is_smuggled(
         option in prop::sample::select(SMUGGLED.to_vec()), place in 0..5_usize,

@@ -491,7 +491,7 @@ fn an_invalid_annotation_is_told_and_its_fence_yields_nothing() {
     assert!(!operations.contains("broken-annotation") && !operations.contains("never"));
 }
 
-/// K-03, K-445: what the host waits for; the component runs slower than this test, on a machine that is less busy.
+/// What the host waits for; the component runs slower than this test, on a machine that is less busy.
 const MOST: std::time::Duration = std::time::Duration::from_secs(2);
 
 #[test]

@@ -1,4 +1,4 @@
-//! §14.4
+//! Checksums.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! §14.3
+//! Depths beyond 1.
 
 use super::*;
 
@@ -45,7 +45,7 @@ fn the_ring_of_the_example() {
 }
 
 #[test]
-fn to_d_03_levels_are_flat_sorted_and_read_once() {
+fn levels_are_flat_sorted_and_read_once() {
     let mut host = FakeHost::new(&[
         ("a.md", skill("z.md, b.md", "ta")),
         ("z.md", skill("y.md, b.md", "tz, ta")),

@@ -1,4 +1,4 @@
-//! H-35, L-01 to L-06, and that hostile documents end soon.
+//! How many dependencies and how long documents may be, and that hostile documents end soon.
 
 use super::*;
 
@@ -121,7 +121,7 @@ fn aliases_cannot_make_an_answer_longer_than_may_be() {
     let mut host = FakeHost::new(&[("a.md", "---\nskills: [s.md]\n---\n"), ("s.md", &skill)]);
     let error = hydrate(&mut host, &Request::new("a.md")).unwrap_err();
     assert_eq!(error.code(), "budget_exceeded");
-    // The same list in the resource is one declaration, which is too long (L-06).
+    // The same list in the resource is one declaration, which is too long.
     host.file("b.md", &skill);
     assert_eq!(
         members(&host.payload("b.md"), "skills", "name"),

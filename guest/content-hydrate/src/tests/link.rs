@@ -1,4 +1,4 @@
-//! §14.1
+//! The link form.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The payload of §3: the examples of §16, and the decisions of §5 about the resource and its lists.
+//! The payload: the tests and examples of RFC 0020 §7 and §11, and what the RFC leaves open about the resource and its lists.
 
 use super::*;
 
@@ -186,7 +186,7 @@ fn a_resource_that_cannot_be_parsed_keeps_its_text() {
 }
 
 #[test]
-fn to_h_23_content_is_what_follows() {
+fn content_is_what_follows() {
     let files = [
         ("---\nx: 1\n---\nHi\n", "Hi\n"),
         ("---\nx: 1\n---\n\n\nHi", "\n\nHi"),

@@ -75,7 +75,7 @@ proptest! {
             let payload: serde_json::Value = serde_json::from_slice(answer).unwrap();
             prop_assert!(payload["content"].is_string());
             prop_assert!(payload["metadata"]["uri"].is_string());
-            // J-01, J-02: what a compact writer of the same escapes would write.
+            // What a compact writer of the same escapes would write.
             prop_assert_eq!(serde_json::to_vec(&payload).unwrap().len(), answer.len());
         }
     }

@@ -1,4 +1,4 @@
-//! What a skill's front matter becomes: the examples of §9 and the decisions about fields.
+//! What a skill's front matter becomes: values, and what the RFC leaves open about fields.
 
 use super::*;
 
@@ -13,14 +13,14 @@ fn entry(front_matter: &str, lenient: bool) -> serde_json::Value {
     json(&host.hydrate(&request))["metadata"]["dependencies"]["skills"][0].clone()
 }
 
-/// `name` and `description`, where each fragment replaces the line of its key (§9).
+/// `name` and `description`, where each fragment replaces the line of its key.
 fn fields(fragment: &str, lenient: bool) -> (String, String) {
     let replaces = |key: &str| {
         fragment.starts_with(&format!("{key}:")) || fragment.contains(&format!("\n{key}:"))
     };
     let mut front_matter = fragment.to_owned();
     for (key, line) in [("name", "name: Ann"), ("description", "description: d")] {
-        // `Name:` replaces the line of `name` too (Y-25).
+        // `Name:` replaces the line of `name` too.
         let replaced = replaces(key) || (key == "name" && fragment.starts_with("Name:"));
         if !replaced {
             front_matter = format!("{line}\n{front_matter}");
@@ -32,7 +32,7 @@ fn fields(fragment: &str, lenient: bool) -> (String, String) {
 }
 
 #[test]
-fn to_y_24_names_and_descriptions_are_source_text() {
+fn names_and_descriptions_are_source_text() {
     let names = [
         ("name: 007", "007"),
         ("name: 1.10", "1.10"),
@@ -95,7 +95,7 @@ fn blank_and_missing_fields() {
 }
 
 #[test]
-fn to_y_32_front_matter_that_is_refused() {
+fn front_matter_that_is_refused() {
     for fragment in [
         "name: !pilot Ann",
         "x: !!binary aGk=",

@@ -1,4 +1,4 @@
-//! §10.1, as far as the guest decides it.
+//! What is asked of tools and what their answers mean, as far as the guest decides it.
 
 #![allow(clippy::string_slice, reason = "a wrong range fails the test")]
 
@@ -141,7 +141,7 @@ fn what_help_comes_to() {
 }
 
 #[test]
-fn to_ec_11_why_nothing_ran() {
+fn why_nothing_ran() {
     let cases = [
         (ProcessError::Denied, "ERROR: EXECUTION_SKIPPED"),
         (ProcessError::ArgumentsDenied, "ERROR: EXECUTION_SKIPPED"),

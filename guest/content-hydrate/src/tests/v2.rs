@@ -1,4 +1,4 @@
-//! §14.2
+//! The form v2.
 
 #![allow(clippy::string_slice, reason = "a wrong range fails the test")]
 

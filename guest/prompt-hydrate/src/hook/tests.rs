@@ -140,18 +140,18 @@ fn depth_in_what_is_ignored_does_no_harm() {
 }
 
 #[test]
-fn to_q_28_prompts_that_begin_like_this_are_skipped() {
+fn prompts_that_begin_like_this_are_skipped() {
     for (prompt, expected) in [
-        //
+        // Notifications, which agents send themselves.
         ("<agent-notification>x", "notification"),
         ("<task-notification>x", "notification"),
-        //
+        // Commands of the agent.
         ("/commit now", "slash"),
         ("/", "slash"),
-        //
+        // What looks like a file or a command, and is a prompt: known, and documented.
         (".editorconfig has no effect", "dot"),
         ("/var fills up again", "slash"),
-        //
+        // Commands in the forms that transcripts have.
         ("# /help", "command"),
         ("### /help", "command"),
         ("<command-name>/x</command-name>", "command"),
@@ -159,7 +159,7 @@ fn to_q_28_prompts_that_begin_like_this_are_skipped() {
             "<command-message>x</command-message><command-args>one</command-args>",
             "command",
         ),
-        //
+        // Contexts that are injected.
         ("<loaded_context>", "injected"),
         ("<system-reminder>x</system-reminder> fix it", "injected"),
     ] {
@@ -173,7 +173,7 @@ fn to_q_28_prompts_that_begin_like_this_are_skipped() {
     }
 }
 
-/// a word before it avoids the trap, and so does what is only like a mark.
+/// A word before it keeps a prompt from being skipped, and so does what is only like a mark.
 #[test]
 fn a_leading_word_keeps_a_prompt_from_being_skipped() {
     for prompt in [

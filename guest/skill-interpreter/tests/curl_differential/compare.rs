@@ -1,4 +1,4 @@
-//! Whether two requests are one: K-155's sense of equal.
+//! Whether two requests are one: method, path, decoded query, body, and the headers that options name.
 
 use std::collections::BTreeMap;
 
@@ -24,9 +24,9 @@ pub(crate) struct Request {
 pub(crate) enum Body {
     Bytes(Vec<u8>),
     Parts(Vec<Part>),
-    /// K-199: the host writes JSON of its own spelling.
+    /// The host writes JSON of its own spelling.
     Json(serde_json::Value),
-    /// K-201: the host encodes the pairs, which curl sends as they are.
+    /// The host encodes the pairs, which curl sends as they are.
     Form(String),
 }
 

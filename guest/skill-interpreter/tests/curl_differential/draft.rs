@@ -166,7 +166,7 @@ pub(crate) fn file(name: &str) -> &'static [u8] {
         .expect("a file of the folder")
 }
 
-/// K-135: a space is `+`.
+/// A form, where a space is `+`.
 pub(crate) fn form(bytes: &[u8]) -> String {
     bytes
         .iter()

@@ -1,4 +1,4 @@
-//! Commands of every kind that K-133 to K-149 take, mixed.
+//! Commands with options of every kind that is read, mixed.
 
 use super::command::{Command, Piece, Word};
 use super::line::{Group, written};
@@ -50,7 +50,7 @@ pub(crate) const FILES: [(&str, &[u8]); 6] = [
 pub(crate) enum For {
     /// Each variable has a value of its own.
     Drafts,
-    /// All variables of a command have one value, and credentials are variables: a literal one is dropped (K-193).
+    /// All variables of a command have one value, and credentials are variables: a literal one is dropped.
     Operations,
 }
 

@@ -162,7 +162,7 @@ impl Call<'_> {
             .collect()
     }
 
-    /// K-199, K-201: a literal is an example or a default; what is neither is a variable.
+    /// A literal is an example or a default; what is neither is a variable.
     fn input(&self, name: &str) -> Value {
         let example = self
             .operation
@@ -181,7 +181,7 @@ impl Call<'_> {
     }
 }
 
-/// K-206
+/// A value in the encoding of its place.
 fn encoded(text: &str, enc: Encoding) -> String {
     match enc {
         Encoding::Path | Encoding::Query => form(text.as_bytes()).replace('+', "%20"),

@@ -1,4 +1,4 @@
-//! Data, JSON and forms of generated commands (K-134 to K-138).
+//! Data, JSON and forms of generated commands.
 
 use super::command::Word;
 use super::generate::{FILES, Generator, RAW, SAFE, TEXTS};

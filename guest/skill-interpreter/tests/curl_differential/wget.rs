@@ -1,4 +1,4 @@
-//! K-156 to K-158 against the real wget, where there is one: the specification asks for curl only.
+//! The options of wget against the real wget, where there is one: the tests ask for curl only.
 
 use super::command::{Command, Word, quoted};
 use super::compare::differences;

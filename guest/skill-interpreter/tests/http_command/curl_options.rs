@@ -1,10 +1,10 @@
-//! Every option that the real curl knows is accepted by a row of K-133 to K-149, refused by K-150, or unknown (K-151).
+//! Every option that the real curl knows is accepted, refused, or unknown to the table.
 //!
-//! The rows stand here once more, as the specification writes them, so that a slip in the table is found.
+//! The options stand here once more, so that a slip in the table is found.
 
 use super::*;
 
-/// K-133 to K-149.
+/// Options that are read.
 const ACCEPTED: &[&str] = &[
     "-X",
     "--request",
@@ -118,7 +118,7 @@ const ACCEPTED: &[&str] = &[
     "--trace-config",
 ];
 
-/// K-150.
+/// Options that are refused by name.
 const REFUSED: &[&str] = &[
     "-x",
     "--proxy*",

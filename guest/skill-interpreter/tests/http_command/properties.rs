@@ -72,7 +72,7 @@ proptest! {
         let argv: Vec<&str> = std::iter::once(program).chain(words.iter().map(String::as_str)).collect();
         for stdin in [Stdin::Nothing, Stdin::Previous] {
             let (first, _) = read_with(&argv, stdin);
-            // K-02: the same request gives the same answer.
+            // The same request gives the same answer.
             prop_assert_eq!(&first, &read_with(&argv, stdin).0);
             for draft in first.unwrap_or_default() {
                 prop_assert!(!draft.method.is_empty() && draft.method.bytes().all(|byte| byte.is_ascii_graphic()));
@@ -80,7 +80,7 @@ proptest! {
                 for header in &draft.headers {
                     prop_assert!(!header.name.is_empty() && header.name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':'));
                 }
-                // K-133, K-139: what is asked for without a body has none.
+                // What is asked for without a body has none.
                 prop_assert!(draft.method != "HEAD" || draft.body.is_none() || argv.iter().any(|word| word.to_ascii_uppercase().contains("HEAD")));
             }
         }

@@ -1,4 +1,4 @@
-//! The grammar of Q-160, read by a parser that knows nothing of the code that writes it.
+//! The grammar of a plan, read by a parser that knows nothing of the code that writes it.
 
 /// What the Markdown of a plan says.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The seed's examples as required outputs (section 24), from the prompt to the plan.
+//! Examples whose outputs are required, from the prompt to the plan.
 
 use super::*;
 use crate::route::decide;

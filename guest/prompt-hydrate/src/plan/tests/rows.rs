@@ -1,4 +1,4 @@
-//! Rows of sections 13, 15 and 16, one by one.
+//! Plans, rule by rule.
 
 use super::*;
 

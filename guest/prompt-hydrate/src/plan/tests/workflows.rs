@@ -1,4 +1,4 @@
-//! The default catalogue, workflow by workflow: what section 12 says each plan holds.
+//! The default catalogue, workflow by workflow: what each plan holds.
 
 use super::*;
 use crate::catalogue::Modifies;
@@ -55,7 +55,7 @@ fn gives(case: &Case, expected: &[Item]) {
     );
 }
 
-/// category, gate, guardrails, whether it changes files and whether it is tracked, in decision order.
+/// Category, gate, guardrails, whether it changes files and whether it is tracked, in decision order.
 #[test]
 fn the_table_of_the_default_workflows() {
     use Modifies::{Maybe, No, Yes};

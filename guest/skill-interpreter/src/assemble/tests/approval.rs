@@ -35,7 +35,6 @@ fn pure_stages_need_no_approval() {
     );
     assert_eq!(assembled.operation.tier, 1);
     assert!(assembled.operation.reasons.is_empty());
-    // K-123
     assert_eq!(assembled.required(), serde_json::json!(["input"]));
 }
 
@@ -73,7 +72,7 @@ fn an_unknown_tool_is_tier_3() {
     let assembled = sandbox(tool("convert"), &nameless(), &skill("s"));
     let operation = &assembled.operation;
     assert_eq!(operation.tier, 3);
-    // K-207: a file of the caller, if he gives one.
+    // A file of the caller, if he gives one.
     assert_eq!(
         operation.reasons,
         ["unknown-tool:convert", "file-read:in.png"]

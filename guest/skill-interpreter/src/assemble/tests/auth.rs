@@ -1,4 +1,4 @@
-//! K-72, K-83, K-141 to K-143, K-194, K-313: headers and credentials.
+//! Headers and credentials.
 
 use serde_json::json;
 

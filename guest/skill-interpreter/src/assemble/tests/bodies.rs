@@ -1,4 +1,4 @@
-//! K-134 to K-137, K-198 to K-204, K-207: bodies and the inputs in them.
+//! Bodies and the inputs in them.
 
 use serde_json::{Map, Value, json};
 

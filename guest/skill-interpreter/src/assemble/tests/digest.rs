@@ -1,4 +1,4 @@
-//! K-216: what the digest of an operation covers.
+//! What the digest of an operation covers.
 
 use super::{curl, http, nameless, skill};
 use crate::context::Context;

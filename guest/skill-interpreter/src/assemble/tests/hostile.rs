@@ -8,7 +8,7 @@ use super::{curl, endpoint, request, text};
 use crate::draft::{BodyDraft, MultipartDraft, PartContent, Piece};
 use crate::processor_time::Stopwatch;
 
-/// Far more than a call has (K-03), for a machine that is busy.
+/// Far more than a call has, for a machine that is busy.
 const SLOW: Duration = Duration::from_secs(5);
 
 fn in_time(what: &str, act: impl FnOnce()) {

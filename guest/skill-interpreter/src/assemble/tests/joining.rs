@@ -1,4 +1,4 @@
-//! K-101, K-199: two texts of one operation.
+//! Two texts of one operation.
 
 use serde_json::json;
 

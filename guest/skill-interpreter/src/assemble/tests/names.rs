@@ -1,4 +1,4 @@
-//! K-190 to K-193: names and looks of secrets.
+//! Names and looks of secrets.
 
 use super::{curl, endpoint, http, nameless, request, skill};
 use crate::assemble::looks_like_credential;

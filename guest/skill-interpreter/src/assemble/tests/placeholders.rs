@@ -1,4 +1,4 @@
-//! K-188, K-189: which text is a variable.
+//! Which text is a variable.
 
 use crate::assemble::placeholder::{Place, document_text, scan};
 use crate::draft::{Part, Quoting, Template};

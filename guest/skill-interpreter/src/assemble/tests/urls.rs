@@ -1,4 +1,4 @@
-//! K-103, K-150, K-153, K-154, K-195, K-196, K-198, K-201: URLs and queries.
+//! URLs and queries.
 
 use serde_json::json;
 use url::Url;
@@ -234,7 +234,7 @@ fn relative_urls() {
         assert_eq!(assembled.readable()["url"], expected, "{base} {url}");
     }
     assert_eq!(request(endpoint("GET", "/x")).refusal(), Code::NoBaseUrl);
-    // K-240
+    // `map` keeps it as it is written.
     let kept = http(endpoint("GET", "/v2/items/:id"), &nameless(), &unbased());
     assert_eq!(kept.readable()["url"], "/v2/items/{id}");
     assert!(kept.operation.hosts.is_empty());
@@ -296,7 +296,6 @@ fn a_url_that_the_caller_gives() {
         http(secret, &nameless(), &context).refusal(),
         Code::UrlInputSecret
     );
-    // K-221
     let mapped = http(without(), &nameless(), &unbased());
     assert!((mapped.operation.confidence - 0.5).abs() < 1e-9);
 }

@@ -1,4 +1,4 @@
-//! What a caller of `map` sees (section 14.2): the commands of the chapter and of the seed.
+//! What a caller of `map` sees: the commands of the examples.
 
 #![allow(
     clippy::unwrap_used,

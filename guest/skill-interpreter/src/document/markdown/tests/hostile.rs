@@ -9,7 +9,7 @@ use crate::limits::DOCUMENT_BYTES;
 use crate::processor_time::Stopwatch;
 use crate::request::LoadRequest;
 
-/// K-445: a document is answered within 2 s, on a slow machine within a debug build too.
+/// A document is answered within 2 s, on a slow machine within a debug build too.
 const MOST: Duration = Duration::from_secs(2);
 
 fn load(text: &str) -> Result<usize, Failure> {
@@ -213,7 +213,7 @@ proptest! {
     #[test]
     fn random_documents_are_answered(text in pieces()) {
         let once = load(&text);
-        prop_assert_eq!(once, load(&text), "K-446");
+        prop_assert_eq!(once, load(&text), "the same load twice");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Markdown: outlines and what the parts of section 6 find in them. Whole documents are read in `tests/markdown*.rs`.
+//! Markdown: outlines and what the readers of its parts find in them. Whole documents are read in `tests/markdown*.rs`.
 
 mod candidates;
 mod front;
