@@ -1,4 +1,4 @@
-//! The codes of §6, as strings of a hydrated document carry them.
+//! The codes of RFC 0020 §5.5 and some of our own, as strings of a hydrated document carry them.
 
 /// A soft error: `ERROR: `, a code, and nothing after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,4 +1,4 @@
-//! The algorithm of §4, with the levels of §14.3: from a request to everything an answer holds.
+//! The algorithm of RFC 0020 §5.3, level by level: from a request to everything an answer holds.
 
 use kit::{SkillError, front_matter, yaml};
 

@@ -1,4 +1,4 @@
-//! The document with its declarations hydrated: the link form (§14.1) and v2 (§14.2).
+//! The document with its declarations hydrated: the link form and v2.
 //!
 //! Only the ranges of the two values change; every other byte is the file's own.
 

@@ -43,9 +43,9 @@ fn checksum(checksum: Option<&str>) -> Option<(&'static str, &str)> {
 /// How objects stand in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// §14.1: a list of objects.
+    /// A list of objects, in the link form.
     List,
-    /// §14.2: a mapping from URIs.
+    /// A mapping from URIs, in v2.
     Mapping,
 }
 

@@ -1,4 +1,4 @@
-//! The JSON payload of RFC 0020 §3: compact, members in the order of the RFC.
+//! The JSON payload of RFC 0020 §5.2: compact, members in the order of the RFC.
 
 use kit::{SkillError, front_matter};
 use serde::Serialize;

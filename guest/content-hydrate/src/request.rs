@@ -36,12 +36,12 @@ pub struct Request {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// The payload of §3.
+    /// The payload of RFC 0020 §5.2.
     #[default]
     Json,
-    /// The linked document of §14.1.
+    /// The document, its lists with the entries in place of the references.
     Link,
-    /// The document of §14.2.
+    /// As `Link`, but each list is a mapping whose keys are URIs.
     V2,
 }
 
@@ -50,7 +50,7 @@ fn one() -> u8 {
 }
 
 impl Request {
-    /// A request for the payload of §3, with every option at its default.
+    /// A request for the payload, with every option at its default.
     #[must_use]
     pub fn new(uri: &str) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Which skills there are, and what they say, level by level (§14.3). Depth 1 is one level.
+//! Which skills there are, and what they say, level by level. Depth 1 is one level.
 
 use std::collections::{BTreeMap, BTreeSet};
 

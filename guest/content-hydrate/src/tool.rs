@@ -1,4 +1,4 @@
-//! What tools say of themselves (§10.1).
+//! What tools say of themselves (RFC 0020 §6.2).
 //!
 //! Whether a tool may run, and how, is the host's to decide. This file decides what is asked
 //! and what the answers mean.

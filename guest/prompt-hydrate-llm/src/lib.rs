@@ -1,4 +1,4 @@
-//! The component `prompt.hydrate.llm`: asks a language model for a plan (section 19 of the chapter on prompt hydration).
+//! The component `prompt.hydrate.llm`: asks a language model for a plan.
 //!
 //! It puts two texts that `prompt.hydrate` wrote into a request of the server's dialect, sends it through the fetch
 //! hostcall, and takes the reply's text out of the answer. It judges nothing: whether the reply is a plan is for

@@ -14,14 +14,14 @@ use crate::request::{LoadRequest, MapContext};
 /// What a relative URL becomes where there is no base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Relative {
-    /// K-103: the operation is unusable, `no-base-url`.
+    /// The operation is unusable, `no-base-url`.
     #[default]
     Refused,
-    /// K-240: it is kept as written (`map`).
+    /// It is kept as written (`map`).
     Kept,
 }
 
-/// K-72: whether an HTTP operation without auth gets that of the skill.
+/// Whether an HTTP operation without auth gets that of the skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AssumedAuth {
     /// Markdown, OpenAPI, `map`.
@@ -34,33 +34,33 @@ pub enum AssumedAuth {
 /// What is known of a skill.
 #[derive(Debug, Clone, Default)]
 pub struct Context {
-    /// K-192: none in `map` without one.
+    /// None in `map` without one.
     pub skill_id: Option<String>,
-    /// K-103: the base that was chosen.
+    /// The base that was chosen.
     pub base_url: Option<Url>,
     /// Addresses that the document gives to variables, by name: where a request goes, and nothing else.
     pub addresses: BTreeMap<String, String>,
     /// What a relative URL becomes without one.
     pub relative: Relative,
-    /// K-195: of the request. Those of a document (K-120) are substituted by `shell`.
+    /// Of the request. Those of a document are substituted by `shell`.
     pub constants: BTreeMap<String, String>,
-    /// K-190 (1): names of secrets that the skill declares, in its order.
+    /// Names of secrets that the skill declares, in its order.
     pub secrets: Vec<String>,
     /// Names among them that say where requests go, unless the request gives them a value.
     pub settings: BTreeSet<String>,
     /// Other names that are secrets somewhere in the skill, and so everywhere.
     pub found_secrets: BTreeSet<String>,
-    /// K-72
+    /// Whether operations without auth get that of the skill.
     pub assumed_auth: AssumedAuth,
-    /// K-74
+    /// Hosts that an input `url` may name.
     pub domains: Vec<String>,
-    /// K-178: digests of the code files given, by name.
+    /// Digests of the code files given, by name.
     pub files: BTreeMap<String, String>,
-    /// K-69, of the skill.
+    /// Those of the skill.
     pub data_classifications: Vec<String>,
-    /// K-71, of the skill.
+    /// Those that the skill declares.
     pub effects: Vec<String>,
-    /// K-73, of the skill.
+    /// What the skill asks for.
     pub approval: ApprovalWish,
 }
 

@@ -1,10 +1,10 @@
-//! K-20: what was noticed on the way and does not end it. Never holds the value of a credential.
+//! What was noticed on the way and does not end it. Never holds the value of a credential.
 
 use crate::failure::Code;
 use crate::limits;
 pub use crate::model::{Diagnostic, Severity};
 
-/// K-38: characters of a document that a message may quote.
+/// Characters of a document that a message may quote.
 const EXCERPT_CHARACTERS: usize = 120;
 
 /// What was noticed, in order; each thing once.
@@ -68,7 +68,7 @@ impl Diagnostics {
     }
 }
 
-/// K-38: what a message may quote of a document: one line, 120 characters, no control characters.
+/// What a message may quote of a document: one line, 120 characters, no control characters.
 #[must_use]
 pub fn excerpt(text: &str) -> String {
     text.chars()

@@ -1,7 +1,7 @@
-//! The op `load` (K-13): a document to a skill.
+//! The op `load`: a document to a skill.
 //!
 //! Here a document's bytes are bounded and told apart, and what its reader found becomes operations with ids of their own.
-//! Readers say what is wrong with what they read; what is wrong with the skill as a whole (K-05, K-08 to K-11) is found here.
+//! Readers say what is wrong with what they read; what is wrong with the skill as a whole is found here.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,11 +23,11 @@ use crate::mapping::registry;
 use crate::model::{Format, Operation, Skill, Status};
 use crate::request::LoadRequest;
 
-/// K-13: what is answered.
+/// What is answered.
 #[derive(Debug, serde::Serialize)]
 pub struct Answer<'a> {
     ok: bool,
-    /// K-216: what the digests of the operations cover.
+    /// What the digests of the operations cover.
     #[serde(rename = "mapping-version")]
     mapping_version: &'static str,
     skill: &'a Skill,
@@ -51,7 +51,7 @@ impl<'a> Answer<'a> {
 ///
 /// # Errors
 ///
-/// The codes of sections 3, 5, 6 and 10; `invalid-request` for a member of the request that is not what it has to be.
+/// The codes of documents and operations; `invalid-request` for a member of the request that is not what it has to be.
 pub fn skill(request: &LoadRequest, diagnostics: &mut Diagnostics) -> Result<Skill, Failure> {
     check(request)?;
     let bytes = content(request)?;
@@ -67,7 +67,7 @@ pub fn skill(request: &LoadRequest, diagnostics: &mut Diagnostics) -> Result<Ski
     let mut operations = match skill.format {
         Format::Markdown => {
             let operations = markdown::naming::name(unnamed);
-            // K-381
+            // Which steps name an operation is known only now that operations have ids.
             markdown::onboarding::link(skill.onboarding.as_mut(), &operations);
             operations
         }
@@ -291,7 +291,7 @@ fn check(request: &LoadRequest) -> Result<(), Failure> {
         })
     };
     match request.files.iter().find(|(_, value)| !digest(value)) {
-        // K-07
+        // `sha256:` and 64 lower-case hex digits.
         Some((name, _)) => Err(Failure::new(
             Code::InvalidRequest,
             format!("files.{}: expected a digest", excerpt(name)),
@@ -345,7 +345,7 @@ fn read(
     }
 }
 
-/// K-08, K-11, K-67
+/// The id of the skill, which keeps to the grammar of ids and is not reserved.
 fn skill_id(context: &Context) -> Result<String, Failure> {
     let id = context.skill_id.clone();
     let id = id.ok_or_else(|| Failure::new(Code::NameMissing, "the skill has no name"))?;
@@ -367,7 +367,7 @@ fn invalid_id(what: &str, id: &str) -> Failure {
     Failure::new(Code::IdInvalid, message)
 }
 
-/// K-08: an id that the document gives is kept.
+/// An id that the document gives is kept.
 fn verbatim(unnamed: Unnamed) -> Operation {
     let mut operation = unnamed.operation.operation;
     if let Identity::Verbatim(id) = unnamed.identity {
@@ -376,7 +376,7 @@ fn verbatim(unnamed: Unnamed) -> Operation {
     operation
 }
 
-/// K-08, K-10
+/// Refuses an id outside the grammar, and two that are equal once folded.
 fn refuse_ids(operations: &[Operation]) -> Result<(), Failure> {
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     for operation in operations {
@@ -392,7 +392,7 @@ fn refuse_ids(operations: &[Operation]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// K-10: an alias that is an id or another's alias goes.
+/// An alias that is an id or another's alias goes.
 fn drop_aliases(operations: &mut [Operation], diagnostics: &mut Diagnostics) {
     let ids: BTreeSet<String> = operations.iter().map(|one| fold(&one.id)).collect();
     let mut uses: BTreeMap<String, usize> = BTreeMap::new();

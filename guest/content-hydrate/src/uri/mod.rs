@@ -1,4 +1,4 @@
-//! §7: from a reference and the document it stands in to one canonical URI.
+//! From a reference and the document it stands in to one canonical URI.
 //!
 //! `os://` is resolved here and never by a generic URL library, which takes the first segment for an
 //! authority and resolves `..` wrongly; https is the `url` crate's. Nothing here touches a file.
@@ -19,7 +19,7 @@ pub struct Uri(String);
 /// Why a reference has no canonical URI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unresolved {
-    /// It is no reference that §7 allows.
+    /// It is no reference that is allowed.
     #[error("not a reference")]
     Failed,
     /// `..` above the root.

@@ -1,4 +1,4 @@
-//! §7.2: os paths.
+//! Paths of `os://` URIs.
 
 use percent_encoding::{percent_decode_str, percent_encode_byte};
 

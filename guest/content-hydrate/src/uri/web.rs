@@ -1,4 +1,4 @@
-//! §7.3: https, and http of this machine where the request allows it.
+//! https, and http of this machine where the request allows it.
 
 use url::{Host, Url};
 

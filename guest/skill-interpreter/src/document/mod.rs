@@ -1,4 +1,4 @@
-//! Documents: bytes to what is said of a skill, and its candidates for operations (sections 3, 5, 6, 7, 10, 26).
+//! Documents: bytes to what is said of a skill, and its candidates for operations.
 
 pub mod detect;
 pub mod markdown;
@@ -17,7 +17,7 @@ use crate::model::Format;
 /// What a document says of its skill.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SkillDeclaration {
-    /// The `id` as given; K-08 is checked by `load`.
+    /// The `id` as given; `load` checks its form.
     pub id: Option<String>,
     /// As written; empty if there is an `id` only.
     pub name: String,
@@ -25,39 +25,39 @@ pub struct SkillDeclaration {
     pub version: String,
     /// Empty if nothing is said.
     pub description: String,
-    /// K-16
+    /// The text of the document without its front matter.
     pub instructions: String,
     /// What kind of document.
     pub format: Format,
     /// Of OpenAPI: its version.
     pub format_version: Option<String>,
-    /// K-69
+    /// Classes of the data that it handles, in words of its own.
     pub data_classifications: Vec<String>,
-    /// K-71
+    /// Recorded; they grant nothing.
     pub declared_capabilities: Vec<String>,
-    /// K-71
+    /// Added to those that are derived.
     pub effects: Vec<String>,
-    /// K-71, K-93, K-102: names of secrets, in order, each once.
+    /// Names of secrets, in order, each once.
     pub secrets: Vec<String>,
     /// Names among them that are asked of the environment and say where requests go. The request may give them a value.
     pub settings: BTreeSet<String>,
-    /// K-72
+    /// Whether operations without auth get that of the skill.
     pub assumed_auth: AssumedAuth,
-    /// K-93: `requires.bins`.
+    /// `requires.bins`.
     pub tools: Vec<String>,
-    /// K-75, K-103: as written.
+    /// As written.
     pub base_url: Option<String>,
     /// Addresses that variables stand for, by name.
     pub addresses: BTreeMap<String, String>,
-    /// K-74
+    /// Hosts that an input `url` may name.
     pub domains: Vec<String>,
-    /// K-73: whether approval is required.
+    /// Whether approval is required.
     pub approval_wish: ApprovalWish,
-    /// K-73: `approval` as data.
+    /// `approval` as data.
     pub approval: Option<Value>,
-    /// Section 26, as data.
+    /// `onboarding` as data.
     pub onboarding: Option<Value>,
-    /// K-76: the rest, as data.
+    /// The rest, as data.
     pub recorded: Map<String, Value>,
 }
 
@@ -101,7 +101,7 @@ pub struct Candidate {
 }
 
 /// A document that was read. Which candidates are one operation, and what each is called, is decided when they are
-/// assembled (K-99 to K-101).
+/// assembled.
 #[derive(Debug, Clone)]
 pub struct Document {
     /// What it says of its skill.

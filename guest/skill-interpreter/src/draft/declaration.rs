@@ -107,7 +107,7 @@ impl Declaration {
     }
 }
 
-/// Whether a document asks for approval whatever section 15 says.
+/// Whether a document asks for approval, whatever its tier and reasons say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ApprovalWish {
     /// It says nothing.

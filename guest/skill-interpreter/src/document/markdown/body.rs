@@ -30,7 +30,7 @@ pub(crate) struct Body<'a> {
     lines: &'a Lines<'a>,
     context: &'a Context,
     code_fences: CodeFences,
-    /// K-120: what earlier fences set.
+    /// What earlier fences set.
     constants: Constants,
     /// Every name that a fence may have set, whatever became of it.
     assigned: BTreeSet<&'a str>,
@@ -201,7 +201,7 @@ impl<'a> Body<'a> {
         });
     }
 
-    /// The nearest heading of level 2 to 6 (K-99).
+    /// The nearest heading of level 2 to 6.
     fn heading(&self, section: usize) -> Option<String> {
         self.outline
             .ancestors(section)
@@ -272,7 +272,7 @@ fn assigned(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// K-224: the confidence of what is listed.
+/// The confidence of what is listed.
 fn as_listed(mut draft: Draft) -> Draft {
     if let Ok(stages) = &mut draft.plan {
         for stage in stages {

@@ -1,4 +1,4 @@
-//! Front matter (K-91 to K-93).
+//! Front matter: the keys of a skill, what skills of other tools say below `metadata`, and what is left of broken YAML.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ const OWN_KEYS: [&str; 6] = [
     "operations",
 ];
 
-/// Which code fences are operations (K-107).
+/// Which code fences are operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CodeFences {
     /// Those with an annotation.
@@ -37,7 +37,7 @@ pub(crate) struct FrontMatter<'t> {
     /// What it says of the skill; its operations come later, because the rest of the document has a say in how they are read.
     pub(crate) skill: SkillDeclaration,
     pub(crate) code_fences: CodeFences,
-    /// K-104: whether the document is at least a description.
+    /// Whether the document is at least a description.
     pub(crate) says_name_and_description: bool,
     /// Its YAML, if it is a mapping.
     tree: Option<Tree<'t>>,
@@ -48,7 +48,7 @@ impl<'t> FrontMatter<'t> {
     ///
     /// # Errors
     ///
-    /// `schema` (K-63), `limit` (K-05).
+    /// `schema`, `limit`.
     pub(crate) fn read(
         text: Option<&'t str>,
         diagnostics: &mut Diagnostics,
@@ -94,7 +94,7 @@ impl<'t> FrontMatter<'t> {
     ///
     /// # Errors
     ///
-    /// `schema`, `unknown-op-key` (K-63, K-65).
+    /// `schema`, `unknown-op-key`.
     pub(crate) fn operations(
         &self,
         context: &Context,
@@ -134,7 +134,7 @@ impl<'t> FrontMatter<'t> {
         Ok(())
     }
 
-    /// K-93. Whatever else stands there is somebody else's, and so is what has another shape.
+    /// What `metadata` says of secrets and tools. Whatever else stands there, or has another shape, is somebody else's.
     fn metadata(&mut self, metadata: Node<'_>) {
         // Names that are certainly secrets. Which of the others are settings, the rest of the document says.
         let mut declared: BTreeSet<String> = self.skill.secrets.iter().cloned().collect();
@@ -145,7 +145,7 @@ impl<'t> FrontMatter<'t> {
                     .entries()
                     .for_each(|(_, value)| self.requirements(value, &mut declared));
             }
-            // K-91: a JSON object on one line, quoted.
+            // A JSON object on one line, quoted.
             Value::Text(text) => {
                 let line = metadata.line();
                 if let Ok(tree) = yaml::read_json(text, line)
@@ -177,7 +177,7 @@ impl<'t> FrontMatter<'t> {
         super::add_new(&mut self.skill.tools, tools.iter().flat_map(texts));
     }
 
-    /// K-92: `name:` and `description:`, each with the rest of its line.
+    /// Of broken YAML: `name:` and `description:`, each with the rest of its line.
     fn recover(&mut self, text: &str) {
         for line in text.lines() {
             let Some((key, value)) = line.split_once(':') else {

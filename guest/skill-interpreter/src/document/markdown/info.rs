@@ -1,21 +1,21 @@
-//! Info strings and the class of a fence (K-95, K-105 to K-108).
+//! Info strings and the class of a fence.
 
 use crate::http_command::verb;
 
 /// What a fence is by its language and its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// K-105
+    /// Commands of a shell.
     Shell(Prompts),
-    /// K-106
+    /// A request: method and target, headers, body.
     Http,
-    /// K-107
+    /// Code of a runtime.
     Code(Runtime),
-    /// K-108
+    /// Everything else, which is never an operation.
     Data,
 }
 
-/// Which lines of a shell fence count (K-105).
+/// Which lines of a shell fence count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prompts {
     /// Lines that start `$ `, where there is one.
@@ -34,7 +34,7 @@ pub(crate) enum Runtime {
     Go,
 }
 
-/// The commands that section 9 names.
+/// The commands that make a fence without a language one of a shell.
 const COMMANDS: [&str; 42] = [
     "curl", "wget", "http", "https", "jq", "echo", "printf", "cat", "head", "tail", "wc", "sort",
     "uniq", "cut", "tr", "grep", "sed", "awk", "python", "python3", "uv", "node", "go", "npx",
@@ -51,7 +51,7 @@ pub(crate) fn split(info: &str) -> (String, impl Iterator<Item = &str>) {
     (language.unwrap_or_default().to_lowercase(), words)
 }
 
-/// The class of a fence: the first that fits (K-95).
+/// The class of a fence: the first that fits.
 pub(crate) fn class(language: &str, text: &str) -> Class {
     match language {
         "http" | "text" | "plaintext" | "txt" | "" if verb::begins(text) => Class::Http,

@@ -9,7 +9,7 @@ pub(crate) struct Lines<'t> {
 }
 
 impl<'t> Lines<'t> {
-    /// Of a text of at most 4 GiB; K-45 lets 1 MiB through.
+    /// Of a text of at most 4 GiB; a document has at most 1 MiB.
     pub(crate) fn new(text: &'t str) -> Self {
         let breaks = memchr::memchr_iter(b'\n', text.as_bytes());
         let after = breaks.map(|at| u32::try_from(at.saturating_add(1)).unwrap_or(u32::MAX));

@@ -1,4 +1,4 @@
-//! Markdown skills (sections 6 and 7, and K-381).
+//! Markdown skills.
 //!
 //! The document is read once into an `outline`: sections and blocks with their lines. What it says of its skill comes
 //! first, because names of secrets and the base URL decide how commands are read; then `body` goes through the blocks in
@@ -38,18 +38,18 @@ use front::FrontMatter;
 use lines::Lines;
 use outline::Outline;
 
-/// K-104: a body of fewer bytes is a stub.
+/// A body of fewer bytes is a stub.
 const STUB_BYTES: usize = 200;
 
-/// Candidates of a document: twice the operations of a skill (K-05), because some turn out to be the same.
+/// Candidates of a document: twice the operations of a skill, because some turn out to be the same.
 const CANDIDATES: usize = 2 * limits::OPERATIONS;
 
-/// Reads a Markdown skill. The text has no byte order mark (K-45).
+/// Reads a Markdown skill. The text has no byte order mark.
 ///
 /// # Errors
 ///
-/// `name-missing` (K-94), `no-operations` (K-104), `limit` (K-05), and `schema` and `unknown-op-key` for keys of front
-/// matter (K-91).
+/// `name-missing`, `no-operations`, `limit`, and `schema` and `unknown-op-key` for keys of front
+/// matter.
 pub fn read(
     text: &str,
     request: &LoadRequest,
@@ -116,7 +116,7 @@ pub fn read(
         if content.len() < STUB_BYTES {
             diagnostics.info(Code::Stub, 1, "the document says almost nothing");
         }
-        // K-104: without operations, a skill that describes itself is informational.
+        // Without operations, a skill that describes itself is informational.
         let described = front.says_name_and_description;
         if !described && !onboarding::has_steps(skill.onboarding.as_ref()) {
             return Err(Failure::new(Code::NoOperations, "no operations found"));

@@ -1,4 +1,4 @@
-//! Which candidates are one operation, and what each is called (K-91, K-99 to K-101).
+//! Which candidates are one operation, and what each is called.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::draft::{Example, Identity, Importance, TextIdentity};
 use crate::identifier::{fold, slug};
 use crate::model::{Operation, Stage, Status};
 
-/// K-99: characters of a comment that may be a name.
+/// Characters of a comment that may be a name.
 const COMMENT_CHARACTERS: usize = 60;
 
 /// An operation, and what its id may be made of.
@@ -22,7 +22,7 @@ pub struct Unnamed {
 
 /// Joins duplicates ([`assemble::absorb`]), gives ids and aliases.
 ///
-/// Ids that the document gives itself are kept as they are, even if two are the same (K-10 refuses the load then). Aliases
+/// Ids that the document gives itself are kept as they are, even if two are the same (`load` refuses them then). Aliases
 /// may still collide with ids.
 #[must_use]
 pub fn name(operations: Vec<Unnamed>) -> Vec<Operation> {
@@ -76,7 +76,7 @@ fn importance(identity: &Identity) -> Importance {
 /// Makes examples of duplicates. What is left is in the order of the document.
 fn join(operations: Vec<Unnamed>) -> Vec<Known> {
     let mut ordered: Vec<(usize, Unnamed)> = operations.into_iter().enumerate().collect();
-    // K-101: a fence before what is listed, whatever their order; the sort is stable.
+    // A fence before what is listed, whatever their order; the sort is stable.
     ordered.sort_by_key(|(_, unnamed)| importance(&unnamed.identity));
     let mut known: Vec<(usize, Known)> = Vec::new();
     // Positions in `known`, by what has to be equal of two duplicates at least.
@@ -99,7 +99,7 @@ fn join(operations: Vec<Unnamed>) -> Vec<Known> {
                     one.is_same(other) && does_the_same(known, &unnamed)
                 })
         });
-        // K-91: the same folded id as an operation of front matter.
+        // The same folded id as an operation of front matter.
         let named = || {
             let name = proposed(&unnamed.identity)?;
             by_id.get(&fold(&name)).copied()
@@ -141,16 +141,16 @@ fn join(operations: Vec<Unnamed>) -> Vec<Known> {
     known.into_iter().map(|(_, known)| known).collect()
 }
 
-/// K-101, of two with one endpoint: whether nothing is lost where one is an example of the other.
+/// Of two with one endpoint: whether nothing is lost where one is an example of the other.
 ///
-/// The row asks for method and URL alone. Another filter makes another answer, and with another secret the request would go
+/// Method and URL alone are not enough. Another filter makes another answer, and with another secret the request would go
 /// out under the first one's name, so such two are two operations.
 fn does_the_same(known: &Known, other: &Unnamed) -> bool {
     let (one, two) = (&known.operation, &other.operation);
     let is_mention = importance(&other.identity) == Importance::Listed
         && two.secrets.is_empty()
         && after_request(two).is_empty();
-    // K-91: front matter has the last word. What cannot be used does nothing, and a list item only says where.
+    // Front matter has the last word. What cannot be used does nothing, and a list item only says where.
     importance(&known.identity) == Importance::Frontmatter
         || two.status != Status::Ok
         || is_mention
@@ -202,7 +202,7 @@ fn own_name(identity: &Identity) -> Option<String> {
     }
 }
 
-/// K-99 (2): the comment's slug, if it is a name and not a text.
+/// The comment's slug, if it is a name and not a text.
 fn comment(identity: &TextIdentity) -> Option<String> {
     let comment = identity.comment.as_deref()?.trim();
     let is_name = comment.chars().count() <= COMMENT_CHARACTERS;
@@ -220,7 +220,7 @@ fn given_ids(operations: &[Known]) -> Taken {
     taken
 }
 
-/// K-99, for an operation at this position that the document gives no id.
+/// The id of an operation at this position that the document gives no id.
 fn make_id(
     taken: &mut Taken,
     identity: &Identity,
@@ -232,7 +232,7 @@ fn make_id(
         Identity::Text(text) => text,
         Identity::Verbatim(_) | Identity::Nameless => &nothing,
     };
-    // K-97: what is listed is called after its request.
+    // What is listed is called after its request.
     if let Some(slug) = &identity.annotated {
         return taken.numbered(slug);
     }
@@ -254,7 +254,7 @@ fn make_id(
     }
 }
 
-/// K-100: the last literal segment of the path, when exactly one operation has it.
+/// As an alias: the last literal segment of the path, when exactly one operation has it.
 fn add_aliases(operations: &mut [Known]) {
     let segment = |known: &Known| {
         let endpoint = known.endpoint.as_ref()?;
@@ -277,7 +277,7 @@ fn add_aliases(operations: &mut [Known]) {
     }
 }
 
-/// K-101: who looks for a duplicate by its heading finds the operation that it is an example of, where the name is free.
+/// Who looks for a duplicate by its heading finds the operation that it is an example of, where the name is free.
 fn alias_duplicates(operations: &mut [Known]) {
     if operations.iter().all(|known| known.also.is_empty()) {
         return;

@@ -1,8 +1,8 @@
-//! Names that are told apart by numbers (K-99).
+//! Names that are told apart by numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// K-08: characters of an id.
+/// Characters of an id.
 const ID_CHARACTERS: usize = 64;
 
 /// The names that are taken.
@@ -33,7 +33,7 @@ impl Taken {
         loop {
             *number = number.saturating_add(1);
             let suffix = format!("-{number}");
-            // K-08
+            // With its number it is an id too.
             let length = ID_CHARACTERS.saturating_sub(suffix.len());
             let candidate = name.chars().take(length).collect::<String>() + &suffix;
             if self.names.insert(candidate.clone()) || *number == u32::MAX {

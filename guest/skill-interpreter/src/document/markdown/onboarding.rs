@@ -1,4 +1,4 @@
-//! Onboarding that is written as text (K-381), as the data of K-380.
+//! Onboarding that is written as text, as the data that structured documents give.
 //!
 //! A section whose slug starts `onboarding` is kept as text, and its numbered items become steps. Which of them name an
 //! operation is known only when operations have their ids: [`link`] says so then.
@@ -20,14 +20,14 @@ pub(crate) fn read(outline: &Outline, lines: &Lines<'_>) -> Option<Value> {
     let text = text(outline, &inside, lines)?;
     let steps = steps(outline, &inside);
     Some(json!({
-        // K-381: only if the document says so.
+        // Only if the document says so.
         "required": text.lines().any(is_required_line),
         "text": text,
         "steps": steps,
     }))
 }
 
-/// Whether onboarding, in either form, has a step (K-104).
+/// Whether onboarding, in either form, has a step.
 pub(crate) fn has_steps(onboarding: Option<&Value>) -> bool {
     let steps = onboarding.and_then(|onboarding| onboarding.get("steps"));
     steps
@@ -106,7 +106,7 @@ fn text(outline: &Outline, inside: &[Option<usize>], lines: &Lines<'_>) -> Optio
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
-/// K-381: numbered items whose first bold or code span is a name.
+/// Numbered items whose first bold or code span is a name.
 fn steps(outline: &Outline, inside: &[Option<usize>]) -> Vec<Value> {
     let mut steps = Vec::new();
     let mut taken = Taken::default();

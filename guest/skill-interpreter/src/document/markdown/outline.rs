@@ -1,7 +1,7 @@
 //! The outline of a document: its sections and the blocks in them, in the order of the source.
 //!
 //! CommonMark with tables, read as the parser's events with byte offsets, hence lines. What is kept is what
-//! the rules of section 6 look at: headings, the text of paragraphs, items and rows, fences and comments.
+//! the rules for Markdown look at: headings, the text of paragraphs, items and rows, fences and comments.
 //! Indented code and other HTML only separate. Nothing here recurses; containers are a stack.
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};

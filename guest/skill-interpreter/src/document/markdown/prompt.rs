@@ -1,4 +1,4 @@
-//! The commands of a fence that records a session (K-105).
+//! The commands of a fence that records a session.
 //!
 //! Where lines start with a prompt, only those count, the prompt removed, and the rest is output. A command
 //! goes on over the lines that its own text asks for: after a `\`, inside an open quote, and through a

@@ -1,4 +1,4 @@
-//! Results that a document shows (K-96): which fences are one, and what of them is kept.
+//! Results that a document shows: which fences are one, and what of them is kept.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::assemble::credential::looks_like_credential;
 use crate::assemble::secrets::{is_excluded, is_secret_field, looks_secret};
 use crate::draft::Example;
 
-/// What stands where a credential stood (K-378).
+/// What stands where a credential stood.
 const REDACTED: &str = "***REDACTED***";
 
 /// What announces a result.
@@ -62,7 +62,7 @@ pub(crate) fn example(text: &str, line: u32) -> Example {
     }
 }
 
-/// The example of a use (K-111): its input if it is JSON. A command is only pointed at, because it may hold credentials that
+/// The example of a use: its input if it is JSON. A command is only pointed at, because it may hold credentials that
 /// do not look like any.
 pub(crate) fn shown(text: &str, line: u32) -> Example {
     let input = kit::members::parse(text.as_bytes()).ok();
@@ -74,7 +74,7 @@ pub(crate) fn shown(text: &str, line: u32) -> Example {
 }
 
 /// A value whose strings that are credentials, by their look or by their member's name, are replaced. Its depth is that of
-/// K-05.
+/// JSON documents, which is bounded.
 fn without_credentials(value: Value, name: &str) -> Value {
     match value {
         Value::String(_) if is_secret(name) => Value::String(REDACTED.to_owned()),

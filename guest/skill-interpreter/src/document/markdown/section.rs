@@ -1,5 +1,5 @@
-//! What the text of a document says of its skill: who it is (K-94), which secrets it asks for (K-102), where its API is
-//! (K-103).
+//! What the text of a document says of its skill: who it is, which secrets it asks for, and where
+//! its API is.
 
 use url::Url;
 
@@ -14,7 +14,7 @@ use crate::assemble::secrets::looks_secret;
 use crate::document::SkillDeclaration;
 use crate::identifier::slug;
 
-/// K-102: sections whose code spans name secrets.
+/// Sections whose code spans name secrets.
 const SECRET_SECTIONS: [&str; 5] = [
     "authentication",
     "authorization",
@@ -43,7 +43,7 @@ const BEFORE_ENDPOINTS: [&str; 10] = [
     "的地址",
 ];
 
-/// K-94: what front matter does not say.
+/// Who the skill is, as far as front matter does not say.
 pub(crate) fn identify(skill: &mut SkillDeclaration, outline: &Outline) {
     let Some(first) = outline
         .sections

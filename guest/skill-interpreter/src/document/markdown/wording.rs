@@ -1,4 +1,4 @@
-//! Lines and words that the rules of section 6 recognise: labels, results, names of secrets, addresses.
+//! Lines and words that the rules for Markdown recognise: labels, results, names of secrets, addresses.
 
 /// Whether a line announces a result: `**Response**`, `Example outputs:`.
 pub(crate) fn is_result_label(line: &str) -> bool {
@@ -183,7 +183,7 @@ fn ends_address(character: char) -> bool {
         )
 }
 
-/// K-102: `[A-Z][A-Z0-9_]{3,}`, the whole text.
+/// A name in the style of constants: `[A-Z][A-Z0-9_]{3,}`, the whole text.
 pub(crate) fn is_constant_name(text: &str) -> bool {
     text.len() >= 4
         && text.starts_with(|first: char| first.is_ascii_uppercase())

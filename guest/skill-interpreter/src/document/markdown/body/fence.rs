@@ -1,4 +1,4 @@
-//! Fences: what they do (K-105 to K-107), and what is said about them (K-96, K-111).
+//! Fences: what they do, and what is said about them.
 
 use super::{Body, Found, cut};
 use crate::diagnostic::Diagnostics;
@@ -91,7 +91,7 @@ impl Body<'_> {
                 .collect(),
             Class::Code(runtime) => {
                 let wanted = match runtime {
-                    // K-107: what runs TypeScript is not known to run this.
+                    // What runs TypeScript is not known to run this.
                     Runtime::TypeScript => annotated,
                     _ => annotated || self.code_fences == CodeFences::All,
                 };
@@ -145,7 +145,7 @@ impl Body<'_> {
         }
     }
 
-    /// K-96, K-111: an output of the last operation above.
+    /// An output of the last operation above.
     fn result(&mut self, announced: Announced, block: &Block, fence: &Fence) {
         let line = block.line;
         if let Some(last) = self.last(announced, block.section) {
@@ -154,7 +154,7 @@ impl Body<'_> {
         }
     }
 
-    /// K-111: an example of the operation before it in the section.
+    /// An example of the operation before it in the section.
     fn example(&mut self, block: &Block, fence: &Fence) {
         if let Some(last) = self.last(Announced::ByLine, block.section) {
             let example = result::shown(&fence.text, block.line);
@@ -185,7 +185,7 @@ impl Body<'_> {
     }
 }
 
-/// K-107
+/// A stage in a sandbox that runs the text of the fence.
 fn code(runtime: Runtime, text: &str, line: u32) -> Draft {
     let runtime = match runtime {
         Runtime::Python => model::Runtime::Python,
