@@ -95,7 +95,7 @@ mod tests {
     use super::super::{Receipt, ReceiptFormat};
     use super::*;
 
-    /// The worked receipt of section 1.1 as a file.
+    /// The receipt of the worked example as a file.
     const FILE: &str = r#"{
   "artifact": "sha256:24eaf3439a60c96764c4f2c92a0a81b52bd4fe5d5b91f090184a0f6486b1bf29",
   "inputs_hash": "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a",

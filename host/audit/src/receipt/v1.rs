@@ -13,10 +13,7 @@ use super::{ReceiptError, compare};
 /// A receipt in the draft of version 1. Members in the order in which they are written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(
-    missing_docs,
-    reason = "the members are those of TR-10 to TR-13, by name"
-)]
+#[expect(missing_docs, reason = "the members are those of the file, by name")]
 pub struct ReceiptV1 {
     pub schema_version: String,
     pub artifact: Digest,

@@ -1,4 +1,4 @@
-//! Reading a path that lies on an https mount: a fetch under section 11 of the hydration rules.
+//! Reading a path that lies on an https mount: a fetch with the limits of hydration.
 //!
 //! The mount does not replace the allowlist: the fetch asks the policy like any other.
 

@@ -1,4 +1,4 @@
-//! Core modules: the older form of a skill, with the host ABI of section 10 of the specification.
+//! Core modules: the older form of a skill, with a host ABI of its own.
 //!
 //! One run is one module, one instance and one call of its entrypoint, in an engine of its own: allocation on demand,
 //! the simplest compiler, and no compiled code that is kept. The module is vetted before it is compiled

@@ -1,5 +1,5 @@
-//! What the commands of governed execution share: how the governor is opened, and how its answers and errors are printed
-//! (section 2.2).
+//! What the commands of governed execution share: how the governor is opened, and how its answers and errors are
+//! printed.
 
 use std::io::Read;
 use std::path::PathBuf;

@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &[OsString]) -> Option<ExitCode> {
     Some(answer(result))
 }
 
-/// As outside; what is an operator's as an error object, in text for people (2.2 of the chapter).
+/// As outside; what is an operator's as an error object, in text for people.
 fn answer(result: anyhow::Result<Exit>) -> ExitCode {
     match result {
         Err(error) if error.is::<OperatorOnly>() => {

@@ -1,4 +1,4 @@
-//! `hydrant map`: what a command would do, and under which governance (section 14).
+//! `hydrant map`: what a command would do, and under which governance.
 
 use clap::Args;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The egress proxy of a sandbox stage (section 22.2).
+//! The egress proxy of a sandbox stage.
 
 use std::path::Path;
 use std::sync::Mutex;

@@ -46,7 +46,7 @@ pub fn check_file(text: &str, prompt: &str) -> Result<(), Unfit> {
     }
 }
 
-/// The instruction: it names the file, and is short (section 8).
+/// The instruction: it names the file, and is short.
 ///
 /// # Errors
 /// [`Unfit`]

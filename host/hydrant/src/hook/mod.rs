@@ -1,5 +1,5 @@
-//! The `UserPromptSubmit` hook: from what an agent hands over to a plan in a file (sections 1 to 10 and 17 to 19 of the
-//! chapter on prompt hydration). [`crate::setup`] installs it.
+//! The `UserPromptSubmit` hook: from what an agent hands over to a plan in a file.
+//! [`crate::setup`] installs it.
 //!
 //! The host reads stdin, files and servers, writes the temp file and prints; the component `prompt.hydrate` reads what
 //! all of that means, and decides. What it returns is checked before anything of it gets out.

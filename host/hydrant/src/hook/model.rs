@@ -1,4 +1,4 @@
-//! Asking a language model for a better plan (section 19): when, within which time, and what becomes of its reply.
+//! Asking a language model for a better plan: when, within which time, and what becomes of its reply.
 //!
 //! The component `prompt.hydrate.llm` sends and reads; `prompt.hydrate` checks the reply like every plan. Any failure
 //! leaves the plan that was there.

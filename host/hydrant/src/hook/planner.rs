@@ -168,7 +168,7 @@ pub struct Parsed {
     pub event_warning: Option<String>,
 }
 
-/// The row of section 4 that applies.
+/// The rule by which a prompt is skipped.
 #[derive(Debug, Deserialize)]
 pub struct Skip {
     /// Its name.

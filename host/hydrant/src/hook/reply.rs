@@ -1,4 +1,4 @@
-//! What a hook prints (section 3): one shape on stdout and no other key, lines on stderr.
+//! What a hook prints: one shape on stdout and no other key, lines on stderr.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! One run of the hook: the order of section 3, and what comes of each failure (section 17).
+//! One run of the hook: its steps in order, and what comes of each failure.
 
 use std::io::Read;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The table `[hydrate]` of the configuration (section 26).
+//! The table `[hydrate]` of the configuration.
 //!
 //! A key that is not known is a warning; a value of the wrong type or range is a problem that names key and file, and the
 //! default stands in its place. Who calls decides what a problem means.

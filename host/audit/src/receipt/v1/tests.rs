@@ -4,7 +4,7 @@ use super::super::{Receipt, ReceiptFormat, pretty_json};
 use super::*;
 use hydrant_base::Timestamp;
 
-/// The draft receipt of the run of section 1.1 by version 0.1.0. Its hashes were computed by another program.
+/// The draft receipt of the run of the worked example by version 0.1.0. Its hashes were computed by another program.
 const SUCCESS: &str = r#"{
   "schema_version": "1.0.0-draft",
   "artifact": "sha256:24eaf3439a60c96764c4f2c92a0a81b52bd4fe5d5b91f090184a0f6486b1bf29",

@@ -12,7 +12,7 @@ const NO_TEXTS: [&[u8]; 2] = [b"", b""];
 
 /// What each import answers when all is well, under both names of the module.
 #[test]
-fn to_th_14_each_import_does_what_its_row_says() {
+fn each_import_does_what_its_row_says() {
     for module in imports::MODULES {
         let mut site = Site::new();
         site.module = module;
@@ -113,7 +113,7 @@ fn and_others_pointers_and_lengths_prove_nothing() {
 }
 
 #[test]
-fn to_th_14_names_and_room_must_lie_in_memory() {
+fn names_and_room_must_lie_in_memory() {
     let mut site = Site::new();
     site.declare_everything();
     site.declare("net.http", "http://127.0.0.1:1/");

@@ -12,7 +12,7 @@ fn code(outcome: &CoreOutcome) -> &'static str {
 }
 
 #[test]
-fn to_tn_07_the_defaults_are_those_of_the_table() {
+fn the_defaults_are_those_of_the_table() {
     let budgets = CoreBudgets::default();
     assert_eq!(budgets.fuel, 10_000_000);
     assert_eq!(budgets.memory_bytes, 8_388_608);

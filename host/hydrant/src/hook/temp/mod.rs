@@ -1,4 +1,4 @@
-//! The folder of files for subagents, and the one file of a run (section 5).
+//! The folder of files for subagents, and the one file of a run.
 //!
 //! The folder lies where everybody may write, so its name proves nothing: it is opened without following a link, must be
 //! this user's own, and from then on only the handle counts.
