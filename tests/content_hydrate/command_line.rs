@@ -6,7 +6,7 @@ use crate::os_root::{NONE, OsRoot, Run, agent, skill};
 use crate::policy;
 
 #[test]
-fn cli_01_the_defaults_are_the_payload_of_os_at_depth_1() {
+fn the_defaults_are_the_payload_of_os_at_depth_1() {
     let root = OsRoot::new();
     root.file("a.md", agent(&["b.md"], NONE))
         .file("b.md", agent(&["c.md"], NONE));
@@ -35,7 +35,7 @@ fn a_path_means_the_document_below_the_root_before_one_of_this_machine() {
 }
 
 #[test]
-fn cli_03_json_is_one_line_and_documents_are_their_bytes() {
+fn json_is_one_line_and_documents_are_their_bytes() {
     let root = OsRoot::new();
     root.file("a.md", "---\nx: 1\n---\nHi");
     let json = root.hydrate(&["os://a.md", "--format", "json"]).stdout;
@@ -70,7 +70,7 @@ fn error_markers_are_exit_0_and_only_of_the_resource_itself_a_line_on_stderr() {
 }
 
 #[test]
-fn cli_04_exit_1_is_a_hard_error_with_one_message() {
+fn exit_1_is_a_hard_error_with_one_message() {
     let root = OsRoot::new();
     for format in ["link", "v2"] {
         let run = root.hydrate(&["os://gone.md", "--format", format]);
@@ -80,7 +80,7 @@ fn cli_04_exit_1_is_a_hard_error_with_one_message() {
 }
 
 #[test]
-fn cli_04_cli_05_exit_2_is_a_usage_error() {
+fn exit_2_is_a_usage_error() {
     let root = OsRoot::new();
     root.file("a.md", "Hi");
     #[rustfmt::skip]
@@ -102,16 +102,16 @@ fn cli_04_cli_05_exit_2_is_a_usage_error() {
     ];
     for arguments in rows {
         let run = Run::from(root.command(arguments).output().unwrap());
-        assert_eq!(run.status, 2, "CLI-04 {arguments:?}: {}", run.stderr);
+        assert_eq!(run.status, 2, "{arguments:?}: {}", run.stderr);
         assert!(
             run.stdout.is_empty() && !run.stderr.is_empty(),
-            "CLI-04 {arguments:?}"
+            "{arguments:?}"
         );
     }
 }
 
 #[test]
-fn cli_01_no_exec_holds_whatever_the_policy_says() {
+fn no_exec_holds_whatever_the_policy_says() {
     let root = OsRoot::new();
     root.policy(&policy::tools_run());
     root.file("a.md", agent(NONE, &["t.sh"]))
@@ -122,7 +122,7 @@ fn cli_01_no_exec_holds_whatever_the_policy_says() {
 }
 
 #[test]
-fn cli_01_a_policy_that_cannot_be_read_hydrates_nothing() {
+fn a_policy_that_cannot_be_read_hydrates_nothing() {
     let root = OsRoot::new();
     root.file("a.md", "Hi").file("../bad.yaml", "version: 2\n");
     for policy in ["gone.yaml", "bad.yaml"] {

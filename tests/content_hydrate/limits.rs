@@ -74,12 +74,7 @@ fn each_budget_of_the_call_ends_it_with_its_name_and_limit() {
             "{budget}: {}",
             run.stderr
         );
-        assert_eq!(
-            run.stderr.lines().count(),
-            1,
-            "CLI-04: one message: {}",
-            run.stderr
-        );
+        assert_eq!(run.stderr.lines().count(), 1, "one message: {}", run.stderr);
         let request = json!({"type": "query", "name": "Content.Hydrate", "payload": {"uri": uri}});
         let run = root.syscall(&["--allow-http-loopback"], &[request.to_string()]);
         let answer = &run.answers()[0];

@@ -119,7 +119,7 @@ fn a_mount_that_is_not_as_required_is_a_usage_error() {
         assert_eq!(run.status, 2, "{options:?}: {}", run.stderr);
         assert!(
             run.stdout.is_empty() && !run.stderr.is_empty(),
-            "CLI-04 {options:?}"
+            "{options:?}"
         );
     }
 }

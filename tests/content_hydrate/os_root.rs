@@ -181,7 +181,7 @@ impl Run {
 
 impl From<Run> for Payload {
     fn from(run: Run) -> Self {
-        let text = run.stdout.strip_suffix('\n').expect("CLI-03: one line");
+        let text = run.stdout.strip_suffix('\n').expect("one line");
         Self {
             text: text.to_owned(),
             json: serde_json::from_str(text).expect("the payload is JSON"),

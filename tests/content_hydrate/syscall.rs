@@ -259,7 +259,7 @@ fn a_blank_uri_is_a_reference_that_fails_softly() {
 }
 
 #[test]
-fn cli_05_options_hold_for_every_request_of_the_stream() {
+fn options_hold_for_every_request_of_the_stream() {
     let root = OsRoot::new();
     root.file("../elsewhere/a.md", agent(&["b.md"], NONE));
     root.file(

@@ -268,7 +268,7 @@ fn without_leave_no_tool_is_started_and_existence_does_not_leak() {
     assert_eq!(answers(&["--no-exec"]), [skipped; 7], "--no-exec");
     let mut policy = policy::tools_run();
     root.policy(&policy);
-    assert_eq!(answers(&["--no-exec"]), [skipped; 7], "CLI-01: --no-exec");
+    assert_eq!(answers(&["--no-exec"]), [skipped; 7], "--no-exec");
     policy["host"]["discovery"]["run"] = json!(["/os/tools"]);
     root.policy(&policy);
     let mut expected = [skipped; 7];

@@ -55,7 +55,7 @@ mod tests {
 
     /// No file of the contract is left out.
     #[test]
-    fn tl_08_the_whole_contract_is_compiled_in() {
+    fn the_whole_contract_is_compiled_in() {
         let mut names: Vec<_> = std::fs::read_dir("../../wit")
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -5,7 +5,7 @@
 use super::*;
 
 #[test]
-fn v2_01_values_become_mappings_from_uris() {
+fn values_become_mappings_from_uris() {
     let file = "---\nskills: # known\n  - ../kits/rope.md\n  - '../../up'\ntools: [./horn.sh]\nversion: 1.10\n---\nFly.";
     let mut host = FakeHost::new(&[
         ("crew/pilot.md", file),
@@ -18,7 +18,7 @@ fn v2_01_values_become_mappings_from_uris() {
 }
 
 #[test]
-fn v2_01_flow_style_is_a_compact_json_object() {
+fn flow_style_is_a_compact_json_object() {
     let mut host = FakeHost::new(&[("a.md", "---\n{skills: [s.md], tools: [t], x: 1}\n---\n")]);
     assert_eq!(
         host.document("a.md", Format::V2).unwrap(),
@@ -27,7 +27,7 @@ fn v2_01_flow_style_is_a_compact_json_object() {
 }
 
 #[test]
-fn v2_01_long_keys_are_written_in_the_explicit_form() {
+fn long_keys_are_written_in_the_explicit_form() {
     // With its quotes and `os://`, 1000 and 1001 characters.
     let (short, long) = ("a".repeat(993), "b".repeat(994));
     let mut host = FakeHost::new(&[
@@ -54,7 +54,7 @@ fn v2_01_long_keys_are_written_in_the_explicit_form() {
 }
 
 #[test]
-fn v2_02_a_declared_entry_of_the_sentinel_s_name_gives_way_to_it() {
+fn a_declared_entry_of_the_sentinel_s_name_gives_way_to_it() {
     let items: Vec<String> = (0..1_001).map(|i| format!("s{i:04}")).collect();
     let file = format!(
         "---\nskills: ['ERROR: LIMIT_EXCEEDED', {}]\n---\n",
