@@ -5,8 +5,6 @@
 //! budgets, and writes each step down in a chain that nobody can alter unseen.
 //!
 //! It knows neither the engine nor the network: what it needs of a host are the [`ports`]. It does know the jail.
-//!
-//! Rows `K-…` are those of the skill interpreter's specification.
 
 pub mod address;
 pub mod budget;

@@ -1,4 +1,4 @@
-//! The budget of a session (section 18): read at step 9, a step of it reserved before the call, charged after it.
+//! The budget of a session: one step of it is reserved before a call, and what the call used is charged after it.
 //!
 //! The reservation of a step is one atomic step with the look at what is left, whichever calls, threads and processes there
 //! are. A call that is killed has used its step all the same: nobody gives it back.
@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use super::caller::Lifetime;
 use super::{Caller, Governor};
-use crate::budget::{Budget, Dimension, Estimate, Exhausted, Own, Rules, Warning};
+use crate::budget::{Budget, Dimension, Estimate, Exhausted, Rules, Warning};
 use crate::chain::Used;
-use crate::execute::Caps;
 use crate::failure::Failure;
-use crate::registry::{Registered, approvals, events, session};
+use crate::registry::{Registered, approvals, session};
+use crate::sandbox::Caps;
 
 const MIB: u64 = 1024 * 1024;
 
@@ -64,7 +64,7 @@ impl Governor {
                 .state
                 .read(|database| session::extensions(database, &name))?,
         };
-        let rules = Rules::new(&self.config.budgets, &Own::default(), &extensions);
+        let rules = Rules::new(&self.config.budgets, &extensions);
         match rules.admit(&budget, &Estimate::of(&found.operation)) {
             Ok(admission) => Ok(Session {
                 name,
@@ -162,7 +162,7 @@ impl Governor {
         exhausted: &Exhausted,
     ) -> Result<Failure, Failure> {
         let who = caller.who();
-        let of_operation = events::of_operation(exhausted.entry().event, &who, found);
+        let of_operation = found.entry(exhausted.entry().event, &who);
         let entry = crate::chain::Entry {
             subject: exhausted.entry().subject,
             outcome: exhausted.entry().outcome,

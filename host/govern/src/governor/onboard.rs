@@ -1,4 +1,4 @@
-//! Onboarding (section 26): goes through the steps that a document wants done first, as far as that is possible now.
+//! Onboarding: goes through the steps that a document wants done first, as far as that is possible now.
 //!
 //! A step has no rights of its own: its operation is called as any caller calls it, with its approval, secrets, budget and
 //! record. A call that was made before a crash, and not written down as done, is made again.
@@ -104,7 +104,7 @@ impl Governor {
     }
 
     /// Refuses what has to wait.
-    pub(super) fn onboarded(&self, found: &Registered) -> Result<(), Failure> {
+    pub(super) fn check_onboarded(&self, found: &Registered) -> Result<(), Failure> {
         let head = &found.skill;
         let Some(data) = &head.skill.onboarding else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What operators do (2.2), and what anybody may look at.
+//! What operators do, and what anybody may look at.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -13,9 +13,9 @@ use crate::chain::{self, Filter, Stop};
 use crate::config::HostPort;
 use crate::failure::{Code, Failure};
 use crate::redact::SHORTEST;
-use crate::registry;
 use crate::registry::approvals::{self, Approval, Kind, Scope, Status, Verdict};
-use crate::registry::bindings::{self, Store};
+use crate::registry::bindings;
+use crate::registry::{self, SkillHead};
 use crate::secrets::Place;
 use crate::state::glance;
 use crate::time::Time;
@@ -109,7 +109,7 @@ impl Governor {
     pub fn list(&self, caller: &Caller, since: Option<u64>) -> Result<Value, Failure> {
         let now = self.state.now();
         let session = Some(caller.session());
-        self.clean(self.state.read(|database| match since {
+        self.redacted(self.state.read(|database| match since {
             Some(since) => registry::list_since(database, since).map(|list| json!(list)),
             None => registry::list(database, session, self, now).map(|list| json!(list)),
         }))
@@ -126,7 +126,7 @@ impl Governor {
         let shown = self
             .state
             .read(|database| registry::show(database, skill, session, self, now));
-        self.clean(shown.map(|shown| json!(shown)))
+        self.redacted(shown.map(|shown| json!(shown)))
     }
 
     /// `hydrant skill unload`.
@@ -167,7 +167,7 @@ impl Governor {
         let list = self
             .state
             .read(|database| approvals::list(database, status, now));
-        self.clean(list.map(|list| json!(list)))
+        self.redacted(list.map(|list| json!(list)))
     }
 
     /// `hydrant approvals show`.
@@ -180,7 +180,7 @@ impl Governor {
         let shown = self
             .state
             .read(|database| approvals::show(database, id, now));
-        self.clean(shown.map(|shown| json!(shown)))
+        self.redacted(shown.map(|shown| json!(shown)))
     }
 
     /// The pending requests that a name stands for: that of the operation `<skill>.<operation>`, or those of all operations of
@@ -218,7 +218,7 @@ impl Governor {
             ),
             _ => {
                 list.retain(|approval| of_skill(approval) || of_operation(approval));
-                self.clean(Ok(json!(list)))
+                self.redacted(Ok(json!(list)))
             }
         }
     }
@@ -244,7 +244,6 @@ impl Governor {
             ttl: approve.ttl,
             reason: approve.reason,
             response: answered.as_ref().map(|answered| answered.answer.clone()),
-            ..Verdict::default()
         };
         let approved = approvals::approve(&self.state, id, &verdict, &caller.who());
         let done = match (&approved, answered) {
@@ -261,11 +260,7 @@ impl Governor {
     ///
     /// As [`approvals::deny`].
     pub fn deny(&self, caller: &Caller, id: &str, reason: Option<&str>) -> Result<Value, Failure> {
-        let verdict = Verdict {
-            by: caller.name().to_owned(),
-            reason: reason.map(str::to_owned),
-            ..Verdict::default()
-        };
+        let verdict = Verdict::new(caller.name(), reason);
         self.settled(approvals::deny(&self.state, id, &verdict, &caller.who()))
     }
 
@@ -280,11 +275,7 @@ impl Governor {
         id: &str,
         reason: Option<&str>,
     ) -> Result<Value, Failure> {
-        let verdict = Verdict {
-            by: caller.name().to_owned(),
-            reason: reason.map(str::to_owned),
-            ..Verdict::default()
-        };
+        let verdict = Verdict::new(caller.name(), reason);
         self.settled(approvals::revoke(&self.state, id, &verdict, &caller.who()))
     }
 
@@ -314,11 +305,10 @@ impl Governor {
             ));
         }
         if let Some(skill) = skill {
-            let now = self.state.now();
-            let shown = self
+            let found = self
                 .state
-                .read(|database| registry::show(database, skill, None, self, now));
-            if shown.is_err_and(|failure| failure.code == Code::UnknownSkill) {
+                .read(|database| SkillHead::named(database, skill));
+            if found.is_err_and(|failure| failure.code == Code::UnknownSkill) {
                 warnings.push(format!("no skill {skill} is loaded"));
             }
         }
@@ -358,22 +348,16 @@ impl Governor {
             .map_err(|error| Failure::new(Code::InvalidRequest, error.to_string()))?
             .to_string();
         // A binding for whatever is loaded under this id first would be anybody's.
-        let now = self.state.now();
         self.state
-            .read(|database| registry::show(database, bind.skill, None, self, now))
+            .read(|database| SkillHead::named(database, bind.skill))
             .map_err(|failure| failure.with_hint("load the skill first"))?;
         let place = self.secrets.locate(bind.name, bind.skill)?;
-        let kept = match place {
-            Place::Skill => Store::Skill,
-            Place::Global => Store::Global,
-            Place::Environment => Store::Environment,
-        };
         let expected = match bind.expected {
             Some(expected) => expected.to_owned(),
             None => self.secrets.expected_of(bind.name)?,
         };
         self.state.write(|change| {
-            bindings::bind(change, bind.skill, &expected, bind.name, kept, &pair)
+            bindings::bind(change, bind.skill, &expected, bind.name, place, &pair)
         })?;
         Ok(json!({
             "name": bind.name,
@@ -391,14 +375,14 @@ impl Governor {
     /// `secret-missing`, `secret-store-permissions`, `store-unavailable`.
     pub fn remove_secret(&self, name: &str, skill: Option<&str>) -> Result<Value, Failure> {
         // The bindings first: what is left, should the second fail, is a value that nobody may use.
-        let kept = if skill.is_some() {
-            Store::Skill
+        let place = if skill.is_some() {
+            Place::Skill
         } else {
-            Store::Global
+            Place::Global
         };
         let unbound = self
             .state
-            .write(|change| bindings::unbind(change, name, kept, skill))?;
+            .write(|change| bindings::unbind(change, name, place, skill))?;
         if !self.secrets.remove(name, skill)? {
             return Err(Failure::new(
                 Code::SecretMissing,

@@ -1,4 +1,4 @@
-//! Onboarding (section 26): what a document wants done before its operations are of use, as its steps were checked.
+//! Onboarding: what a document wants done before its operations are of use, as its steps were checked.
 //!
 //! | file | subject |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Redaction (section 25): what is written or answered holds no value of a secret.
+//! Redaction: what is written or answered holds no value of a secret.
 //!
 //! [`Redactor`] knows values and replaces them in each form in which they may come back; [`shapes`] knows no value
 //! and finds what looks like one, for logs and errors.

@@ -4,13 +4,11 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use super::approvals::derivation;
-use super::find::{of_skill, skill, skills, unknown_skill};
-use super::generation::generation;
-use super::loaded::{CapabilityRow, CapabilityStatus};
-use super::name::fold;
+use super::capability_row::{CapabilityRow, CapabilityStatus};
+use super::history::generation;
 use super::onboarding::{OnboardingState, Progress, plan_of};
-use super::standing_of::row_of;
-use super::{SkillHead, Surroundings, store};
+use super::sql::Queries;
+use super::{Registered, SkillHead, Surroundings, store};
 use crate::failure::{Code, Failure};
 use crate::manifest::{self, Manifest, Sends, TrustTier};
 use crate::time::Time;
@@ -138,7 +136,7 @@ pub struct CapabilityShown {
     pub error: Option<Failure>,
 }
 
-/// All skills with their capabilities. Records nothing.
+/// Returns all skills with their capabilities.
 ///
 /// # Errors
 ///
@@ -149,25 +147,32 @@ pub fn list(
     around: &dyn Surroundings,
     now: Time,
 ) -> Result<List, Failure> {
-    let mut listed_skills = Vec::new();
-    for id in skills(database)? {
-        let Some(head) = skill(database, &id)? else {
-            continue;
-        };
-        let mut capabilities = Vec::new();
-        for found in of_skill(database, &id)? {
-            capabilities.push(row_of(database, &found, session, around, now)?.0);
-        }
-        let onboarding = progress(database, &head, around, now)?.map(|progress| progress.state);
-        listed_skills.push(listed(head, onboarding, capabilities));
-    }
+    let listed = |head: SkillHead| {
+        let operations = Registered::of_skill(database, head.clone())?;
+        let rows = operations.iter().map(|found| {
+            CapabilityRow::read(database, found, session, around, now).map(|(row, _)| row)
+        });
+        Ok(ListedSkill {
+            capabilities: rows.collect::<Result<_, _>>()?,
+            onboarding: progress(database, &head, around, now)?.map(|progress| progress.state),
+            skill_id: head.skill.id,
+            name: head.skill.name,
+            version: head.skill.version,
+            description: head.skill.description,
+            format: head.skill.format,
+            source_url: head.source,
+            skill_digest: head.digest,
+            generation: head.generation,
+        })
+    };
+    let skills = SkillHead::all(database)?.into_iter().map(listed);
     Ok(List {
+        skills: skills.collect::<Result<_, Failure>>()?,
         generation: generation(database)?,
-        skills: listed_skills,
     })
 }
 
-/// None too where it was registered before its steps were checked.
+/// Returns where the onboarding of a skill stands; none where it has none, or was registered before its steps were checked.
 fn progress(
     database: &Connection,
     head: &SkillHead,
@@ -182,26 +187,7 @@ fn progress(
     }
 }
 
-fn listed(
-    head: SkillHead,
-    onboarding: Option<OnboardingState>,
-    capabilities: Vec<CapabilityRow>,
-) -> ListedSkill {
-    ListedSkill {
-        skill_id: head.skill.id,
-        name: head.skill.name,
-        version: head.skill.version,
-        description: head.skill.description,
-        format: head.skill.format,
-        source_url: head.source,
-        skill_digest: head.digest,
-        generation: head.generation,
-        onboarding,
-        capabilities,
-    }
-}
-
-/// One skill with everything that is known of it, its document too. Records nothing.
+/// Returns one skill with everything that is known of it, its document too.
 ///
 /// # Errors
 ///
@@ -213,18 +199,16 @@ pub fn show(
     around: &dyn Surroundings,
     now: Time,
 ) -> Result<SkillShown, Failure> {
-    let folded = fold(id);
-    let head = skill(database, &folded)?.ok_or_else(|| unknown_skill(id))?;
-    let (document, instructions): (Vec<u8>, String) = database
-        .query_row(
-            "SELECT document, instructions FROM skills WHERE folded = ?1",
-            [&folded],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )
-        .map_err(store)?;
+    let head = SkillHead::named(database, id)?;
+    let text: Option<(Vec<u8>, String)> = database.first(
+        "SELECT document, instructions FROM skills WHERE folded = ?1",
+        [&head.folded],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    let (document, instructions) = text.ok_or_else(|| store("a skill without a document"))?;
     let mut capabilities = Vec::new();
-    for found in of_skill(database, &folded)? {
-        let (row, reasons) = row_of(database, &found, session, around, now)?;
+    for found in Registered::of_skill(database, head.clone())? {
+        let (row, reasons) = CapabilityRow::read(database, &found, session, around, now)?;
         let manifest = found.manifest.clone().map(|mut manifest| {
             if row.status == CapabilityStatus::Approved {
                 manifest.trust_tier = TrustTier::Granted;

@@ -5,14 +5,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::approvals::{self, Approval, Status};
-use super::find::{SkillHead, skill, still_registered, unknown_skill};
+use super::find::still_registered;
 use super::name::fold;
-use super::{Surroundings, Who, events, memory, store};
+use super::sql::{Json, Queries};
+use super::{SkillHead, Surroundings, Who, memory, store};
 use crate::chain::{Entry, Event, Outcome};
 use crate::digest;
 use crate::failure::Failure;
@@ -102,9 +103,7 @@ pub struct Plan {
 ///
 /// `unknown-skill`, `store-unavailable`; `schema` where it was registered before its steps were checked.
 pub fn plan(database: &Connection, id: &str) -> Result<Option<Plan>, Failure> {
-    let folded = fold(id);
-    let head = skill(database, &folded)?.ok_or_else(|| unknown_skill(id))?;
-    plan_of(database, &head)
+    plan_of(database, &SkillHead::named(database, id)?)
 }
 
 /// The same of a skill that was looked up.
@@ -138,20 +137,14 @@ pub(crate) fn plan_of(database: &Connection, head: &SkillHead) -> Result<Option<
     }))
 }
 
-/// What an operation does and what of its answers is a secret, by its id or alias.
+/// Returns the digests of an operation, by its id or alias: what it does, and which of its answers are secrets.
 fn digests(database: &Connection, skill: &str, name: &str) -> Result<Option<String>, Failure> {
-    database
-        .prepare_cached(
-            "SELECT op_digest || ' ' || policy_digest FROM operations WHERE skill = ?1 AND (folded = ?2
-                OR capability = (SELECT operation FROM aliases WHERE skill = ?1 AND folded = ?2))
-             ORDER BY folded <> ?2 LIMIT 1",
-        )
-        .and_then(|mut query| {
-            query
-                .query_row(params![skill, fold(name)], |row| row.get(0))
-                .optional()
-        })
-        .map_err(store)
+    database.value(
+        "SELECT op_digest || ' ' || policy_digest FROM operations WHERE skill = ?1 AND (folded = ?2
+            OR capability = (SELECT operation FROM aliases WHERE skill = ?1 AND folded = ?2))
+         ORDER BY folded <> ?2 LIMIT 1",
+        [skill, &fold(name)],
+    )
 }
 
 /// What an operator is asked, and where the answer goes.
@@ -337,20 +330,15 @@ impl Plan {
     }
 
     fn rows(&self, database: &Connection) -> Result<BTreeMap<String, Row>, Failure> {
-        let mut query = database
-            .prepare_cached("SELECT step, subject, verified FROM onboarding WHERE skill = ?1")
-            .map_err(store)?;
-        let rows = query
-            .query_map([&self.head.folded], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-            })
-            .map_err(store)?;
-        rows.map(|row| {
-            let (step, subject, verified): (String, String, bool) = row.map_err(store)?;
-            let row = Row { subject, verified };
-            Ok((step, row))
-        })
-        .collect()
+        let rows = database.all(
+            "SELECT step, subject, verified FROM onboarding WHERE skill = ?1",
+            [&self.head.folded],
+            |row| {
+                let (subject, verified) = (row.get(1)?, row.get(2)?);
+                Ok((row.get(0)?, Row { subject, verified }))
+            },
+        )?;
+        Ok(rows.into_iter().collect())
     }
 }
 
@@ -383,14 +371,11 @@ pub(crate) fn called_step(
         memory::set(change, &head.folded, key, value)?;
     }
     let subject = plan.subjects.get(&step.id).map_or("", String::as_str);
-    change
-        .database
-        .execute(
-            "INSERT INTO onboarding (skill, step, subject, verified) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (skill, step) DO UPDATE SET subject = excluded.subject, verified = excluded.verified",
-            params![head.folded, step.id, subject, step.verify.is_none()],
-        )
-        .map_err(store)?;
+    change.database.run(
+        "INSERT INTO onboarding (skill, step, subject, verified) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (skill, step) DO UPDATE SET subject = excluded.subject, verified = excluded.verified",
+        params![head.folded, step.id, subject, step.verify.is_none()],
+    )?;
     if step.verify.is_none() {
         let mut entry = step_ended(plan, step, who);
         entry.approval = brought.approval.as_ref().map(|asked| asked.id.clone());
@@ -411,19 +396,16 @@ pub(crate) fn verified_step(
 ) -> Result<(), Failure> {
     still_registered(change.database, &plan.head)?;
     let subject = plan.subjects.get(&step.id).map_or("", String::as_str);
-    change
-        .database
-        .execute(
-            "UPDATE onboarding SET verified = 1 WHERE skill = ?1 AND step = ?2 AND subject = ?3",
-            params![plan.head.folded, step.id, subject],
-        )
-        .map_err(store)?;
+    change.database.run(
+        "UPDATE onboarding SET verified = 1 WHERE skill = ?1 AND step = ?2 AND subject = ?3",
+        params![plan.head.folded, step.id, subject],
+    )?;
     change.record(step_ended(plan, step, who));
     Ok(())
 }
 
 fn step_ended(plan: &Plan, step: &Step, who: &Who) -> Entry {
-    let mut entry = events::of_skill(Event::OnboardingStep, who, &plan.head);
+    let mut entry = plan.head.entry(Event::OnboardingStep, who);
     entry.subject = Some(step.id.clone());
     entry
 }
@@ -442,46 +424,34 @@ pub(crate) fn failed_step(
     change.record(entry);
 }
 
-/// What steps did and kept goes with the skill: who loads another one under its id finds nothing.
+/// Deletes what steps did and kept: it goes with the skill, and another one that is loaded under its id finds nothing.
 pub(super) fn forget(change: &Change<'_>, skill: &str) -> Result<(), Failure> {
-    for table in ["onboarding", "memory"] {
-        change
-            .database
-            .execute(&format!("DELETE FROM {table} WHERE skill = ?1"), [skill])
-            .map_err(store)?;
-    }
+    let sql = "DELETE FROM onboarding WHERE skill = ?1";
+    change.database.run(sql, [skill])?;
+    change
+        .database
+        .run("DELETE FROM memory WHERE skill = ?1", [skill])?;
     Ok(())
 }
 
-/// What is not in the document any more needs no memory.
+/// Deletes what was done and kept for steps that the document does not have any more.
 pub(super) fn sweep(change: &Change<'_>, plan: &Plan) -> Result<(), Failure> {
-    let steps: Vec<&str> = plan
-        .onboarding
-        .steps
-        .iter()
-        .map(|step| step.id.as_str())
-        .collect();
-    let stores = plan.onboarding.steps.iter().flat_map(|step| &step.store);
+    let steps = &plan.onboarding.steps;
+    let ids: Vec<&str> = steps.iter().map(|step| step.id.as_str()).collect();
+    let stores = steps.iter().flat_map(|step| &step.store);
     let keys: Vec<&str> = stores
         .filter_map(|store| match &store.to {
             Kept::Memory(key) => Some(key.as_str()),
             Kept::Secret(_) => None,
         })
         .collect();
-    for (sql, kept) in [
-        (
-            "DELETE FROM onboarding WHERE skill = ?1 AND step NOT IN (SELECT value FROM json_each(?2))",
-            steps,
-        ),
-        (
-            "DELETE FROM memory WHERE skill = ?1 AND name NOT IN (SELECT value FROM json_each(?2))",
-            keys,
-        ),
-    ] {
-        change
-            .database
-            .execute(sql, params![plan.head.folded, json!(kept).to_string()])
-            .map_err(store)?;
-    }
+    change.database.run(
+        "DELETE FROM onboarding WHERE skill = ?1 AND step NOT IN (SELECT value FROM json_each(?2))",
+        params![plan.head.folded, Json(&ids)],
+    )?;
+    change.database.run(
+        "DELETE FROM memory WHERE skill = ?1 AND name NOT IN (SELECT value FROM json_each(?2))",
+        params![plan.head.folded, Json(&keys)],
+    )?;
     Ok(())
 }

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use hydrant_jail::{Limits, Scratch};
 
-use super::{Caps, Exhausted, NETWORK_BYTES, plan};
+use super::{Caps, NETWORK_BYTES, plan};
+use crate::budget::Dimension;
 use crate::failure::{Code, Failure};
 use hydrant_plan::Policy;
 
-/// Where no policy says otherwise (section 21).
+/// Where no policy says otherwise.
 const CPU_SECONDS: u64 = 60;
 const MEMORY_MB: u64 = 512;
 const WALL_CLOCK_MS: u64 = 30_000;
@@ -39,7 +40,7 @@ pub(super) struct Allowed {
     /// Both ways.
     pub(super) network_bytes: u64,
     /// Which of these the budget has lowered.
-    lowered: Vec<Exhausted>,
+    lowered: Vec<Dimension>,
 }
 
 impl Allowed {
@@ -64,7 +65,7 @@ impl Allowed {
             amount => Ok(amount),
         };
         let mut lowered = Vec::new();
-        let mut within = |own: u64, cap: Option<u64>, dimension: Exhausted| match cap {
+        let mut within = |own: u64, cap: Option<u64>, dimension: Dimension| match cap {
             Some(cap) if cap < own => {
                 lowered.push(dimension);
                 cap
@@ -75,17 +76,17 @@ impl Allowed {
         let wall = within(
             needed("wall-clock-ms", WALL_CLOCK_MS)?,
             caps.wall_clock.map(milliseconds),
-            Exhausted::WallClockMs,
+            Dimension::WallClockMs,
         );
         let cpu_ms = within(
             needed("cpu-seconds", CPU_SECONDS)?.saturating_mul(1000),
             caps.cpu.map(milliseconds),
-            Exhausted::CpuMs,
+            Dimension::CpuMs,
         );
         let memory_bytes = within(
             needed("memory-mb", MEMORY_MB)?.saturating_mul(MEGABYTE),
             caps.memory_bytes,
-            Exhausted::MemoryMb,
+            Dimension::MemoryMb,
         );
         for (left, dimension) in [
             (wall, "wall-clock-ms"),
@@ -100,7 +101,7 @@ impl Allowed {
         let output_bytes = within(
             number("output-bytes", OUTPUT_BYTES)?,
             caps.storage_bytes,
-            Exhausted::StorageBytes,
+            Dimension::StorageBytes,
         );
         Ok(Self {
             wall: Duration::from_millis(wall),
@@ -115,7 +116,7 @@ impl Allowed {
     }
 
     /// Whether it is the budget that gives this limit.
-    pub(super) fn by_budget(&self, dimension: Exhausted) -> Option<Exhausted> {
+    pub(super) fn by_budget(&self, dimension: Dimension) -> Option<Dimension> {
         self.lowered.contains(&dimension).then_some(dimension)
     }
 

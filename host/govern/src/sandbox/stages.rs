@@ -6,9 +6,9 @@ use hydrant_jail::{Launcher, Network};
 
 use super::resources::Allowed;
 use super::{
-    Caps, Exhausted, SandboxEnd, SandboxRun, Settings, plan, required, supervise, text_tool,
-    unavailable, view,
+    Caps, SandboxEnd, SandboxRun, Settings, plan, required, supervise, text_tool, unavailable, view,
 };
+use crate::budget::Dimension;
 use crate::chain::Used;
 use crate::failure::Failure;
 use hydrant_plan::{Policy, SandboxStage};
@@ -96,7 +96,7 @@ impl Sandbox {
             ended.unwrap_or_else(|| Err(unavailable(format_args!("the proxy did nothing"))))?;
         ended.used.network_bytes = report.bytes;
         if report.exhausted {
-            ended.exhausted.get_or_insert(Exhausted::NetworkBytes);
+            ended.exhausted.get_or_insert(Dimension::NetworkBytes);
         }
         ended.egress = Some(report);
         Ok(ended)

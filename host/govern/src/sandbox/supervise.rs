@@ -11,9 +11,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::resources::Allowed;
 use super::{
-    Caps, End, Exhausted, SandboxEnd, SandboxRun, Settings, plan, required, returned, tools,
-    unavailable,
+    Caps, End, SandboxEnd, SandboxRun, Settings, plan, required, returned, tools, unavailable,
 };
+use crate::budget::Dimension;
 use crate::chain::Used;
 use crate::failure::{Code, Failure};
 use hydrant_plan::Policy;
@@ -40,7 +40,7 @@ pub(super) struct Ran {
     pub(super) stderr: Captured,
     pub(super) used: Used,
     pub(super) peak_memory_bytes: u64,
-    pub(super) exhausted: Option<Exhausted>,
+    pub(super) exhausted: Option<Dimension>,
     /// What was in the directory that was to be returned.
     pub(super) directory: Option<OwnedFd>,
 }
@@ -224,17 +224,17 @@ pub(super) fn program(
     })
 }
 
-fn verdict(ended: &Ended, flooded: bool, allowed: &Allowed) -> (End, Option<Exhausted>) {
+fn verdict(ended: &Ended, flooded: bool, allowed: &Allowed) -> (End, Option<Dimension>) {
     if flooded {
-        return (End::OutputLimit, allowed.by_budget(Exhausted::StorageBytes));
+        return (End::OutputLimit, allowed.by_budget(Dimension::StorageBytes));
     }
     match ended.how {
         How::Exited(_) => (End::Exit, None),
-        How::Signaled(SIGXCPU) => (End::Timeout, allowed.by_budget(Exhausted::CpuMs)),
-        How::Signaled(SIGXFSZ) => (End::OutputLimit, allowed.by_budget(Exhausted::StorageBytes)),
+        How::Signaled(SIGXCPU) => (End::Timeout, allowed.by_budget(Dimension::CpuMs)),
+        How::Signaled(SIGXFSZ) => (End::OutputLimit, allowed.by_budget(Dimension::StorageBytes)),
         How::Signaled(_) | How::Processes => (End::Signal, None),
-        How::Memory => (End::Memory, allowed.by_budget(Exhausted::MemoryMb)),
-        How::TimedOut | How::Cancelled => (End::Timeout, allowed.by_budget(Exhausted::WallClockMs)),
+        How::Memory => (End::Memory, allowed.by_budget(Dimension::MemoryMb)),
+        How::TimedOut | How::Cancelled => (End::Timeout, allowed.by_budget(Dimension::WallClockMs)),
     }
 }
 

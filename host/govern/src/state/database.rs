@@ -147,7 +147,7 @@ fn migrate(database: &mut Connection) -> Result<(), Failure> {
     }
     transaction.execute_batch(OWN).map_err(failed)?;
     let done = usize::try_from(pragma(&transaction, "user_version")?).map_err(failed)?;
-    let steps = registry::schema();
+    let steps = registry::MIGRATIONS;
     let left = steps
         .get(done..)
         .ok_or_else(|| failed("the database was made by a newer hydrant"))?;
@@ -277,7 +277,8 @@ pub(super) fn testify(
         .iter()
         .map(|(seq, place)| (*seq, place.segment, place.offset))
         .collect();
-    let open = serde_json::to_string(&open).unwrap_or_else(|_| "[]".to_owned());
+    let open = serde_json::to_string(&open)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
     let ts = known.tail.ts.milliseconds().cast_signed();
     let seq = known.tail.seq.cast_signed();
     database
@@ -336,6 +337,15 @@ pub(super) fn follow(database: &mut Connection, unwitnessed: &Unwitnessed) -> ru
         registry::approvals::follow_call(&transaction, id, session.as_deref())?;
     }
     transaction.commit()
+}
+
+/// Returns the time of the last record that the database witnesses, if it witnesses one.
+pub(super) fn witnessed_time(database: &Connection) -> rusqlite::Result<Option<Time>> {
+    database
+        .prepare_cached("SELECT ts FROM chain_head")?
+        .query_row([], |row| row.get::<_, i64>(0))
+        .optional()
+        .map(|ts| ts.map(|ts| Time::from_milliseconds(ts.cast_unsigned())))
 }
 
 /// Refuses a database that took the place of the one that witnessed this record, and knows less.
