@@ -22,17 +22,17 @@ const MIB: u64 = 1024 * 1024;
 
 /// What a session may use, and has used when it was last looked at.
 pub(super) struct Session {
-    /// Whose budget it is: the caller's session, or the account that stands for it.
+    /// The session whose budget it is: the caller's, or the account that stands for it.
     name: String,
     lifetime: Lifetime,
     rules: Rules,
     budget: Budget,
-    /// What the caller is told of dimensions that are used up and whose policy is `soft-warn`.
+    /// Warnings for dimensions that are used up and whose policy is `soft-warn`.
     pub(super) warnings: Vec<String>,
 }
 
 impl Session {
-    /// What is left for a call.
+    /// Returns what is left for a call.
     pub(super) fn caps(&self) -> Caps {
         let left = |dimension| self.rules.left(&self.budget, dimension);
         let time = |dimension| left(dimension).map(Duration::from_millis);
@@ -77,7 +77,7 @@ impl Governor {
         }
     }
 
-    /// Asks the budget once more, for another call may have begun since [`Self::session`], and reserves the step of this one.
+    /// Asks the budget once more, because another call may have begun since [`Self::session`], and reserves the step of this call.
     pub(super) fn reserve(
         &self,
         caller: &Caller,
@@ -94,14 +94,14 @@ impl Governor {
         }
     }
 
-    /// Of a call that was refused after [`Self::reserve`].
+    /// Gives back the step of a call that was refused after [`Self::reserve`].
     pub(super) fn release(&self, session: &mut Session) {
         if let Err(failure) = self.change(session, |_, budget| budget.release()) {
             tracing::warn!(%failure, "a step of a session is not given back");
         }
     }
 
-    /// What a call used beside its step, whatever came of it.
+    /// Charges what a call used beside its step, however it ended. Returns the warnings that are due.
     pub(super) fn charge(
         &self,
         session: &mut Session,
@@ -117,7 +117,7 @@ impl Governor {
         })
     }
 
-    /// Changes the budget of a session as it is by now: other calls may have begun or ended meanwhile.
+    /// Changes the budget of a session as it is now: other calls may have begun or ended meanwhile.
     fn change<T>(
         &self,
         session: &mut Session,
@@ -180,7 +180,8 @@ impl Governor {
         Ok(failure.with_approval(asked.id))
     }
 
-    /// Whose budget a call is charged to, and how long that is kept. An account begins anew each day, for it has no end.
+    /// Returns the session that a call is charged to, and how long its budget is kept. An account has no end, so its budget
+    /// begins anew each day.
     fn charged(&self, caller: &Caller) -> Result<(String, Lifetime), Failure> {
         let (session, lifetime) = (caller.session().to_owned(), caller.lifetime());
         let Some(account) = caller.account() else {

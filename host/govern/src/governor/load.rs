@@ -17,7 +17,7 @@ use crate::failure::{Code, Failure};
 use crate::guard::{self, Address, Document, Fetch};
 use crate::ports::{Component, invalid};
 use crate::registry::approvals::permit_source_host;
-use crate::registry::{self, CodeFile, NewSkill};
+use crate::registry::{self, NewSkill};
 use hydrant_plan::{Diagnostic, MAPPING_VERSION, Operation, Severity, Skill, Stage, Status};
 
 /// Bytes of a code file, and of all of a load together.
@@ -145,18 +145,10 @@ impl Governor {
         };
         *source = Some(address.identity());
         let checked = self.read(request, &address, &document)?;
-        let files: Vec<CodeFile> = request
-            .files
-            .iter()
-            .map(|(name, bytes)| CodeFile {
-                name: name.clone(),
-                bytes: bytes.clone(),
-            })
-            .collect();
         let new = NewSkill {
             checked,
             document: &document.bytes,
-            files: &files,
+            files: &request.files,
         };
         let loaded = self
             .state

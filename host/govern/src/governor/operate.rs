@@ -1,4 +1,4 @@
-//! What operators do, and what anybody may look at.
+//! What operators do, and what every caller may look at.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -63,11 +63,11 @@ pub struct Shown<'a> {
     pub since: Option<u64>,
     /// Of this capability or skill, and what led to them.
     pub capability: Option<&'a str>,
-    /// At most so many, the first of them; none: all. Memory is used for those alone.
+    /// At most this many, the first ones; none: all. Only these are held in memory.
     pub most: Option<usize>,
 }
 
-/// Verifies the chain of a state directory from its files. Needs no governor: a damaged chain opens none.
+/// Verifies the chain of a state directory from its files. It needs no governor, because a damaged chain opens none.
 ///
 /// # Errors
 ///
@@ -77,7 +77,7 @@ pub fn verify(state: &Path, anchor: Option<&str>) -> Result<Value, Failure> {
     verify_until(state, anchor, &|| false)
 }
 
-/// As [`verify`], for somebody who may cease to wait.
+/// As [`verify`], for a caller that may stop waiting.
 ///
 /// # Errors
 ///
@@ -87,8 +87,8 @@ pub fn verify_until(state: &Path, anchor: Option<&str>, stop: Stop<'_>) -> Resul
     chain::verify(state, anchor.as_ref(), stop).map(|report| json!(report))
 }
 
-/// The requests and grants of a state directory, for a prompt that completes their ids; none where there is no state yet.
-/// Nothing is changed, and nobody is waited for.
+/// Returns the requests and grants of a state directory, for a prompt that completes their ids; none where there is no state
+/// yet. It changes nothing and waits for no writer.
 ///
 /// # Errors
 ///
@@ -183,8 +183,8 @@ impl Governor {
         self.redacted(shown.map(|shown| json!(shown)))
     }
 
-    /// The pending requests that a name stands for: that of the operation `<skill>.<operation>`, or those of all operations of
-    /// a skill. Names are the documents' to choose; one that could be taken for another stands for nothing here.
+    /// Returns the pending requests for a name: of the operation `<skill>.<operation>`, or of all operations of a skill.
+    /// Documents choose these names, so a name that could be taken for another is refused.
     ///
     /// # Errors
     ///
@@ -233,7 +233,7 @@ impl Governor {
             let message = "a grant for no time would be over at once";
             return Err(Failure::new(Code::InvalidRequest, message).at_path("ttl"));
         }
-        // With the lock of the onboarding: nobody else ends the step between the grant and what is made of the answer.
+        // Holds the lock of the onboarding, so that no other call ends the step between the grant and the use of the answer.
         let answered = match approve.response {
             Some(response) => Some(self.answered(id, response)?),
             None => None,
@@ -279,7 +279,7 @@ impl Governor {
         self.settled(approvals::revoke(&self.state, id, &verdict, &caller.who()))
     }
 
-    /// Also where it came too late: its request has ended then.
+    /// Settles secrets also where the decision came too late, because its request has ended then.
     fn settled(&self, decided: Result<Approval, Failure>) -> Result<Value, Failure> {
         self.settle_secrets();
         decided.map(|decided| json!(decided))
@@ -296,7 +296,7 @@ impl Governor {
         skill: Option<&str>,
         value: SecretString,
     ) -> Result<Value, Failure> {
-        // What was granted before must not come after it.
+        // A value that was granted before must not replace this one later.
         self.settle_secrets();
         let mut warnings = Vec::new();
         if value.expose_secret().len() < SHORTEST {
@@ -347,7 +347,7 @@ impl Governor {
             .or_else(|_| HostPort::parse(&format!("{}:443", bind.host)))
             .map_err(|error| Failure::new(Code::InvalidRequest, error.to_string()))?
             .to_string();
-        // A binding for whatever is loaded under this id first would be anybody's.
+        // A binding made before the skill is loaded would serve whichever document is loaded under this id first.
         self.state
             .read(|database| SkillHead::named(database, bind.skill))
             .map_err(|failure| failure.with_hint("load the skill first"))?;
@@ -374,7 +374,7 @@ impl Governor {
     ///
     /// `secret-missing`, `secret-store-permissions`, `store-unavailable`.
     pub fn remove_secret(&self, name: &str, skill: Option<&str>) -> Result<Value, Failure> {
-        // The bindings first: what is left, should the second fail, is a value that nobody may use.
+        // The bindings first: if the second step fails, the value that is left is bound to no skill.
         let place = if skill.is_some() {
             Place::Skill
         } else {
@@ -419,7 +419,7 @@ impl Governor {
         Ok(json!({ "anchor": anchor, "records": records }))
     }
 
-    /// A session ended, and with it the grants that were for it.
+    /// Ends a session, with the grants that were for it.
     pub fn end_session(&self, caller: &Caller) {
         self.connections
             .lock()

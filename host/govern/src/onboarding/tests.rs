@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Given, Kept, Onboarding, Path, StepKind, fit};
+use super::{Given, Onboarding, Path, StepKind, StoreTarget, fit};
 use crate::failure::{Code, Failure};
 use hydrant_plan::Format;
 
@@ -126,9 +126,12 @@ fn values_go_to_memory_or_to_the_secrets() {
     let data = json!({"steps": [{"id": "a", "type": "human_action", "store": [
         {"from": "$.user.key", "to": "secret:A_KEY"}, {"to": "memory: name "}]}]});
     let steps = read(&data).unwrap().steps;
-    assert_eq!(steps[0].store[0].to, Kept::Secret("A_KEY".to_owned()));
+    assert_eq!(
+        steps[0].store[0].to,
+        StoreTarget::Secret("A_KEY".to_owned())
+    );
     assert_eq!(steps[0].store[0].from.pointer(), "/user/key");
-    assert_eq!(steps[0].store[1].to, Kept::Memory("name".to_owned()));
+    assert_eq!(steps[0].store[1].to, StoreTarget::Memory("name".to_owned()));
     assert_eq!(steps[0].store[1].from.pointer(), "");
 }
 

@@ -53,12 +53,12 @@ pub struct ListedSkill {
 /// `skill show`
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct SkillShown {
+pub struct SkillDetails {
     /// As in a list, without its capabilities.
     #[serde(flatten)]
-    pub skill: ShownHead,
+    pub skill: SkillSummary,
     /// In the order of the document.
-    pub capabilities: Vec<CapabilityShown>,
+    pub capabilities: Vec<CapabilityDetails>,
     /// What was noticed at the load.
     pub diagnostics: Vec<Diagnostic>,
     /// What the document says to an agent.
@@ -70,7 +70,7 @@ pub struct SkillShown {
 /// What `skill show` says of the skill.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct ShownHead {
+pub struct SkillSummary {
     /// As written.
     pub skill_id: String,
     /// As written.
@@ -108,7 +108,7 @@ pub struct ShownHead {
 /// An operation, as `skill show` tells it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct CapabilityShown {
+pub struct CapabilityDetails {
     /// As in a list.
     #[serde(flatten)]
     pub row: CapabilityRow,
@@ -198,7 +198,7 @@ pub fn show(
     session: Option<&str>,
     around: &dyn Surroundings,
     now: Time,
-) -> Result<SkillShown, Failure> {
+) -> Result<SkillDetails, Failure> {
     let head = SkillHead::named(database, id)?;
     let text: Option<(Vec<u8>, String)> = database.first(
         "SELECT document, instructions FROM skills WHERE folded = ?1",
@@ -217,7 +217,7 @@ pub fn show(
             manifest.reasons.clone_from(&reasons);
             manifest
         });
-        capabilities.push(CapabilityShown {
+        capabilities.push(CapabilityDetails {
             line: found.operation.line,
             reasons,
             manifest,
@@ -231,12 +231,12 @@ pub fn show(
     }
     let onboarding_progress = progress(database, &head, around, now)?;
     let skill = head.skill;
-    Ok(SkillShown {
+    Ok(SkillDetails {
         capabilities,
         diagnostics: skill.diagnostics,
         instructions,
         document: String::from_utf8_lossy(&document).into_owned(),
-        skill: ShownHead {
+        skill: SkillSummary {
             skill_id: skill.id,
             name: skill.name,
             version: skill.version,

@@ -25,15 +25,6 @@ use hydrant_plan::{Diagnostic, Format, Severity};
 const HINT: &str =
     "an operator decides: `hydrant approvals list --status pending` shows what waits";
 
-/// A code file given at load.
-#[derive(Debug, Clone)]
-pub struct CodeFile {
-    /// As the document names it.
-    pub name: String,
-    /// As it is.
-    pub bytes: Vec<u8>,
-}
-
 /// What is registered.
 #[derive(Debug)]
 pub struct NewSkill<'a> {
@@ -41,8 +32,8 @@ pub struct NewSkill<'a> {
     pub checked: CheckedSkill,
     /// The document as it was fetched.
     pub document: &'a [u8],
-    /// The code files that were given with the load.
-    pub files: &'a [CodeFile],
+    /// The bytes of the code files that were given with the load, by name.
+    pub files: &'a BTreeMap<String, Vec<u8>>,
 }
 
 /// The answer of a load. It holds no text of the document.
@@ -150,7 +141,7 @@ pub fn load(
         skill,
         files: files
             .iter()
-            .map(|file| (file.name.clone(), crate::digest::of_bytes(&file.bytes)))
+            .map(|(name, bytes)| (name.clone(), crate::digest::of_bytes(bytes)))
             .collect(),
     };
     let (mut fresh, mut diagnostics) = prepare(change, &head, operations, around)?;

@@ -1,4 +1,4 @@
-//! What became of a skill's onboarding: which steps are done, and what is waited for.
+//! The progress of a skill's onboarding: which steps are done, and what the others wait for.
 //!
 //! A step counts as done for the very operation (or, of a human action, the very question) that it was done with, and only
 //! as long as the secrets that it is for are there.
@@ -17,7 +17,7 @@ use super::{SkillHead, Surroundings, Who, memory, store};
 use crate::chain::{Entry, Event, Outcome};
 use crate::digest;
 use crate::failure::Failure;
-use crate::onboarding::{Kept, Onboarding, Step, StepKind};
+use crate::onboarding::{Onboarding, Step, StepKind, StoreTarget};
 use crate::secrets::SecretState;
 use crate::state::Change;
 use crate::time::Time;
@@ -156,8 +156,8 @@ pub fn question(step: &Step) -> Value {
         .iter()
         .map(|store| {
             let to = match &store.to {
-                Kept::Memory(key) => format!("memory:{key}"),
-                Kept::Secret(name) => format!("secret:{name}"),
+                StoreTarget::Memory(key) => format!("memory:{key}"),
+                StoreTarget::Secret(name) => format!("secret:{name}"),
             };
             json!({ "from": store.from.pointer(), "to": to })
         })
@@ -168,16 +168,16 @@ pub fn question(step: &Step) -> Value {
     question
 }
 
-/// What was written down of a step.
+/// A row of the table.
 struct Row {
     subject: String,
     verified: bool,
 }
 
-/// What is known of the steps that were called or answered.
+/// The steps that were called or answered.
 #[derive(Default)]
-struct Known<'a> {
-    /// Nothing but to verify them may be left.
+struct StepStates<'a> {
+    /// Those that at most have to be verified still.
     called: BTreeSet<&'a str>,
     done: BTreeSet<&'a str>,
     /// An operator has to decide about a secret of one of them.
@@ -196,10 +196,10 @@ impl Plan {
         around: &dyn Surroundings,
         now: Time,
     ) -> Result<Progress, Failure> {
-        let known = self.known(database, around, now)?;
+        let states = self.states(database, around, now)?;
         let mut steps = Vec::new();
         for step in &self.onboarding.steps {
-            steps.push(self.step(database, step, &known, now)?);
+            steps.push(self.step(database, step, &states, now)?);
         }
         let has = |status| {
             steps
@@ -208,9 +208,9 @@ impl Plan {
         };
         let state = if has(StepStatus::Pending) {
             OnboardingState::PendingHumanAction
-        } else if known.secret_waits {
+        } else if states.secret_waits {
             OnboardingState::PendingSecretApproval
-        } else if known.done.len() < self.onboarding.steps.len() {
+        } else if states.done.len() < self.onboarding.steps.len() {
             OnboardingState::NeedsSetup
         } else {
             OnboardingState::Operational
@@ -230,16 +230,16 @@ impl Plan {
         around: &dyn Surroundings,
         now: Time,
     ) -> Result<bool, Failure> {
-        let known = self.known(database, around, now)?;
-        Ok(known.called.contains(step.id.as_str()))
+        let states = self.states(database, around, now)?;
+        Ok(states.called.contains(step.id.as_str()))
     }
 
-    fn known(
+    fn states(
         &self,
         database: &Connection,
         around: &dyn Surroundings,
         now: Time,
-    ) -> Result<Known<'_>, Failure> {
+    ) -> Result<StepStates<'_>, Failure> {
         let rows = self.rows(database)?;
         let mut steps = self.onboarding.steps.iter();
         let is_asked = steps.any(|step| {
@@ -251,43 +251,43 @@ impl Plan {
         } else {
             Ok(BTreeMap::new())
         };
-        // Secrets that cannot be looked for are not there: no other skill has to wait for that.
+        // Secrets that cannot be read count as missing: other skills do not have to wait for that.
         let secrets = secrets.unwrap_or_else(|failure| {
             tracing::warn!(%failure, "secrets of an onboarding cannot be looked for");
             BTreeMap::new()
         });
-        let mut known = Known::default();
+        let mut states = StepStates::default();
         for step in &self.onboarding.steps {
             let Some(row) = rows.get(&step.id).filter(|row| self.is_about(step, row)) else {
                 continue;
             };
-            // What counts is whether the secrets are there, whoever gave or refused which of them.
+            // It counts whether the secrets are there, and not who gave or refused which of them.
             let mut is_lacking = false;
             for (_, name) in step.secrets() {
                 match secrets.get(name) {
                     Some(SecretState::Granted | SecretState::Set) => {}
-                    Some(SecretState::Waiting) => known.secret_waits = true,
+                    Some(SecretState::Waiting) => states.secret_waits = true,
                     Some(SecretState::Missing) | None => is_lacking = true,
                 }
             }
             if !is_lacking {
-                known.called.insert(step.id.as_str());
+                states.called.insert(step.id.as_str());
                 if row.verified {
-                    known.done.insert(step.id.as_str());
+                    states.done.insert(step.id.as_str());
                 }
             }
         }
-        Ok(known)
+        Ok(states)
     }
 
     fn step(
         &self,
         database: &Connection,
         step: &Step,
-        known: &Known<'_>,
+        states: &StepStates<'_>,
         now: Time,
     ) -> Result<StepProgress, Failure> {
-        let done = &known.done;
+        let done = &states.done;
         let asked = match step.kind {
             StepKind::HumanAction => approvals::human(database, &self.head, &step.id)?
                 .filter(|asked| asked.subject.details.as_ref() == Some(&question(step))),
@@ -300,7 +300,7 @@ impl Plan {
         } else {
             match asked
                 .as_ref()
-                .filter(|_| !known.called.contains(step.id.as_str()))
+                .filter(|_| !states.called.contains(step.id.as_str()))
             {
                 Some(asked) if asked.is_over(now) => StepStatus::Ready,
                 Some(asked) if asked.status == Status::Pending => StepStatus::Pending,
@@ -342,9 +342,9 @@ impl Plan {
     }
 }
 
-/// What a call or an answer brought.
+/// What a call or an answer brought for a step.
 #[derive(Debug, Default)]
-pub(crate) struct Brought {
+pub(crate) struct StepResult {
     /// What goes to the memory of the skill, by key.
     pub(crate) memory: Vec<(String, Value)>,
     /// Of a human action: the request, which is used up.
@@ -362,7 +362,7 @@ pub(crate) fn called_step(
     change: &mut Change<'_>,
     plan: &Plan,
     step: &Step,
-    brought: Brought,
+    brought: StepResult,
     who: &Who,
 ) -> Result<(), Failure> {
     let head = &plan.head;
@@ -441,8 +441,8 @@ pub(super) fn sweep(change: &Change<'_>, plan: &Plan) -> Result<(), Failure> {
     let stores = steps.iter().flat_map(|step| &step.store);
     let keys: Vec<&str> = stores
         .filter_map(|store| match &store.to {
-            Kept::Memory(key) => Some(key.as_str()),
-            Kept::Secret(_) => None,
+            StoreTarget::Memory(key) => Some(key.as_str()),
+            StoreTarget::Secret(_) => None,
         })
         .collect();
     change.database.run(

@@ -7,7 +7,6 @@ use rusqlite::{Connection, Params, Row, params};
 
 use super::Who;
 use super::find::unknown_skill;
-use super::load::CodeFile;
 use super::name::fold;
 use super::sql::{Json, Queries};
 use crate::chain::{Entry, Event};
@@ -311,11 +310,14 @@ pub(super) fn sweep_removed(change: &Change<'_>) -> Result<(), Failure> {
 }
 
 /// Writes the bytes of code files that are not there yet.
-pub(super) fn write_code_files(change: &Change<'_>, files: &[CodeFile]) -> Result<(), Failure> {
-    for file in files {
+pub(super) fn write_code_files(
+    change: &Change<'_>,
+    files: &BTreeMap<String, Vec<u8>>,
+) -> Result<(), Failure> {
+    for bytes in files.values() {
         change.database.run(
             "INSERT OR IGNORE INTO code_files (digest, bytes) VALUES (?1, ?2)",
-            params![crate::digest::of_bytes(&file.bytes), file.bytes],
+            params![crate::digest::of_bytes(bytes), bytes],
         )?;
     }
     Ok(())

@@ -27,7 +27,7 @@ pub use secrecy::SecretString;
 
 use crate::failure::{Code, Failure};
 use crate::registry::sql::words;
-use content::{Content, Kept};
+use content::{Content, StoredSecret};
 
 /// Characters of a name.
 const NAME_CHARACTERS: usize = 128;
@@ -55,7 +55,7 @@ words! {
 /// A secret of the store, without its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Listed {
+pub struct ListedSecret {
     /// Its name in the store.
     pub name: String,
     /// Which part.
@@ -154,16 +154,18 @@ impl SecretStore {
     /// # Errors
     ///
     /// `secret-store-permissions`, `store-unavailable`.
-    pub fn list(&self) -> Result<Vec<Listed>, Failure> {
+    pub fn list(&self) -> Result<Vec<ListedSecret>, Failure> {
         let content = file::read(&self.path)?;
-        let listed = |place, skill_id: Option<&String>, (name, kept): (&String, &Kept)| Listed {
-            name: name.clone(),
-            place,
-            skill_id: skill_id.cloned(),
-            usable: kept.value.is_some(),
-            pending: !kept.pending.is_empty(),
+        let listed = |place, skill_id: Option<&String>, (name, kept): (&String, &StoredSecret)| {
+            ListedSecret {
+                name: name.clone(),
+                place,
+                skill_id: skill_id.cloned(),
+                usable: kept.value.is_some(),
+                pending: !kept.pending.is_empty(),
+            }
         };
-        let mut list: Vec<Listed> = content
+        let mut list: Vec<ListedSecret> = content
             .global
             .iter()
             .map(|entry| listed(Place::Global, None, entry))
@@ -176,7 +178,7 @@ impl SecretStore {
             );
         }
         list.extend(self.env_secrets.iter().filter_map(|name| {
-            environment(name).map(|_| Listed {
+            environment(name).map(|_| ListedSecret {
                 name: name.clone(),
                 place: Place::Environment,
                 skill_id: None,
@@ -193,7 +195,7 @@ impl SecretStore {
     ///
     /// `secret-store-permissions`, `store-unavailable`.
     pub fn owned(&self) -> Result<BTreeMap<String, BTreeMap<String, Owned>>, Failure> {
-        let owned = |(name, kept): (String, Kept)| {
+        let owned = |(name, kept): (String, StoredSecret)| {
             let owned = Owned {
                 in_use: kept.value.is_some(),
                 of: kept.of,
@@ -363,7 +365,7 @@ impl SecretStore {
         &self,
         name: &str,
         skill: &str,
-        erase: impl FnOnce(&mut Kept) -> bool,
+        erase: impl FnOnce(&mut StoredSecret) -> bool,
     ) -> Result<bool, Failure> {
         self.change(|content| {
             let table = content.table(Some(skill));
@@ -416,7 +418,7 @@ impl SecretStore {
 }
 
 fn waiting_bytes(table: &content::Table) -> usize {
-    table.values().map(Kept::waiting_bytes).sum()
+    table.values().map(StoredSecret::waiting_bytes).sum()
 }
 
 fn too_many_wait() -> Failure {

@@ -59,10 +59,6 @@ fn an_unknown_tool() {
         Some("Unknown tool 'ffmpeg' requires sandboxed execution")
     );
     assert_eq!((manifest.tier, manifest.requires_approval), (3, true));
-    assert_eq!(
-        checked.warning(),
-        Some("Unknown tool requires full sandbox")
-    );
     let Implementation::Sandbox {
         runtime,
         command,
@@ -104,11 +100,6 @@ fn code_pipelines_and_files() {
         serde_json::json!({"type": "sandbox", "runtime": "jail:python",
             "script-digest": digest::of_bytes(b"print(2)"), "packages": []})
     );
-    assert_eq!(
-        operation(&skill, "inline-code").script().as_deref(),
-        Some("print(2)")
-    );
-    assert_eq!(operation(&skill, "convert-video").script(), None);
     assert_eq!(
         implementation("code-file"),
         serde_json::json!({"type": "sandbox", "runtime": "jail:python", "command": ["script.py"],

@@ -14,7 +14,7 @@ use hydrant_plan::PolicySource;
 /// An approval as `approvals show` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Shown {
+pub struct ApprovalDetails {
     /// The whole subject and what became of it.
     #[serde(flatten)]
     pub approval: Approval,
@@ -48,7 +48,7 @@ pub fn list(
 /// # Errors
 ///
 /// `invalid-request` where there is no such; `approval-store`.
-pub fn show(database: &Connection, id: &str, now: Time) -> Result<Shown, Failure> {
+pub fn show(database: &Connection, id: &str, now: Time) -> Result<ApprovalDetails, Failure> {
     guarded((|| {
         let approval = as_of(by_id(database, id)?, now);
         let previous = match &approval.subject.previous {
@@ -59,7 +59,7 @@ pub fn show(database: &Connection, id: &str, now: Time) -> Result<Shown, Failure
             Some(previous) => between(&previous.subject, &approval.subject)?,
             None => Vec::new(),
         };
-        Ok(Shown {
+        Ok(ApprovalDetails {
             derivation: derivation(&approval.subject.policy_sources),
             difference,
             approval,

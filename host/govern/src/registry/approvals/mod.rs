@@ -33,7 +33,7 @@ pub(crate) use lifecycle::{
 pub(super) use lifecycle::{end_over, forget, supersede_changed, supersede_skill};
 pub use lifecycle::{end_session, expire};
 pub(super) use list::derivation;
-pub use list::{Difference, Shown, list, show};
+pub use list::{ApprovalDetails, Difference, list, show};
 pub use permit::{Permit, consume, permit, permit_source_host};
 pub(super) use standing::{Question, Standing, standing};
 pub(crate) use table::by_id;

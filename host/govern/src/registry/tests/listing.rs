@@ -7,7 +7,7 @@ use crate::failure::Code;
 use crate::registry::tests::testing::{
     Home, Setting, checked, get, moltbook, post, python, unknown_tool, unusable,
 };
-use crate::registry::{CodeFile, NewSkill, Since, Who, code_file, list, list_since, load, show};
+use crate::registry::{NewSkill, Since, Who, code_file, list, list_since, load, show};
 use crate::registry::{history, unload, unmapped};
 
 fn since(home: &Home, generation: u64) -> Since {
@@ -199,10 +199,7 @@ fn code_files_stay_while_a_skill_names_them() {
             digest: Some(digest.clone()),
         };
     }
-    let files = [CodeFile {
-        name: "run.py".to_owned(),
-        bytes: bytes.clone(),
-    }];
+    let files = std::collections::BTreeMap::from([("run.py".to_owned(), bytes.clone())]);
     let answer = home
         .state
         .write(|change| {

@@ -254,7 +254,7 @@ fn a_load_that_fails_late_leaves_nothing() {
         let new = NewSkill {
             checked: skill,
             document: b"",
-            files: &[],
+            files: &std::collections::BTreeMap::new(),
         };
         load(change, new, &Who::default(), &Setting::default())?;
         Err::<(), _>(crate::failure::Failure::new(Code::AuditUnavailable, "here"))

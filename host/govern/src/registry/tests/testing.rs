@@ -131,7 +131,7 @@ impl Home {
             let new = NewSkill {
                 checked: checked.clone(),
                 document: b"name: moltbook\n",
-                files: &[],
+                files: &BTreeMap::new(),
             };
             registry::load(change, new, &Who::default(), around)
         })
@@ -162,7 +162,7 @@ impl Home {
         approvals::approve(&self.state, id, &verdict, &Who::default())
     }
 
-    pub(super) fn show(&self, id: &str) -> approvals::Shown {
+    pub(super) fn show(&self, id: &str) -> approvals::ApprovalDetails {
         let now = self.state.now();
         self.state
             .read(|database| approvals::show(database, id, now))
@@ -296,7 +296,6 @@ pub(super) fn checked_by(
                 policy_digest: &policy_digest,
             };
             CheckedOperation {
-                capability: format!("{id}.{}", operation.id),
                 manifest: matches!(operation.status, hydrant_plan::Status::Ok)
                     .then(|| manifest::make(&skill, &operation, facts)),
                 policy_digest,
