@@ -27,3 +27,10 @@ pub mod state;
 pub mod time;
 
 pub use hydrant_plan::{digest, failure, header};
+
+/// Locks a mutex. What it protects is whole after a panic too: no change of it is left halfway.
+fn locked<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}

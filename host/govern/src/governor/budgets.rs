@@ -7,7 +7,6 @@
 //! memory and ends with it; that of a single command nowhere.
 
 use std::collections::BTreeMap;
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use super::caller::Lifetime;
@@ -15,6 +14,7 @@ use super::{Caller, Governor};
 use crate::budget::{Budget, Dimension, Estimate, Exhausted, Rules, Warning};
 use crate::chain::Used;
 use crate::failure::Failure;
+use crate::locked;
 use crate::registry::{Registered, approvals, session};
 use crate::sandbox::Caps;
 
@@ -132,10 +132,7 @@ impl Governor {
         match session.lifetime {
             Lifetime::Command => Ok(make(rules, budget)),
             Lifetime::Connection => {
-                let mut connections = self
-                    .connections
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner);
+                let mut connections = locked(&self.connections);
                 let kept = connections.entry(name.clone()).or_default();
                 let made = make(rules, kept);
                 budget.clone_from(kept);
@@ -200,9 +197,7 @@ impl Governor {
     }
 
     fn connection(&self, name: &str) -> Budget {
-        self.connections
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        locked(&self.connections)
             .get(name)
             .cloned()
             .unwrap_or_default()

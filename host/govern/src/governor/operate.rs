@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
@@ -12,6 +11,7 @@ use super::{Caller, Governor};
 use crate::chain::{self, Filter, Stop};
 use crate::config::HostPort;
 use crate::failure::{Code, Failure};
+use crate::locked;
 use crate::redact::SHORTEST;
 use crate::registry::approvals::{self, Approval, Kind, Scope, Status, Verdict};
 use crate::registry::bindings;
@@ -421,10 +421,7 @@ impl Governor {
 
     /// Ends a session, with the grants that were for it.
     pub fn end_session(&self, caller: &Caller) {
-        self.connections
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(caller.session());
+        locked(&self.connections).remove(caller.session());
         self.forget_personal(caller);
         let ended = approvals::end_session(&self.state, caller.session(), &caller.who());
         if let Err(failure) = ended {

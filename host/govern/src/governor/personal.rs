@@ -1,13 +1,13 @@
 //! Output directories with personal data: they are removed when their session ends.
 
 use std::path::Path;
-use std::sync::PoisonError;
 
 use serde_json::Value;
 
 use super::caller::Lifetime;
 use super::{Caller, Governor};
 use crate::execute::Output;
+use crate::locked;
 use crate::registry::Registered;
 use hydrant_plan::judge::is_pii;
 
@@ -27,7 +27,7 @@ impl Governor {
         match caller.lifetime() {
             Lifetime::Command => remove_folder(output),
             Lifetime::Connection => {
-                let mut personal = self.personal.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut personal = locked(&self.personal);
                 personal.insert(caller.session().to_owned());
             }
             // Such a session never ends, and other calls may have files there.
@@ -37,7 +37,7 @@ impl Governor {
 
     /// Removes the output of a connection that ended, if it holds personal data.
     pub(super) fn forget_personal(&self, caller: &Caller) {
-        let mut personal = self.personal.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut personal = locked(&self.personal);
         if personal.remove(caller.session()) {
             remove_folder(&self.outputs.join(caller.run()));
         }

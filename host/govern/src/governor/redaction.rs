@@ -3,12 +3,13 @@
 //! What an operation sent is looked for while it runs (`execute::echo`). Here it is everything that the store holds, because
 //! what one skill is told may come back as another's text.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
 use super::Governor;
 use crate::failure::{Code, Failure};
+use crate::locked;
 use crate::redact::Redactor;
 use crate::secrets::Stamp;
 
@@ -45,11 +46,7 @@ impl Governor {
 
     /// Returns the redactor of the last time that the store could be read.
     fn last_redactor(&self) -> Arc<Redactor> {
-        let cached = self
-            .redactor
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let cached = locked(&self.redactor.0);
         cached
             .as_ref()
             .map_or_else(Arc::default, |(_, redactor)| Arc::clone(redactor))
@@ -62,11 +59,7 @@ impl Governor {
     /// Those of a store that cannot be read: then it is not known what to take out.
     pub(super) fn redactor(&self) -> Result<Arc<Redactor>, Failure> {
         let stamp = self.secrets.stamp();
-        let mut cached = self
-            .redactor
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut cached = locked(&self.redactor.0);
         if let Some((_, redactor)) = cached.as_ref().filter(|(known, _)| *known == stamp) {
             return Ok(Arc::clone(redactor));
         }

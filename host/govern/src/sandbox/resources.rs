@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use hydrant_jail::{Limits, Scratch};
+use serde_json::{Map, Value};
 
 use super::{Caps, NETWORK_BYTES, plan};
 use crate::budget::Dimension;
 use crate::failure::{Code, Failure};
-use hydrant_plan::Policy;
 
 /// Where no policy says otherwise.
 const CPU_SECONDS: u64 = 60;
@@ -44,12 +44,14 @@ pub(super) struct Allowed {
 }
 
 impl Allowed {
+    /// Returns what a run may use: the `resources` of its policy within `caps`.
+    ///
     /// # Errors
     ///
-    /// `invalid-plan` for a policy that is none; `limit` for a resource of which it allows none, as nothing runs
+    /// `invalid-plan` for an amount that is no number; `limit` for a resource of which it allows none, as nothing runs
     /// without; `budget-exhausted` where the budget has none left.
-    pub(super) fn new(policy: &Policy, caps: Caps) -> Result<Self, Failure> {
-        let number = |key: &str, default: u64| match policy.resources.get(key) {
+    pub(super) fn new(resources: &Map<String, Value>, caps: Caps) -> Result<Self, Failure> {
+        let number = |key: &str, default: u64| match resources.get(key) {
             None => Ok(default),
             Some(value) => value.as_u64().ok_or_else(|| {
                 let message = format!("resources.{key} of the policy is not a number");

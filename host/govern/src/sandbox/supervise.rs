@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use hydrant_jail::{Ended, How, InsidePath, Jailed, LOOK, Launcher, Plan, StartError, Streams};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde_json::Map;
 
 use super::resources::Allowed;
 use super::{
@@ -16,7 +17,6 @@ use super::{
 use crate::budget::Dimension;
 use crate::chain::Used;
 use crate::failure::{Code, Failure};
-use hydrant_plan::Policy;
 
 /// What is kept of a stream; the rest is read and dropped, and the stream is marked as cut.
 pub(super) const KEPT_BYTES: usize = 10 * 1024 * 1024;
@@ -130,20 +130,13 @@ pub(super) fn version(
     Ok(String::from_utf8_lossy(&ran.stdout.bytes).into_owned())
 }
 
-/// What a program of the host's own choice needs.
+/// Returns what a program of the host's own choice may use.
 fn small() -> Result<Allowed, Failure> {
-    let policy = Policy {
-        network: serde_json::Value::Null,
-        filesystem: serde_json::Value::Null,
-        resources: serde_json::Map::new(),
-        secrets: Vec::new(),
-        shell: false,
-    };
     let caps = Caps {
         wall_clock: Some(VERSION_TIME),
         ..Caps::default()
     };
-    Allowed::new(&policy, caps)
+    Allowed::new(&Map::new(), caps)
 }
 
 /// Why there is no [`Ran`].

@@ -18,11 +18,12 @@ mod writer;
 mod tests;
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::chain::{Draft, Entry};
 use crate::failure::{Code, Failure};
+use crate::locked;
 use crate::time::Time;
 
 pub(crate) use database::witness_of;
@@ -182,7 +183,7 @@ impl State {
             self.keep_reader(reader);
             witnessed
         });
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = locked(&self.known);
         known.newest = known.newest.max(head.unwrap_or_default());
         Time::now().max(known.newest)
     }
@@ -209,11 +210,7 @@ impl State {
 
     /// Returns a connection to read with: one that was kept, or a new one.
     fn reader(&self) -> Result<rusqlite::Connection, Failure> {
-        let kept = self
-            .readers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop();
+        let kept = locked(&self.readers).pop();
         match kept {
             Some(reader) => Ok(reader),
             None if self.writer.is_err() => database::look_in(&self.folder),
@@ -222,7 +219,7 @@ impl State {
     }
 
     fn keep_reader(&self, reader: rusqlite::Connection) {
-        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut readers = locked(&self.readers);
         if readers.len() < READERS {
             readers.push(reader);
         }
@@ -299,12 +296,12 @@ impl State {
         let _lock = Lock::take(&self.folder, until).map_err(writer::locked)?;
         writer.refresh()?;
         let done = act(writer);
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Known::of(writer);
+        *locked(&self.known) = Known::of(writer);
         done
     }
 
     fn known(&self) -> Known {
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        *locked(&self.known)
     }
 }
 
