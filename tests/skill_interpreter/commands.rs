@@ -343,8 +343,8 @@ fn a_doctor_and_a_jail() {
 }
 
 #[test]
-fn agent_core_is_a_list_of_core_capabilities() {
-    let house = House::with("agent_core = ['ccos.io.print']\n");
+fn a_key_that_is_gone_is_an_unknown_key() {
+    let house = House::with("agent_core = ['ccos.io.println']\n");
     let run = house.folder().run(&["skill", "list"]);
     assert_eq!(run.status, 1, "{run:?}");
     assert!(run.stderr.contains("agent_core"), "{run:?}");

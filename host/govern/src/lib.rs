@@ -5,8 +5,6 @@
 //! budgets, and writes each step down in a chain that nobody can alter unseen.
 //!
 //! It knows neither the engine nor the network: what it needs of a host are the [`ports`]. It does know the jail.
-//!
-//! Rows `K-…` are those of the skill interpreter's specification.
 
 pub mod budget;
 pub mod chain;
@@ -28,3 +26,10 @@ pub mod state;
 pub mod time;
 
 pub use hydrant_plan::{digest, failure, header};
+
+/// Locks a mutex. What it protects is whole after a panic too: no change of it is left halfway.
+fn locked<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}

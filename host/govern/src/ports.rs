@@ -162,7 +162,7 @@ pub struct EgressReport {
     pub refusals: Vec<EgressRefusal>,
 }
 
-/// The egress proxy of section 22.2: one for each run of a jail.
+/// The egress proxy: one for each run of a jail.
 pub trait Egress: Send + Sync {
     /// Starts a proxy that lets through exactly these pairs (`host:port`, lower-case), up to this many bytes both ways;
     /// calls `run` with the path of its Unix socket, to be mounted at `/run/egress.sock`, and ends it when that returns.

@@ -9,5 +9,6 @@ fn main() -> ExitCode {
     hydrant::jail::enter_if_asked();
     // Where that cannot be had, a limit on files ends the program as it always would.
     let _ = hydrant::jail::survive_file_size_limit();
+    hydrant::govern::secrets::forbid_core_dumps();
     cli::run(std::env::args_os())
 }

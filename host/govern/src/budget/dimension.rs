@@ -1,11 +1,6 @@
 //! What is counted.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
-use crate::failure::{Code, Failure};
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -57,14 +52,6 @@ impl Dimension {
         }
     }
 
-    /// The one of this name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|dimension| dimension.as_str() == name)
-    }
-
     /// Per run; none: only tracked.
     #[must_use]
     pub const fn default_limit(self) -> Option<u64> {
@@ -77,38 +64,5 @@ impl Dimension {
             Self::MemoryMb => Some(512),
             Self::LlmTokens | Self::CostUsd => None,
         }
-    }
-}
-
-/// Limits that a run has of its own; they only lower.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Own(pub BTreeMap<Dimension, u64>);
-
-impl Own {
-    /// From a request: an object of numbers by dimension; `_` may stand for `-`.
-    ///
-    /// # Errors
-    ///
-    /// `invalid-request` for another key or value; `"unlimited"` is for configuration only.
-    pub fn from_json(value: &Value) -> Result<Self, Failure> {
-        let error = |what: String| Failure::new(Code::InvalidRequest, what).at_path("budget");
-        let Some(object) = value.as_object() else {
-            return Err(error("a budget is an object of numbers".to_owned()));
-        };
-        let mut own = BTreeMap::new();
-        for (name, value) in object {
-            let name: String = name.chars().take(64).collect();
-            let Some(dimension) = Dimension::parse(&name.replace('_', "-")) else {
-                return Err(error(format!("a budget has no {name}")));
-            };
-            let Some(limit) = value.as_u64() else {
-                return Err(error(format!(
-                    "{name}: expected a number that is not negative"
-                )));
-            };
-            own.insert(dimension, limit);
-        }
-        Ok(Self(own))
     }
 }

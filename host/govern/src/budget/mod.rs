@@ -1,4 +1,4 @@
-//! Budgets of a run (section 18): what a session may use, what it has used, and what is left for a call.
+//! Budgets of a run: what a session may use, what it has used, and what is left for a call.
 //!
 //! [`Rules`] are what holds for a run: configuration, what the run asked for less of, what operators added. [`Budget`] is
 //! what the run used; it is kept by the registry across restarts. A call is first admitted ([`Rules::admit`]), then has its
@@ -22,7 +22,7 @@ use crate::chain::{Entry, Event, Used};
 use crate::manifest::{HTTP_BYTES, HTTP_MILLISECONDS};
 use hydrant_plan::{Operation, Stage};
 
-pub use dimension::{Dimension, Own};
+pub use dimension::Dimension;
 pub use rules::{Admission, Exhausted, Rules};
 
 /// Where a warning is due, in percent.
@@ -96,12 +96,6 @@ impl Budget {
         self.add(Dimension::StorageBytes, used.storage_bytes);
         self.add(Dimension::CpuMs, used.cpu_ms);
         self.add(Dimension::MemoryMb, peak_memory_bytes.div_ceil(1024 * 1024));
-        self.due(rules)
-    }
-
-    /// Charges what a frontend reports: tokens, or millionths of a dollar.
-    pub fn report(&mut self, rules: &Rules, dimension: Dimension, amount: u64) -> Vec<Warning> {
-        self.add(dimension, amount);
         self.due(rules)
     }
 

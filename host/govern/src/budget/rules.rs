@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Budget, Dimension, Estimate, Own};
+use super::{Budget, Dimension, Estimate};
 use crate::chain::{Entry, Event, Outcome};
 use crate::config::{BudgetPolicy, Budgets, DimensionBudget, Limit};
 use crate::failure::{Code, Failure};
@@ -55,10 +55,10 @@ impl Exhausted {
 }
 
 impl Rules {
-    /// Of a run: the configuration, lowered by what the run asked for, raised by what operators granted since
+    /// Returns the rules of a session: the configuration, raised by what operators granted since
     /// (`registry::session::extensions`, by name).
     #[must_use]
-    pub fn new(configured: &Budgets, own: &Own, extensions: &BTreeMap<String, u64>) -> Self {
+    pub fn new(configured: &Budgets, extensions: &BTreeMap<String, u64>) -> Self {
         let mut limits = BTreeMap::new();
         for dimension in Dimension::ALL {
             let entry = configured_of(configured, dimension);
@@ -67,35 +67,10 @@ impl Rules {
                 Some(Limit::Unlimited) => None,
                 None => dimension.default_limit(),
             };
-            // The run's lie within the configured ones.
-            let limit = match (limit, own.0.get(&dimension)) {
-                (Some(limit), Some(own)) => Some(limit.min(*own)),
-                (limit, own) => limit.or(own.copied()),
-            };
             let Some(limit) = limit else { continue };
             let extension = extensions.get(dimension.as_str()).copied().unwrap_or(0);
             let policy = entry.map(|entry| entry.policy).unwrap_or_default();
             limits.insert(dimension, (limit.saturating_add(extension), policy));
-        }
-        Self { limits }
-    }
-
-    /// Of a child of this run: the smaller of its own limits and what this run has left.
-    #[must_use]
-    pub fn child(&self, own: &Own, parent: &Budget) -> Self {
-        let mut limits = self.limits.clone();
-        for (dimension, (limit, _)) in &mut limits {
-            *limit = match dimension {
-                // A peak is not used up by what another has reached.
-                Dimension::MemoryMb => *limit,
-                _ => limit.saturating_sub(parent.used(*dimension)),
-            };
-        }
-        for (dimension, own) in &own.0 {
-            let entry = limits
-                .entry(*dimension)
-                .or_insert((*own, BudgetPolicy::HardStop));
-            entry.0 = entry.0.min(*own);
         }
         Self { limits }
     }

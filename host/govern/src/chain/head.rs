@@ -68,7 +68,7 @@ pub(crate) fn read(file: &[u8], key: &VerifyingKey) -> Option<Tail> {
     })
 }
 
-/// The time in `HEAD`, as it stands there; none if there is none.
+/// Returns the time in `HEAD`, as it stands there; none where there is no `HEAD` or it cannot be read.
 pub(crate) fn newest(state: &Folder) -> Option<Time> {
     let file = state.child("chain").ok()??.read(NAME, LONGEST).ok()??;
     let head: Head = serde_json::from_slice(&file).ok()?;

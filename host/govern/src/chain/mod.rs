@@ -1,4 +1,4 @@
-//! The causal chain (section 23): what was done, in order, linked and signed.
+//! The causal chain: what was done, in order, linked and signed.
 //!
 //! Whoever can write to the state directory but has no signing key can neither change, remove, insert nor reorder a record
 //! unseen, nor cut the end off: `HEAD` is signed on its own, and the database is a second witness. Of approvals the

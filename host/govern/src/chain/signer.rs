@@ -9,6 +9,8 @@ use super::error::ChainError;
 use super::key::ChainKey;
 use super::record::signature;
 
+use crate::locked;
+
 /// As many records are worth a second thread: a signature takes about as long as starting one.
 const SHARED: usize = 8;
 
@@ -38,7 +40,7 @@ struct Queue {
 
 impl Work {
     fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.queue)
     }
 
     /// Nothing more comes.

@@ -58,7 +58,7 @@ fn full() -> Entry {
 
 /// What is written is the canonical JSON of what it says, with every member and without any.
 #[test]
-fn k_356_a_record_is_written_in_its_canonical_form() {
+fn a_record_is_written_in_its_canonical_form() {
     let folder = tempfile::tempdir().unwrap();
     let key = ChainKey::load(&Folder::make(folder.path()).unwrap(), true).unwrap();
     let mut tail = Tail::none();

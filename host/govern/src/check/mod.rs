@@ -85,8 +85,6 @@ pub struct CheckedSkill {
 /// An operation that was checked.
 #[derive(Debug, Clone)]
 pub struct CheckedOperation {
-    /// `<skill>.<op>`
-    pub capability: String,
     /// Judged. Its reasons are those for a skill without any binding.
     pub operation: JudgedOperation,
     /// The digest of the policy that is enforced, of `null` without one.
@@ -96,22 +94,10 @@ pub struct CheckedOperation {
 }
 
 impl CheckedOperation {
-    /// What an approver is warned of.
-    #[must_use]
-    pub fn warning(&self) -> Option<&'static str> {
-        (self.operation.tier >= 3).then_some(TIER_3_WARNING)
-    }
-
     /// Makes it one that cannot be called.
     pub(crate) fn give_up(&mut self, failure: Failure) {
         self.operation.give_up(failure);
         self.manifest = None;
-    }
-
-    /// The code that would run, of Tier 2 and 3.
-    #[must_use]
-    pub fn script(&self) -> Option<String> {
-        judge::script(&self.operation)
     }
 }
 
@@ -167,7 +153,6 @@ fn checked(
     };
     let is_usable = operation.status == Status::Ok;
     Ok(CheckedOperation {
-        capability: format!("{}.{}", skill.id, operation.id),
         manifest: is_usable.then(|| manifest::make(skill, &operation, facts)),
         policy_digest,
         operation,

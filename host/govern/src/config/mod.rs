@@ -1,4 +1,4 @@
-//! Table `[govern]` of `hydrant.toml` (section 2.5): what the operator decided beforehand.
+//! Table `[govern]` of `hydrant.toml`: what the operator decided beforehand.
 //!
 //! Written by the operator alone; no skill and no request changes any of it. An unknown key, a host that is none or a value
 //! out of range is an error and not a default: what was meant as a restriction must not be lost to a typing error.
@@ -59,10 +59,6 @@ pub struct Config {
     /// What a caller outside of a `hydrant jail` may not do: one word for all frontends, or a table of words. Default:
     /// `warn` for `cli` and `http`, `secrets` for the others.
     pub jailed_clients: JailedClients,
-    /// Core capabilities that agents may call directly. No effect in this version. Default: none.
-    #[serde(deserialize_with = "core")]
-    #[schemars(extend("items" = {"enum": CORE}))]
-    pub agent_core: Vec<String>,
     /// Tools that are Tier 2 instead of 3 when they run directly. Default: none.
     #[serde(deserialize_with = "names")]
     #[schemars(inner(length(min = 1)))]
@@ -99,7 +95,6 @@ impl Default for Config {
             fs_read: Vec::new(),
             fs_write: Vec::new(),
             jailed_clients: JailedClients::default(),
-            agent_core: Vec::new(),
             known_tools: Vec::new(),
             env_secrets: Vec::new(),
             pending_ttl: Duration::from_secs(24 * 60 * 60),
@@ -120,7 +115,7 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// What is not TOML, and what section 2.5 does not have.
+    /// Text that is not TOML, and a key or value that the table does not have.
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
         #[derive(Deserialize)]
         struct File {
@@ -171,16 +166,6 @@ fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::E
     let names = Vec::<String>::deserialize(deserializer)?;
     match names.iter().find(|name| name.trim().is_empty()) {
         Some(_) => Err(serde::de::Error::custom("an empty name")),
-        None => Ok(names),
-    }
-}
-
-fn core<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    let names = Vec::<String>::deserialize(deserializer)?;
-    match names.iter().find(|name| !CORE.contains(&name.as_str())) {
-        Some(name) => Err(serde::de::Error::custom(format!(
-            "{name} is not a core capability"
-        ))),
         None => Ok(names),
     }
 }

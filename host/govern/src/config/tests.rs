@@ -10,7 +10,7 @@ fn error(text: &str) -> String {
 }
 
 #[test]
-fn k_39_a_file_without_the_table_gives_the_narrow_defaults() {
+fn a_file_without_the_table_gives_the_narrow_defaults() {
     let config = config("[other]\nx = 1\n");
     assert_eq!(config, Config::default());
     assert!(!config.is_safe("api.example.org:443"));
@@ -20,7 +20,7 @@ fn k_39_a_file_without_the_table_gives_the_narrow_defaults() {
 }
 
 #[test]
-fn k_39_the_three_forms_of_a_host() {
+fn the_three_forms_of_a_host() {
     let config = config(
         "[govern]\nsafe_hosts = ['Bücher.example', 'a.example.org:8443', '*.example.net', '[2001:DB8::1]:443']\n",
     );
@@ -48,7 +48,7 @@ fn k_39_the_three_forms_of_a_host() {
 }
 
 #[test]
-fn k_39_what_is_no_host_is_an_error() {
+fn what_is_no_host_is_an_error() {
     for entry in [
         "*",
         "*.",
@@ -71,7 +71,7 @@ fn k_39_what_is_no_host_is_an_error() {
 }
 
 #[test]
-fn k_40_private_pairs_are_exact_and_exempt_from_the_plain_rule() {
+fn private_pairs_are_exact_and_exempt_from_the_plain_rule() {
     let config = config(
         "[govern]\nallow_private = ['127.0.0.1:8080']\nplain_http_hosts = ['old.example.org']\n",
     );
@@ -84,7 +84,7 @@ fn k_40_private_pairs_are_exact_and_exempt_from_the_plain_rule() {
 }
 
 #[test]
-fn k_42_modes_by_frontend() {
+fn modes_by_frontend() {
     let unjailed = |frontend| Client {
         frontend,
         jailed: false,
@@ -114,7 +114,7 @@ fn k_42_modes_by_frontend() {
 }
 
 #[test]
-fn k_44_limits_and_budgets() {
+fn limits_and_budgets() {
     let config = config(
         "[govern]\npending_ttl = '90m'\nlandlock_min_abi = 4\n[govern.limits]\nmemory_mb = 1024\n\
          [govern.budgets]\nsteps = 0\nnetwork-bytes = 'unlimited'\ncpu_ms = {limit = 5, policy = 'soft-warn'}\n",
@@ -142,7 +142,7 @@ fn a_typing_error_is_never_a_default() {
         "pending_ttl = '0s'",
         "pending_ttl = 'soon'",
         "landlock_min_abi = 0",
-        "agent_core = ['ccos.network.fetch']",
+        "agent_core = ['ccos.io.println']",
         "known_tools = ['']",
         "limits = {memory = 5}",
         "limits = {memory_mb = -5}",

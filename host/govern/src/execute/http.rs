@@ -1,4 +1,4 @@
-//! The HTTP stage (section 20).
+//! The HTTP stage.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};

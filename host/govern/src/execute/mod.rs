@@ -1,4 +1,4 @@
-//! Running the stages of an operation that may run (section 19 steps 12 to 14, section 20).
+//! Running the stages of an operation that may run.
 //!
 //! Whoever calls [`run`] has decided: the grant is live, the budget has room, `capability-call` is on disk. Here values and
 //! secrets meet, and nothing else can leave: hosts are those of the operation, redirects are followed hop by hop under
@@ -7,7 +7,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `plan` | the stages, one after another, and what is left of the caps |
-//! | `http`, `redirect` | the HTTP stage (section 20) |
+//! | `http`, `redirect` | the HTTP stage |
 //! | `filter` | json-filter and text-transform |
 //! | `local` | println and read-file |
 //! | `sandboxed` | sandbox stages |
@@ -31,7 +31,6 @@ mod sandboxed;
 mod tests;
 
 use std::path::Path;
-use std::time::Duration;
 
 use secrecy::SecretString;
 use serde_json::Value;
@@ -41,7 +40,7 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::ports::{Components, Egress, Wire};
 use crate::request::{CallFiles, Inputs, Schemas};
-use crate::sandbox::{Sandbox, SandboxEnd, SandboxRun};
+use crate::sandbox::{Caps, Sandbox, SandboxEnd, SandboxRun};
 use hydrant_plan::JudgedOperation;
 
 pub use captured::Captured;
@@ -81,21 +80,6 @@ pub struct Call<'a> {
     pub caps: Caps,
     /// `<state>/outputs/<run>`: made (0700) when the first file is written.
     pub output: &'a Path,
-}
-
-/// What may be used at most; none: no other limit than each stage's own.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Caps {
-    /// Time.
-    pub wall_clock: Option<Duration>,
-    /// Processor time.
-    pub cpu: Option<Duration>,
-    /// Memory of a jail, in bytes.
-    pub memory_bytes: Option<u64>,
-    /// Bytes of files that are written.
-    pub storage_bytes: Option<u64>,
-    /// Bytes sent and received.
-    pub network_bytes: Option<u64>,
 }
 
 /// How a plan ended, and what it left behind either way.
@@ -166,18 +150,6 @@ impl Jails for Sandbox {
         stdin: &[u8],
         caps: Caps,
     ) -> Result<(Vec<u8>, Used), Failure> {
-        self.text_tool(tool, args, stdin, caps.into())
-    }
-}
-
-impl From<Caps> for crate::sandbox::Caps {
-    fn from(caps: Caps) -> Self {
-        Self {
-            wall_clock: caps.wall_clock,
-            cpu: caps.cpu,
-            memory_bytes: caps.memory_bytes,
-            storage_bytes: caps.storage_bytes,
-            network_bytes: caps.network_bytes,
-        }
+        self.text_tool(tool, args, stdin, caps)
     }
 }

@@ -9,10 +9,11 @@ use super::captured::Captured;
 use super::echo::Echo;
 use super::output_file::Whose;
 use super::result;
-use super::{Call, Caps, Done, Output};
+use super::{Call, Done, Output};
 use crate::chain::{Entry, Event, Outcome, Used};
 use crate::failure::{Code, Failure};
 use crate::request::{CallFiles, Fill, Inputs};
+use crate::sandbox::Caps;
 use hydrant_plan::{Segments, Stage};
 
 /// A plan while it runs.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::plan::{Produced, Run};
 use crate::chain::{Entry, Event, Outcome};
 use crate::failure::{Code, Failure};
-use crate::sandbox::{End, Exhausted, SandboxEnd, SandboxRun};
+use crate::sandbox::{End, SandboxEnd, SandboxRun};
 use hydrant_plan::{Program, SandboxStage, Segments};
 
 impl Run<'_> {
@@ -85,7 +85,7 @@ impl Run<'_> {
             code_file: code_file.as_deref(),
             secrets: &mounted,
             policy,
-            caps: caps.into(),
+            caps,
             egress: call.egress,
             allow_private: &allow_private,
             output: call.output,
@@ -134,7 +134,7 @@ impl Run<'_> {
         self.peak_memory_bytes = self.peak_memory_bytes.max(end.peak_memory_bytes);
         self.warnings.extend(end.warnings.iter().cloned());
         if let Some(exhausted) = end.exhausted {
-            return Err(self.exhausted(dimension(exhausted)));
+            return Err(self.exhausted(exhausted.as_str()));
         }
         Ok(self.shown(end))
     }
@@ -185,15 +185,5 @@ impl Run<'_> {
             media: None,
             http_error: false,
         }
-    }
-}
-
-fn dimension(exhausted: Exhausted) -> &'static str {
-    match exhausted {
-        Exhausted::WallClockMs => "wall-clock-ms",
-        Exhausted::CpuMs => "cpu-ms",
-        Exhausted::MemoryMb => "memory-mb",
-        Exhausted::StorageBytes => "storage-bytes",
-        Exhausted::NetworkBytes => "network-bytes",
     }
 }

@@ -1,4 +1,4 @@
-//! The budget of a session (section 18): read at step 9, a step of it reserved before the call, charged after it.
+//! The budget of a session: one step of it is reserved before a call, and what the call used is charged after it.
 //!
 //! The reservation of a step is one atomic step with the look at what is left, whichever calls, threads and processes there
 //! are. A call that is killed has used its step all the same: nobody gives it back.
@@ -7,32 +7,32 @@
 //! memory and ends with it; that of a single command nowhere.
 
 use std::collections::BTreeMap;
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use super::caller::Lifetime;
 use super::{Caller, Governor};
-use crate::budget::{Budget, Dimension, Estimate, Exhausted, Own, Rules, Warning};
+use crate::budget::{Budget, Dimension, Estimate, Exhausted, Rules, Warning};
 use crate::chain::Used;
-use crate::execute::Caps;
 use crate::failure::Failure;
-use crate::registry::{Registered, approvals, events, session};
+use crate::locked;
+use crate::registry::{Registered, approvals, session};
+use crate::sandbox::Caps;
 
 const MIB: u64 = 1024 * 1024;
 
 /// What a session may use, and has used when it was last looked at.
 pub(super) struct Session {
-    /// Whose budget it is: the caller's session, or the account that stands for it.
+    /// The session whose budget it is: the caller's, or the account that stands for it.
     name: String,
     lifetime: Lifetime,
     rules: Rules,
     budget: Budget,
-    /// What the caller is told of dimensions that are used up and whose policy is `soft-warn`.
+    /// Warnings for dimensions that are used up and whose policy is `soft-warn`.
     pub(super) warnings: Vec<String>,
 }
 
 impl Session {
-    /// What is left for a call.
+    /// Returns what is left for a call.
     pub(super) fn caps(&self) -> Caps {
         let left = |dimension| self.rules.left(&self.budget, dimension);
         let time = |dimension| left(dimension).map(Duration::from_millis);
@@ -64,7 +64,7 @@ impl Governor {
                 .state
                 .read(|database| session::extensions(database, &name))?,
         };
-        let rules = Rules::new(&self.config.budgets, &Own::default(), &extensions);
+        let rules = Rules::new(&self.config.budgets, &extensions);
         match rules.admit(&budget, &Estimate::of(&found.operation)) {
             Ok(admission) => Ok(Session {
                 name,
@@ -77,7 +77,7 @@ impl Governor {
         }
     }
 
-    /// Asks the budget once more, for another call may have begun since [`Self::session`], and reserves the step of this one.
+    /// Asks the budget once more, because another call may have begun since [`Self::session`], and reserves the step of this call.
     pub(super) fn reserve(
         &self,
         caller: &Caller,
@@ -94,14 +94,14 @@ impl Governor {
         }
     }
 
-    /// Of a call that was refused after [`Self::reserve`].
+    /// Gives back the step of a call that was refused after [`Self::reserve`].
     pub(super) fn release(&self, session: &mut Session) {
         if let Err(failure) = self.change(session, |_, budget| budget.release()) {
             tracing::warn!(%failure, "a step of a session is not given back");
         }
     }
 
-    /// What a call used beside its step, whatever came of it.
+    /// Charges what a call used beside its step, however it ended. Returns the warnings that are due.
     pub(super) fn charge(
         &self,
         session: &mut Session,
@@ -117,7 +117,7 @@ impl Governor {
         })
     }
 
-    /// Changes the budget of a session as it is by now: other calls may have begun or ended meanwhile.
+    /// Changes the budget of a session as it is now: other calls may have begun or ended meanwhile.
     fn change<T>(
         &self,
         session: &mut Session,
@@ -132,10 +132,7 @@ impl Governor {
         match session.lifetime {
             Lifetime::Command => Ok(make(rules, budget)),
             Lifetime::Connection => {
-                let mut connections = self
-                    .connections
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner);
+                let mut connections = locked(&self.connections);
                 let kept = connections.entry(name.clone()).or_default();
                 let made = make(rules, kept);
                 budget.clone_from(kept);
@@ -162,7 +159,7 @@ impl Governor {
         exhausted: &Exhausted,
     ) -> Result<Failure, Failure> {
         let who = caller.who();
-        let of_operation = events::of_operation(exhausted.entry().event, &who, found);
+        let of_operation = found.entry(exhausted.entry().event, &who);
         let entry = crate::chain::Entry {
             subject: exhausted.entry().subject,
             outcome: exhausted.entry().outcome,
@@ -180,7 +177,8 @@ impl Governor {
         Ok(failure.with_approval(asked.id))
     }
 
-    /// Whose budget a call is charged to, and how long that is kept. An account begins anew each day, for it has no end.
+    /// Returns the session that a call is charged to, and how long its budget is kept. An account has no end, so its budget
+    /// begins anew each day.
     fn charged(&self, caller: &Caller) -> Result<(String, Lifetime), Failure> {
         let (session, lifetime) = (caller.session().to_owned(), caller.lifetime());
         let Some(account) = caller.account() else {
@@ -199,9 +197,7 @@ impl Governor {
     }
 
     fn connection(&self, name: &str) -> Budget {
-        self.connections
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        locked(&self.connections)
             .get(name)
             .cloned()
             .unwrap_or_default()

@@ -1,6 +1,4 @@
-//! Capabilities by their ids (2.3): what every frontend but the command line asks.
-
-use std::collections::BTreeMap;
+//! Capabilities by their ids: what every frontend but the command line asks.
 
 use hydrant_canonical::Json;
 use serde::Deserialize;
@@ -11,25 +9,6 @@ use super::{Caller, Governor, LoadRequest};
 use crate::config::CORE;
 use crate::failure::{Code, Failure};
 use crate::registry::approvals;
-
-/// The input of `ccos.skill.load`. Keys may be written with `_` for `-`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LoadInput {
-    url: String,
-    #[serde(default)]
-    force: bool,
-    #[serde(default, rename = "base-url", alias = "base_url")]
-    base_url: Option<String>,
-    #[serde(default)]
-    constants: BTreeMap<String, String>,
-    #[serde(default, rename = "as")]
-    as_id: Option<String>,
-    #[serde(default)]
-    only: Vec<String>,
-    #[serde(default, rename = "expect-digest", alias = "expect_digest")]
-    expect_digest: Option<String>,
-}
 
 /// The input of `ccos.skill.execute`.
 #[derive(Deserialize)]
@@ -70,6 +49,7 @@ struct OnboardInput {
     user_input: Option<Value>,
 }
 
+/// The input of `ccos.skill.list`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ListInput {
@@ -77,6 +57,7 @@ struct ListInput {
     since: Option<u64>,
 }
 
+/// The input of `ccos.skill.show`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ShowInput {
@@ -99,21 +80,8 @@ impl Governor {
         let input = input.into();
         match capability {
             "ccos.skill.load" => {
-                let input: LoadInput = read(input)?;
-                self.load(
-                    caller,
-                    &LoadRequest {
-                        source: input.url,
-                        text: None,
-                        force: input.force,
-                        base_url: input.base_url,
-                        constants: input.constants,
-                        files: BTreeMap::new(),
-                        as_id: input.as_id,
-                        only: input.only,
-                        expect_digest: input.expect_digest,
-                    },
-                )
+                let request: LoadRequest = read(input)?;
+                self.load(caller, &request)
             }
             "ccos.skill.execute" => {
                 let params = input.get("params").filter(|params| **params != Json::Null);
@@ -151,21 +119,14 @@ impl Governor {
                 let input: ShowInput = read(input)?;
                 self.show(caller, &input.skill)
             }
-            core if CORE.contains(&core) => self.call_core(caller, core, input),
+            // An effect needs an operation of a loaded skill that somebody approved.
+            core if CORE.contains(&core) => Err(Failure::new(
+                Code::OperatorOnly,
+                format!("{core} is called by operations of loaded skills only"),
+            )
+            .with_hint("load a skill whose operation maps to it, and have it approved")),
             other => self.execute_capability(caller, other, or_empty(input)),
         }
-    }
-
-    /// Delegates are not agents'. What an operator lists in `agent_core` maps, as a command would; an effect needs an
-    /// operation that somebody approved.
-    fn call_core(&self, _: &Caller, core: &str, _: Json) -> Result<Value, Failure> {
-        let message = if self.config.agent_core.iter().any(|listed| listed == core) {
-            format!("{core} is called by operations of loaded skills only")
-        } else {
-            format!("{core} is a delegate of operations, and not in `agent_core`")
-        };
-        Err(Failure::new(Code::OperatorOnly, message)
-            .with_hint("load a skill whose operation maps to it, and have it approved"))
     }
 }
 

@@ -4,13 +4,13 @@ use crate::client::Client;
 use crate::failure::{Code, Failure};
 use crate::registry::Who;
 
-/// Whoever decides and has no other name.
+/// The name of a caller without one, for what it decides.
 const OPERATOR: &str = "operator";
 
 /// Characters of a session id that a caller names.
 const MAX_SESSION: usize = 64;
 
-/// Who calls. The host makes it; nothing that a request holds can change it.
+/// Who calls. The host makes it; nothing in a request can change it.
 #[derive(Debug, Clone)]
 pub struct Caller {
     client: Client,
@@ -18,7 +18,7 @@ pub struct Caller {
     lifetime: Lifetime,
     /// The session whose budget is charged where this one has none of its own. `s-…`
     account: Option<String>,
-    /// What `by` says of what this caller decides.
+    /// What `by` says for the decisions of this caller.
     name: String,
 }
 
@@ -29,7 +29,7 @@ pub(super) enum Lifetime {
     Command,
     /// With the connection.
     Connection,
-    /// Never: anybody of this home may join it by its name.
+    /// Never: any caller of this home may join it by its name.
     Named,
 }
 
@@ -38,7 +38,7 @@ impl Caller {
     ///
     /// # Errors
     ///
-    /// `store-unavailable` where the system has no random numbers: nobody shares a session that he did not name.
+    /// `store-unavailable` where the system has no random numbers: callers must not share a session by accident.
     pub fn new(client: Client) -> Result<Self, Failure> {
         Ok(Self {
             client,
@@ -87,14 +87,14 @@ impl Caller {
         })
     }
 
-    /// The same, with the name that `by` has of what is decided: of a person, or of a token.
+    /// Sets the name of a person or a token, for `by` of what this caller decides.
     #[must_use]
     pub fn named(self, name: String) -> Self {
         Self { name, ..self }
     }
 
-    /// The same, with the budget of the session of this name where its own session has none that lasts: that of a command
-    /// or a connection, or a name that is one too many. For callers who could make as many sessions as they like.
+    /// Charges calls to the budget of the session of this name where the caller's own session has no lasting budget: it is a
+    /// command's or a connection's, or too many named sessions are new today. For callers that can open any number of sessions.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl Caller {
         })
     }
 
-    /// By which way it comes.
+    /// Returns the frontend that it comes through.
     #[must_use]
     pub fn client(&self) -> Client {
         self.client

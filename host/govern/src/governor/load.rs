@@ -1,4 +1,4 @@
-//! A document becomes registered operations (sections 4 and 24).
+//! A document becomes registered operations.
 
 use std::collections::BTreeMap;
 
@@ -17,32 +17,42 @@ use crate::failure::{Code, Failure};
 use crate::guard::{self, Address, Document, Fetch};
 use crate::ports::{Component, invalid};
 use crate::registry::approvals::permit_source_host;
-use crate::registry::{self, CodeFile, NewSkill};
+use crate::registry::{self, NewSkill};
 use hydrant_plan::{Diagnostic, MAPPING_VERSION, Operation, Severity, Skill, Stage, Status};
 
 /// Bytes of a code file, and of all of a load together.
 const CODE_BYTES: usize = 1024 * 1024;
 
-/// What is loaded, and how.
-#[derive(Debug, Clone, Default)]
+/// A skill to load. As the input of `ccos.skill.load`, keys may be written with `_` for `-`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LoadRequest {
     /// An address; from the command line also a path.
+    #[serde(rename = "url")]
     pub source: String,
-    /// The document itself, which is then not fetched from `source`.
+    /// The document itself, which is then not fetched from `source`; from the command line only.
+    #[serde(skip)]
     pub text: Option<String>,
     /// Load the document whatever its address looks like: a tweet's, or one without a skill suffix.
+    #[serde(default)]
     pub force: bool,
     /// The base URL of relative endpoints, in place of the document's own.
+    #[serde(default, alias = "base_url")]
     pub base_url: Option<String>,
     /// Values of variables, by name.
+    #[serde(default)]
     pub constants: BTreeMap<String, String>,
     /// Bytes of code files, by name; from the command line only.
+    #[serde(skip)]
     pub files: BTreeMap<String, Vec<u8>>,
     /// The skill id, in place of the document's own.
+    #[serde(default, rename = "as")]
     pub as_id: Option<String>,
     /// Of an OpenAPI description only the operations with one of these tags, paths or ids.
+    #[serde(default)]
     pub only: Vec<String>,
     /// The SHA-256 that the document's bytes must have.
+    #[serde(default, alias = "expect_digest")]
     pub expect_digest: Option<String>,
 }
 
@@ -76,11 +86,11 @@ impl Governor {
         Ok(json!({ "ok": true }))
     }
 
-    /// Loads a skill (24.1). Nothing that the document names is executed, fetched or written.
+    /// Loads a skill. Nothing that the document names is executed, fetched or written.
     ///
     /// # Errors
     ///
-    /// Those of section 4, of the document, and of the registry. Each is recorded as `skill-rejected`.
+    /// Those of the URL guard, of the document, and of the registry. Each is recorded as `skill-rejected`.
     pub fn load(&self, caller: &Caller, request: &LoadRequest) -> Result<Value, Failure> {
         let mut source = None;
         let loaded = self
@@ -100,7 +110,7 @@ impl Governor {
                     tracing::warn!(%error, "a refused load is not recorded");
                 }
             });
-        self.clean(loaded)
+        self.redacted(loaded)
     }
 
     fn try_load(
@@ -135,18 +145,10 @@ impl Governor {
         };
         *source = Some(address.identity());
         let checked = self.read(request, &address, &document)?;
-        let files: Vec<CodeFile> = request
-            .files
-            .iter()
-            .map(|(name, bytes)| CodeFile {
-                name: name.clone(),
-                bytes: bytes.clone(),
-            })
-            .collect();
         let new = NewSkill {
             checked,
             document: &document.bytes,
-            files: &files,
+            files: &request.files,
         };
         let loaded = self
             .state

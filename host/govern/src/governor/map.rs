@@ -1,4 +1,4 @@
-//! What a command would do (section 14). Nothing is registered, approved, injected or sent.
+//! What a command would do. Nothing is registered, approved, injected or sent.
 
 use std::collections::BTreeMap;
 

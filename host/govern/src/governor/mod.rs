@@ -3,29 +3,35 @@
 //! | file | subject |
 //! |---|---|
 //! | `caller` | who calls, in which session |
-//! | `load` | a document becomes registered operations (sections 4 and 24) |
-//! | `execute` | the steps of section 19 |
-//! | `budgets` | the budget of a session (section 18) |
-//! | `call` | capabilities by their ids (2.3) |
-//! | `map` | what a command would do (section 14) |
-//! | `onboard` | what a document wants done first (section 26) |
-//! | `operate` | what an operator does: approvals, secrets, unloading, the chain (2.2) |
+//! | `load` | a document becomes registered operations |
+//! | `execute` | a call of an operation: the steps, in their order |
+//! | `checks` | checks of a call: client, hosts, tools, secrets |
+//! | `budgets` | the budget of a session |
+//! | `redaction` | no answer holds a value of a secret |
+//! | `personal` | output with personal data |
+//! | `call` | capabilities by their ids |
+//! | `map` | what a command would do |
+//! | `onboard`, `human_answer` | what a document wants done first, and what a person answers to it |
+//! | `staged_secrets` | secrets that wait for an approval |
+//! | `operate` | what an operator does: approvals, secrets, unloading, the chain |
 //! | `surroundings` | what the registry asks of configuration and machine |
 //!
 //! It keeps no state of its own but ports and configuration: two governors of one directory, in one process or two, are
 //! as good as one.
 
-mod answered;
 mod budgets;
 mod call;
 mod caller;
-mod captured;
+mod checks;
 mod execute;
-mod held;
+mod human_answer;
 mod load;
 mod map;
 mod onboard;
 mod operate;
+mod personal;
+mod redaction;
+mod staged_secrets;
 mod surroundings;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,7 +49,7 @@ use crate::request::Schemas;
 use crate::sandbox::{Sandbox, Settings};
 use crate::secrets::SecretStore;
 use crate::state::State;
-use held::Held;
+use redaction::CachedRedactor;
 
 pub use caller::Caller;
 pub use load::LoadRequest;
@@ -80,8 +86,8 @@ pub struct Governor {
     connections: Mutex<BTreeMap<String, Budget>>,
     /// Sessions of connections that hold personal data in their output directories.
     personal: Mutex<BTreeSet<String>>,
-    /// Replaces each secret value that is held for a binding, wherever one would be shown.
-    held: Held,
+    /// Takes the values of secrets out of every answer.
+    redactor: CachedRedactor,
 }
 
 impl Governor {
@@ -95,19 +101,14 @@ impl Governor {
         let folder = state.folder().to_owned();
         outside(&config, &protected(&folder))?;
         let sandbox = ports.launcher.map(|launcher| {
-            let settings = Settings {
-                fs_read: config.fs_read.clone(),
-                fs_write: config.fs_write.clone(),
-                protected: protected(&folder),
-                landlock_min_abi: config.landlock_min_abi,
-            };
+            let settings = Settings::new(&config, protected(&folder));
             Sandbox::new(launcher.checked(), settings)
         });
         Ok(Self {
             secrets: SecretStore::new(&folder, &config.env_secrets),
             connections: Mutex::default(),
             personal: Mutex::default(),
-            held: Held::default(),
+            redactor: CachedRedactor::default(),
             outputs: folder.join("outputs"),
             schemas: Schemas::default(),
             state,

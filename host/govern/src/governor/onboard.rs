@@ -1,4 +1,4 @@
-//! Onboarding (section 26): goes through the steps that a document wants done first, as far as that is possible now.
+//! Onboarding: does the steps that a document wants done first, as far as that is possible now.
 //!
 //! A step has no rights of its own: its operation is called as any caller calls it, with its approval, secrets, budget and
 //! record. A call that was made before a crash, and not written down as done, is made again.
@@ -12,25 +12,25 @@ use serde_json::{Map, Value, json};
 use super::{Caller, Governor};
 use crate::execute::reference;
 use crate::failure::{Code, Failure};
-use crate::onboarding::{Given, Kept, Onboarding, Path, Step, StepKind, fit};
+use crate::onboarding::{Given, Onboarding, Path, Step, StepKind, Store, StoreTarget, fit};
 use crate::registry::approvals::{self, Approval, HumanAction, Status};
 use crate::registry::onboarding::{
-    self, Brought, OnboardingState, Plan, Progress, StepStatus, question,
+    self, OnboardingState, Plan, Progress, StepResult, StepStatus, question,
 };
 use crate::registry::{self, Registered, SkillHead, fold, memory};
 use crate::secrets::SecretState;
 
-/// What came of trying a step: what its operation put out, or why it is not done.
-type Tried = Result<Option<Value>, Failure>;
+/// The outcome of trying a step: the output of its operation, or why it is not done.
+type Attempt = Result<Option<Value>, Failure>;
 
-/// How long one call goes on with steps; what is left is for the next.
-const GOES_ON: Duration = Duration::from_secs(60);
+/// How long one call begins further steps; what is left is for the next call.
+const LONGEST_CALL: Duration = Duration::from_secs(60);
 
-/// How long one call waits for another to do a step.
-const SOON: Duration = Duration::from_secs(5);
+/// How long one call waits for a step of another.
+const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Between two steps, for whoever waits: longer than between two looks at the lock.
-const TURN: Duration = Duration::from_millis(30);
+/// The pause between two steps, longer than a waiting call sleeps between two tries to get the lock.
+const PAUSE: Duration = Duration::from_millis(30);
 
 impl Governor {
     /// Does what can be done now of a skill's onboarding, and tells where it stands: `state`, and each of the `steps` with its
@@ -64,23 +64,24 @@ impl Governor {
             .steps
             .iter()
             .any(|step| step.secrets().next().is_some());
-        let mut tried: BTreeMap<String, Tried> = BTreeMap::new();
+        let run = OnboardingRun::new(self, caller, &plan, user_input);
+        let mut tried: BTreeMap<String, Attempt> = BTreeMap::new();
         loop {
-            // For one step each: an operator's answer waits no longer than that.
-            let alone = match self.state.onboarding(&fold(skill), SOON) {
-                Ok(alone) => alone,
-                // What was done is told, whoever goes on.
+            // The lock is taken for each step, so that an operator's answer waits for one step at most.
+            let lock = match self.state.onboarding(&fold(skill), LOCK_PATIENCE) {
+                Ok(lock) => lock,
+                // Another call goes on; this one tells what it has done.
                 Err(failure) if failure.code == Code::Limit && !tried.is_empty() => {
-                    return Ok(shown(&plan, &self.progress(&plan)?, tried));
+                    return Ok(shown(&plan, &run.progress()?, tried));
                 }
                 Err(failure) => return Err(failure),
             };
             if keeps_secrets {
-                // Where nobody knows which are there, steps would be done again.
+                // If the store cannot be read, steps would be done again for secrets that are there.
                 self.secrets.owned()?;
             }
-            let progress = self.progress(&plan)?;
-            let is_over = begun.elapsed() >= GOES_ON || Cancellation::current().is_cancelled();
+            let progress = run.progress()?;
+            let is_over = begun.elapsed() >= LONGEST_CALL || Cancellation::current().is_cancelled();
             let next = progress
                 .steps
                 .iter()
@@ -89,7 +90,7 @@ impl Governor {
             let Some(step) = next.and_then(|next| plan.onboarding.step(&next.id)) else {
                 return Ok(shown(&plan, &progress, tried));
             };
-            let outcome = self.attempt(caller, &plan, step, user_input);
+            let outcome = run.attempt(step);
             if let Err(failure) = &outcome {
                 let who = caller.who();
                 self.state.write(|change| {
@@ -98,13 +99,13 @@ impl Governor {
                 })?;
             }
             tried.insert(step.id.clone(), outcome);
-            drop(alone);
-            std::thread::sleep(TURN);
+            drop(lock);
+            std::thread::sleep(PAUSE);
         }
     }
 
-    /// Refuses what has to wait.
-    pub(super) fn onboarded(&self, found: &Registered) -> Result<(), Failure> {
+    /// Refuses an operation that has to wait for the onboarding of its skill.
+    pub(super) fn check_onboarded(&self, found: &Registered) -> Result<(), Failure> {
         let head = &found.skill;
         let Some(data) = &head.skill.onboarding else {
             return Ok(());
@@ -127,145 +128,142 @@ impl Governor {
         let state = json!(state);
         Err(waits(head, state.as_str().unwrap_or("not there")))
     }
+}
 
-    fn progress(&self, plan: &Plan) -> Result<Progress, Failure> {
-        let now = self.state.now();
-        self.state
-            .read(|database| plan.progress(database, self, now))
+/// What goes on with the steps of one onboarding.
+pub(super) struct OnboardingRun<'a> {
+    governor: &'a Governor,
+    caller: &'a Caller,
+    plan: &'a Plan,
+    user_input: Option<&'a Value>,
+}
+
+impl<'a> OnboardingRun<'a> {
+    pub(super) fn new(
+        governor: &'a Governor,
+        caller: &'a Caller,
+        plan: &'a Plan,
+        user_input: Option<&'a Value>,
+    ) -> Self {
+        Self {
+            governor,
+            caller,
+            plan,
+            user_input,
+        }
     }
 
-    /// Makes a step go on as far as it can: its call or its question, then what verifies it.
-    fn attempt(
-        &self,
-        caller: &Caller,
-        plan: &Plan,
-        step: &Step,
-        user_input: Option<&Value>,
-    ) -> Tried {
-        let is_called = || {
-            self.state
-                .read(|database| plan.is_called(database, step, self, self.state.now()))
-        };
+    fn progress(&self) -> Result<Progress, Failure> {
+        let state = &self.governor.state;
+        let now = state.now();
+        state.read(|database| self.plan.progress(database, self.governor, now))
+    }
+
+    fn is_called(&self, step: &Step) -> Result<bool, Failure> {
+        let state = &self.governor.state;
+        let now = state.now();
+        state.read(|database| self.plan.is_called(database, step, self.governor, now))
+    }
+
+    /// Does as much of a step as is possible now: its call or its question, then the call that verifies it.
+    fn attempt(&self, step: &Step) -> Attempt {
         let mut output = None;
-        if !is_called()? {
-            output = self.call_or_ask(caller, plan, step, user_input)?;
+        if !self.is_called(step)? {
+            output = self.call_or_ask(step)?;
         }
         if let Some(verify) = &step.verify
-            && is_called()?
+            && self.is_called(step)?
         {
-            self.succeed(caller, plan, verify, json!({}))?;
-            let who = caller.who();
-            self.state
-                .write(|change| onboarding::verified_step(change, plan, step, &who))?;
+            self.succeed(verify, json!({}))?;
+            let who = self.caller.who();
+            self.governor
+                .state
+                .write(|change| onboarding::verified_step(change, self.plan, step, &who))?;
         }
         Ok(output)
     }
 
-    fn call_or_ask(
-        &self,
-        caller: &Caller,
-        plan: &Plan,
-        step: &Step,
-        user_input: Option<&Value>,
-    ) -> Tried {
+    fn call_or_ask(&self, step: &Step) -> Attempt {
         match (step.kind, &step.operation) {
-            (StepKind::HumanAction, _) => self.ask_person(caller, plan, step).map(|()| None),
-            (StepKind::ApiCall, _) if self.is_set_by_hand(plan, step)? => self
-                .called(caller, plan, step, Brought::default())
-                .map(|()| None),
-            (_, Some(operation)) => self
-                .call_step(caller, plan, step, operation, user_input)
-                .map(Some),
-            (_, None) => self.look(caller, plan, step, user_input).map(|()| None),
+            (StepKind::HumanAction, _) => self.ask_person(step).map(|()| None),
+            (StepKind::ApiCall, _) if self.is_set_by_hand(step)? => {
+                self.called(step, StepResult::default()).map(|()| None)
+            }
+            (_, Some(operation)) => self.call_step(step, operation).map(Some),
+            (_, None) => self.check_condition(step).map(|()| None),
         }
     }
 
     /// Asks a person, or takes the answer that is there.
-    fn ask_person(&self, caller: &Caller, plan: &Plan, step: &Step) -> Result<(), Failure> {
+    fn ask_person(&self, step: &Step) -> Result<(), Failure> {
         let action = HumanAction {
             step: &step.id,
             action: question(step),
         };
-        let ask = || approvals::ask_human(&self.state, &plan.head, &action, &caller.who(), self);
+        let state = &self.governor.state;
+        let who = self.caller.who();
+        let ask = || approvals::ask_human(state, &self.plan.head, &action, &who, self.governor);
         let asked = ask()?;
         if asked.status != Status::Approved {
             return Ok(());
         }
         if step.secrets().next().is_some() {
-            // Whoever was to keep what it held of secrets came to an end before that was done.
-            self.state
-                .write(|change| approvals::use_up(change, asked, &caller.who()))?;
+            // The process that was to keep the secrets of the answer ended before it did.
+            state.write(|change| approvals::use_up(change, asked, &who))?;
             return ask().map(drop);
         }
-        let brought = brought_by(step, asked)?;
-        self.called(caller, plan, step, brought)
+        self.called(step, result_of_approval(step, asked)?)
     }
 
-    /// An operator who has the credentials already sets them: then nobody needs to ask the service for others.
-    fn is_set_by_hand(&self, plan: &Plan, step: &Step) -> Result<bool, Failure> {
-        let brings_secrets_only = !step.store.is_empty()
-            && step
-                .store
-                .iter()
-                .all(|store| matches!(store.to, Kept::Secret(_)));
-        if !brings_secrets_only {
+    /// Whether an operator has set the credentials that the step would ask the service for.
+    fn is_set_by_hand(&self, step: &Step) -> Result<bool, Failure> {
+        let stores = &step.store;
+        let is_secret = |store: &Store| matches!(store.to, StoreTarget::Secret(_));
+        if stores.is_empty() || !stores.iter().all(is_secret) {
             return Ok(false);
         }
-        let now = self.state.now();
-        let skill = &plan.head.folded;
-        let states = self
+        let governor = self.governor;
+        let now = governor.state.now();
+        let states = governor
             .state
-            .read(|database| self.secret_states(database, skill, now))?;
+            .read(|database| governor.secret_states(database, &self.plan.head.folded, now))?;
         Ok(step
             .secrets()
             .all(|(_, name)| states.get(name) == Some(&SecretState::Set)))
     }
 
-    /// A condition without an operation: everything that it looks at is there.
-    fn look(
-        &self,
-        caller: &Caller,
-        plan: &Plan,
-        step: &Step,
-        user_input: Option<&Value>,
-    ) -> Result<(), Failure> {
-        let params = self.params(caller, plan, step, user_input)?;
+    /// A condition without an operation is met when everything that it looks at is there.
+    fn check_condition(&self, step: &Step) -> Result<(), Failure> {
+        let params = self.params(step)?;
         let unmet = params
             .as_object()
             .into_iter()
             .flatten()
             .find(|(_, value)| matches!(value, Value::Null | Value::Bool(false)));
         if let Some((name, _)) = unmet {
-            let path = format!("{}.params.{name}", place(plan, step));
+            let path = format!("{}.params.{name}", place(self.plan, step));
             return Err(
                 Failure::new(Code::MissingInput, "the condition is not met yet").at_path(path),
             );
         }
-        self.called(caller, plan, step, Brought::default())
+        self.called(step, StepResult::default())
     }
 
-    fn call_step(
-        &self,
-        caller: &Caller,
-        plan: &Plan,
-        step: &Step,
-        operation: &str,
-        user_input: Option<&Value>,
-    ) -> Result<Value, Failure> {
-        let params = self.params(caller, plan, step, user_input)?;
-        self.hides_secrets(plan, step, operation)?;
-        let output = self.succeed(caller, plan, operation, params)?;
+    fn call_step(&self, step: &Step, operation: &str) -> Result<Value, Failure> {
+        let params = self.params(step)?;
+        self.check_returned_secrets(step, operation)?;
+        let output = self.succeed(operation, params)?;
         let answer = output.get("json").unwrap_or(&Value::Null);
-        let brought = brought_with(step, answer)?;
-        self.called(caller, plan, step, brought)?;
+        self.called(step, result_of_answer(step, answer)?)?;
         Ok(output)
     }
 
-    /// Whether the operation is registered as one that returns what the step keeps as a secret. One that was registered
-    /// before onboarding was gone through is not.
-    fn hides_secrets(&self, plan: &Plan, step: &Step, operation: &str) -> Result<(), Failure> {
-        let skill = &plan.head.skill.id;
+    /// Refuses an operation that is not registered as one that returns what the step keeps as a secret. One that was
+    /// registered before onboarding was supported is not.
+    fn check_returned_secrets(&self, step: &Step, operation: &str) -> Result<(), Failure> {
+        let skill = &self.plan.head.skill.id;
         let found = self
+            .governor
             .state
             .read(|database| registry::find(database, skill, operation))?;
         let names = &found.operation.secret_names;
@@ -284,24 +282,20 @@ impl Governor {
         .with_hint("load the skill again"))
     }
 
-    /// The output of a call that did what it should.
-    fn succeed(
-        &self,
-        caller: &Caller,
-        plan: &Plan,
-        operation: &str,
-        mut params: Value,
-    ) -> Result<Value, Failure> {
-        let skill = &plan.head.skill.id;
-        let found = self.state.read(|database| {
-            let found = registry::find(database, skill, operation)?;
-            registry::still_registered(database, &plan.head).map(|()| found)
+    /// Returns the output of a call that has to succeed.
+    fn succeed(&self, operation: &str, mut params: Value) -> Result<Value, Failure> {
+        let head = &self.plan.head;
+        let found = self.governor.state.read(|database| {
+            let found = registry::find(database, &head.skill.id, operation)?;
+            registry::still_registered(database, head).map(|()| found)
         });
         if let Ok(found) = &found {
             fit(&mut params, &found.operation.input_schema);
         }
-        let name = format!("{skill}.{operation}");
-        let mut result = self.execute_found(caller, &name, found, params.into())?;
+        let name = format!("{}.{operation}", head.skill.id);
+        let mut result = self
+            .governor
+            .execute_found(self.caller, &name, found, params.into())?;
         let output = result
             .get_mut("output")
             .map(Value::take)
@@ -323,36 +317,27 @@ impl Governor {
     }
 
     /// Returns the params of a step's call, with what the host fills in for `{{memory:K}}`, `{{user_input}}` and `{{run_id}}`.
-    fn params(
-        &self,
-        caller: &Caller,
-        plan: &Plan,
-        step: &Step,
-        user_input: Option<&Value>,
-    ) -> Result<Value, Failure> {
+    fn params(&self, step: &Step) -> Result<Value, Failure> {
         let Some(params) = &step.params else {
-            let given = user_input.filter(|input| input.is_object());
+            let given = self.user_input.filter(|input| input.is_object());
             return Ok(given.cloned().unwrap_or_else(|| json!({})));
         };
-        let run = caller.run();
+        let run = self.caller.run();
         let memory = |key: &str| {
-            self.state
-                .read(|database| memory::get(database, &plan.head.folded, key))
+            self.governor
+                .state
+                .read(|database| memory::get(database, &self.plan.head.folded, key))
         };
-        let given = Given::new(&memory, user_input, &run);
-        given.fill(params, &format!("{}.params", place(plan, step)))
+        let given = Given::new(&memory, self.user_input, &run);
+        given.fill(params, &format!("{}.params", place(self.plan, step)))
     }
 
-    pub(super) fn called(
-        &self,
-        caller: &Caller,
-        plan: &Plan,
-        step: &Step,
-        brought: Brought,
-    ) -> Result<(), Failure> {
-        let who = caller.who();
-        self.state
-            .write(|change| onboarding::called_step(change, plan, step, brought, &who))
+    /// Writes down that a step was called or answered, and what that result.
+    pub(super) fn called(&self, step: &Step, result: StepResult) -> Result<(), Failure> {
+        let who = self.caller.who();
+        self.governor
+            .state
+            .write(|change| onboarding::called_step(change, self.plan, step, result, &who))
     }
 }
 
@@ -370,31 +355,31 @@ fn waits(head: &SkillHead, state: &str) -> Failure {
     ))
 }
 
-pub(super) fn brought_by(step: &Step, asked: Approval) -> Result<Brought, Failure> {
-    let mut brought = brought_with(step, asked.response.as_ref().unwrap_or(&Value::Null))?;
-    brought.approval = Some(asked);
-    Ok(brought)
+pub(super) fn result_of_approval(step: &Step, asked: Approval) -> Result<StepResult, Failure> {
+    let mut result = result_of_answer(step, asked.response.as_ref().unwrap_or(&Value::Null))?;
+    result.approval = Some(asked);
+    Ok(result)
 }
 
-/// What is kept of an answer, from which the secrets were taken already.
-pub(super) fn brought_with(step: &Step, answer: &Value) -> Result<Brought, Failure> {
-    let mut brought = Brought::default();
+/// Returns what is kept of an answer, from which the secrets were taken already.
+pub(super) fn result_of_answer(step: &Step, answer: &Value) -> Result<StepResult, Failure> {
+    let mut result = StepResult::default();
     for store in &step.store {
         let value = store.from.get(answer);
         match &store.to {
-            Kept::Memory(key) => {
+            StoreTarget::Memory(key) => {
                 let value = value.ok_or_else(|| lacks(&store.from, "answer"))?;
                 memory::fits(value)?;
-                brought.memory.push((key.clone(), value.clone()));
+                result.memory.push((key.clone(), value.clone()));
             }
-            Kept::Secret(name) => {
+            StoreTarget::Secret(name) => {
                 if value != Some(&reference(name)) {
                     return Err(lacks(&store.from, "answer"));
                 }
             }
         }
     }
-    Ok(brought)
+    Ok(result)
 }
 
 pub(super) fn lacks(path: &Path, what: &str) -> Failure {
@@ -410,14 +395,14 @@ pub(super) fn lacks(path: &Path, what: &str) -> Failure {
     }
 }
 
-/// Where a step stands in the document.
+/// Returns the path of a step in the document.
 fn place(plan: &Plan, step: &Step) -> String {
     let mut steps = plan.onboarding.steps.iter();
     let index = steps.position(|other| other.id == step.id).unwrap_or(0);
     format!("onboarding.steps[{index}]")
 }
 
-fn shown(plan: &Plan, progress: &Progress, mut tried: BTreeMap<String, Tried>) -> Value {
+fn shown(plan: &Plan, progress: &Progress, mut tried: BTreeMap<String, Attempt>) -> Value {
     let steps: Vec<Value> = progress
         .steps
         .iter()

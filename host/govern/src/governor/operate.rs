@@ -1,8 +1,7 @@
-//! What operators do (2.2), and what anybody may look at.
+//! What operators do, and what every caller may look at.
 
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
@@ -12,10 +11,11 @@ use super::{Caller, Governor};
 use crate::chain::{self, Filter, Stop};
 use crate::config::HostPort;
 use crate::failure::{Code, Failure};
+use crate::locked;
 use crate::redact::SHORTEST;
-use crate::registry;
 use crate::registry::approvals::{self, Approval, Kind, Scope, Status, Verdict};
-use crate::registry::bindings::{self, Store};
+use crate::registry::bindings;
+use crate::registry::{self, SkillHead};
 use crate::secrets::Place;
 use crate::state::glance;
 use crate::time::Time;
@@ -63,11 +63,11 @@ pub struct Shown<'a> {
     pub since: Option<u64>,
     /// Of this capability or skill, and what led to them.
     pub capability: Option<&'a str>,
-    /// At most so many, the first of them; none: all. Memory is used for those alone.
+    /// At most this many, the first ones; none: all. Only these are held in memory.
     pub most: Option<usize>,
 }
 
-/// Verifies the chain of a state directory from its files. Needs no governor: a damaged chain opens none.
+/// Verifies the chain of a state directory from its files. It needs no governor, because a damaged chain opens none.
 ///
 /// # Errors
 ///
@@ -77,7 +77,7 @@ pub fn verify(state: &Path, anchor: Option<&str>) -> Result<Value, Failure> {
     verify_until(state, anchor, &|| false)
 }
 
-/// As [`verify`], for somebody who may cease to wait.
+/// As [`verify`], for a caller that may stop waiting.
 ///
 /// # Errors
 ///
@@ -87,8 +87,8 @@ pub fn verify_until(state: &Path, anchor: Option<&str>, stop: Stop<'_>) -> Resul
     chain::verify(state, anchor.as_ref(), stop).map(|report| json!(report))
 }
 
-/// The requests and grants of a state directory, for a prompt that completes their ids; none where there is no state yet.
-/// Nothing is changed, and nobody is waited for.
+/// Returns the requests and grants of a state directory, for a prompt that completes their ids; none where there is no state
+/// yet. It changes nothing and waits for no writer.
 ///
 /// # Errors
 ///
@@ -109,7 +109,7 @@ impl Governor {
     pub fn list(&self, caller: &Caller, since: Option<u64>) -> Result<Value, Failure> {
         let now = self.state.now();
         let session = Some(caller.session());
-        self.clean(self.state.read(|database| match since {
+        self.redacted(self.state.read(|database| match since {
             Some(since) => registry::list_since(database, since).map(|list| json!(list)),
             None => registry::list(database, session, self, now).map(|list| json!(list)),
         }))
@@ -126,7 +126,7 @@ impl Governor {
         let shown = self
             .state
             .read(|database| registry::show(database, skill, session, self, now));
-        self.clean(shown.map(|shown| json!(shown)))
+        self.redacted(shown.map(|shown| json!(shown)))
     }
 
     /// `hydrant skill unload`.
@@ -167,7 +167,7 @@ impl Governor {
         let list = self
             .state
             .read(|database| approvals::list(database, status, now));
-        self.clean(list.map(|list| json!(list)))
+        self.redacted(list.map(|list| json!(list)))
     }
 
     /// `hydrant approvals show`.
@@ -180,11 +180,11 @@ impl Governor {
         let shown = self
             .state
             .read(|database| approvals::show(database, id, now));
-        self.clean(shown.map(|shown| json!(shown)))
+        self.redacted(shown.map(|shown| json!(shown)))
     }
 
-    /// The pending requests that a name stands for: that of the operation `<skill>.<operation>`, or those of all operations of
-    /// a skill. Names are the documents' to choose; one that could be taken for another stands for nothing here.
+    /// Returns the pending requests for a name: of the operation `<skill>.<operation>`, or of all operations of a skill.
+    /// Documents choose these names, so a name that could be taken for another is refused.
     ///
     /// # Errors
     ///
@@ -218,7 +218,7 @@ impl Governor {
             ),
             _ => {
                 list.retain(|approval| of_skill(approval) || of_operation(approval));
-                self.clean(Ok(json!(list)))
+                self.redacted(Ok(json!(list)))
             }
         }
     }
@@ -233,7 +233,7 @@ impl Governor {
             let message = "a grant for no time would be over at once";
             return Err(Failure::new(Code::InvalidRequest, message).at_path("ttl"));
         }
-        // With the lock of the onboarding: nobody else ends the step between the grant and what is made of the answer.
+        // Holds the lock of the onboarding, so that no other call ends the step between the grant and the use of the answer.
         let answered = match approve.response {
             Some(response) => Some(self.answered(id, response)?),
             None => None,
@@ -244,7 +244,6 @@ impl Governor {
             ttl: approve.ttl,
             reason: approve.reason,
             response: answered.as_ref().map(|answered| answered.answer.clone()),
-            ..Verdict::default()
         };
         let approved = approvals::approve(&self.state, id, &verdict, &caller.who());
         let done = match (&approved, answered) {
@@ -261,11 +260,7 @@ impl Governor {
     ///
     /// As [`approvals::deny`].
     pub fn deny(&self, caller: &Caller, id: &str, reason: Option<&str>) -> Result<Value, Failure> {
-        let verdict = Verdict {
-            by: caller.name().to_owned(),
-            reason: reason.map(str::to_owned),
-            ..Verdict::default()
-        };
+        let verdict = Verdict::new(caller.name(), reason);
         self.settled(approvals::deny(&self.state, id, &verdict, &caller.who()))
     }
 
@@ -280,15 +275,11 @@ impl Governor {
         id: &str,
         reason: Option<&str>,
     ) -> Result<Value, Failure> {
-        let verdict = Verdict {
-            by: caller.name().to_owned(),
-            reason: reason.map(str::to_owned),
-            ..Verdict::default()
-        };
+        let verdict = Verdict::new(caller.name(), reason);
         self.settled(approvals::revoke(&self.state, id, &verdict, &caller.who()))
     }
 
-    /// Also where it came too late: its request has ended then.
+    /// Settles secrets also where the decision came too late, because its request has ended then.
     fn settled(&self, decided: Result<Approval, Failure>) -> Result<Value, Failure> {
         self.settle_secrets();
         decided.map(|decided| json!(decided))
@@ -305,7 +296,7 @@ impl Governor {
         skill: Option<&str>,
         value: SecretString,
     ) -> Result<Value, Failure> {
-        // What was granted before must not come after it.
+        // A value that was granted before must not replace this one later.
         self.settle_secrets();
         let mut warnings = Vec::new();
         if value.expose_secret().len() < SHORTEST {
@@ -314,11 +305,10 @@ impl Governor {
             ));
         }
         if let Some(skill) = skill {
-            let now = self.state.now();
-            let shown = self
+            let found = self
                 .state
-                .read(|database| registry::show(database, skill, None, self, now));
-            if shown.is_err_and(|failure| failure.code == Code::UnknownSkill) {
+                .read(|database| SkillHead::named(database, skill));
+            if found.is_err_and(|failure| failure.code == Code::UnknownSkill) {
                 warnings.push(format!("no skill {skill} is loaded"));
             }
         }
@@ -357,23 +347,17 @@ impl Governor {
             .or_else(|_| HostPort::parse(&format!("{}:443", bind.host)))
             .map_err(|error| Failure::new(Code::InvalidRequest, error.to_string()))?
             .to_string();
-        // A binding for whatever is loaded under this id first would be anybody's.
-        let now = self.state.now();
+        // A binding made before the skill is loaded would serve whichever document is loaded under this id first.
         self.state
-            .read(|database| registry::show(database, bind.skill, None, self, now))
+            .read(|database| SkillHead::named(database, bind.skill))
             .map_err(|failure| failure.with_hint("load the skill first"))?;
         let place = self.secrets.locate(bind.name, bind.skill)?;
-        let kept = match place {
-            Place::Skill => Store::Skill,
-            Place::Global => Store::Global,
-            Place::Environment => Store::Environment,
-        };
         let expected = match bind.expected {
             Some(expected) => expected.to_owned(),
             None => self.secrets.expected_of(bind.name)?,
         };
         self.state.write(|change| {
-            bindings::bind(change, bind.skill, &expected, bind.name, kept, &pair)
+            bindings::bind(change, bind.skill, &expected, bind.name, place, &pair)
         })?;
         Ok(json!({
             "name": bind.name,
@@ -390,15 +374,15 @@ impl Governor {
     ///
     /// `secret-missing`, `secret-store-permissions`, `store-unavailable`.
     pub fn remove_secret(&self, name: &str, skill: Option<&str>) -> Result<Value, Failure> {
-        // The bindings first: what is left, should the second fail, is a value that nobody may use.
-        let kept = if skill.is_some() {
-            Store::Skill
+        // The bindings first: if the second step fails, the value that is left is bound to no skill.
+        let place = if skill.is_some() {
+            Place::Skill
         } else {
-            Store::Global
+            Place::Global
         };
         let unbound = self
             .state
-            .write(|change| bindings::unbind(change, name, kept, skill))?;
+            .write(|change| bindings::unbind(change, name, place, skill))?;
         if !self.secrets.remove(name, skill)? {
             return Err(Failure::new(
                 Code::SecretMissing,
@@ -435,12 +419,9 @@ impl Governor {
         Ok(json!({ "anchor": anchor, "records": records }))
     }
 
-    /// A session ended, and with it the grants that were for it.
+    /// Ends a session, with the grants that were for it.
     pub fn end_session(&self, caller: &Caller) {
-        self.connections
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(caller.session());
+        locked(&self.connections).remove(caller.session());
         self.forget_personal(caller);
         let ended = approvals::end_session(&self.state, caller.session(), &caller.who());
         if let Err(failure) = ended {

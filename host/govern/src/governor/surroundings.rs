@@ -27,11 +27,8 @@ impl Surroundings for Governor {
     fn reasons(
         &self,
         operation: &JudgedOperation,
-        tier: u8,
         bound: &dyn Fn(&str, &[String]) -> bool,
     ) -> Vec<String> {
-        // The tier that counts is what the judge derives again.
-        let _ = tier;
         judge::reasons(operation, &self.judge(), bound)
     }
 

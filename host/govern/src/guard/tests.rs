@@ -17,7 +17,7 @@ fn code(text: &str, force: bool, config: &Config) -> Option<Code> {
 }
 
 #[test]
-fn k_51_to_k_58_the_first_check_that_fails_is_the_answer() {
+fn the_first_check_that_fails_is_the_answer() {
     let config = config("deny_hosts = [\"bad.example\"]\nplain_http_hosts = [\"plain.example\"]");
     for (text, expected) in [
         ("  ", Some(Code::UrlNotSkill)),
@@ -56,7 +56,7 @@ fn k_51_to_k_58_the_first_check_that_fails_is_the_answer() {
 }
 
 #[test]
-fn k_57_force_skips_steps_5_and_6_only() {
+fn force_skips_steps_5_and_6_only() {
     let config = config("deny_hosts = [\"bad.example\"]");
     for (text, expected) in [
         ("https://x.com/a/status/1", None),
@@ -71,7 +71,7 @@ fn k_57_force_skips_steps_5_and_6_only() {
 }
 
 #[test]
-fn k_54_a_file_lies_below_a_root_when_links_are_resolved() {
+fn a_file_lies_below_a_root_when_links_are_resolved() {
     let outside = tempfile::tempdir().unwrap();
     let root = tempfile::tempdir().unwrap();
     std::fs::write(outside.path().join("other.md"), "# x").unwrap();
@@ -182,7 +182,7 @@ fn load(servers: &Servers, text: &str, force: bool, config: &Config) -> Result<D
 }
 
 #[test]
-fn k_59_each_hop_passes_the_guard_again() {
+fn each_hop_passes_the_guard_again() {
     let servers = Servers {
         answers: vec![
             ("https://a.example/ok.md", 302, "/skill.md"),
@@ -238,7 +238,7 @@ fn k_59_each_hop_passes_the_guard_again() {
 }
 
 #[test]
-fn k_58_a_host_that_nobody_named_is_not_contacted() {
+fn a_host_that_nobody_named_is_not_contacted() {
     let servers = Servers::default();
     let config = config("allow_private = [\"127.0.0.1:8080\"]");
     let refused = load(&servers, "https://host.example/skill.md", false, &config);
@@ -247,7 +247,7 @@ fn k_58_a_host_that_nobody_named_is_not_contacted() {
 }
 
 #[test]
-fn k_60_another_digest_is_refused() {
+fn another_digest_is_refused() {
     let servers = Servers {
         answers: vec![("https://a.example/skill.md", 200, "# Skill")],
         ..Servers::default()

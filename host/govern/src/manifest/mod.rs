@@ -1,4 +1,4 @@
-//! The manifest of an operation (section 13) and what it would send: what an approver reads.
+//! The manifest of an operation and what it would send: what an approver reads.
 //!
 //! Execution never uses them; it works on the stages. Their texts hold the names of secrets, never a value.
 
@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use hydrant_plan::Policy;
-use hydrant_plan::show::approval_reason;
 
 pub use name::words;
 pub use render::{Facts, make};
@@ -121,14 +120,4 @@ pub struct Manifest {
     pub op_digest: String,
     /// Of `null` without a policy.
     pub policy_digest: String,
-}
-
-impl Manifest {
-    /// What holds now, where a manifest is shown or becomes part of an approval: reasons and what follows from them.
-    pub fn settle(&mut self, reasons: Vec<String>, trust: TrustTier) {
-        self.requires_approval = !reasons.is_empty();
-        self.approval_reason = approval_reason(&reasons);
-        self.reasons = reasons;
-        self.trust_tier = trust;
-    }
 }

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use hydrant_plan::show::params;
+use hydrant_plan::show::{approval_reason, params};
 use hydrant_plan::{
     Body, Encoding, HttpStage, JsonMember, JsonNode, OutputFile, Pair, Segment, Segments, Stage,
 };
@@ -12,7 +12,7 @@ fn transform(stage: Value) -> Value {
 }
 
 #[test]
-fn k_209_words_of_names() {
+fn words_of_names() {
     for (text, expected) in [
         ("create_notebook", "Create Notebook"),
         ("Search  Notebooks", "Search Notebooks"),
@@ -27,7 +27,7 @@ fn k_209_words_of_names() {
 }
 
 #[test]
-fn k_214_the_heaviest_reason_is_the_sentence() {
+fn the_heaviest_reason_is_the_sentence() {
     let sentence = |reasons: &[&str]| {
         let reasons: Vec<String> = reasons.iter().map(|reason| (*reason).to_owned()).collect();
         approval_reason(&reasons)
@@ -48,7 +48,7 @@ fn k_214_the_heaviest_reason_is_the_sentence() {
 }
 
 #[test]
-fn k_212_a_request_reads_as_it_is_sent() {
+fn a_request_reads_as_it_is_sent() {
     let shown = transform(json!({"kind": "http", "method": "PUT",
         "url": [{"lit": "https://a.org/v1/"}, {"input": "id", "enc": "path"}],
         "query": [
@@ -74,7 +74,7 @@ fn k_212_a_request_reads_as_it_is_sent() {
 }
 
 #[test]
-fn k_212_bodies_of_every_kind() {
+fn bodies_of_every_kind() {
     let body = |body: Value| {
         transform(json!({"kind": "http", "method": "POST", "url": [{"lit": "https://a.org/"}], "follow": false,
             "body": body}))["body"]
@@ -107,7 +107,7 @@ fn k_212_bodies_of_every_kind() {
 }
 
 #[test]
-fn k_212_other_stages() {
+fn other_stages() {
     assert_eq!(
         transform(
             json!({"kind": "json-filter", "program": ".a", "options": ["raw"],
@@ -129,7 +129,7 @@ fn k_212_other_stages() {
 }
 
 #[test]
-fn k_196_an_address_of_the_caller() {
+fn an_address_of_the_caller() {
     let mut stage = HttpStage {
         method: "GET".to_owned(),
         url: Segments::default(),

@@ -1,4 +1,4 @@
-//! Onboarding (section 26): what a document wants done before its operations are of use, as its steps were checked.
+//! Onboarding: what a document wants done before its operations are of use, as its steps were checked.
 //!
 //! | file | subject |
 //! |---|---|
@@ -75,12 +75,12 @@ pub struct Store {
     /// Where it stands.
     pub from: Path,
     /// Where it goes.
-    pub to: Kept,
+    pub to: StoreTarget,
 }
 
 /// Where a value is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kept {
+pub enum StoreTarget {
     /// In the skill's memory.
     Memory(String),
     /// Among the skill's secrets, once that is approved.
@@ -118,8 +118,8 @@ impl Step {
     /// What is kept as a secret: where it stands, and its name.
     pub fn secrets(&self) -> impl Iterator<Item = (&Path, &str)> {
         self.store.iter().filter_map(|store| match &store.to {
-            Kept::Secret(name) => Some((&store.from, name.as_str())),
-            Kept::Memory(_) => None,
+            StoreTarget::Secret(name) => Some((&store.from, name.as_str())),
+            StoreTarget::Memory(_) => None,
         })
     }
 

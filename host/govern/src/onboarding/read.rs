@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Kept, NAME, Onboarding, Path, Step, StepKind, Store, names};
+use super::{NAME, Onboarding, Path, Step, StepKind, Store, StoreTarget, names};
 use crate::failure::{Code, Failure};
 use crate::registry::fold;
 use crate::request::Schema;
@@ -226,10 +226,10 @@ fn of_store(store: &WrittenStore, path: &str) -> Result<Store, Failure> {
     })?;
     let to = match store.to.split_once(':') {
         Some(("memory", key)) if (1..=NAME).contains(&key.trim().len()) => {
-            Kept::Memory(key.trim().to_owned())
+            StoreTarget::Memory(key.trim().to_owned())
         }
         Some(("secret", name)) if secrets::is_name(name.trim()) => {
-            Kept::Secret(name.trim().to_owned())
+            StoreTarget::Secret(name.trim().to_owned())
         }
         _ => {
             return Err(schema(
@@ -243,7 +243,7 @@ fn of_store(store: &WrittenStore, path: &str) -> Result<Store, Failure> {
 
 /// A secret of an operation is one place, has one name, and is no part of another; nothing within it is kept elsewhere.
 fn apart(one: &Store, others: &[Store], path: &str) -> Result<(), Failure> {
-    let is_secret = |store: &Store| matches!(store.to, Kept::Secret(_));
+    let is_secret = |store: &Store| matches!(store.to, StoreTarget::Secret(_));
     if is_secret(one) && one.from.has_star() {
         return Err(schema(&format!("{path}.from"), "a secret is one value"));
     }

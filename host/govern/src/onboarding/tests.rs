@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Given, Kept, Onboarding, Path, StepKind, fit};
+use super::{Given, Onboarding, Path, StepKind, StoreTarget, fit};
 use crate::failure::{Code, Failure};
 use hydrant_plan::Format;
 
@@ -20,7 +20,7 @@ fn refused(data: &Value) -> (Code, String) {
 }
 
 #[test]
-fn k_380_what_cannot_be_gone_through_is_refused_with_its_place() {
+fn what_cannot_be_gone_through_is_refused_with_its_place() {
     let human = |id: &str| json!({"id": id, "type": "human_action"});
     let cases = [
         (json!({"steps": [{"id": "a"}]}), "onboarding"),
@@ -99,7 +99,7 @@ fn k_380_what_cannot_be_gone_through_is_refused_with_its_place() {
 }
 
 #[test]
-fn k_65_null_is_nothing() {
+fn null_is_nothing() {
     let data = json!({"required": null, "steps": [{"id": "a", "type": "human_action", "store": null, "depends_on": null,
         "params": null, "action": {"title": null}}]});
     assert_eq!(read(&data).unwrap().steps[0].store, []);
@@ -107,7 +107,7 @@ fn k_65_null_is_nothing() {
 }
 
 #[test]
-fn k_381_numbered_items_come_one_after_another_and_require_nothing() {
+fn numbered_items_come_one_after_another_and_require_nothing() {
     let steps = json!([{"id": "a", "type": "human_action"}, {"id": "b", "type": "human_action"}]);
     let text = json!({"text": "1. **A**", "steps": steps});
     let written = Onboarding::read(&text, Format::Markdown).unwrap();
@@ -122,13 +122,16 @@ fn k_381_numbered_items_come_one_after_another_and_require_nothing() {
 }
 
 #[test]
-fn k_385_values_go_to_memory_or_to_the_secrets() {
+fn values_go_to_memory_or_to_the_secrets() {
     let data = json!({"steps": [{"id": "a", "type": "human_action", "store": [
         {"from": "$.user.key", "to": "secret:A_KEY"}, {"to": "memory: name "}]}]});
     let steps = read(&data).unwrap().steps;
-    assert_eq!(steps[0].store[0].to, Kept::Secret("A_KEY".to_owned()));
+    assert_eq!(
+        steps[0].store[0].to,
+        StoreTarget::Secret("A_KEY".to_owned())
+    );
     assert_eq!(steps[0].store[0].from.pointer(), "/user/key");
-    assert_eq!(steps[0].store[1].to, Kept::Memory("name".to_owned()));
+    assert_eq!(steps[0].store[1].to, StoreTarget::Memory("name".to_owned()));
     assert_eq!(steps[0].store[1].from.pointer(), "");
 }
 
@@ -171,7 +174,7 @@ fn filled(value: &Value) -> Result<Value, Failure> {
 }
 
 #[test]
-fn k_383_placeholders_are_values_or_parts_of_a_text() {
+fn placeholders_are_values_or_parts_of_a_text() {
     let params = json!({"a": "{{memory:id}}", "b": ["x-{{ memory:id }}-{{user_input}}"], "c": "{{memory:user}}",
         "d": "{{run_id}}", "e": "{{other}} {{", "f": 3});
     assert_eq!(
@@ -189,7 +192,7 @@ fn k_383_placeholders_are_values_or_parts_of_a_text() {
 }
 
 #[test]
-fn k_383_a_number_is_text_where_an_operation_takes_text() {
+fn a_number_is_text_where_an_operation_takes_text() {
     let schema = json!({"properties": {"id": {"type": "string"}, "count": {"type": "integer"}, "on": {"type": "string"},
         "any": {}, "both": {"type": ["string", "integer"]}}});
     let mut params = json!({"id": 7, "count": 7, "on": true, "any": 7, "both": 7, "other": 7});
@@ -201,7 +204,7 @@ fn k_383_a_number_is_text_where_an_operation_takes_text() {
 }
 
 #[test]
-fn k_383_what_is_filled_in_is_not_looked_at_again() {
+fn what_is_filled_in_is_not_looked_at_again() {
     let input = json!("{{memory:id}}");
     let memory = |_: &str| Ok(Some(json!("of another step")));
     let given = Given::new(&memory, Some(&input), "r-1");
@@ -210,7 +213,7 @@ fn k_383_what_is_filled_in_is_not_looked_at_again() {
 }
 
 #[test]
-fn k_383_what_is_filled_in_is_bounded() {
+fn what_is_filled_in_is_bounded() {
     let many = json!({"a": "{{memory:long}} ".repeat(16)});
     assert!(filled(&many).is_ok());
     let failure = filled(&json!({"a": "{{memory:long}} ".repeat(18)})).unwrap_err();

@@ -1,4 +1,4 @@
-//! Redaction (section 25): what is written or answered holds no value of a secret.
+//! Redaction: what is written or answered holds no value of a secret.
 //!
 //! [`Redactor`] knows values and replaces them in each form in which they may come back; [`shapes`] knows no value
 //! and finds what looks like one, for logs and errors.
@@ -11,7 +11,7 @@ mod unescape;
 mod tests;
 
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::failure::Failure;
 use forms::{Form, forms};
@@ -81,36 +81,6 @@ impl Redactor {
             Value::Array(items) => items.iter_mut().for_each(|item| self.texts(item)),
             Value::Object(members) => members.values_mut().for_each(|member| self.texts(member)),
             Value::Number(_) | Value::Bool(_) | Value::Null => {}
-        }
-    }
-
-    /// Every string and every name in a value.
-    pub fn value(&self, value: &mut Value) {
-        if self.is_empty() {
-            return;
-        }
-        match value {
-            Value::String(text) => *text = self.text(text),
-            Value::Array(items) => {
-                for item in items {
-                    self.value(item);
-                }
-            }
-            Value::Object(members) => {
-                let old: Map<String, Value> = std::mem::take(members);
-                for (name, mut member) in old {
-                    self.value(&mut member);
-                    members.insert(self.text(&name), member);
-                }
-            }
-            Value::Number(number) => {
-                // A value of digits alone comes back as a number.
-                let text = number.to_string();
-                if self.bytes(text.as_bytes()).is_some() {
-                    *value = REDACTED.into();
-                }
-            }
-            Value::Bool(_) | Value::Null => {}
         }
     }
 

@@ -2,7 +2,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use proptest::prelude::*;
 use secrecy::SecretString;
-use serde_json::json;
 
 use super::*;
 use crate::failure::Code;
@@ -16,7 +15,7 @@ fn redactor(values: &[&str]) -> Redactor {
 }
 
 #[test]
-fn k_284_a_value_is_replaced_in_every_form() {
+fn a_value_is_replaced_in_every_form() {
     let value = "p\"ä/s s+w?0rd";
     let redactor = redactor(&[value]);
     for text in [
@@ -39,7 +38,7 @@ fn k_284_a_value_is_replaced_in_every_form() {
 }
 
 #[test]
-fn k_284_a_value_is_found_whichever_characters_a_writer_escapes() {
+fn a_value_is_found_whichever_characters_a_writer_escapes() {
     let redactor = redactor(&["tok/en+val=9 ä😀"]);
     for text in [
         // Python's quote(), encodeURI(), mixed case, a form, one character only, all of them.
@@ -69,7 +68,7 @@ fn k_284_a_value_is_found_whichever_characters_a_writer_escapes() {
 }
 
 #[test]
-fn k_284_base64_in_lines_is_found() {
+fn base64_in_lines_is_found() {
     let value = "correct-horse-battery-staple-".repeat(5);
     let encoded = STANDARD.encode(format!("{value}\n"));
     for end in ["\n", "\r\n"] {
@@ -92,7 +91,7 @@ fn k_284_base64_in_lines_is_found() {
 }
 
 #[test]
-fn k_284_no_bits_of_a_value_are_left_of_base64() {
+fn no_bits_of_a_value_are_left_of_base64() {
     let value = "correct horse battery";
     for (before, after) in [("", ""), ("a:", ""), ("ab:", "!"), ("", "!!"), ("a", "!!")] {
         let echoed = STANDARD.encode(format!("{before}{value}{after}"));
@@ -109,7 +108,7 @@ fn k_284_no_bits_of_a_value_are_left_of_base64() {
 }
 
 #[test]
-fn k_284_basic_auth_is_found_whatever_stands_before_it() {
+fn basic_auth_is_found_whatever_stands_before_it() {
     let redactor = redactor(&["correct horse battery"]);
     for user in ["", "a", "ab", "abc", "abcd"] {
         let echoed = STANDARD.encode(format!("{user}:correct horse battery!"));
@@ -121,7 +120,7 @@ fn k_284_basic_auth_is_found_whatever_stands_before_it() {
 }
 
 #[test]
-fn k_284_short_values_are_not_searched_for() {
+fn short_values_are_not_searched_for() {
     assert!(redactor(&["abcde"]).is_empty());
     assert_eq!(
         redactor(&["abcdef"]).text("xabcdefx"),
@@ -130,7 +129,7 @@ fn k_284_short_values_are_not_searched_for() {
 }
 
 #[test]
-fn k_378_a_value_within_another_hides_no_part() {
+fn a_value_within_another_hides_no_part() {
     let redactor = redactor(&["secret", "secret-and-more"]);
     assert_eq!(
         redactor.text("secret-and-more secret"),
@@ -139,18 +138,7 @@ fn k_378_a_value_within_another_hides_no_part() {
 }
 
 #[test]
-fn k_378_strings_names_and_numbers_of_json() {
-    let redactor = redactor(&["1234567890", "hunter22"]);
-    let mut value = json!({"hunter22": [1_234_567_890_u64, "is hunter22!", true, 12]});
-    redactor.value(&mut value);
-    assert_eq!(
-        value,
-        json!({REDACTED: [REDACTED, format!("is {REDACTED}!"), true, 12]})
-    );
-}
-
-#[test]
-fn k_378_a_failure_holds_no_value() {
+fn a_failure_holds_no_value() {
     let failure = Failure::new(Code::Connect, "hunter22 and sk_live_12345678")
         .with_hint("hunter22")
         .at_path("body.hunter22")
@@ -163,7 +151,7 @@ fn k_378_a_failure_holds_no_value() {
 }
 
 #[test]
-fn k_284_bytes_that_are_no_text() {
+fn bytes_that_are_no_text() {
     let redactor = redactor(&["hunter22"]);
     let mut bytes = vec![0xff, 0x00];
     assert_eq!(redactor.bytes(&bytes), None);
@@ -175,7 +163,7 @@ fn k_284_bytes_that_are_no_text() {
 }
 
 #[test]
-fn k_379_every_shape_is_there_and_hidden() {
+fn every_shape_is_there_and_hidden() {
     assert_eq!(shapes::count(), 8);
     for (text, kept) in [
         ("Authorization: Bearer abc def", "Authorization: "),
@@ -208,7 +196,7 @@ fn k_379_every_shape_is_there_and_hidden() {
 }
 
 #[test]
-fn k_379_what_is_no_secret_stays() {
+fn what_is_no_secret_stays() {
     for text in [
         "no binding for secret:MOLTBOOK_API_KEY and host api.moltbook.com:443",
         "monkey=1 and turkey: 2",
@@ -223,7 +211,7 @@ fn k_379_what_is_no_secret_stays() {
 
 proptest! {
     #[test]
-    fn k_284_exactly_the_value_is_replaced(value in "[a-z0-9/+]{6,40}", before in "[A-Z ]{0,20}", after in "[A-Z ]{0,20}") {
+    fn exactly_the_value_is_replaced(value in "[a-z0-9/+]{6,40}", before in "[A-Z ]{0,20}", after in "[A-Z ]{0,20}") {
         let redactor = redactor(&[&value]);
         prop_assert_eq!(
             redactor.text(&format!("{before}{value}{after}{value}")),
@@ -232,13 +220,13 @@ proptest! {
     }
 
     #[test]
-    fn k_284_a_value_is_found_in_base64_at_any_place(value in "[ -~]{8,40}", before in "[ -~]{0,20}", after in "[ -~]{0,20}") {
+    fn a_value_is_found_in_base64_at_any_place(value in "[ -~]{8,40}", before in "[ -~]{0,20}", after in "[ -~]{0,20}") {
         let encoded = STANDARD.encode(format!("{before}{value}{after}"));
         prop_assert!(redactor(&[&value]).text(&encoded).contains(REDACTED));
     }
 
     #[test]
-    fn k_379_what_is_hidden_stays_hidden(parts in prop::collection::vec(
+    fn what_is_hidden_stays_hidden(parts in prop::collection::vec(
         prop_oneof![
             Just("Authorization: "), Just("Cookie="), Just("api_key="), Just("\"token\":"), Just("\""), Just("sk_"), Just("abcdefgh12"),
             Just("://"), Just("@"), Just("a:b"), Just("eyJabcdef."), Just("-----BEGIN PRIVATE KEY-----"), Just(" "), Just("\n"), Just("&"), Just("\\"),

@@ -3,47 +3,17 @@
 //! Rows only: values are in the store of secrets. A binding that came with a grant lives as long as the grant, and one that
 //! came with a `once` or `session` grant serves the calls of that grant alone; it is no reason to approve anything else.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use serde::Serialize;
 
 use super::approvals::{Approval, Clock, LIVE};
-use super::find::{Registered, SkillHead, skill};
 use super::name::fold;
-use super::store;
+use super::sql::Queries;
+use super::{Registered, SkillHead};
 use crate::failure::Failure;
+use crate::secrets::Place;
 use crate::state::Change;
 use crate::time::Time;
-
-/// Where a value is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Store {
-    /// Under `[skills.<id>]`.
-    Skill,
-    /// Under `[secrets]`.
-    Global,
-    /// A variable that `env_secrets` names.
-    Environment,
-}
-
-impl Store {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Skill => "skill",
-            Self::Global => "global",
-            Self::Environment => "environment",
-        }
-    }
-
-    fn parse(text: &str) -> Result<Self, Failure> {
-        match text {
-            "skill" => Ok(Self::Skill),
-            "global" => Ok(Self::Global),
-            "environment" => Ok(Self::Environment),
-            _ => Err(store("a binding to an unknown store")),
-        }
-    }
-}
 
 /// What a skill's name for a secret stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +21,7 @@ pub struct Bound {
     /// Its name in the store.
     pub stored: String,
     /// Which part of the store.
-    pub store: Store,
+    pub place: Place,
 }
 
 /// A binding, for lists.
@@ -65,7 +35,7 @@ pub struct Binding {
     /// Its name in the store.
     pub stored: String,
     /// Which part of the store.
-    pub store: Store,
+    pub store: Place,
     /// `host:port`; empty: a sandbox stage without hosts.
     pub host: String,
     /// The grant that made it; absent: `secrets bind`.
@@ -73,8 +43,14 @@ pub struct Binding {
     pub approval: Option<String>,
 }
 
-/// `secrets bind`. It holds for the source the skill is loaded from now, else for the first that is loaded under this
-/// id. Replaces one for the same name and host. Records nothing.
+/// The hosts that a secret is bound for: those it is sent to, or the empty host of a sandbox stage without hosts.
+pub(crate) fn hosts_of(hosts: &[String]) -> impl Iterator<Item = &str> {
+    let sandbox = hosts.is_empty().then_some("");
+    hosts.iter().map(String::as_str).chain(sandbox)
+}
+
+/// `secrets bind`. The binding holds for the source that the skill is loaded from now, else for the first that is loaded
+/// under this id. It replaces one for the same name and host.
 ///
 /// # Errors
 ///
@@ -84,18 +60,24 @@ pub fn bind(
     skill_id: &str,
     expected: &str,
     stored: &str,
-    kept: Store,
+    place: Place,
     host_port: &str,
 ) -> Result<(), Failure> {
-    let folded = fold(skill_id);
-    let source = skill(change.database, &folded)?.map_or_else(String::new, |head| head.source);
-    insert(
-        change, &folded, expected, stored, kept, host_port, "", &source,
-    )
+    let skill = fold(skill_id);
+    let head = SkillHead::find(change.database, &skill)?;
+    Row {
+        skill: &skill,
+        expected,
+        host: host_port,
+        stored,
+        place,
+        approval: "",
+        source: head.as_ref().map_or("", |head| &head.source),
+    }
+    .write(change)
 }
 
-/// `secrets remove`: bindings to a stored value go with it; `skill_id` for one of `[skills.<id>]`. Returns how many.
-/// Records nothing.
+/// `secrets remove`: deletes the bindings to a stored value; `skill_id` for one of `[skills.<id>]`. Returns how many.
 ///
 /// # Errors
 ///
@@ -103,59 +85,41 @@ pub fn bind(
 pub fn unbind(
     change: &Change<'_>,
     stored: &str,
-    kept: Store,
+    place: Place,
     skill_id: Option<&str>,
 ) -> Result<usize, Failure> {
-    let skill = skill_id.map(fold);
-    // What a grant bound stays: granting binds before the value is set, and after it is set anew.
-    change
-        .database
-        .execute(
-            "DELETE FROM bindings WHERE stored = ?1 AND store = ?2 AND approval = '' AND (?3 IS NULL OR skill = ?3)",
-            params![stored, kept.as_str(), skill],
-        )
-        .map_err(store)
+    // Bindings of grants stay: a grant binds before the value is set, and after it is set anew.
+    change.database.run(
+        "DELETE FROM bindings WHERE stored = ?1 AND store = ?2 AND approval = '' AND (?3 IS NULL OR skill = ?3)",
+        params![stored, place, skill_id.map(fold)],
+    )
 }
 
-/// All that hold now. Records nothing.
+/// Returns all bindings that hold now.
 ///
 /// # Errors
 ///
 /// `store-unavailable`.
 pub fn list(database: &Connection, now: Time) -> Result<Vec<Binding>, Failure> {
     let sql = format!(
-        "SELECT b.skill, b.expected, b.stored, b.store, b.host, b.approval FROM bindings b
+        "SELECT b.skill, b.expected, b.stored, b.store, b.host, nullif(b.approval, '') FROM bindings b
          WHERE b.approval = '' OR EXISTS (SELECT 1 FROM approvals a WHERE a.id = b.approval AND {LIVE})
          ORDER BY b.skill, b.expected, b.host, b.approval"
     );
-    let mut query = database.prepare_cached(&sql).map_err(store)?;
-    let rows = query
-        .query_map(Clock::read(now).stored(), |row| {
-            Ok((
-                row.get::<_, String>(3)?,
-                Binding {
-                    skill_id: row.get(0)?,
-                    expected: row.get(1)?,
-                    stored: row.get(2)?,
-                    store: Store::Skill,
-                    host: row.get(4)?,
-                    approval: Some(row.get::<_, String>(5)?).filter(|id| !id.is_empty()),
-                },
-            ))
-        })
-        .map_err(store)?;
-    rows.map(|row| {
-        let (kept, binding) = row.map_err(store)?;
+    database.all(&sql, Clock::read(now).stored(), |row| {
         Ok(Binding {
-            store: Store::parse(&kept)?,
-            ..binding
+            skill_id: row.get(0)?,
+            expected: row.get(1)?,
+            stored: row.get(2)?,
+            store: row.get(3)?,
+            host: row.get(4)?,
+            approval: row.get(5)?,
         })
     })
-    .collect()
 }
 
-/// What this skill's name for a secret stands for, for this host, in a call under this grant. `host` is `host:port`,
-/// or empty for a sandbox, which only a grant of an operation with one binds. None: `secret-unbound`. Records nothing.
+/// Returns what this skill's name for a secret stands for, for this host, in a call under this grant; none: `secret-unbound`.
+/// `host` is `host:port`, or empty for a sandbox, which only a grant of an operation with one binds.
 ///
 /// # Errors
 ///
@@ -175,36 +139,29 @@ pub fn bound(
                 SELECT 1 FROM approvals a WHERE a.id = b.approval AND a.scope = 'until-changed' AND {LIVE}))
          ORDER BY b.approval <> '', b.approval <> ?7, b.host LIMIT 1"
     );
-    let [clock, behind] = Clock::read(now).stored();
-    database
-        .prepare_cached(&sql)
-        .and_then(|mut query| {
-            query
-                .query_row(
-                    params![
-                        clock,
-                        behind,
-                        skill.folded,
-                        expected,
-                        host,
-                        skill.source,
-                        grant.unwrap_or_default()
-                    ],
-                    |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)),
-                )
-                .optional()
-        })
-        .map_err(store)?
-        .map(|(stored, kept)| {
+    let (clock, behind) = Clock::read(now).stored();
+    let grant = grant.unwrap_or_default();
+    database.first(
+        &sql,
+        params![
+            clock,
+            behind,
+            skill.folded,
+            expected,
+            host,
+            skill.source,
+            grant
+        ],
+        |row| {
             Ok(Bound {
-                stored,
-                store: Store::parse(&kept)?,
+                stored: row.get(0)?,
+                place: row.get(1)?,
             })
-        })
-        .transpose()
+        },
+    )
 }
 
-/// Whether a secret has a binding for all these hosts that no single call or session has to itself.
+/// Whether a secret has a binding for all these hosts that is not for a single call or session.
 pub(super) fn is_bound(
     database: &Connection,
     skill: &SkillHead,
@@ -212,9 +169,7 @@ pub(super) fn is_bound(
     hosts: &[String],
     now: Time,
 ) -> Result<bool, Failure> {
-    let none = [String::new()];
-    let hosts = if hosts.is_empty() { &none } else { hosts };
-    for host in hosts {
+    for host in hosts_of(hosts) {
         if bound(database, skill, expected, host, None, now)?.is_none() {
             return Ok(false);
         }
@@ -222,8 +177,8 @@ pub(super) fn is_bound(
     Ok(true)
 }
 
-/// The skill's own secrets that a grant names as reasons, for the hosts they are sent to.
-pub(super) fn bind_of_grant(
+/// Binds the skill's own secrets that a grant names as reasons, for the hosts they are sent to.
+pub(super) fn bind_for_grant(
     change: &Change<'_>,
     approval: &Approval,
     found: &Registered,
@@ -233,77 +188,65 @@ pub(super) fn bind_of_grant(
         if !approval.subject.reasons.contains(&reason) {
             continue;
         }
-        let none = [String::new()];
-        let hosts = if secret.hosts.is_empty() {
-            none.as_slice()
-        } else {
-            &secret.hosts
-        };
-        for host in hosts {
-            insert(
-                change,
-                &found.skill.folded,
-                &secret.name,
-                &secret.name,
-                Store::Skill,
+        for host in hosts_of(&secret.hosts) {
+            Row {
+                skill: &found.skill.folded,
+                expected: &secret.name,
                 host,
-                &approval.id,
-                &found.skill.source,
-            )?;
+                stored: &secret.name,
+                place: Place::Skill,
+                approval: &approval.id,
+                source: &found.skill.source,
+            }
+            .write(change)?;
         }
     }
     Ok(())
 }
 
-/// A grant was revoked, or ended otherwise; a consumed one keeps its own for the call it is for.
-pub(super) fn drop_of_grant(change: &Change<'_>, approval: &str) -> Result<(), Failure> {
-    change
-        .database
-        .execute("DELETE FROM bindings WHERE approval = ?1", [approval])
-        .map_err(store)?;
+/// Deletes the bindings that a grant made, when it ends. A consumed one keeps its own for the call it is for.
+pub(super) fn unbind_grant(change: &Change<'_>, approval: &str) -> Result<(), Failure> {
+    let sql = "DELETE FROM bindings WHERE approval = ?1";
+    change.database.run(sql, [approval])?;
     Ok(())
 }
 
-/// A skill is loaded: bindings made before it was there are for this source now.
-pub(super) fn adopt(change: &Change<'_>, skill: &str, source: &str) -> Result<(), Failure> {
-    change
-        .database
-        .execute(
-            "UPDATE bindings SET source = ?2 WHERE skill = ?1 AND source = ''",
-            [skill, source],
-        )
-        .map_err(store)?;
+/// Gives the bindings that were made before a skill was loaded to the source that it is loaded from now.
+pub(super) fn adopt(change: &Change<'_>, skill: &SkillHead) -> Result<(), Failure> {
+    change.database.run(
+        "UPDATE bindings SET source = ?2 WHERE skill = ?1 AND source = ''",
+        [&skill.folded, &skill.source],
+    )?;
     Ok(())
 }
 
-#[allow(clippy::too_many_arguments, reason = "the columns of one row")]
-fn insert(
-    change: &Change<'_>,
-    skill: &str,
-    expected: &str,
-    stored: &str,
-    kept: Store,
-    host: &str,
-    approval: &str,
-    source: &str,
-) -> Result<(), Failure> {
-    change
-        .database
-        .prepare_cached(
+/// A row of the table.
+struct Row<'a> {
+    skill: &'a str,
+    expected: &'a str,
+    host: &'a str,
+    stored: &'a str,
+    place: Place,
+    /// The grant that made it; empty: `secrets bind`.
+    approval: &'a str,
+    source: &'a str,
+}
+
+impl Row<'_> {
+    fn write(&self, change: &Change<'_>) -> Result<(), Failure> {
+        change.database.run(
             "INSERT OR REPLACE INTO bindings (skill, expected, host, stored, store, approval, source)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )
-        .and_then(|mut query| {
-            query.execute(params![
-                skill,
-                expected,
-                host,
-                stored,
-                kept.as_str(),
-                approval,
-                source
-            ])
-        })
-        .map_err(store)?;
-    Ok(())
+            params![
+                self.skill,
+                self.expected,
+                self.host,
+                self.stored,
+                self.place,
+                self.approval,
+                self.source
+            ],
+        )?;
+        Ok(())
+    }
 }

@@ -4,13 +4,11 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use super::approvals::derivation;
-use super::find::{of_skill, skill, skills, unknown_skill};
-use super::generation::generation;
-use super::loaded::{CapabilityRow, CapabilityStatus};
-use super::name::fold;
+use super::capability_row::{CapabilityRow, CapabilityStatus};
+use super::history::generation;
 use super::onboarding::{OnboardingState, Progress, plan_of};
-use super::standing_of::row_of;
-use super::{SkillHead, Surroundings, store};
+use super::sql::Queries;
+use super::{Registered, SkillHead, Surroundings, store};
 use crate::failure::{Code, Failure};
 use crate::manifest::{self, Manifest, Sends, TrustTier};
 use crate::time::Time;
@@ -55,12 +53,12 @@ pub struct ListedSkill {
 /// `skill show`
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct SkillShown {
+pub struct SkillDetails {
     /// As in a list, without its capabilities.
     #[serde(flatten)]
-    pub skill: ShownHead,
+    pub skill: SkillSummary,
     /// In the order of the document.
-    pub capabilities: Vec<CapabilityShown>,
+    pub capabilities: Vec<CapabilityDetails>,
     /// What was noticed at the load.
     pub diagnostics: Vec<Diagnostic>,
     /// What the document says to an agent.
@@ -72,7 +70,7 @@ pub struct SkillShown {
 /// What `skill show` says of the skill.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct ShownHead {
+pub struct SkillSummary {
     /// As written.
     pub skill_id: String,
     /// As written.
@@ -110,7 +108,7 @@ pub struct ShownHead {
 /// An operation, as `skill show` tells it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct CapabilityShown {
+pub struct CapabilityDetails {
     /// As in a list.
     #[serde(flatten)]
     pub row: CapabilityRow,
@@ -138,7 +136,7 @@ pub struct CapabilityShown {
     pub error: Option<Failure>,
 }
 
-/// All skills with their capabilities. Records nothing.
+/// Returns all skills with their capabilities.
 ///
 /// # Errors
 ///
@@ -149,25 +147,32 @@ pub fn list(
     around: &dyn Surroundings,
     now: Time,
 ) -> Result<List, Failure> {
-    let mut listed_skills = Vec::new();
-    for id in skills(database)? {
-        let Some(head) = skill(database, &id)? else {
-            continue;
-        };
-        let mut capabilities = Vec::new();
-        for found in of_skill(database, &id)? {
-            capabilities.push(row_of(database, &found, session, around, now)?.0);
-        }
-        let onboarding = progress(database, &head, around, now)?.map(|progress| progress.state);
-        listed_skills.push(listed(head, onboarding, capabilities));
-    }
+    let listed = |head: SkillHead| {
+        let operations = Registered::of_skill(database, head.clone())?;
+        let rows = operations.iter().map(|found| {
+            CapabilityRow::read(database, found, session, around, now).map(|(row, _)| row)
+        });
+        Ok(ListedSkill {
+            capabilities: rows.collect::<Result<_, _>>()?,
+            onboarding: progress(database, &head, around, now)?.map(|progress| progress.state),
+            skill_id: head.skill.id,
+            name: head.skill.name,
+            version: head.skill.version,
+            description: head.skill.description,
+            format: head.skill.format,
+            source_url: head.source,
+            skill_digest: head.digest,
+            generation: head.generation,
+        })
+    };
+    let skills = SkillHead::all(database)?.into_iter().map(listed);
     Ok(List {
+        skills: skills.collect::<Result<_, Failure>>()?,
         generation: generation(database)?,
-        skills: listed_skills,
     })
 }
 
-/// None too where it was registered before its steps were checked.
+/// Returns where the onboarding of a skill stands; none where it has none, or was registered before its steps were checked.
 fn progress(
     database: &Connection,
     head: &SkillHead,
@@ -182,26 +187,7 @@ fn progress(
     }
 }
 
-fn listed(
-    head: SkillHead,
-    onboarding: Option<OnboardingState>,
-    capabilities: Vec<CapabilityRow>,
-) -> ListedSkill {
-    ListedSkill {
-        skill_id: head.skill.id,
-        name: head.skill.name,
-        version: head.skill.version,
-        description: head.skill.description,
-        format: head.skill.format,
-        source_url: head.source,
-        skill_digest: head.digest,
-        generation: head.generation,
-        onboarding,
-        capabilities,
-    }
-}
-
-/// One skill with everything that is known of it, its document too. Records nothing.
+/// Returns one skill with everything that is known of it, its document too.
 ///
 /// # Errors
 ///
@@ -212,19 +198,17 @@ pub fn show(
     session: Option<&str>,
     around: &dyn Surroundings,
     now: Time,
-) -> Result<SkillShown, Failure> {
-    let folded = fold(id);
-    let head = skill(database, &folded)?.ok_or_else(|| unknown_skill(id))?;
-    let (document, instructions): (Vec<u8>, String) = database
-        .query_row(
-            "SELECT document, instructions FROM skills WHERE folded = ?1",
-            [&folded],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )
-        .map_err(store)?;
+) -> Result<SkillDetails, Failure> {
+    let head = SkillHead::named(database, id)?;
+    let text: Option<(Vec<u8>, String)> = database.first(
+        "SELECT document, instructions FROM skills WHERE folded = ?1",
+        [&head.folded],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    let (document, instructions) = text.ok_or_else(|| store("a skill without a document"))?;
     let mut capabilities = Vec::new();
-    for found in of_skill(database, &folded)? {
-        let (row, reasons) = row_of(database, &found, session, around, now)?;
+    for found in Registered::of_skill(database, head.clone())? {
+        let (row, reasons) = CapabilityRow::read(database, &found, session, around, now)?;
         let manifest = found.manifest.clone().map(|mut manifest| {
             if row.status == CapabilityStatus::Approved {
                 manifest.trust_tier = TrustTier::Granted;
@@ -233,7 +217,7 @@ pub fn show(
             manifest.reasons.clone_from(&reasons);
             manifest
         });
-        capabilities.push(CapabilityShown {
+        capabilities.push(CapabilityDetails {
             line: found.operation.line,
             reasons,
             manifest,
@@ -247,12 +231,12 @@ pub fn show(
     }
     let onboarding_progress = progress(database, &head, around, now)?;
     let skill = head.skill;
-    Ok(SkillShown {
+    Ok(SkillDetails {
         capabilities,
         diagnostics: skill.diagnostics,
         instructions,
         document: String::from_utf8_lossy(&document).into_owned(),
-        skill: ShownHead {
+        skill: SkillSummary {
             skill_id: skill.id,
             name: skill.name,
             version: skill.version,

@@ -1,38 +1,29 @@
-//! Registering a skill (sections 24.1, 24.2).
+//! Registering a skill.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rusqlite::{OptionalExtension, params};
+use serde::Serialize;
 
 use super::approvals::{
-    Approval, Question, Standing, grant_by_policy, open_capability, pending_of_skill, standing,
-    supersede,
+    self, Question, Standing, end_over, grant_by_policy, open_capability, pending_of_skill,
+    standing, supersede_changed,
 };
-use super::find::{Registered, SkillHead, folded_of, of_skill, skill};
-use super::generation::{Step, advance, generation, note};
-use super::loaded::{CapabilityRow, Delta, Loaded};
-use super::name::{check, check_reserved, fold};
-use super::standing_of::{reasons_of, row_standing, unusable_row};
-use super::{Surroundings, Who, bindings, events, onboarding, store, unmapped, write};
+use super::capability_row::{CapabilityRow, reasons_of};
+use super::history::{Step, advance, generation, note};
+use super::name::{check, check_reserved, fold, fold_capability};
+use super::onboarding::{self, OnboardingState};
+use super::rows::{sweep_code_files, sweep_removed, write_code_files};
+use super::sql::Queries;
+use super::{Registered, SkillHead, Surroundings, Who, bindings, unmapped};
 use crate::chain::Event;
 use crate::check::{CheckedOperation, CheckedSkill};
 use crate::failure::{Code, Failure};
 use crate::state::Change;
-use hydrant_plan::{Diagnostic, Severity, Status};
+use hydrant_plan::{Diagnostic, Format, Severity};
 
-/// Who can do what a caller cannot.
 const HINT: &str =
     "an operator decides: `hydrant approvals list --status pending` shows what waits";
-
-/// A code file given at load.
-#[derive(Debug, Clone)]
-pub struct CodeFile {
-    /// As the document names it.
-    pub name: String,
-    /// As it is.
-    pub bytes: Vec<u8>,
-}
 
 /// What is registered.
 #[derive(Debug)]
@@ -41,8 +32,63 @@ pub struct NewSkill<'a> {
     pub checked: CheckedSkill,
     /// The document as it was fetched.
     pub document: &'a [u8],
-    /// The code files that were given with the load.
-    pub files: &'a [CodeFile],
+    /// The bytes of the code files that were given with the load, by name.
+    pub files: &'a BTreeMap<String, Vec<u8>>,
+}
+
+/// The answer of a load. It holds no text of the document.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Loaded {
+    /// As written.
+    pub skill_id: String,
+    /// As written.
+    pub name: String,
+    /// As written.
+    pub version: String,
+    /// What kind of document.
+    pub format: Format,
+    /// The source identity.
+    pub source_url: String,
+    /// SHA-256 of the document's bytes.
+    pub skill_digest: String,
+    /// A counter: one step for each transaction that changed the registry.
+    pub generation: u64,
+    /// What differs from the load before, by operation id.
+    pub delta: Delta,
+    /// In the order of the document.
+    pub capabilities: Vec<CapabilityRow>,
+    /// Pending requests of this skill.
+    pub pending_approvals: u64,
+    /// What was noticed.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Where the document has an onboarding.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub onboarding: Option<OnboardingState>,
+    /// Where something is pending.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<&'static str>,
+}
+
+/// What a load changed, by operation id in the order of the document.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Delta {
+    /// New.
+    pub added: Vec<String>,
+    /// With another op- or policy-digest.
+    pub changed: Vec<String>,
+    /// Gone.
+    pub removed: Vec<String>,
+    /// As before.
+    pub unchanged: Vec<String>,
+}
+
+impl Delta {
+    /// Whether no capability came, went or changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty()
+    }
 }
 
 /// Registers a skill, or registers it anew: wholly or not at all. Old grants of operations that are
@@ -68,7 +114,7 @@ pub fn load(
         files,
     } = new;
     let folded = check_names(change, &checked, around)?;
-    let old_head = skill(change.database, &folded)?;
+    let old_head = SkillHead::find(change.database, &folded)?;
     if let Some(old) = old_head.as_ref().filter(|old| old.source != checked.source) {
         return Err(Failure::new(
             Code::SkillIdConflict,
@@ -76,7 +122,10 @@ pub fn load(
         )
         .with_hint("unload it first, or load with another id (as)"));
     }
-    let old = of_skill(change.database, &folded)?;
+    let old = match &old_head {
+        Some(head) => Registered::of_skill(change.database, head.clone())?,
+        None => Vec::new(),
+    };
     let CheckedSkill {
         mut skill,
         source,
@@ -90,52 +139,53 @@ pub fn load(
         digest,
         generation: 0,
         skill,
-        files: write::digests(files),
+        files: files
+            .iter()
+            .map(|(name, bytes)| (name.clone(), crate::digest::of_bytes(bytes)))
+            .collect(),
     };
-    let (mut fresh, mut noticed) = prepare(change, &head, operations, around)?;
+    let (mut fresh, mut diagnostics) = prepare(change, &head, operations, around)?;
     let comparison = compare(&old, &fresh);
     if let Some(old) = &old_head {
-        noticed.extend(read_otherwise(old, &head, &comparison.delta));
+        diagnostics.extend(warn_of_new_reading(old, &head, &comparison.delta));
     }
 
     let same_head = old_head.as_ref().is_some_and(|old| {
         old.digest == head.digest && old.skill == head.skill && old.files == head.files
     });
-    let moved = !same_head || !comparison.delta.is_empty();
-    let at = if moved {
-        advance(change)?
-    } else {
+    let generation = if same_head && comparison.delta.is_empty() {
         generation(change.database)?
-    };
-    if moved {
-        head.generation = at;
+    } else {
+        head.generation = advance(change)?;
         let shared = Arc::new(head.clone());
-        for found in &mut fresh {
+        write_code_files(change, files)?;
+        head.write(change, document, &instructions)?;
+        for (position, found) in fresh.iter_mut().enumerate() {
             found.skill = Arc::clone(&shared);
-        }
-        write::code_files(change, files)?;
-        write::skill(change, &head, document, &instructions)?;
-        for (position, found) in fresh.iter().enumerate() {
-            write::operation(change, found, position)?;
+            found.write(change, position)?;
         }
         if old_head.as_ref().is_some_and(|old| !old.files.is_empty()) {
-            write::sweep_code_files(change)?;
+            sweep_code_files(change)?;
         }
-    }
-    bindings::adopt(change, &head.folded, &head.source)?;
+        head.generation
+    };
+    bindings::adopt(change, &head)?;
     let event = match old_head {
         None => Event::SkillLoaded,
         Some(_) => Event::SkillReloaded,
     };
-    change.record(events::of_skill(event, who, &head));
-    record_steps(change, &old, &fresh, &comparison, at, who)?;
+    change.record(head.entry(event, who));
+    record_steps(change, &old, &fresh, &comparison, generation, who)?;
     if !comparison.delta.removed.is_empty() {
-        write::forget_removed(change)?;
+        sweep_removed(change)?;
     }
-    end_old(change, &head, &fresh, who)?;
-    let capabilities = settle(change, &fresh, &comparison, who, around)?;
+    supersede_changed(change, &head, &fresh, who)?;
+    let capabilities = fresh
+        .iter()
+        .map(|found| ask(change, found, &comparison, who, around))
+        .collect::<Result<_, _>>()?;
     count_unmapped(change, &fresh, &comparison)?;
-    super::approvals::forget(change)?;
+    approvals::forget(change)?;
 
     let pending = pending_of_skill(change.database, &head.folded, change.now)?;
     let onboarding = match onboarding::plan_of(change.database, &head)? {
@@ -156,19 +206,19 @@ pub fn load(
         format: skill.format,
         source_url: head.source,
         skill_digest: head.digest,
-        generation: at,
+        generation,
         delta: comparison.delta,
         capabilities,
         pending_approvals: pending,
-        diagnostics: skill.diagnostics.into_iter().chain(noticed).collect(),
+        diagnostics: skill.diagnostics.into_iter().chain(diagnostics).collect(),
         onboarding: onboarding.map(|progress| progress.state),
         hint: (pending > 0).then_some(HINT),
     })
 }
 
-/// Says why operations of a document that did not change have to be approved again: another version of the interpreter reads
-/// it.
-fn read_otherwise(old: &SkillHead, new: &SkillHead, delta: &Delta) -> Option<Diagnostic> {
+/// Returns a warning where operations of an unchanged document have to be approved again, because another version of the
+/// interpreter reads it.
+fn warn_of_new_reading(old: &SkillHead, new: &SkillHead, delta: &Delta) -> Option<Diagnostic> {
     let is_newer = old.skill.mapping_version != new.skill.mapping_version;
     (is_newer && old.digest == new.digest && !delta.changed.is_empty()).then(|| Diagnostic {
         code: Code::ApprovalStale,
@@ -196,7 +246,7 @@ fn check_names(
     for checked in &new.operations {
         let operation = &checked.operation;
         check(&operation.id).map_err(|failure| failure.at_line(operation.line))?;
-        let folded = folded_of(id, &operation.id);
+        let folded = fold_capability(id, &operation.id);
         if around.installed(&folded) {
             return Err(Failure::new(
                 Code::IdReserved,
@@ -218,22 +268,14 @@ fn check_names(
 
 /// Whether another skill has an operation or alias with this folded capability id.
 fn taken(change: &Change<'_>, folded: &str, skill: &str) -> Result<bool, Failure> {
-    change
-        .database
-        .prepare_cached(
-            "SELECT 1 FROM operations WHERE capability = ?1 AND skill <> ?2
-             UNION SELECT 1 FROM aliases WHERE capability = ?1 AND skill <> ?2",
-        )
-        .and_then(|mut query| {
-            query
-                .query_row(params![folded, skill], |row| row.get::<_, i64>(0))
-                .optional()
-        })
-        .map_err(store)
-        .map(|found| found.is_some())
+    change.database.is_true(
+        "SELECT EXISTS (SELECT 1 FROM operations WHERE capability = ?1 AND skill <> ?2
+             UNION ALL SELECT 1 FROM aliases WHERE capability = ?1 AND skill <> ?2)",
+        [folded, skill],
+    )
 }
 
-/// The rows to be, and what was noticed: aliases that collide are dropped.
+/// Returns the operations to write, without aliases that collide, and a diagnostic for each dropped alias.
 fn prepare(
     change: &Change<'_>,
     head: &SkillHead,
@@ -251,7 +293,7 @@ fn prepare(
         let mut operation = checked.operation;
         let mut kept = Vec::new();
         for alias in std::mem::take(&mut operation.aliases) {
-            let capability = folded_of(&head.skill.id, &alias);
+            let capability = fold_capability(&head.skill.id, &alias);
             let free = check(&alias).is_ok()
                 && !around.installed(&capability)
                 && !taken(change, &capability, &head.folded)?
@@ -271,7 +313,7 @@ fn prepare(
         operation.aliases = kept;
         fresh.push(Registered {
             capability: format!("{}.{}", head.skill.id, operation.id),
-            folded: folded_of(&head.skill.id, &operation.id),
+            folded: fold_capability(&head.skill.id, &operation.id),
             skill: Arc::clone(&shared),
             tier: operation.tier,
             policy_digest: checked.policy_digest,
@@ -288,7 +330,7 @@ struct Comparison {
     steps: BTreeMap<String, Step>,
 }
 
-/// By folded id; changed is another op- or policy-digest, or that it can be called now and could not before.
+/// Compares operations by folded id. One has changed if a digest of it did, or whether it can be called.
 fn compare(old: &[Registered], fresh: &[Registered]) -> Comparison {
     let mut delta = Delta::default();
     let mut steps = BTreeMap::new();
@@ -334,13 +376,13 @@ fn is_same(old: &Registered, new: &Registered) -> bool {
         && old.usable().is_ok() == new.usable().is_ok()
 }
 
-/// History and chain of what came, changed and went.
+/// Writes to history and chain which operations came, changed and went.
 fn record_steps(
     change: &mut Change<'_>,
     old: &[Registered],
     fresh: &[Registered],
     comparison: &Comparison,
-    at: u64,
+    generation: u64,
     who: &Who,
 ) -> Result<(), Failure> {
     let gone = old
@@ -350,78 +392,24 @@ fn record_steps(
         let Some(step) = comparison.steps.get(&found.folded) else {
             continue;
         };
+        note(change, generation, found, *step)?;
         let event = match step {
-            Step::Added => Event::CapabilityRegistered,
+            Step::Added => {
+                found.forget_removed(change)?;
+                Event::CapabilityRegistered
+            }
             Step::Changed => Event::CapabilityUpdated,
-            Step::Removed => Event::CapabilityRemoved,
+            Step::Removed => {
+                found.remember_removed(change, generation)?;
+                Event::CapabilityRemoved
+            }
         };
-        note(change, at, &found.folded, &found.capability, *step)?;
-        match step {
-            Step::Removed => write::removed(change, found, at)?,
-            Step::Added => write::there_again(change, &found.folded)?,
-            Step::Changed => {}
-        }
-        change.record(events::of_operation(event, who, found));
+        change.record(found.entry(event, who));
     }
     Ok(())
 }
 
-/// Grants and requests that are about something else than what is there now are superseded, also those that an unload kept.
-fn end_old(
-    change: &mut Change<'_>,
-    head: &SkillHead,
-    fresh: &[Registered],
-    who: &Who,
-) -> Result<(), Failure> {
-    let subjects: Vec<String> = {
-        let mut query = change
-            .database
-            .prepare_cached(
-                "SELECT DISTINCT subject FROM approvals
-                 WHERE skill = ?1 AND kind = 'capability' AND status IN ('pending', 'approved') ORDER BY number",
-            )
-            .map_err(store)?;
-        query
-            .query_map([&head.folded], |row| row.get(0))
-            .and_then(Iterator::collect)
-            .map_err(store)?
-    };
-    let fresh = by_folded(fresh);
-    for subject in subjects {
-        let keep = fresh
-            .get(subject.as_str())
-            .filter(|found| found.usable().is_ok())
-            .map(|found| {
-                (
-                    found.operation.digest.as_str(),
-                    found.policy_digest.as_str(),
-                    head.source.as_str(),
-                )
-            });
-        supersede(change, &subject, keep, who)?;
-    }
-    Ok(())
-}
-
-/// Opens what is needed and tells where each capability stands.
-fn settle(
-    change: &mut Change<'_>,
-    fresh: &[Registered],
-    comparison: &Comparison,
-    who: &Who,
-    around: &dyn Surroundings,
-) -> Result<Vec<CapabilityRow>, Failure> {
-    let mut rows = Vec::new();
-    for found in fresh {
-        rows.push(match found.operation.status {
-            Status::Ok => ask(change, found, comparison, who, around)?,
-            Status::Unusable { .. } => unusable_row(found, around),
-        });
-    }
-    Ok(rows)
-}
-
-/// Opens what is needed for one; where it stands then.
+/// Opens the request that an operation needs, and returns its row.
 fn ask(
     change: &mut Change<'_>,
     found: &Registered,
@@ -429,52 +417,41 @@ fn ask(
     who: &Who,
     around: &dyn Surroundings,
 ) -> Result<CapabilityRow, Failure> {
-    let reasons = reasons_of(change.database, found, around, change.now)?;
-    let asked = Question::of(found, who.session.as_deref(), &reasons, change.now);
+    if found.usable().is_err() {
+        return Ok(CapabilityRow::new(found, around, None, true));
+    }
+    let reasons = reasons_of(change.database, found, around, change.now);
+    let asked = Question::about(found, who.session.as_deref(), &reasons, change.now);
     let by_policy = asked.by_policy;
+    let has_changed = comparison.steps.contains_key(&found.folded);
     let stands = match standing(change.database, &asked)? {
         Standing::Granted(None) => {
             Standing::Granted(Some(Box::new(grant_by_policy(change, found, who, around)?)))
         }
-        // What is new or changed is asked anew; what was decided for these very digests stays decided,
-        // or an agent would get round a denial by loading something else in between.
+        // A decision about these very digests stays, or an agent would get round a denial by loading another document in
+        // between.
         Standing::Denied(approval) | Standing::Revoked(approval)
-            if comparison.steps.contains_key(&found.folded)
-                && !by_policy
-                && !is_about(&approval, found) =>
+            if has_changed && !by_policy && !approval.is_about(found) =>
         {
-            open_pending(change, found, reasons, who, around)?
+            Standing::Open
         }
         Standing::Expired(approval) => {
-            super::approvals::end_over(change, *approval, who)?;
-            open_pending(change, found, reasons, who, around)?
+            end_over(change, *approval, who)?;
+            Standing::Open
         }
-        Standing::Open => open_pending(change, found, reasons, who, around)?,
         stands => stands,
     };
-    Ok(row_standing(found, around, stands, by_policy))
+    let stands = match stands {
+        Standing::Open => {
+            let opened = open_capability(change, found, reasons, who, around)?;
+            Standing::Pending(Box::new(opened))
+        }
+        stands => stands,
+    };
+    Ok(CapabilityRow::new(found, around, Some(stands), by_policy))
 }
 
-fn open_pending(
-    change: &mut Change<'_>,
-    found: &Registered,
-    reasons: Vec<String>,
-    who: &Who,
-    around: &dyn Surroundings,
-) -> Result<Standing, Failure> {
-    let opened = open_capability(change, found, reasons, who, around)?;
-    Ok(Standing::Pending(Box::new(opened)))
-}
-
-/// Whether it was decided about these very digests.
-fn is_about(approval: &Approval, found: &Registered) -> bool {
-    let subject = &approval.subject;
-    subject.op_digest.as_deref() == Some(&*found.operation.digest)
-        && subject.policy_digest.as_deref() == Some(&*found.policy_digest)
-        && subject.source.as_deref() == Some(&*found.skill.source)
-}
-
-/// Unknown tools of what is new or changed.
+/// Counts the unknown tools of operations that are new or changed.
 fn count_unmapped(
     change: &Change<'_>,
     fresh: &[Registered],

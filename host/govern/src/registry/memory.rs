@@ -1,10 +1,10 @@
-//! `memory:K`, a key-value table for each skill. Data only; onboarding uses it.
+//! `memory:K`, a key-value table for each skill. It holds data only; onboarding uses it.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use serde_json::Value;
 
 use super::name::fold;
-use super::store;
+use super::sql::{Json, Queries};
 use crate::failure::{Code, Failure};
 use crate::state::Change;
 
@@ -13,41 +13,31 @@ const KEYS: i64 = 256;
 /// Bytes of one value, as JSON.
 const VALUE: usize = 64 * 1024;
 
-/// A value, if there is one. Records nothing.
+/// Returns a value, if there is one.
 ///
 /// # Errors
 ///
 /// `store-unavailable`.
 pub fn get(database: &Connection, skill: &str, name: &str) -> Result<Option<Value>, Failure> {
-    database
-        .prepare_cached("SELECT value FROM memory WHERE skill = ?1 AND name = ?2")
-        .and_then(|mut query| {
-            query
-                .query_row(params![fold(skill), name], |row| row.get::<_, String>(0))
-                .optional()
-        })
-        .map_err(store)?
-        .map(|text| serde_json::from_str(&text).map_err(store))
-        .transpose()
+    let sql = "SELECT value FROM memory WHERE skill = ?1 AND name = ?2";
+    let value = database.value(sql, params![fold(skill), name])?;
+    Ok(value.map(|Json(value)| value))
 }
 
-/// Keeps a value, until the skill is unloaded. Records nothing: `onboarding-step` is the caller's.
+/// Keeps a value until the skill is unloaded. The caller records `onboarding-step`.
 ///
 /// # Errors
 ///
 /// `limit` over 256 keys of a skill or 64 KiB of a value; `store-unavailable`.
 pub fn set(change: &Change<'_>, skill: &str, name: &str, value: &Value) -> Result<(), Failure> {
     let text = fits(value)?;
-    let rows = change
-        .database
-        .execute(
-            "INSERT INTO memory (skill, name, value)
-             SELECT ?1, ?2, ?3 WHERE (SELECT count(*) FROM memory WHERE skill = ?1) < ?4
-                OR EXISTS (SELECT 1 FROM memory WHERE skill = ?1 AND name = ?2)
-             ON CONFLICT (skill, name) DO UPDATE SET value = excluded.value",
-            params![fold(skill), name, text, KEYS],
-        )
-        .map_err(store)?;
+    let rows = change.database.run(
+        "INSERT INTO memory (skill, name, value)
+         SELECT ?1, ?2, ?3 WHERE (SELECT count(*) FROM memory WHERE skill = ?1) < ?4
+            OR EXISTS (SELECT 1 FROM memory WHERE skill = ?1 AND name = ?2)
+         ON CONFLICT (skill, name) DO UPDATE SET value = excluded.value",
+        params![fold(skill), name, text, KEYS],
+    )?;
     if rows == 0 {
         return Err(Failure::new(
             Code::Limit,
@@ -57,7 +47,7 @@ pub fn set(change: &Change<'_>, skill: &str, name: &str, value: &Value) -> Resul
     Ok(())
 }
 
-/// Whether a value can be kept; its JSON.
+/// Returns the JSON of a value that can be kept.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What is registered, and what an operator decided about it (sections 16 and 24).
+//! What is registered, and what an operator decided about it.
 //!
 //! | the host wants | call | chain |
 //! |---|---|---|
@@ -21,43 +21,47 @@
 
 pub mod approvals;
 pub mod bindings;
-pub(crate) mod events;
+mod capability_row;
 mod find;
-mod generation;
+mod history;
 mod listing;
 mod load;
-mod loaded;
 pub mod memory;
 mod name;
 pub mod onboarding;
-mod schema;
+mod rows;
 pub mod session;
-mod standing_of;
+pub(crate) mod sql;
 mod unload;
 pub mod unmapped;
-mod write;
 
-#[cfg(test)]
-mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use capability_row::{CapabilityRow, CapabilityStatus, MapsTo};
 pub(crate) use find::still_registered;
-pub use find::{Registered, SkillHead, code_file, find, find_capability, operations};
-pub use generation::{Since, generation, list_since};
-pub use listing::{CapabilityShown, List, ListedSkill, SkillShown, list, show};
-pub use load::{CodeFile, NewSkill, load};
-pub use loaded::{CapabilityRow, CapabilityStatus, Delta, Loaded, MapsTo};
+pub use find::{code_file, find, find_capability};
+pub use history::{Since, generation, list_since};
+pub use listing::{CapabilityDetails, List, ListedSkill, SkillDetails, list, show};
+pub use load::{Delta, Loaded, NewSkill, load};
 pub(crate) use name::mixes_scripts;
 pub use name::{fold, fold_capability};
-pub use schema::schema;
+pub use rows::{Registered, SkillHead};
 pub use unload::{Unloaded, unload};
+
+/// The tables, as migrations in order: [`crate::state`] runs them and keeps count. A released one is never changed.
+pub(crate) const MIGRATIONS: [&str; 3] = [
+    include_str!("schema_1.sql"),
+    include_str!("schema_2.sql"),
+    include_str!("schema_3.sql"),
+];
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use rusqlite::Connection;
 
+use crate::chain::{Entry, Event};
 use crate::client::Client;
 use crate::failure::{Code, Failure};
 use crate::secrets::SecretState;
@@ -79,6 +83,16 @@ pub struct Who {
 }
 
 impl Who {
+    /// Returns a chain entry with who caused it.
+    pub(crate) fn entry(&self, event: Event) -> Entry {
+        Entry {
+            client: self.client,
+            session: self.session.clone(),
+            run: self.run.clone(),
+            ..Entry::new(event)
+        }
+    }
+
     /// The session that requests belong to.
     pub(crate) fn lasting_session(&self) -> Option<&str> {
         self.session.as_deref().filter(|_| self.lasting)
@@ -92,7 +106,6 @@ pub trait Surroundings {
     fn reasons(
         &self,
         operation: &JudgedOperation,
-        tier: u8,
         bound: &dyn Fn(&str, &[String]) -> bool,
     ) -> Vec<String>;
 

@@ -95,7 +95,7 @@ mod tests {
     use crate::failure::Code;
 
     #[test]
-    fn k_10_case_underscore_space_and_hyphen_are_alike() {
+    fn case_underscore_space_and_hyphen_are_alike() {
         assert_eq!(fold("Create_Notebook"), fold("create notebook"));
         assert_eq!(fold("create-notebook"), fold("CREATE_NOTEBOOK"));
         assert_ne!(fold("create.notebook"), fold("create-notebook"));
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn k_08_ids_outside_the_grammar_are_refused() {
+    fn ids_outside_the_grammar_are_refused() {
         for good in ["a", "listBooks", "v1.2_x-y", "größe", &"a".repeat(64)] {
             assert!(check(good).is_ok(), "{good}");
         }
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn k_11_ids_of_the_host_are_reserved() {
+    fn ids_of_the_host_are_reserved() {
         for bad in ["ccos", "CCOS", "hydrant", "ccos.network", "Hydrant.x"] {
             assert_eq!(check_reserved(bad).unwrap_err().code, Code::IdReserved);
         }

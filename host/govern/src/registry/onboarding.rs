@@ -1,22 +1,23 @@
-//! What became of a skill's onboarding: which steps are done, and what is waited for.
+//! The progress of a skill's onboarding: which steps are done, and what the others wait for.
 //!
 //! A step counts as done for the very operation (or, of a human action, the very question) that it was done with, and only
 //! as long as the secrets that it is for are there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::approvals::{self, Approval, Status};
-use super::find::{SkillHead, skill, still_registered, unknown_skill};
+use super::find::still_registered;
 use super::name::fold;
-use super::{Surroundings, Who, events, memory, store};
+use super::sql::{Json, Queries};
+use super::{SkillHead, Surroundings, Who, memory, store};
 use crate::chain::{Entry, Event, Outcome};
 use crate::digest;
 use crate::failure::Failure;
-use crate::onboarding::{Kept, Onboarding, Step, StepKind};
+use crate::onboarding::{Onboarding, Step, StepKind, StoreTarget};
 use crate::secrets::SecretState;
 use crate::state::Change;
 use crate::time::Time;
@@ -102,9 +103,7 @@ pub struct Plan {
 ///
 /// `unknown-skill`, `store-unavailable`; `schema` where it was registered before its steps were checked.
 pub fn plan(database: &Connection, id: &str) -> Result<Option<Plan>, Failure> {
-    let folded = fold(id);
-    let head = skill(database, &folded)?.ok_or_else(|| unknown_skill(id))?;
-    plan_of(database, &head)
+    plan_of(database, &SkillHead::named(database, id)?)
 }
 
 /// The same of a skill that was looked up.
@@ -138,20 +137,14 @@ pub(crate) fn plan_of(database: &Connection, head: &SkillHead) -> Result<Option<
     }))
 }
 
-/// What an operation does and what of its answers is a secret, by its id or alias.
+/// Returns the digests of an operation, by its id or alias: what it does, and which of its answers are secrets.
 fn digests(database: &Connection, skill: &str, name: &str) -> Result<Option<String>, Failure> {
-    database
-        .prepare_cached(
-            "SELECT op_digest || ' ' || policy_digest FROM operations WHERE skill = ?1 AND (folded = ?2
-                OR capability = (SELECT operation FROM aliases WHERE skill = ?1 AND folded = ?2))
-             ORDER BY folded <> ?2 LIMIT 1",
-        )
-        .and_then(|mut query| {
-            query
-                .query_row(params![skill, fold(name)], |row| row.get(0))
-                .optional()
-        })
-        .map_err(store)
+    database.value(
+        "SELECT op_digest || ' ' || policy_digest FROM operations WHERE skill = ?1 AND (folded = ?2
+            OR capability = (SELECT operation FROM aliases WHERE skill = ?1 AND folded = ?2))
+         ORDER BY folded <> ?2 LIMIT 1",
+        [skill, &fold(name)],
+    )
 }
 
 /// What an operator is asked, and where the answer goes.
@@ -163,8 +156,8 @@ pub fn question(step: &Step) -> Value {
         .iter()
         .map(|store| {
             let to = match &store.to {
-                Kept::Memory(key) => format!("memory:{key}"),
-                Kept::Secret(name) => format!("secret:{name}"),
+                StoreTarget::Memory(key) => format!("memory:{key}"),
+                StoreTarget::Secret(name) => format!("secret:{name}"),
             };
             json!({ "from": store.from.pointer(), "to": to })
         })
@@ -175,16 +168,16 @@ pub fn question(step: &Step) -> Value {
     question
 }
 
-/// What was written down of a step.
+/// A row of the table.
 struct Row {
     subject: String,
     verified: bool,
 }
 
-/// What is known of the steps that were called or answered.
+/// The steps that were called or answered.
 #[derive(Default)]
-struct Known<'a> {
-    /// Nothing but to verify them may be left.
+struct StepStates<'a> {
+    /// Those that at most have to be verified still.
     called: BTreeSet<&'a str>,
     done: BTreeSet<&'a str>,
     /// An operator has to decide about a secret of one of them.
@@ -203,10 +196,10 @@ impl Plan {
         around: &dyn Surroundings,
         now: Time,
     ) -> Result<Progress, Failure> {
-        let known = self.known(database, around, now)?;
+        let states = self.states(database, around, now)?;
         let mut steps = Vec::new();
         for step in &self.onboarding.steps {
-            steps.push(self.step(database, step, &known, now)?);
+            steps.push(self.step(database, step, &states, now)?);
         }
         let has = |status| {
             steps
@@ -215,9 +208,9 @@ impl Plan {
         };
         let state = if has(StepStatus::Pending) {
             OnboardingState::PendingHumanAction
-        } else if known.secret_waits {
+        } else if states.secret_waits {
             OnboardingState::PendingSecretApproval
-        } else if known.done.len() < self.onboarding.steps.len() {
+        } else if states.done.len() < self.onboarding.steps.len() {
             OnboardingState::NeedsSetup
         } else {
             OnboardingState::Operational
@@ -237,16 +230,16 @@ impl Plan {
         around: &dyn Surroundings,
         now: Time,
     ) -> Result<bool, Failure> {
-        let known = self.known(database, around, now)?;
-        Ok(known.called.contains(step.id.as_str()))
+        let states = self.states(database, around, now)?;
+        Ok(states.called.contains(step.id.as_str()))
     }
 
-    fn known(
+    fn states(
         &self,
         database: &Connection,
         around: &dyn Surroundings,
         now: Time,
-    ) -> Result<Known<'_>, Failure> {
+    ) -> Result<StepStates<'_>, Failure> {
         let rows = self.rows(database)?;
         let mut steps = self.onboarding.steps.iter();
         let is_asked = steps.any(|step| {
@@ -258,43 +251,43 @@ impl Plan {
         } else {
             Ok(BTreeMap::new())
         };
-        // Secrets that cannot be looked for are not there: no other skill has to wait for that.
+        // Secrets that cannot be read count as missing: other skills do not have to wait for that.
         let secrets = secrets.unwrap_or_else(|failure| {
             tracing::warn!(%failure, "secrets of an onboarding cannot be looked for");
             BTreeMap::new()
         });
-        let mut known = Known::default();
+        let mut states = StepStates::default();
         for step in &self.onboarding.steps {
             let Some(row) = rows.get(&step.id).filter(|row| self.is_about(step, row)) else {
                 continue;
             };
-            // What counts is whether the secrets are there, whoever gave or refused which of them.
+            // It counts whether the secrets are there, and not who gave or refused which of them.
             let mut is_lacking = false;
             for (_, name) in step.secrets() {
                 match secrets.get(name) {
                     Some(SecretState::Granted | SecretState::Set) => {}
-                    Some(SecretState::Waiting) => known.secret_waits = true,
+                    Some(SecretState::Waiting) => states.secret_waits = true,
                     Some(SecretState::Missing) | None => is_lacking = true,
                 }
             }
             if !is_lacking {
-                known.called.insert(step.id.as_str());
+                states.called.insert(step.id.as_str());
                 if row.verified {
-                    known.done.insert(step.id.as_str());
+                    states.done.insert(step.id.as_str());
                 }
             }
         }
-        Ok(known)
+        Ok(states)
     }
 
     fn step(
         &self,
         database: &Connection,
         step: &Step,
-        known: &Known<'_>,
+        states: &StepStates<'_>,
         now: Time,
     ) -> Result<StepProgress, Failure> {
-        let done = &known.done;
+        let done = &states.done;
         let asked = match step.kind {
             StepKind::HumanAction => approvals::human(database, &self.head, &step.id)?
                 .filter(|asked| asked.subject.details.as_ref() == Some(&question(step))),
@@ -307,7 +300,7 @@ impl Plan {
         } else {
             match asked
                 .as_ref()
-                .filter(|_| !known.called.contains(step.id.as_str()))
+                .filter(|_| !states.called.contains(step.id.as_str()))
             {
                 Some(asked) if asked.is_over(now) => StepStatus::Ready,
                 Some(asked) if asked.status == Status::Pending => StepStatus::Pending,
@@ -337,26 +330,21 @@ impl Plan {
     }
 
     fn rows(&self, database: &Connection) -> Result<BTreeMap<String, Row>, Failure> {
-        let mut query = database
-            .prepare_cached("SELECT step, subject, verified FROM onboarding WHERE skill = ?1")
-            .map_err(store)?;
-        let rows = query
-            .query_map([&self.head.folded], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-            })
-            .map_err(store)?;
-        rows.map(|row| {
-            let (step, subject, verified): (String, String, bool) = row.map_err(store)?;
-            let row = Row { subject, verified };
-            Ok((step, row))
-        })
-        .collect()
+        let rows = database.all(
+            "SELECT step, subject, verified FROM onboarding WHERE skill = ?1",
+            [&self.head.folded],
+            |row| {
+                let (subject, verified) = (row.get(1)?, row.get(2)?);
+                Ok((row.get(0)?, Row { subject, verified }))
+            },
+        )?;
+        Ok(rows.into_iter().collect())
     }
 }
 
-/// What a call or an answer brought.
+/// What a call or an answer brought for a step.
 #[derive(Debug, Default)]
-pub(crate) struct Brought {
+pub(crate) struct StepResult {
     /// What goes to the memory of the skill, by key.
     pub(crate) memory: Vec<(String, Value)>,
     /// Of a human action: the request, which is used up.
@@ -374,7 +362,7 @@ pub(crate) fn called_step(
     change: &mut Change<'_>,
     plan: &Plan,
     step: &Step,
-    brought: Brought,
+    brought: StepResult,
     who: &Who,
 ) -> Result<(), Failure> {
     let head = &plan.head;
@@ -383,14 +371,11 @@ pub(crate) fn called_step(
         memory::set(change, &head.folded, key, value)?;
     }
     let subject = plan.subjects.get(&step.id).map_or("", String::as_str);
-    change
-        .database
-        .execute(
-            "INSERT INTO onboarding (skill, step, subject, verified) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (skill, step) DO UPDATE SET subject = excluded.subject, verified = excluded.verified",
-            params![head.folded, step.id, subject, step.verify.is_none()],
-        )
-        .map_err(store)?;
+    change.database.run(
+        "INSERT INTO onboarding (skill, step, subject, verified) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (skill, step) DO UPDATE SET subject = excluded.subject, verified = excluded.verified",
+        params![head.folded, step.id, subject, step.verify.is_none()],
+    )?;
     if step.verify.is_none() {
         let mut entry = step_ended(plan, step, who);
         entry.approval = brought.approval.as_ref().map(|asked| asked.id.clone());
@@ -411,19 +396,16 @@ pub(crate) fn verified_step(
 ) -> Result<(), Failure> {
     still_registered(change.database, &plan.head)?;
     let subject = plan.subjects.get(&step.id).map_or("", String::as_str);
-    change
-        .database
-        .execute(
-            "UPDATE onboarding SET verified = 1 WHERE skill = ?1 AND step = ?2 AND subject = ?3",
-            params![plan.head.folded, step.id, subject],
-        )
-        .map_err(store)?;
+    change.database.run(
+        "UPDATE onboarding SET verified = 1 WHERE skill = ?1 AND step = ?2 AND subject = ?3",
+        params![plan.head.folded, step.id, subject],
+    )?;
     change.record(step_ended(plan, step, who));
     Ok(())
 }
 
 fn step_ended(plan: &Plan, step: &Step, who: &Who) -> Entry {
-    let mut entry = events::of_skill(Event::OnboardingStep, who, &plan.head);
+    let mut entry = plan.head.entry(Event::OnboardingStep, who);
     entry.subject = Some(step.id.clone());
     entry
 }
@@ -442,46 +424,34 @@ pub(crate) fn failed_step(
     change.record(entry);
 }
 
-/// What steps did and kept goes with the skill: who loads another one under its id finds nothing.
+/// Deletes what steps did and kept: it goes with the skill, and another one that is loaded under its id finds nothing.
 pub(super) fn forget(change: &Change<'_>, skill: &str) -> Result<(), Failure> {
-    for table in ["onboarding", "memory"] {
-        change
-            .database
-            .execute(&format!("DELETE FROM {table} WHERE skill = ?1"), [skill])
-            .map_err(store)?;
-    }
+    let sql = "DELETE FROM onboarding WHERE skill = ?1";
+    change.database.run(sql, [skill])?;
+    change
+        .database
+        .run("DELETE FROM memory WHERE skill = ?1", [skill])?;
     Ok(())
 }
 
-/// What is not in the document any more needs no memory.
+/// Deletes what was done and kept for steps that the document does not have any more.
 pub(super) fn sweep(change: &Change<'_>, plan: &Plan) -> Result<(), Failure> {
-    let steps: Vec<&str> = plan
-        .onboarding
-        .steps
-        .iter()
-        .map(|step| step.id.as_str())
-        .collect();
-    let stores = plan.onboarding.steps.iter().flat_map(|step| &step.store);
+    let steps = &plan.onboarding.steps;
+    let ids: Vec<&str> = steps.iter().map(|step| step.id.as_str()).collect();
+    let stores = steps.iter().flat_map(|step| &step.store);
     let keys: Vec<&str> = stores
         .filter_map(|store| match &store.to {
-            Kept::Memory(key) => Some(key.as_str()),
-            Kept::Secret(_) => None,
+            StoreTarget::Memory(key) => Some(key.as_str()),
+            StoreTarget::Secret(_) => None,
         })
         .collect();
-    for (sql, kept) in [
-        (
-            "DELETE FROM onboarding WHERE skill = ?1 AND step NOT IN (SELECT value FROM json_each(?2))",
-            steps,
-        ),
-        (
-            "DELETE FROM memory WHERE skill = ?1 AND name NOT IN (SELECT value FROM json_each(?2))",
-            keys,
-        ),
-    ] {
-        change
-            .database
-            .execute(sql, params![plan.head.folded, json!(kept).to_string()])
-            .map_err(store)?;
-    }
+    change.database.run(
+        "DELETE FROM onboarding WHERE skill = ?1 AND step NOT IN (SELECT value FROM json_each(?2))",
+        params![plan.head.folded, Json(&ids)],
+    )?;
+    change.database.run(
+        "DELETE FROM memory WHERE skill = ?1 AND name NOT IN (SELECT value FROM json_each(?2))",
+        params![plan.head.folded, Json(&keys)],
+    )?;
     Ok(())
 }

@@ -1,12 +1,11 @@
-//! A skill is unloaded.
+//! Unloading a skill.
 
 use serde::Serialize;
 
-use super::approvals::{supersede_other, supersede_skill};
-use super::find::{of_skill, skill, unknown_skill};
-use super::generation::{Step, advance, note};
-use super::name::fold;
-use super::{Who, events, onboarding, store, write};
+use super::approvals::supersede_skill;
+use super::history::{Step, advance, note};
+use super::rows::{sweep_code_files, sweep_removed};
+use super::{Registered, SkillHead, Who, onboarding};
 use crate::chain::Event;
 use crate::failure::Failure;
 use crate::state::Change;
@@ -25,10 +24,10 @@ pub struct Unloaded {
     pub kept_approvals: bool,
 }
 
-/// Removes a skill's capabilities; calls that run go on. Pending requests are superseded, grants too unless they are kept:
-/// then they revive for the same source identity and digests only. What its onboarding did and kept goes. Secrets and their
-/// grants, their bindings by `secrets bind` (for the same source) and the chain stay. Records `skill-unloaded`, and for each
-/// capability `capability-removed`; `approval-superseded`.
+/// Removes a skill's capabilities; calls that run go on. Pending requests are superseded, and so are grants unless they are
+/// kept: those are live again only for the same source identity and digests. What its onboarding did and kept is removed.
+/// Secrets and their grants, bindings made by `secrets bind` (for the same source) and the chain stay. Records
+/// `skill-unloaded`, for each capability `capability-removed`, and `approval-superseded`.
 ///
 /// # Errors
 ///
@@ -39,30 +38,25 @@ pub fn unload(
     keep_approvals: bool,
     who: &Who,
 ) -> Result<Unloaded, Failure> {
-    let folded = fold(id);
-    let head = skill(change.database, &folded)?.ok_or_else(|| unknown_skill(id))?;
-    let operations = of_skill(change.database, &folded)?;
-    let at = advance(change)?;
-    change.record(events::of_skill(Event::SkillUnloaded, who, &head));
+    let head = SkillHead::named(change.database, id)?;
+    let operations = Registered::of_skill(change.database, head.clone())?;
+    let generation = advance(change)?;
+    change.record(head.entry(Event::SkillUnloaded, who));
     for found in &operations {
-        note(change, at, &found.folded, &found.capability, Step::Removed)?;
-        write::removed(change, found, at)?;
-        change.record(events::of_operation(Event::CapabilityRemoved, who, found));
+        note(change, generation, found, Step::Removed)?;
+        found.remember_removed(change, generation)?;
+        change.record(found.entry(Event::CapabilityRemoved, who));
     }
-    change
-        .database
-        .execute("DELETE FROM skills WHERE folded = ?1", [&folded])
-        .map_err(store)?;
-    write::forget_removed(change)?;
+    head.delete(change)?;
+    sweep_removed(change)?;
     if !head.files.is_empty() {
-        write::sweep_code_files(change)?;
+        sweep_code_files(change)?;
     }
-    supersede_skill(change, &folded, keep_approvals, who)?;
-    supersede_other(change, &folded, who)?;
-    onboarding::forget(change, &folded)?;
+    supersede_skill(change, &head.folded, keep_approvals, who)?;
+    onboarding::forget(change, &head.folded)?;
     Ok(Unloaded {
         skill_id: head.skill.id,
-        generation: at,
+        generation,
         removed: operations
             .into_iter()
             .map(|found| found.capability)

@@ -1,4 +1,4 @@
-//! From the params of a caller to what is sent (section 12 at call time).
+//! From the params of a caller to what is sent.
 //!
 //! A caller controls values only. They are validated, encoded for their place, and put where the approved
 //! segments name them; nothing is built by splicing text. Secrets come last and only from the host.

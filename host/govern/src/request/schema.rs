@@ -4,11 +4,12 @@
 //! again before it is applied to a value; nothing is ever fetched for it.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value};
 
 use crate::failure::{Code, Failure};
+use crate::locked;
 
 /// Subschemas, references followed.
 const COMPILED: u64 = 50_000;
@@ -81,7 +82,7 @@ impl Schemas {
     ///
     /// As [`Schema::compile`].
     pub fn compiled(&self, root: &Value) -> Result<Arc<Schema>, Failure> {
-        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = || locked(&self.0);
         if let Some(known) = kept().iter().find(|known| known.root == *root) {
             return Ok(Arc::clone(known));
         }

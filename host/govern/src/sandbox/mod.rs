@@ -1,4 +1,4 @@
-//! Sandbox stages (sections 21 and 22): a program of a skill in a jail that is exactly as its approved policy says.
+//! Sandbox stages: a program of a skill in a jail that is exactly as its approved policy says.
 //!
 //! What a stage runs, with which inputs, comes from the caller, filled in; here it becomes the plan of a jail
 //! ([`hydrant_jail`]), is run to its end, and what it left in `/output` is brought back. Nothing is started outside of
@@ -44,6 +44,7 @@ use hydrant_canonical::Json;
 use secrecy::SecretString;
 use serde::Serialize;
 
+use crate::budget::Dimension;
 use crate::chain::Used;
 use crate::config::Config;
 use crate::failure::{Code, Failure};
@@ -71,7 +72,7 @@ pub struct Settings {
 impl Settings {
     /// What the configuration says. `protected`: hydrant's home and state.
     #[must_use]
-    pub fn of(config: &Config, protected: Vec<PathBuf>) -> Self {
+    pub fn new(config: &Config, protected: Vec<PathBuf>) -> Self {
         Self {
             fs_read: config.fs_read.clone(),
             fs_write: config.fs_write.clone(),
@@ -149,18 +150,6 @@ pub enum End {
     OutputLimit,
 }
 
-/// A dimension of the budget, where not the policy but the budget ended a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs)]
-pub enum Exhausted {
-    WallClockMs,
-    CpuMs,
-    MemoryMb,
-    StorageBytes,
-    NetworkBytes,
-}
-
 /// A file of `/output` that was brought back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReturnedFile {
@@ -202,8 +191,8 @@ pub struct SandboxEnd {
     pub peak_memory_bytes: u64,
     /// With egress: what the proxy says.
     pub egress: Option<EgressReport>,
-    /// The stage ends with `budget-exhausted`.
-    pub exhausted: Option<Exhausted>,
+    /// The dimension of the budget that ended the run, where not the policy did: the stage ends with `budget-exhausted`.
+    pub exhausted: Option<Dimension>,
     /// For the caller: what could not be brought back, and why.
     pub warnings: Vec<String>,
 }

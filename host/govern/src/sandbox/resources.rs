@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use hydrant_jail::{Limits, Scratch};
+use serde_json::{Map, Value};
 
-use super::{Caps, Exhausted, NETWORK_BYTES, plan};
+use super::{Caps, NETWORK_BYTES, plan};
+use crate::budget::Dimension;
 use crate::failure::{Code, Failure};
-use hydrant_plan::Policy;
 
-/// Where no policy says otherwise (section 21).
+/// Where no policy says otherwise.
 const CPU_SECONDS: u64 = 60;
 const MEMORY_MB: u64 = 512;
 const WALL_CLOCK_MS: u64 = 30_000;
@@ -39,16 +40,18 @@ pub(super) struct Allowed {
     /// Both ways.
     pub(super) network_bytes: u64,
     /// Which of these the budget has lowered.
-    lowered: Vec<Exhausted>,
+    lowered: Vec<Dimension>,
 }
 
 impl Allowed {
+    /// Returns what a run may use: the `resources` of its policy within `caps`.
+    ///
     /// # Errors
     ///
-    /// `invalid-plan` for a policy that is none; `limit` for a resource of which it allows none, as nothing runs
+    /// `invalid-plan` for an amount that is no number; `limit` for a resource of which it allows none, as nothing runs
     /// without; `budget-exhausted` where the budget has none left.
-    pub(super) fn new(policy: &Policy, caps: Caps) -> Result<Self, Failure> {
-        let number = |key: &str, default: u64| match policy.resources.get(key) {
+    pub(super) fn new(resources: &Map<String, Value>, caps: Caps) -> Result<Self, Failure> {
+        let number = |key: &str, default: u64| match resources.get(key) {
             None => Ok(default),
             Some(value) => value.as_u64().ok_or_else(|| {
                 let message = format!("resources.{key} of the policy is not a number");
@@ -64,7 +67,7 @@ impl Allowed {
             amount => Ok(amount),
         };
         let mut lowered = Vec::new();
-        let mut within = |own: u64, cap: Option<u64>, dimension: Exhausted| match cap {
+        let mut within = |own: u64, cap: Option<u64>, dimension: Dimension| match cap {
             Some(cap) if cap < own => {
                 lowered.push(dimension);
                 cap
@@ -75,17 +78,17 @@ impl Allowed {
         let wall = within(
             needed("wall-clock-ms", WALL_CLOCK_MS)?,
             caps.wall_clock.map(milliseconds),
-            Exhausted::WallClockMs,
+            Dimension::WallClockMs,
         );
         let cpu_ms = within(
             needed("cpu-seconds", CPU_SECONDS)?.saturating_mul(1000),
             caps.cpu.map(milliseconds),
-            Exhausted::CpuMs,
+            Dimension::CpuMs,
         );
         let memory_bytes = within(
             needed("memory-mb", MEMORY_MB)?.saturating_mul(MEGABYTE),
             caps.memory_bytes,
-            Exhausted::MemoryMb,
+            Dimension::MemoryMb,
         );
         for (left, dimension) in [
             (wall, "wall-clock-ms"),
@@ -100,7 +103,7 @@ impl Allowed {
         let output_bytes = within(
             number("output-bytes", OUTPUT_BYTES)?,
             caps.storage_bytes,
-            Exhausted::StorageBytes,
+            Dimension::StorageBytes,
         );
         Ok(Self {
             wall: Duration::from_millis(wall),
@@ -115,7 +118,7 @@ impl Allowed {
     }
 
     /// Whether it is the budget that gives this limit.
-    pub(super) fn by_budget(&self, dimension: Exhausted) -> Option<Exhausted> {
+    pub(super) fn by_budget(&self, dimension: Dimension) -> Option<Dimension> {
         self.lowered.contains(&dimension).then_some(dimension)
     }
 

@@ -16,7 +16,8 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use super::resources::{Allowed, OUTPUT_FILES};
-use super::{Exhausted, ReturnedFile, SandboxEnd, SandboxRun};
+use super::{ReturnedFile, SandboxEnd, SandboxRun};
+use crate::budget::Dimension;
 use crate::digest;
 
 /// Directories in each other.
@@ -70,7 +71,7 @@ pub(super) fn bring(
     if bringing.full {
         end.exhausted = end
             .exhausted
-            .or_else(|| allowed.by_budget(Exhausted::StorageBytes));
+            .or_else(|| allowed.by_budget(Dimension::StorageBytes));
     }
     Ok(())
 }

@@ -1,16 +1,17 @@
 //! Runs sandbox stages, and says beforehand whether one could run.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use hydrant_jail::{Launcher, Network};
 
 use super::resources::Allowed;
 use super::{
-    Caps, Exhausted, SandboxEnd, SandboxRun, Settings, plan, required, supervise, text_tool,
-    unavailable, view,
+    Caps, SandboxEnd, SandboxRun, Settings, plan, required, supervise, text_tool, unavailable, view,
 };
+use crate::budget::Dimension;
 use crate::chain::Used;
 use crate::failure::Failure;
+use crate::locked;
 use hydrant_plan::{Policy, SandboxStage};
 
 /// Runs sandbox stages.
@@ -46,7 +47,7 @@ impl Sandbox {
     pub fn check(&self, stage: &SandboxStage, policy: &Policy) -> Result<(), Failure> {
         required::require(stage)?;
         plan::require_plain_arguments(stage)?;
-        Allowed::new(policy, Caps::default())?;
+        Allowed::new(&policy.resources, Caps::default())?;
         view::mounts(policy, &self.settings)?;
         view::egress(policy)?;
         self.ready()?;
@@ -69,7 +70,7 @@ impl Sandbox {
     pub fn run(&self, run: &SandboxRun<'_>) -> Result<SandboxEnd, Failure> {
         self.ready()?;
         self.require_version(run.stage)?;
-        let allowed = Allowed::new(run.policy, run.caps)?;
+        let allowed = Allowed::new(&run.policy.resources, run.caps)?;
         let pairs = view::egress(run.policy)?;
         if pairs.is_empty() {
             let plan = plan::of(run, &allowed, &self.settings, Network::None)?;
@@ -96,7 +97,7 @@ impl Sandbox {
             ended.unwrap_or_else(|| Err(unavailable(format_args!("the proxy did nothing"))))?;
         ended.used.network_bytes = report.bytes;
         if report.exhausted {
-            ended.exhausted.get_or_insert(Exhausted::NetworkBytes);
+            ended.exhausted.get_or_insert(Dimension::NetworkBytes);
         }
         ended.egress = Some(report);
         Ok(ended)
@@ -138,7 +139,7 @@ impl Sandbox {
     }
 
     fn require_version(&self, stage: &SandboxStage) -> Result<(), Failure> {
-        let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut versions = locked(&self.versions);
         required::require_version(stage, &mut versions, |path| {
             supervise::version(&self.launcher, &self.settings, path)
         })

@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 
 use hydrant_jail::{Ended, How, InsidePath, Jailed, LOOK, Launcher, Plan, StartError, Streams};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde_json::Map;
 
 use super::resources::Allowed;
 use super::{
-    Caps, End, Exhausted, SandboxEnd, SandboxRun, Settings, plan, required, returned, tools,
-    unavailable,
+    Caps, End, SandboxEnd, SandboxRun, Settings, plan, required, returned, tools, unavailable,
 };
+use crate::budget::Dimension;
 use crate::chain::Used;
 use crate::failure::{Code, Failure};
-use hydrant_plan::Policy;
 
 /// What is kept of a stream; the rest is read and dropped, and the stream is marked as cut.
 pub(super) const KEPT_BYTES: usize = 10 * 1024 * 1024;
@@ -40,7 +40,7 @@ pub(super) struct Ran {
     pub(super) stderr: Captured,
     pub(super) used: Used,
     pub(super) peak_memory_bytes: u64,
-    pub(super) exhausted: Option<Exhausted>,
+    pub(super) exhausted: Option<Dimension>,
     /// What was in the directory that was to be returned.
     pub(super) directory: Option<OwnedFd>,
 }
@@ -130,20 +130,13 @@ pub(super) fn version(
     Ok(String::from_utf8_lossy(&ran.stdout.bytes).into_owned())
 }
 
-/// What a program of the host's own choice needs.
+/// Returns what a program of the host's own choice may use.
 fn small() -> Result<Allowed, Failure> {
-    let policy = Policy {
-        network: serde_json::Value::Null,
-        filesystem: serde_json::Value::Null,
-        resources: serde_json::Map::new(),
-        secrets: Vec::new(),
-        shell: false,
-    };
     let caps = Caps {
         wall_clock: Some(VERSION_TIME),
         ..Caps::default()
     };
-    Allowed::new(&policy, caps)
+    Allowed::new(&Map::new(), caps)
 }
 
 /// Why there is no [`Ran`].
@@ -224,17 +217,17 @@ pub(super) fn program(
     })
 }
 
-fn verdict(ended: &Ended, flooded: bool, allowed: &Allowed) -> (End, Option<Exhausted>) {
+fn verdict(ended: &Ended, flooded: bool, allowed: &Allowed) -> (End, Option<Dimension>) {
     if flooded {
-        return (End::OutputLimit, allowed.by_budget(Exhausted::StorageBytes));
+        return (End::OutputLimit, allowed.by_budget(Dimension::StorageBytes));
     }
     match ended.how {
         How::Exited(_) => (End::Exit, None),
-        How::Signaled(SIGXCPU) => (End::Timeout, allowed.by_budget(Exhausted::CpuMs)),
-        How::Signaled(SIGXFSZ) => (End::OutputLimit, allowed.by_budget(Exhausted::StorageBytes)),
+        How::Signaled(SIGXCPU) => (End::Timeout, allowed.by_budget(Dimension::CpuMs)),
+        How::Signaled(SIGXFSZ) => (End::OutputLimit, allowed.by_budget(Dimension::StorageBytes)),
         How::Signaled(_) | How::Processes => (End::Signal, None),
-        How::Memory => (End::Memory, allowed.by_budget(Exhausted::MemoryMb)),
-        How::TimedOut | How::Cancelled => (End::Timeout, allowed.by_budget(Exhausted::WallClockMs)),
+        How::Memory => (End::Memory, allowed.by_budget(Dimension::MemoryMb)),
+        How::TimedOut | How::Cancelled => (End::Timeout, allowed.by_budget(Dimension::WallClockMs)),
     }
 }
 

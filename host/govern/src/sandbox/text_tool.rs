@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use hydrant_jail::{How, Launcher};
+use serde_json::Map;
 
 use super::resources::Allowed;
 use super::supervise;
@@ -11,7 +12,6 @@ use super::tools::sandboxed;
 use super::{Caps, End, Settings, plan, required};
 use crate::chain::Used;
 use crate::failure::{Code, Failure};
-use hydrant_plan::Policy;
 
 /// The tools that may transform text, with no files, network or secrets.
 const TOOLS: [&str; 10] = [
@@ -49,14 +49,7 @@ pub(super) fn run(
         arguments.push("--sandbox".into());
     }
     arguments.extend(args.iter().map(OsString::from));
-    let policy = Policy {
-        network: serde_json::Value::Null,
-        filesystem: serde_json::Value::Null,
-        resources: serde_json::Map::new(),
-        secrets: Vec::new(),
-        shell: false,
-    };
-    let allowed = Allowed::new(&policy, caps)?;
+    let allowed = Allowed::new(&Map::new(), caps)?;
     let plan = plan::bare(&path, arguments, &allowed, settings)?;
     let ran = supervise::program(launcher, plan, stdin, &allowed, None)
         .map_err(|error| supervise::failed(error, tool))?;

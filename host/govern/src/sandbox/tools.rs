@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn k_087_a_version_is_a_dotted_prefix() {
+    fn a_version_is_a_dotted_prefix() {
         for (found, wanted, right) in [
             ("3.11.2", "3.11", true),
             ("3.11", "3.11", true),
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn k_340_what_runtimes_say_of_themselves_is_understood() {
+    fn what_runtimes_say_of_themselves_is_understood() {
         for (said, version) in [
             ("Python 3.11.2\n", Some("3.11.2")),
             ("v20.19.1\n", Some("20.19.1")),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn k_128_only_what_a_jail_has_is_found() {
+    fn only_what_a_jail_has_is_found() {
         assert!(find("sh").is_some());
         assert_eq!(find("/bin/sh"), Some("/bin/sh".into()));
         for wrong in [

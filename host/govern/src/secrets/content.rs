@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 use crate::registry::fold;
 
 /// Secrets by name.
-pub(super) type Table = BTreeMap<String, Kept>;
+pub(super) type Table = BTreeMap<String, StoredSecret>;
 
 /// The whole store.
 #[derive(Default, Deserialize)]
@@ -39,7 +39,7 @@ pub(super) struct Content {
 
 /// A secret.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct StoredSecret {
     pub(super) value: Option<SecretString>,
     /// The request that the value was granted with; none: an operator set it.
     pub(super) of: Option<String>,
@@ -47,7 +47,7 @@ pub(super) struct Kept {
     pub(super) pending: BTreeMap<String, SecretString>,
 }
 
-impl Kept {
+impl StoredSecret {
     /// Whether nothing is left of it.
     pub(super) fn is_empty(&self) -> bool {
         self.value.is_none() && self.pending.is_empty()
@@ -264,32 +264,32 @@ impl<'de> Deserialize<'de> for Waiting {
     }
 }
 
-impl<'de> Deserialize<'de> for Kept {
+impl<'de> Deserialize<'de> for StoredSecret {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Either;
 
         impl<'de> Visitor<'de> for Either {
-            type Value = Kept;
+            type Value = StoredSecret;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a string, or a table of value and pending")
             }
 
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Kept, E> {
-                Ok(Kept {
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<StoredSecret, E> {
+                Ok(StoredSecret {
                     value: Some(SecretString::from(text)),
-                    ..Kept::default()
+                    ..StoredSecret::default()
                 })
             }
 
-            fn visit_string<E: serde::de::Error>(self, text: String) -> Result<Kept, E> {
-                Ok(Kept {
+            fn visit_string<E: serde::de::Error>(self, text: String) -> Result<StoredSecret, E> {
+                Ok(StoredSecret {
                     value: Some(SecretString::from(text)),
-                    ..Kept::default()
+                    ..StoredSecret::default()
                 })
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Kept, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<StoredSecret, A::Error> {
                 let staged = Staged::deserialize(MapAccessDeserializer::new(map))?;
                 let mut pending = staged.pending.0;
                 if let Some(request) = staged.pending_of
@@ -297,7 +297,7 @@ impl<'de> Deserialize<'de> for Kept {
                 {
                     pending.insert(request, value);
                 }
-                Ok(Kept {
+                Ok(StoredSecret {
                     value: staged.value.map(|hidden| hidden.0),
                     of: staged.of,
                     pending,

@@ -155,17 +155,6 @@ pub(super) fn lock(path: &Path) -> Result<File, Failure> {
     }
 }
 
-/// What is in memory must not reach a disk. Where it cannot be set, none can be made either.
-pub(super) fn forbid_core_dumps() {
-    let none = rustix::process::Rlimit {
-        current: Some(0),
-        maximum: Some(0),
-    };
-    if let Err(error) = rustix::process::setrlimit(rustix::process::Resource::Core, none) {
-        tracing::warn!(%error, "core dumps cannot be forbidden");
-    }
-}
-
 fn parent(path: &Path) -> Result<(), Failure> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let metadata = fs::metadata(folder).map_err(|error| unavailable(&error))?;

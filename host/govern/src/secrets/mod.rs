@@ -1,4 +1,4 @@
-//! The store of secrets (section 17): `<state>/secrets.toml`.
+//! The store of secrets: `<state>/secrets.toml`.
 //!
 //! It keeps values and nothing else: which skill may use which of them is a binding, in the registry. The file is read anew
 //! for each question, so that what an operator changes holds at once; a file that others could have read or written serves
@@ -19,13 +19,15 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::process::{Resource, Rlimit};
 use secrecy::ExposeSecret;
 use serde::Serialize;
 
 pub use secrecy::SecretString;
 
 use crate::failure::{Code, Failure};
-use content::{Content, Kept};
+use crate::registry::sql::words;
+use content::{Content, StoredSecret};
 
 /// Characters of a name.
 const NAME_CHARACTERS: usize = 128;
@@ -38,22 +40,22 @@ const WAITING_BYTES: usize = 1024 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp(Option<(u64, u64, i64, i64)>);
 
-/// Which part of the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Place {
-    /// Under `[skills.<id>]`.
-    Skill,
-    /// Under `[secrets]`.
-    Global,
-    /// A variable that `env_secrets` names.
-    Environment,
+words! {
+    /// Which part of the store.
+    pub Place {
+        /// Under `[skills.<id>]`.
+        Skill => "skill",
+        /// Under `[secrets]`.
+        Global => "global",
+        /// A variable that `env_secrets` names.
+        Environment => "environment",
+    }
 }
 
 /// A secret of the store, without its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Listed {
+pub struct ListedSecret {
     /// Its name in the store.
     pub name: String,
     /// Which part.
@@ -98,13 +100,26 @@ pub struct SecretStore {
     env_secrets: Vec<String>,
 }
 
+/// Has this process, and what it starts, leave no core dump: values of secrets that are in memory must not reach a disk. A
+/// program that opens a governor calls it when it begins; a library that embeds one decides for itself.
+///
+/// The limit is one byte, because a host that hands dumps to a program of its own takes zero for no limit (`core(5)`).
+pub fn forbid_core_dumps() {
+    let inherited = rustix::process::getrlimit(Resource::Core).maximum;
+    let least = Some(inherited.map_or(1, |inherited| inherited.min(1)));
+    let limit = Rlimit {
+        current: least,
+        maximum: least,
+    };
+    if let Err(error) = rustix::process::setrlimit(Resource::Core, limit) {
+        tracing::warn!(%error, "core dumps cannot be forbidden");
+    }
+}
+
 impl SecretStore {
     /// The store in this directory; nothing is read yet. `env_secrets` are the operator's.
-    ///
-    /// From here on the process leaves no core dump.
     #[must_use]
     pub fn new(state: &Path, env_secrets: &[String]) -> Self {
-        file::forbid_core_dumps();
         Self {
             path: state.join("secrets.toml"),
             env_secrets: env_secrets.to_vec(),
@@ -139,16 +154,18 @@ impl SecretStore {
     /// # Errors
     ///
     /// `secret-store-permissions`, `store-unavailable`.
-    pub fn list(&self) -> Result<Vec<Listed>, Failure> {
+    pub fn list(&self) -> Result<Vec<ListedSecret>, Failure> {
         let content = file::read(&self.path)?;
-        let listed = |place, skill_id: Option<&String>, (name, kept): (&String, &Kept)| Listed {
-            name: name.clone(),
-            place,
-            skill_id: skill_id.cloned(),
-            usable: kept.value.is_some(),
-            pending: !kept.pending.is_empty(),
+        let listed = |place, skill_id: Option<&String>, (name, kept): (&String, &StoredSecret)| {
+            ListedSecret {
+                name: name.clone(),
+                place,
+                skill_id: skill_id.cloned(),
+                usable: kept.value.is_some(),
+                pending: !kept.pending.is_empty(),
+            }
         };
-        let mut list: Vec<Listed> = content
+        let mut list: Vec<ListedSecret> = content
             .global
             .iter()
             .map(|entry| listed(Place::Global, None, entry))
@@ -161,7 +178,7 @@ impl SecretStore {
             );
         }
         list.extend(self.env_secrets.iter().filter_map(|name| {
-            environment(name).map(|_| Listed {
+            environment(name).map(|_| ListedSecret {
                 name: name.clone(),
                 place: Place::Environment,
                 skill_id: None,
@@ -178,7 +195,7 @@ impl SecretStore {
     ///
     /// `secret-store-permissions`, `store-unavailable`.
     pub fn owned(&self) -> Result<BTreeMap<String, BTreeMap<String, Owned>>, Failure> {
-        let owned = |(name, kept): (String, Kept)| {
+        let owned = |(name, kept): (String, StoredSecret)| {
             let owned = Owned {
                 in_use: kept.value.is_some(),
                 of: kept.of,
@@ -348,7 +365,7 @@ impl SecretStore {
         &self,
         name: &str,
         skill: &str,
-        erase: impl FnOnce(&mut Kept) -> bool,
+        erase: impl FnOnce(&mut StoredSecret) -> bool,
     ) -> Result<bool, Failure> {
         self.change(|content| {
             let table = content.table(Some(skill));
@@ -401,7 +418,7 @@ impl SecretStore {
 }
 
 fn waiting_bytes(table: &content::Table) -> usize {
-    table.values().map(Kept::waiting_bytes).sum()
+    table.values().map(StoredSecret::waiting_bytes).sum()
 }
 
 fn too_many_wait() -> Failure {

@@ -41,7 +41,7 @@ fn secret(text: &str) -> SecretString {
 }
 
 #[test]
-fn k_276_what_is_set_is_read_back_whatever_it_holds() {
+fn what_is_set_is_read_back_whatever_it_holds() {
     let home = home();
     let odd = "a\"b\\c\n\t\u{1}\u{7f}ä€😀 # = [x] '''";
     home.store.set("KEY", None, secret("global")).unwrap();
@@ -69,7 +69,7 @@ fn k_276_what_is_set_is_read_back_whatever_it_holds() {
 }
 
 #[test]
-fn k_276_the_seeds_form_of_the_file_is_read() {
+fn the_seeds_form_of_the_file_is_read() {
     let home = home();
     home.write("[secrets]\nA = \"1\"\n[skills.moltbook]\nB = '2'\nC = {pending = '3'}\n[mappings]\nEXPECTED = \"A\"\n");
     assert_eq!(home.value("A", Place::Global, ""), Ok("1".to_owned()));
@@ -92,7 +92,7 @@ fn k_276_the_seeds_form_of_the_file_is_read() {
 }
 
 #[test]
-fn k_276_a_file_that_others_could_touch_serves_nothing() {
+fn a_file_that_others_could_touch_serves_nothing() {
     let refused = |home: &Home| {
         let code = |result: Result<(), Failure>| result.map_err(|failure| failure.code);
         let expected = Err(Code::SecretStorePermissions);
@@ -128,7 +128,7 @@ fn k_276_a_file_that_others_could_touch_serves_nothing() {
 }
 
 #[test]
-fn k_38_a_file_that_cannot_be_read_is_not_quoted() {
+fn a_file_that_cannot_be_read_is_not_quoted() {
     for text in [
         "[secrets]\nA = 'hunter22\n",
         "[secrets]\nA = 5 # hunter22\n",
@@ -152,7 +152,7 @@ fn k_38_a_file_that_cannot_be_read_is_not_quoted() {
 }
 
 #[test]
-fn k_277_lists_hold_names_only() {
+fn lists_hold_names_only() {
     let home = home();
     home.store.set("A", None, secret("hunter22")).unwrap();
     home.store.set("B", Some("s"), secret("hunter22")).unwrap();
@@ -173,7 +173,7 @@ fn k_277_lists_hold_names_only() {
 }
 
 #[test]
-fn k_278_a_variable_is_a_secret_only_if_it_is_named() {
+fn a_variable_is_a_secret_only_if_it_is_named() {
     let home = home();
     // Set in every environment that runs tests.
     let named = SecretStore::new(
@@ -198,7 +198,7 @@ fn k_278_a_variable_is_a_secret_only_if_it_is_named() {
 }
 
 #[test]
-fn k_280_the_skills_own_comes_first_and_no_other_skills() {
+fn the_skills_own_comes_first_and_no_other_skills() {
     let home = home();
     home.store.set("K", Some("t"), secret("of t")).unwrap();
     assert_eq!(
@@ -217,7 +217,7 @@ fn k_280_the_skills_own_comes_first_and_no_other_skills() {
 }
 
 #[test]
-fn k_285_a_staged_value_is_used_only_after_it_is_accepted() {
+fn a_staged_value_is_used_only_after_it_is_accepted() {
     let home = home();
     home.store.stage("K", "s", secret("new"), "ap-1").unwrap();
     assert_eq!(home.value("K", Place::Skill, "s"), Err(Code::SecretMissing));
@@ -247,7 +247,7 @@ fn k_285_a_staged_value_is_used_only_after_it_is_accepted() {
 }
 
 #[test]
-fn k_285_what_waits_for_one_request_is_not_taken_by_another() {
+fn what_waits_for_one_request_is_not_taken_by_another() {
     let home = home();
     home.store.stage("K", "s", secret("first"), "ap-1").unwrap();
     home.store
@@ -274,7 +274,7 @@ fn k_285_what_waits_for_one_request_is_not_taken_by_another() {
 }
 
 #[test]
-fn k_285_nobody_fills_the_store() {
+fn nobody_fills_the_store() {
     let home = home();
     // Each byte of it is written as six.
     let large = || secret(&"\u{7f}".repeat(60_000));
@@ -297,7 +297,7 @@ fn k_285_nobody_fills_the_store() {
 }
 
 #[test]
-fn k_378_redaction_gets_every_value() {
+fn redaction_gets_every_value() {
     let home = home();
     home.store.set("A", None, secret("1")).unwrap();
     home.store.set("A", Some("s"), secret("2")).unwrap();
@@ -309,7 +309,7 @@ fn k_378_redaction_gets_every_value() {
 }
 
 #[test]
-fn k_276_two_writers_lose_nothing() {
+fn two_writers_lose_nothing() {
     let home = home();
     std::thread::scope(|scope| {
         for writer in 0..4 {
@@ -342,8 +342,12 @@ fn names_and_values_have_bounds() {
 }
 
 #[test]
-fn k_283_the_process_leaves_no_core_dump() {
-    let _home = home();
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Core);
-    assert_eq!(limit.current, Some(0));
+fn only_a_process_that_says_so_leaves_no_core_dump() {
+    let limit = || rustix::process::getrlimit(Resource::Core);
+    let before = limit();
+    let home = home();
+    home.store.set("K", None, secret("v")).unwrap();
+    assert_eq!(limit(), before);
+    forbid_core_dumps();
+    assert!(limit().maximum.is_some_and(|bytes| bytes <= 1));
 }

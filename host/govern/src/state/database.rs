@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 use rustix::fs::OFlags;
 
 use super::folder::{Folder, FolderError};
 use crate::chain::{BEGUN_ANEW, Closed, Place, Scan, Seen, Tail, Unwitnessed, Witness};
 use crate::failure::{Code, Failure};
 use crate::registry;
+use crate::registry::sql::Json;
 use crate::time::Time;
 
 const NAME: &str = "govern.sqlite";
@@ -147,7 +148,7 @@ fn migrate(database: &mut Connection) -> Result<(), Failure> {
     }
     transaction.execute_batch(OWN).map_err(failed)?;
     let done = usize::try_from(pragma(&transaction, "user_version")?).map_err(failed)?;
-    let steps = registry::schema();
+    let steps = registry::MIGRATIONS;
     let left = steps
         .get(done..)
         .ok_or_else(|| failed("the database was made by a newer hydrant"))?;
@@ -178,47 +179,39 @@ pub(super) struct Known {
 
 impl Known {
     pub(super) fn read(database: &Connection) -> Result<Self, Failure> {
-        let tail = |seq: i64, hash: String, ts: i64| Tail {
-            seq: seq.cast_unsigned(),
-            hash,
-            ts: Time::from_milliseconds(ts.cast_unsigned()),
+        let tail = |row: &Row<'_>| -> rusqlite::Result<Tail> {
+            Ok(Tail {
+                seq: row.get("seq")?,
+                hash: row.get("hash")?,
+                ts: row.get("ts")?,
+            })
         };
         let head = database
             .prepare_cached("SELECT seq, hash, ts, open, note FROM chain_head")
-            .and_then(|mut statement| {
-                statement
-                    .query_row([], |row| {
-                        Ok((
-                            tail(row.get(0)?, row.get(1)?, row.get(2)?),
-                            row.get::<_, String>(3)?,
-                            row.get::<_, Option<String>>(4)?,
-                        ))
-                    })
-                    .optional()
+            .and_then(|mut query| {
+                let read = |row: &Row<'_>| Ok((tail(row)?, row.get("open")?, row.get("note")?));
+                query.query_row([], read).optional()
             })
             .map_err(failed)?;
-        let (tail_found, open, note) =
-            head.unwrap_or_else(|| (Tail::none(), "[]".to_owned(), None));
-        let open: Vec<(u64, u64, u64)> = serde_json::from_str(&open).map_err(failed)?;
-        let segments = database
+        let (tail_found, Json(open), note) =
+            head.unwrap_or_else(|| (Tail::none(), Json(Vec::new()), None));
+        let open: Vec<(u64, u64, u64)> = open;
+        let segments: Vec<(u64, (Seen, Tail))> = database
             .prepare_cached(
                 "SELECT inode, size, changed_s, changed_ns, seq, hash, ts, number FROM chain_segment ORDER BY number",
             )
-            .and_then(|mut statement| {
-                statement
-                    .query_map([], |row| {
-                        let seen = Seen {
-                            inode: row.get::<_, i64>(0)?.cast_unsigned(),
-                            size: row.get::<_, i64>(1)?.cast_unsigned(),
-                            changed_s: row.get(2)?,
-                            changed_ns: row.get(3)?,
-                        };
-                        Ok((
-                            row.get::<_, i64>(7)?,
-                            (seen, tail(row.get(4)?, row.get(5)?, row.get(6)?)),
-                        ))
-                    })?
-                    .collect::<Result<Vec<_>, _>>()
+            .and_then(|mut query| {
+                let read = |row: &Row<'_>| {
+                    let seen = Seen {
+                        // An inode may have the highest bit.
+                        inode: row.get::<_, i64>("inode")?.cast_unsigned(),
+                        size: row.get("size")?,
+                        changed_s: row.get("changed_s")?,
+                        changed_ns: row.get("changed_ns")?,
+                    };
+                    Ok((row.get("number")?, (seen, tail(row)?)))
+                };
+                query.query_map([], read)?.collect()
             })
             .map_err(failed)?;
         // Up to the first that is not there.
@@ -277,32 +270,32 @@ pub(super) fn testify(
         .iter()
         .map(|(seq, place)| (*seq, place.segment, place.offset))
         .collect();
-    let open = serde_json::to_string(&open).unwrap_or_else(|_| "[]".to_owned());
-    let ts = known.tail.ts.milliseconds().cast_signed();
-    let seq = known.tail.seq.cast_signed();
+    let tail = &known.tail;
     database
         .prepare_cached(
-            "INSERT INTO chain_head (one, seq, hash, ts, open) VALUES (1, ?1, ?2, ?3, ?4) ON CONFLICT (one) DO UPDATE SET seq = ?1, hash = ?2, ts = ?3, open = ?4, note = NULL",
+            "INSERT INTO chain_head (one, seq, hash, ts, open) VALUES (1, ?1, ?2, ?3, ?4)
+             ON CONFLICT (one) DO UPDATE SET seq = ?1, hash = ?2, ts = ?3, open = ?4, note = NULL",
         )?
-        .execute(params![seq, known.tail.hash, ts, open])?;
+        .execute(params![tail.seq, tail.hash, tail.ts, Json(&open)])?;
     let left = closed
         .iter()
         .map(|closed| (closed.number, closed.seen, &closed.tail));
-    let last = segment.map(|(number, seen)| (number, seen, &known.tail));
+    let last = segment.map(|(number, seen)| (number, seen, tail));
     for (number, seen, tail) in left.chain(last) {
         database
             .prepare_cached(
-                "INSERT OR REPLACE INTO chain_segment (number, inode, size, changed_s, changed_ns, seq, hash, ts) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                "INSERT OR REPLACE INTO chain_segment (number, inode, size, changed_s, changed_ns, seq, hash, ts)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?
             .execute(params![
-                number.cast_signed(),
+                number,
                 seen.inode.cast_signed(),
-                seen.size.cast_signed(),
+                seen.size,
                 seen.changed_s,
                 seen.changed_ns,
-                tail.seq.cast_signed(),
+                tail.seq,
                 tail.hash,
-                tail.ts.milliseconds().cast_signed()
+                tail.ts
             ])?;
     }
     Ok(())
@@ -338,13 +331,21 @@ pub(super) fn follow(database: &mut Connection, unwitnessed: &Unwitnessed) -> ru
     transaction.commit()
 }
 
+/// Returns the time of the last record that the database witnesses, if it witnesses one.
+pub(super) fn witnessed_time(database: &Connection) -> rusqlite::Result<Option<Time>> {
+    database
+        .prepare_cached("SELECT ts FROM chain_head")?
+        .query_row([], |row| row.get(0))
+        .optional()
+}
+
 /// Refuses a database that took the place of the one that witnessed this record, and knows less.
 pub(super) fn is_no_older(database: &Connection, witnessed: u64) -> Result<(), Failure> {
-    let seq: Option<i64> = database
+    let seq: Option<u64> = database
         .prepare_cached("SELECT seq FROM chain_head")
         .and_then(|mut query| query.query_row([], |row| row.get(0)).optional())
         .map_err(failed)?;
-    if seq.unwrap_or_default().cast_unsigned() < witnessed {
+    if seq.unwrap_or_default() < witnessed {
         return Err(failed("the database is an older one than it was before"));
     }
     Ok(())
@@ -395,7 +396,7 @@ fn look(database: &Connection) -> rusqlite::Result<Witness> {
     database
         .query_row("SELECT seq, hash FROM chain_head", [], |row| {
             Ok(Witness {
-                seq: row.get::<_, i64>(0)?.cast_unsigned(),
+                seq: row.get(0)?,
                 hash: row.get(1)?,
             })
         })

@@ -18,11 +18,12 @@ mod writer;
 mod tests;
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::chain::{Draft, Entry};
 use crate::failure::{Code, Failure};
+use crate::locked;
 use crate::time::Time;
 
 pub(crate) use database::witness_of;
@@ -170,13 +171,21 @@ impl State {
         }
     }
 
-    /// The later of the system clock and the newest chain time, for whoever only reads.
+    /// Returns the later of the system clock and the newest known chain time, for reading.
+    ///
+    /// What another process has written since counts too. Where the chain's head cannot be read, time does not go backward:
+    /// what this process has seen of it and what the database witnesses of it still count.
     #[must_use]
     pub fn now(&self) -> Time {
-        let newest = self.known().newest;
-        // What another process has written since counts too; a file that cannot be read is the next change's concern.
-        let head = crate::chain::newest(&self.folder).unwrap_or_default();
-        Time::now().max(newest).max(head)
+        let head = crate::chain::newest(&self.folder).or_else(|| {
+            let reader = self.reader().ok()?;
+            let witnessed = database::witnessed_time(&reader).ok()?;
+            self.keep_reader(reader);
+            witnessed
+        });
+        let mut known = locked(&self.known);
+        known.newest = known.newest.max(head.unwrap_or_default());
+        Time::now().max(known.newest)
     }
 
     /// Reads; never waits for a writer. All of it sees one state of the database, that of its beginning.
@@ -188,27 +197,32 @@ impl State {
         &self,
         look: impl FnOnce(&rusqlite::Connection) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let kept = self
-            .readers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop();
-        let mut reader = match kept {
-            Some(reader) => reader,
-            None if self.writer.is_err() => database::look_in(&self.folder)?,
-            None => database::reader(&self.folder)?,
-        };
+        let mut reader = self.reader()?;
         // Asked before the reading begins, which sees all that was committed by then.
         let witnessed = self.known().witnessed;
         let transaction = reader.transaction().map_err(database::failed)?;
         database::is_no_older(&transaction, witnessed)?;
         let found = look(&transaction);
         transaction.finish().map_err(database::failed)?;
-        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        self.keep_reader(reader);
+        found
+    }
+
+    /// Returns a connection to read with: one that was kept, or a new one.
+    fn reader(&self) -> Result<rusqlite::Connection, Failure> {
+        let kept = locked(&self.readers).pop();
+        match kept {
+            Some(reader) => Ok(reader),
+            None if self.writer.is_err() => database::look_in(&self.folder),
+            None => database::reader(&self.folder),
+        }
+    }
+
+    fn keep_reader(&self, reader: rusqlite::Connection) {
+        let mut readers = locked(&self.readers);
         if readers.len() < READERS {
             readers.push(reader);
         }
-        found
     }
 
     /// Changes state: all of it or nothing. Entries are on disk in the chain before the commit.
@@ -282,12 +296,12 @@ impl State {
         let _lock = Lock::take(&self.folder, until).map_err(writer::locked)?;
         writer.refresh()?;
         let done = act(writer);
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Known::of(writer);
+        *locked(&self.known) = Known::of(writer);
         done
     }
 
     fn known(&self) -> Known {
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        *locked(&self.known)
     }
 }
 

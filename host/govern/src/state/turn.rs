@@ -4,6 +4,8 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use crate::locked;
+
 pub(super) struct Turn<T> {
     taken: Mutex<bool>,
     back: Condvar,
@@ -22,7 +24,7 @@ impl<T> Turn<T> {
 
     /// Waits for it until then.
     pub(super) fn take(&self, until: Instant) -> Option<Taken<'_, T>> {
-        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = locked(&self.taken);
         let left = until.saturating_duration_since(Instant::now());
         let (mut taken, _) = self
             .back
@@ -35,7 +37,7 @@ impl<T> Turn<T> {
         drop(taken);
         Some(Taken {
             turn: self,
-            kept: self.kept.lock().unwrap_or_else(PoisonError::into_inner),
+            kept: locked(&self.kept),
         })
     }
 }
@@ -62,11 +64,7 @@ impl<T> DerefMut for Taken<'_, T> {
 
 impl<T> Drop for Taken<'_, T> {
     fn drop(&mut self) {
-        let mut taken = self
-            .turn
-            .taken
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut taken = locked(&self.turn.taken);
         *taken = false;
         self.turn.back.notify_one();
     }

@@ -1,4 +1,4 @@
-//! What agents may call and what they may not (2.3, 2.4), and the keys of `[govern]` that say so (2.5).
+//! What agents may call and what they may not, and the keys of `[govern]` that say so.
 
 use hydrant_govern::client::{Client, Frontend};
 use hydrant_govern::config::Config;
@@ -18,7 +18,7 @@ fn refused(house: &House, capability: &str, input: Value) -> Code {
 }
 
 #[test]
-fn k_29_k_30_k_31_the_capabilities_take_these_inputs() {
+fn the_capabilities_take_these_inputs() {
     let house = House::new();
     house.load(&document().replace(&format!("{API}/open"), "https://${WHERE}/open"));
     let load = json!({"url": SOURCE, "force": false, "base-url": "https://b.e.org", "constants": {"WHERE": "w.e.org"},
@@ -87,7 +87,7 @@ fn k_29_k_30_k_31_the_capabilities_take_these_inputs() {
 }
 
 #[test]
-fn k_32_k_36_asking_for_an_approval_answers_the_request_and_grants_nothing() {
+fn asking_for_an_approval_answers_the_request_and_grants_nothing() {
     let house = House::new();
     let loaded = house.load(&document());
     let ask = |capability: &str| {
@@ -119,7 +119,7 @@ fn k_32_k_36_asking_for_an_approval_answers_the_request_and_grants_nothing() {
 }
 
 #[test]
-fn k_34_core_capabilities_are_delegates() {
+fn core_capabilities_are_delegates() {
     let house = ready("");
     for (capability, input) in [
         (
@@ -145,7 +145,7 @@ fn k_34_core_capabilities_are_delegates() {
 }
 
 #[test]
-fn k_36_operator_commands_are_no_capabilities() {
+fn operator_commands_are_no_capabilities() {
     let house = House::new();
     house.load(&document());
     let pending = house.pending();
@@ -181,7 +181,7 @@ fn k_36_operator_commands_are_no_capabilities() {
 }
 
 #[test]
-fn k_41_skill_roots_are_directories_of_their_own() {
+fn skill_roots_are_directories_of_their_own() {
     let house = House::new();
     let folder = house.folder().to_owned();
     for name in ["inside", "beside"] {
@@ -223,7 +223,7 @@ fn k_41_skill_roots_are_directories_of_their_own() {
 }
 
 #[test]
-fn k_43_known_tools_and_variables_are_what_the_operator_says() {
+fn known_tools_and_variables_are_what_the_operator_says() {
     let house = House::with("known_tools = ['frobnicate']");
     let tiers = |house: &House| {
         let text = "name: one\noperations:\n- {name: a, command: frobnicate x}\n- {name: b, command: quux x}\n";
@@ -237,19 +237,12 @@ fn k_43_known_tools_and_variables_are_what_the_operator_says() {
     };
     assert_eq!(tiers(&house), [2, 3]);
     assert_eq!(tiers(&House::new()), [3, 3]);
-    let config =
-        Config::from_toml("[govern]\nagent_core = ['ccos.io.println']\nenv_secrets = ['A']\n")
-            .unwrap();
-    assert_eq!(
-        (config.agent_core.as_slice(), config.env_secrets.as_slice()),
-        (&["ccos.io.println".to_owned()][..], &["A".to_owned()][..])
-    );
-    // What is no core capability is a typing error.
-    assert!(Config::from_toml("[govern]\nagent_core = ['ccos.io.print']\n").is_err());
+    let config = Config::from_toml("[govern]\nenv_secrets = ['A']\n").unwrap();
+    assert_eq!(config.env_secrets, ["A"]);
 }
 
 #[test]
-fn k_386_every_code_that_reaches_a_caller_is_one_of_the_list() {
+fn every_code_that_reaches_a_caller_is_one_of_the_list() {
     // The list of the chapter is the type: a code that is none cannot be read, not even from the interpreter.
     assert!(serde_json::from_value::<Code>(json!("no-such-code")).is_err());
     let house = House::new();
@@ -275,7 +268,7 @@ fn k_386_every_code_that_reaches_a_caller_is_one_of_the_list() {
 }
 
 #[test]
-fn k_37_an_error_has_these_members() {
+fn an_error_has_these_members() {
     let house = ready("");
     let error = house.execute("one", "read", json!({})).unwrap_err();
     let error = json!(error);

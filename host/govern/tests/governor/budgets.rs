@@ -42,7 +42,7 @@ fn tenant() -> Caller {
 }
 
 #[test]
-fn k_289_of_calls_at_the_same_time_no_more_run_than_there_are_steps() {
+fn of_calls_at_the_same_time_no_more_run_than_there_are_steps() {
     let connection = agent();
     let sharing: [(&str, &dyn Fn() -> Caller); 3] = [
         ("connection", &|| connection.clone()),
@@ -71,7 +71,7 @@ fn k_289_of_calls_at_the_same_time_no_more_run_than_there_are_steps() {
 
 /// What a call uses while another runs is seen by the one that ends later.
 #[test]
-fn k_290_calls_at_the_same_time_are_charged_together() {
+fn calls_at_the_same_time_are_charged_together() {
     // Each is charged 1,000 bytes, and needs 10,000 to be left.
     let house = ready("[govern.budgets]\nnetwork_bytes = 13000");
     let callers = [named(), named(), named(), named()];
@@ -85,7 +85,7 @@ fn k_290_calls_at_the_same_time_are_charged_together() {
 }
 
 #[test]
-fn k_290_a_call_that_cannot_be_recorded_uses_no_step() {
+fn a_call_that_cannot_be_recorded_uses_no_step() {
     let house = ready(&format!("{STEPS}1"));
     let caller = agent();
     let call = || house.governor.call(&caller, "one.open", json!({}));
@@ -100,7 +100,7 @@ fn k_290_a_call_that_cannot_be_recorded_uses_no_step() {
 }
 
 #[test]
-fn k_289_a_call_that_another_step_refuses_uses_no_step() {
+fn a_call_that_another_step_refuses_uses_no_step() {
     let house = ready(&format!("{STEPS}1"));
     let call = |capability, params| house.governor.call(&named(), capability, params);
     house.governor.remove_secret("TOKEN", Some("one")).unwrap();
@@ -114,7 +114,7 @@ fn k_289_a_call_that_another_step_refuses_uses_no_step() {
 
 /// Of two calls with one grant for a single call, the one that does not run gives its step back.
 #[test]
-fn k_303_a_call_whose_grant_another_has_used_uses_no_step() {
+fn a_call_whose_grant_another_has_used_uses_no_step() {
     for _ in 0..8 {
         let house = House::with(&format!("{STEPS}2"));
         house.load(&crate::house::document());

@@ -56,7 +56,7 @@ fn stored(house: &House) -> String {
 }
 
 #[test]
-fn k_285_the_newer_of_two_values_waits_once_it_is_kept() {
+fn the_newer_of_two_values_waits_once_it_is_kept() {
     let (house, first) = captured();
     house.servers_say(json!({"key": "k-second-00"}));
     house.execute("one", "register", json!({})).unwrap();
@@ -89,7 +89,7 @@ fn k_285_the_newer_of_two_values_waits_once_it_is_kept() {
 }
 
 #[test]
-fn k_270_the_time_of_a_grant_ends_also_when_its_skill_was_away() {
+fn the_time_of_a_grant_ends_also_when_its_skill_was_away() {
     let (house, id) = captured();
     let ttl = Duration::from_secs(3);
     let granted = Instant::now();
@@ -103,7 +103,7 @@ fn k_270_the_time_of_a_grant_ends_also_when_its_skill_was_away() {
 }
 
 #[test]
-fn k_376_a_grant_can_be_taken_back_after_its_skill_is_gone() {
+fn a_grant_can_be_taken_back_after_its_skill_is_gone() {
     let (house, id) = captured();
     approve(&house, &id, None);
     house.governor.unload(&operator(), "one", false).unwrap();
@@ -113,7 +113,7 @@ fn k_376_a_grant_can_be_taken_back_after_its_skill_is_gone() {
 }
 
 #[test]
-fn k_285_a_value_whose_request_is_not_known_is_neither_used_nor_erased() {
+fn a_value_whose_request_is_not_known_is_neither_used_nor_erased() {
     let (house, id) = captured();
     approve(&house, &id, None);
     let known = stored(&house);
@@ -133,7 +133,7 @@ fn k_285_a_value_whose_request_is_not_known_is_neither_used_nor_erased() {
 }
 
 #[test]
-fn k_285_a_grant_counts_although_the_store_could_not_be_written() {
+fn a_grant_counts_although_the_store_could_not_be_written() {
     let (house, id) = captured();
     let obstacle = house.state().join("secrets.toml.new");
     fs::create_dir(&obstacle).unwrap();
@@ -156,7 +156,7 @@ fn k_285_a_grant_counts_although_the_store_could_not_be_written() {
 }
 
 #[test]
-fn k_276_a_store_that_serves_nothing_keeps_nobody_from_the_rest() {
+fn a_store_that_serves_nothing_keeps_nobody_from_the_rest() {
     let (house, id) = captured();
     let path = house.state().join("secrets.toml");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();

@@ -59,7 +59,7 @@ fn of_a_chain_that_is_long_no_more_is_kept_than_is_asked_for() {
 }
 
 #[test]
-fn k_356_k_357_hash_and_signature_are_those_of_the_chapter() {
+fn hash_and_signature_are_those_of_the_chapter() {
     let house = house();
     let key = fs::read_to_string(house.state().join("audit.pub")).unwrap();
     let key: [u8; 32] = STANDARD.decode(key.trim()).unwrap().try_into().unwrap();
@@ -85,7 +85,7 @@ fn k_356_k_357_hash_and_signature_are_those_of_the_chapter() {
 }
 
 #[test]
-fn k_425_c3_fields_that_read_the_same_together_do_not_hash_the_same() {
+fn c3_fields_that_read_the_same_together_do_not_hash_the_same() {
     let house = house();
     let segment = house.state().join("chain/000001.jsonl");
     let whole = lines(&house);
@@ -134,7 +134,7 @@ fn k_425_c3_fields_that_read_the_same_together_do_not_hash_the_same() {
 }
 
 #[test]
-fn k_358_digests_of_inputs_and_outputs_are_keyed() {
+fn digests_of_inputs_and_outputs_are_keyed() {
     let digests = |house: &House| {
         let call = house.events("capability-call").remove(0);
         let executed = house.events("capability-executed").remove(0);
@@ -170,7 +170,7 @@ fn k_358_digests_of_inputs_and_outputs_are_keyed() {
 }
 
 #[test]
-fn k_365_events_have_these_names() {
+fn events_have_these_names() {
     for name in [
         "skill-loaded",
         "skill-reloaded",
@@ -208,7 +208,7 @@ fn k_365_events_have_these_names() {
 }
 
 #[test]
-fn k_365_no_record_holds_a_secret_a_header_a_body_or_text_of_a_document() {
+fn no_record_holds_a_secret_a_header_a_body_or_text_of_a_document() {
     let house = House::new();
     house.load(&format!(
         "name: one\ninstructions: words-of-the-document\noperations:\n- name: read\n  method: POST\n  endpoint: {API}/read\n  \

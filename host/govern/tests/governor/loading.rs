@@ -12,7 +12,7 @@ fn generation(house: &House) -> Value {
 }
 
 #[test]
-fn k_01_documents_commands_and_programs_are_read_by_the_interpreter_alone() {
+fn documents_commands_and_programs_are_read_by_the_interpreter_alone() {
     let house = House::new();
     // Bytes that no parser would take for a skill: the governor hands them on as they are.
     let text = "\u{1}} not: [a skill\n";
@@ -59,7 +59,7 @@ fn k_01_documents_commands_and_programs_are_read_by_the_interpreter_alone() {
 }
 
 #[test]
-fn k_03_an_interpreter_that_reaches_a_limit_registers_nothing() {
+fn an_interpreter_that_reaches_a_limit_registers_nothing() {
     let house = ready("");
     let before = (
         generation(&house),
@@ -96,7 +96,7 @@ fn k_03_an_interpreter_that_reaches_a_limit_registers_nothing() {
 }
 
 #[test]
-fn k_04_an_answer_that_is_no_skill_registers_nothing() {
+fn an_answer_that_is_no_skill_registers_nothing() {
     let house = House::new();
     for answer in [
         json!({}),
@@ -124,7 +124,7 @@ fn k_04_an_answer_that_is_no_skill_registers_nothing() {
 }
 
 #[test]
-fn k_12_loading_mapping_and_showing_ask_no_server() {
+fn loading_mapping_and_showing_ask_no_server() {
     let house = House::new();
     house.load(&format!(
         "name: one\nhomepage: {API}/home\noperations:\n- name: read\n  endpoint: {API}/read\n- name: tool\n  command: touch \
@@ -143,7 +143,7 @@ fn k_12_loading_mapping_and_showing_ask_no_server() {
 }
 
 #[test]
-fn k_453_sed_and_awk_transform_streams_and_files_make_scripts() {
+fn sed_and_awk_transform_streams_and_files_make_scripts() {
     let house = House::new();
     let loaded = house.load(
         "name: one\noperations:\n- {name: stream, command: \"echo a | sed s/a/b/\"}\n- {name: file, command: \"sed -i s/a/b/ f\"}\n",

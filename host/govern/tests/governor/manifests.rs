@@ -1,4 +1,4 @@
-//! What an approver reads of an operation (section 13), why approval is needed (section 15), and that what was read is what
+//! What an approver reads of an operation, why approval is needed, and that what was read is what
 //! runs.
 
 use std::collections::BTreeSet;
@@ -37,7 +37,7 @@ fn operations() -> String {
 }
 
 #[test]
-fn k_208_k_209_k_210_names_versions_and_descriptions() {
+fn names_versions_and_descriptions() {
     let house = books(&operations());
     for (operation, name, description) in [
         ("find_one", "My Books Find One", "Finds a book."),
@@ -64,7 +64,7 @@ fn k_208_k_209_k_210_names_versions_and_descriptions() {
 }
 
 #[test]
-fn k_213_effects_secrets_trust_and_policy() {
+fn effects_secrets_trust_and_policy() {
     let house = books(&format!("effects: [speech]\n{}", operations()));
     let effects = |operation: &str| -> BTreeSet<String> {
         let effects = manifest(&house, operation)["effects"].clone();
@@ -109,7 +109,7 @@ fn k_213_effects_secrets_trust_and_policy() {
 }
 
 #[test]
-fn k_215_estimates_are_summed_over_requests_and_are_the_policy_of_a_sandbox() {
+fn estimates_are_summed_over_requests_and_are_the_policy_of_a_sandbox() {
     let house = books(&operations());
     let estimate = |operation: &str| manifest(&house, operation)["estimated-resources"].clone();
     assert_eq!(
@@ -127,7 +127,7 @@ fn k_215_estimates_are_summed_over_requests_and_are_the_policy_of_a_sandbox() {
 }
 
 #[test]
-fn k_252_to_k_255_k_259_tiers_and_the_reason_of_a_runtime() {
+fn tiers_and_the_reason_of_a_runtime() {
     let house = books(&operations());
     let of = |operation: &str| {
         let manifest = manifest(&house, operation);
@@ -158,7 +158,7 @@ fn k_252_to_k_255_k_259_tiers_and_the_reason_of_a_runtime() {
 }
 
 #[test]
-fn k_264_k_448_one_request_for_a_capability_lists_all_its_reasons() {
+fn one_request_for_a_capability_lists_all_its_reasons() {
     let house = books(&format!(
         "data_class: pii\napproval: {{required: true}}\noperations:\n- name: send\n  command: |\n    curl -F doc=@a.pdf {API}/up -H \
          \"Authorization: Bearer $B_TOKEN\" -o \
@@ -195,7 +195,7 @@ fn k_264_k_448_one_request_for_a_capability_lists_all_its_reasons() {
 }
 
 #[test]
-fn k_256_k_449_no_host_is_safe_unless_the_operator_says_so() {
+fn no_host_is_safe_unless_the_operator_says_so() {
     let text = format!("id: my-books\nname: x\noperations:\n- name: get\n  endpoint: {API}/a\n");
     let house = House::new();
     let loaded = house.load(&text);
@@ -211,7 +211,7 @@ fn k_256_k_449_no_host_is_safe_unless_the_operator_says_so() {
 }
 
 #[test]
-fn k_258_k_450_a_secret_is_new_for_another_host() {
+fn a_secret_is_new_for_another_host() {
     let text = |host: &str| {
         format!(
             "id: my-books\nname: x\noperations:\n- name: get\n  endpoint: https://{host}/a\n  auth: {{type: bearer, env_var: \
@@ -240,7 +240,7 @@ fn k_258_k_450_a_secret_is_new_for_another_host() {
 }
 
 #[test]
-fn k_327_a_policy_is_frozen_by_its_digest() {
+fn a_policy_is_frozen_by_its_digest() {
     let text = |memory: u64| {
         format!(
             "id: my-books\nname: x\noperations:\n- name: count\n  runtime: python\n  script: print(1)\n  sandbox: {{resources: \
@@ -282,7 +282,7 @@ fn k_327_a_policy_is_frozen_by_its_digest() {
 }
 
 #[test]
-fn k_451_a_tool_that_is_missing_here_changes_no_status() {
+fn a_tool_that_is_missing_here_changes_no_status() {
     let house = books(&operations());
     let shown = house.governor.show(&operator(), "my-books").unwrap();
     let tool = shown["capabilities"]

@@ -1,4 +1,4 @@
-//! Section 26: onboarding, step by step.
+//! Onboarding, step by step.
 
 use hydrant_govern::failure::{Code, Failure};
 use hydrant_govern::governor::Approve;
@@ -104,7 +104,7 @@ fn grant(house: &House, kind: &str) {
 }
 
 #[test]
-fn k_382_from_nothing_to_operational() {
+fn from_nothing_to_operational() {
     let house = house();
     // Nothing but the steps can be called before.
     let failure = house.execute("one", "search", json!({})).unwrap_err();
@@ -196,7 +196,7 @@ fn k_382_from_nothing_to_operational() {
 }
 
 #[test]
-fn k_382_a_changed_operation_is_a_step_to_be_repeated() {
+fn a_changed_operation_is_a_step_to_be_repeated() {
     let house = house();
     onboard(&house, Some(&json!("ann")));
     respond(&house, json!({"url": "https://x.example/1"})).unwrap();
@@ -215,7 +215,7 @@ fn k_382_a_changed_operation_is_a_step_to_be_repeated() {
 }
 
 #[test]
-fn k_197_k_285_what_a_step_keeps_as_a_secret_no_caller_sees() {
+fn what_a_step_keeps_as_a_secret_no_caller_sees() {
     let house = house();
     // Called by itself, not as a step.
     let result = house
@@ -232,7 +232,7 @@ fn k_197_k_285_what_a_step_keeps_as_a_secret_no_caller_sees() {
 }
 
 #[test]
-fn k_285_a_refused_secret_makes_its_step_undone() {
+fn a_refused_secret_makes_its_step_undone() {
     let house = house();
     onboard(&house, Some(&json!("ann")));
     let id = pending(&house, "secret-write");
@@ -248,7 +248,7 @@ fn k_285_a_refused_secret_makes_its_step_undone() {
 }
 
 #[test]
-fn k_382_credentials_that_an_operator_has_already_are_not_asked_for() {
+fn credentials_that_an_operator_has_already_are_not_asked_for() {
     let house = House::new();
     house.load(&document().replace("    - {from: account.id, to: 'memory:account'}\n", ""));
     house.approve_all();
@@ -259,7 +259,7 @@ fn k_382_credentials_that_an_operator_has_already_are_not_asked_for() {
 }
 
 #[test]
-fn k_384_k_385_a_secret_that_a_person_gives_is_staged_and_never_shown() {
+fn a_secret_that_a_person_gives_is_staged_and_never_shown() {
     let house = House::new();
     house.load(&asking());
     house.approve_all();
@@ -309,7 +309,7 @@ fn k_384_k_385_a_secret_that_a_person_gives_is_staged_and_never_shown() {
 }
 
 #[test]
-fn k_384_a_secret_that_a_person_gives_twice_is_refused() {
+fn a_secret_that_a_person_gives_twice_is_refused() {
     let house = House::new();
     house.load(&asking());
     onboard(&house, None);
@@ -332,7 +332,7 @@ fn k_384_a_secret_that_a_person_gives_twice_is_refused() {
 }
 
 #[test]
-fn k_285_a_grant_is_for_the_value_that_it_was_asked_for() {
+fn a_grant_is_for_the_value_that_it_was_asked_for() {
     let house = house();
     onboard(&house, Some(&json!("ann")));
     grant(&house, "secret-write");
@@ -356,7 +356,7 @@ fn k_285_a_grant_is_for_the_value_that_it_was_asked_for() {
 }
 
 #[test]
-fn k_285_a_grant_that_is_taken_back_takes_its_value() {
+fn a_grant_that_is_taken_back_takes_its_value() {
     let house = house();
     onboard(&house, Some(&json!("ann")));
     let id = pending(&house, "secret-write");
@@ -368,7 +368,7 @@ fn k_285_a_grant_that_is_taken_back_takes_its_value() {
 }
 
 #[test]
-fn k_380_a_step_is_done_when_it_is_verified() {
+fn a_step_is_done_when_it_is_verified() {
     let house = House::new();
     let text = document()
         .replace(
@@ -396,7 +396,7 @@ fn k_380_a_step_is_done_when_it_is_verified() {
 }
 
 #[test]
-fn k_384_agents_cannot_answer_for_a_person() {
+fn agents_cannot_answer_for_a_person() {
     let house = house();
     onboard(&house, Some(&json!("ann")));
     let id = pending(&house, "human-action");
@@ -425,7 +425,7 @@ fn k_384_agents_cannot_answer_for_a_person() {
 }
 
 #[test]
-fn k_376_what_an_onboarding_brought_goes_with_the_skill() {
+fn what_an_onboarding_brought_goes_with_the_skill() {
     let house = house();
     onboard(&house, Some(&json!("ann")));
     house.governor.unload(&operator(), "one", true).unwrap();
@@ -438,7 +438,7 @@ fn k_376_what_an_onboarding_brought_goes_with_the_skill() {
 }
 
 #[test]
-fn k_382_two_calls_at_once_register_once() {
+fn two_calls_at_once_register_once() {
     let house = house();
     let other = house.beside();
     // Long enough for the other to come to the same step.
@@ -456,7 +456,7 @@ fn k_382_two_calls_at_once_register_once() {
 }
 
 #[test]
-fn k_380_k_383_documents_that_cannot_be_gone_through_do_not_load() {
+fn documents_that_cannot_be_gone_through_do_not_load() {
     let house = House::new();
     for (from, to, path) in [
         (
@@ -498,7 +498,7 @@ fn k_380_k_383_documents_that_cannot_be_gone_through_do_not_load() {
 }
 
 #[test]
-fn k_381_onboarding_as_text_waits_only_where_it_says_so() {
+fn onboarding_as_text_waits_only_where_it_says_so() {
     let house = House::new();
     let text = |line: &str| {
         format!(
@@ -523,7 +523,7 @@ fn k_381_onboarding_as_text_waits_only_where_it_says_so() {
 }
 
 #[test]
-fn k_382_an_answer_without_what_is_kept_leaves_the_step_undone() {
+fn an_answer_without_what_is_kept_leaves_the_step_undone() {
     let house = house();
     house.servers_say(json!({"error": "no such page"}));
     let answer = onboard(&house, Some(&json!("ann")));

@@ -1,4 +1,4 @@
-//! The steps of section 19 one by one: which code, that nothing was sent, and what the chain says.
+//! The steps of a call one by one: which code, that nothing was sent, and what the chain says.
 
 use std::fs;
 use std::path::Path;
@@ -36,7 +36,7 @@ fn good() -> Value {
 }
 
 #[test]
-fn k_293_a_request_that_is_none() {
+fn a_request_that_is_none() {
     let house = ready("");
     for input in [
         json!(7),
@@ -55,7 +55,7 @@ fn k_293_a_request_that_is_none() {
 }
 
 #[test]
-fn k_294_names_that_nobody_knows() {
+fn names_that_nobody_knows() {
     let house = ready("");
     for (skill, operation, expected) in [
         ("none", "read", Code::UnknownSkill),
@@ -75,7 +75,7 @@ fn k_294_names_that_nobody_knows() {
 }
 
 #[test]
-fn k_295_k_373_what_was_removed_is_told_from_what_never_was() {
+fn what_was_removed_is_told_from_what_never_was() {
     let house = ready("");
     let without = document().split("- name: open").next().unwrap().to_owned();
     let loaded = house.load(&without);
@@ -100,7 +100,7 @@ fn k_295_k_373_what_was_removed_is_told_from_what_never_was() {
 }
 
 #[test]
-fn k_373_a_call_that_runs_while_its_operation_is_removed_finishes() {
+fn a_call_that_runs_while_its_operation_is_removed_finishes() {
     let house = ready("");
     let other = house.beside();
     house.meanwhile(move |_| {
@@ -123,7 +123,7 @@ fn k_373_a_call_that_runs_while_its_operation_is_removed_finishes() {
 }
 
 #[test]
-fn k_296_what_cannot_be_used_says_why() {
+fn what_cannot_be_used_says_why() {
     let house = House::new();
     let loaded = house.load(&format!(
         "name: one\noperations:\n- name: read\n  command: curl --proxy http://p.example {API}\n- {{name: none, description: x}}\n"
@@ -134,7 +134,7 @@ fn k_296_what_cannot_be_used_says_why() {
 }
 
 #[test]
-fn k_297_to_k_302_each_step_and_its_code() {
+fn each_step_and_its_code() {
     let house = ready("");
     // Over the syscall a secret needs a jail.
     let refused = house.governor.call(&agent(), "one.read", good());
@@ -174,7 +174,7 @@ fn k_297_to_k_302_each_step_and_its_code() {
 }
 
 #[test]
-fn k_293_to_k_302_the_first_step_that_fails_is_the_answer() {
+fn the_first_step_that_fails_is_the_answer() {
     // Everything is wrong at once; one thing after the other is put right.
     let wrong = "deny_hosts = ['api.example.org']\nbudgets = {steps = 0}\njailed_clients = 'all'";
     let house = House::with(wrong);
@@ -202,7 +202,7 @@ fn last_on_disk(state: &Path) -> Value {
 }
 
 #[test]
-fn k_303_k_361_the_call_is_on_disk_before_the_first_effect() {
+fn the_call_is_on_disk_before_the_first_effect() {
     let house = ready("");
     let state = house.state();
     house.meanwhile(move |_| {
@@ -217,7 +217,7 @@ fn k_303_k_361_the_call_is_on_disk_before_the_first_effect() {
 }
 
 #[test]
-fn k_303_a_once_grant_is_used_up_before_the_call_is_written() {
+fn a_once_grant_is_used_up_before_the_call_is_written() {
     let house = House::new();
     house.load(&document());
     let request = house
@@ -241,7 +241,7 @@ fn k_303_a_once_grant_is_used_up_before_the_call_is_written() {
 }
 
 #[test]
-fn k_303_nothing_runs_that_cannot_be_recorded() {
+fn nothing_runs_that_cannot_be_recorded() {
     let house = ready("");
     cut_off(&house.state());
     assert_eq!(house.code("one", "read", good()), Code::AuditUnavailable);
@@ -261,7 +261,7 @@ fn cut_off(state: &Path) {
 }
 
 #[test]
-fn k_307_what_ran_and_cannot_be_recorded_gives_no_output() {
+fn what_ran_and_cannot_be_recorded_gives_no_output() {
     let house = ready("");
     house.servers_say(json!({"answer": "not to be seen"}));
     let state = house.state();
@@ -276,7 +276,7 @@ fn k_307_what_ran_and_cannot_be_recorded_gives_no_output() {
 }
 
 #[test]
-fn k_307_the_end_of_a_call_is_recorded_before_its_output_is_given() {
+fn the_end_of_a_call_is_recorded_before_its_output_is_given() {
     let house = ready("");
     let result = house.execute("one", "read", good()).unwrap();
     let last = last_on_disk(&house.state());
@@ -292,7 +292,7 @@ fn k_307_the_end_of_a_call_is_recorded_before_its_output_is_given() {
 }
 
 #[test]
-fn k_305_values_are_taken_out_before_anybody_sees_the_output() {
+fn values_are_taken_out_before_anybody_sees_the_output() {
     let house = House::new();
     house.load(&format!(
         "name: one\noperations:\n- name: login\n  method: POST\n  endpoint: {API}/login\n  returns_secret: [/token]\n  auth: {{type: \
@@ -325,7 +325,7 @@ fn k_305_values_are_taken_out_before_anybody_sees_the_output() {
 }
 
 #[test]
-fn k_309_a_denial_that_cannot_be_recorded_stays_one() {
+fn a_denial_that_cannot_be_recorded_stays_one() {
     let house = ready("");
     let chain = house.state().join("chain");
     let records = house.chain().len();
@@ -356,7 +356,7 @@ fn outputs(house: &House) -> usize {
 }
 
 #[test]
-fn k_310_personal_data_goes_with_its_session() {
+fn personal_data_goes_with_its_session() {
     let house = personal();
     let caller = agent();
     let result = house
@@ -383,7 +383,7 @@ fn k_310_personal_data_goes_with_its_session() {
 
 /// The scope of a grant that is given without one.
 #[test]
-fn k_73_the_approval_mode_of_a_document_is_the_default_scope() {
+fn the_approval_mode_of_a_document_is_the_default_scope() {
     for (mode, calls) in [("Once", 3), ("PerCall", 1)] {
         let house = House::new();
         house.load(&format!(

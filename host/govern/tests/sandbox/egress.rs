@@ -5,9 +5,10 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::Mutex;
 
+use hydrant_govern::budget::Dimension;
 use hydrant_govern::failure::{Code, Failure};
 use hydrant_govern::ports::{Egress, EgressRefusal, EgressReport};
-use hydrant_govern::sandbox::{Caps, End, Exhausted};
+use hydrant_govern::sandbox::{Caps, End};
 use serde_json::json;
 
 use crate::support::{Case, NoEgress, python, text};
@@ -70,7 +71,7 @@ fn fetching() -> Case {
 }
 
 #[test]
-fn k_344_programs_reach_the_proxy_and_what_it_says_comes_back() {
+fn programs_reach_the_proxy_and_what_it_says_comes_back() {
     let case = fetching();
     let proxy = Proxy {
         asked: Mutex::default(),
@@ -94,7 +95,7 @@ fn k_344_programs_reach_the_proxy_and_what_it_says_comes_back() {
 }
 
 #[test]
-fn k_290_what_the_budget_has_left_limits_the_proxy() {
+fn what_the_budget_has_left_limits_the_proxy() {
     let mut case = fetching();
     case.caps = Caps {
         network_bytes: Some(500),
@@ -107,13 +108,13 @@ fn k_290_what_the_budget_has_left_limits_the_proxy() {
     let end = case.run_with(&proxy).unwrap();
     assert_eq!(
         (end.end, end.exhausted),
-        (End::Exit, Some(Exhausted::NetworkBytes))
+        (End::Exit, Some(Dimension::NetworkBytes))
     );
     assert_eq!(proxy.asked.lock().unwrap()[0].1, 500);
 }
 
 #[test]
-fn k_342_without_a_proxy_nothing_runs() {
+fn without_a_proxy_nothing_runs() {
     let failure = fetching().run_with(&NoEgress).unwrap_err();
     assert_eq!(failure.code, Code::JailUnavailable);
     let mut case = fetching();

@@ -7,7 +7,7 @@ use hydrant_plan::{Program, Runtime};
 use crate::support::{Case, policy, python, sandbox, script, stage, tool};
 
 #[test]
-fn k_340_a_tool_that_is_not_there_is_named() {
+fn a_tool_that_is_not_there_is_named() {
     let mut invented = tool(&["no-such-tool-77", "a"]);
     invented.tools = vec![
         "no-such-tool-77".to_owned(),
@@ -28,7 +28,7 @@ fn k_340_a_tool_that_is_not_there_is_named() {
 }
 
 #[test]
-fn k_128_a_tool_with_a_path_is_there_if_the_jail_has_it() {
+fn a_tool_with_a_path_is_there_if_the_jail_has_it() {
     assert!(missing(&tool(&["/usr/bin/env"])).is_empty());
     for path in [
         "/etc/passwd",
@@ -41,7 +41,7 @@ fn k_128_a_tool_with_a_path_is_there_if_the_jail_has_it() {
 }
 
 #[test]
-fn k_340_a_version_is_a_dotted_prefix_of_the_one_that_is_there() {
+fn a_version_is_a_dotted_prefix_of_the_one_that_is_there() {
     let version = Case::of(python(
         "import sys; print('%d.%d.%d' % sys.version_info[:3], end='')",
     ))
@@ -76,7 +76,7 @@ fn k_340_a_version_is_a_dotted_prefix_of_the_one_that_is_there() {
 }
 
 #[test]
-fn k_340_a_runtime_is_asked_in_a_jail_where_nothing_else_tells() {
+fn a_runtime_is_asked_in_a_jail_where_nothing_else_tells() {
     let mut node = stage(Runtime::Node, Program::Code("1".to_owned()));
     if !missing(&node).is_empty() {
         return;
@@ -101,7 +101,7 @@ fn k_340_a_runtime_is_asked_in_a_jail_where_nothing_else_tells() {
 }
 
 #[test]
-fn k_087_images_are_recorded_and_shells_have_no_version() {
+fn images_are_recorded_and_shells_have_no_version() {
     let mut image = script("echo ran");
     image.declared_runtime = Some("container:ubuntu:22.04".to_owned());
     assert!(missing(&image).is_empty());

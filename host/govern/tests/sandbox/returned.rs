@@ -2,14 +2,15 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use hydrant_govern::budget::Dimension;
 use hydrant_govern::digest;
-use hydrant_govern::sandbox::{Caps, End, Exhausted};
+use hydrant_govern::sandbox::{Caps, End};
 use serde_json::json;
 
 use crate::support::{Case, python, script};
 
 #[test]
-fn k_308_files_come_back_with_name_length_digest_and_path() {
+fn files_come_back_with_name_length_digest_and_path() {
     let case = Case::of(script(
         "printf abc >b.txt; mkdir -p sub/deep; printf '' >sub/deep/a; chmod 4777 b.txt",
     ));
@@ -37,7 +38,7 @@ fn k_308_files_come_back_with_name_length_digest_and_path() {
 }
 
 #[test]
-fn k_331_only_regular_files_come_back() {
+fn only_regular_files_come_back() {
     let case = Case::of(python(
         "import os, socket\n\
          os.symlink('/etc/passwd', 'link')\n\
@@ -62,7 +63,7 @@ fn k_331_only_regular_files_come_back() {
 }
 
 #[test]
-fn k_331_names_that_are_no_text_and_endless_directories_are_left_behind() {
+fn names_that_are_no_text_and_endless_directories_are_left_behind() {
     let case = Case::of(python(
         "import os\n\
          open(b'\\xff\\xfe', 'w'); open('a\\nb', 'w'); open('\\x1b[31m', 'w'); open('-rf', 'w')\n\
@@ -89,7 +90,7 @@ fn k_331_names_that_are_no_text_and_endless_directories_are_left_behind() {
 }
 
 #[test]
-fn k_331_many_files_are_not_endless() {
+fn many_files_are_not_endless() {
     let case = Case::of(python(
         "try:\n    for n in range(100000): open(f'{n}', 'w')\nexcept OSError as e: print(e.errno)\n",
     ));
@@ -117,7 +118,7 @@ fn files_that_say_they_are_long_do_not_fill_the_disk() {
 }
 
 #[test]
-fn k_290_the_budget_for_storage_is_the_limit_of_output() {
+fn the_budget_for_storage_is_the_limit_of_output() {
     let mut case = Case::of(script("head -c 900 /dev/zero >a; head -c 900 /dev/zero >b"));
     case.caps = Caps {
         storage_bytes: Some(1000),
@@ -125,7 +126,7 @@ fn k_290_the_budget_for_storage_is_the_limit_of_output() {
     };
     let end = case.run().unwrap();
     assert_eq!(end.end, End::Exit);
-    assert_eq!(end.exhausted, Some(Exhausted::StorageBytes));
+    assert_eq!(end.exhausted, Some(Dimension::StorageBytes));
     assert_eq!(end.used.storage_bytes, 900);
     // Room that is left is no limit that was hit.
     case.caps.storage_bytes = Some(1 << 20);
@@ -133,7 +134,7 @@ fn k_290_the_budget_for_storage_is_the_limit_of_output() {
 }
 
 #[test]
-fn k_331_a_link_of_an_input_can_be_replaced_by_a_file() {
+fn a_link_of_an_input_can_be_replaced_by_a_file() {
     let mut case = Case::of(script("rm a.txt; printf new >a.txt"));
     case.files = vec![("a.txt".to_owned(), b"old".to_vec())];
     let end = case.run().unwrap();
@@ -160,7 +161,7 @@ fn what_an_earlier_call_left_is_replaced_and_no_link_on_the_host_is_followed() {
 }
 
 #[test]
-fn k_284_files_are_searched_for_injected_values() {
+fn files_are_searched_for_injected_values() {
     let mut case = Case::of(script(
         "cat /run/secrets/API_KEY >a; head -c 2000000 /dev/zero >big",
     ));

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::support::{Case, launcher, policy, python, sandbox, script, stage, text, tool};
 
 #[test]
-fn k_341_secrets_are_files_and_nothing_else() {
+fn secrets_are_files_and_nothing_else() {
     let mut case = Case::of(script(
         "stat -c %a /run/secrets/API_KEY; cat /run/secrets/API_KEY; env; cat /proc/self/cmdline /input/*",
     ));
@@ -20,7 +20,7 @@ fn k_341_secrets_are_files_and_nothing_else() {
 }
 
 #[test]
-fn k_341_a_secret_that_the_policy_does_not_list_is_not_there() {
+fn a_secret_that_the_policy_does_not_list_is_not_there() {
     let mut case = Case::of(script("ls -A /run"));
     case.secrets = vec![("API_KEY".to_owned(), "sk-hunter22".to_owned().into())];
     let refused = case.refused();
@@ -32,7 +32,7 @@ fn k_341_a_secret_that_the_policy_does_not_list_is_not_there() {
 }
 
 #[test]
-fn k_341_a_secret_is_never_an_argument() {
+fn a_secret_is_never_an_argument() {
     let with_secret = || Segments::secret("API_KEY", Encoding::Argv);
     let mut argument = python("print(1)");
     argument.args = vec![with_secret()];
@@ -48,7 +48,7 @@ fn k_341_a_secret_is_never_an_argument() {
 }
 
 #[test]
-fn k_348_the_host_is_not_there() {
+fn the_host_is_not_there() {
     let secret = tempfile::NamedTempFile::new().unwrap();
     let code = format!(
         "import os\n\
@@ -64,7 +64,7 @@ fn k_348_the_host_is_not_there() {
 }
 
 #[test]
-fn k_343_without_egress_there_is_no_network() {
+fn without_egress_there_is_no_network() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let code = format!(
         "import socket\n\
@@ -77,7 +77,7 @@ fn k_343_without_egress_there_is_no_network() {
 }
 
 #[test]
-fn k_322_directories_of_the_configuration_can_be_mounted_and_no_others() {
+fn directories_of_the_configuration_can_be_mounted_and_no_others() {
     let host = tempfile::tempdir().unwrap();
     let root = host.path().canonicalize().unwrap();
     for name in ["read", "write", "other", "read/home"] {
@@ -140,7 +140,7 @@ fn k_322_directories_of_the_configuration_can_be_mounted_and_no_others() {
 }
 
 #[test]
-fn k_342_without_a_jail_nothing_runs_and_that_stays_so() {
+fn without_a_jail_nothing_runs_and_that_stays_so() {
     let mut case = Case::of(script("echo ran"));
     case.settings.landlock_min_abi = 200;
     let refused = case.refused();

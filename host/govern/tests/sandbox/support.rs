@@ -22,7 +22,7 @@ pub(crate) fn policy() -> Policy {
     policy_with(json!({}))
 }
 
-/// The policy of section 21, with other `resources`.
+/// The default policy, with other `resources`.
 pub(crate) fn policy_with(resources: Value) -> Policy {
     let mut all = json!({"cpu-seconds": 60, "memory-mb": 512, "wall-clock-ms": 30000, "pids": 64, "output-bytes": 52_428_800});
     let all = all.as_object_mut().unwrap();

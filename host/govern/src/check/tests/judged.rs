@@ -9,7 +9,7 @@ use hydrant_plan::Segments;
 use hydrant_plan::judge::{self, reasons};
 
 #[test]
-fn k_323_wishes_above_the_limits_are_capped_and_said() {
+fn wishes_above_the_limits_are_capped_and_said() {
     let mut skill = skill(KIT);
     let resources = &mut skill.operations[0].asks.resources;
     resources.insert("memory-mb".to_owned(), 100_000);
@@ -42,7 +42,7 @@ fn k_323_wishes_above_the_limits_are_capped_and_said() {
 }
 
 #[test]
-fn k_217_without_a_policy_the_digest_is_of_null() {
+fn without_a_policy_the_digest_is_of_null() {
     let skill = checked(MOLTBOOK);
     let none = operation(&skill, "search");
     assert_eq!(
@@ -124,7 +124,7 @@ fn a_wish_for_approval_that_an_older_version_stored_still_holds() {
 }
 
 #[test]
-fn k_256_safe_hosts_and_k_258_bound_secrets_need_no_approval() {
+fn safe_hosts_and_k_258_bound_secrets_need_no_approval() {
     let config = config("safe_hosts = ['books.example.org']");
     let skill = checked_with(skill(KIT), &config).unwrap();
     let titles = operation(&skill, "titles");
@@ -141,7 +141,7 @@ fn k_256_safe_hosts_and_k_258_bound_secrets_need_no_approval() {
 }
 
 #[test]
-fn k_263_plain_private_and_unconfined() {
+fn plain_private_and_unconfined() {
     let local = altered(MOLTBOOK, "create_notebook", |operation| {
         request(operation).url = Segments::literal("http://127.0.0.1:8080/");
     });
@@ -191,7 +191,7 @@ fn k_263_plain_private_and_unconfined() {
 }
 
 #[test]
-fn k_257_only_tier_1_is_granted_by_policy() {
+fn only_tier_1_is_granted_by_policy() {
     let declared = altered(KIT, "hello", |operation| operation.asks.tier = Some(2));
     assert_eq!(declared.operation.reasons, ["skill-requested"]);
     assert!(

@@ -1,4 +1,4 @@
-//! Manifests of what was checked (section 13).
+//! Manifests of what was checked.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::manifest::{Implementation, Manifest, TrustTier};
 
 #[test]
-fn k_433_the_manifest_of_the_seed() {
+fn the_manifest_of_the_seed() {
     let skill = checked(MOLTBOOK);
     let manifest = operation(&skill, "search").manifest.clone().unwrap();
     let mut shown = serde_json::to_value(&manifest).unwrap();
@@ -45,7 +45,7 @@ fn k_433_the_manifest_of_the_seed() {
 }
 
 #[test]
-fn k_434_an_unknown_tool() {
+fn an_unknown_tool() {
     let skill = checked(KIT);
     let checked = operation(&skill, "convert-video");
     let manifest = checked.manifest.as_ref().unwrap();
@@ -59,10 +59,6 @@ fn k_434_an_unknown_tool() {
         Some("Unknown tool 'ffmpeg' requires sandboxed execution")
     );
     assert_eq!((manifest.tier, manifest.requires_approval), (3, true));
-    assert_eq!(
-        checked.warning(),
-        Some("Unknown tool requires full sandbox")
-    );
     let Implementation::Sandbox {
         runtime,
         command,
@@ -84,7 +80,7 @@ fn k_434_an_unknown_tool() {
 }
 
 #[test]
-fn k_211_code_pipelines_and_files() {
+fn code_pipelines_and_files() {
     let skill = checked(KIT);
     let implementation = |id: &str| {
         let manifest = operation(&skill, id).manifest.clone().unwrap();
@@ -104,11 +100,6 @@ fn k_211_code_pipelines_and_files() {
         serde_json::json!({"type": "sandbox", "runtime": "jail:python",
             "script-digest": digest::of_bytes(b"print(2)"), "packages": []})
     );
-    assert_eq!(
-        operation(&skill, "inline-code").script().as_deref(),
-        Some("print(2)")
-    );
-    assert_eq!(operation(&skill, "convert-video").script(), None);
     assert_eq!(
         implementation("code-file"),
         serde_json::json!({"type": "sandbox", "runtime": "jail:python", "command": ["script.py"],

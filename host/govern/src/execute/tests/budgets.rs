@@ -7,7 +7,7 @@ use crate::chain::Event;
 use crate::failure::Code;
 
 #[test]
-fn k_289_nothing_is_sent_without_network_budget() {
+fn nothing_is_sent_without_network_budget() {
     for left in [0, 3] {
         let mut around = Around::new([]);
         around.caps.network_bytes = Some(left);
@@ -21,7 +21,7 @@ fn k_289_nothing_is_sent_without_network_budget() {
 }
 
 #[test]
-fn k_290_a_response_is_capped_by_what_is_left() {
+fn a_response_is_capped_by_what_is_left() {
     let mut around = Around::new([failed(Code::ResponseTooLarge)]);
     around.caps.network_bytes = Some(500);
     let done = around.call("books", "getBook", json!({"id": 7}));
@@ -35,7 +35,7 @@ fn k_290_a_response_is_capped_by_what_is_left() {
 }
 
 #[test]
-fn k_317_each_hop_is_charged() {
+fn each_hop_is_charged() {
     let mut around = Around::new([response(307, &[("location", "/v2/a")], b"")]);
     around.caps.network_bytes = Some(1000);
     let done = around.call("kit", "followed", json!({"word": "w"}));
@@ -44,7 +44,7 @@ fn k_317_each_hop_is_charged() {
 }
 
 #[test]
-fn k_290_time_is_capped_by_what_is_left() {
+fn time_is_capped_by_what_is_left() {
     let mut around = Around::new([failed(Code::Timeout)]);
     around.caps.wall_clock = Some(Duration::from_secs(5));
     let done = around.call("books", "getBook", json!({"id": 7}));
@@ -62,7 +62,7 @@ fn k_290_time_is_capped_by_what_is_left() {
 }
 
 #[test]
-fn k_290_a_file_is_capped_by_what_is_left() {
+fn a_file_is_capped_by_what_is_left() {
     let mut around = Around::new([response(200, &[], b"[1]")]);
     around.caps.storage_bytes = Some(2);
     let done = around.call("kit", "fetch-to-file", json!({}));

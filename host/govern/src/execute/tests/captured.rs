@@ -6,7 +6,7 @@ use crate::chain::Event;
 use crate::request::tests::operation;
 
 #[test]
-fn k_285_a_returned_secret_is_replaced_by_a_reference() {
+fn a_returned_secret_is_replaced_by_a_reference() {
     let body = json!({
         "id": "7",
         "access_token": "tok-1234567",
@@ -38,7 +38,7 @@ fn k_285_a_returned_secret_is_replaced_by_a_reference() {
 }
 
 #[test]
-fn k_285_each_element_is_taken_out_under_its_own_name() {
+fn each_element_is_taken_out_under_its_own_name() {
     let mut register = operation("forms", "register");
     register.returns_secret = vec!["/keys/*/apiKey".to_owned(), "/n~1a".to_owned()];
     register.output_schema = None;
@@ -66,7 +66,7 @@ fn k_285_each_element_is_taken_out_under_its_own_name() {
 }
 
 #[test]
-fn k_285_what_is_not_there_is_not_captured() {
+fn what_is_not_there_is_not_captured() {
     let around = Around::new([json_response(&json!({"id": "7"}))]);
     let done = around.call("forms", "register", json!({"name": "a"}));
     assert!(done.captured.is_empty());
@@ -74,7 +74,7 @@ fn k_285_what_is_not_there_is_not_captured() {
 }
 
 #[test]
-fn k_285_what_is_not_json_is_withheld() {
+fn what_is_not_json_is_withheld() {
     let answer = response(
         200,
         &[("Content-Type", "text/plain")],
@@ -92,7 +92,7 @@ fn k_285_what_is_not_json_is_withheld() {
 }
 
 #[test]
-fn k_285_of_more_than_are_kept_nothing_is_shown() {
+fn of_more_than_are_kept_nothing_is_shown() {
     let mut register = operation("forms", "register");
     register.returns_secret = vec!["/keys/*".to_owned(), "/keys/0".to_owned()];
     register.output_schema = None;

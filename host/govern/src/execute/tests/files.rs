@@ -8,7 +8,7 @@ use super::{Around, code, output, response};
 use crate::failure::Code;
 
 #[test]
-fn k_207_a_response_goes_to_a_file_of_the_run() {
+fn a_response_goes_to_a_file_of_the_run() {
     let around = Around::new([response(200, &[], b"[1]")]);
     let done = around.call("kit", "fetch-to-file", json!({}));
     let path = around.output().join("out/items.json");
@@ -35,7 +35,7 @@ fn k_207_a_response_goes_to_a_file_of_the_run() {
 }
 
 #[test]
-fn k_207_a_path_out_of_the_run_is_not_allowed() {
+fn a_path_out_of_the_run_is_not_allowed() {
     for id in ["fetch-upwards", "fetch-to-passwd"] {
         let around = Around::new([response(200, &[], b"x")]);
         let done = around.call("kit", id, json!({}));
@@ -44,7 +44,7 @@ fn k_207_a_path_out_of_the_run_is_not_allowed() {
 }
 
 #[test]
-fn k_207_an_absolute_path_is_honoured_within_fs_write_only() {
+fn an_absolute_path_is_honoured_within_fs_write_only() {
     let permitted = tempfile::tempdir().unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     symlink(elsewhere.path(), permitted.path().join("link")).unwrap();
@@ -104,7 +104,7 @@ fn a_caller_names_no_absolute_path_of_an_output() {
 }
 
 #[test]
-fn k_207_a_link_in_the_output_directory_is_not_followed() {
+fn a_link_in_the_output_directory_is_not_followed() {
     let around = Around::new([response(200, &[], b"x")]);
     let elsewhere = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(around.output()).unwrap();
@@ -115,7 +115,7 @@ fn k_207_a_link_in_the_output_directory_is_not_followed() {
 }
 
 #[test]
-fn k_284_large_binary_output_goes_to_a_file() {
+fn large_binary_output_goes_to_a_file() {
     let mut body = vec![0xff; (1 << 20) + 1];
     let around = Around::new([response(200, &[], &body)]);
     let done = around.call("moltbook", "search", json!({"query": "x"}));
@@ -132,7 +132,7 @@ fn k_284_large_binary_output_goes_to_a_file() {
 }
 
 #[test]
-fn k_284_a_file_holds_no_value_that_went_out() {
+fn a_file_holds_no_value_that_went_out() {
     let mut search = crate::request::tests::operation("moltbook", "search");
     let hydrant_plan::Stage::Http(stage) = &mut search.stages[0] else {
         panic!()

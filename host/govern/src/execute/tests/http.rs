@@ -5,7 +5,7 @@ use crate::chain::Event;
 use crate::failure::Code;
 
 #[test]
-fn k_436_the_seeds_search_is_sent_and_answered() {
+fn the_seeds_search_is_sent_and_answered() {
     let around = Around::new([json_response(&json!({"results": [{"id": 1}]}))]);
     let done = around.call(
         "moltbook",
@@ -46,7 +46,7 @@ fn k_436_the_seeds_search_is_sent_and_answered() {
 }
 
 #[test]
-fn k_308_a_status_of_400_is_an_answer() {
+fn a_status_of_400_is_an_answer() {
     let around = Around::new([response(404, &[], b"no such book")]);
     let done = around.call("books", "getBook", json!({"id": 7}));
     assert_eq!(
@@ -57,7 +57,7 @@ fn k_308_a_status_of_400_is_an_answer() {
 }
 
 #[test]
-fn k_308_text_and_bytes_stand_as_such() {
+fn text_and_bytes_stand_as_such() {
     for (media, body, key, value) in [
         (
             "text/html",
@@ -78,7 +78,7 @@ fn k_308_text_and_bytes_stand_as_such() {
 }
 
 #[test]
-fn k_308_a_header_that_comes_twice_is_a_list() {
+fn a_header_that_comes_twice_is_a_list() {
     let headers = [("Set-Cookie", "a=1"), ("set-cookie", "b=2"), ("X-A", "1")];
     let around = Around::new([response(200, &headers, b"")]);
     let done = around.call("books", "getBook", json!({"id": 7}));
@@ -89,7 +89,7 @@ fn k_308_a_header_that_comes_twice_is_a_list() {
 }
 
 #[test]
-fn k_306_an_output_that_does_not_fit_its_schema_is_a_warning() {
+fn an_output_that_does_not_fit_its_schema_is_a_warning() {
     let around = Around::new([json_response(&json!({"results": "none"}))]);
     let done = around.call("moltbook", "search", json!({"query": "x"}));
     assert_eq!(output(&done)["json"]["results"], "none");
@@ -106,7 +106,7 @@ fn k_306_an_output_that_does_not_fit_its_schema_is_a_warning() {
 }
 
 #[test]
-fn k_304_a_failing_stage_ends_the_plan() {
+fn a_failing_stage_ends_the_plan() {
     for failure in [
         Code::Dns,
         Code::Connect,
@@ -123,7 +123,7 @@ fn k_304_a_failing_stage_ends_the_plan() {
 }
 
 #[test]
-fn k_300_a_denied_host_is_not_contacted() {
+fn a_denied_host_is_not_contacted() {
     let around = Around::new([]).config("deny_hosts = [\"*.moltbook.com\"]");
     let done = around.call("moltbook", "search", json!({"query": "x"}));
     assert_eq!(code(&done), Code::HostDenied);
@@ -138,7 +138,7 @@ fn k_300_a_denied_host_is_not_contacted() {
 }
 
 #[test]
-fn k_196_the_callers_url_is_requested() {
+fn the_callers_url_is_requested() {
     let around = Around::new([response(200, &[], b"a page")]);
     let params = json!({"url": "https://files.example.org/a?b=c"});
     let done = around.call("pages", "fetch", params);
@@ -147,7 +147,7 @@ fn k_196_the_callers_url_is_requested() {
 }
 
 #[test]
-fn k_282_a_secret_is_sent_over_https_only() {
+fn a_secret_is_sent_over_https_only() {
     let around = Around::new([]);
     let done = around.call("kit", "plain", json!({}));
     assert_eq!(code(&done), Code::PlainHttpDenied, "not permitted at all");
@@ -169,7 +169,7 @@ fn k_282_a_secret_is_sent_over_https_only() {
 }
 
 #[test]
-fn k_319_limits_of_an_exchange() {
+fn limits_of_an_exchange() {
     let around = Around::new([response(200, &[], b"")]);
     around.call("books", "getBook", json!({"id": 7}));
     let limits = around.sent()[0].limits;

@@ -13,7 +13,7 @@ fn given() -> serde_json::Value {
 }
 
 #[test]
-fn k_18_each_stage_receives_what_the_one_before_produced() {
+fn each_stage_receives_what_the_one_before_produced() {
     let around = Around::new([response(200, &[], b"[{\"title\":\"Emma\"}]")]);
     around.answers.lock().unwrap().extend([
         json!({"ok": true, "output-b64": b64(b"Emma\n")}),
@@ -42,7 +42,7 @@ fn k_18_each_stage_receives_what_the_one_before_produced() {
 }
 
 #[test]
-fn k_304_a_program_that_fails_ends_the_plan_with_its_code() {
+fn a_program_that_fails_ends_the_plan_with_its_code() {
     let around = Around::new([response(200, &[], b"{}")]);
     around.answers.lock().unwrap().push_back(json!({
         "ok": false,
@@ -62,7 +62,7 @@ fn k_304_a_program_that_fails_ends_the_plan_with_its_code() {
 }
 
 #[test]
-fn k_170_a_tool_that_is_not_built_in_runs_in_a_jail() {
+fn a_tool_that_is_not_built_in_runs_in_a_jail() {
     let around = Around::new([response(200, &[], b"aa\n")]);
     around
         .answers
@@ -79,14 +79,14 @@ fn k_170_a_tool_that_is_not_built_in_runs_in_a_jail() {
 }
 
 #[test]
-fn k_168_a_line_of_text() {
+fn a_line_of_text() {
     let around = Around::new([]);
     let done = around.call("kit", "hello", json!({"name": "$(x) \"y\""}));
     assert_eq!(output(&done), &json!({"body": "hello $(x) \"y\"\n"}));
 }
 
 #[test]
-fn k_169_files_and_parts_of_them() {
+fn files_and_parts_of_them() {
     let mut around = Around::new([]);
     around.files = CallFiles::of(&[("notes.txt", b"one\ntwo\nthree")]);
     for (tool, unit, count, mode, expected) in [
@@ -122,7 +122,7 @@ fn k_169_files_and_parts_of_them() {
 }
 
 #[test]
-fn k_207_a_file_that_was_not_given_is_missing() {
+fn a_file_that_was_not_given_is_missing() {
     let around = Around::new([]);
     let done = around.call("kit", "last-lines", given());
     assert_eq!(code(&done), Code::MissingInput);

@@ -18,7 +18,7 @@ use base64::engine::general_purpose::STANDARD;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
-use super::{Call, Caps, Done, Jails, run};
+use super::{Call, Done, Jails, run};
 use crate::chain::{Event, Used};
 use crate::config::Config;
 use crate::failure::{Code, Failure};
@@ -28,6 +28,7 @@ use crate::ports::{
 };
 use crate::request::tests::{operation, validate};
 use crate::request::{CallFiles, Schemas};
+use crate::sandbox::Caps;
 use crate::sandbox::{End, SandboxEnd, SandboxRun};
 use hydrant_plan::JudgedOperation;
 

@@ -21,7 +21,7 @@ fn followed() -> JudgedOperation {
 }
 
 #[test]
-fn k_144_without_follow_a_redirect_is_the_answer() {
+fn without_follow_a_redirect_is_the_answer() {
     let around = Around::new([to(302, "https://evil.example/")]);
     let done = around.call("books", "getBook", json!({"id": 7}));
     assert_eq!(output(&done)["status"], 302);
@@ -33,7 +33,7 @@ fn k_144_without_follow_a_redirect_is_the_answer() {
 }
 
 #[test]
-fn k_317_methods_and_bodies_of_redirects() {
+fn methods_and_bodies_of_redirects() {
     for (status, method, body) in [
         (301, "GET", None),
         (302, "GET", None),
@@ -67,7 +67,7 @@ fn k_317_methods_and_bodies_of_redirects() {
 }
 
 #[test]
-fn k_412_a_redirect_to_a_host_that_was_not_granted_is_denied() {
+fn a_redirect_to_a_host_that_was_not_granted_is_denied() {
     for (location, target) in [
         ("https://evil.example/x", "evil.example:443"),
         ("//evil.example/", "evil.example:443"),
@@ -101,7 +101,7 @@ fn k_412_a_redirect_to_a_host_that_was_not_granted_is_denied() {
 }
 
 #[test]
-fn k_318_no_credential_goes_to_another_host() {
+fn no_credential_goes_to_another_host() {
     for location in [
         "https://mirror.example.org/a?b=c",
         "https://books.example.org:8443/a?b=c",
@@ -116,7 +116,7 @@ fn k_318_no_credential_goes_to_another_host() {
 }
 
 #[test]
-fn k_318_a_credential_does_not_come_back_with_the_first_host() {
+fn a_credential_does_not_come_back_with_the_first_host() {
     let around = Around::new([
         to(302, "https://mirror.example.org/"),
         to(302, "https://books.example.org/v2/again"),
@@ -130,7 +130,7 @@ fn k_318_a_credential_does_not_come_back_with_the_first_host() {
 }
 
 #[test]
-fn k_318_authorization_and_cookies_are_dropped_whoever_gave_them() {
+fn authorization_and_cookies_are_dropped_whoever_gave_them() {
     let mut operation = followed();
     let Stage::Http(stage) = &mut operation.stages[0] else {
         panic!()
@@ -155,7 +155,7 @@ fn k_318_authorization_and_cookies_are_dropped_whoever_gave_them() {
 }
 
 #[test]
-fn k_318_a_body_with_a_secret_does_not_go_to_another_host() {
+fn a_body_with_a_secret_does_not_go_to_another_host() {
     let mut operation = followed();
     let Stage::Http(stage) = &mut operation.stages[0] else {
         panic!()
@@ -179,7 +179,7 @@ fn k_318_a_body_with_a_secret_does_not_go_to_another_host() {
 }
 
 #[test]
-fn k_318_a_secret_that_the_first_host_puts_into_the_address_is_dropped() {
+fn a_secret_that_the_first_host_puts_into_the_address_is_dropped() {
     let location = "https://mirror.example.org/a?k=s3cr3t%2FBOOKS_KEY%2B&b=c&s3cr3t/BOOKS_KEY%2B";
     let around = Around::new([to(302, location), response(200, &[], b"")]);
     output(&around.call_of("kit", &followed(), json!({"word": "w"})));
@@ -196,7 +196,7 @@ fn k_318_a_secret_that_the_first_host_puts_into_the_address_is_dropped() {
 }
 
 #[test]
-fn k_317_from_https_to_http_is_refused_even_where_http_is_permitted() {
+fn from_https_to_http_is_refused_even_where_http_is_permitted() {
     let around = Around::new([to(302, "http://mirror.example.org/")])
         .config("plain_http_hosts = [\"mirror.example.org\"]");
     let done = around.call_of("kit", &followed(), json!({"word": "w"}));
@@ -204,7 +204,7 @@ fn k_317_from_https_to_http_is_refused_even_where_http_is_permitted() {
 }
 
 #[test]
-fn k_317_a_denied_host_is_denied_at_each_hop() {
+fn a_denied_host_is_denied_at_each_hop() {
     let around = Around::new([to(302, "https://mirror.example.org/")])
         .config("deny_hosts = [\"mirror.example.org\"]");
     let done = around.call_of("kit", &followed(), json!({"word": "w"}));
@@ -213,7 +213,7 @@ fn k_317_a_denied_host_is_denied_at_each_hop() {
 }
 
 #[test]
-fn k_317_an_address_that_is_not_public_refuses_the_hop() {
+fn an_address_that_is_not_public_refuses_the_hop() {
     let around = Around::new([
         to(302, "https://mirror.example.org/"),
         failed(Code::PrivateAddress),
@@ -227,7 +227,7 @@ fn k_317_an_address_that_is_not_public_refuses_the_hop() {
 }
 
 #[test]
-fn k_317_at_most_five_redirects() {
+fn at_most_five_redirects() {
     let hops = |count: usize| (0..count).map(|hop| to(307, &format!("/v2/{hop}")));
     let around = Around::new(hops(5).chain([response(200, &[], b"ok")]));
     let done = around.call("kit", "followed", json!({"word": "w"}));
@@ -249,7 +249,7 @@ fn k_317_at_most_five_redirects() {
 }
 
 #[test]
-fn k_365_the_chain_holds_no_value_that_a_host_puts_into_a_name() {
+fn the_chain_holds_no_value_that_a_host_puts_into_a_name() {
     let mut around = Around::new([to(302, "https://K-VALUE-1234.evil.example/")]);
     around.secret = |_, _| Ok(secrecy::SecretString::from("K-VALUE-1234"));
     let done = around.call("kit", "followed", json!({"word": "w"}));

@@ -1,11 +1,12 @@
 use serde_json::json;
 
 use super::{Around, code, events, exited, output};
+use crate::budget::Dimension;
 use crate::chain::Event;
 use crate::failure::{Code, Failure};
 use crate::ports::{EgressRefusal, EgressReport};
 use crate::request::tests::operation;
-use crate::sandbox::{End, Exhausted};
+use crate::sandbox::End;
 
 fn ending(end: Result<crate::sandbox::SandboxEnd, Failure>) -> Around {
     let around = Around::new([]);
@@ -14,7 +15,7 @@ fn ending(end: Result<crate::sandbox::SandboxEnd, Failure>) -> Around {
 }
 
 #[test]
-fn k_422_values_stay_single_arguments() {
+fn values_stay_single_arguments() {
     let around = ending(Ok(exited("done\n")));
     let source = "a.mp4; rm -rf / $(x)\n";
     let done = around.call("kit", "convert-video", json!({"source": source}));
@@ -39,7 +40,7 @@ fn k_422_values_stay_single_arguments() {
 }
 
 #[test]
-fn k_131_inputs_of_a_script_are_its_environment() {
+fn inputs_of_a_script_are_its_environment() {
     let around = ending(Ok(exited("")));
     output(&around.call("kit", "setup", json!({"WHO": 7})));
     let run = around.jailed.lock().unwrap().remove(0);
@@ -47,7 +48,7 @@ fn k_131_inputs_of_a_script_are_its_environment() {
 }
 
 #[test]
-fn k_178_a_code_file_is_that_of_the_load() {
+fn a_code_file_is_that_of_the_load() {
     let around = ending(Ok(exited("")));
     output(&around.call("kit", "code-file", json!({})));
     let run = around.jailed.lock().unwrap().remove(0);
@@ -70,7 +71,7 @@ fn k_178_a_code_file_is_that_of_the_load() {
 }
 
 #[test]
-fn k_308_what_a_program_says_of_itself_is_a_result() {
+fn what_a_program_says_of_itself_is_a_result() {
     let mut end = exited("{\"a\":1}\n");
     end.exit_code = Some(3);
     end.stderr = b"\xff".to_vec();
@@ -95,9 +96,9 @@ fn k_308_what_a_program_says_of_itself_is_a_result() {
 }
 
 #[test]
-fn k_290_the_budget_ends_a_run() {
+fn the_budget_ends_a_run() {
     let mut end = exited("");
-    end.exhausted = Some(Exhausted::StorageBytes);
+    end.exhausted = Some(Dimension::StorageBytes);
     let mut around = ending(Ok(end));
     around.caps.storage_bytes = Some(1234);
     let done = around.call("kit", "code-file", json!({}));
@@ -111,14 +112,14 @@ fn k_290_the_budget_ends_a_run() {
 }
 
 #[test]
-fn k_421_no_jail_no_run() {
+fn no_jail_no_run() {
     let around = ending(Err(Failure::new(Code::JailUnavailable, "no namespaces")));
     let done = around.call("kit", "code-file", json!({}));
     assert_eq!(code(&done), Code::JailUnavailable);
 }
 
 #[test]
-fn k_365_refused_connections_are_events() {
+fn refused_connections_are_events() {
     let mut end = exited("");
     end.egress = Some(EgressReport {
         bytes: 10,
@@ -141,7 +142,7 @@ fn k_365_refused_connections_are_events() {
 }
 
 #[test]
-fn k_324_secrets_of_a_policy_are_mounted_and_do_not_come_back() {
+fn secrets_of_a_policy_are_mounted_and_do_not_come_back() {
     let mut file = operation("kit", "code-file");
     file.policy.as_mut().unwrap().secrets = vec!["K".to_owned()];
     let around = ending(Ok(exited("it is s3cr3t/K+\n")));
@@ -155,7 +156,7 @@ fn k_324_secrets_of_a_policy_are_mounted_and_do_not_come_back() {
 }
 
 #[test]
-fn k_04_a_sandbox_stage_without_a_policy_does_not_run() {
+fn a_sandbox_stage_without_a_policy_does_not_run() {
     let mut file = operation("kit", "code-file");
     file.policy = None;
     let around = Around::new([]);
@@ -164,7 +165,7 @@ fn k_04_a_sandbox_stage_without_a_policy_does_not_run() {
 }
 
 #[test]
-fn k_341_a_secret_is_never_an_argument() {
+fn a_secret_is_never_an_argument() {
     let secret = hydrant_plan::Segments::secret("K", hydrant_plan::Encoding::Argv);
     for place in 0..3 {
         let mut convert = operation("kit", "convert-video");

@@ -10,7 +10,7 @@ use crate::failure::{Code, Failure};
 const SECRET: &str = "s3cr3t/MOLTBOOK_API_KEY+";
 
 #[test]
-fn k_284_an_echoed_value_is_replaced_in_every_form() {
+fn an_echoed_value_is_replaced_in_every_form() {
     let basic = b64(format!("user:{SECRET}").as_bytes());
     let inner = basic.get(8..basic.len() - 6).unwrap().to_owned();
     for body in [
@@ -39,7 +39,7 @@ fn k_284_an_echoed_value_is_replaced_in_every_form() {
 }
 
 #[test]
-fn k_284_escapes_of_json_hide_nothing() {
+fn escapes_of_json_hide_nothing() {
     let body = br#"{"a": "\u0073\u0033cr3t\u002fMOLTBOOK_API_KEY\u002B", "\u00733cr3t/MOLTBOOK_API_KEY+": 1}"#;
     let around = Around::new([response(200, &[("content-type", "application/json")], body)]);
     let done = around.call("moltbook", "search", json!({"query": "x"}));
@@ -51,7 +51,7 @@ fn k_284_escapes_of_json_hide_nothing() {
 }
 
 #[test]
-fn k_284_what_does_not_come_back_is_no_echo() {
+fn what_does_not_come_back_is_no_echo() {
     let around = Around::new([json_response(&json!({"results": ["s3cr3t"]}))]);
     let done = around.call("moltbook", "search", json!({"query": "x"}));
     assert_eq!(output(&done)["json"]["results"][0], "s3cr3t");
@@ -59,7 +59,7 @@ fn k_284_what_does_not_come_back_is_no_echo() {
 }
 
 #[test]
-fn k_284_a_filter_does_not_see_an_echo() {
+fn a_filter_does_not_see_an_echo() {
     let mut titles = crate::request::tests::operation("kit", "titles");
     let with_secret = crate::request::tests::operation("moltbook", "search");
     titles.stages[0] = with_secret.stages[0].clone();
@@ -76,7 +76,7 @@ fn k_284_a_filter_does_not_see_an_echo() {
 }
 
 #[test]
-fn k_279_without_a_binding_nothing_is_sent() {
+fn without_a_binding_nothing_is_sent() {
     for refused in [Code::SecretMissing, Code::SecretUnbound] {
         let mut around = Around::new([]);
         around.secret = if refused == Code::SecretMissing {
@@ -91,7 +91,7 @@ fn k_279_without_a_binding_nothing_is_sent() {
 }
 
 #[test]
-fn k_279_a_secret_is_asked_for_with_the_host_it_goes_to() {
+fn a_secret_is_asked_for_with_the_host_it_goes_to() {
     let mut around = Around::new([response(200, &[], b"")]);
     around.secret = |name, host| {
         assert_eq!((name, host), ("MOLTBOOK_API_KEY", "api.moltbook.com:443"));
@@ -101,7 +101,7 @@ fn k_279_a_secret_is_asked_for_with_the_host_it_goes_to() {
 }
 
 #[test]
-fn k_378_a_failure_holds_no_value() {
+fn a_failure_holds_no_value() {
     let mut around = Around::new([failed(Code::Connect)]);
     around.responses.lock().unwrap()[0] = Err(crate::ports::WireFailure {
         failure: Failure::new(Code::Connect, format!("no way to {SECRET}"))
@@ -116,7 +116,7 @@ fn k_378_a_failure_holds_no_value() {
 }
 
 #[test]
-fn k_281_a_secret_is_never_given_to_the_interpreter() {
+fn a_secret_is_never_given_to_the_interpreter() {
     let mut titles = crate::request::tests::operation("kit", "titles");
     let hydrant_plan::Stage::JsonFilter { args, .. } = &mut titles.stages[1] else {
         panic!()

@@ -5,14 +5,15 @@ use std::time::Duration;
 use rusqlite::params;
 use serde_json::Value;
 
-use super::end::end;
-use super::row::{by_id, update};
+use super::capability::one_line;
+use super::lifecycle::transition;
+use super::table::by_id;
 use super::{Approval, Kind, POLICY, Scope, Status, guarded};
 use crate::chain::Event;
 use crate::check::TIER_3_WARNING;
 use crate::failure::{Code, Failure};
-use crate::registry::find::by_capability;
-use crate::registry::{Registered, Who, bindings, events, store};
+use crate::registry::sql::Queries;
+use crate::registry::{Registered, Who, bindings, store};
 use crate::request::Schema;
 use crate::state::{Change, State};
 use crate::time::Time;
@@ -30,8 +31,17 @@ pub struct Verdict {
     pub reason: Option<String>,
     /// Of kind `human-action`.
     pub response: Option<Answer>,
-    /// Of scope `session`: which; none: the one that the request was opened in, else the first that uses the grant.
-    pub session: Option<String>,
+}
+
+impl Verdict {
+    /// A verdict of this operator, with a reason.
+    pub(crate) fn new(by: &str, reason: Option<&str>) -> Self {
+        Self {
+            by: by.to_owned(),
+            reason: reason.map(str::to_owned),
+            ..Self::default()
+        }
+    }
 }
 
 /// What a person answers.
@@ -64,7 +74,7 @@ impl std::fmt::Debug for Answer {
 /// `invalid-request` where there is no such request or it was decided, or the scope is missing; `invalid-input` with path
 /// where the response does not fit; `approval-store`, `audit-unavailable`.
 pub fn approve(state: &State, id: &str, verdict: &Verdict, who: &Who) -> Result<Approval, Failure> {
-    guarded(state.write(|change| granted(change, id, verdict, who)))?
+    guarded(state.write(|change| grant(change, id, verdict, who)))?
 }
 
 /// Refuses a pending request. Of kind `secret-write` the caller erases the staged value then. Records `approval-denied`.
@@ -73,14 +83,8 @@ pub fn approve(state: &State, id: &str, verdict: &Verdict, who: &Who) -> Result<
 ///
 /// `invalid-request`, `approval-expired`, `approval-store`, `audit-unavailable`.
 pub fn deny(state: &State, id: &str, verdict: &Verdict, who: &Who) -> Result<Approval, Failure> {
-    guarded(state.write(|change| {
-        let mut approval = match pending(change, id, who)? {
-            Ok(approval) => approval,
-            Err(failure) => return Ok(Err(failure)),
-        };
-        signed(&mut approval, verdict, change);
-        end(change, approval, Status::Denied, who).map(Ok)
-    }))?
+    let (from, to) = (Status::Pending, Status::Denied);
+    guarded(state.write(|change| end(change, id, from, to, verdict, who)))?
 }
 
 /// Takes a grant back, one of policy too; bindings that came with it go. Records `approval-revoked`.
@@ -89,66 +93,78 @@ pub fn deny(state: &State, id: &str, verdict: &Verdict, who: &Who) -> Result<App
 ///
 /// `invalid-request` where it is no grant; `approval-store`, `audit-unavailable`.
 pub fn revoke(state: &State, id: &str, verdict: &Verdict, who: &Who) -> Result<Approval, Failure> {
-    guarded(state.write(|change| {
-        let mut approval = by_id(change.database, id)?;
-        if approval.status != Status::Approved {
-            return Ok(Err(decided(&approval)));
-        }
-        if approval.is_over(change.now) {
-            end(change, approval.clone(), Status::Expired, who)?;
-            return Ok(Err(too_late(&approval)));
-        }
-        signed(&mut approval, verdict, change);
-        end(change, approval, Status::Revoked, who).map(Ok)
-    }))?
+    let (from, to) = (Status::Approved, Status::Revoked);
+    guarded(state.write(|change| end(change, id, from, to, verdict, who)))?
 }
 
-/// The pending request; the inner failure is an answer whose changes stay.
-fn pending(
+/// What an operator is told; a failure among it is an answer too, and what was written for it stays.
+type Decided = Result<Approval, Failure>;
+
+fn end(
     change: &mut Change<'_>,
     id: &str,
+    from: Status,
+    to: Status,
+    verdict: &Verdict,
     who: &Who,
-) -> Result<Result<Approval, Failure>, Failure> {
+) -> Result<Decided, Failure> {
+    Ok(match open_approval(change, id, from, who)? {
+        Ok(mut approval) => {
+            sign(&mut approval, verdict, change);
+            Ok(transition(change, approval, to, who)?)
+        }
+        Err(failure) => Err(failure),
+    })
+}
+
+/// Returns the approval that is in this state and whose time is not over.
+fn open_approval(
+    change: &mut Change<'_>,
+    id: &str,
+    status: Status,
+    who: &Who,
+) -> Result<Decided, Failure> {
     let approval = by_id(change.database, id)?;
-    if approval.status != Status::Pending {
+    if approval.status != status {
         return Ok(Err(decided(&approval)));
     }
     if approval.is_over(change.now) {
-        end(change, approval.clone(), Status::Expired, who)?;
-        return Ok(Err(too_late(&approval)));
+        let over = transition(change, approval, Status::Expired, who)?;
+        return Ok(Err(Failure::new(
+            Code::ApprovalExpired,
+            format!("the time of {} is over", over.id),
+        )));
     }
     Ok(Ok(approval))
 }
 
-fn granted(
+fn grant(
     change: &mut Change<'_>,
     id: &str,
     verdict: &Verdict,
     who: &Who,
-) -> Result<Result<Approval, Failure>, Failure> {
-    let mut approval = match pending(change, id, who)? {
+) -> Result<Decided, Failure> {
+    let mut approval = match open_approval(change, id, Status::Pending, who)? {
         Ok(approval) => approval,
         Err(failure) => return Ok(Err(failure)),
     };
     let mut operation = None;
     if approval.kind == Kind::Capability {
-        let fresh = by_capability(change.database, &approval.key)?;
-        match fresh.filter(|fresh| is_about(&approval, fresh)) {
-            Some(fresh) => operation = Some(fresh),
-            None => {
-                let stale = end(change, approval, Status::Superseded, who)?;
-                return Ok(Err(Failure::new(
-                    Code::ApprovalStale,
-                    format!("{} has changed since the request", stale.label()),
-                )
-                .with_hint("approvals list shows the request that took its place")));
-            }
+        operation = Registered::by_capability(change.database, &approval.key)?
+            .filter(|fresh| approval.is_about(fresh));
+        if operation.is_none() {
+            let stale = transition(change, approval, Status::Superseded, who)?;
+            return Ok(Err(Failure::new(
+                Code::ApprovalStale,
+                format!("{} has changed since the request", stale.label()),
+            )
+            .with_hint("approvals list shows the request that took its place")));
         }
     }
     if let (Kind::HumanAction, Some(answer)) = (approval.kind, &verdict.response)
         && answer.question != approval.subject.details
     {
-        let stale = end(change, approval, Status::Superseded, who)?;
+        let stale = transition(change, approval, Status::Superseded, who)?;
         return Ok(Err(Failure::new(
             Code::ApprovalStale,
             format!("the document asks something else by now than {}", stale.id),
@@ -159,9 +175,8 @@ fn granted(
     if let Err(failure) = fits(&approval, verdict, tier) {
         return Ok(Err(failure));
     }
-    approval.status = Status::Approved;
-    signed(&mut approval, verdict, change);
-    // Without one, what the request says of the document.
+    sign(&mut approval, verdict, change);
+    // Without one, the document says it.
     let default = approval.subject.default_scope;
     let scope = verdict.scope.or(default).unwrap_or(Scope::UntilChanged);
     approval.scope = Some(scope);
@@ -171,26 +186,14 @@ fn granted(
         approval.clock_behind = change.now.since(clock);
     }
     approval.response = verdict.response.as_ref().map(|answer| answer.kept.clone());
-    if approval.scope == Some(Scope::Session) && verdict.session.is_some() {
-        approval.session.clone_from(&verdict.session);
-    }
-    update(change, &approval, Status::Pending)?;
-    change.record(events::of_approval(Event::ApprovalGranted, who, &approval));
+    let approval = transition(change, approval, Status::Approved, who)?;
     if let Some(found) = &operation {
-        bindings::bind_of_grant(change, &approval, found)?;
+        bindings::bind_for_grant(change, &approval, found)?;
     }
     if approval.kind == Kind::Budget {
-        extend(change, &approval, who)?;
+        extend_budget(change, &approval, who)?;
     }
     Ok(Ok(approval))
-}
-
-/// Whether a request is still about what is registered: digests and source are what they were.
-fn is_about(approval: &Approval, fresh: &Registered) -> bool {
-    let subject = &approval.subject;
-    subject.op_digest.as_deref() == Some(fresh.operation.digest.as_str())
-        && subject.policy_digest.as_deref() == Some(fresh.policy_digest.as_str())
-        && subject.source.as_deref() == Some(fresh.skill.source.as_str())
 }
 
 fn fits(approval: &Approval, verdict: &Verdict, tier: u8) -> Result<(), Failure> {
@@ -248,39 +251,32 @@ pub(crate) fn fits_question(approval: &Approval, response: &Value) -> Result<(),
     Schema::compile(schema)?.check(response)
 }
 
-fn signed(approval: &mut Approval, verdict: &Verdict, change: &Change<'_>) {
+/// Writes down who decided, when and why.
+fn sign(approval: &mut Approval, verdict: &Verdict, change: &Change<'_>) {
     approval.by = Some(if verdict.by.is_empty() {
         "operator".to_owned()
     } else {
         verdict.by.clone()
     });
     if let Some(reason) = &verdict.reason {
-        approval.reason = Some(super::open::one_line(reason));
+        approval.reason = Some(one_line(reason));
     }
     approval.decided_at = Some(change.now);
 }
 
-/// The amount that was asked for.
-fn extend(change: &mut Change<'_>, approval: &Approval, who: &Who) -> Result<(), Failure> {
-    let details = approval.subject.details.clone().unwrap_or_default();
-    let text = |name: &str| {
-        details
-            .get(name)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    };
-    let amount = details
-        .get("amount")
+/// Adds the amount that was asked for. Records `budget-extended`.
+fn extend_budget(change: &mut Change<'_>, approval: &Approval, who: &Who) -> Result<(), Failure> {
+    let details = approval.subject.details.as_ref();
+    let member = |name: &str| details.and_then(|details| details.get(name));
+    let text = |name| member(name).and_then(Value::as_str).unwrap_or_default();
+    let amount = member("amount")
         .and_then(Value::as_i64)
         .ok_or_else(|| store("a budget request without an amount"))?;
-    change
-        .database
-        .execute(
-            "INSERT INTO extensions (approval, session, dimension, amount) VALUES (?1, ?2, ?3, ?4)",
-            params![approval.id, text("session"), text("dimension"), amount],
-        )
-        .map_err(store)?;
-    let mut entry = events::of_approval(Event::BudgetExtended, who, approval);
+    change.database.run(
+        "INSERT INTO extensions (approval, session, dimension, amount) VALUES (?1, ?2, ?3, ?4)",
+        params![approval.id, text("session"), text("dimension"), amount],
+    )?;
+    let mut entry = approval.entry(Event::BudgetExtended, who);
     entry.subject = Some(text("dimension").to_owned());
     change.record(entry);
     Ok(())
@@ -300,11 +296,4 @@ fn decided(approval: &Approval) -> Failure {
             "`hydrant approvals request {capability}` asks anew"
         )),
     }
-}
-
-fn too_late(approval: &Approval) -> Failure {
-    Failure::new(
-        Code::ApprovalExpired,
-        format!("the time of {} is over", approval.id),
-    )
 }

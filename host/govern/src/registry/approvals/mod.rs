@@ -1,80 +1,59 @@
-//! Approvals (section 16): what an operator was asked, what was decided, and whether a call may run.
+//! Approvals: what an operator was asked, what was decided, and whether a call may run.
 //!
-//! `pending` becomes `approved`, `denied`, `expired` or `superseded`; `approved` becomes `revoked`, `expired`, `superseded`
-//! or `consumed`; nothing else ever happens, and the database itself refuses it. Whatever is not known to be granted
-//! is denied.
+//! | file | subject |
+//! |---|---|
+//! | `lifecycle` | the states, and every transition between them |
+//! | `table` | rows |
+//! | `standing` | whether a grant covers a call |
+//! | `permit` | whether a call may run, or a skill be loaded from a host |
+//! | `capability`, `ask` | the requests that are opened: about operations, and about anything else |
+//! | `decide` | what an operator decides |
+//! | `list` | `approvals list` and `approvals show` |
 
+mod ask;
+mod capability;
 mod decide;
-mod difference;
-mod end;
-mod open;
-mod other;
+mod lifecycle;
+mod list;
 mod permit;
-mod request;
-mod row;
-mod script;
-mod secret;
-mod shown;
 mod standing;
+mod table;
 
+pub(crate) use ask::human;
+pub use ask::{HumanAction, SecretWrite, ask_budget, ask_human, ask_secret_write, secret_writes};
+pub use capability::{Requested, request};
+pub(super) use capability::{grant_by_policy, open_capability};
 pub(crate) use decide::fits_question;
 pub use decide::{Answer, Verdict, approve, deny, revoke};
-pub use difference::Difference;
-pub use end::{end_session, expire};
-pub use other::{HumanAction, ask_budget, ask_human, permit_source_host};
-pub(crate) use other::{human, use_up};
-pub use permit::{Permit, consume, permit};
-pub use request::{Requested, request};
-pub(crate) use row::by_id;
-pub use secret::{SecretWrite, ask_secret_write, secret_writes};
-pub(crate) use secret::{supersede_earlier, supersede_this};
-pub use shown::{Shown, list, show};
-
 #[cfg(test)]
-pub(super) use end::OVER;
-pub(crate) use end::{end_all, follow, follow_call};
-pub(super) use end::{end_over, forget, supersede, supersede_other, supersede_skill};
-pub(super) use open::{grant_by_policy, open_capability};
-pub(super) use row::pending_of_skill;
-pub(super) use shown::derivation;
+pub(super) use lifecycle::OVER;
+pub(crate) use lifecycle::{
+    end_all, follow, follow_call, supersede_earlier, supersede_this, use_up,
+};
+pub(super) use lifecycle::{end_over, forget, supersede_changed, supersede_skill};
+pub use lifecycle::{end_session, expire};
+pub(super) use list::derivation;
+pub use list::{ApprovalDetails, Difference, list, show};
+pub use permit::{Permit, consume, permit, permit_source_host};
 pub(super) use standing::{Question, Standing, standing};
+pub(crate) use table::by_id;
+pub(super) use table::pending_of_skill;
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Registered;
+use super::sql::words;
 use crate::failure::{Code, Failure};
 use crate::manifest::Sends;
 use crate::time::{DRIFT, Time};
 use hydrant_plan::PolicySource;
 
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$each:meta])* $variant:ident => $text:literal),* $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(rename_all = "kebab-case")]
-        pub enum $name { $($(#[$each])* $variant,)* }
-
-        impl $name {
-            /// As it is written.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $text,)* }
-            }
-
-            /// What this text is, if it is one.
-            #[must_use]
-            pub fn parse(text: &str) -> Option<Self> {
-                match text { $($text => Some(Self::$variant),)* _ => None }
-            }
-        }
-    };
-}
-
 words! {
     /// What is asked.
-    Kind {
+    pub Kind {
         /// That an operation may be called.
         Capability => "capability",
         /// That skills may be loaded from a host and port.
@@ -90,7 +69,7 @@ words! {
 
 words! {
     /// Where a request or grant stands.
-    Status {
+    pub Status {
         /// An operator has to decide.
         Pending => "pending",
         /// Granted.
@@ -110,7 +89,7 @@ words! {
 
 words! {
     /// What a grant covers.
-    Scope {
+    pub Scope {
         /// One call.
         Once => "once",
         /// The calls of one session.
@@ -243,8 +222,9 @@ pub struct Approval {
     pub(super) clock_behind: Duration,
 }
 
-/// What the time limit of a grant is judged by. The clock says how long it holds; the chain's time, which never goes
-/// backward, says whether the clock was set back meanwhile. Then nobody knows how long it has held, and it is over.
+/// The clock that the time limit of a grant is judged by. The system clock says how long a grant holds; the chain's time, which
+/// never goes backward, says whether the clock was set back meanwhile. Then nobody knows how long the grant has held, and it
+/// is over.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::registry) struct Clock {
     now: Time,
@@ -253,7 +233,7 @@ pub(in crate::registry) struct Clock {
 }
 
 impl Clock {
-    /// `chain`: the chain's time.
+    /// Reads the clock, at this chain time.
     pub(in crate::registry) fn read(chain: Time) -> Self {
         let now = Time::now();
         Self {
@@ -262,18 +242,18 @@ impl Clock {
         }
     }
 
-    /// For [`LIVE`] and [`end::OVER`]: the time, and how far the clock is behind.
-    pub(in crate::registry) fn stored(self) -> [i64; 2] {
-        [row::stored(self.now), row::milliseconds(self.behind)]
+    /// Returns what [`LIVE`] and [`lifecycle::OVER`] compare with: the time, and how far the clock is behind.
+    pub(in crate::registry) fn stored(self) -> (Time, i64) {
+        (self.now, table::milliseconds(self.behind))
     }
 }
 
-/// Of `approvals a`, with what [`Clock::stored`] answers as `?1` and `?2`: grants that hold.
+/// The condition for grants that hold, of `approvals a`; `?1` and `?2` are what [`Clock::stored`] returns.
 pub(in crate::registry) const LIVE: &str = "a.status = 'approved'
     AND (a.valid_until IS NULL OR (a.valid_until > ?1 AND a.clock_behind >= ?2))";
 
 impl Approval {
-    /// Whether its time is over, although nobody wrote that down yet. `now`: the chain's time.
+    /// Whether its time is over at this chain time, although nobody wrote that down yet.
     pub(crate) fn is_over(&self, now: Time) -> bool {
         match self.status {
             Status::Pending => now >= self.expires_at,
@@ -285,23 +265,22 @@ impl Approval {
         }
     }
 
-    /// What a person calls it.
-    pub(super) fn label(&self) -> String {
-        self.subject
-            .capability
-            .clone()
-            .unwrap_or_else(|| self.key.clone())
+    /// Whether it is about an operation as it is registered: digests and source are the same.
+    pub(in crate::registry) fn is_about(&self, found: &Registered) -> bool {
+        let subject = &self.subject;
+        subject.op_digest.as_ref() == Some(&found.operation.digest)
+            && subject.policy_digest.as_ref() == Some(&found.policy_digest)
+            && subject.source.as_ref() == Some(&found.skill.source)
     }
 
-    /// The chain's `subject` of a request that is about no operation.
-    pub(super) fn about(&self) -> Option<String> {
-        let text: String = self.key.chars().take(300).collect();
-        (self.kind != Kind::Capability).then_some(text)
+    /// Returns what a person calls its subject.
+    fn label(&self) -> &str {
+        self.subject.capability.as_deref().unwrap_or(&self.key)
     }
 }
 
-/// Any error of the store is `approval-store`.
-pub(super) fn guarded<T>(result: Result<T, Failure>) -> Result<T, Failure> {
+/// Makes any error of the store `approval-store`.
+fn guarded<T>(result: Result<T, Failure>) -> Result<T, Failure> {
     result.map_err(|mut failure| {
         if failure.code == Code::StoreUnavailable {
             failure.code = Code::ApprovalStore;

@@ -1,19 +1,23 @@
-//! Whether a call may run.
+//! Whether a call may run, and whether skills may be loaded from a host.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
-use super::end::end_over;
-use super::row::{by_id, update};
+use super::capability::open_capability;
+use super::lifecycle::{Opening, consume_for_call, end_over, open, use_up};
 use super::standing::{Question, Standing, standing};
-use super::{Approval, POLICY, Scope, Status, guarded, open_capability};
+use super::table::{bind_to_session, by_id};
+use super::{Approval, Kind, POLICY, Scope, Status, Subject, guarded};
 use crate::failure::{Code, Failure};
-use crate::registry::find::by_capability;
-use crate::registry::standing_of::reasons_of;
-use crate::registry::{Registered, Surroundings, Who, store};
+use crate::registry::capability_row::reasons_of;
+use crate::registry::sql::Queries;
+use crate::registry::{Registered, Surroundings, Who};
 use crate::state::{Change, State};
 use crate::time::Time;
 
-/// A call may run, under this.
+/// Hosts that may wait for a decision at once: an agent must not bury what an operator looks for.
+const MAX_PENDING_HOSTS: u64 = 32;
+
+/// What a call may run under.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Permit {
     /// The grant; none where policy alone grants and no record was made of it.
@@ -39,16 +43,34 @@ pub fn permit(
     around: &dyn Surroundings,
 ) -> Result<Permit, Failure> {
     let now = state.now();
-    let seen = guarded(state.read(|database| look(database, found, who, around, now)))?;
-    match seen {
-        Some(Standing::Granted(approval)) if !unbound(approval.as_deref()) => {
-            Ok(permitted(approval.as_deref()))
+    let read = guarded(state.read(|database| {
+        if !is_current(database, found)? {
+            return Ok(None);
         }
-        Some(Standing::Pending(approval)) => Err(required(&approval)),
-        Some(Standing::Denied(approval)) => Err(denied(&approval)),
-        Some(Standing::Revoked(approval)) => Err(revoked(&approval)),
-        _ => guarded(state.write(|change| settle(change, found, who, around)))?,
+        let reasons = reasons_of(database, found, around, now);
+        let asked = Question::about(found, who.session.as_deref(), &reasons, now);
+        let standing = standing(database, &asked)?;
+        Ok(answered(standing, |grant| !is_unbound(grant)))
+    }))?;
+    match read {
+        Some(answer) => answer,
+        None => guarded(state.write(|change| decide(change, found, who, around)))?,
     }
+}
+
+/// Returns the answer to a call that needs no change, where there is one. `may_use` tells whether a grant can be used as it is.
+fn answered(
+    standing: Standing,
+    may_use: impl FnOnce(&Approval) -> bool,
+) -> Option<Result<Permit, Failure>> {
+    Some(match standing {
+        Standing::Granted(None) => Ok(Permit::new(None)),
+        Standing::Granted(Some(approval)) if may_use(&approval) => Ok(Permit::new(Some(&approval))),
+        Standing::Pending(approval) => Err(required(&approval)),
+        Standing::Denied(approval) => Err(denied(&approval)),
+        Standing::Revoked(approval) => Err(revoked(&approval)),
+        Standing::Granted(Some(_)) | Standing::Expired(_) | Standing::Open => return None,
+    })
 }
 
 /// Uses up a `once` grant, committed when this returns; any other is looked at once more. Records nothing:
@@ -78,54 +100,26 @@ pub fn consume(state: &State, permit: &Permit) -> Result<(), Failure> {
     }
     guarded(state.write(|change| {
         let mut approval = still(change.database, change.now)?;
-        approval.status = Status::Consumed;
-        update(change, &approval, Status::Approved)
+        consume_for_call(change, &mut approval)
     }))
 }
 
-/// None: the operation is not registered like that any more.
-fn look(
-    database: &Connection,
-    found: &Registered,
-    who: &Who,
-    around: &dyn Surroundings,
-    now: Time,
-) -> Result<Option<Standing>, Failure> {
-    if !is_current(database, found)? {
-        return Ok(None);
-    }
-    let reasons = reasons_of(database, found, around, now)?;
-    let asked = Question::of(found, who.session.as_deref(), &reasons, now);
-    standing(database, &asked).map(Some)
-}
-
 /// Whether the registry still holds these digests from this source.
-pub(super) fn is_current(database: &Connection, found: &Registered) -> Result<bool, Failure> {
-    database
-        .prepare_cached(
-            "SELECT o.op_digest = ?2 AND o.policy_digest = ?3 AND s.source = ?4
-             FROM operations o JOIN skills s ON s.folded = o.skill WHERE o.capability = ?1",
-        )
-        .and_then(|mut query| {
-            query
-                .query_row(
-                    params![
-                        found.folded,
-                        found.operation.digest,
-                        found.policy_digest,
-                        found.skill.source
-                    ],
-                    |row| row.get(0),
-                )
-                .optional()
-        })
-        .map_err(store)
-        .map(|same| same.unwrap_or(false))
+fn is_current(database: &Connection, found: &Registered) -> Result<bool, Failure> {
+    database.is_true(
+        "SELECT o.op_digest = ?2 AND o.policy_digest = ?3 AND s.source = ?4
+         FROM operations o JOIN skills s ON s.folded = o.skill WHERE o.capability = ?1",
+        [
+            &found.folded,
+            &found.operation.digest,
+            &found.policy_digest,
+            &found.skill.source,
+        ],
+    )
 }
 
-/// The same as [`look`], and whatever has to be written for it. The inner result is the answer; what was written stays
-/// whichever it is.
-fn settle(
+/// Decides again, and writes what has to be written. The inner result is the answer; what was written stays whichever it is.
+fn decide(
     change: &mut Change<'_>,
     found: &Registered,
     who: &Who,
@@ -134,48 +128,44 @@ fn settle(
     if !is_current(change.database, found)? {
         return Ok(Err(outdated(change, found, who, around)?));
     }
-    let reasons = reasons_of(change.database, found, around, change.now)?;
-    let asked = Question::of(found, who.session.as_deref(), &reasons, change.now);
-    Ok(match standing(change.database, &asked)? {
+    let reasons = reasons_of(change.database, found, around, change.now);
+    let asked = Question::about(found, who.session.as_deref(), &reasons, change.now);
+    let standing = standing(change.database, &asked)?;
+    match standing {
         Standing::Granted(Some(mut approval)) => {
-            if unbound(Some(&approval)) {
-                // The first session that uses it is the one it is for.
-                approval.session.clone_from(&who.session);
-                update(change, &approval, Status::Approved)?;
-            }
-            Ok(permitted(Some(&approval)))
+            bind_to_session(change, &mut approval, who.session.as_deref())?;
+            Ok(Ok(Permit::new(Some(&approval))))
         }
-        Standing::Granted(None) => Ok(permitted(None)),
-        Standing::Pending(approval) => Err(required(&approval)),
-        Standing::Denied(approval) => Err(denied(&approval)),
-        Standing::Revoked(approval) => Err(revoked(&approval)),
         Standing::Expired(approval) => {
             end_over(change, *approval, who)?;
             let opened = open_capability(change, found, reasons, who, around)?;
-            Err(expired(&opened))
+            Ok(Err(expired(&opened)))
         }
-        Standing::Open => {
-            let opened = open_capability(change, found, reasons, who, around)?;
-            Err(required(&opened))
-        }
-    })
+        standing => match answered(standing, |_| true) {
+            Some(answer) => Ok(answer),
+            None => {
+                let opened = open_capability(change, found, reasons, who, around)?;
+                Ok(Err(required(&opened)))
+            }
+        },
+    }
 }
 
-/// A reload came between look-up and decision.
+/// Returns the failure of a call whose skill was loaded again between look-up and decision.
 fn outdated(
     change: &mut Change<'_>,
     found: &Registered,
     who: &Who,
     around: &dyn Surroundings,
 ) -> Result<Failure, Failure> {
-    let Some(fresh) = by_capability(change.database, &found.folded)? else {
+    let Some(fresh) = Registered::by_capability(change.database, &found.folded)? else {
         return Ok(Failure::new(
             Code::CapabilityRemoved,
             format!("{} is not registered any more", found.capability),
         ));
     };
-    let reasons = reasons_of(change.database, &fresh, around, change.now)?;
-    let asked = Question::of(&fresh, who.session.as_deref(), &reasons, change.now);
+    let reasons = reasons_of(change.database, &fresh, around, change.now);
+    let asked = Question::about(&fresh, who.session.as_deref(), &reasons, change.now);
     let mut failure = Failure::new(
         Code::ApprovalRequired,
         format!("{} has changed meanwhile", found.capability),
@@ -186,23 +176,23 @@ fn outdated(
     Ok(failure)
 }
 
-/// A `session` grant that is no session's yet.
-fn unbound(approval: Option<&Approval>) -> bool {
-    approval.is_some_and(|approval| {
-        approval.scope == Some(Scope::Session) && approval.session.is_none()
-    })
+/// Whether it is a `session` grant that belongs to no session yet.
+fn is_unbound(approval: &Approval) -> bool {
+    approval.scope == Some(Scope::Session) && approval.session.is_none()
 }
 
-fn permitted(approval: Option<&Approval>) -> Permit {
-    Permit {
-        approval: approval.map(|approval| approval.id.clone()),
-        by_policy: approval.is_none_or(|approval| approval.by.as_deref() == Some(POLICY)),
-        once: approval.is_some_and(|approval| approval.scope == Some(Scope::Once)),
+impl Permit {
+    fn new(approval: Option<&Approval>) -> Self {
+        Self {
+            approval: approval.map(|approval| approval.id.clone()),
+            by_policy: approval.is_none_or(|approval| approval.by.as_deref() == Some(POLICY)),
+            once: approval.is_some_and(|approval| approval.scope == Some(Scope::Once)),
+        }
     }
 }
 
 /// `approval-required`, naming the command that would allow it.
-pub(super) fn required(approval: &Approval) -> Failure {
+fn required(approval: &Approval) -> Failure {
     Failure::new(
         Code::ApprovalRequired,
         format!("an operator has to approve {}", approval.label()),
@@ -239,4 +229,112 @@ fn revoked(approval: &Approval) -> Failure {
         approval.label()
     ))
     .with_approval(approval.id.clone())
+}
+
+/// Whether skills may be loaded from this `host:port`, which no entry of `source_hosts` names. Opens a request unless one
+/// waits or the last was denied or revoked, and uses up a `once` grant. Records `approval-requested`, `approval-expired`,
+/// where that happens.
+///
+/// # Errors
+///
+/// `host-approval-required` with the id of the request that is pending, or was denied or revoked; `approval-store`,
+/// `audit-unavailable`.
+pub fn permit_source_host(
+    state: &State,
+    host_port: &str,
+    who: &Who,
+    around: &dyn Surroundings,
+) -> Result<(), Failure> {
+    let question = |now: Time| Question {
+        kind: Kind::SourceHost,
+        key: host_port,
+        op_digest: "",
+        policy_digest: "",
+        source: "",
+        session: who.session.as_deref(),
+        by_policy: false,
+        now,
+    };
+    if let Some(damage) = state.damage() {
+        // Before anything is fetched: the database may be an older one, with grants that have ended since.
+        return Err(damage);
+    }
+    let now = state.now();
+    let read = guarded(state.read(|database| standing(database, &question(now))))?;
+    if let Standing::Granted(Some(approval)) = &read
+        && approval.scope == Some(Scope::UntilChanged)
+    {
+        return Ok(());
+    }
+    refuse_host(&read)?;
+    guarded(state.write(|change| {
+        let standing = standing(change.database, &question(change.now))?;
+        if let Err(refused) = refuse_host(&standing) {
+            return Ok(Err(refused));
+        }
+        match standing {
+            Standing::Granted(Some(mut approval)) if approval.scope == Some(Scope::Once) => {
+                approval.session = approval.session.or_else(|| who.session.clone());
+                use_up(change, *approval, who)?;
+                return Ok(Ok(()));
+            }
+            Standing::Granted(approval) => {
+                if let Some(mut approval) = approval {
+                    bind_to_session(change, &mut approval, who.session.as_deref())?;
+                }
+                return Ok(Ok(()));
+            }
+            Standing::Expired(approval) => end_over(change, *approval, who)?,
+            _ => {}
+        }
+        let sql = "SELECT count(*) FROM approvals WHERE kind = ?1 AND status = ?2";
+        let pending = change.database.value(sql, params![Kind::SourceHost, Status::Pending])?;
+        if pending.is_some_and(|pending: u64| pending >= MAX_PENDING_HOSTS) {
+            return Ok(Err(Failure::new(
+                Code::HostApprovalRequired,
+                format!("{host_port} is no source of skills, and {MAX_PENDING_HOSTS} requests for others wait already"),
+            )
+            .with_hint(NAME_THE_HOST)));
+        }
+        let opening = Opening {
+            kind: Kind::SourceHost,
+            key: host_port.to_owned(),
+            skill: None,
+            subject: Subject {
+                hosts: vec![host_port.to_owned()],
+                reasons: vec![format!("source-host:{host_port}")],
+                ..Subject::default()
+            },
+            session: who.lasting_session(),
+            reopens: None,
+            ttl: around.pending_ttl(),
+        };
+        let opened = open(change, opening, who)?;
+        Ok(Err(unknown_host(&opened, "has to approve")))
+    }))?
+}
+
+const NAME_THE_HOST: &str = "the operator may name it in source_hosts of [govern]";
+
+/// Refuses a host about which a request waits, or was denied or revoked.
+fn refuse_host(standing: &Standing) -> Result<(), Failure> {
+    match standing {
+        Standing::Pending(approval) => Err(unknown_host(approval, "has to approve")),
+        Standing::Denied(approval) => Err(unknown_host(approval, "denied")),
+        Standing::Revoked(approval) => Err(unknown_host(approval, "revoked")),
+        Standing::Granted(_) | Standing::Expired(_) | Standing::Open => Ok(()),
+    }
+}
+
+fn unknown_host(approval: &Approval, what: &str) -> Failure {
+    let failure = Failure::new(
+        Code::HostApprovalRequired,
+        format!("an operator {what} {} as a source of skills", approval.key),
+    )
+    .with_approval(approval.id.clone());
+    if approval.status == Status::Pending {
+        failure.with_hint(format!("hydrant approvals approve {}", approval.id))
+    } else {
+        failure.with_hint(NAME_THE_HOST)
+    }
 }

@@ -1,18 +1,18 @@
-//! Where a subject stands: the whole decision whether a grant covers a call, without changing anything.
+//! The decision whether a grant covers a call. It reads only.
 
 use rusqlite::{Connection, params};
 
-use super::row::select;
+use super::table::{select, select_first};
 use super::{Approval, Kind, POLICY, Scope, Status};
 use crate::failure::Failure;
 use crate::registry::Registered;
 use crate::time::Time;
 
-/// Who asks about what.
+/// Whether this may be done, in this session, now.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::registry) struct Question<'a> {
     pub(in crate::registry) kind: Kind,
-    /// Folded capability id, `host:port`, …
+    /// The key of the subject: a folded capability id, or `host:port`.
     pub(in crate::registry) key: &'a str,
     pub(in crate::registry) op_digest: &'a str,
     pub(in crate::registry) policy_digest: &'a str,
@@ -24,8 +24,8 @@ pub(in crate::registry) struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    /// About a registered operation.
-    pub(in crate::registry) fn of(
+    /// Whether a registered operation may be called.
+    pub(in crate::registry) fn about(
         found: &'a Registered,
         session: Option<&'a str>,
         reasons: &[String],
@@ -45,7 +45,7 @@ impl<'a> Question<'a> {
     }
 }
 
-/// Where it stands.
+/// Where a subject stands.
 #[derive(Debug, Clone)]
 pub(in crate::registry) enum Standing {
     /// A live grant for the same operation, digests and source covers the call. `Approval` is none where policy grants without
@@ -63,7 +63,7 @@ pub(in crate::registry) enum Standing {
     Open,
 }
 
-/// Where the subject stands now.
+/// Decides where the subject stands now.
 ///
 /// # Errors
 ///
@@ -76,7 +76,7 @@ pub(in crate::registry) fn standing(
         "subject = ?1 AND kind = ?2 AND op_digest = ?3 AND policy_digest = ?4 AND source = ?5";
     let values = params![
         asked.key,
-        asked.kind.as_str(),
+        asked.kind,
         asked.op_digest,
         asked.policy_digest,
         asked.source
@@ -86,12 +86,7 @@ pub(in crate::registry) fn standing(
         &format!("{same} AND status IN ('pending', 'approved') ORDER BY number"),
         values,
     )?;
-    let last = select(
-        database,
-        &format!("{same} ORDER BY number DESC LIMIT 1"),
-        values,
-    )?
-    .pop();
+    let last = select_first(database, &format!("{same} ORDER BY number DESC"), values)?;
     if asked.by_policy {
         return Ok(by_policy(live, last, asked));
     }
@@ -125,22 +120,21 @@ pub(in crate::registry) fn standing(
 }
 
 fn decided(last: Approval, now: Time) -> Standing {
-    let over = last.is_over(now);
-    let by_policy = last.by.as_deref() == Some(POLICY);
     match last.status {
         Status::Denied => Standing::Denied(Box::new(last)),
         Status::Revoked => Standing::Revoked(Box::new(last)),
         Status::Expired => Standing::Expired(Box::new(last)),
-        Status::Pending | Status::Approved if over => Standing::Expired(Box::new(last)),
-        // Policy grants no longer, or the grant is another session's.
-        Status::Approved if by_policy => Standing::Open,
+        Status::Pending | Status::Approved if last.is_over(now) => {
+            Standing::Expired(Box::new(last))
+        }
+        // A grant of policy that policy does not give any more, or one for another session.
         Status::Pending | Status::Approved | Status::Superseded | Status::Consumed => {
             Standing::Open
         }
     }
 }
 
-/// Policy grants, unless an operator said no to the very same.
+/// Policy grants, unless an operator denied or revoked the very same.
 fn by_policy(live: Vec<Approval>, last: Option<Approval>, asked: &Question<'_>) -> Standing {
     if let Some(last) = last {
         match last.status {
@@ -159,7 +153,7 @@ fn by_policy(live: Vec<Approval>, last: Option<Approval>, asked: &Question<'_>) 
 
 /// Whether an operator's live grant covers the call.
 fn covers(approval: &Approval, asked: &Question<'_>) -> bool {
-    // What policy granted is policy's to say at every call.
+    // Policy decides again at every call.
     if approval.by.as_deref() == Some(POLICY) {
         return false;
     }

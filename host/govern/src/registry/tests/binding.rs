@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use crate::failure::Code;
 use crate::registry::approvals::{Scope, Verdict, approve, consume, revoke};
-use crate::registry::bindings::{self, Bound, Store, bind, bound, unbind};
-use crate::registry::testing::{HOST, Home, KEY, Setting, checked, moltbook, post};
+use crate::registry::bindings::{self, Bound, bind, bound, unbind};
+use crate::registry::tests::testing::{HOST, Home, KEY, Setting, checked, moltbook, post};
 use crate::registry::{CapabilityStatus, Who, unload};
+use crate::secrets::Place;
 
 fn bound_now(home: &Home, name: &str, host: &str, grant: Option<&str>) -> Option<Bound> {
     let head = home.find("moltbook", "one").unwrap().skill;
@@ -25,12 +26,12 @@ fn loaded(around: &Setting) -> (Home, String) {
 fn own() -> Bound {
     Bound {
         stored: KEY.to_owned(),
-        store: Store::Skill,
+        place: Place::Skill,
     }
 }
 
 #[test]
-fn k_275_a_grant_binds_the_skills_own_secret_to_its_hosts() {
+fn a_grant_binds_the_skills_own_secret_to_its_hosts() {
     let (home, id) = loaded(&Setting::default());
     assert_eq!(bound_now(&home, KEY, HOST, None), None);
     home.approve(&id, None).unwrap();
@@ -44,7 +45,7 @@ fn k_275_a_grant_binds_the_skills_own_secret_to_its_hosts() {
 }
 
 #[test]
-fn k_258_a_bound_secret_is_no_reason_any_more() {
+fn a_bound_secret_is_no_reason_any_more() {
     let safe = Setting::safe();
     let (home, id) = loaded(&safe);
     let asked = home.show(&id).approval.subject.reasons;
@@ -64,7 +65,7 @@ fn k_258_a_bound_secret_is_no_reason_any_more() {
 }
 
 #[test]
-fn k_270_a_once_grant_binds_for_its_call_only() {
+fn a_once_grant_binds_for_its_call_only() {
     let safe = Setting::safe();
     let (home, id) = loaded(&safe);
     home.approve(&id, Some(Scope::Once)).unwrap();
@@ -81,7 +82,7 @@ fn k_270_a_once_grant_binds_for_its_call_only() {
 }
 
 #[test]
-fn k_415_a_session_or_ttl_grant_does_not_bind_for_others() {
+fn a_session_or_ttl_grant_does_not_bind_for_others() {
     let safe = Setting::safe();
     let (home, id) = loaded(&safe);
     home.approve(&id, Some(Scope::Session)).unwrap();
@@ -105,15 +106,15 @@ fn k_415_a_session_or_ttl_grant_does_not_bind_for_others() {
 }
 
 #[test]
-fn k_280_a_bound_global_secret_counts_before_the_skills_own() {
+fn a_bound_global_secret_counts_before_the_skills_own() {
     let (home, id) = loaded(&Setting::default());
     home.approve(&id, None).unwrap();
     home.state
-        .write(|change| bind(change, "MoltBook", KEY, "SHARED", Store::Global, HOST))
+        .write(|change| bind(change, "MoltBook", KEY, "SHARED", Place::Global, HOST))
         .unwrap();
     let shared = Bound {
         stored: "SHARED".to_owned(),
-        store: Store::Global,
+        place: Place::Global,
     };
     assert_eq!(bound_now(&home, KEY, HOST, None), Some(shared));
     let all = home
@@ -124,18 +125,18 @@ fn k_280_a_bound_global_secret_counts_before_the_skills_own() {
     assert_eq!(all[0].approval, None);
     assert_eq!(all[1].approval, Some(id));
     home.state
-        .write(|change| unbind(change, "SHARED", Store::Global, None))
+        .write(|change| unbind(change, "SHARED", Place::Global, None))
         .unwrap();
     assert_eq!(bound_now(&home, KEY, HOST, None), Some(own()));
 }
 
 #[test]
-fn k_279_a_binding_is_for_one_source() {
+fn a_binding_is_for_one_source() {
     let home = Home::new();
     let around = Setting::default();
     // Bound before the skill is there: for the first source.
     home.state
-        .write(|change| bind(change, "moltbook", KEY, "SHARED", Store::Global, HOST))
+        .write(|change| bind(change, "moltbook", KEY, "SHARED", Place::Global, HOST))
         .unwrap();
     home.load(&moltbook(vec![post("one", "one")]), &around);
     assert!(bound_now(&home, KEY, HOST, None).is_some());

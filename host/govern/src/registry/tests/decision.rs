@@ -5,7 +5,9 @@ use serde_json::json;
 use crate::failure::Code;
 use crate::registry::Who;
 use crate::registry::approvals::{self, Scope, Status, Verdict, approve, deny, revoke};
-use crate::registry::testing::{HOST, Home, Setting, get, moltbook, post, python, unknown_tool};
+use crate::registry::tests::testing::{
+    HOST, Home, Setting, get, moltbook, post, python, unknown_tool,
+};
 
 fn pending(home: &Home, operation: serde_json::Value) -> String {
     let answer = home.load(&moltbook(vec![operation]), &Setting::default());
@@ -13,7 +15,7 @@ fn pending(home: &Home, operation: serde_json::Value) -> String {
 }
 
 #[test]
-fn k_272_what_changed_since_the_request_is_stale() {
+fn what_changed_since_the_request_is_stale() {
     let home = Home::new();
     let id = pending(&home, get("one"));
     // The load supersedes the request itself; a request that slipped through is found by the digests.
@@ -34,7 +36,7 @@ fn k_272_what_changed_since_the_request_is_stale() {
 }
 
 #[test]
-fn k_272_what_is_gone_is_stale() {
+fn what_is_gone_is_stale() {
     let home = Home::new();
     let id = pending(&home, get("one"));
     home.load(&moltbook(vec![get("two")]), &Setting::default());
@@ -45,7 +47,7 @@ fn k_272_what_is_gone_is_stale() {
 }
 
 #[test]
-fn k_260_tier_3_needs_a_scope() {
+fn tier_3_needs_a_scope() {
     let home = Home::new();
     let id = pending(&home, unknown_tool("convert", "ffmpeg"));
     let shown = home.show(&id).approval;
@@ -65,7 +67,7 @@ fn k_260_tier_3_needs_a_scope() {
 }
 
 #[test]
-fn k_265_terminal_states_stay() {
+fn terminal_states_stay() {
     let home = Home::new();
     let around = Setting::default();
     let answer = home.load(&moltbook(vec![get("one"), get("two")]), &around);
@@ -105,7 +107,7 @@ fn k_265_terminal_states_stay() {
 }
 
 #[test]
-fn k_266_the_request_holds_the_whole_subject() {
+fn the_request_holds_the_whole_subject() {
     let home = Home::new();
     let id = pending(&home, python("run", "print(1)"));
     let shown = serde_json::to_value(home.show(&id)).unwrap();
@@ -133,7 +135,7 @@ fn k_266_the_request_holds_the_whole_subject() {
 }
 
 #[test]
-fn k_273_a_changed_operation_is_shown_with_its_difference() {
+fn a_changed_operation_is_shown_with_its_difference() {
     let home = Home::new();
     let around = Setting::default();
     let first = pending(&home, post("one", "search"));
@@ -158,7 +160,7 @@ fn k_273_a_changed_operation_is_shown_with_its_difference() {
 }
 
 #[test]
-fn k_274_a_decision_names_who_and_why() {
+fn a_decision_names_who_and_why() {
     let home = Home::new();
     let id = pending(&home, get("one"));
     let verdict = Verdict {
@@ -187,7 +189,7 @@ fn k_274_a_decision_names_who_and_why() {
 }
 
 #[test]
-fn k_274_a_transition_whose_event_cannot_be_written_does_not_happen() {
+fn a_transition_whose_event_cannot_be_written_does_not_happen() {
     let home = Home::new();
     let id = pending(&home, get("one"));
     let head = home.folder.path().join("state/chain/HEAD");

@@ -1,11 +1,11 @@
-//! Loads, reloads and unloads (sections 24.1, 24.2), and which ids are refused.
+//! Loads, reloads and unloads, and which ids are refused.
 
 use serde_json::json;
 
 use crate::chain::Event;
 use crate::failure::Code;
 use crate::registry::approvals::Status;
-use crate::registry::testing::{
+use crate::registry::tests::testing::{
     Home, SOURCE, Setting, checked, checked_by, get, moltbook, post, python, unknown_tool, unusable,
 };
 use crate::registry::{CapabilityStatus, NewSkill, Who, load, unload};
@@ -17,7 +17,7 @@ fn unload_it(home: &Home, keep: bool) {
 }
 
 #[test]
-fn k_430_a_load_answers_what_was_registered() {
+fn a_load_answers_what_was_registered() {
     let home = Home::new();
     let skill = moltbook(vec![
         post("search", "search"),
@@ -80,7 +80,7 @@ fn k_430_a_load_answers_what_was_registered() {
 }
 
 #[test]
-fn k_368_an_unusable_operation_opens_no_request() {
+fn an_unusable_operation_opens_no_request() {
     let home = Home::new();
     let answer = home.load(&moltbook(vec![unusable("bad")]), &Setting::default());
     let row = &answer.capabilities[0];
@@ -93,7 +93,7 @@ fn k_368_an_unusable_operation_opens_no_request() {
 }
 
 #[test]
-fn k_367_a_missing_tool_does_not_change_the_status() {
+fn a_missing_tool_does_not_change_the_status() {
     let home = Home::new();
     let around = Setting {
         missing: vec!["ffmpeg".to_owned()],
@@ -107,7 +107,7 @@ fn k_367_a_missing_tool_does_not_change_the_status() {
 }
 
 #[test]
-fn k_372_a_reload_keeps_the_grants_of_what_is_the_same() {
+fn a_reload_keeps_the_grants_of_what_is_the_same() {
     let home = Home::new();
     let around = Setting::default();
     let first = home.load(
@@ -200,7 +200,7 @@ fn another_version_of_the_mapping_supersedes_once_and_says_so() {
 }
 
 #[test]
-fn k_372_a_grant_does_not_come_back_with_the_old_text() {
+fn a_grant_does_not_come_back_with_the_old_text() {
     let home = Home::new();
     let around = Setting::default();
     let good = moltbook(vec![get("one")]);
@@ -219,7 +219,7 @@ fn k_372_a_grant_does_not_come_back_with_the_old_text() {
 }
 
 #[test]
-fn k_375_an_identical_load_is_no_step() {
+fn an_identical_load_is_no_step() {
     let home = Home::new();
     let around = Setting::default();
     let skill = moltbook(vec![get("one")]);
@@ -231,7 +231,7 @@ fn k_375_an_identical_load_is_no_step() {
 }
 
 #[test]
-fn k_374_another_source_is_a_conflict_and_changes_nothing() {
+fn another_source_is_a_conflict_and_changes_nothing() {
     let home = Home::new();
     let around = Setting::default();
     home.load(&moltbook(vec![get("one")]), &around);
@@ -247,14 +247,14 @@ fn k_374_another_source_is_a_conflict_and_changes_nothing() {
 }
 
 #[test]
-fn k_370_a_load_that_fails_late_leaves_nothing() {
+fn a_load_that_fails_late_leaves_nothing() {
     let home = Home::new();
     let skill = moltbook(vec![get("one")]);
     let failure = home.state.write(|change| {
         let new = NewSkill {
             checked: skill,
             document: b"",
-            files: &[],
+            files: &std::collections::BTreeMap::new(),
         };
         load(change, new, &Who::default(), &Setting::default())?;
         Err::<(), _>(crate::failure::Failure::new(Code::AuditUnavailable, "here"))
@@ -273,7 +273,7 @@ fn k_370_a_load_that_fails_late_leaves_nothing() {
 }
 
 #[test]
-fn k_376_an_unload_removes_and_supersedes() {
+fn an_unload_removes_and_supersedes() {
     let home = Home::new();
     let around = Setting::default();
     let loaded = home.load(&moltbook(vec![get("one"), get("two")]), &around);
@@ -306,7 +306,7 @@ fn k_376_an_unload_removes_and_supersedes() {
 }
 
 #[test]
-fn k_376_kept_grants_revive_for_the_same_source_and_digests_only() {
+fn kept_grants_revive_for_the_same_source_and_digests_only() {
     let around = Setting::default();
     let prepared = || {
         let home = Home::new();
@@ -346,7 +346,7 @@ fn k_376_kept_grants_revive_for_the_same_source_and_digests_only() {
 }
 
 #[test]
-fn k_377_everything_survives_a_restart() {
+fn everything_survives_a_restart() {
     let home = Home::new();
     let around = Setting::default();
     let loaded = home.load(&moltbook(vec![get("one")]), &around);
@@ -361,7 +361,7 @@ fn k_377_everything_survives_a_restart() {
 }
 
 #[test]
-fn k_10_operations_that_fold_alike_collide() {
+fn operations_that_fold_alike_collide() {
     let home = Home::new();
     let skill = moltbook(vec![get("create_note"), get("Create-Note")]);
     let failure = home.try_load(&skill, &Setting::default()).unwrap_err();
@@ -374,7 +374,7 @@ fn k_10_operations_that_fold_alike_collide() {
 }
 
 #[test]
-fn k_10_an_alias_that_collides_is_dropped() {
+fn an_alias_that_collides_is_dropped() {
     let home = Home::new();
     let mut first = get("list-notes");
     first["aliases"] = json!(["notes", "list"]);
@@ -390,7 +390,7 @@ fn k_10_an_alias_that_collides_is_dropped() {
 }
 
 #[test]
-fn k_11_ids_of_the_host_and_of_installed_components_are_refused() {
+fn ids_of_the_host_and_of_installed_components_are_refused() {
     let home = Home::new();
     for id in ["ccos", "Hydrant", "ccos.skill"] {
         let failure = home
@@ -413,7 +413,7 @@ fn k_11_ids_of_the_host_and_of_installed_components_are_refused() {
 }
 
 #[test]
-fn k_33_operations_are_found_by_folded_id_alias_and_full_id() {
+fn operations_are_found_by_folded_id_alias_and_full_id() {
     let home = Home::new();
     let mut operation = get("create_notebook");
     operation["aliases"] = json!(["new-book"]);
@@ -457,7 +457,7 @@ fn k_33_operations_are_found_by_folded_id_alias_and_full_id() {
 }
 
 #[test]
-fn k_437_a_record_leads_to_source_digests_and_line() {
+fn a_record_leads_to_source_digests_and_line() {
     let home = Home::new();
     let skill = moltbook(vec![post("search", "search")]);
     home.load(&skill, &Setting::default());

@@ -6,3 +6,4 @@ mod listing;
 mod loading;
 mod other;
 mod permitting;
+pub(super) mod testing;

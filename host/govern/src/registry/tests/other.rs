@@ -8,7 +8,7 @@ use crate::registry::approvals::{
     ask_human, ask_secret_write, deny, end_session, expire, permit_source_host, revoke,
     secret_writes, supersede_earlier,
 };
-use crate::registry::testing::{Home, Setting, get, moltbook, session_of};
+use crate::registry::tests::testing::{Home, Setting, get, moltbook, session_of};
 use crate::registry::{Who, memory, session, store, unload};
 
 const PAIR: &str = "skills.example:443";
@@ -18,7 +18,7 @@ fn source(home: &Home, around: &Setting) -> Result<(), crate::failure::Failure> 
 }
 
 #[test]
-fn k_58_a_source_host_needs_a_live_grant() {
+fn a_source_host_needs_a_live_grant() {
     let home = Home::new();
     let around = Setting::default();
     let failure = source(&home, &around).unwrap_err();
@@ -48,7 +48,7 @@ fn k_58_a_source_host_needs_a_live_grant() {
 }
 
 #[test]
-fn k_270_a_once_grant_of_a_source_is_for_one_load() {
+fn a_once_grant_of_a_source_is_for_one_load() {
     let home = Home::new();
     let around = Setting::default();
     let id = source(&home, &around).unwrap_err().approval_id.unwrap();
@@ -60,7 +60,7 @@ fn k_270_a_once_grant_of_a_source_is_for_one_load() {
 }
 
 #[test]
-fn k_269_a_denied_source_stays_denied() {
+fn a_denied_source_stays_denied() {
     let home = Home::new();
     let around = Setting::default();
     let id = source(&home, &around).unwrap_err().approval_id.unwrap();
@@ -73,7 +73,7 @@ fn k_269_a_denied_source_stays_denied() {
 }
 
 #[test]
-fn k_291_a_granted_budget_extends_its_session() {
+fn a_granted_budget_extends_its_session() {
     let home = Home::new();
     let around = Setting::default();
     let who = session_of("s-1");
@@ -104,7 +104,7 @@ fn k_291_a_granted_budget_extends_its_session() {
 }
 
 #[test]
-fn k_377_budgets_of_open_sessions_survive() {
+fn budgets_of_open_sessions_survive() {
     let home = Home::new();
     let used = json!({"steps": 3});
     home.state
@@ -123,7 +123,7 @@ fn k_377_budgets_of_open_sessions_survive() {
 }
 
 #[test]
-fn k_285_a_captured_secret_waits_for_its_grant() {
+fn a_captured_secret_waits_for_its_grant() {
     let home = Home::new();
     let around = Setting::default();
     home.load(&moltbook(vec![get("one")]), &around);
@@ -184,7 +184,7 @@ fn k_285_a_captured_secret_waits_for_its_grant() {
 }
 
 #[test]
-fn k_270_a_secret_is_granted_until_it_is_taken_back_or_its_time_is_over() {
+fn a_secret_is_granted_until_it_is_taken_back_or_its_time_is_over() {
     let home = Home::new();
     let around = Setting::default();
     home.load(&moltbook(vec![get("one")]), &around);
@@ -209,7 +209,7 @@ fn k_270_a_secret_is_granted_until_it_is_taken_back_or_its_time_is_over() {
 }
 
 #[test]
-fn k_271_what_is_over_is_found_by_its_time() {
+fn what_is_over_is_found_by_its_time() {
     let home = Home::new();
     let plan: String = home
         .state
@@ -234,7 +234,7 @@ fn k_271_what_is_over_is_found_by_its_time() {
 }
 
 #[test]
-fn k_384_a_human_action_takes_the_answer_it_asks_for() {
+fn a_human_action_takes_the_answer_it_asks_for() {
     let home = Home::new();
     let around = Setting::default();
     home.load(&moltbook(vec![get("one")]), &around);
@@ -282,7 +282,7 @@ fn answered(response: serde_json::Value, question: &serde_json::Value) -> Answer
 }
 
 #[test]
-fn k_384_an_answer_to_another_question_comes_too_late() {
+fn an_answer_to_another_question_comes_too_late() {
     let home = Home::new();
     let around = Setting::default();
     home.load(&moltbook(vec![get("one")]), &around);
@@ -328,7 +328,7 @@ fn k_384_an_answer_to_another_question_comes_too_late() {
 }
 
 #[test]
-fn k_385_memory_is_each_skills_own_and_bounded() {
+fn memory_is_each_skills_own_and_bounded() {
     let home = Home::new();
     let get = |skill: &str, name: &str| {
         home.state

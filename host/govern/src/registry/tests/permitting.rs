@@ -7,7 +7,7 @@ use crate::registry::Who;
 use crate::registry::approvals::{
     self, Permit, Scope, Status, Verdict, consume, deny, end_session, expire, permit, revoke,
 };
-use crate::registry::testing::{
+use crate::registry::tests::testing::{
     Home, Setting, get, moltbook, post, python, session_of, unknown_tool,
 };
 
@@ -28,7 +28,7 @@ fn verdict(scope: Scope, ttl: Option<Duration>) -> Verdict {
 }
 
 #[test]
-fn k_268_a_pending_request_denies_and_is_named() {
+fn a_pending_request_denies_and_is_named() {
     let around = Setting::default();
     let (home, id) = loaded(get("one"), &around);
     let before = home.head();
@@ -40,7 +40,7 @@ fn k_268_a_pending_request_denies_and_is_named() {
 }
 
 #[test]
-fn k_267_a_grant_permits_until_it_is_revoked() {
+fn a_grant_permits_until_it_is_revoked() {
     let around = Setting::default();
     let (home, id) = loaded(get("one"), &around);
     home.approve(&id, None).unwrap();
@@ -57,7 +57,7 @@ fn k_267_a_grant_permits_until_it_is_revoked() {
 }
 
 #[test]
-fn k_269_a_denied_request_stays_decided() {
+fn a_denied_request_stays_decided() {
     let around = Setting::default();
     let (home, id) = loaded(get("one"), &around);
     deny(&home.state, &id, &Verdict::default(), &Who::default()).unwrap();
@@ -77,7 +77,7 @@ fn k_269_a_denied_request_stays_decided() {
 }
 
 #[test]
-fn k_269_an_agent_may_ask_once_more_after_a_denial() {
+fn an_agent_may_ask_once_more_after_a_denial() {
     let around = Setting::default();
     let (home, first) = loaded(get("one"), &around);
     let ask = || {
@@ -108,7 +108,7 @@ fn k_269_an_agent_may_ask_once_more_after_a_denial() {
 }
 
 #[test]
-fn k_36_asking_never_grants() {
+fn asking_never_grants() {
     let around = Setting::default();
     let (home, id) = loaded(get("one"), &around);
     home.approve(&id, None).unwrap();
@@ -130,7 +130,7 @@ fn k_36_asking_never_grants() {
 }
 
 #[test]
-fn k_270_a_once_grant_is_for_one_call() {
+fn a_once_grant_is_for_one_call() {
     let around = Setting::default();
     let (home, id) = loaded(get("one"), &around);
     home.approve(&id, Some(Scope::Once)).unwrap();
@@ -152,7 +152,7 @@ fn k_270_a_once_grant_is_for_one_call() {
 }
 
 #[test]
-fn k_267_a_grant_that_was_revoked_after_the_decision_permits_nothing() {
+fn a_grant_that_was_revoked_after_the_decision_permits_nothing() {
     let around = Setting::default();
     for scope in [Scope::Once, Scope::UntilChanged] {
         let (home, id) = loaded(get("one"), &around);
@@ -165,7 +165,7 @@ fn k_267_a_grant_that_was_revoked_after_the_decision_permits_nothing() {
 }
 
 #[test]
-fn k_415_a_session_grant_is_for_one_session() {
+fn a_session_grant_is_for_one_session() {
     let around = Setting::default();
     let (home, id) = loaded(get("one"), &around);
     home.approve(&id, Some(Scope::Session)).unwrap();
@@ -191,7 +191,7 @@ fn k_415_a_session_grant_is_for_one_session() {
 }
 
 #[test]
-fn k_415_a_grant_ends_with_its_ttl() {
+fn a_grant_ends_with_its_ttl() {
     let around = Setting::default();
     for scope in [Scope::Once, Scope::Session, Scope::UntilChanged] {
         let (home, id) = loaded(get("one"), &around);
@@ -215,7 +215,7 @@ fn k_415_a_grant_ends_with_its_ttl() {
 }
 
 #[test]
-fn k_271_a_request_expires() {
+fn a_request_expires() {
     let hasty = Setting::hasty();
     let (home, id) = loaded_hasty(&hasty);
     let failure = home.approve(&id, None).unwrap_err();
@@ -240,10 +240,10 @@ fn loaded_hasty(hasty: &Setting) -> (Home, String) {
 }
 
 #[test]
-fn k_271_expiry_is_written_down_once() {
+fn expiry_is_written_down_once() {
     let hasty = Setting::hasty();
     let (home, id) = loaded_hasty(&hasty);
-    // Shown as it is, also before anybody wrote it down.
+    // ApprovalDetails as it is, also before anybody wrote it down.
     let listed = home
         .state
         .read(|database| approvals::list(database, Some(Status::Expired), home.state.now()))
@@ -258,7 +258,7 @@ fn k_271_expiry_is_written_down_once() {
 }
 
 #[test]
-fn k_257_what_needs_no_approval_is_granted_by_policy() {
+fn what_needs_no_approval_is_granted_by_policy() {
     let home = Home::new();
     let safe = Setting::safe();
     let answer = home.load(&moltbook(vec![get("one")]), &safe);
@@ -279,7 +279,7 @@ fn k_257_what_needs_no_approval_is_granted_by_policy() {
 }
 
 #[test]
-fn k_257_an_operators_refusal_counts_more_than_policy() {
+fn an_operators_refusal_counts_more_than_policy() {
     let home = Home::new();
     let safe = Setting::safe();
     let answer = home.load(&moltbook(vec![get("one")]), &safe);
@@ -297,7 +297,7 @@ fn k_257_an_operators_refusal_counts_more_than_policy() {
 }
 
 #[test]
-fn k_257_policy_never_grants_a_sandbox() {
+fn policy_never_grants_a_sandbox() {
     let home = Home::new();
     let safe = Setting::safe();
     for operation in [python("one", "print(1)"), unknown_tool("one", "ffmpeg")] {
@@ -311,7 +311,7 @@ fn k_257_policy_never_grants_a_sandbox() {
 }
 
 #[test]
-fn k_267_a_decision_about_an_outdated_operation_opens_nothing() {
+fn a_decision_about_an_outdated_operation_opens_nothing() {
     let around = Setting::default();
     let (home, id) = loaded(get("one"), &around);
     home.approve(&id, None).unwrap();
@@ -330,7 +330,7 @@ fn k_267_a_decision_about_an_outdated_operation_opens_nothing() {
 }
 
 #[test]
-fn k_268_an_unknown_state_denies() {
+fn an_unknown_state_denies() {
     let around = Setting::default();
     let (home, id) = loaded(get("one"), &around);
     home.approve(&id, None).unwrap();
@@ -347,7 +347,7 @@ fn k_268_an_unknown_state_denies() {
 }
 
 #[test]
-fn k_409_a_broken_store_denies() {
+fn a_broken_store_denies() {
     let around = Setting::default();
     let (home, id) = loaded(get("one"), &around);
     home.approve(&id, None).unwrap();
@@ -363,7 +363,7 @@ fn k_409_a_broken_store_denies() {
 }
 
 #[test]
-fn k_265_the_database_refuses_other_transitions() {
+fn the_database_refuses_other_transitions() {
     let around = Setting::default();
     let (home, id) = loaded(get("one"), &around);
     deny(&home.state, &id, &Verdict::default(), &Who::default()).unwrap();

@@ -10,19 +10,19 @@ fn b64(text: &str) -> Value {
 }
 
 #[test]
-fn k_204_members_of_absent_inputs_are_left_out() {
+fn members_of_absent_inputs_are_left_out() {
     let request = requested("forms", "register", json!({"name": "a\"\n"})).unwrap();
     assert_eq!(body(&request), r#"{"name":"a\"\n"}"#);
 }
 
 #[test]
-fn k_204_null_is_a_value_of_a_json_body() {
+fn null_is_a_value_of_a_json_body() {
     let request = requested("moltbook", "create_notebook", json!({"body": null})).unwrap();
     assert_eq!(body(&request), "null");
 }
 
 #[test]
-fn k_200_a_secret_within_json_is_escaped_and_marked() {
+fn a_secret_within_json_is_escaped_and_marked() {
     let mut json = operation("kit", "json");
     let Stage::Http(stage) = &mut json.stages[0] else {
         panic!()
@@ -47,7 +47,7 @@ fn k_200_a_secret_within_json_is_escaped_and_marked() {
 }
 
 #[test]
-fn k_137_multipart_has_a_part_for_each_value_and_file() {
+fn multipart_has_a_part_for_each_value_and_file() {
     let upload = operation("kit", "upload");
     let files = CallFiles::of(&[("a.pdf", b"%PDF\r\n--x\r\n")]);
     let params = json!({"note": "n\r\n", "files": {"a.pdf": b64("x")}});
@@ -70,7 +70,7 @@ fn k_137_multipart_has_a_part_for_each_value_and_file() {
 }
 
 #[test]
-fn k_137_a_name_of_a_part_cannot_end_its_header() {
+fn a_name_of_a_part_cannot_end_its_header() {
     let upload = operation("books", "upload");
     let params = json!({"name": "f", "body": {"a\"; filename=\"x\r\nX: y": "v", "o": {"a": 1}}});
     let request = requested_with(&upload, params, &CallFiles::default()).unwrap();
@@ -83,7 +83,7 @@ fn k_137_a_name_of_a_part_cannot_end_its_header() {
 }
 
 #[test]
-fn k_134_files_are_sent_as_they_are_stripped_or_encoded() {
+fn files_are_sent_as_they_are_stripped_or_encoded() {
     let files = CallFiles::of(&[("notes.txt", b"a b\r\n\0c&d\n")]);
     let params = json!({"files": {"notes.txt": b64("x")}});
     let request = requested_with(&operation("kit", "stripped"), params.clone(), &files).unwrap();
@@ -98,7 +98,7 @@ fn k_134_files_are_sent_as_they_are_stripped_or_encoded() {
 }
 
 #[test]
-fn k_184_an_object_as_a_form() {
+fn an_object_as_a_form() {
     let params =
         json!({"id": "7", "body": {"title": "a&b=c", "n": 1, "tags": ["x", "y"], "no": null}});
     let request = requested("books", "replaceBook", params).unwrap();

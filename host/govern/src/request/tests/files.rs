@@ -25,7 +25,7 @@ fn names_the_file(failure: &Failure) {
 }
 
 #[test]
-fn k_207_a_file_comes_with_the_call() {
+fn a_file_comes_with_the_call() {
     assert_eq!(
         open(json!({"content-b64": "YQA="}), &[]),
         Ok(b"a\0".to_vec())
@@ -37,7 +37,7 @@ fn k_207_a_file_comes_with_the_call() {
 }
 
 #[test]
-fn k_207_a_path_must_lie_in_fs_read() {
+fn a_path_must_lie_in_fs_read() {
     let permitted = tempfile::tempdir().unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     let directory = permitted.path();
@@ -132,7 +132,7 @@ fn a_link_that_is_exchanged_meanwhile_leads_nowhere_else() {
 }
 
 #[test]
-fn k_207_only_regular_files_are_read() {
+fn only_regular_files_are_read() {
     let fs_read = [PathBuf::from("/dev"), PathBuf::from("/proc")];
     for path in ["/dev/zero", "/dev/null"] {
         assert_eq!(

@@ -9,7 +9,7 @@ use crate::failure::{Code, Failure};
 use hydrant_plan::Stage;
 
 #[test]
-fn k_436_the_seeds_search() {
+fn the_seeds_search() {
     let params = json!({"query": "machine learning", "limit": 5});
     let request = requested("moltbook", "search", params).unwrap();
     assert_eq!(request.method, "POST");
@@ -37,7 +37,7 @@ fn k_436_the_seeds_search() {
 }
 
 #[test]
-fn k_204_without_its_input_no_body_is_sent() {
+fn without_its_input_no_body_is_sent() {
     let request = requested("moltbook", "create_notebook", json!({})).unwrap();
     assert!(request.body.is_none());
     assert_eq!(header(&request, "content-type"), None);
@@ -50,7 +50,7 @@ fn k_204_without_its_input_no_body_is_sent() {
 }
 
 #[test]
-fn k_141_basic_auth_and_a_secret_cookie() {
+fn basic_auth_and_a_secret_cookie() {
     let request = requested("kit", "basic", json!({"item_id": 7, "q": "a b&c"})).unwrap();
     // value of USER_NAME/+:value of USER_PASSWORD/+
     assert_eq!(
@@ -71,7 +71,7 @@ fn k_141_basic_auth_and_a_secret_cookie() {
 }
 
 #[test]
-fn k_281_a_secret_that_would_end_its_header_is_not_sent() {
+fn a_secret_that_would_end_its_header_is_not_sent() {
     for value in ["a\r\nX-Admin: 1", "a\nb", "a\0b"] {
         let stage_of = operation("moltbook", "search");
         let inputs = Inputs::of(json!({"query": "x"}));
@@ -93,7 +93,7 @@ fn k_281_a_secret_that_would_end_its_header_is_not_sent() {
 }
 
 #[test]
-fn k_314_no_secret_is_asked_for_before_the_host_is_permitted() {
+fn no_secret_is_asked_for_before_the_host_is_permitted() {
     let search = operation("moltbook", "search");
     let inputs = Inputs::of(json!({"query": "x"}));
     let secrets = |_: &str| -> Result<SecretString, Failure> { panic!("asked for") };
@@ -112,7 +112,7 @@ fn k_314_no_secret_is_asked_for_before_the_host_is_permitted() {
 }
 
 #[test]
-fn k_313_headers_that_are_the_hosts_to_set_are_refused_also_from_the_interpreter() {
+fn headers_that_are_the_hosts_to_set_are_refused_also_from_the_interpreter() {
     for name in [
         "Host",
         "content-length",
@@ -141,7 +141,7 @@ fn k_313_headers_that_are_the_hosts_to_set_are_refused_also_from_the_interpreter
 }
 
 #[test]
-fn k_313_a_header_value_of_the_document_cannot_hold_a_control_character() {
+fn a_header_value_of_the_document_cannot_hold_a_control_character() {
     let mut search = operation("moltbook", "search");
     let Stage::Http(stage) = &mut search.stages[0] else {
         panic!()
@@ -153,7 +153,7 @@ fn k_313_a_header_value_of_the_document_cannot_hold_a_control_character() {
 }
 
 #[test]
-fn k_312_a_method_that_is_no_token_is_refused() {
+fn a_method_that_is_no_token_is_refused() {
     let mut search = operation("moltbook", "search");
     let Stage::Http(stage) = &mut search.stages[0] else {
         panic!()
@@ -167,7 +167,7 @@ fn k_312_a_method_that_is_no_token_is_refused() {
 }
 
 #[test]
-fn k_140_a_removed_default_header_is_not_sent() {
+fn a_removed_default_header_is_not_sent() {
     let mut search = operation("moltbook", "search");
     let inputs = Inputs::of(json!({"query": "x"}));
     let request = super::filled(&search, &inputs, &CallFiles::default()).unwrap();
@@ -187,7 +187,7 @@ fn k_140_a_removed_default_header_is_not_sent() {
 }
 
 #[test]
-fn k_155_a_content_type_without_a_body_is_sent_where_the_document_says_so() {
+fn a_content_type_without_a_body_is_sent_where_the_document_says_so() {
     let mut item = operation("forms", "item");
     let Stage::Http(stage) = &mut item.stages[0] else {
         panic!()

@@ -24,7 +24,7 @@ fn ended_soon(elapsed: Duration) {
 }
 
 #[test]
-fn k_203_the_dialect_is_2020_12() {
+fn the_dialect_is_2020_12() {
     let schema = json!({
         "type": "array",
         "prefixItems": [{"type": "integer"}, {"enum": ["a", "b"]}],
@@ -37,7 +37,7 @@ fn k_203_the_dialect_is_2020_12() {
 }
 
 #[test]
-fn k_181_recursive_schemas_of_the_interpreter_are_applied() {
+fn recursive_schemas_of_the_interpreter_are_applied() {
     let schema = json!({
         "$ref": "#/$defs/Node",
         "$defs": {"Node": {
@@ -61,7 +61,7 @@ fn k_181_recursive_schemas_of_the_interpreter_are_applied() {
 }
 
 #[test]
-fn k_181_nothing_is_fetched_for_a_schema() {
+fn nothing_is_fetched_for_a_schema() {
     for reference in [
         "https://127.0.0.1:9/x.json",
         "http://json-schema.org/draft-07/schema#",
@@ -83,7 +83,7 @@ fn k_181_nothing_is_fetched_for_a_schema() {
 }
 
 #[test]
-fn k_205_references_that_multiply_are_a_limit() {
+fn references_that_multiply_are_a_limit() {
     let mut definitions = serde_json::Map::new();
     for level in 0..40 {
         let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
@@ -95,7 +95,7 @@ fn k_205_references_that_multiply_are_a_limit() {
 }
 
 #[test]
-fn k_205_a_recursion_that_multiplies_with_the_value_is_a_limit() {
+fn a_recursion_that_multiplies_with_the_value_is_a_limit() {
     let again = json!({"$ref": "#"});
     let schema = json!({"properties": {"a": {"allOf": [again, again, again]}}});
     let mut deep = json!({});
@@ -113,7 +113,7 @@ fn a_schema_that_refers_to_itself_in_place_is_none() {
 }
 
 #[test]
-fn k_205_patterns_that_explode_end() {
+fn patterns_that_explode_end() {
     let evil = format!("{}!", "a".repeat(40_000));
     for pattern in ["^(a+)+$", "^(a|aa)+$", r"^(?=(a+)+b)a*$", r"(a*)*\1b"] {
         let answer = checked(json!({"pattern": pattern}), json!(evil));
@@ -141,7 +141,7 @@ fn k_205_patterns_that_explode_end() {
 }
 
 #[test]
-fn k_205_a_deep_schema_is_a_limit() {
+fn a_deep_schema_is_a_limit() {
     let mut schema = json!({});
     for _ in 0..600 {
         schema = json!({"not": schema});
@@ -150,7 +150,7 @@ fn k_205_a_deep_schema_is_a_limit() {
 }
 
 #[test]
-fn k_205_what_is_no_schema_is_said_so() {
+fn what_is_no_schema_is_said_so() {
     for schema in [
         json!({"type": "nothing"}),
         json!({"required": "a"}),

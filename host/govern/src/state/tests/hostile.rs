@@ -27,7 +27,7 @@ fn made() -> Home {
 }
 
 #[test]
-fn k_370_everything_is_for_its_owner_alone() {
+fn everything_is_for_its_owner_alone() {
     let home = made();
     let state = home.open();
     insert(&state, 2, &[entry(Event::ApprovalGranted, "a.b")]).unwrap();
@@ -49,7 +49,7 @@ fn k_370_everything_is_for_its_owner_alone() {
 }
 
 #[test]
-fn k_370_what_others_may_read_is_closed_and_what_they_may_write_is_refused() {
+fn what_others_may_read_is_closed_and_what_they_may_write_is_refused() {
     let home = made();
     for (name, wanted) in [
         ("", 0o700),
@@ -156,7 +156,7 @@ fn another_users_files_are_refused() {
 }
 
 #[test]
-fn k_371_a_database_that_is_none_or_anothers_or_newer_stops_the_governor() {
+fn a_database_that_is_none_or_anothers_or_newer_stops_the_governor() {
     let home = made();
     let none = "not a database, although longer than its header would have to be: ".repeat(9);
     fs::write(home.path().join("govern.sqlite"), none).unwrap();
@@ -181,7 +181,7 @@ fn k_371_a_database_that_is_none_or_anothers_or_newer_stops_the_governor() {
 }
 
 #[test]
-fn k_371_a_database_that_was_taken_away_or_emptied_is_not_begun_anew_beside_its_chain() {
+fn a_database_that_was_taken_away_or_emptied_is_not_begun_anew_beside_its_chain() {
     for content in [None, Some(&b""[..]), Some(b"x")] {
         let home = made();
         let state = home.open();

@@ -179,7 +179,7 @@ fn check(home: &Home, before: &BTreeSet<i64>, said: &[(String, i64)]) -> BTreeSe
 }
 
 #[test]
-fn k_444_killed_at_each_step_nothing_is_lost_and_nothing_gained() {
+fn killed_at_each_step_nothing_is_lost_and_nothing_gained() {
     let home = Home::new();
     let mut live = BTreeSet::new();
     let mut killed = 0;
@@ -197,7 +197,7 @@ fn k_444_killed_at_each_step_nothing_is_lost_and_nothing_gained() {
 }
 
 #[test]
-fn k_444_killed_at_any_time() {
+fn killed_at_any_time() {
     let home = Home::new();
     let mut live = BTreeSet::new();
     let mut done = 0;
@@ -233,7 +233,7 @@ fn cramped() {
 }
 
 #[test]
-fn k_370_a_full_disk_is_an_error_and_loses_nothing() {
+fn a_full_disk_is_an_error_and_loses_nothing() {
     let home = Home::new();
     let mut live = BTreeSet::new();
     let mut refused = 0;

@@ -20,7 +20,7 @@ fn call(capability: &str) -> Entry {
 }
 
 #[test]
-fn k_362_a_torn_last_line_is_moved_aside() {
+fn a_torn_last_line_is_moved_aside() {
     let home = Home::new();
     home.open()
         .append(vec![entry(Event::CapabilityDenied, "a.b")])
@@ -46,7 +46,7 @@ fn k_362_a_torn_last_line_is_moved_aside() {
 }
 
 #[test]
-fn k_362_two_torn_lines_are_damage() {
+fn two_torn_lines_are_damage() {
     let home = Home::new();
     home.open().append(vec![call("a.b")]).unwrap();
     append_raw(&home, b"x\ny\n");
@@ -56,7 +56,7 @@ fn k_362_two_torn_lines_are_damage() {
 }
 
 #[test]
-fn k_362_a_torn_line_that_head_knows_of_is_damage() {
+fn a_torn_line_that_head_knows_of_is_damage() {
     let home = Home::new();
     home.open().append(vec![call("a.b"), call("a.c")]).unwrap();
     let path = home.path().join("chain/000001.jsonl");
@@ -69,7 +69,7 @@ fn k_362_a_torn_line_that_head_knows_of_is_damage() {
 }
 
 #[test]
-fn k_362_the_lines_of_one_append_beyond_head_are_adopted_all() {
+fn the_lines_of_one_append_beyond_head_are_adopted_all() {
     for count in [1, 5] {
         let home = Home::new();
         let state = home.open();
@@ -93,7 +93,7 @@ fn k_362_the_lines_of_one_append_beyond_head_are_adopted_all() {
 }
 
 #[test]
-fn k_361_a_call_without_an_end_gets_one_at_the_next_start() {
+fn a_call_without_an_end_gets_one_at_the_next_start() {
     let home = Home::new();
     let state = home.open();
     let begun = state
@@ -138,7 +138,7 @@ fn k_361_a_call_without_an_end_gets_one_at_the_next_start() {
 }
 
 #[test]
-fn k_370_events_whose_commit_was_lost_are_followed_by_the_same_as_errors() {
+fn events_whose_commit_was_lost_are_followed_by_the_same_as_errors() {
     let home = Home::new();
     let state = home.open();
     insert(&state, 1, &[entry(Event::ApprovalGranted, "a.b")]).unwrap();
@@ -173,7 +173,7 @@ fn k_370_events_whose_commit_was_lost_are_followed_by_the_same_as_errors() {
 }
 
 #[test]
-fn k_370_a_commit_that_fails_is_followed_by_the_same_event_as_error() {
+fn a_commit_that_fails_is_followed_by_the_same_event_as_error() {
     let home = Home::new();
     let state = home.open();
     state
@@ -209,7 +209,7 @@ fn k_370_a_commit_that_fails_is_followed_by_the_same_event_as_error() {
 }
 
 #[test]
-fn k_361_what_a_killed_process_left_is_put_right_by_one_that_runs() {
+fn what_a_killed_process_left_is_put_right_by_one_that_runs() {
     let home = Home::new();
     let running = home.open();
     let killed = home.open();
@@ -232,7 +232,7 @@ fn k_361_what_a_killed_process_left_is_put_right_by_one_that_runs() {
 }
 
 #[test]
-fn k_426_one_chain_over_many_starts_and_segments() {
+fn one_chain_over_many_starts_and_segments() {
     let home = Home::new();
     for number in 1..=20 {
         let state = home.open();

@@ -13,7 +13,7 @@ use crate::state::{Folder, State, database};
 use crate::time::Time;
 
 #[test]
-fn k_360_many_threads_over_two_states_write_one_chain() {
+fn many_threads_over_two_states_write_one_chain() {
     let home = Home::new();
     let states = [home.open(), home.open()];
     insert(&states[0], 0, &[]).unwrap();
@@ -47,7 +47,7 @@ fn k_360_many_threads_over_two_states_write_one_chain() {
 }
 
 #[test]
-fn k_360_two_processes_write_one_chain() {
+fn two_processes_write_one_chain() {
     let home = Home::new();
     let mut workers: Vec<_> = (0..2)
         .map(|_| {
@@ -74,7 +74,7 @@ fn k_360_two_processes_write_one_chain() {
 }
 
 #[test]
-fn k_360_whoever_waits_for_5_s_gives_up() {
+fn whoever_waits_for_5_s_gives_up() {
     let home = Home::new();
     let state = home.open();
     let lock = std::fs::File::open(home.path().join("govern.lock")).unwrap();
@@ -96,7 +96,7 @@ fn k_360_whoever_waits_for_5_s_gives_up() {
 }
 
 #[test]
-fn k_360_a_lock_file_that_was_taken_away_is_not_two_locks() {
+fn a_lock_file_that_was_taken_away_is_not_two_locks() {
     let home = Home::new();
     let state = home.open();
     let lock = std::fs::File::open(home.path().join("govern.lock")).unwrap();
@@ -110,7 +110,7 @@ fn k_360_a_lock_file_that_was_taken_away_is_not_two_locks() {
 }
 
 #[test]
-fn k_271_a_clock_that_is_set_back_sets_nothing_back() {
+fn a_clock_that_is_set_back_sets_nothing_back() {
     let home = Home::new();
     let state = home.open();
     state
@@ -150,6 +150,43 @@ fn k_271_a_clock_that_is_set_back_sets_nothing_back() {
     assert!(home.verify().ok);
 }
 
+#[test]
+fn a_head_that_cannot_be_read_sets_no_clock_back() {
+    let home = Home::new();
+    let state = home.open();
+    state
+        .append(vec![entry(Event::CapabilityDenied, "a.b")])
+        .unwrap();
+    let future = Time::now().after(Duration::from_secs(3600));
+    state
+        .with_writer(|writer| {
+            // As if the last record had been written an hour later.
+            writer.log().known.tail = Tail {
+                ts: future,
+                ..writer.log().known.tail.clone()
+            };
+            Ok(())
+        })
+        .unwrap();
+    state
+        .write(|change| {
+            change.record(entry(Event::ApprovalExpired, "a.b"));
+            Ok(())
+        })
+        .unwrap();
+    let reader = home.open();
+    state
+        .append(vec![entry(Event::CapabilityDenied, "a.b")])
+        .unwrap();
+    let seen = reader.now();
+    assert!(seen > future);
+    std::fs::write(home.path().join("chain/HEAD"), "{").unwrap();
+    // What this process has seen counts still, and without it what the database witnesses.
+    assert!(reader.now() >= seen);
+    *reader.known.lock().unwrap() = super::super::Known::default();
+    assert!(reader.now() >= future);
+}
+
 /// A state whose chain begins a new segment after 4 KiB.
 fn in_small_segments(home: &Home) -> State {
     let state = home.open();
@@ -174,7 +211,7 @@ fn known(home: &Home) -> (Place, u64) {
 }
 
 #[test]
-fn k_362_what_nobody_has_touched_is_not_read_again_wherever_segments_end() {
+fn what_nobody_has_touched_is_not_read_again_wherever_segments_end() {
     let home = Home::new();
     let state = in_small_segments(&home);
     // Three at a time: most segments end between records of one append.
@@ -199,7 +236,7 @@ fn k_362_what_nobody_has_touched_is_not_read_again_wherever_segments_end() {
 }
 
 #[test]
-fn k_360_the_chain_goes_on_over_segments() {
+fn the_chain_goes_on_over_segments() {
     let home = Home::new();
     let state = in_small_segments(&home);
     for number in 0..20 {
@@ -271,7 +308,7 @@ fn a_calls_two_appends_take_little() {
 }
 
 #[test]
-fn k_363_verification_and_showing_keep_nobody_from_writing() {
+fn verification_and_showing_keep_nobody_from_writing() {
     let home = Home::new();
     let state = home.open();
     let denied = || vec![entry(Event::CapabilityDenied, "a.b")];
@@ -325,7 +362,7 @@ fn showing_and_verifying_end_at_the_record_after_nobody_waits() {
 }
 
 #[test]
-fn k_366_what_is_shown_of_a_capability_includes_the_loads_of_its_skill() {
+fn what_is_shown_of_a_capability_includes_the_loads_of_its_skill() {
     let home = Home::new();
     let state = home.open();
     let entries = vec![

@@ -47,7 +47,7 @@ fn bad(verdict: &Verdict) -> (u64, Reason) {
 }
 
 #[test]
-fn k_423_any_member_that_is_changed_is_found_and_the_record_named() {
+fn any_member_that_is_changed_is_found_and_the_record_named() {
     let home = six();
     let whole = lines(&home);
     let members: Vec<String> = serde_json::from_str::<Value>(&whole[3])
@@ -88,7 +88,7 @@ fn k_423_any_member_that_is_changed_is_found_and_the_record_named() {
 }
 
 #[test]
-fn k_443_one_byte_changed_anywhere_is_found() {
+fn one_byte_changed_anywhere_is_found() {
     let home = six();
     let whole = fs::read(segment(&home)).unwrap();
     for at in (0..whole.len()).step_by(7) {
@@ -102,7 +102,7 @@ fn k_443_one_byte_changed_anywhere_is_found() {
 }
 
 #[test]
-fn k_364_records_removed_inserted_and_reordered_are_found() {
+fn records_removed_inserted_and_reordered_are_found() {
     let home = six();
     let whole = lines(&home);
     let mut removed = whole.clone();
@@ -128,7 +128,7 @@ fn k_364_records_removed_inserted_and_reordered_are_found() {
 }
 
 #[test]
-fn k_428_records_cut_off_are_found() {
+fn records_cut_off_are_found() {
     let home = six();
     let whole = lines(&home);
     for kept in 0..6 {
@@ -150,7 +150,7 @@ fn k_428_records_cut_off_are_found() {
 }
 
 #[test]
-fn k_428_a_head_that_is_older_swapped_or_missing_is_found() {
+fn a_head_that_is_older_swapped_or_missing_is_found() {
     let home = Home::new();
     let state = home.open();
     let head = home.path().join("chain/HEAD");
@@ -187,7 +187,7 @@ fn k_428_a_head_that_is_older_swapped_or_missing_is_found() {
 }
 
 #[test]
-fn k_364_a_state_rolled_back_as_a_whole_is_found_with_an_anchor_only() {
+fn a_state_rolled_back_as_a_whole_is_found_with_an_anchor_only() {
     let home = Home::new();
     let state = home.open();
     state
@@ -218,7 +218,7 @@ fn k_364_a_state_rolled_back_as_a_whole_is_found_with_an_anchor_only() {
 }
 
 #[test]
-fn k_428_another_key_is_found() {
+fn another_key_is_found() {
     let home = six();
     let other = six();
     for name in ["audit.pub", "audit.key"] {
@@ -231,7 +231,7 @@ fn k_428_another_key_is_found() {
 }
 
 #[test]
-fn k_357_a_chain_whose_key_is_gone_is_not_continued_with_another() {
+fn a_chain_whose_key_is_gone_is_not_continued_with_another() {
     let home = six();
     fs::remove_file(home.path().join("audit.key")).unwrap();
     assert!(home.verify().ok);
@@ -242,7 +242,7 @@ fn k_357_a_chain_whose_key_is_gone_is_not_continued_with_another() {
 }
 
 #[test]
-fn k_362_a_chain_that_was_moved_away_is_begun_anew_and_says_so() {
+fn a_chain_that_was_moved_away_is_begun_anew_and_says_so() {
     let home = six();
     let last: Value = serde_json::from_str(&lines(&home)[5]).unwrap();
     fs::rename(home.path().join("chain"), home.path().join("chain.old")).unwrap();
@@ -258,7 +258,7 @@ fn k_362_a_chain_that_was_moved_away_is_begun_anew_and_says_so() {
 }
 
 #[test]
-fn k_427_what_is_changed_while_the_host_runs_is_found() {
+fn what_is_changed_while_the_host_runs_is_found() {
     let home = six();
     let state = home.open();
     let mut lines = lines(&home);
@@ -279,7 +279,7 @@ fn k_427_what_is_changed_while_the_host_runs_is_found() {
 }
 
 #[test]
-fn k_274_an_older_database_does_not_bring_a_revoked_grant_back() {
+fn an_older_database_does_not_bring_a_revoked_grant_back() {
     let home = Home::new();
     let state = home.open();
     insert(&state, 1, &[entry(Event::ApprovalGranted, "a.b")]).unwrap();
@@ -308,7 +308,7 @@ fn k_274_an_older_database_does_not_bring_a_revoked_grant_back() {
 }
 
 #[test]
-fn k_364_no_earlier_head_is_left_to_go_back_to() {
+fn no_earlier_head_is_left_to_go_back_to() {
     let home = Home::new();
     let state = home.open();
     for _ in 0..3 {

@@ -5,7 +5,7 @@ use crate::chain::{Event, Verdict};
 use crate::failure::{Code, Failure};
 
 #[test]
-fn k_359_a_change_and_its_record_are_there_after_a_restart() {
+fn a_change_and_its_record_are_there_after_a_restart() {
     let home = Home::new();
     let state = home.open();
     insert(&state, 1, &[entry(Event::ApprovalGranted, "a.b")]).unwrap();
@@ -37,7 +37,7 @@ fn k_359_a_change_and_its_record_are_there_after_a_restart() {
 }
 
 #[test]
-fn k_274_a_change_that_fails_leaves_neither_row_nor_record() {
+fn a_change_that_fails_leaves_neither_row_nor_record() {
     let home = Home::new();
     let state = home.open();
     insert(&state, 1, &[entry(Event::ApprovalGranted, "a.b")]).unwrap();
@@ -55,7 +55,7 @@ fn k_274_a_change_that_fails_leaves_neither_row_nor_record() {
 }
 
 #[test]
-fn k_274_of_a_large_change_that_fails_no_record_is_left_and_the_next_one_is_whole() {
+fn of_a_large_change_that_fails_no_record_is_left_and_the_next_one_is_whole() {
     let home = Home::new();
     let state = home.open();
     // As many as are signed by two threads.
@@ -72,7 +72,7 @@ fn k_274_of_a_large_change_that_fails_no_record_is_left_and_the_next_one_is_whol
 }
 
 #[test]
-fn k_359_a_record_that_is_too_long_is_written_with_nothing_of_its_change() {
+fn a_record_that_is_too_long_is_written_with_nothing_of_its_change() {
     let home = Home::new();
     let state = home.open();
     let mut long = entry(Event::ApprovalGranted, "a.b");

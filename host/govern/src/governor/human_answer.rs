@@ -1,11 +1,11 @@
-//! What a person answers to a step of an onboarding: its secrets are taken out before anything is kept of it.
+//! The answer of a person to a step of an onboarding. Its secrets are taken out before anything of it is kept.
 
 use std::time::Duration;
 
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
-use super::onboard::{brought_by, brought_with, lacks};
+use super::onboard::{OnboardingRun, lacks, result_of_answer, result_of_approval};
 use super::{Caller, Governor};
 use crate::execute::reference;
 use crate::failure::{Code, Failure};
@@ -16,22 +16,22 @@ use crate::registry::onboarding::{self, Plan, question};
 use crate::secrets;
 use crate::state::Lock;
 
-/// How long an answer waits for a step: that has two calls at most, of a minute each if nobody set another limit.
-const PATIENT: Duration = Duration::from_secs(130);
+/// How long an answer waits for a step, which makes at most two calls of a minute each by default.
+const LOCK_PATIENCE: Duration = Duration::from_secs(130);
 
-/// An operator's answer to a human action, taken apart.
-pub(super) struct Answered {
+/// An operator's answer to a human action, with its secrets taken out.
+pub(super) struct HumanAnswer {
     pub(super) answer: Answer,
-    /// Whose step it is; none where there is no such step any more, and the answer comes too late.
-    of: Option<(Plan, Step)>,
+    /// The step that it answers; none where there is no such step any more, and the answer comes too late.
+    step: Option<(Plan, Step)>,
     /// By name.
     secrets: Vec<(String, SecretString)>,
-    _alone: Lock,
+    _lock: Lock,
 }
 
 impl Governor {
-    /// Takes the secrets out of an answer before anything is kept of it, and looks whether all of it can be kept.
-    pub(super) fn answered(&self, id: &str, given: Value) -> Result<Answered, Failure> {
+    /// Takes the secrets out of an answer and checks that all of it can be kept.
+    pub(super) fn answered(&self, id: &str, given: Value) -> Result<HumanAnswer, Failure> {
         let asked = self.state.read(|database| approvals::by_id(database, id))?;
         let Some((skill, step)) = step_of(&asked) else {
             return Err(Failure::new(
@@ -39,7 +39,7 @@ impl Governor {
                 "only a human action takes a response",
             ));
         };
-        let alone = self.state.onboarding(&fold(skill), PATIENT)?;
+        let lock = self.state.onboarding(&fold(skill), LOCK_PATIENCE)?;
         let plan = self
             .state
             .read(|database| onboarding::plan(database, skill));
@@ -50,46 +50,46 @@ impl Governor {
             Err(failure) if matches!(failure.code, Code::UnknownSkill | Code::Schema) => None,
             Err(failure) => return Err(failure),
         };
-        let of = plan.and_then(|plan| {
+        let answered_step = plan.and_then(|plan| {
             let step = plan.onboarding.step(step)?.clone();
             Some((plan, step))
         });
         let mut kept = given.clone();
         let mut secrets = Vec::new();
-        if of.is_none() {
-            // Comes too late; what of it is a secret nobody knows.
+        if answered_step.is_none() {
+            // It comes too late, and which parts of it are secrets is not known.
             kept = Value::Null;
         }
-        if let Some((_, step)) = &of {
-            // What does not fit is said by its schema first.
+        if let Some((_, step)) = &answered_step {
+            // The schema comes first: its message says what does not fit.
             approvals::fits_question(&asked, &given)?;
-            secrets = taken_out(step, &mut kept)?;
+            secrets = take_secrets(step, &mut kept)?;
             if !secrets.is_empty() {
-                // A person should not have to look for them again.
+                // Before the answer is taken: a person should not have to look for the secrets again.
                 self.secrets.has_room(&fold(skill))?;
             }
-            brought_with(step, &kept)?;
+            result_of_answer(step, &kept)?;
         }
-        Ok(Answered {
+        Ok(HumanAnswer {
             answer: Answer {
                 given,
                 kept,
-                question: of.as_ref().map(|(_, step)| question(step)),
+                question: answered_step.as_ref().map(|(_, step)| question(step)),
             },
-            of,
+            step: answered_step,
             secrets,
-            _alone: alone,
+            _lock: lock,
         })
     }
 
-    /// An operator answered: what the answer held of secrets is staged, and the step is done but for what verifies it.
+    /// Stages the secrets of an answer that was approved. The step is done then, but for the call that verifies it.
     pub(super) fn human_done(
         &self,
         caller: &Caller,
         approval: &Approval,
-        answered: Answered,
+        answered: HumanAnswer,
     ) -> Result<(), Failure> {
-        let Some((plan, step)) = answered.of else {
+        let Some((plan, step)) = answered.step else {
             return Ok(());
         };
         let mut staged = Ok(());
@@ -97,15 +97,16 @@ impl Governor {
             staged = staged.and(self.stage_secret(caller, &plan.head, &name, value));
         }
         if let Err(failure) = staged {
-            // The answer is not whole: whoever goes on with the onboarding asks again.
+            // The answer is not whole: the onboarding asks again when it goes on.
             return Err(failure.with_hint("`hydrant skill onboard` asks for it again"));
         }
-        self.called(caller, &plan, &step, brought_by(&step, approval.clone())?)
+        let result = result_of_approval(&step, approval.clone())?;
+        OnboardingRun::new(self, caller, &plan, None).called(&step, result)
     }
 }
 
-/// Takes the secrets of a step out of an answer.
-fn taken_out(step: &Step, answer: &mut Value) -> Result<Vec<(String, SecretString)>, Failure> {
+/// Takes the secrets of a step out of an answer, with references in their places.
+fn take_secrets(step: &Step, answer: &mut Value) -> Result<Vec<(String, SecretString)>, Failure> {
     let mut secrets = Vec::new();
     for (path, name) in step.secrets() {
         let value = path
@@ -137,7 +138,7 @@ fn taken_out(step: &Step, answer: &mut Value) -> Result<Vec<(String, SecretStrin
     Ok(secrets)
 }
 
-/// Whether a text or a name within it holds this; of short ones, whether it is this.
+/// Whether a text or a name in `value` contains the secret; for a short secret, whether it equals it.
 fn holds(value: &Value, secret: &str) -> bool {
     let is_it = |text: &str| match secret.len() {
         0..6 => text == secret,
@@ -154,7 +155,7 @@ fn holds(value: &Value, secret: &str) -> bool {
     }
 }
 
-/// The skill and the step that a human action is about.
+/// Returns the skill and the step that a human action is about.
 fn step_of(asked: &Approval) -> Option<(&str, &str)> {
     let subject = &asked.subject;
     let step = subject.reasons.first()?.strip_prefix("human-action:")?;

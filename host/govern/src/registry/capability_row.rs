@@ -1,67 +1,14 @@
-//! What a load answers (24.1).
+//! One capability as lists show it, and where a call of it would stand.
 
+use rusqlite::Connection;
 use serde::Serialize;
 
-use super::find::Registered;
+use super::approvals::{Question, Standing, standing};
 use super::name::mixes_scripts;
-use super::onboarding::OnboardingState;
-use crate::failure::Code;
-use hydrant_plan::{Diagnostic, Format, Operation, Stage, Status};
-
-/// The result of a load (24.1). It holds no text of the document.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct Loaded {
-    /// As written.
-    pub skill_id: String,
-    /// As written.
-    pub name: String,
-    /// As written.
-    pub version: String,
-    /// What kind of document.
-    pub format: Format,
-    /// The source identity.
-    pub source_url: String,
-    /// SHA-256 of the document's bytes.
-    pub skill_digest: String,
-    /// A counter: one step for each transaction that changed the registry.
-    pub generation: u64,
-    /// What differs from the load before, by operation id.
-    pub delta: Delta,
-    /// In the order of the document.
-    pub capabilities: Vec<CapabilityRow>,
-    /// Pending requests of this skill.
-    pub pending_approvals: u64,
-    /// What was noticed.
-    pub diagnostics: Vec<Diagnostic>,
-    /// Where the document has an onboarding.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub onboarding: Option<OnboardingState>,
-    /// Where something is pending.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<&'static str>,
-}
-
-/// What a load changed, by operation id in the order of the document.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Delta {
-    /// New.
-    pub added: Vec<String>,
-    /// With another op- or policy-digest.
-    pub changed: Vec<String>,
-    /// Gone.
-    pub removed: Vec<String>,
-    /// As before.
-    pub unchanged: Vec<String>,
-}
-
-impl Delta {
-    /// Whether no capability came, went or changed.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty()
-    }
-}
+use super::{Registered, Surroundings, bindings};
+use crate::failure::{Code, Failure};
+use crate::time::Time;
+use hydrant_plan::Status;
 
 /// What a call would meet now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -87,11 +34,8 @@ pub enum MapsTo {
     Several(Vec<String>),
 }
 
-impl MapsTo {
-    /// Of this operation.
-    #[must_use]
-    pub fn of(operation: &Operation) -> Self {
-        let mut all = delegates(operation);
+impl From<Vec<String>> for MapsTo {
+    fn from(mut all: Vec<String>) -> Self {
         match (all.pop(), all.is_empty()) {
             (Some(only), true) => Self::One(only),
             (last, _) => {
@@ -139,20 +83,47 @@ pub struct CapabilityRow {
 }
 
 impl CapabilityRow {
-    /// Of an operation, with what an operator decided.
-    pub(super) fn of(
+    /// Returns the row of an operation, and why it needs an approval now.
+    pub(super) fn read(
+        database: &Connection,
         found: &Registered,
-        status: CapabilityStatus,
-        missing: Vec<String>,
-        requires_approval: bool,
-        approval_id: Option<String>,
+        session: Option<&str>,
+        around: &dyn Surroundings,
+        now: Time,
+    ) -> Result<(Self, Vec<String>), Failure> {
+        if found.usable().is_err() {
+            return Ok((Self::new(found, around, None, true), Vec::new()));
+        }
+        let reasons = reasons_of(database, found, around, now);
+        let asked = Question::about(found, session, &reasons, now);
+        let stands = standing(database, &asked)?;
+        let row = Self::new(found, around, Some(stands), asked.by_policy);
+        Ok((row, reasons))
+    }
+
+    /// Makes the row of an operation that stands there; none: it is unusable.
+    pub(super) fn new(
+        found: &Registered,
+        around: &dyn Surroundings,
+        stands: Option<Standing>,
+        by_policy: bool,
     ) -> Self {
+        let (status, approval) = match stands {
+            None => (CapabilityStatus::Unusable, None),
+            Some(Standing::Granted(approval)) => (CapabilityStatus::Approved, approval),
+            Some(Standing::Denied(approval) | Standing::Revoked(approval)) => {
+                (CapabilityStatus::Denied, Some(approval))
+            }
+            Some(Standing::Pending(approval)) => (CapabilityStatus::Pending, Some(approval)),
+            Some(Standing::Expired(_) | Standing::Open) => (CapabilityStatus::Pending, None),
+        };
+        let missing = around.missing(&found.operation);
         Self {
             id: found.capability.clone(),
             mixed_scripts: mixes_scripts(&found.skill.skill.id)
                 || mixes_scripts(&found.operation.id),
             aliases: found.operation.aliases.clone(),
-            maps_to: MapsTo::of(&found.operation),
+            maps_to: found.delegates().into(),
             status,
             code: match &found.operation.status {
                 Status::Ok => None,
@@ -163,17 +134,21 @@ impl CapabilityRow {
             tier: found.tier,
             confidence: found.operation.confidence,
             requires: found.operation.requires.clone(),
-            requires_approval,
-            approval_id,
+            requires_approval: !by_policy,
+            approval_id: approval.map(|approval| approval.id),
         }
     }
 }
 
-/// `maps-to` of the stages, in order.
-pub(super) fn delegates(operation: &Operation) -> Vec<String> {
-    operation
-        .stages
-        .iter()
-        .map(|stage: &Stage| stage.capability().to_owned())
-        .collect()
+/// Returns why an operation needs an approval now. A binding that cannot be read counts as none, so that the reason stays.
+pub(super) fn reasons_of(
+    database: &Connection,
+    found: &Registered,
+    around: &dyn Surroundings,
+    now: Time,
+) -> Vec<String> {
+    let bound = |name: &str, hosts: &[String]| {
+        bindings::is_bound(database, &found.skill, name, hosts, now).unwrap_or(false)
+    };
+    around.reasons(&found.operation, &bound)
 }

@@ -6,12 +6,12 @@ use std::time::Duration;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::approvals::{self, Approval, Permit, Scope, Verdict};
-use super::{Loaded, NewSkill, Registered, Surroundings, Who};
 use crate::check::{CheckedOperation, CheckedSkill, Judge};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::manifest;
+use crate::registry::approvals::{self, Approval, Permit, Scope, Verdict};
+use crate::registry::{self, Loaded, NewSkill, Registered, Surroundings, Who};
 use crate::secrets::SecretState;
 use crate::state::State;
 use crate::time::Time;
@@ -70,7 +70,6 @@ impl Surroundings for Setting {
     fn reasons(
         &self,
         operation: &JudgedOperation,
-        _tier: u8,
         bound: &dyn Fn(&str, &[String]) -> bool,
     ) -> Vec<String> {
         judge::reasons(operation, &self.judge(), bound)
@@ -132,15 +131,15 @@ impl Home {
             let new = NewSkill {
                 checked: checked.clone(),
                 document: b"name: moltbook\n",
-                files: &[],
+                files: &BTreeMap::new(),
             };
-            super::load(change, new, &Who::default(), around)
+            registry::load(change, new, &Who::default(), around)
         })
     }
 
     pub(super) fn find(&self, skill: &str, operation: &str) -> Result<Registered, Failure> {
         self.state
-            .read(|database| super::find(database, skill, operation))
+            .read(|database| registry::find(database, skill, operation))
     }
 
     /// A call of `moltbook.<operation>` in this session.
@@ -163,7 +162,7 @@ impl Home {
         approvals::approve(&self.state, id, &verdict, &Who::default())
     }
 
-    pub(super) fn show(&self, id: &str) -> approvals::Shown {
+    pub(super) fn show(&self, id: &str) -> approvals::ApprovalDetails {
         let now = self.state.now();
         self.state
             .read(|database| approvals::show(database, id, now))
@@ -297,7 +296,6 @@ pub(super) fn checked_by(
                 policy_digest: &policy_digest,
             };
             CheckedOperation {
-                capability: format!("{id}.{}", operation.id),
                 manifest: matches!(operation.status, hydrant_plan::Status::Ok)
                     .then(|| manifest::make(&skill, &operation, facts)),
                 policy_digest,

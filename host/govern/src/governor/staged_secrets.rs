@@ -1,8 +1,8 @@
-//! Secrets that came with an answer, of a service or a person: each has a request of its own and follows it. Granted
-//! it can be used, denied, expired or revoked it is erased.
+//! Secrets that came with an answer of a service or a person. Each has a request for approval of its own: once that is granted
+//! the secret can be used; when it is denied, expires or is revoked the secret is erased.
 //!
-//! Whether one may be used is judged by its request each time; the store is put in order after that, by whoever comes next
-//! where a crash or a failure left it undone.
+//! Each use looks at the request. The store follows the request afterwards; what a crash or a failure left undone is done by the
+//! next call that settles secrets.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use super::{Caller, Governor};
 use crate::failure::{Code, Failure};
 use crate::registry::approvals::{self, SecretWrite};
 use crate::registry::{Registered, SkillHead, Who};
-use crate::secrets::{self, Listed, Owned, SecretState};
+use crate::secrets::{self, ListedSecret, Owned, SecretState};
 use crate::time::Time;
 
 impl Governor {
-    /// Keeps a value for a request of its own.
+    /// Keeps a value that waits for a request of its own.
     pub(super) fn stage_secret(
         &self,
         caller: &Caller,
@@ -38,15 +38,15 @@ impl Governor {
             warn_of(ended);
             return Err(failure);
         }
-        // Only now is what waited before not all there is.
+        // Earlier values are superseded only now that this one is kept.
         let owned = self.owned_secret(&skill.folded, name);
         warn_of(owned.and_then(|owned| self.settle(&skill.folded, name, &owned, &who)));
         Ok(())
     }
 
-    /// Puts the store in order: every value. What cannot be done now is left for the next.
+    /// Has every value in the store follow its request. What cannot be done now is left for the next call.
     pub(super) fn settle_secrets(&self) {
-        // What the database says of grants may be an older one's.
+        // The database may be an older one, with grants that have ended since.
         if self.state.damage().is_some() {
             return;
         }
@@ -62,7 +62,8 @@ impl Governor {
         }
     }
 
-    /// What is granted is in use, of several the newest; what has ended is erased; of what waits the newest is left.
+    /// Has the values of one name follow their requests: the newest granted one comes into use, those whose requests ended are
+    /// erased, and of those that wait only the newest stays.
     fn settle(&self, skill: &str, name: &str, owned: &Owned, who: &Who) -> Result<(), Failure> {
         if owned.of.is_none() && owned.waiting.is_empty() {
             return Ok(());
@@ -88,7 +89,7 @@ impl Governor {
             match decided {
                 SecretWrite::Granted => drop(self.secrets.accept(name, skill, request)?),
                 SecretWrite::Ended => drop(self.secrets.discard(name, skill, request)?),
-                // Nobody can ever grant what has no request.
+                // Without a request it can never be granted.
                 SecretWrite::Unknown if request.is_empty() => {
                     self.secrets.discard(name, skill, request)?;
                 }
@@ -105,7 +106,7 @@ impl Governor {
         Ok(())
     }
 
-    /// What a skill (folded) has of its own, by name.
+    /// Returns the state of each secret that a skill (folded) has of its own, by name.
     pub(super) fn secret_states(
         &self,
         database: &Connection,
@@ -117,11 +118,11 @@ impl Governor {
         owned.into_iter().map(state).collect()
     }
 
-    /// Says of skills' own secrets whether they may be used, by their requests.
+    /// Marks which of the skills' own secrets may be used, by their requests.
     pub(super) fn usable(
         &self,
         database: &Connection,
-        secrets: &mut [Listed],
+        secrets: &mut [ListedSecret],
         now: Time,
     ) -> Result<(), Failure> {
         let owned = self.secrets.owned()?;
@@ -135,7 +136,7 @@ impl Governor {
         Ok(())
     }
 
-    /// Makes a secret of a skill's own ready to be used, or refuses it.
+    /// Makes a secret of a skill's own ready for use, or refuses it.
     pub(super) fn ready_secret(&self, name: &str, found: &Registered) -> Result<(), Failure> {
         let skill = &found.skill.folded;
         let owned = self.owned_secret(skill, name)?;
@@ -143,7 +144,7 @@ impl Governor {
             return Ok(());
         }
         let settled = self.settle(skill, name, &owned, &Who::default());
-        // Only what is in use by now can be found.
+        // Only the value in use is looked at now.
         let owned = Owned {
             waiting: Vec::new(),
             ..self.owned_secret(skill, name)?
