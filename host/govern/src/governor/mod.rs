@@ -45,6 +45,7 @@ use crate::secrets::SecretStore;
 use crate::state::State;
 use held::Held;
 
+pub use call::{Execute, Onboard, Show};
 pub use caller::Caller;
 pub use load::LoadRequest;
 pub use operate::{Approve, Bind, Shown, glance_at_approvals, verify, verify_until};
