@@ -1,4 +1,4 @@
-//! `/mcp`: the Model Context Protocol over streamable HTTP, for whoever holds a token.
+//! `/mcp`: the Model Context Protocol over streamable HTTP, for clients with a token.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ pub(super) fn router(app: App) -> Router {
         .with_state((app, endpoint))
 }
 
-/// Counted and traced as calls of the other routes are.
+/// Counts and traces calls as those of the other routes.
 impl Calls for App {
     fn call<'a>(
         &'a self,
@@ -65,7 +65,7 @@ async fn handle(
     }
 }
 
-/// Who asks, and the whole of his request, within the bounds of the other routes.
+/// Reads the identity and the whole request, within the limits of the other routes.
 async fn read(app: &App, request: Request) -> Result<(Identity, Request<Bytes>), Problem> {
     let connection = request.extensions().get::<Arc<Connection>>().cloned();
     let who = identify(app, request.headers(), connection.as_deref(), Frontend::Mcp)?;

@@ -1,4 +1,5 @@
-//! Who asks, and what: the bearer token, and the body of a request within its limits.
+//! Reads a request: the identity behind its bearer token, its body within the limits of the service, and the request of an
+//! operation from path, query and body.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use crate::govern::client::Frontend;
 use crate::serve::operations::{BodyKind, Call, Input, Operation, Route};
 use crate::serve::service::{Identity, Problem};
 
-/// A session that calls share, and its budget with it.
+/// The header that names a session, whose calls share a budget.
 const SESSION: &str = "hydrant-session";
 
 /// The identity behind the token of a request.
@@ -39,7 +40,7 @@ impl FromRequestParts<App> for Who {
     }
 }
 
-/// Headers that decide something: of two, servers and proxies do not believe the same one.
+/// Headers that decide something. Where one is sent twice, servers and proxies disagree about which one counts.
 const DECIDING: [&str; 6] = [
     "host",
     "authorization",
@@ -49,7 +50,7 @@ const DECIDING: [&str; 6] = [
     "mcp-session-id",
 ];
 
-/// Refuses a request that says twice what only one can be true of.
+/// Refuses a request that sends a deciding header more than once.
 pub(super) fn unambiguous(headers: &HeaderMap) -> Result<(), Problem> {
     let is_twice = |name: &&&str| headers.get_all(**name).iter().nth(1).is_some();
     match DECIDING.iter().find(is_twice) {
@@ -60,7 +61,8 @@ pub(super) fn unambiguous(headers: &HeaderMap) -> Result<(), Problem> {
     }
 }
 
-/// Who holds the token of a request, on a connection that is then his. Each request comes by here once, and is counted.
+/// Returns the identity behind the token of a request, to whose tenant the connection then belongs. Every request passes here
+/// once, and is counted.
 pub(crate) fn identify(
     app: &App,
     headers: &HeaderMap,
@@ -103,8 +105,8 @@ pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
         .then_some(token.trim())
 }
 
-/// A page of another site asks nothing here, whatever token it has, unless the configuration names the site; nor does whoever
-/// calls the service by a name that is not its own.
+/// Refuses the request of a page of another site, whatever token it has, unless the configuration names the site; and a request
+/// for a host name that is not the service's own.
 fn same_origin(headers: &HeaderMap, hosts: &[String], origins: &[String]) -> Result<(), Problem> {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
     let is_ours = |name: &str| hosts.iter().any(|ours| ours.eq_ignore_ascii_case(name));
@@ -184,7 +186,7 @@ pub(super) async fn body(headers: &HeaderMap, body: Body, app: &App) -> Result<B
     }
 }
 
-/// What is said to be something else than JSON is not read as JSON.
+/// Refuses a body that is declared to be something else than JSON.
 fn json_or_nothing(headers: &HeaderMap) -> Result<(), Problem> {
     let Some(value) = headers.get(CONTENT_TYPE) else {
         return Ok(());

@@ -25,7 +25,7 @@ const PLUMBING: [&str; 5] = [
     "skill.interpret",
 ];
 
-/// Which of the tools are offered: those of the tenant, or fewer.
+/// The tools that are offered: those of the tenant, or fewer.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// Only tools that change nothing.
@@ -61,7 +61,11 @@ impl Selection {
         !PLUMBING.contains(&id) || self.tools.iter().flatten().any(is_named)
     }
 
-    /// What of it no tool answers to, which would otherwise go unnoticed.
+    /// Refuses a selection that names a tool which is not there.
+    ///
+    /// # Errors
+    ///
+    /// The first such name.
     pub(super) fn check(&self, catalogue: &Catalogue) -> Result<(), UnknownTool> {
         let there = || {
             catalogue
@@ -88,7 +92,7 @@ fn matches(pattern: &str, name: &str, id: &str) -> bool {
     }
 }
 
-/// What a name stands for.
+/// The tool behind a name.
 pub(super) enum Named {
     BuiltIn(BuiltIn),
     Skill(Box<SkillTool>),
@@ -156,7 +160,7 @@ impl Catalogue {
     /// The catalogue of a tenant. Not for a thread that has others to serve: each skill is asked what it is.
     pub(super) fn new(tenant: &Tenant) -> Result<Self, HostError> {
         let mut skills: BTreeMap<String, PinnedSkillInfo> = BTreeMap::new();
-        // Each asked by itself: one that does not answer is no reason to offer none.
+        // Each skill is described by itself, so that one that cannot be does not hide the others.
         for id in tenant.host().pinned_ids()? {
             if !tenant.may_use(&id) || skills.contains_key(&id) {
                 continue;

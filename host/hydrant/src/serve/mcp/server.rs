@@ -50,7 +50,7 @@ const INSTRUCTIONS: &str = "hydrant hosts agent skills. Its tools are signed and
 operator's policy to say. `hydrate` turns an agent or skill below os:// into context; resources list what there is. A tool \
 error has a code: `denied` is the policy's answer and will not change, `overloaded` and `limit` say when to come back.";
 
-/// Who does the operations: the service, or what also counts and traces them.
+/// Does calls: the service, or a front end that also counts and traces them.
 pub trait Calls: Send + Sync + 'static {
     /// Does one for somebody; `headers` are those of the request that it came with, if any.
     fn call<'a>(
@@ -62,7 +62,7 @@ pub trait Calls: Send + Sync + 'static {
     ) -> Called<'a>;
 }
 
-/// What comes of a call.
+/// The future answer of a call.
 pub type Called<'a> = Pin<Box<dyn Future<Output = Result<Answer, Problem>> + Send + 'a>>;
 
 impl Calls for Service {

@@ -9,8 +9,9 @@
 //! | `ready` | what is done before the service calls itself ready |
 //! | `receipts`, `events` | what was done, and that something changed |
 //!
-//! What can be asked is in [`operations`](super::operations). [`Service::call`] checks the role, then the rate, then waits for a turn, then works. Whoever stops waiting, or cancels,
-//! has his answer at once; a component that runs for him is stopped at the next tick of the engine.
+//! What can be asked is in [`operations`](super::operations). [`Service::call`] checks the role, then the rate, then waits for
+//! a turn, then works. A client that cancels or goes away has its answer at once; a component that runs for it is stopped at
+//! the next tick of the engine.
 
 mod directory;
 pub mod events;
@@ -53,14 +54,15 @@ pub use super::tenants::Role;
 /// JSON.
 pub const JSON: &str = "application/json";
 
-/// Who asks. Made by a front end once it knows who it is; nothing in a request can change it.
+/// The identity that a call is made under. A front end makes it when it has authenticated the client; nothing in a request can
+/// change it.
 #[derive(Debug, Clone)]
 pub struct Identity {
-    /// Whose state it is about.
+    /// The tenant, whose state the call is about.
     pub tenant: Arc<Tenant>,
-    /// What he may do.
+    /// The role, which says which operations it may ask for.
     pub role: Role,
-    /// Over what he came.
+    /// The front end that the call came by.
     pub frontend: Frontend,
     /// A session of the tenant's that the call joins; none: that of `connection`.
     pub session: Option<String>,
