@@ -1,8 +1,9 @@
 //! Capabilities by their ids: what every frontend but the command line asks.
 
 use hydrant_canonical::Json;
-use serde::Deserialize;
+use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use super::{Caller, Governor, LoadRequest};
@@ -10,15 +11,43 @@ use crate::config::CORE;
 use crate::failure::{Code, Failure};
 use crate::registry::approvals;
 
-/// The input of `ccos.skill.execute`.
-#[derive(Deserialize)]
+/// Executes an approved operation.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ExecuteInput {
-    skill: String,
-    operation: String,
-    /// Numbers are sent as they were written, so this is taken from the text.
-    #[serde(default, rename = "params")]
-    _params: IgnoredAny,
+pub struct Execute {
+    /// id of the loaded skill
+    pub skill: String,
+    /// id or alias of the operation
+    pub operation: String,
+    /// its parameters
+    #[serde(default = "no_params", deserialize_with = "read_apart")]
+    #[schemars(with = "serde_json::Map<String, Value>")]
+    pub params: Json,
+}
+
+impl Execute {
+    /// Reads it from an object.
+    ///
+    /// # Errors
+    ///
+    /// It has other members, or not all of these.
+    pub fn read(input: Json) -> Result<Self, serde_json::Error> {
+        let request: Self = serde_json::from_value(input.nearest())?;
+        let params = input.get("params").filter(|params| **params != Json::Null);
+        Ok(Self {
+            params: params.cloned().unwrap_or_else(no_params),
+            ..request
+        })
+    }
+}
+
+fn no_params() -> Json {
+    Json::Object(Vec::new())
+}
+
+/// The numbers of `serde`'s values are not those that were written, so [`Execute::read`] takes the params from the text.
+fn read_apart<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
+    IgnoredAny::deserialize(deserializer).map(|_| no_params())
 }
 
 /// The input of `ccos.primitive.map`, and of `hydrant map --list` of a jailed agent.
@@ -40,13 +69,15 @@ struct RequestInput {
     reason: Option<String>,
 }
 
-/// The input of `ccos.skill.onboard`.
-#[derive(Deserialize)]
+/// Does what can be done now of a loaded skill's onboarding, and tells what each step waits for.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct OnboardInput {
-    skill: String,
-    #[serde(default, rename = "user-input", alias = "user_input")]
-    user_input: Option<Value>,
+pub struct Onboard {
+    /// id of the loaded skill
+    pub skill: String,
+    /// what {{user_input}} of a step stands for; of a step without params, its params as a JSON object
+    #[serde(default, alias = "user-input")]
+    pub user_input: Option<Value>,
 }
 
 /// The input of `ccos.skill.list`.
@@ -57,11 +88,12 @@ struct ListInput {
     since: Option<u64>,
 }
 
-/// The input of `ccos.skill.show`.
-#[derive(Deserialize)]
+/// A loaded skill: its manifests, and where each entry of a policy comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ShowInput {
-    skill: String,
+pub struct Show {
+    /// id of the loaded skill
+    pub skill: String,
 }
 
 impl Governor {
@@ -84,10 +116,8 @@ impl Governor {
                 self.load(caller, &request)
             }
             "ccos.skill.execute" => {
-                let params = input.get("params").filter(|params| **params != Json::Null);
-                let params = params.cloned().unwrap_or_else(|| Json::Object(Vec::new()));
-                let input: ExecuteInput = read(input)?;
-                self.execute(caller, &input.skill, &input.operation, params)
+                let request = Execute::read(input).map_err(|error| invalid(&error.to_string()))?;
+                self.execute(caller, &request.skill, &request.operation, request.params)
             }
             "ccos.primitive.map" => match read(input)? {
                 MapInput {
@@ -108,17 +138,14 @@ impl Governor {
                     .map(|requested| json!(requested))
             }
             "ccos.skill.onboard" => {
-                let input: OnboardInput = read(input)?;
-                self.onboard(caller, &input.skill, input.user_input.as_ref())
+                let request: Onboard = read(input)?;
+                self.onboard(caller, &request.skill, request.user_input.as_ref())
             }
             "ccos.skill.list" => {
                 let input: ListInput = read(or_empty(input))?;
                 self.list(caller, input.since)
             }
-            "ccos.skill.show" => {
-                let input: ShowInput = read(input)?;
-                self.show(caller, &input.skill)
-            }
+            "ccos.skill.show" => self.show(caller, &read::<Show>(input)?.skill),
             // An effect needs an operation of a loaded skill that somebody approved.
             core if CORE.contains(&core) => Err(Failure::new(
                 Code::OperatorOnly,

@@ -51,6 +51,7 @@ use crate::secrets::SecretStore;
 use crate::state::State;
 use redaction::CachedRedactor;
 
+pub use call::{Execute, Onboard, Show};
 pub use caller::Caller;
 pub use load::LoadRequest;
 pub use operate::{Approve, Bind, Shown, glance_at_approvals, verify, verify_until};

@@ -14,7 +14,8 @@ mod mermaid;
 pub(crate) mod payload;
 mod svg;
 
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{Host, HostError, HydrateRequest};
 
@@ -111,7 +112,8 @@ pub struct Graph {
 }
 
 /// How a graph is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum GraphFormat {
     /// The members of [`Graph`], one line.
     Json,

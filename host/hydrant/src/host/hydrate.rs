@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::run::Prepared;
@@ -21,7 +22,7 @@ const HYDRATE_READ_BYTES: u64 = 64 * 1024 * 1024;
 const DECLARATION: &str = "/os/.hydrant-declaration";
 
 /// The form of a hydrated document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// The payload of RFC 0020 v1.1.0, compact JSON.

@@ -1,9 +1,9 @@
-//! `/mcp`: the Model Context Protocol over streamable HTTP, for whoever holds a token.
+//! `/mcp`: the Model Context Protocol over streamable HTTP, for clients with a token.
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{FromRequest, Request, State};
+use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
@@ -12,10 +12,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::App;
 use super::connection::Connection;
-use super::request::{Bytewise, identify};
+use super::request::{self, identify};
 use crate::govern::client::Frontend;
 use crate::serve::mcp::{Called, Calls, HttpOptions, StreamableHttp, keep_arguments};
-use crate::serve::service::{Identity, Operation, Problem};
+use crate::serve::operations::Call;
+use crate::serve::service::{Identity, Problem};
 
 /// Names of this machine.
 const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
@@ -41,16 +42,16 @@ pub(super) fn router(app: App) -> Router {
         .with_state((app, endpoint))
 }
 
-/// Counted and traced as calls of the other routes are.
+/// Counts and traces calls as those of the other routes.
 impl Calls for App {
     fn call<'a>(
         &'a self,
         who: &'a Identity,
         headers: &'a HeaderMap,
-        operation: Operation,
+        call: Call,
         cancel: CancellationToken,
     ) -> Called<'a> {
-        Box::pin(App::call(self, who, headers, operation, cancel))
+        Box::pin(App::call(self, who, headers, call, cancel))
     }
 }
 
@@ -64,13 +65,12 @@ async fn handle(
     }
 }
 
-/// Who asks, and the whole of his request, within the bounds of the other routes.
+/// Reads the identity and the whole request, within the limits of the other routes.
 async fn read(app: &App, request: Request) -> Result<(Identity, Request<Bytes>), Problem> {
     let connection = request.extensions().get::<Arc<Connection>>().cloned();
     let who = identify(app, request.headers(), connection.as_deref(), Frontend::Mcp)?;
     let (mut parts, body) = request.into_parts();
-    let body = Request::from_parts(parts.clone(), body);
-    let Bytewise(body) = Bytewise::from_request(body, app).await?;
+    let body = request::body(&parts.headers, body, app).await?;
     keep_arguments(&body, &mut parts.extensions);
     Ok((who, Request::from_parts(parts, body)))
 }

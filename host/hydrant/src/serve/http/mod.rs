@@ -43,10 +43,10 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use self::metrics::Metrics;
 use self::trace::Tracer;
 use crate::serve::console;
-use crate::serve::service::{Answer, Identity, Operation, Problem, Service};
+use crate::serve::operations::{self, Call};
+use crate::serve::service::{Answer, Identity, Problem, Service};
 use crate::serve::tenants::Tokens;
 
-pub use self::openapi::document as openapi;
 pub use self::server::{Server, ServerError};
 pub use self::trace::TraceError;
 
@@ -81,7 +81,7 @@ impl App {
             metrics: Metrics::new(),
             monitors,
             tracer,
-            openapi: openapi::document().to_string().into(),
+            openapi: openapi::document(operations::table()).to_string().into(),
             service,
         }))
     }
@@ -91,13 +91,13 @@ impl App {
         &self,
         who: &Identity,
         headers: &HeaderMap,
-        operation: Operation,
+        call: Call,
         cancel: CancellationToken,
     ) -> Result<Answer, Problem> {
-        let (tenant, name, started) = (who.tenant.name(), operation.name(), Instant::now());
+        let (tenant, name, started) = (who.tenant.name(), call.declaration().name, Instant::now());
         let tracer = self.tracer.as_ref();
         let span = tracer.map(|tracer| tracer.begin(headers, tenant, name));
-        let result = self.service.call(who, operation, cancel).await;
+        let result = self.service.call(who, call, cancel).await;
         let (outcome, status) = match &result {
             Ok(_) => ("done", 200),
             Err(problem) => (problem.outcome(), problem.status),
@@ -121,7 +121,7 @@ impl App {
 /// Every route.
 fn router(app: App) -> Router {
     let origins = app.service.config().table.origins.clone();
-    let all = routes::api(app.clone())
+    let all = routes::api(app.clone(), operations::table())
         .merge(mcp::router(app))
         .merge(console::router())
         .layer(from_fn(unambiguous));

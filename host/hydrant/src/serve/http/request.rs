@@ -1,23 +1,25 @@
-//! Who asks, and what: the bearer token, and the body of a request within its limits.
+//! Reads a request: the identity behind its bearer token, its body within the limits of the service, and the request of an
+//! operation from path, query and body.
 
 use std::sync::Arc;
 
 use axum::body::{Body, HttpBody};
-use axum::extract::{FromRequest, FromRequestParts};
+use axum::extract::{FromRequestParts, Path};
+use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Request};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hydrant_canonical::Json;
-use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::App;
 use super::connection::Connection;
 use crate::govern::client::Frontend;
+use crate::serve::operations::{BodyKind, Call, Input, Operation, Route};
 use crate::serve::service::{Identity, Problem};
 
-/// A session that calls share, and its budget with it.
+/// The header that names a session, whose calls share a budget.
 const SESSION: &str = "hydrant-session";
 
 /// The identity behind the token of a request.
@@ -38,7 +40,7 @@ impl FromRequestParts<App> for Who {
     }
 }
 
-/// Headers that decide something: of two, servers and proxies do not believe the same one.
+/// Headers that decide something. Where one is sent twice, servers and proxies disagree about which one counts.
 const DECIDING: [&str; 6] = [
     "host",
     "authorization",
@@ -48,7 +50,7 @@ const DECIDING: [&str; 6] = [
     "mcp-session-id",
 ];
 
-/// Refuses a request that says twice what only one can be true of.
+/// Refuses a request that sends a deciding header more than once.
 pub(super) fn unambiguous(headers: &HeaderMap) -> Result<(), Problem> {
     let is_twice = |name: &&&str| headers.get_all(**name).iter().nth(1).is_some();
     match DECIDING.iter().find(is_twice) {
@@ -59,7 +61,8 @@ pub(super) fn unambiguous(headers: &HeaderMap) -> Result<(), Problem> {
     }
 }
 
-/// Who holds the token of a request, on a connection that is then his. Each request comes by here once, and is counted.
+/// Returns the identity behind the token of a request, to whose tenant the connection then belongs. Every request passes here
+/// once, and is counted.
 pub(crate) fn identify(
     app: &App,
     headers: &HeaderMap,
@@ -102,8 +105,8 @@ pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
         .then_some(token.trim())
 }
 
-/// A page of another site asks nothing here, whatever token it has, unless the configuration names the site; nor does whoever
-/// calls the service by a name that is not its own.
+/// Refuses the request of a page of another site, whatever token it has, unless the configuration names the site; and a request
+/// for a host name that is not the service's own.
 fn same_origin(headers: &HeaderMap, hosts: &[String], origins: &[String]) -> Result<(), Problem> {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
     let is_ours = |name: &str| hosts.iter().any(|ours| ours.eq_ignore_ascii_case(name));
@@ -152,45 +155,38 @@ fn is_local(name: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || address.parse::<std::net::IpAddr>().is_ok()
 }
 
-/// The bytes of a body.
-pub(super) struct Bytewise(pub(super) Bytes);
-
-impl FromRequest<App> for Bytewise {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request<Body>, app: &App) -> Result<Self, Problem> {
-        json_or_nothing(request.headers())?;
-        let table = &app.service.config().table;
-        let limit = table.request_bytes;
-        let too_large = || {
-            Err(Problem::new(
-                413,
-                "too-large",
-                "the request is too large",
-                format!("a request has at most {limit} bytes"),
-            ))
-        };
-        let body = request.into_body();
-        let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
-        if announced > limit {
-            return too_large();
-        }
-        let read = Limited::new(body, limit).collect();
-        match tokio::time::timeout(table.body_timeout, read).await {
-            Ok(Ok(body)) => Ok(Self(body.to_bytes())),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => too_large(),
-            Ok(Err(_)) => Err(Problem::invalid("the body is not complete")),
-            Err(_) => Err(Problem::new(
-                408,
-                "timeout",
-                "the request came too slowly",
-                "the body took longer than a body may",
-            )),
-        }
+/// Reads a body, within the bounds of the service.
+pub(super) async fn body(headers: &HeaderMap, body: Body, app: &App) -> Result<Bytes, Problem> {
+    json_or_nothing(headers)?;
+    let table = &app.service.config().table;
+    let limit = table.request_bytes;
+    let too_large = || {
+        Err(Problem::new(
+            413,
+            "too-large",
+            "the request is too large",
+            format!("a request has at most {limit} bytes"),
+        ))
+    };
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    if announced > limit {
+        return too_large();
+    }
+    let read = Limited::new(body, limit).collect();
+    match tokio::time::timeout(table.body_timeout, read).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => too_large(),
+        Ok(Err(_)) => Err(Problem::invalid("the body is not complete")),
+        Err(_) => Err(Problem::new(
+            408,
+            "timeout",
+            "the request came too slowly",
+            "the body took longer than a body may",
+        )),
     }
 }
 
-/// What is said to be something else than JSON is not read as JSON.
+/// Refuses a body that is declared to be something else than JSON.
 fn json_or_nothing(headers: &HeaderMap) -> Result<(), Problem> {
     let Some(value) = headers.get(CONTENT_TYPE) else {
         return Ok(());
@@ -209,75 +205,98 @@ fn json_or_nothing(headers: &HeaderMap) -> Result<(), Problem> {
     }
 }
 
-/// A body that is an object; an empty one is `{}`.
-async fn object<T>(
-    request: Request<Body>,
+/// Reads the request of an operation, whose members come from the path, the query and the body.
+pub(super) async fn call(
+    operation: &Operation,
+    route: &Route,
+    parts: &mut Parts,
+    content: Body,
     app: &App,
-    read: impl FnOnce(&[u8]) -> serde_json::Result<T>,
-) -> Result<T, Problem> {
-    let Bytewise(bytes) = Bytewise::from_request(request, app).await?;
-    let bytes: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
-    // A list of the members in their order would do as well, and mean something else one day.
-    if bytes.trim_ascii_start().first() == Some(&b'[') {
-        return Err(Problem::invalid("the body: it is no JSON object"));
+) -> Result<Call, Problem> {
+    let mut members: Vec<(String, Json)> = Vec::new();
+    if route.segments().next().is_some() {
+        // What cannot be a name names nothing.
+        let segments = Path::<Vec<(String, String)>>::from_request_parts(parts, app).await;
+        let Path(segments) = segments.map_err(|_| Problem::not_found("name"))?;
+        let segments = segments.into_iter();
+        members.extend(segments.map(|(name, value)| (name, Json::String(value))));
     }
-    read(bytes).map_err(|error| Problem::invalid(format!("the body: {error}")))
-}
-
-/// A body as options.
-pub(super) struct Options<T>(pub(super) T);
-
-impl<T: DeserializeOwned> FromRequest<App> for Options<T> {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request<Body>, app: &App) -> Result<Self, Problem> {
-        let options = object(request, app, |bytes| serde_json::from_slice(bytes));
-        options.await.map(Self)
-    }
-}
-
-/// A body as params, whose numbers stay as they were written.
-pub(super) struct Params(pub(super) Json);
-
-impl FromRequest<App> for Params {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request<Body>, app: &App) -> Result<Self, Problem> {
-        object(request, app, Json::parse).await.map(Self)
-    }
-}
-
-/// The members of a query; one that is unknown or there twice is an error.
-pub(super) struct Query<T>(pub(super) T);
-
-impl<T: DeserializeOwned> FromRequestParts<App> for Query<T> {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
-        let query = axum::extract::Query::<T>::try_from_uri(&parts.uri);
-        match query {
-            Ok(axum::extract::Query(query)) => Ok(Self(query)),
-            Err(error) => Err(Problem::invalid(format!(
-                "the query: {}",
-                error.body_text()
-            ))),
+    add_query(&mut members, operation, route, parts)?;
+    let bytes = match route.body {
+        BodyKind::None => Bytes::new(),
+        _ => body(&parts.headers, content, app).await?,
+    };
+    let place = match route.body {
+        BodyKind::Members => {
+            let sent = object(&bytes)?;
+            // What the path says, the body does not say otherwise.
+            if let Some((name, _)) = members.iter().find(|(name, _)| is_in(&sent, name)) {
+                return Err(duplicate("body", name));
+            }
+            members.extend(sent);
+            "body"
         }
+        BodyKind::Member(name) => {
+            members.push((name.to_owned(), Json::Object(object(&bytes)?)));
+            "body"
+        }
+        BodyKind::Bytes | BodyKind::None => "query",
+    };
+    let input = Input {
+        members: Json::Object(members),
+        body: bytes,
+    };
+    let call = operation.read(input);
+    call.map_err(|error| Problem::invalid(format!("the {place}: {error}")))
+}
+
+/// The members of a body that is an object; an empty one is `{}`.
+fn object(bytes: &[u8]) -> Result<Vec<(String, Json)>, Problem> {
+    let bytes: &[u8] = if bytes.is_empty() { b"{}" } else { bytes };
+    match Json::parse(bytes) {
+        Ok(Json::Object(members)) => Ok(members),
+        Ok(_) => Err(Problem::invalid("the body: it is no JSON object")),
+        Err(error) => Err(Problem::invalid(format!("the body: {error}"))),
     }
 }
 
-/// A segment of the path that names something; what cannot be a name names nothing.
-pub(super) struct Segment<T>(pub(super) T);
+fn is_in(members: &[(String, Json)], name: &str) -> bool {
+    members.iter().any(|(known, _)| known == name)
+}
 
-impl<T: DeserializeOwned + Send> FromRequestParts<App> for Segment<T> {
-    type Rejection = Problem;
+fn duplicate(place: &str, name: &str) -> Problem {
+    Problem::invalid(format!("the {place}: duplicate field `{name}`"))
+}
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let path = axum::extract::Path::<T>::from_request_parts(parts, app).await;
-        match path {
-            Ok(axum::extract::Path(value)) => Ok(Self(value)),
-            Err(_) => Err(Problem::not_found("name")),
+/// Adds the members of a query, read as their schemas say. The query of an operation that takes none is not looked at.
+fn add_query(
+    members: &mut Vec<(String, Json)>,
+    operation: &Operation,
+    route: &Route,
+    parts: &Parts,
+) -> Result<(), Problem> {
+    let known: Vec<_> = operation.in_query(route).collect();
+    let query = parts.uri.query().filter(|_| !known.is_empty());
+    for (name, text) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+        let refused =
+            |why: &dyn std::fmt::Display| Problem::invalid(format!("the query: {name}: {why}"));
+        let Some((_, schema)) = known.iter().find(|(known, _)| **known == name) else {
+            let names: Vec<_> = known.iter().map(|(name, _)| format!("`{name}`")).collect();
+            let names = names.join(", ");
+            let detail = format!("the query: unknown field `{name}`, expected one of {names}");
+            return Err(Problem::invalid(detail));
+        };
+        let value = match schema.get("type").and_then(Value::as_str) {
+            Some("integer") => Value::from(text.parse::<i64>().map_err(|why| refused(&why))?),
+            Some("boolean") => Value::from(text.parse::<bool>().map_err(|why| refused(&why))?),
+            _ => Value::from(text.as_ref()),
+        };
+        if is_in(members, &name) {
+            return Err(duplicate("query", &name));
         }
+        members.push((name.into_owned(), value.into()));
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -7,10 +7,11 @@ use hydrant_canonical::Json;
 use rmcp::model::{JsonObject, MetaObject, Tool};
 use serde_json::Value;
 
-use super::built_in::{self, BuiltIn};
+use super::built_in::{BuiltIn, annotations};
 use super::{names, schema};
 use crate::host::{HostError, PinnedSkillInfo};
-use crate::serve::service::{Identity, Operation, Problem};
+use crate::serve::operations::{self, Call, Request, Run};
+use crate::serve::service::Problem;
 use crate::serve::tenants::{Role, Tenant};
 use crate::trust::Capability;
 
@@ -24,7 +25,7 @@ const PLUMBING: [&str; 5] = [
     "skill.interpret",
 ];
 
-/// Which of the tools are offered: those of the tenant, or fewer.
+/// The tools that are offered: those of the tenant, or fewer.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// Only tools that change nothing.
@@ -60,7 +61,11 @@ impl Selection {
         !PLUMBING.contains(&id) || self.tools.iter().flatten().any(is_named)
     }
 
-    /// What of it no tool answers to, which would otherwise go unnoticed.
+    /// Refuses a selection that names a tool which is not there.
+    ///
+    /// # Errors
+    ///
+    /// The first such name.
     pub(super) fn check(&self, catalogue: &Catalogue) -> Result<(), UnknownTool> {
         let there = || {
             catalogue
@@ -87,9 +92,9 @@ fn matches(pattern: &str, name: &str, id: &str) -> bool {
     }
 }
 
-/// What a name stands for.
+/// The tool behind a name.
 pub(super) enum Named {
-    BuiltIn(&'static BuiltIn),
+    BuiltIn(BuiltIn),
     Skill(Box<SkillTool>),
 }
 
@@ -105,48 +110,43 @@ pub(super) struct SkillTool {
 impl Named {
     fn id(&self) -> &str {
         match self {
-            Self::BuiltIn(tool) => tool.name,
+            Self::BuiltIn(tool) => tool.name(),
             Self::Skill(skill) => &skill.id,
         }
     }
 
-    /// What a call with these arguments asks for.
-    pub(super) fn operation(&self, mut arguments: Json) -> Result<Operation, Problem> {
+    /// The call that these arguments ask for.
+    pub(super) fn call(&self, mut arguments: Json) -> Result<Call, Problem> {
         let skill = match self {
-            Self::BuiltIn(tool) => return tool.operation(arguments),
+            Self::BuiltIn(tool) => return tool.call(arguments),
             Self::Skill(skill) => skill,
         };
         schema::fit(&skill.schema, &mut arguments);
-        Ok(Operation::Run {
-            skill: skill.id.clone(),
-            request: arguments.to_string().into_bytes(),
-        })
+        Ok(Call::new(Run {
+            id: skill.id.clone(),
+            version: None,
+            request: arguments.to_string().into(),
+        }))
     }
 
     fn is_read_only(&self) -> bool {
         match self {
-            Self::BuiltIn(tool) => tool.is_read_only,
+            Self::BuiltIn(tool) => tool.declaration().effect.is_read_only,
             Self::Skill(skill) => skill.is_read_only,
         }
     }
 
     fn is_for(&self, role: Role) -> bool {
         match self {
-            Self::BuiltIn(tool) => tool.example().is_some_and(|example| example.is_for(role)),
-            Self::Skill(_) => role != Role::Approver,
+            Self::BuiltIn(tool) => tool.declaration().roles.include(role),
+            Self::Skill(_) => Run::DECLARATION.roles.include(role),
         }
     }
 
     fn tool(&self) -> Tool {
         match self {
             Self::Skill(skill) => skill.tool.clone(),
-            Self::BuiltIn(built_in) => {
-                let schema = schema::of_arguments(&built_in.schema()).unwrap_or_default();
-                let mut tool = Tool::new(built_in.name, built_in.description, schema);
-                tool.title = Some(built_in.title.to_owned());
-                tool.annotations = Some(built_in.annotations());
-                tool
-            }
+            Self::BuiltIn(tool) => tool.tool(),
         }
     }
 }
@@ -157,9 +157,10 @@ pub(super) struct Catalogue {
 }
 
 impl Catalogue {
-    fn of(tenant: &Tenant) -> Result<Self, HostError> {
+    /// The catalogue of a tenant. Not for a thread that has others to serve: each skill is asked what it is.
+    pub(super) fn new(tenant: &Tenant) -> Result<Self, HostError> {
         let mut skills: BTreeMap<String, PinnedSkillInfo> = BTreeMap::new();
-        // Each asked by itself: one that does not answer is no reason to offer none.
+        // Each skill is described by itself, so that one that cannot be does not hide the others.
         for id in tenant.host().pinned_ids()? {
             if !tenant.may_use(&id) || skills.contains_key(&id) {
                 continue;
@@ -169,16 +170,20 @@ impl Catalogue {
                 Err(error) => tracing::warn!(%id, %error, "the skill is no tool"),
             }
         }
-        let taken: Vec<&str> = built_in::ALL.iter().map(|tool| tool.name).collect();
+        let built_in: Vec<_> = operations::table()
+            .iter()
+            .filter_map(BuiltIn::new)
+            .collect();
+        let taken: Vec<&str> = built_in.iter().map(BuiltIn::name).collect();
         let names = names::of(skills.keys().map(String::as_str), &taken);
         let named = names.into_iter().filter_map(|(name, id)| {
             let skill = skills.remove(&id)?;
-            let tool = SkillTool::of(&name, skill);
+            let tool = SkillTool::new(&name, skill);
             Some((name, Named::Skill(Box::new(tool))))
         });
-        let built_in = built_in::ALL
-            .iter()
-            .map(|tool| (tool.name.to_owned(), Named::BuiltIn(tool)));
+        let built_in = built_in
+            .into_iter()
+            .map(|tool| (tool.name().to_owned(), Named::BuiltIn(tool)));
         Ok(Self {
             tools: built_in.chain(named).collect(),
         })
@@ -216,7 +221,7 @@ impl Catalogue {
 }
 
 impl SkillTool {
-    fn of(name: &str, skill: PinnedSkillInfo) -> Self {
+    fn new(name: &str, skill: PinnedSkillInfo) -> Self {
         let mut described = skill
             .description
             .as_deref()
@@ -242,7 +247,7 @@ impl SkillTool {
         let mut tool = Tool::new(name.to_owned(), description, input);
         tool.title = Some(skill.id.clone());
         tool.output_schema = output.map(Arc::new);
-        tool.annotations = Some(built_in::annotations(is_read_only, reaches_out || executes));
+        tool.annotations = Some(annotations(is_read_only, reaches_out || executes));
         tool.meta = Some(MetaObject(JsonObject::from_iter([
             ("hydrant/skill".to_owned(), skill.id.clone().into()),
             ("hydrant/version".to_owned(), skill.version.into()),
@@ -260,44 +265,47 @@ impl SkillTool {
     }
 }
 
-/// A catalogue, and whose it is: tenants that are read again are others.
-type Known = (Weak<Tenant>, Arc<Catalogue>);
+/// One value for each tenant, which goes when the tenant does: a tenant that was read again is another one.
+pub(super) struct PerTenant<V, T = Tenant>(Mutex<HashMap<String, (Weak<T>, Arc<V>)>>);
 
-/// Catalogues of the tenants, made once for each.
-#[derive(Default)]
-pub(super) struct Catalogues {
-    /// By the tenant's name.
-    known: Mutex<HashMap<String, Known>>,
-    /// By tenant: held by whoever makes its catalogue.
-    making: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
+impl<V, T> Default for PerTenant<V, T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
 }
 
-impl Catalogues {
-    /// The catalogue of whoever asks. Not for a thread that has others to serve: each skill is asked what it is.
-    pub(super) fn of(&self, who: &Identity) -> Result<Arc<Catalogue>, HostError> {
-        let name = who.tenant.name();
-        if let Some(known) = self.known(who) {
-            return Ok(known);
+impl<V: Default, T> PerTenant<V, T> {
+    /// Returns the value of the tenant of this name.
+    pub(super) fn get(&self, name: &str, tenant: &Arc<T>) -> Arc<V> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((owner, value)) = all.get(name)
+            && std::ptr::eq(owner.as_ptr(), Arc::as_ptr(tenant))
+        {
+            return Arc::clone(value);
         }
-        let catalogue = Arc::new(Catalogue::of(&who.tenant)?);
-        let entry = (Arc::downgrade(&who.tenant), Arc::clone(&catalogue));
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert(name.to_owned(), entry);
-        Ok(catalogue)
+        all.retain(|_, (owner, _)| owner.strong_count() > 0);
+        let value = Arc::<V>::default();
+        let entry = (Arc::downgrade(tenant), Arc::clone(&value));
+        all.insert(name.to_owned(), entry);
+        value
     }
+}
 
-    /// What is to be held while a tenant's catalogue is made, for one at a time makes it.
-    pub(super) fn making(&self, who: &Identity) -> Arc<tokio::sync::Mutex<()>> {
-        let mut making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = who.tenant.name().to_owned();
-        Arc::clone(making.entry(name).or_default())
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// The same where it is there already. When tenants are read again, each is another one.
-    pub(super) fn known(&self, who: &Identity) -> Option<Arc<Catalogue>> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let (tenant, catalogue) = known.get(who.tenant.name())?;
-        let is_same = std::ptr::eq(tenant.as_ptr(), Arc::as_ptr(&who.tenant));
-        is_same.then(|| Arc::clone(catalogue))
+    #[test]
+    fn a_value_stays_as_long_as_its_tenant_and_goes_with_it() {
+        let all = PerTenant::<Mutex<u8>, ()>::default();
+        let (one, other) = (Arc::new(()), Arc::new(()));
+        *all.get("one", &one).lock().unwrap() = 1;
+        assert_eq!(*all.get("one", &one).lock().unwrap(), 1);
+        // A tenant of the same name that was read again.
+        assert_eq!(*all.get("one", &other).lock().unwrap(), 0);
+        for number in 0..100 {
+            all.get(&number.to_string(), &Arc::new(()));
+        }
+        assert_eq!(all.0.lock().unwrap().len(), 2);
     }
 }

@@ -13,7 +13,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `server` | the handler of the protocol |
-//! | `catalogue` | the tools of a tenant; `names`, what they are called; `built_in`, those that are no skills |
+//! | `catalogue` | the tools of a tenant; `names`, what they are called; `built_in`, those that are operations |
 //! | `schema` | schemas that clients take, and arguments that fit them |
 //! | `arguments` | the arguments of a call as they were written |
 //! | `results` | answers and problems as the protocol has them |

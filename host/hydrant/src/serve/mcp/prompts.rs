@@ -4,31 +4,18 @@ use rmcp::ErrorData;
 use rmcp::model::{
     GetPromptRequestParams, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role,
 };
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::results;
-use crate::serve::service::{Answer, Operation, Problem};
+use crate::serve::operations::{Call, Workflow, WorkflowList};
+use crate::serve::service::{Answer, Problem};
 
 /// The one argument.
 const TASK: &str = "task";
 
-/// What the service answers.
-#[derive(Deserialize)]
-struct Workflows {
-    workflows: Vec<Workflow>,
-}
-
-#[derive(Deserialize)]
-struct Workflow {
-    id: String,
-    title: String,
-    description: String,
-}
-
 /// All prompts, sorted by name.
 pub(super) fn listed(answer: &Answer) -> Result<Vec<Prompt>, ErrorData> {
-    let answered: Workflows = serde_json::from_slice(&answer.body)
+    let answered: WorkflowList = serde_json::from_slice(&answer.body)
         .map_err(|error| results::of_request(&Problem::internal(&error)))?;
     let prompts = answered.workflows.into_iter().map(|workflow| {
         let task = PromptArgument::new(TASK)
@@ -48,17 +35,17 @@ pub(super) fn listed(answer: &Answer) -> Result<Vec<Prompt>, ErrorData> {
 /// # Errors
 ///
 /// Its argument is missing or is no text.
-pub(super) fn asking(request: &GetPromptRequestParams) -> Result<Operation, ErrorData> {
+pub(super) fn asking(request: &GetPromptRequestParams) -> Result<Call, ErrorData> {
     let arguments = request.arguments.as_ref();
     let task = arguments.and_then(|arguments| arguments.get(TASK));
     let Some(task) = task.and_then(Value::as_str) else {
         let problem = Problem::invalid(format!("the prompt needs the argument {TASK:?}"));
         return Err(results::of_request(&problem));
     };
-    Ok(Operation::Workflow {
+    Ok(Call::new(Workflow {
         id: request.name.clone(),
         task: task.to_owned(),
-    })
+    }))
 }
 
 pub(super) fn got(answer: &Answer) -> GetPromptResult {

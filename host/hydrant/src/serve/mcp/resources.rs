@@ -7,52 +7,32 @@ use rmcp::ErrorData;
 use rmcp::model::{
     ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
-use serde::Deserialize;
 
 use super::results;
 use crate::Format;
-use crate::serve::service::{Answer, HydrateOptions, Operation, Page, Problem};
+use crate::serve::operations::{self, Call, Hydrate, Page, ResourceList, Resources};
+use crate::serve::service::{Answer, Problem};
 
 /// What is below `os://`.
 const SCHEME: &str = "os://";
 const MARKDOWN: &str = "text/markdown";
 
-/// What the service answers.
-#[derive(Deserialize)]
-struct Listing {
-    resources: Vec<Entry>,
-    cursor: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Entry {
-    uri: String,
-    name: Option<String>,
-    description: Option<String>,
-    size: Option<u64>,
-}
-
 /// Asks for the part of the list that `cursor` begins.
-pub(super) fn listing(cursor: Option<String>) -> Operation {
-    Operation::Resources(Page {
+pub(super) fn listing(cursor: Option<String>) -> Call {
+    Call::new(Resources(Page {
         cursor,
         limit: None,
-    })
+    }))
 }
 
 pub(super) fn listed(answer: &Answer) -> Result<ListResourcesResult, ErrorData> {
-    let listing: Listing = serde_json::from_slice(&answer.body)
+    let listing: ResourceList = serde_json::from_slice(&answer.body)
         .map_err(|error| results::of_request(&Problem::internal(&error)))?;
-    let resources = listing.resources.into_iter().map(|entry| {
-        // A name that is short, and which nothing has to be read for.
-        let path = entry.uri.strip_prefix(SCHEME).unwrap_or(&entry.uri);
-        let name = entry.name.unwrap_or_else(|| path.to_owned());
-        let mut resource = Resource::new(entry.uri, name).with_mime_type(MARKDOWN);
-        resource.description = entry.description;
-        // Of the file; what is read by default is longer.
-        resource.size = entry.size;
-        resource
-    });
+    // The size of what is read is not that of the file, and nothing is read for the list.
+    let resources = listing
+        .resources
+        .into_iter()
+        .map(|entry| Resource::new(entry.uri, entry.name).with_mime_type(entry.mime_type));
     let mut result = ListResourcesResult::with_all_items(resources.collect());
     result.next_cursor = listing.cursor;
     Ok(result)
@@ -72,35 +52,41 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// What reads `uri`.
+/// Returns the call that reads `uri`.
 ///
 /// # Errors
 ///
 /// It is not below `os://`, or its query is none of those.
-pub(super) fn reading(uri: &str) -> Result<Operation, ErrorData> {
-    let refused = |detail: String| Err(results::of_request(&Problem::invalid(detail)));
+pub(super) fn reading(uri: &str) -> Result<Call, ErrorData> {
+    let (uri, format) = parse(uri).map_err(|detail| {
+        let problem = Problem::invalid(detail);
+        results::of_request(&problem)
+    })?;
+    Ok(match format {
+        None => Call::new(operations::Resource {
+            uri: uri.to_owned(),
+        }),
+        Some(format) => Call::new(Hydrate {
+            format,
+            ..Hydrate::new(uri)
+        }),
+    })
+}
+
+/// The URI without its query, and the form of hydration that this asks for; none: the file as it is.
+fn parse(uri: &str) -> Result<(&str, Option<Format>), &'static str> {
     if !uri.starts_with(SCHEME) {
-        return refused("uri: only os:// is read here; the tool `hydrate` takes others".into());
+        return Err("uri: only os:// is read here; the tool `hydrate` takes others");
     }
-    let (uri, query) = match uri.split_once('?') {
-        Some((uri, query)) => (uri, query),
-        None => (uri, "format=link"),
-    };
+    let (uri, query) = uri.split_once('?').unwrap_or((uri, "format=link"));
     let format = match query {
-        "format=raw" => {
-            return Ok(Operation::Resource {
-                uri: uri.to_owned(),
-            });
-        }
-        "format=link" => Format::Link,
-        "format=v2" => Format::V2,
-        "format=json" => Format::Json,
-        _ => return refused("uri: its query must be format=raw, link, v2 or json".into()),
+        "format=raw" => None,
+        "format=link" => Some(Format::Link),
+        "format=v2" => Some(Format::V2),
+        "format=json" => Some(Format::Json),
+        _ => return Err("uri: its query must be format=raw, link, v2 or json"),
     };
-    Ok(Operation::Hydrate(HydrateOptions {
-        format,
-        ..HydrateOptions::new(uri)
-    }))
+    Ok((uri, format))
 }
 
 pub(super) fn read(uri: &str, answer: &Answer) -> ReadResourceResult {
@@ -119,23 +105,12 @@ mod tests {
 
     #[test]
     fn a_query_says_in_which_form() {
-        let form = |uri| match reading(uri) {
-            Ok(Operation::Hydrate(options)) => Some((options.uri, Some(options.format))),
-            Ok(Operation::Resource { uri }) => Some((uri, None)),
-            Ok(other) => panic!("{other:?}"),
-            Err(_) => None,
-        };
-        let a = "os://a.md".to_owned();
-        assert_eq!(form("os://a.md"), Some((a.clone(), Some(Format::Link))));
-        assert_eq!(
-            form("os://a.md?format=json"),
-            Some((a.clone(), Some(Format::Json)))
-        );
-        assert_eq!(
-            form("os://a.md?format=v2"),
-            Some((a.clone(), Some(Format::V2)))
-        );
-        assert_eq!(form("os://a.md?format=raw"), Some((a, None)));
+        let a = "os://a.md";
+        assert_eq!(parse("os://a.md"), Ok((a, Some(Format::Link))));
+        let json = parse("os://a.md?format=json");
+        assert_eq!(json, Ok((a, Some(Format::Json))));
+        assert_eq!(parse("os://a.md?format=v2"), Ok((a, Some(Format::V2))));
+        assert_eq!(parse("os://a.md?format=raw"), Ok((a, None)));
         for refused in [
             "os://a.md?format=xml",
             "os://a.md?",
@@ -143,7 +118,7 @@ mod tests {
             "file:///etc/passwd",
             "",
         ] {
-            assert_eq!(form(refused), None, "{refused}");
+            assert!(parse(refused).is_err(), "{refused}");
         }
     }
 }

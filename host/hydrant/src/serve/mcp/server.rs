@@ -16,14 +16,16 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
+use tokio::sync::OnceCell;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::Arguments;
-use super::catalogue::{Catalogue, Catalogues, Selection};
+use super::catalogue::{Catalogue, PerTenant, Selection};
 use super::roots::Roots;
 use super::{pages, prompts, resources, results};
-use crate::serve::service::{Answer, Identity, Operation, Problem, Service};
+use crate::serve::operations::{Call, Workflows};
+use crate::serve::service::{Answer, Identity, Problem, Service};
 use crate::serve::tenants::Tenant;
 
 /// Requests that are answered here.
@@ -48,19 +50,19 @@ const INSTRUCTIONS: &str = "hydrant hosts agent skills. Its tools are signed and
 operator's policy to say. `hydrate` turns an agent or skill below os:// into context; resources list what there is. A tool \
 error has a code: `denied` is the policy's answer and will not change, `overloaded` and `limit` say when to come back.";
 
-/// Who does the operations: the service, or what also counts and traces them.
+/// Does calls: the service, or a front end that also counts and traces them.
 pub trait Calls: Send + Sync + 'static {
     /// Does one for somebody; `headers` are those of the request that it came with, if any.
     fn call<'a>(
         &'a self,
         who: &'a Identity,
         headers: &'a HeaderMap,
-        operation: Operation,
+        call: Call,
         cancel: CancellationToken,
     ) -> Called<'a>;
 }
 
-/// What comes of a call.
+/// The future answer of a call.
 pub type Called<'a> = Pin<Box<dyn Future<Output = Result<Answer, Problem>> + Send + 'a>>;
 
 impl Calls for Service {
@@ -68,10 +70,10 @@ impl Calls for Service {
         &'a self,
         who: &'a Identity,
         _: &'a HeaderMap,
-        operation: Operation,
+        call: Call,
         cancel: CancellationToken,
     ) -> Called<'a> {
-        Box::pin(Service::call(self, who, operation, cancel))
+        Box::pin(Service::call(self, who, call, cancel))
     }
 }
 
@@ -84,7 +86,7 @@ pub(super) struct Server {
 struct Shared {
     calls: Arc<dyn Calls>,
     selection: Selection,
-    catalogues: Catalogues,
+    catalogues: PerTenant<OnceCell<Arc<Catalogue>>>,
     arguments: Arguments,
     /// None where each request has a token.
     local: Option<Local>,
@@ -105,7 +107,7 @@ impl Server {
             shared: Arc::new(Shared {
                 calls,
                 selection,
-                catalogues: Catalogues::default(),
+                catalogues: PerTenant::default(),
                 arguments: Arguments::default(),
                 local,
             }),
@@ -154,17 +156,19 @@ impl Server {
 
     /// The tools of whoever asks.
     pub(super) async fn catalogue(&self, who: &Identity) -> Result<Arc<Catalogue>, ErrorData> {
-        if let Some(known) = self.shared.catalogues.known(who) {
-            return Ok(known);
+        let tenant = Arc::clone(&who.tenant);
+        let catalogue = self.shared.catalogues.get(tenant.name(), &tenant);
+        // Others that come meanwhile wait here, and not on a thread.
+        let made = catalogue.get_or_try_init(|| async {
+            let made = tokio::task::spawn_blocking(move || Catalogue::new(&tenant)).await;
+            let made = made.map_err(|error| Problem::internal(&error))?;
+            made.map(Arc::new)
+                .map_err(|error| Problem::internal(&error))
+        });
+        match made.await {
+            Ok(made) => Ok(Arc::clone(made)),
+            Err(problem) => Err(results::of_request(&problem)),
         }
-        // Who comes meanwhile waits here, and not on a thread.
-        let making = self.shared.catalogues.making(who);
-        let _making = making.lock().await;
-        let (shared, who) = (Arc::clone(&self.shared), who.clone());
-        let made = tokio::task::spawn_blocking(move || shared.catalogues.of(&who)).await;
-        let failed = |why: &dyn std::fmt::Display| results::of_request(&Problem::internal(why));
-        made.map_err(|error| failed(&error))?
-            .map_err(|error| failed(&error))
     }
 
     /// Asks the service, and tells a client that wants to know that the call still runs. The service stops when the
@@ -172,14 +176,14 @@ impl Server {
     async fn perform(
         &self,
         who: &Identity,
-        operation: Operation,
+        call: Call,
         context: &RequestContext<RoleServer>,
     ) -> Result<Answer, Problem> {
         let none = HeaderMap::new();
         let headers = context.extensions.get::<Parts>();
         let headers = headers.map_or(&none, |parts| &parts.headers);
         let cancel = context.ct.clone();
-        let call = self.shared.calls.call(who, headers, operation, cancel);
+        let call = self.shared.calls.call(who, headers, call, cancel);
         let Some(token) = context.meta.get_progress_token() else {
             return call.await;
         };
@@ -210,11 +214,11 @@ impl Server {
 
     async fn ask(
         &self,
-        operation: Operation,
+        call: Call,
         context: &RequestContext<RoleServer>,
     ) -> Result<Answer, ErrorData> {
         let who = self.identity(context)?;
-        self.perform(&who, operation, context)
+        self.perform(&who, call, context)
             .await
             .map_err(|problem| results::of_request(&problem))
     }
@@ -321,9 +325,9 @@ impl ServerHandler for Server {
             let message = format!("there is no tool {:?}", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };
-        let operation = arguments.and_then(|arguments| tool.operation(arguments));
-        let result = match operation {
-            Ok(operation) => self.perform(&who, operation, &context).await,
+        let call = arguments.and_then(|arguments| tool.call(arguments));
+        let result = match call {
+            Ok(call) => self.perform(&who, call, &context).await,
             Err(problem) => {
                 self.admit(&context)?;
                 Err(problem)
@@ -369,7 +373,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let after = pages::after(request.as_ref())?;
-        let answer = self.ask(Operation::Workflows, &context).await?;
+        let answer = self.ask(Call::new(Workflows {}), &context).await?;
         let all = prompts::listed(&answer)?;
         let (prompts, next) = pages::page(all, after.as_deref(), |prompt| prompt.name.as_str());
         let mut result = ListPromptsResult::with_all_items(prompts);

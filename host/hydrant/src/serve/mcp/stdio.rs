@@ -19,7 +19,8 @@ use super::roots::Roots;
 use super::server::{Called, Calls, Local, Server};
 use crate::govern::client::Client;
 use crate::govern::governor::Caller;
-use crate::serve::service::{Identity, Operation, Problem, Service};
+use crate::serve::operations::Call;
+use crate::serve::service::{Identity, Problem, Service};
 
 /// A call may take so long although standard input has ended: whoever writes all requests at once and ends it has the answers
 /// of short ones.
@@ -139,7 +140,7 @@ impl Calls for UntilInputEnds {
         &'a self,
         who: &'a Identity,
         _: &'a HeaderMap,
-        operation: Operation,
+        call: Call,
         cancel: CancellationToken,
     ) -> Called<'a> {
         let last = Instant::now() + SHORT_CALL;
@@ -150,7 +151,7 @@ impl Calls for UntilInputEnds {
         Box::pin(async move {
             tokio::select! {
                 biased;
-                answer = self.service.call(who, operation, cancel) => answer,
+                answer = self.service.call(who, call, cancel) => answer,
                 () = abandoned => Err(Problem::cancelled()),
             }
         })

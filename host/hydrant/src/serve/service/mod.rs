@@ -2,22 +2,19 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `operation` | what can be asked, and by which role |
 //! | `problem` | why there is no answer |
 //! | `queue`, `rate` | whose turn it is, and how often |
 //! | `directory` | the tenants at this moment, and their tokens |
-//! | `perform` | the operations, on a thread of their own |
 //! | `workers` | the threads that calls run on |
 //! | `ready` | what is done before the service calls itself ready |
 //! | `receipts`, `events` | what was done, and that something changed |
 //!
-//! [`Service::call`] checks the role, then the rate, then waits for a turn, then works. Whoever stops waiting, or cancels,
-//! has his answer at once; a component that runs for him is stopped at the next tick of the engine.
+//! What can be asked is in [`operations`](super::operations). [`Service::call`] checks the role, then the rate, then waits for
+//! a turn, then works. A client that cancels or goes away has its answer at once; a component that runs for it is stopped at
+//! the next tick of the engine.
 
 mod directory;
 pub mod events;
-mod operation;
-mod perform;
 mod problem;
 pub mod queue;
 pub mod rate;
@@ -39,18 +36,15 @@ use self::queue::{Full, Queue, Share};
 pub use self::workers::Pace;
 use self::workers::Workers;
 use super::config::ServeConfig;
+use super::operations::Call;
 use super::tenants::{LocalUser, Tenant, TenantError, TenantsError, TenantsFile, token_digest};
 use crate::capability::Cancellation;
 use crate::engine::{Engine, EngineError, EngineOptions};
-use crate::govern::client::Frontend;
+use crate::govern::client::{Client, Frontend};
 use crate::govern::governor::Caller;
 use crate::policy::{Policy, PolicyError};
 
 pub use self::events::Event;
-pub use self::operation::{
-    ApproveOptions, ChainOptions, GraphFormat, GraphOptions, HydrateOptions, LoadOptions,
-    Operation, Page, PlanFormat, PlanOptions, Speaker, Turn,
-};
 pub use self::problem::{Problem, seconds};
 pub use self::queue::Load;
 pub use self::ready::Preparing;
@@ -60,14 +54,15 @@ pub use super::tenants::Role;
 /// JSON.
 pub const JSON: &str = "application/json";
 
-/// Who asks. Made by a front end once it knows who it is; nothing in a request can change it.
+/// The identity that a call is made under. A front end makes it when it has authenticated the client; nothing in a request can
+/// change it.
 #[derive(Debug, Clone)]
 pub struct Identity {
-    /// Whose state it is about.
+    /// The tenant, whose state the call is about.
     pub tenant: Arc<Tenant>,
-    /// What he may do.
+    /// The role, which says which operations it may ask for.
     pub role: Role,
-    /// Over what he came.
+    /// The front end that the call came by.
     pub frontend: Frontend,
     /// A session of the tenant's that the call joins; none: that of `connection`.
     pub session: Option<String>,
@@ -76,6 +71,39 @@ pub struct Identity {
     /// The first digits of the digest of the token: what the token's decisions are signed with, and whose budget calls are
     /// charged to that join no session of the tenant's. None: the local user.
     pub token: Option<String>,
+}
+
+impl Identity {
+    /// The caller that the governor sees: in the session that it names, else in that of its connection, else in one of its
+    /// own. None of them is a way out of the token's budget.
+    ///
+    /// # Errors
+    ///
+    /// The name of the session is none, or there are no random numbers for a new one.
+    pub fn caller(&self) -> Result<Caller, Problem> {
+        let client = Client {
+            frontend: self.frontend,
+            jailed: false,
+        };
+        let caller = match (&self.session, &self.connection) {
+            (Some(session), _) => Caller::joining(client, session)?,
+            (None, Some(connection)) => connection.clone(),
+            (None, None) => Caller::new(client)?,
+        };
+        Ok(match &self.token {
+            Some(token) => caller
+                .charged_to(&format!("http-{token}"))?
+                .named(format!("token sha256:{token}…")),
+            None => caller.named(crate::govern::user_name()),
+        })
+    }
+
+    /// Tells those who watch the tenant, if there are any, what changed.
+    pub fn tell(&self, events: impl IntoIterator<Item = Event>) {
+        for event in events {
+            let _ = self.tenant.events.send(event);
+        }
+    }
 }
 
 /// What an operation answers.
@@ -280,11 +308,12 @@ impl Service {
     pub async fn call(
         &self,
         who: &Identity,
-        operation: Operation,
+        call: Call,
         cancel: CancellationToken,
     ) -> Result<Answer, Problem> {
-        if !operation.is_for(who.role) {
-            let (role, name) = (who.role.as_str(), operation.name());
+        let declaration = call.declaration();
+        if !declaration.roles.include(who.role) {
+            let (role, name) = (who.role.as_str(), declaration.name);
             return Err(Problem::forbidden(format!(
                 "a token with the role {role} may not ask for {name}"
             )));
@@ -301,14 +330,14 @@ impl Service {
             () = self.0.ending.cancelled() => return Err(Problem::overloaded(AFTER)),
             place = self.place(&who.tenant) => place?,
         };
-        if let Some(known) = perform::known(who, &operation) {
+        if let Some(known) = call.known(who) {
             return known;
         }
         let work = {
             let (who, running) = (who.clone(), running.clone());
             move || {
                 let _place = place;
-                running.during(|| perform::perform(&who, operation))
+                running.during(|| call.perform(&who))
             }
         };
         let working = self.0.workers.begin(&who.tenant.pace, work);
@@ -377,7 +406,7 @@ impl Service {
 
     /// A connection of a lasting session ended; with it end the grants that were for it.
     pub fn end_session(&self, who: &Identity) {
-        if let Ok(caller) = perform::caller(who) {
+        if let Ok(caller) = who.caller() {
             who.tenant.end_session(&caller);
         }
     }

@@ -1,0 +1,268 @@
+//! Foreign skills: loading, showing, executing, onboarding and unloading them, and what a command maps to.
+//!
+//! The governor decides all of it. What agents also ask for by `Capability.Call` is read there, into the same types.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{BodyKind, Declaration, Effect, Input, Method, Operation, Request, Roles, Tag};
+use crate::govern::governor::{Execute, LoadRequest, Onboard, Show};
+use crate::serve::service::{Answer, Event, Identity, Problem};
+
+/// The loaded skills and their operations.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct List {}
+
+impl Request for List {
+    type Response = Answer;
+
+    const DECLARATION: &'static Declaration =
+        &Declaration::new("skill-list", Roles::All, Effect::READS)
+            .get("/v1/capabilities", Tag::Capabilities, "capabilities")
+            .tool(
+                "skill_list",
+                "List foreign skills",
+                "The loaded foreign skills and their operations",
+            );
+
+    fn perform(self, who: &Identity) -> Result<Answer, Problem> {
+        let listed = who.tenant.governor()?.list(&who.caller()?, None)?;
+        Ok(Answer::json(&listed))
+    }
+}
+
+/// Reads a skill that somebody else wrote, and registers its operations; nothing of it is run.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Load {
+    /// its address
+    source: Option<String>,
+    /// its text, in place of an address
+    text: Option<String>,
+    /// base of relative endpoints
+    base_url: Option<String>,
+    /// values of the document's variables
+    #[serde(default)]
+    constants: BTreeMap<String, String>,
+    /// refuse a document of another digest
+    expect_digest: Option<String>,
+    /// id of the skill, whatever the document says
+    id: Option<String>,
+    /// load an address that does not look like a skill's
+    #[serde(default)]
+    force: bool,
+}
+
+impl Request for Load {
+    type Response = Answer;
+
+    const DECLARATION: &'static Declaration =
+        &Declaration::new("skill-load", Roles::Agents, Effect::ACTS)
+            .post("/v1/capabilities", Tag::Capabilities, "loadSkill")
+            .tool(
+                "skill_load",
+                "Load a foreign skill",
+                "Read a skill.md, YAML, JSON or OpenAPI document and register its \
+                operations, each of which waits for an approval; nothing of it is run",
+            );
+
+    fn perform(self, who: &Identity) -> Result<Answer, Problem> {
+        let (source, text) = match (self.source, self.text) {
+            (Some(source), None) => (source, None),
+            (None, Some(text)) => (String::new(), Some(text)),
+            _ => return Err(Problem::invalid("either `source` or `text` is needed")),
+        };
+        let request = LoadRequest {
+            source,
+            text,
+            force: self.force,
+            base_url: self.base_url,
+            constants: self.constants,
+            as_id: self.id,
+            expect_digest: self.expect_digest,
+            ..LoadRequest::default()
+        };
+        let loaded = who.tenant.governor()?.load(&who.caller()?, &request);
+        match &loaded {
+            Ok(shown) => {
+                let skill = shown.get("skill-id").and_then(Value::as_str);
+                let skill = skill.unwrap_or_default().to_owned();
+                who.tell([Event::Capabilities { skill }, Event::Chain]);
+            }
+            Err(failure) => {
+                if let Some(id) = &failure.approval_id {
+                    who.tell([Event::ApprovalPending { id: id.to_string() }, Event::Chain]);
+                }
+            }
+        }
+        Ok(Answer::json(&loaded?))
+    }
+}
+
+impl Request for Show {
+    type Response = Answer;
+
+    const DECLARATION: &'static Declaration =
+        &Declaration::new("skill-show", Roles::All, Effect::READS)
+            .get("/v1/capabilities/{skill}", Tag::Capabilities, "showSkill")
+            .tool(
+                "skill_show",
+                "Show a foreign skill",
+                "A loaded skill: its text, manifests, diagnostics, and where each entry of \
+                a policy comes from",
+            );
+
+    fn perform(self, who: &Identity) -> Result<Answer, Problem> {
+        let shown = who.tenant.governor()?.show(&who.caller()?, &self.skill)?;
+        Ok(Answer::json(&shown))
+    }
+}
+
+impl Request for Onboard {
+    type Response = Answer;
+
+    const DECLARATION: &'static Declaration = &Declaration {
+        has_session: true,
+        tool_objects: &["user_input"],
+        ..Declaration::new("skill-onboard", Roles::Agents, Effect::ACTS)
+            .post(
+                "/v1/capabilities/{skill}",
+                Tag::Capabilities,
+                "onboardSkill",
+            )
+            .tool(
+                "skill_onboard",
+                "Go on with a foreign skill's onboarding",
+                "Do what can be done now of the steps that a loaded skill wants done before \
+                its operations are of use, and tell what each waits for",
+            )
+    };
+
+    fn perform(self, who: &Identity) -> Result<Answer, Problem> {
+        let governor = who.tenant.governor()?;
+        let told = governor.onboard(&who.caller()?, &self.skill, self.user_input.as_ref())?;
+        let steps = told.get("steps").and_then(Value::as_array);
+        // What a person has to do, and what a step's operation waits for.
+        let asked = |step: &Value| {
+            let own = step
+                .get("approval-id")
+                .filter(|_| step.get("status").is_some_and(|status| status == "pending"));
+            let id = own.or_else(|| step.pointer("/error/approval-id"))?;
+            Some(Event::ApprovalPending {
+                id: id.as_str()?.to_owned(),
+            })
+        };
+        let pending = steps.into_iter().flatten().filter_map(asked);
+        who.tell(pending.chain([Event::Chain]));
+        Ok(Answer::json(&told))
+    }
+}
+
+/// Removes a loaded skill; for operators.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Unload {
+    /// id of the loaded skill
+    skill: String,
+    /// let grants live again when the same document is loaded from the same source
+    #[serde(default)]
+    keep_approvals: bool,
+}
+
+impl Request for Unload {
+    type Response = Answer;
+
+    const DECLARATION: &'static Declaration =
+        &Declaration::new("skill-unload", Roles::Operators, Effect::CHANGES)
+            .delete("/v1/capabilities/{skill}", Tag::Capabilities, "unloadSkill")
+            .tool(
+                "skill_unload",
+                "Unload a foreign skill",
+                "Remove a loaded skill's operations",
+            );
+
+    fn perform(self, who: &Identity) -> Result<Answer, Problem> {
+        let governor = who.tenant.governor()?;
+        let unloaded = governor.unload(&who.caller()?, &self.skill, self.keep_approvals)?;
+        let skill = self.skill;
+        who.tell([Event::Capabilities { skill }, Event::Chain]);
+        Ok(Answer::json(&unloaded))
+    }
+}
+
+impl Request for Execute {
+    type Response = Answer;
+
+    const DECLARATION: &'static Declaration = &Declaration {
+        has_session: true,
+        ..Declaration::new("skill-execute", Roles::Agents, Effect::ACTS)
+            .at(
+                Method::Post,
+                "/v1/capabilities/{skill}/{operation}",
+                Tag::Capabilities,
+                "execute",
+                BodyKind::Member("params"),
+            )
+            .tool(
+                "skill_execute",
+                "Execute a foreign skill's operation",
+                "Execute an approved operation of a loaded skill; one that is not approved \
+                answers which approval it needs",
+            )
+    };
+
+    fn read(input: Input) -> serde_json::Result<Self> {
+        Self::read(input.members)
+    }
+
+    fn perform(self, who: &Identity) -> Result<Answer, Problem> {
+        let governor = who.tenant.governor()?;
+        let executed = governor.execute(&who.caller()?, &self.skill, &self.operation, self.params);
+        let pending = executed.as_ref().err().and_then(|failure| {
+            let id = failure.approval_id.as_ref()?;
+            Some(Event::ApprovalPending { id: id.to_string() })
+        });
+        who.tell(pending.into_iter().chain([Event::Chain]));
+        Ok(Answer::json(&executed?))
+    }
+}
+
+/// What a command would do, and under which governance; nothing is run.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Map {
+    command: String,
+}
+
+impl Request for Map {
+    type Response = Answer;
+
+    const DECLARATION: &'static Declaration =
+        &Declaration::new("map", Roles::Agents, Effect::READS)
+            .post("/v1/map", Tag::Capabilities, "map")
+            .tool(
+                "map_command",
+                "Map a command",
+                "Say which governed capability a shell command maps to; nothing is run",
+            );
+
+    fn perform(self, who: &Identity) -> Result<Answer, Problem> {
+        Ok(Answer::json(&who.tenant.governor()?.map(&self.command)?))
+    }
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        Operation::new::<List>(),
+        Operation::new::<Load>(),
+        Operation::new::<Show>(),
+        Operation::new::<Onboard>(),
+        Operation::new::<Unload>(),
+        Operation::new::<Execute>(),
+        Operation::new::<Map>(),
+    ]
+}

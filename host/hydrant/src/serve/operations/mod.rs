@@ -1,0 +1,587 @@
+//! The operations of the service. Each is declared once, in one file, and the front ends are made from the table.
+//!
+//! An operation is the type of its request: the fields are the members that a client sends, their comments are the
+//! descriptions that it reads, and [`Request`] says the rest (name, roles, route, tool, handler). Routes, the OpenAPI
+//! document, tools of the Model Context Protocol, roles and the names in metrics come from [`table`]. To add an operation,
+//! write its type and name it in the list at the end of its file.
+//!
+//! | file | operations |
+//! |---|---|
+//! | `hydrate` | hydrations and graphs |
+//! | `skills` | pinned skills: list, describe, run |
+//! | `plan` | plans and the workflows that they follow |
+//! | `records` | receipts of runs, the causal chain |
+//! | `resources` | agents and skills below `os://` |
+//! | `foreign` | foreign skills: load, show, execute, onboard, unload; what a command maps to |
+//! | `approvals` | what people decide |
+//!
+//! This folder is below `serve` because an operation is done for an [`Identity`], which is a tenant's. It knows neither HTTP
+//! nor the Model Context Protocol: a route and a tool are data here.
+
+mod approvals;
+mod foreign;
+mod hydrate;
+mod plan;
+mod records;
+mod resources;
+mod skills;
+#[cfg(test)]
+pub(super) mod testing;
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use bytes::Bytes;
+use hydrant_canonical::Json;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+pub use self::hydrate::Hydrate;
+pub use self::plan::{Workflow, WorkflowList, Workflows};
+pub use self::resources::{Resource, ResourceList, Resources};
+pub use self::skills::Run;
+use crate::schema;
+use crate::serve::service::{Answer, Identity, Problem};
+use crate::serve::tenants::Role;
+
+/// The request of an operation, and all that there is to know about the operation.
+pub trait Request: DeserializeOwned + JsonSchema + Send + Sized + 'static {
+    /// What it answers.
+    type Response: Response;
+
+    /// How clients ask for it, and who may.
+    const DECLARATION: &'static Declaration;
+
+    /// Reads it from what a client sent.
+    ///
+    /// # Errors
+    ///
+    /// The members are not those of the request.
+    fn read(input: Input) -> serde_json::Result<Self> {
+        serde_json::from_value(input.members.nearest())
+    }
+
+    /// Returns the answer where it is there without work that needs a thread of its own.
+    fn known(&self, _who: &Identity) -> Option<Result<Answer, Problem>> {
+        None
+    }
+
+    /// Does the operation, on a thread that may wait.
+    ///
+    /// # Errors
+    ///
+    /// [`Problem`]
+    fn perform(self, who: &Identity) -> Result<Self::Response, Problem>;
+}
+
+/// What a client sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Input {
+    /// An object with the members of the request, numbers as they were written.
+    pub members: Json,
+    /// The body as it came.
+    pub body: Bytes,
+}
+
+impl From<Json> for Input {
+    fn from(members: Json) -> Self {
+        Self {
+            members,
+            body: Bytes::new(),
+        }
+    }
+}
+
+/// What an operation answers: a type whose JSON is the answer, or an [`Answer`] that is written already.
+pub trait Response: JsonSchema {
+    /// Returns the answer as it is sent.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written as JSON.
+    fn answer(self) -> serde_json::Result<Answer>;
+}
+
+impl<T: Serialize + JsonSchema> Response for T {
+    fn answer(self) -> serde_json::Result<Answer> {
+        serde_json::to_vec(&self).map(Answer::json_bytes)
+    }
+}
+
+impl Response for Answer {
+    fn answer(self) -> serde_json::Result<Answer> {
+        Ok(self)
+    }
+}
+
+impl JsonSchema for Answer {
+    fn schema_name() -> Cow<'static, str> {
+        "AnyJson".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "description": "JSON of the skill, the plan or the governor." })
+    }
+}
+
+/// What is declared of an operation, besides its request and its response.
+#[derive(Debug, Clone, Copy)]
+pub struct Declaration {
+    /// For metrics, traces and messages.
+    pub name: &'static str,
+    /// Who may ask for it.
+    pub roles: Roles,
+    /// What it does, as a hint for clients that ask their user.
+    pub effect: Effect,
+    /// How it is asked for over HTTP.
+    pub route: Option<Route>,
+    /// Media types of the answer over HTTP, besides JSON.
+    pub also_answers: &'static [&'static str],
+    /// Whether what it asks for may not exist (404), as what a segment of the path names may not.
+    pub may_be_unknown: bool,
+    /// Whether calls of one `Hydrant-Session` share a budget.
+    pub has_session: bool,
+    /// Whether `Hydrant-Receipt` of the answer names a receipt.
+    pub has_receipt: bool,
+    /// How it is asked for over the Model Context Protocol.
+    pub tool: Option<Tool>,
+    /// Members with another default in a tool than over HTTP.
+    pub tool_defaults: &'static [(&'static str, &'static str)],
+    /// Members that may be any JSON, and are text in the schema of a tool, where each member has one type: text that is a
+    /// JSON object stands for that object.
+    pub tool_objects: &'static [&'static str],
+}
+
+impl Declaration {
+    const fn new(name: &'static str, roles: Roles, effect: Effect) -> Self {
+        Self {
+            name,
+            roles,
+            effect,
+            route: None,
+            also_answers: &[],
+            may_be_unknown: false,
+            has_session: false,
+            has_receipt: false,
+            tool: None,
+            tool_defaults: &[],
+            tool_objects: &[],
+        }
+    }
+
+    /// A route whose members are in the path and the query.
+    const fn get(self, path: &'static str, tag: Tag, id: &'static str) -> Self {
+        self.at(Method::Get, path, tag, id, BodyKind::None)
+    }
+
+    /// The same, for something that is removed.
+    const fn delete(self, path: &'static str, tag: Tag, id: &'static str) -> Self {
+        self.at(Method::Delete, path, tag, id, BodyKind::None)
+    }
+
+    /// A route whose members are in the path and the body.
+    const fn post(self, path: &'static str, tag: Tag, id: &'static str) -> Self {
+        self.at(Method::Post, path, tag, id, BodyKind::Members)
+    }
+
+    const fn at(
+        self,
+        method: Method,
+        path: &'static str,
+        tag: Tag,
+        id: &'static str,
+        body: BodyKind,
+    ) -> Self {
+        let route = Route {
+            method,
+            path,
+            tag,
+            id,
+            body,
+        };
+        Self {
+            route: Some(route),
+            ..self
+        }
+    }
+
+    const fn tool(
+        self,
+        name: &'static str,
+        title: &'static str,
+        description: &'static str,
+    ) -> Self {
+        let tool = Tool {
+            name,
+            title,
+            description,
+        };
+        Self {
+            tool: Some(tool),
+            ..self
+        }
+    }
+}
+
+/// Who may ask for an operation. An agent never decides what agents may do, and whoever decides that runs nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Roles {
+    /// Every token.
+    All,
+    /// Callers and operators.
+    Agents,
+    /// Approvers and operators.
+    Deciders,
+    /// Operators alone.
+    Operators,
+}
+
+impl Roles {
+    /// Returns whether a role is among them.
+    #[must_use]
+    pub fn include(self, role: Role) -> bool {
+        match self {
+            Self::All => true,
+            Self::Agents => role != Role::Approver,
+            Self::Deciders => role != Role::Caller,
+            Self::Operators => role == Role::Operator,
+        }
+    }
+}
+
+/// What an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effect {
+    /// Changes nothing, here or elsewhere.
+    pub is_read_only: bool,
+    /// May reach other machines.
+    pub is_open_world: bool,
+}
+
+impl Effect {
+    /// Reads what is here.
+    pub const READS: Self = Self::new(true, false);
+    /// Reads, also from other machines.
+    pub const FETCHES: Self = Self::new(true, true);
+    /// Changes what is here.
+    pub const CHANGES: Self = Self::new(false, false);
+    /// Changes something, here or on other machines.
+    pub const ACTS: Self = Self::new(false, true);
+
+    const fn new(is_read_only: bool, is_open_world: bool) -> Self {
+        Self {
+            is_read_only,
+            is_open_world,
+        }
+    }
+}
+
+/// A route of the HTTP interface.
+#[derive(Debug, Clone, Copy)]
+pub struct Route {
+    /// The method.
+    pub method: Method,
+    /// The path. `{name}` is a segment, and a member of the request.
+    pub path: &'static str,
+    /// `operationId` of the OpenAPI document.
+    pub id: &'static str,
+    /// The chapter of the OpenAPI document.
+    pub tag: Tag,
+    /// What the body is. Members that are neither in the path nor in the body are in the query.
+    pub body: BodyKind,
+}
+
+impl Route {
+    /// Returns the names of the path's segments.
+    pub fn segments(&self) -> impl Iterator<Item = &'static str> {
+        let segments = self.path.split('/');
+        segments.filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+    }
+}
+
+/// A method of HTTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Reads.
+    Get,
+    /// Does something.
+    Post,
+    /// Removes something.
+    Delete,
+}
+
+impl Method {
+    /// Its name, as HTTP writes it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// A chapter of the OpenAPI document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tag {
+    /// Pinned skills: hydration, planning, runs and their receipts.
+    Skills,
+    /// Foreign skills: loaded, governed, executed.
+    Capabilities,
+    /// What a person decides.
+    Approvals,
+}
+
+/// What the body of a request is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyKind {
+    /// There is none.
+    None,
+    /// An object: the members that are not in the path.
+    Members,
+    /// An object: one member.
+    Member(&'static str),
+    /// Something that only [`Request::read`] looks at.
+    Bytes,
+}
+
+/// A tool of the Model Context Protocol.
+#[derive(Debug, Clone, Copy)]
+pub struct Tool {
+    /// Its name.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// What it is for, for a model.
+    pub description: &'static str,
+}
+
+/// An entry of the table: an operation as generic code sees it.
+pub struct Operation {
+    /// What was declared of it.
+    pub declaration: &'static Declaration,
+    /// One sentence: the comment of its request's type.
+    pub summary: String,
+    /// The name of its request's type.
+    pub request_name: Cow<'static, str>,
+    /// The schema of its request: an object, each member with one type, without references.
+    pub request: Value,
+    /// The name of its response's type.
+    pub response_name: Cow<'static, str>,
+    /// The schema of its response.
+    pub response: Value,
+    read: fn(Input) -> serde_json::Result<Call>,
+}
+
+impl Operation {
+    /// The entry of an operation.
+    #[must_use]
+    pub fn new<R: Request>() -> Self {
+        let mut request = schema::for_request::<R>();
+        let members = request.as_object_mut();
+        let summary = members.and_then(|members| members.remove("description"));
+        Self {
+            declaration: R::DECLARATION,
+            summary: summary
+                .as_ref()
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned(),
+            request_name: R::schema_name(),
+            request,
+            response_name: R::Response::schema_name(),
+            response: schema::for_response::<R::Response>(),
+            read: |input| R::read(input).map(Call::new),
+        }
+    }
+
+    /// Reads what a client sent.
+    ///
+    /// # Errors
+    ///
+    /// It is no request of this operation.
+    pub fn read(&self, input: Input) -> serde_json::Result<Call> {
+        (self.read)(input)
+    }
+
+    /// The members of the request, with their schemas.
+    fn members(&self) -> impl Iterator<Item = (&String, &Value)> {
+        let members = self.request.get("properties").and_then(Value::as_object);
+        members.into_iter().flatten()
+    }
+
+    /// The schema of a member.
+    #[must_use]
+    pub fn member(&self, name: &str) -> Option<&Value> {
+        self.request.get("properties")?.get(name)
+    }
+
+    /// The members that stand in the query of a route.
+    pub fn in_query(&self, route: &Route) -> impl Iterator<Item = (&String, &Value)> {
+        let body = route.body;
+        self.members().filter(move |(name, _)| {
+            let in_body = match body {
+                BodyKind::Members => true,
+                BodyKind::Member(member) => member == *name,
+                BodyKind::None | BodyKind::Bytes => false,
+            };
+            !in_body && !route.segments().any(|segment| segment == *name)
+        })
+    }
+}
+
+/// A request of some operation.
+pub struct Call {
+    declaration: &'static Declaration,
+    work: Box<dyn Work>,
+}
+
+impl Call {
+    /// A call with this request.
+    pub fn new<R: Request>(request: R) -> Self {
+        Self {
+            declaration: R::DECLARATION,
+            work: Box::new(request),
+        }
+    }
+
+    /// What is declared of the operation.
+    #[must_use]
+    pub fn declaration(&self) -> &'static Declaration {
+        self.declaration
+    }
+
+    pub(super) fn known(&self, who: &Identity) -> Option<Result<Answer, Problem>> {
+        self.work.known(who)
+    }
+
+    pub(super) fn perform(self, who: &Identity) -> Result<Answer, Problem> {
+        self.work.perform(who)
+    }
+}
+
+/// A request whose type is not known any more.
+trait Work: Send {
+    fn known(&self, who: &Identity) -> Option<Result<Answer, Problem>>;
+    fn perform(self: Box<Self>, who: &Identity) -> Result<Answer, Problem>;
+}
+
+impl<R: Request> Work for R {
+    fn known(&self, who: &Identity) -> Option<Result<Answer, Problem>> {
+        Request::known(self, who)
+    }
+
+    fn perform(self: Box<Self>, who: &Identity) -> Result<Answer, Problem> {
+        let response = Request::perform(*self, who)?;
+        response.answer().map_err(|error| Problem::internal(&error))
+    }
+}
+
+/// Every operation.
+#[must_use]
+pub fn table() -> &'static [Operation] {
+    static TABLE: LazyLock<Vec<Operation>> = LazyLock::new(|| {
+        let mut all = hydrate::operations();
+        all.extend(skills::operations());
+        all.extend(plan::operations());
+        all.extend(records::operations());
+        all.extend(resources::operations());
+        all.extend(foreign::operations());
+        all.extend(approvals::operations());
+        all
+    });
+    &TABLE
+}
+
+/// Which part of a list.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Page {
+    /// Where the part before ended
+    pub cursor: Option<String>,
+    /// Entries of this part; 100 unless said
+    #[serde(deserialize_with = "page_limit")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<u16>,
+}
+
+impl Page {
+    /// Entries of this part.
+    #[must_use]
+    pub fn most(&self) -> usize {
+        self.limit.unwrap_or(100).into()
+    }
+}
+
+fn page_limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u16>, D::Error> {
+    let limit = u16::deserialize(deserializer)?;
+    if (1..=1_000).contains(&limit) {
+        Ok(Some(limit))
+    } else {
+        Err(serde::de::Error::custom("`limit` is 1 to 1,000"))
+    }
+}
+
+/// The problem of a cursor that no part of the list ended with.
+fn unknown_cursor() -> Problem {
+    Problem::invalid("cursor: it is none of this list")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn roles(name: &str) -> [bool; 3] {
+        let named = |operation: &&Operation| operation.declaration.name == name;
+        let operation = table().iter().find(named).unwrap();
+        [Role::Caller, Role::Approver, Role::Operator]
+            .map(|role| operation.declaration.roles.include(role))
+    }
+
+    #[test]
+    fn an_agent_decides_nothing_and_who_decides_runs_nothing() {
+        for name in [
+            "hydrate",
+            "run",
+            "plan",
+            "skill-load",
+            "skill-execute",
+            "skill-onboard",
+        ] {
+            assert_eq!(roles(name), [true, false, true], "{name}");
+        }
+        for name in [
+            "approvals",
+            "approval",
+            "approve",
+            "deny",
+            "revoke",
+            "chain",
+        ] {
+            assert_eq!(roles(name), [false, true, true], "{name}");
+        }
+        assert_eq!(roles("skill-unload"), [false, false, true]);
+        assert_eq!(roles("receipt"), [true; 3]);
+    }
+
+    #[test]
+    fn every_operation_has_a_name_of_its_own_and_refuses_unknown_members() {
+        let mut names = BTreeSet::new();
+        for operation in table() {
+            let name = operation.declaration.name;
+            assert!(names.insert(name), "{name}");
+            assert_eq!(operation.request["additionalProperties"], false, "{name}");
+            let route = operation.declaration.route.iter();
+            for segment in route.flat_map(Route::segments) {
+                assert!(operation.member(segment).is_some(), "{name} {segment}");
+            }
+        }
+        assert_eq!(names.len(), 25);
+    }
+}
