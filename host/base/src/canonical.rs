@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tb_03_the_digest_does_not_depend_on_the_order_of_members() {
+    fn the_digest_does_not_depend_on_the_order_of_members() {
         assert_eq!(
             canonical_digest(&json!({"a": 1, "b": 2})),
             canonical_digest(&json!({"b": 2, "a": 1}))
@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn tb_04_whole_numbers_keep_their_digits() {
+    fn whole_numbers_keep_their_digits() {
         let largest = canonical_json(&json!({"b": u64::MAX, "a": 0}));
         assert_eq!(largest, br#"{"a":0,"b":18446744073709551615}"#);
     }

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tb_01_a_digest_string_has_71_characters_and_reads_back() {
+    fn a_digest_string_has_71_characters_and_reads_back() {
         let digest = Digest::of(b"abc");
         let expected = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(digest.as_str(), expected);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn tb_01_anything_else_is_no_digest() {
+    fn anything_else_is_no_digest() {
         let good = Digest::of(b"x").to_string();
         for bad in [
             "",
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn tb_01_a_hostile_value_is_escaped_and_cut() {
+    fn a_hostile_value_is_escaped_and_cut() {
         let error = format!("\u{1b}[2J{}", "x".repeat(9000)).parse::<Digest>();
         let message = error.unwrap_err().to_string();
         assert!(message.starts_with(r"invalid digest format: \u{1b}[2Jxx"));
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn tu_05_the_digest_of_nothing_is_zeros() {
+    fn the_digest_of_nothing_is_zeros() {
         assert_eq!(Digest::zero().hex(), "0".repeat(64));
         assert!(Digest::zero().as_str().parse::<Digest>().is_ok());
     }

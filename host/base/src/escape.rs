@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tb_34_only_printable_ascii_is_shown_as_it_is() {
+    fn only_printable_ascii_is_shown_as_it_is() {
         assert_eq!(escaped("a b~\"\\"), "a b~\"\\");
         assert_eq!(
             escaped("\n\u{7f}\u{e9}\u{1f600}"),

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn ta_34_one_holds_the_lock_as_a_private_file_that_is_gone_at_the_end() {
+    fn one_holds_the_lock_as_a_private_file_that_is_gone_at_the_end() {
         let (_directory, handle, lock) = directory();
         let held = attempt(&handle).unwrap();
         assert_eq!(lock.metadata().unwrap().mode() & 0o777, 0o600);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn ta_34_a_lock_of_120_seconds_is_taken_over_and_no_younger_one() {
+    fn a_lock_of_120_seconds_is_taken_over_and_no_younger_one() {
         let (_directory, handle, lock) = directory();
         aged(&lock, 110);
         assert!(attempt(&handle).is_none());
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn ta_34_a_stale_lock_is_taken_over_by_one_only() {
+    fn a_stale_lock_is_taken_over_by_one_only() {
         let (_directory, handle, lock) = directory();
         aged(&lock, 1000);
         let attempts: Vec<_> = std::thread::scope(|scope| {
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn ta_34_who_was_taken_for_dead_leaves_the_lock_of_the_other() {
+    fn who_was_taken_for_dead_leaves_the_lock_of_the_other() {
         let (_directory, handle, lock) = directory();
         let slow = attempt(&handle).unwrap();
         let then = SystemTime::now() - Duration::from_secs(130);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn ta_34_a_link_in_place_of_the_lock_is_not_followed() {
+    fn a_link_in_place_of_the_lock_is_not_followed() {
         let (directory, handle, lock) = directory();
         let victim = directory.path().join("victim");
         aged(&victim, 1000);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn ta_34_a_lock_whose_token_cannot_be_written_is_not_left_behind() {
+    fn a_lock_whose_token_cannot_be_written_is_not_left_behind() {
         let (_directory, handle, lock) = directory();
         fs::write(&lock, "").unwrap();
         let unwritable = File::open(&lock).unwrap();
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn ta_34_giving_the_lock_back_waits_for_nobody() {
+    fn giving_the_lock_back_waits_for_nobody() {
         let (_directory, handle, lock) = directory();
         let held = attempt(&handle).unwrap();
         let other = File::open(&lock).unwrap();

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tu_03_a_time_has_three_decimals_and_a_z() {
+    fn a_time_has_three_decimals_and_a_z() {
         for (milliseconds, text) in [
             (0, "1970-01-01T00:00:00.000Z"),
             (1_767_225_600_000, "2026-01-01T00:00:00.000Z"),
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn tr_02_seconds_are_whole_ones() {
+    fn seconds_are_whole_ones() {
         assert_eq!(Timestamp::from_unix_milliseconds(1999).unix_seconds(), 1);
         assert_eq!(Timestamp::from_unix_seconds(7).unix_milliseconds(), 7000);
     }

@@ -15,7 +15,7 @@ fn fifo(path: &Path) {
 }
 
 #[test]
-fn tb_17_a_file_is_read_up_to_its_limit_and_not_one_byte_further() {
+fn a_file_is_read_up_to_its_limit_and_not_one_byte_further() {
     let directory = directory();
     let path = directory.path().join("manifest.json");
     std::fs::write(&path, b"0123456789").unwrap();
@@ -27,7 +27,7 @@ fn tb_17_a_file_is_read_up_to_its_limit_and_not_one_byte_further() {
 }
 
 #[test]
-fn tb_17_a_file_whose_size_is_not_known_in_advance_is_bounded_too() {
+fn a_file_whose_size_is_not_known_in_advance_is_bounded_too() {
     // Says it has 0 bytes and has many.
     let message = read_bounded(Path::new("/proc/self/maps"), 5).unwrap_err();
     assert!(
@@ -39,7 +39,7 @@ fn tb_17_a_file_whose_size_is_not_known_in_advance_is_bounded_too() {
 }
 
 #[test]
-fn tb_17_nothing_but_a_regular_file_is_read_and_nothing_blocks() {
+fn nothing_but_a_regular_file_is_read_and_nothing_blocks() {
     let directory = directory();
     let pipe = directory.path().join("pipe");
     fifo(&pipe);
@@ -54,7 +54,7 @@ fn tb_17_nothing_but_a_regular_file_is_read_and_nothing_blocks() {
 }
 
 #[test]
-fn tb_28_a_written_file_is_the_owner_s_alone_and_holds_nothing_of_the_old_one() {
+fn a_written_file_is_the_owner_s_alone_and_holds_nothing_of_the_old_one() {
     let directory = directory();
     let path = directory.path().join("manifest.json");
     write_replacing(&path, b"long content", 0o600).unwrap();
@@ -66,7 +66,7 @@ fn tb_28_a_written_file_is_the_owner_s_alone_and_holds_nothing_of_the_old_one() 
 }
 
 #[test]
-fn tb_28_nothing_is_written_through_a_symlink() {
+fn nothing_is_written_through_a_symlink() {
     let directory = directory();
     let target = directory.path().join("target");
     let link = directory.path().join("link");
@@ -87,7 +87,7 @@ fn tb_28_nothing_is_written_through_a_symlink() {
 }
 
 #[test]
-fn tb_28_what_is_no_regular_file_is_not_written_and_nothing_blocks() {
+fn what_is_no_regular_file_is_not_written_and_nothing_blocks() {
     let directory = directory();
     let pipe = directory.path().join("pipe");
     fifo(&pipe);

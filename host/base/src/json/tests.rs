@@ -20,7 +20,7 @@ fn message(text: &str) -> String {
 }
 
 #[test]
-fn tb_17_duplicate_names_are_refused_at_every_level() {
+fn duplicate_names_are_refused_at_every_level() {
     for (text, expected) in [
         (
             r#"{"a":1,"a":1}"#,
@@ -58,7 +58,7 @@ fn tb_17_duplicate_names_are_refused_at_every_level() {
 }
 
 #[test]
-fn tb_17_the_same_name_in_two_objects_and_as_a_value_is_no_duplicate() {
+fn the_same_name_in_two_objects_and_as_a_value_is_no_duplicate() {
     for text in [
         r#"{"a":{"a":{"a":"a"}},"b":"a"}"#,
         r#"[{"a":1},{"a":1}]"#,
@@ -71,7 +71,7 @@ fn tb_17_the_same_name_in_two_objects_and_as_a_value_is_no_duplicate() {
 }
 
 #[test]
-fn tb_17_nesting_ends_at_128() {
+fn nesting_ends_at_128() {
     for (open, close) in [("[", "]"), (r#"{"a":"#, "}")] {
         let nested = |depth: usize| {
             let middle = if open == "[" { "" } else { "0" };
@@ -95,7 +95,7 @@ fn tb_17_nesting_ends_at_128() {
 }
 
 #[test]
-fn tb_17_the_deepest_level_is_read_as_strictly_as_the_others() {
+fn the_deepest_level_is_read_as_strictly_as_the_others() {
     let inner = format!("{}{}", "[".repeat(127), "]".repeat(127));
     let known = format!(r#"{{"a":1,"free":{inner}}}"#);
     assert_eq!(parse::<Known>(known.as_bytes()).unwrap().a, 1);
@@ -111,7 +111,7 @@ fn tb_17_the_deepest_level_is_read_as_strictly_as_the_others() {
 }
 
 #[test]
-fn tb_17_only_utf_8_without_byte_order_mark() {
+fn only_utf_8_without_byte_order_mark() {
     assert_eq!(message("\u{feff}{}"), "begins with a byte order mark");
     let error = parse::<Value>(b"{\n\"a\":\"\xff\"}").unwrap_err();
     assert_eq!(error.to_string(), "not UTF-8 at line 2 column 6");
@@ -120,7 +120,7 @@ fn tb_17_only_utf_8_without_byte_order_mark() {
 }
 
 #[test]
-fn tb_17_one_value_and_white_space() {
+fn one_value_and_white_space() {
     assert_eq!(value(" \t\r\n1\n \n").unwrap(), 1);
     for bad in [
         "",
@@ -140,7 +140,7 @@ fn tb_17_one_value_and_white_space() {
 }
 
 #[test]
-fn tb_17_unknown_members_are_named_with_line_and_column() {
+fn unknown_members_are_named_with_line_and_column() {
     let error = parse::<Known>(b"{\"a\": 1,\n \"B\": 2}").unwrap_err();
     assert!(
         matches!(&error, JsonError::Invalid { message, line: 2, column: 4 }
@@ -152,7 +152,7 @@ fn tb_17_unknown_members_are_named_with_line_and_column() {
 }
 
 #[test]
-fn tb_17_broken_strings_are_refused_before_anything_after_them_is_read() {
+fn broken_strings_are_refused_before_anything_after_them_is_read() {
     for bad in [
         r#"{"a"#,
         r#"{"\ud800":1,"b":1}"#,
@@ -168,7 +168,7 @@ fn tb_17_broken_strings_are_refused_before_anything_after_them_is_read() {
 }
 
 #[test]
-fn tb_17_a_message_repeats_at_most_200_characters_of_the_input_escaped() {
+fn a_message_repeats_at_most_200_characters_of_the_input_escaped() {
     let long = "\u{1b}".repeat(5000);
     let name = serde_json::to_string(&long).unwrap();
     let unknown = parse::<Known>(format!("{{{name}:1}}").as_bytes()).unwrap_err();
@@ -183,7 +183,7 @@ fn tb_17_a_message_repeats_at_most_200_characters_of_the_input_escaped() {
 }
 
 #[test]
-fn tb_28_written_json_has_two_spaces_no_final_newline_and_short_empty_arrays() {
+fn written_json_has_two_spaces_no_final_newline_and_short_empty_arrays() {
     let value = serde_json::json!({"b": [], "a": {"c": [1, "x"]}});
     let written = String::from_utf8(pretty(&value)).unwrap();
     assert_eq!(
@@ -211,14 +211,14 @@ fn any_value() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn tb_17_whatever_is_written_reads_back(value in any_value()) {
+    fn whatever_is_written_reads_back(value in any_value()) {
         let canonical = crate::canonical_json(&value);
         prop_assert_eq!(&parse::<Value>(&canonical).unwrap(), &value);
         prop_assert_eq!(parse::<Value>(&pretty(&value)).unwrap(), value);
     }
 
     #[test]
-    fn tb_17_a_member_written_twice_is_never_accepted(
+    fn a_member_written_twice_is_never_accepted(
         members in prop::collection::btree_map(any::<String>(), any_value(), 1..5),
         again in any::<prop::sample::Index>(),
     ) {
@@ -229,14 +229,14 @@ proptest! {
     }
 
     #[test]
-    fn tb_17_no_bytes_break_the_reader(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn no_bytes_break_the_reader(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = parse::<Value>(&bytes);
     }
 }
 
 /// A member of a magic name is a member like any other, and its text is not parsed a second time.
 #[test]
-fn tb_17_no_member_name_is_magic() {
+fn no_member_name_is_magic() {
     for name in [
         "$serde_json::private::RawValue",
         "$serde_json::private::Number",
