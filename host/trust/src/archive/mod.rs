@@ -5,12 +5,10 @@
 //! it. Neither touches the file system, except to read a bundle directory; who wants an archive unpacked
 //! gets a [`Package`] in memory and writes it when all checks have passed.
 //!
-//! Both sides read and write the 512-byte headers themselves. The `tar` crate follows GNU long names,
-//! joins `prefix`, takes base-256 sizes, stops at the first zero block and lets a later PAX record decide
-//! the size; each of these is refused or decided here.
+//! Both sides use the `tar` crate. It takes base-256 sizes, stops at the first zero block and, unless asked for raw
+//! entries, follows GNU long names and lets a PAX record decide the size; the reader refuses each of these.
 
 mod error;
-mod header;
 mod package;
 mod pax;
 mod read;
