@@ -82,7 +82,7 @@ mod tests {
     use crate::vectors;
 
     #[test]
-    fn tb_40_unknown_and_duplicate_members_are_refused() {
+    fn unknown_and_duplicate_members_are_refused() {
         let good = vectors::signatures_json();
         assert!(Signatures::parse(good.as_bytes()).is_ok());
         for bad in [
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn tb_43_tf_20_a_signer_that_occurs_twice_is_refused() {
+    fn a_signer_that_occurs_twice_is_refused() {
         let bad = vectors::signatures_json().replace("example.b", "example.a");
         assert_eq!(
             Signatures::parse(bad.as_bytes()).unwrap_err().to_string(),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn tb_42_an_entry_is_replaced_and_the_rest_is_sorted() {
+    fn an_entry_is_replaced_and_the_rest_is_sorted() {
         let mut signatures = Signatures::parse(vectors::signatures_json().as_bytes()).unwrap();
         let entry = |signer: &str| SignatureEntry {
             signer: signer.to_owned(),

@@ -3,17 +3,14 @@
 //! The file has one form. All of its signatures must verify, not only enough of them: a signature that does not
 //! is somebody's mistake or somebody's attempt, and neither may stand beside good ones unnoticed.
 
-use hydrant_base::{Digest, JsonError, escaped, pretty_json};
+use hydrant_base::{Digest, JsonError, escaped, parse_json, pretty_json};
 use std::collections::BTreeSet;
 
 use crate::keys::{KeyRing, SecretKey};
-use crate::signature::{self, SignatureEntry, SignatureError};
-use hydrant_base::parse_json;
+use crate::signature::{self, ALGORITHM, SignatureEntry, SignatureError};
 
 /// Keeps a lock signature from being a bundle signature and the reverse.
 const DOMAIN: &str = "hydrant-lock-v1\n";
-/// The one algorithm.
-const ALGORITHM: &str = "ed25519";
 
 /// The signatures of a lock, sorted by signer, one of each.
 #[derive(Debug, Clone, Default)]
