@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tv_40_two_signers_are_needed_and_either_side_may_raise_that() {
+    fn two_signers_are_needed_and_either_side_may_raise_that() {
         let count = |flag, environment| MinSigners::from(flag, environment).unwrap().count();
         assert_eq!(count(None, None), 2);
         assert_eq!(count(None, Some("")), 2);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_40_only_the_flag_lowers_it_to_one() {
+    fn only_the_flag_lowers_it_to_one() {
         let lowered = MinSigners::from(Some(1), Some("3")).unwrap();
         assert_eq!((lowered.count(), lowered.is_lowered()), (1, true));
         assert!(!MinSigners::default().is_lowered());
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn tf_13_the_environment_never_lowers_it() {
+    fn the_environment_never_lowers_it() {
         for bad in ["0", "1", "-1", "two", " 2", "2.0", "4294967296"] {
             for flag in [None, Some(1)] {
                 let error = MinSigners::from(flag, Some(bad)).unwrap_err();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_41_the_flag_goes_before_the_variable_and_that_before_what_is_compiled_in() {
+    fn the_flag_goes_before_the_variable_and_that_before_what_is_compiled_in() {
         let [flag, environment, built_in] = [b"a", b"b", b"c"].map(|bytes| Digest::of(bytes));
         let pick = |flag: Option<&Digest>, environment: Option<&Digest>| {
             let text = |digest: Option<&Digest>| digest.map(ToString::to_string);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_41_a_value_that_is_no_digest_is_an_error_and_never_passed_over() {
+    fn a_value_that_is_no_digest_is_an_error_and_never_passed_over() {
         let built_in = Digest::of(b"c");
         for (flag, environment) in [(Some("x"), None), (None, Some("")), (Some(""), Some("x"))] {
             assert!(Anchor::keys_digest(flag, environment, &built_in).is_err());

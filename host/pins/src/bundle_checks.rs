@@ -5,6 +5,7 @@
 //! the component to see what it does asks [`Checked::may_start`], which no bundle has that is not pinned and signed.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use super::component_checks;
 use super::finding::{Finding, Findings, Row};
@@ -12,8 +13,8 @@ use super::folder::{FileFault, Folder};
 use super::root::{Root, SKILLS};
 use hydrant_trust::limits::MAX_JSON_BYTES;
 use hydrant_trust::{
-    Bundle, BundleError, BundleFiles, Experimental, KeyRing, LockEntry, Manifest, Signatures, Step,
-    VerifiedBundle, verify_entry,
+    Bundle, BundleError, Experimental, KeyRing, LockEntry, Manifest, ManifestError, Signatures,
+    SignaturesError, Step, VerifiedBundle, Wasm, verify_entry,
 };
 
 pub(super) const WASM: &str = "skill.wasm";
@@ -143,8 +144,8 @@ impl Check<'_> {
         row: Row,
         file: &str,
         rule: &str,
-        expected: &str,
-        actual: &str,
+        expected: impl fmt::Display,
+        actual: impl fmt::Display,
     ) {
         let message = format!("{file}: {rule}: expected {expected}, got {actual}");
         self.report(
@@ -152,6 +153,20 @@ impl Check<'_> {
             file,
             Finding::new(row, message).because(expected, actual),
         );
+    }
+
+    /// Reports a difference, if there is one.
+    pub(super) fn compare<T: PartialEq + fmt::Display>(
+        &mut self,
+        row: Row,
+        file: &str,
+        rule: &str,
+        expected: &T,
+        actual: &T,
+    ) {
+        if expected != actual {
+            self.report_difference(row, file, rule, expected, actual);
+        }
     }
 
     /// Whether no row up to and including `last` failed.
@@ -165,21 +180,17 @@ impl Check<'_> {
         let manifest = self.required(folder, MANIFEST, MAX_JSON_BYTES);
         let signatures = self.required(folder, SIGNATURES, MAX_JSON_BYTES);
         self.passengers(folder);
-        let parsed = Parsed {
-            manifest: manifest
-                .as_deref()
-                .and_then(|bytes| Manifest::parse(bytes).ok()),
-            signatures: signatures
-                .as_deref()
-                .and_then(|bytes| Signatures::parse(bytes).ok()),
-        };
-        let bundle = match (wasm, manifest, signatures) {
-            (Some(wasm), Some(manifest), Some(signatures)) => self.open(BundleFiles {
-                wasm,
-                manifest,
-                signatures: Some(signatures),
-            }),
+        let manifest = manifest.map(|bytes| Manifest::parse(&bytes));
+        let signatures = signatures.map(|bytes| Signatures::parse(&bytes));
+        let bundle = match (wasm, &manifest, &signatures) {
+            (Some(wasm), Some(manifest), Some(signatures)) => {
+                self.open(wasm, manifest.clone(), signatures.clone())
+            }
             _ => None,
+        };
+        let parsed = Parsed {
+            manifest: manifest.and_then(Result::ok),
+            signatures: signatures.and_then(Result::ok),
         };
         self.ring_copy(folder);
         if let Some(manifest) = &parsed.manifest {
@@ -201,9 +212,18 @@ impl Check<'_> {
     }
 
     /// The files mean each other.
-    fn open(&mut self, files: BundleFiles) -> Option<Bundle> {
+    fn open(
+        &mut self,
+        wasm: Wasm,
+        manifest: Result<Manifest, ManifestError>,
+        signatures: Result<Signatures, SignaturesError>,
+    ) -> Option<Bundle> {
         self.ask(Row::TV_12);
-        match Bundle::open(files, Experimental::Allowed) {
+        let open = || {
+            let manifest = manifest.map_err(BundleError::Manifest)?;
+            Bundle::from_parts(wasm, manifest, signatures?, Experimental::Allowed)
+        };
+        match open() {
             Ok(bundle) => Some(bundle),
             // A pinned manifest has no schema version at all, which `TV-19` says.
             Err(error) if error.step() == Step::Schema => None,
@@ -224,29 +244,20 @@ impl Check<'_> {
     fn manifest(&mut self, manifest: &Manifest) {
         if let Some(pin) = self.subject.pin {
             self.ask(Row::TV_14);
-            let (expected, actual) = (&pin.artifact, &manifest.artifact);
-            if expected != actual {
-                let rule = "artifact mismatch";
-                self.report_difference(
-                    Row::TV_14,
-                    MANIFEST,
-                    rule,
-                    expected.as_str(),
-                    actual.as_str(),
-                );
-            }
+            let rule = "artifact mismatch";
+            self.compare(
+                Row::TV_14,
+                MANIFEST,
+                rule,
+                &pin.artifact,
+                &manifest.artifact,
+            );
         }
         self.ask(Row::TV_16);
         if manifest.name != self.subject.id || manifest.version != self.subject.version {
             let actual = format!("{}@{}", manifest.name, manifest.version);
-            let expected = self.skill.clone();
-            self.report_difference(
-                Row::TV_16,
-                MANIFEST,
-                "id/version binding",
-                &expected,
-                &actual,
-            );
+            let (rule, expected) = ("id/version binding", self.skill.clone());
+            self.report_difference(Row::TV_16, MANIFEST, rule, expected, actual);
         }
         self.ask(Row::TV_19);
         let names: Vec<_> = self.ring.names().collect();
@@ -261,21 +272,18 @@ impl Check<'_> {
         let signers = signatures.signers();
         if let Some(pin) = self.subject.pin {
             self.ask(Row::TV_15);
-            let (expected, actual) = (&pin.manifest_hash, &signatures.manifest_hash);
-            if expected != actual {
-                let rule = "manifest_hash mismatch";
-                self.report_difference(
-                    Row::TV_15,
-                    SIGNATURES,
-                    rule,
-                    expected.as_str(),
-                    actual.as_str(),
-                );
-            }
+            let (rule, pinned) = ("manifest_hash mismatch", &pin.manifest_hash);
+            self.compare(
+                Row::TV_15,
+                SIGNATURES,
+                rule,
+                pinned,
+                &signatures.manifest_hash,
+            );
             if pin.signers != signers {
                 let (expected, actual) = (pin.signers.join(", "), signers.join(", "));
                 let rule = "signer set mismatch";
-                self.report_difference(Row::TV_17, SIGNATURES, rule, &expected, &actual);
+                self.report_difference(Row::TV_17, SIGNATURES, rule, expected, actual);
             }
         }
         self.ask(Row::TV_18);
@@ -347,7 +355,8 @@ pub(super) struct Parsed {
     pub(super) signatures: Option<Signatures>,
 }
 
-fn owned_signers(signatures: &Signatures) -> Vec<String> {
+/// The names of all signers, as the lock lists them.
+pub(super) fn owned_signers(signatures: &Signatures) -> Vec<String> {
     signatures
         .signers()
         .into_iter()

@@ -53,15 +53,12 @@ impl Check<'_> {
             Err(fault) => self.report_fault(row, &fault),
             Ok(bytes) => {
                 let actual = Digest::of(&bytes);
-                let (file, expected) = (&pin.keys_file, &pin.keys_digest);
-                if actual != *expected {
-                    let rule = "keys_digest mismatch";
-                    self.report_difference(row, file, rule, expected.as_str(), actual.as_str());
-                }
+                let (file, rule) = (&pin.keys_file, "keys_digest mismatch");
+                self.compare(row, file, rule, &pin.keys_digest, &actual);
                 if *bytes != *self.ring.bytes() {
                     let rule = format!("is not byte-identical to {RING}");
                     let expected = self.ring.digest();
-                    self.report_difference(row, file, &rule, expected.as_str(), actual.as_str());
+                    self.report_difference(row, file, &rule, expected, &actual);
                 }
             }
         }
@@ -91,9 +88,7 @@ impl Check<'_> {
             ("artifact mismatch", &expected.0, &meta.artifact),
             ("manifest_hash mismatch", &expected.1, &meta.manifest_hash),
         ] {
-            if expected != actual {
-                self.report_difference(row, BUNDLE_META, rule, expected.as_str(), actual.as_str());
-            }
+            self.compare(row, BUNDLE_META, rule, expected, actual);
         }
     }
 

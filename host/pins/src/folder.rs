@@ -5,13 +5,11 @@ use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 
-use hydrant_precompiled::Precompiled;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::root::EmbeddedFiles;
-use super::stamp::FileStamp;
-use hydrant_base::{Digest, escaped};
+use hydrant_base::{Digest, FileStamp, escaped, read_at_most};
 use hydrant_trust::{Carried, Wasm};
 
 /// Names in one directory; more than that is an attack on whoever lists it.
@@ -22,6 +20,8 @@ const MAX_MEMBERS: usize = 100_000;
 pub(super) struct Folder {
     path: String,
     handle: Handle,
+    /// The components that this program carries.
+    carried: &'static [Carried],
 }
 
 #[derive(Debug)]
@@ -100,6 +100,7 @@ impl Folder {
         Self {
             path: String::new(),
             handle: Handle::Directory(handle),
+            carried: &[],
         }
     }
 
@@ -108,7 +109,13 @@ impl Folder {
         Self {
             path: String::new(),
             handle: Handle::Embedded(files),
+            carried: &[],
         }
+    }
+
+    /// The same directory for a program that carries these components.
+    pub(super) fn carrying(self, carried: &'static [Carried]) -> Self {
+        Self { carried, ..self }
     }
 
     /// Relative to the root.
@@ -150,7 +157,11 @@ impl Folder {
                 }
             }
         };
-        Ok(Self { path, handle })
+        Ok(Self {
+            path,
+            handle,
+            carried: self.carried,
+        })
     }
 
     /// Reads a file, once.
@@ -161,16 +172,18 @@ impl Folder {
         let failed = |reason| fault(self.path_of(name), reason);
         match self.open(name, maximum)? {
             Opened::Embedded(bytes) => Ok(Cow::Borrowed(bytes)),
-            Opened::Component(component) => Ok(Cow::Owned(carried(component).bytes().to_vec())),
-            Opened::File { file, size } => {
-                let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
-                // The file may grow while it is read.
-                file.take(maximum.saturating_add(1))
-                    .read_to_end(&mut bytes)
-                    .map_err(|error| failed(Reason::Io(error.to_string())))?;
-                check_size(length(&bytes), maximum).map_err(failed)?;
-                Ok(Cow::Owned(bytes))
+            Opened::Component(component) => {
+                Ok(Cow::Owned(Wasm::carried(component).bytes().to_vec()))
             }
+            // The file may grow while it is read.
+            Opened::File { file, size } => match read_at_most(file, size, maximum) {
+                Ok(Some(bytes)) => Ok(Cow::Owned(bytes)),
+                Ok(None) => {
+                    let bytes = maximum.saturating_add(1);
+                    Err(failed(Reason::TooLarge { bytes, maximum }))
+                }
+                Err(error) => Err(failed(Reason::Io(error.to_string()))),
+            },
         }
     }
 
@@ -181,17 +194,24 @@ impl Folder {
     pub(super) fn read_wasm(&self, name: &str, maximum: u64) -> Result<Wasm, FileFault> {
         let same = match self.open(name, maximum)? {
             Opened::Component(component) => Some(component),
-            Opened::File { file, size } if is_size_of_carried(size) => {
+            Opened::File { file, size } if self.carries_any_of(size) => {
                 let digest = Digest::of_reader(file.take(size.saturating_add(1)))
                     .map_err(|error| fault(self.path_of(name), Reason::Io(error.to_string())))?;
-                hydrant_precompiled::find(digest.as_str())
+                let mut carried = self.carried.iter();
+                carried.find(|component| component.digest == digest.as_str())
             }
             _ => None,
         };
         match same {
-            Some(component) => Ok(carried(component)),
+            Some(component) => Ok(Wasm::carried(component)),
             None => self.read(name, maximum).map(Wasm::from),
         }
+    }
+
+    /// Whether a component that this program carries has this many bytes.
+    fn carries_any_of(&self, size: u64) -> bool {
+        let mut carried = self.carried.iter();
+        carried.any(|component| u64::try_from(component.length) == Ok(size))
     }
 
     /// Whether [`read`](Self::read) would refuse the file, without reading it.
@@ -209,13 +229,14 @@ impl Folder {
             Handle::Embedded(files) => {
                 let path = self.path_of(name);
                 if let Some((_, bytes)) = files.iter().find(|(file, _)| *file == path) {
-                    check_size(length(bytes), maximum).map_err(failed)?;
+                    check_size(bytes.len(), maximum).map_err(failed)?;
                     return Ok(Opened::Embedded(bytes));
                 }
-                let component =
-                    hydrant_precompiled::at(&path).ok_or_else(|| failed(Reason::Missing))?;
-                let bytes = u64::try_from(component.wasm_bytes).unwrap_or(u64::MAX);
-                check_size(bytes, maximum).map_err(failed)?;
+                let mut carried = self.carried.iter();
+                let component = carried
+                    .find(|component| component.path == path)
+                    .ok_or_else(|| failed(Reason::Missing))?;
+                check_size(component.length, maximum).map_err(failed)?;
                 Ok(Opened::Component(component))
             }
             Handle::Directory(parent) => {
@@ -261,7 +282,7 @@ impl Folder {
             Handle::Embedded(_) => None,
             Handle::Directory(directory) => statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
                 .ok()
-                .map(|stat| FileStamp::of(&stat)),
+                .map(|stat| FileStamp::new(&stat)),
         }
     }
 }
@@ -270,34 +291,15 @@ impl Folder {
 enum Opened {
     File { file: File, size: u64 },
     Embedded(&'static [u8]),
-    Component(&'static Precompiled),
-}
-
-fn carried(component: &'static Precompiled) -> Wasm {
-    Wasm::carried(Carried {
-        digest: component.digest,
-        zstd: component.compressed_wasm,
-        length: component.wasm_bytes,
-        imports: component.imports,
-    })
-}
-
-/// Whether a component that this program carries has this many bytes.
-fn is_size_of_carried(size: u64) -> bool {
-    hydrant_precompiled::COMPONENTS
-        .iter()
-        .any(|component| u64::try_from(component.wasm_bytes) == Ok(size))
+    Component(&'static Carried),
 }
 
 fn fault(path: String, reason: Reason) -> FileFault {
     FileFault { path, reason }
 }
 
-fn length(bytes: &[u8]) -> u64 {
-    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
-}
-
-fn check_size(bytes: u64, maximum: u64) -> Result<(), Reason> {
+fn check_size(bytes: impl TryInto<u64>, maximum: u64) -> Result<(), Reason> {
+    let bytes = bytes.try_into().unwrap_or(u64::MAX);
     if bytes > maximum {
         return Err(Reason::TooLarge { bytes, maximum });
     }

@@ -1,4 +1,4 @@
-//! Pins: whether every byte below a root is what its signers pinned (`hydrant verify`, section 5).
+//! Pins: whether every byte below a root is what its signers pinned (`hydrant verify`).
 //!
 //! A root is verified against what the caller brings: the digest of the ring, the world of this host, the number of
 //! signers. Nothing that is read from the root decides about itself. Relies on `trust` for formats and signatures, on
@@ -41,6 +41,7 @@ use bundle_checks::{Checked, Subject, check_bundle};
 pub use component_checks::check_component;
 use component_checks::{MAX_WAITING, Starts};
 pub use finding::{Class, Finding, Findings, Row};
+use lock_checks::{PinDigests, believe, check_world};
 pub use pinned::{PinError, PinnedBundle, PinnedLock, open_lock, verify_entry};
 pub use root::RING;
 #[cfg(test)]
@@ -51,7 +52,7 @@ pub use world::world_id;
 
 use hydrant_base::Digest;
 use hydrant_policy::Policy;
-use hydrant_trust::{Capability, KeyRing, Lock, LockEntry, Wasm, WasmForm};
+use hydrant_trust::{Carried, KeyRing, Lock, LockEntry, Manifest, Wasm, WasmForm};
 
 /// What instantiates a component with nothing and asks it to describe itself.
 pub trait ComponentProbe {
@@ -60,6 +61,11 @@ pub trait ComponentProbe {
     /// # Errors
     /// [`ProbeError`] says which of the two failed.
     fn instantiate_and_describe(&self, component: &Wasm) -> Result<String, ProbeError>;
+
+    /// The components whose description is known without that, since the program was built with them.
+    fn carried(&self) -> &'static [Carried] {
+        &[]
+    }
 }
 
 /// Why a component did not describe itself.
@@ -126,10 +132,14 @@ pub fn verify(
         min_signers: anchor.min_signers,
     };
     // `TV-01` to `TV-05` stop: nothing in such a lock may be believed.
-    if let Some((lock, ring)) = believe(root, anchor, &mut verification) {
+    let mut digests = PinDigests::default();
+    let believed = believe(root, anchor, &mut digests, &mut verification.findings);
+    verification.lock_digest = digests.lock;
+    verification.keys_digest = digests.keys;
+    if let Some((lock, ring, _)) = believed {
         verification.entries = lock.skills.iter().map(escaped_skill).collect();
         let findings = &mut verification.findings;
-        lock_checks::check_world(&lock, &anchor.world, findings);
+        check_world(&lock, &anchor.world, findings);
         let mut starts = Starts::new(probe, options.progress);
         verify_entries(root, anchor, (&lock, &ring), options, &mut starts, findings);
         tree::check(root, &lock, findings);
@@ -145,25 +155,6 @@ pub fn verify(
 
 fn escaped_skill(entry: &LockEntry) -> String {
     hydrant_base::escaped(&entry.skill())
-}
-
-/// Returns lock and ring, if both can be believed (`TV-01` to `TV-06`).
-fn believe(
-    root: &Root,
-    anchor: &Anchor,
-    verification: &mut Verification,
-) -> Option<(Lock, KeyRing)> {
-    let minimum = anchor.min_signers.count();
-    let findings = &mut verification.findings;
-    let lock = lock_checks::read_lock(root, findings)?;
-    let digest = Digest::of(&lock);
-    verification.lock_digest = Some(digest.clone());
-    let ring = lock_checks::read_ring(root, findings)?;
-    verification.keys_digest = Some(Digest::of(&ring));
-    let ring = lock_checks::check_ring(&ring, &anchor.keys_digest, minimum, findings)?;
-    lock_checks::check_signatures(root, &digest, &ring, minimum, findings)?;
-    let lock = lock_checks::check_document(&lock, findings)?;
-    Some((lock, ring))
 }
 
 /// Asks of every entry, of the policy and of the baseline what the files tell; the components go to `starts`.
@@ -186,14 +177,9 @@ fn verify_entries(
             let Some(manifest) = checked.manifest else {
                 continue;
             };
-            let declared = Declared {
-                entry,
-                capabilities: &manifest.capabilities,
-                signers: &manifest.signers,
-            };
             if let Some(policy) = options.policy {
                 let signed = checked.signers.as_deref();
-                check_policy(policy, &declared, signed, findings);
+                check_policy(policy, entry, &manifest, signed, findings);
             }
             capabilities.insert(entry.skill(), manifest.capabilities);
         }
@@ -255,33 +241,27 @@ fn check_batch(
     done.into_iter().map(|(_, checked)| checked).collect()
 }
 
-/// What a manifest says that a policy decides about.
-struct Declared<'a> {
-    entry: &'a LockEntry,
-    capabilities: &'a [Capability],
-    signers: &'a [String],
-}
-
 /// Checks an entry against the policy: its signers (`TV-30`) and its capabilities (`TV-31`).
 fn check_policy(
     policy: &Policy,
-    declared: &Declared<'_>,
+    entry: &LockEntry,
+    manifest: &Manifest,
     signed: Option<&[String]>,
     findings: &mut Findings,
 ) {
-    let skill = declared.entry.skill();
-    let manifest = format!("{}/manifest.json", declared.entry.bundle_dir);
+    let skill = entry.skill();
+    let file = format!("{}/manifest.json", entry.bundle_dir);
     let mut report = |row, message: String| {
-        let finding = Finding::new(row, message).of(Some(&skill)).at(&manifest);
+        let finding = Finding::new(row, message).of(Some(&skill)).at(&file);
         findings.report(finding);
     };
     // Without readable signatures `TV-11` or `TV-12` has said so.
-    let trusted = signed.map(|signed| policy.check_signers(declared.signers, signed));
+    let trusted = signed.map(|signed| policy.check_signers(&manifest.signers, signed));
     if let Some(Err(error)) = &trusted {
         report(Row::TV_30, error.to_string());
     }
     // `TV-23` refuses everything but components.
-    for denied in policy.denied_by_ceiling(declared.capabilities, WasmForm::Component) {
+    for denied in policy.denied_by_ceiling(&manifest.capabilities, WasmForm::Component) {
         report(Row::TV_31, format!("capability denied: {denied}"));
     }
     if trusted.is_some() {

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use super::Anchor;
 use super::finding::{Finding, Findings, Row};
 use super::root::{LOCK, LOCK_SIGNATURE, RING, Root};
 use hydrant_base::Digest;
@@ -12,6 +13,32 @@ use hydrant_trust::{KeyRing, Lock, LockSignatures};
 
 /// What a lock names as the repository of its host world.
 const SUBSTRATE: &str = "hydrant";
+
+/// The digests of what was read of a root, whether or not it is believed.
+#[derive(Default)]
+pub(super) struct PinDigests {
+    pub(super) lock: Option<Digest>,
+    pub(super) keys: Option<Digest>,
+}
+
+/// Returns lock, ring and the digest of the lock, if both can be believed (`TV-01` to `TV-06`).
+pub(super) fn believe(
+    root: &Root,
+    anchor: &Anchor,
+    digests: &mut PinDigests,
+    findings: &mut Findings,
+) -> Option<(Lock, KeyRing, Digest)> {
+    let minimum = anchor.min_signers.count();
+    let lock = read_lock(root, findings)?;
+    let digest = Digest::of(&lock);
+    digests.lock = Some(digest.clone());
+    let ring = read_ring(root, findings)?;
+    digests.keys = Some(Digest::of(&ring));
+    let ring = check_ring(&ring, &anchor.keys_digest, minimum, findings)?;
+    check_signatures(root, &digest, &ring, minimum, findings)?;
+    let lock = check_document(&lock, findings)?;
+    Some((lock, ring, digest))
+}
 
 /// The bytes of the lock.
 pub(super) fn read_lock(root: &Root, findings: &mut Findings) -> Option<Cow<'static, [u8]>> {

@@ -1,11 +1,11 @@
-//! The bundle of one skill, before it starts: everything of section 5 that needs no engine.
+//! The bundle of one skill, before it starts: everything that `verify` asks and that needs no engine.
 //!
 //! This is on the way of every start, so it asks about the lock and one entry only. What it refuses is an error with
 //! the row that failed, never a warning.
 
 use super::bundle_checks::{Subject, check_bundle};
 use super::finding::{Class, Finding, Findings, Row};
-use super::lock_checks;
+use super::lock_checks::{PinDigests, believe, check_world};
 use super::root::Root;
 use super::stamp::{Stamp, stamp_of_bundle, stamp_of_pins};
 use super::{Anchor, MinSigners};
@@ -44,7 +44,7 @@ pub enum PinError {
         /// Every `id@version` of the lock, separated by commas, escaped.
         pinned: String,
     },
-    /// A row of section 5 is not kept.
+    /// What `verify` asks is not so.
     #[error("{} {}", .0.row, .0.message)]
     Failed(Box<Finding>),
 }
@@ -73,8 +73,12 @@ impl PinError {
 pub fn open_lock(root: &Root, anchor: &Anchor) -> Result<PinnedLock, PinError> {
     let mut findings = Findings::default();
     let stamp = stamp_of_pins(root);
-    let opened = opened(root, anchor, &mut findings);
-    let (lock, ring, digest) = unless(findings, opened)?;
+    let mut digests = PinDigests::default();
+    let believed = believe(root, anchor, &mut digests, &mut findings);
+    if let Some((lock, ..)) = &believed {
+        check_world(lock, &anchor.world, &mut findings);
+    }
+    let (lock, ring, digest) = unless(findings, believed)?;
     Ok(PinnedLock {
         lock,
         ring,
@@ -82,22 +86,6 @@ pub fn open_lock(root: &Root, anchor: &Anchor) -> Result<PinnedLock, PinError> {
         min_signers: anchor.min_signers,
         stamp,
     })
-}
-
-fn opened(
-    root: &Root,
-    anchor: &Anchor,
-    findings: &mut Findings,
-) -> Option<(Lock, KeyRing, Digest)> {
-    let minimum = anchor.min_signers.count();
-    let bytes = lock_checks::read_lock(root, findings)?;
-    let ring = lock_checks::read_ring(root, findings)?;
-    let ring = lock_checks::check_ring(&ring, &anchor.keys_digest, minimum, findings)?;
-    let digest = Digest::of(&bytes);
-    lock_checks::check_signatures(root, &digest, &ring, minimum, findings)?;
-    let lock = lock_checks::check_document(&bytes, findings)?;
-    lock_checks::check_world(&lock, &anchor.world, findings);
-    Some((lock, ring, digest))
 }
 
 /// What was made, unless anything was found.

@@ -12,6 +12,7 @@ use rustix::io::retry_on_intr;
 
 use super::folder::{FileFault, Folder, Reason};
 use hydrant_base::escaped;
+use hydrant_trust::Carried;
 
 /// Files by their path below the root, `/` between the segments.
 pub(crate) type EmbeddedFiles = &'static [(&'static str, &'static [u8])];
@@ -65,6 +66,15 @@ impl Root {
     pub const fn embedded(files: EmbeddedFiles) -> Self {
         Self {
             top: Folder::embedded(files),
+        }
+    }
+
+    /// The same root for a program that carries these components. Their bytes are not read, or not kept where a directory has
+    /// the same, and nobody has to start them to know their descriptions.
+    #[must_use]
+    pub fn carrying(self, carried: &'static [Carried]) -> Self {
+        Self {
+            top: self.top.carrying(carried),
         }
     }
 

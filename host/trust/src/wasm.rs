@@ -45,7 +45,10 @@ enum Bytes {
 }
 
 /// A component as the program carries it.
+#[derive(Debug)]
 pub struct Carried {
+    /// Where it lies below an embedded root: `skills/<id>/<version>/skill.wasm`.
+    pub path: &'static str,
     /// The digest of its bytes.
     pub digest: &'static str,
     /// Its bytes, compressed with zstd.
@@ -54,17 +57,20 @@ pub struct Carried {
     pub length: usize,
     /// The names of its imports, without those that only name types.
     pub imports: &'static [&'static str],
+    /// What it answered when it was asked to describe itself.
+    pub description: &'static str,
 }
 
 struct Compressed {
-    component: Carried,
+    component: &'static Carried,
     bytes: OnceLock<Vec<u8>>,
 }
 
 impl Wasm {
     /// A component that the program carries, compressed. Its digest was computed when the program was built, and nothing is
     /// decompressed before somebody asks for the bytes.
-    pub fn carried(component: Carried) -> Self {
+    #[must_use]
+    pub fn carried(component: &'static Carried) -> Self {
         Self {
             // The build script wrote it; were it no digest, no bundle would name it.
             digest: component.digest.parse().unwrap_or_else(|_| Digest::zero()),
@@ -87,7 +93,7 @@ impl Wasm {
         match &self.bytes {
             Bytes::Here(bytes) => bytes,
             Bytes::Compressed(compressed) => compressed.bytes.get_or_init(|| {
-                let component = &compressed.component;
+                let component = compressed.component;
                 let bytes =
                     zstd::bulk::decompress(component.zstd, component.length);
                 bytes
@@ -110,6 +116,15 @@ impl Wasm {
         match &self.bytes {
             Bytes::Here(bytes) => component::imports(bytes),
             Bytes::Compressed(compressed) => Ok(Imports::named(compressed.component.imports)),
+        }
+    }
+
+    /// What it answers when it is asked to describe itself, if the program carries it: a component answers always the same.
+    #[must_use]
+    pub fn description(&self) -> Option<&'static str> {
+        match &self.bytes {
+            Bytes::Here(_) => None,
+            Bytes::Compressed(compressed) => Some(compressed.component.description),
         }
     }
 

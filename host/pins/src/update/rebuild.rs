@@ -3,13 +3,13 @@
 use std::time::SystemTime;
 
 use crate::Anchor;
-use crate::bundle_checks::{Subject, check_bundle};
+use crate::bundle_checks::{Subject, check_bundle, owned_signers};
 use crate::component_checks::Starts;
 use crate::finding::{Finding, Findings, Row};
 use crate::root::{LOCK, Root};
 use crate::tree;
 use crate::widening::Declared;
-use hydrant_trust::{KeyRing, Lock, LockEntry, SubstratePin, VerifiedBundle};
+use hydrant_trust::{KeyRing, Lock, LockEntry, SubstratePin};
 
 /// A lock as it should be. Complete only when no finding was reported while it was made.
 pub(super) struct Rebuilt {
@@ -78,14 +78,14 @@ pub(super) fn rebuild(
                 manifest_hash: bundle.manifest_hash().clone(),
                 keys_file: "public-keys.json".to_owned(),
                 keys_digest: ring.digest().clone(),
-                signers: signers(bundle),
+                signers: owned_signers(bundle.signatures()),
                 skill_md,
             };
-            let capabilities = bundle.manifest().capabilities.clone();
-            rebuilt
-                .declared
-                .push(Declared::of(&entry, Some(capabilities)));
-            rebuilt.lock.skills.push(entry);
+            rebuilt.lock.skills.push(entry.clone());
+            rebuilt.declared.push(Declared {
+                pin: entry,
+                capabilities: Some(bundle.manifest().capabilities.clone()),
+            });
         }
         starts.push(subject, &mut checked, findings);
         rebuilt.entries.push(skill);
@@ -107,12 +107,6 @@ impl Rebuilt {
         self.lock.generated_at = humantime::format_rfc3339_millis(now).to_string();
         self
     }
-}
-
-/// Returns the names in the signatures of a bundle, as the lock lists them.
-fn signers(bundle: &VerifiedBundle) -> Vec<String> {
-    let signers = bundle.signatures().signers();
-    signers.into_iter().map(ToOwned::to_owned).collect()
 }
 
 /// Nothing is written that `verify` would refuse for its form, such as a lock without entries.
