@@ -64,15 +64,6 @@ impl Signatures {
         signers.sort_unstable();
         signers
     }
-
-    /// Replaces the signer's entry or adds it, and sorts.
-    pub(super) fn put(&mut self, entry: SignatureEntry) {
-        self.signatures.retain(|old| old.signer != entry.signer);
-        self.signatures.push(entry);
-        self.signatures.sort_by(|one, other| {
-            (&one.signer, &one.algorithm).cmp(&(&other.signer, &other.algorithm))
-        });
-    }
 }
 
 #[cfg(test)]
@@ -114,8 +105,8 @@ mod tests {
             algorithm: ALGORITHM.to_owned(),
             signature: "new".to_owned(),
         };
-        signatures.put(entry("example.b"));
-        signatures.put(entry("Example"));
+        entry("example.b").put_into(&mut signatures.signatures);
+        entry("Example").put_into(&mut signatures.signatures);
         assert_eq!(signatures.signers(), ["Example", "example.a", "example.b"]);
         let order: Vec<_> = signatures.signatures.iter().map(|e| &e.signer).collect();
         assert_eq!(order, ["Example", "example.a", "example.b"]);

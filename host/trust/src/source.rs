@@ -1,7 +1,7 @@
 //! Where an archive comes from: a path, a `file://` URL, or one HTTP request.
 //!
 //! A download follows no redirect, waits no longer than half a minute and keeps no more than an archive
-//! may have. It proves nothing: whoever asks for one has to verify what it brings, which `install` does by
+//! may have. It proves nothing: the caller has to verify the archive, which `install` does by
 //! demanding keys. Proxies of the environment are used, as the original does; TLS cannot be turned off.
 
 use hydrant_base::{FileError, escaped, read_at_most, read_bounded_as};

@@ -40,7 +40,7 @@ pub struct Wasm {
 #[derive(Clone)]
 enum Bytes {
     Here(Cow<'static, [u8]>),
-    /// Carried by the program; decompressed by whoever asks first.
+    /// Carried by the program; decompressed when the bytes are first asked for.
     Compressed(Arc<Compressed>),
 }
 
@@ -67,8 +67,8 @@ struct Compressed {
 }
 
 impl Wasm {
-    /// A component that the program carries, compressed. Its digest was computed when the program was built, and nothing is
-    /// decompressed before somebody asks for the bytes.
+    /// A component that the program carries, compressed. Its digest was computed when the program was built, and it is
+    /// decompressed only when its bytes are asked for.
     #[must_use]
     pub fn carried(component: &'static Carried) -> Self {
         Self {
@@ -107,7 +107,7 @@ impl Wasm {
         }
     }
 
-    /// What it imports. Of a part of the program that was read when the program was built.
+    /// What it imports. The imports of a carried component were read when the program was built.
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl Wasm {
         }
     }
 
-    /// Bytes that are in memory for it beyond the program.
+    /// How many bytes it takes in memory beyond those of the program.
     #[must_use]
     pub fn held_bytes(&self) -> usize {
         match &self.bytes {

@@ -2,7 +2,7 @@
 //!
 //! The writer gives the same bytes on every machine. The reader believes nothing: it accepts five
 //! names, regular files and sizes within limits, and refuses everything else before it keeps a byte of
-//! it. Neither touches the file system, except to read a bundle directory; who wants an archive unpacked
+//! it. Neither touches the file system, except to read a bundle directory. A caller that unpacks an archive
 //! gets a [`Package`] in memory and writes it when all checks have passed.
 //!
 //! Both sides use the `tar` crate. It takes base-256 sizes, stops at the first zero block and, unless asked for raw
@@ -15,11 +15,9 @@ mod read;
 mod write;
 
 #[cfg(test)]
-mod hostile;
-#[cfg(test)]
-mod mutated;
-#[cfg(test)]
 pub mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use error::ArchiveError;
 pub use package::{Package, PackageFile};

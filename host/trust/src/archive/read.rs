@@ -71,7 +71,7 @@ fn read_files(
 
 const PAX_WITHOUT_ENTRY: ArchiveError = ArchiveError::Header("a PAX header has no entry");
 
-/// Refuses what the `tar` crate takes for numbers and other programs may not, or take for others.
+/// Refuses numbers that the `tar` crate accepts and that other programs may refuse, or read as other numbers.
 fn check_form(header: &Header) -> Result<(), ArchiveError> {
     let fields = header.as_old();
     let reason = if !is_octal(&fields.cksum) {
@@ -79,7 +79,7 @@ fn check_form(header: &Header) -> Result<(), ArchiveError> {
     } else if !is_octal(&fields.size) {
         SIZE
     } else if header.as_bytes().get(257..263) == Some(b"ustar\0") && header.as_ustar().is_none() {
-        // Whether it has a prefix for the name would be anybody's guess.
+        // Readers differ in whether such a header has a prefix for the name.
         "the version of ustar is unknown"
     } else {
         return Ok(());
@@ -100,7 +100,7 @@ fn is_octal(field: &[u8]) -> bool {
     digits > 0 && padding.all(|byte| matches!(byte, 0 | b' '))
 }
 
-/// The type flag as it stands there: some are one to the `tar` crate.
+/// The type flag as it stands in the header; the `tar` crate does not tell all flags apart.
 fn type_flag(header: &Header) -> u8 {
     let [flag] = header.as_old().linkflag;
     flag
@@ -184,8 +184,8 @@ fn unreadable(error: io::Error) -> ArchiveError {
     })
 }
 
-/// The tar stream of an archive, with all that was decompressed of it counted. Its errors are [`ArchiveError`]s; one of them
-/// is its end, which no entry reaches.
+/// The tar stream of an archive, which counts the bytes that it decompresses. Its errors are [`ArchiveError`]s. Its end is one of
+/// them, [`ArchiveError::Truncated`]: in a whole archive the end blocks come first.
 struct Unpacked<'a> {
     decoder: Decoder<'static, &'a [u8]>,
     count: u64,

@@ -55,7 +55,7 @@ pub enum StoreError {
     /// The index is of a version that this program does not know.
     #[error("unsupported index.json schema version: {0}")]
     IndexVersion(String),
-    /// One entry more, and nobody could read the index again.
+    /// With one more entry the index would be too large to be read again.
     #[error("index.json exceeds maximum size ({bytes} bytes > {maximum} bytes)")]
     IndexFull {
         /// What it would have.
@@ -63,7 +63,7 @@ pub enum StoreError {
         /// What it may have.
         maximum: u64,
     },
-    /// Somebody else holds the lock and does not let go.
+    /// Another process keeps the lock.
     #[error("failed to acquire index lock {} after retries", escaped_path(.0))]
     Locked(PathBuf),
     /// The lock file cannot be made.

@@ -1,8 +1,8 @@
 //! Hostile archives, one for each thing that is refused. That nothing of them is written follows from
 //! where they are refused: the reader has no directory to write to. `install` has its own test of it.
 
-use super::testing::{BLOCK, Raw, compressed, package, signed_package, tar_of, tar_with};
-use super::{Package, PackageFile, read_archive};
+use super::super::testing::{BLOCK, Raw, compressed, package, signed_package, tar_of, tar_with};
+use super::super::{Package, PackageFile, read_archive};
 
 mod sizes;
 

@@ -1,7 +1,7 @@
 //! Archives that are larger than they may be, or would become so.
 
-use super::super::PackageFile;
-use super::super::testing::{BLOCK, Raw, package, tar_of, tar_with};
+use super::super::super::PackageFile;
+use super::super::super::testing::{BLOCK, Raw, package, tar_of, tar_with};
 use super::{MANIFEST, WASM, read_bytes, read_tar, refused, small};
 use crate::limits::MAX_ARCHIVE_BYTES;
 

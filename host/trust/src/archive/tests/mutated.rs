@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
-use super::testing::{BLOCK, compressed, signed_package, tar_of};
-use super::{archive, read_archive};
+use super::super::testing::{BLOCK, compressed, signed_package, tar_of};
+use super::super::{archive, read_archive};
 
 /// Compressing at level 19 takes longer than reading; once is enough.
 static GOOD: LazyLock<Vec<u8>> = LazyLock::new(|| archive(&signed_package()).unwrap());
