@@ -1,4 +1,4 @@
-//! What the caller brings to a verification and no file of the root may say: whom to trust, and how many.
+//! What the caller of a verification decides and no file of the root may: which ring to trust, and how many must have signed.
 
 use std::num::NonZeroU32;
 
@@ -39,10 +39,10 @@ impl Anchor {
     }
 }
 
-/// A digest of the ring that nothing can be held against: a usage error.
+/// An unusable digest of the ring: a usage error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeysDigestError {
-    /// As an unset variable of a CI system is.
+    /// Empty, as a variable that a CI system does not set.
     #[error(
         "{place} is empty: give it the digest of the key ring that you trust, which `hydrant keys digest FILE` prints, or \
          leave it out to trust the ring of this program"
@@ -76,7 +76,7 @@ pub enum MinSignersError {
     Environment(String),
 }
 
-/// How many signers are asked for unless somebody says otherwise: 2.
+/// How many signers are needed by default: 2.
 const DEFAULT: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
 
 impl MinSigners {

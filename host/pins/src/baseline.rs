@@ -1,9 +1,9 @@
 //! What was pinned before: manifests by their hash, never by trust in a path, and the root of `--baseline`.
 //!
-//! A manifest is looked for in the bundle directory, then in the last commit, which `git` is asked for. Wherever its
-//! bytes come from, they count only if their manifest hash is the one the old lock pins. Git is started without a shell,
-//! without this process's environment, and without anything that could run a program for the repository's sake; what it
-//! says is bounded in size and time. Not found is an answer: such a manifest covers nothing.
+//! A manifest is looked for in the bundle directory, then with `git` in the last commit. Wherever its bytes come from, they count
+//! only if their manifest hash is the one that the old lock pins. Git is started without a shell, without this process's
+//! environment, and without anything that could make the repository run a program; its output is bounded in size and time. A
+//! manifest that is not found covers nothing.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,8 @@ use hydrant_base::{Digest, FileError, read_at_most, read_bounded};
 use hydrant_trust::limits::MAX_JSON_BYTES;
 use hydrant_trust::{Capability, KeyError, KeyRing, Lock, LockEntry, LockError, Manifest};
 
-/// A repository made to stop `git` (an object that is a FIFO) costs this much, and the manifest counts as not found.
+/// How long `git` may take: a repository can be made to stop it, with an object that is a FIFO. The manifest then counts as not
+/// found.
 const GIT_TIME: Duration = Duration::from_secs(10);
 
 /// What `git` reads one object with: no configuration but the repository's own, nothing fetched, nothing replaced, nothing
@@ -90,13 +91,13 @@ fn committed(root: &Path, path: &str) -> Option<Vec<u8>> {
     let output = child.stdout.take()?;
     let (sender, receiver) = mpsc::channel();
     let reader = std::thread::spawn(move || {
-        // The receiver is gone when it took too long.
+        // The receiver is gone if this took too long.
         let _ = sender.send(read_at_most(output, 0, MAX_JSON_BYTES));
     });
     let read = receiver.recv_timeout(GIT_TIME).ok();
     let whole = read.and_then(Result::ok).flatten();
     if whole.is_none() {
-        // Already ended is as good.
+        // It may have ended already.
         let _ = child.kill();
     }
     let succeeded = child.wait().is_ok_and(|status| status.success());
@@ -125,7 +126,7 @@ fn first_program(name: &OsStr, search: &OsStr, root: &Path) -> Option<PathBuf> {
         })
 }
 
-/// A root as it was, as the operator states it: its lock and its ring, without any check of signatures.
+/// An older root that the operator names: its lock and its ring, whose signatures are not checked.
 #[derive(Debug)]
 pub struct Baseline {
     lock: Lock,

@@ -1,8 +1,8 @@
 //! The checks of one bundle (`TV-07`, `TV-11` to `TV-21`, then those of its component).
 //!
 //! One function serves three callers: `verify`, which wants every finding; a start of a skill; and `lock --update`, whose
-//! bundle has no entry yet. What fails never stops what can still be asked. Nothing here needs an engine: whoever starts
-//! the component to see what it does asks [`Checked::may_start`], which no bundle has that is not pinned and signed.
+//! bundle has no entry yet. A check that fails does not stop the checks that are still possible. Nothing here needs an engine. A
+//! component may be started only if [`Checked::may_start`] says so, which it does for pinned and signed bundles alone.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -26,7 +26,7 @@ pub(super) const BUNDLE_META: &str = "bundle-meta.json";
 pub(super) struct Subject<'a> {
     pub(super) id: &'a str,
     pub(super) version: &'a str,
-    /// None for `lock --update`: then `TV-13` to `TV-15` and the lock's side of `TV-17` and `TV-20` are not asked.
+    /// None for `lock --update`: then `TV-13` to `TV-15` and the lock's side of `TV-17` and `TV-20` are not evaluated.
     pub(super) pin: Option<&'a LockEntry>,
 }
 
@@ -52,14 +52,14 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// What came of the checks, besides findings.
+/// The result of the checks, besides findings.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
     /// If it parses.
     pub(super) manifest: Option<Manifest>,
     /// The names in `signatures.json`, sorted, if it parses.
     pub(super) signers: Option<Vec<String>>,
-    /// With every signature verified; there may be findings all the same.
+    /// The bundle if every signature verifies; it may have findings all the same.
     pub(super) verified: Option<VerifiedBundle>,
     /// Whether the component of `verified` may run, if only to describe itself: it is a component, it is pinned, and enough
     /// signers signed it.
@@ -211,7 +211,7 @@ impl Check<'_> {
         }
     }
 
-    /// The files mean each other.
+    /// Checks that the files name each other (`TV-12`).
     fn open(
         &mut self,
         wasm: Wasm,
@@ -240,7 +240,7 @@ impl Check<'_> {
         }
     }
 
-    /// What the manifest says about itself.
+    /// Checks what the manifest says of the skill (`TV-14`, `TV-16`, `TV-19`).
     fn manifest(&mut self, manifest: &Manifest) {
         if let Some(pin) = self.subject.pin {
             self.ask(Row::TV_14);
@@ -267,7 +267,7 @@ impl Check<'_> {
         }
     }
 
-    /// `TV-15`, `TV-18` and the lock's side of `TV-17`: what the signatures claim, before one of them is verified.
+    /// Checks what the signatures claim before any is verified: `TV-15`, `TV-18` and the lock's side of `TV-17`.
     fn signers(&mut self, signatures: &Signatures) {
         let signers = signatures.signers();
         if let Some(pin) = self.subject.pin {
@@ -304,8 +304,7 @@ impl Check<'_> {
         }
     }
 
-    /// Every signature verifies, and what the component imports is declared: the verified bundle, and whether its component
-    /// may run.
+    /// Checks the imports and every signature. Returns the verified bundle, and whether its component may run.
     fn component(
         &mut self,
         bundle: Option<Bundle>,
@@ -329,7 +328,7 @@ impl Check<'_> {
         }
     }
 
-    /// `TV-17` of signatures whose bundle is not whole: whether they are genuine can still be said.
+    /// Verifies the signatures of a bundle that is not whole (`TV-17`): they may be genuine all the same.
     fn verify_apart(&mut self, parsed: &Parsed) {
         let Some(signatures) = &parsed.signatures else {
             return;

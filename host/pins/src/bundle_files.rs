@@ -32,7 +32,7 @@ impl Check<'_> {
             .ok()
     }
 
-    /// `TV-11` of the files that may be there and that nothing reads.
+    /// Checks the optional files that nothing reads (`TV-11`).
     pub(super) fn passengers(&mut self, folder: &Folder) {
         for name in PASSENGERS {
             match folder.check(name, MAX_JSON_BYTES) {
@@ -44,7 +44,7 @@ impl Check<'_> {
         }
     }
 
-    /// The ring that is shipped with the bundle is the ring.
+    /// Checks that the bundle's copy of the ring is the ring (`TV-13`).
     pub(super) fn ring_copy(&mut self, folder: &Folder) {
         let Some(pin) = self.subject.pin else { return };
         let row = Row::TV_13;
@@ -64,7 +64,7 @@ impl Check<'_> {
         }
     }
 
-    /// The unsigned summary agrees with what is pinned.
+    /// Checks that the unsigned summary agrees with what is pinned (`TV-20`).
     pub(super) fn bundle_meta(&mut self, folder: &Folder, parsed: &Parsed) {
         let row = Row::TV_20;
         self.ask(row);
@@ -92,7 +92,7 @@ impl Check<'_> {
         }
     }
 
-    /// Nothing travels along unseen.
+    /// Reports every file that no bundle has (`TV-21`).
     pub(super) fn extra_files(&mut self, folder: &Folder) {
         let row = Row::TV_21;
         self.ask(row);
@@ -101,7 +101,7 @@ impl Check<'_> {
             Err(fault) => return self.report_fault(row, &fault),
         };
         for member in members {
-            // A known name that is no regular file was reported by the row that wanted to read it.
+            // A known name that is no regular file was reported by the check that wanted to read it.
             if !BUNDLE_FILES.contains(&member.name.as_str()) {
                 let path = folder.path_of(&member.name);
                 let what = match member.kind {

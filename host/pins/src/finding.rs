@@ -1,7 +1,7 @@
-//! What a verification of pins found, and which rows it asked.
+//! The findings of a verification of pins, and the rules that it evaluated.
 //!
-//! Every text that stands in a finding is escaped here, once, because most of it comes from files that nobody
-//! has verified yet: a finding is always one line of printable ASCII.
+//! Most text of a finding comes from files that are not verified yet. It is escaped here, once, so that a finding is always one
+//! line of printable ASCII.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,7 +15,7 @@ pub enum Class {
     Drift,
     /// A signature, a key or a signer is not trusted: exit 3.
     Trust,
-    /// More is imported, declared or allowed than there may be: exit 4.
+    /// A component imports, declares or gets more than it may: exit 4.
     Policy,
 }
 
@@ -40,7 +40,7 @@ impl Class {
     }
 }
 
-/// A rule that a verification or a lock command asks, with the class of its findings.
+/// A rule that a verification or a lock command evaluates, with the class of its findings.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Row {
     id: &'static str,
@@ -137,7 +137,7 @@ impl fmt::Debug for Row {
 /// One thing that is wrong. All texts are escaped; sorted by skill (none first), row, path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The row that is not kept.
+    /// The rule that is broken.
     pub row: Row,
     /// `id@version`, or none for what concerns the lock or the whole root.
     pub skill: Option<String>,
@@ -206,7 +206,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The findings so far, and every row that was asked, of which entry.
+/// The findings so far, and every rule that was evaluated, with its entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Findings {
     found: Vec<Finding>,
@@ -214,30 +214,37 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Notes that a row was asked of an entry (none: of the lock or the whole root).
+    /// Records that a rule was evaluated for an entry, or without one for the lock and the whole root.
     pub fn evaluate(&mut self, row: Row, skill: Option<&str>) {
         self.evaluated.insert((skill.map(escaped), row));
     }
 
-    /// Notes what is wrong, and that its row was asked.
+    /// Adds a finding, and records that its rule was evaluated.
     pub fn report(&mut self, finding: Finding) {
         self.evaluated.insert((finding.skill.clone(), finding.row));
         self.found.push(finding);
     }
 
-    /// Adds all of another part of the verification.
+    /// Adds several findings.
+    pub fn report_all(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        findings
+            .into_iter()
+            .for_each(|finding| self.report(finding));
+    }
+
+    /// Adds the findings and evaluated rules of another part of the verification.
     pub fn extend(&mut self, other: Self) {
         self.found.extend(other.found);
         self.evaluated.extend(other.evaluated);
     }
 
-    /// What is wrong, sorted by skill, row and path once [`sort`](Self::sort) was called.
+    /// The findings, sorted by skill, rule and path once [`sort`](Self::sort) was called.
     #[must_use]
     pub fn found(&self) -> &[Finding] {
         &self.found
     }
 
-    /// Each row that was asked, with the entry; the lock and the root first.
+    /// Each evaluated rule with its entry; those of the lock and the root come first.
     pub fn evaluated(&self) -> impl Iterator<Item = (Option<&str>, Row)> {
         self.evaluated
             .iter()
@@ -267,7 +274,7 @@ impl Findings {
             .map_or(0, Class::exit_code)
     }
 
-    /// The finding that decides: of the class that decides, the first by row.
+    /// The finding that decides the exit code: the first by rule in the class that decides.
     pub(super) fn into_decisive(self) -> Option<Finding> {
         let rank = |finding: &Finding| (finding.class().weight(), std::cmp::Reverse(finding.row));
         // `max_by_key` takes the last of equals: reversed, so that it is the first that was found.

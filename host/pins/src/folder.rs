@@ -12,7 +12,7 @@ use super::root::EmbeddedFiles;
 use hydrant_base::{Digest, FileStamp, escaped, read_at_most};
 use hydrant_trust::{Carried, Wasm};
 
-/// Names in one directory; more than that is an attack on whoever lists it.
+/// The most names in one directory: a directory with more is made to exhaust its reader.
 const MAX_MEMBERS: usize = 100_000;
 
 /// An opened directory of a root.
@@ -171,12 +171,12 @@ impl Folder {
     pub(super) fn read(&self, name: &str, maximum: u64) -> Result<Cow<'static, [u8]>, FileFault> {
         let failed = |reason| fault(self.path_of(name), reason);
         match self.open(name, maximum)? {
-            Opened::Embedded(bytes) => Ok(Cow::Borrowed(bytes)),
-            Opened::Component(component) => {
+            OpenedFile::Embedded(bytes) => Ok(Cow::Borrowed(bytes)),
+            OpenedFile::Component(component) => {
                 Ok(Cow::Owned(Wasm::carried(component).bytes().to_vec()))
             }
             // The file may grow while it is read.
-            Opened::File { file, size } => match read_at_most(file, size, maximum) {
+            OpenedFile::File { file, size } => match read_at_most(file, size, maximum) {
                 Ok(Some(bytes)) => Ok(Cow::Owned(bytes)),
                 Ok(None) => {
                     let bytes = maximum.saturating_add(1);
@@ -193,8 +193,8 @@ impl Folder {
     /// As [`read`](Self::read).
     pub(super) fn read_wasm(&self, name: &str, maximum: u64) -> Result<Wasm, FileFault> {
         let same = match self.open(name, maximum)? {
-            Opened::Component(component) => Some(component),
-            Opened::File { file, size } if self.carries_any_of(size) => {
+            OpenedFile::Component(component) => Some(component),
+            OpenedFile::File { file, size } if self.carries_any_of(size) => {
                 let digest = Digest::of_reader(file.take(size.saturating_add(1)))
                     .map_err(|error| fault(self.path_of(name), Reason::Io(error.to_string())))?;
                 let mut carried = self.carried.iter();
@@ -222,7 +222,7 @@ impl Folder {
         self.open(name, maximum).map(drop)
     }
 
-    fn open(&self, name: &str, maximum: u64) -> Result<Opened, FileFault> {
+    fn open(&self, name: &str, maximum: u64) -> Result<OpenedFile, FileFault> {
         let failed = |reason| fault(self.path_of(name), reason);
         match &self.handle {
             _ if !is_plain(name) => Err(failed(Reason::NotPlain)),
@@ -230,14 +230,14 @@ impl Folder {
                 let path = self.path_of(name);
                 if let Some((_, bytes)) = files.iter().find(|(file, _)| *file == path) {
                     check_size(bytes.len(), maximum).map_err(failed)?;
-                    return Ok(Opened::Embedded(bytes));
+                    return Ok(OpenedFile::Embedded(bytes));
                 }
                 let mut carried = self.carried.iter();
                 let component = carried
                     .find(|component| component.path == path)
                     .ok_or_else(|| failed(Reason::Missing))?;
                 check_size(component.length, maximum).map_err(failed)?;
-                Ok(Opened::Component(component))
+                Ok(OpenedFile::Component(component))
             }
             Handle::Directory(parent) => {
                 // Non-blocking: opening a pipe must not wait for its writer.
@@ -255,7 +255,7 @@ impl Folder {
                 let size = u64::try_from(stat.st_size).unwrap_or_default();
                 check_size(size, maximum).map_err(failed)?;
                 let file = File::from(file);
-                Ok(Opened::File { file, size })
+                Ok(OpenedFile::File { file, size })
             }
         }
     }
@@ -276,7 +276,7 @@ impl Folder {
         Ok(members)
     }
 
-    /// What changes when a member changes; none if there is no such member. Of embedded files nothing ever changes.
+    /// The stamp of a member; none if there is no such member, and none of embedded files, which never change.
     pub(super) fn stamp(&self, name: &str) -> Option<FileStamp> {
         match &self.handle {
             Handle::Embedded(_) => None,
@@ -288,7 +288,7 @@ impl Folder {
 }
 
 /// A file that may be read.
-enum Opened {
+enum OpenedFile {
     File { file: File, size: u64 },
     Embedded(&'static [u8]),
     Component(&'static Carried),
@@ -351,7 +351,7 @@ fn listed(directory: &OwnedFd) -> Result<Vec<Member>, Reason> {
         if members.len() >= MAX_MEMBERS {
             return Err(Reason::TooMany);
         }
-        // Not every file system says what a name is when it is listed.
+        // Not every file system tells the types of names in its listing.
         let kind = match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) if name.to_str().is_ok() => match FileType::from_raw_mode(stat.st_mode) {
                 FileType::RegularFile => MemberKind::File,

@@ -1,11 +1,11 @@
 //! Pins: whether every byte below a root is what its signers pinned (`hydrant verify`).
 //!
 //! A root is verified against what the caller brings: the digest of the ring, the world of this host, the number of
-//! signers. Nothing that is read from the root decides about itself. Relies on `trust` for formats and signatures, on
-//! `policy` for the forms of capabilities, and on a [`ComponentProbe`] for the two rows that run a component.
+//! signers. Nothing in the root says how the root is verified. Relies on `trust` for formats and signatures, on
+//! `policy` for the forms of capabilities, and on a [`ComponentProbe`] for the two rules that run a component.
 //!
-//! To verify reads files below the root, each once, and writes nothing; what it is compared with may lie elsewhere: a
-//! rebuilt root, and a [`Baseline`], for which git may be started. [`update`] and [`sign`](mod@sign) write, once
+//! A verification reads each file below the root once and writes nothing. It may also read a rebuilt root and a [`Baseline`], for
+//! which it may start git. [`update`] and [`sign`](mod@sign) write, once
 //! everything is decided: the copies of the ring, the lock and its signatures.
 
 mod anchor;
@@ -17,7 +17,7 @@ mod description;
 mod finding;
 mod folder;
 mod lock_checks;
-mod opened;
+mod opened_root;
 mod pinned;
 mod rebuilt;
 pub mod report;
@@ -54,9 +54,9 @@ use hydrant_base::Digest;
 use hydrant_policy::Policy;
 use hydrant_trust::{Carried, KeyRing, Lock, LockEntry, Manifest, Wasm, WasmForm};
 
-/// What instantiates a component with nothing and asks it to describe itself.
+/// Instantiates components without any grant and asks them to describe themselves.
 pub trait ComponentProbe {
-    /// Answers what `describe` returned, within the budgets of a description.
+    /// Returns what `describe` returned, within the budgets of a description.
     ///
     /// # Errors
     /// [`ProbeError`] says which of the two failed.
@@ -79,16 +79,16 @@ pub enum ProbeError {
     NoDescription(String),
 }
 
-/// Is told how far a verification is, each time with `id@version` as the lock or the name of the folder has it.
+/// Receives the progress of a verification, each time with `id@version` as the lock or the name of the folder has it.
 pub trait Progress {
     /// The component of this skill is started next, which lasts seconds where it has to be compiled.
     fn starts(&self, skill: &str);
 
-    /// Everything was asked of this skill. Skills are told of in the order of the report's entries.
+    /// All checks of this skill are done. Skills come in the order of the report's entries.
     fn done(&self, skill: &str);
 }
 
-/// What is asked besides the rows that are always asked, and who hears of it meanwhile.
+/// The checks besides those that are always made, and who receives the progress.
 #[derive(Default, Clone, Copy)]
 pub struct Options<'a> {
     /// The policy that must trust the signers and allow every capability (`TV-30`, `TV-31`).
@@ -97,14 +97,14 @@ pub struct Options<'a> {
     pub baseline: Option<&'a Baseline>,
     /// A rebuilt root, whose artifacts must be the pinned ones (`TV-34`).
     pub rebuilt: Option<&'a Root>,
-    /// Who is told how far it is.
+    /// Receives the progress.
     pub progress: Option<&'a dyn Progress>,
 }
 
-/// What came of a verification.
+/// The result of a verification.
 #[derive(Debug, Clone)]
 pub struct Verification {
-    /// What is wrong, sorted, and which rows were asked.
+    /// The findings, sorted, and the rules that were evaluated.
     pub findings: Findings,
     /// Of the lock file, if it could be read.
     pub lock_digest: Option<Digest>,
@@ -116,7 +116,7 @@ pub struct Verification {
     pub min_signers: MinSigners,
 }
 
-/// Verifies all of a root. What its files tell is asked of all of it before the first component starts.
+/// Verifies all of a root. All checks of files come before the first component starts.
 #[must_use]
 pub fn verify(
     root: &Root,
@@ -157,7 +157,7 @@ fn escaped_skill(entry: &LockEntry) -> String {
     hydrant_base::escaped(&entry.skill())
 }
 
-/// Asks of every entry, of the policy and of the baseline what the files tell; the components go to `starts`.
+/// Makes all checks of files for every entry, the policy's and the baseline's included; the components go to `starts`.
 fn verify_entries(
     root: &Root,
     anchor: &Anchor,
@@ -193,9 +193,7 @@ fn verify_entries(
             }
         }
         let of = |entry: &LockEntry| capabilities.get(&entry.skill()).cloned();
-        for finding in baseline.check(lock, ring, &of) {
-            findings.report(finding);
-        }
+        findings.report_all(baseline.check(lock, ring, &of));
     }
 }
 
@@ -227,7 +225,7 @@ fn check_batch(
         .map_or(1, NonZeroUsize::get)
         .min(entries.len());
     let mut done = thread::scope(|scope| {
-        // Without a thread more the calling one checks all of them.
+        // If no further thread can be started, the calling one checks all of them.
         let helpers: Vec<_> = (1..threads)
             .filter_map(|_| thread::Builder::new().spawn_scoped(scope, check_some).ok())
             .collect();
@@ -255,7 +253,7 @@ fn check_policy(
         let finding = Finding::new(row, message).of(Some(&skill)).at(&file);
         findings.report(finding);
     };
-    // Without readable signatures `TV-11` or `TV-12` has said so.
+    // If the signatures are unreadable, `TV-11` or `TV-12` has reported that.
     let trusted = signed.map(|signed| policy.check_signers(&manifest.signers, signed));
     if let Some(Err(error)) = &trusted {
         report(Row::TV_30, error.to_string());

@@ -12,14 +12,14 @@ use hydrant_base::Digest;
 use hydrant_trust::{Carried, KeyRing, Lock};
 
 /// The root, its ring, and what is wrong so far.
-pub(super) struct Opened {
+pub(super) struct OpenedRoot {
     command: Command,
     pub(super) root: Root,
     pub(super) ring: KeyRing,
     pub(super) findings: Findings,
 }
 
-/// The lock that there is, whoever signed it.
+/// The present lock; its signatures are not checked.
 pub(super) struct PresentLock {
     pub(super) bytes: Cow<'static, [u8]>,
     pub(super) digest: Digest,
@@ -27,9 +27,9 @@ pub(super) struct PresentLock {
     pub(super) lock: Option<Lock>,
 }
 
-impl Opened {
-    /// Opens `directory` for `command`, in a program that carries some components. The inner error says what is wrong with the ring: nothing of such a root is
-    /// believed.
+impl OpenedRoot {
+    /// Opens `directory` for `command`, in a program that carries these components. The inner error is a report of what is wrong
+    /// with the ring: nothing in such a root can be believed.
     ///
     /// # Errors
     /// [`RootError`]
@@ -61,7 +61,7 @@ impl Opened {
         })
     }
 
-    /// The present lock; what is wrong with it by itself is reported.
+    /// Reads the present lock, and reports what is wrong with its file and its form.
     pub(super) fn present_lock(&mut self) -> Option<PresentLock> {
         let bytes = read_lock(&self.root, &mut self.findings)?;
         Some(PresentLock {

@@ -1,4 +1,4 @@
-//! The tree that is verified: a directory on disk, or the files compiled into this binary. Both answer alike.
+//! The tree that is verified: a directory on disk, or the files compiled into this binary. Both behave alike.
 //!
 //! A directory is opened once. Every file is opened beneath that handle, component by component, and no component
 //! may be a symbolic link: what was checked is what is read, and a name in a lock leads nowhere else.
@@ -40,7 +40,7 @@ pub struct Root {
 pub struct RootError {
     /// As given.
     pub path: PathBuf,
-    /// What the system says.
+    /// The error of the system.
     pub source: io::Error,
 }
 
@@ -69,8 +69,8 @@ impl Root {
         }
     }
 
-    /// The same root for a program that carries these components. Their bytes are not read, or not kept where a directory has
-    /// the same, and nobody has to start them to know their descriptions.
+    /// The same root for a program that carries these components: an embedded root has their files, a directory that holds the same
+    /// bytes does not keep them in memory, and their descriptions are known without starting them.
     #[must_use]
     pub fn carrying(self, carried: &'static [Carried]) -> Self {
         Self {

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::Anchor;
 use super::finding::{Finding, Findings, Row};
 use super::folder::Reason;
-use super::opened::Opened;
+use super::opened_root::OpenedRoot;
 use super::report::{Command, Report};
 use super::root::{LOCK_SIGNATURE, RING, Root};
 use super::update::{UpdateError, write_signatures};
@@ -29,19 +29,19 @@ pub fn sign(
     signing_keys: &Path,
 ) -> Result<Report, UpdateError> {
     refuse_inside(directory, signing_keys)?;
-    let mut opened = match Opened::open(directory, anchor, Command::LockSign, &[])? {
+    let mut opened = match OpenedRoot::open(directory, anchor, Command::LockSign, &[])? {
         Ok(opened) => opened,
         Err(refused) => return Ok(refused),
     };
     let present = opened.present_lock();
-    let Opened {
+    let OpenedRoot {
         root,
         ring,
         findings,
         ..
     } = &mut opened;
     let mut summary = Vec::new();
-    // What `verify` could not read is not signed.
+    // A lock that `verify` could not read is not signed.
     if let (Some(present), true) = (&present, findings.is_empty()) {
         findings.evaluate(Row::TW_08_SIGN, None);
         let digest = &present.digest;

@@ -18,7 +18,7 @@ use super::baseline;
 use super::component_checks::Starts;
 use super::finding::{Finding, Findings, Row};
 use super::lock_checks::{check_document, check_signatures, read_lock};
-use super::opened::{Opened, PresentLock};
+use super::opened_root::{OpenedRoot, PresentLock};
 use super::report::{Command, Report};
 use super::root::{LOCK, Root, RootError};
 use super::sign::add_signatures;
@@ -33,8 +33,8 @@ use hydrant_trust::{
 };
 use rebuild::Rebuilt;
 
-/// What to do where the ring is not the one of the anchor: whoever changed it knows that, and nobody else is to be led past
-/// what protects them.
+/// Advice for a ring that is not the one of the anchor. It does not print the digest: who changed the ring can compute it, and
+/// nobody else should be led past this protection.
 const NEW_RING: &str =
     "a ring of your own is named with --keys-digest (`hydrant keys digest pins/public-keys.json`);";
 /// What to do where the present lock was signed with another ring.
@@ -126,15 +126,15 @@ pub fn now(source_date_epoch: Option<&str>) -> Result<SystemTime, UpdateError> {
 /// The lock as it was, and what its manifests declared.
 #[derive(Default)]
 struct Before {
-    /// The file's bytes and what they say; none with `--init`.
-    lock: Option<(Vec<u8>, Lock)>,
+    /// The digest of the file and what it says; none with `--init`.
+    lock: Option<(Digest, Lock)>,
     signatures: LockSignatures,
     declared: Vec<Declared>,
 }
 
 impl Before {
     fn lock_digest(&self) -> Option<Digest> {
-        self.lock.as_ref().map(|(bytes, _)| Digest::of(bytes))
+        self.lock.as_ref().map(|(digest, _)| digest.clone())
     }
 }
 
@@ -152,7 +152,7 @@ pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateErr
         (Present::Nothing, true) => return Err(UpdateError::LockExists),
         _ => {}
     }
-    let mut opened = match Opened::open(
+    let mut opened = match OpenedRoot::open(
         directory,
         update.anchor,
         Command::LockUpdate,
@@ -167,7 +167,7 @@ pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateErr
             return Ok(refused);
         }
     };
-    let Opened {
+    let OpenedRoot {
         root,
         ring,
         findings,
@@ -204,11 +204,11 @@ pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateErr
     findings.evaluate(Gate::Update.widening_row(), None);
     findings.evaluate(Gate::Update.signer_row(), None);
     if update.widening == Change::Refused {
-        report_all(findings, widening_findings(&differences, Gate::Update));
+        findings.report_all(widening_findings(&differences, Gate::Update));
     }
     let changes = all_signer_changes(&before, &rebuilt, update.old_ring, ring);
     if update.signer_change == Change::Refused {
-        report_all(findings, signer_findings(&changes, Gate::Update));
+        findings.report_all(signer_findings(&changes, Gate::Update));
     }
     let copies = write::ring_copies(root, ring, &rebuilt.lock, findings);
     let bytes = rebuilt.lock.to_bytes();
@@ -281,12 +281,13 @@ pub fn check(
     probe: &dyn ComponentProbe,
     progress: Option<&dyn Progress>,
 ) -> Result<Report, UpdateError> {
-    let mut opened = match Opened::open(directory, anchor, Command::LockCheck, probe.carried())? {
+    let mut opened = match OpenedRoot::open(directory, anchor, Command::LockCheck, probe.carried())?
+    {
         Ok(opened) => opened,
         Err(refused) => return Ok(refused),
     };
     let present = opened.present_lock();
-    let Opened {
+    let OpenedRoot {
         root,
         ring,
         findings,
@@ -405,19 +406,14 @@ fn verified(
     findings: &mut Findings,
 ) -> Option<Before> {
     let bytes = read_lock(root, findings)?;
-    let signatures = check_signatures(root, &Digest::of(&bytes), ring, minimum, findings)?;
+    let digest = Digest::of(&bytes);
+    let signatures = check_signatures(root, &digest, ring, minimum, findings)?;
     let lock = check_document(&bytes, findings)?;
     findings.is_empty().then(|| Before {
         declared: baseline::declared(directory, &lock),
-        lock: Some((bytes.into_owned(), lock)),
+        lock: Some((digest, lock)),
         signatures,
     })
-}
-
-fn report_all(findings: &mut Findings, new: Vec<Finding>) {
-    for finding in new {
-        findings.report(finding);
-    }
 }
 
 /// Of the entries, and after a change of the ring also of the keys that signed the old lock.

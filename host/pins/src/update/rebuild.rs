@@ -11,7 +11,7 @@ use crate::tree;
 use crate::widening::Declared;
 use hydrant_trust::{KeyRing, Lock, LockEntry, SubstratePin};
 
-/// A lock as it should be. Complete only when no finding was reported while it was made.
+/// The lock that the bundles on disk give. It is complete only if no finding was reported while it was made.
 pub(super) struct Rebuilt {
     pub(super) lock: Lock,
     pub(super) declared: Vec<Declared>,
@@ -96,7 +96,7 @@ pub(super) fn rebuild(
 }
 
 impl Rebuilt {
-    /// The old time as long as nothing else is different.
+    /// Keeps the old time if nothing else differs.
     pub(super) fn dated(mut self, old: Option<&Lock>, now: SystemTime) -> Self {
         if let Some(old) = old {
             self.lock.generated_at.clone_from(&old.generated_at);
@@ -109,7 +109,7 @@ impl Rebuilt {
     }
 }
 
-/// Nothing is written that `verify` would refuse for its form, such as a lock without entries.
+/// Reports what `verify` would find wrong with the form of a lock, such as that it has no entries.
 pub(super) fn check_form(lock: &Lock, bytes: &[u8], findings: &mut Findings) {
     for fault in lock.check_form(bytes) {
         let finding = Finding::new(Row::TV_06, &fault).of(fault.skill.as_deref());
