@@ -4,7 +4,7 @@
 //! else that is no regular file. Nothing is written through a symbolic link in the last component.
 
 use std::fs::{File, Permissions};
-use std::io::{Read as _, Write as _};
+use std::io::{Read, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -89,15 +89,28 @@ pub fn read_bounded_as(path: &Path, maximum: u64, name: &str) -> Result<Vec<u8>,
     if size > maximum {
         return Err(too_large(size));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
     // The file may grow while it is read.
-    file.take(maximum.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .map_err(|source| io(path, source))?;
-    match u64::try_from(bytes.len()) {
-        Ok(length) if length <= maximum => Ok(bytes),
-        length => Err(too_large(length.unwrap_or(u64::MAX))),
-    }
+    read_at_most(file, size, maximum)
+        .map_err(|source| io(path, source))?
+        .ok_or_else(|| too_large(maximum.saturating_add(1)))
+}
+
+/// All bytes that `reader` has left, probably `expected`; none if these are more than `maximum`, which is seen at the first
+/// byte beyond it.
+///
+/// # Errors
+///
+/// As [`Read::read_to_end`](std::io::Read::read_to_end).
+pub fn read_at_most(
+    reader: impl Read,
+    expected: u64,
+    maximum: u64,
+) -> std::io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::with_capacity(usize::try_from(expected.min(maximum)).unwrap_or_default());
+    let mut limited = reader.take(maximum.saturating_add(1));
+    limited.read_to_end(&mut bytes)?;
+    let fits = u64::try_from(bytes.len()).is_ok_and(|length| length <= maximum);
+    Ok(fits.then_some(bytes))
 }
 
 /// Replaces a file in one step: a reader sees the old bytes or the new ones, also after a crash.

@@ -1,11 +1,12 @@
 //! What every other crate of the host uses, each once: digests, canonical and strict JSON, escapes for terminals and logs,
-//! bounded reads and atomic replacement of files, one lock file, time.
+//! bounded reads and atomic replacement of files, stamps from which a change shows, one lock file, time.
 
 pub mod address;
 mod canonical;
 mod digest;
 mod escape;
 mod file_lock;
+mod file_stamp;
 mod files;
 pub mod home;
 mod json;
@@ -16,7 +17,8 @@ pub use canonical::{canonical_digest, canonical_json};
 pub use digest::{Digest, Hex, InvalidDigest, is_lower_hex};
 pub use escape::{escaped, escaped_path, excerpt};
 pub use file_lock::{FileLock, LockKind};
-pub use files::{FileError, read_bounded, read_bounded_as, write_replacing};
+pub use file_stamp::FileStamp;
+pub use files::{FileError, read_at_most, read_bounded, read_bounded_as, write_replacing};
 pub use json::{JsonError, parse as parse_json, pretty as pretty_json};
 pub use lock_file::LockFile;
 pub use timestamp::Timestamp;

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::fs::{FileStamp, FsError, Reads, Symlinks};
+use super::fs::{FsError, Reads, Symlinks};
+use hydrant_base::FileStamp;
 use hydrant_policy::{AllowedPath, Denial};
 
 /// Refused operations of one call that its audit record names.

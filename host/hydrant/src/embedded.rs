@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 
 use crate::pins::{Anchor, MinSigners, RING, Root, world_id};
 use hydrant_base::Digest;
+use hydrant_trust::Carried;
 
 mod files {
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
@@ -21,7 +22,26 @@ pub fn embedded_pins() -> (Root, Anchor) {
         world: host_world_id().to_owned(),
         min_signers: MinSigners::default(),
     };
-    (Root::embedded(files::ROOT), anchor)
+    let root = Root::embedded(files::ROOT).carrying(carried_components());
+    (root, anchor)
+}
+
+/// The components that this program was built with.
+#[must_use]
+pub fn carried_components() -> &'static [Carried] {
+    static CARRIED: OnceLock<Vec<Carried>> = OnceLock::new();
+    CARRIED.get_or_init(|| {
+        let components = hydrant_precompiled::COMPONENTS.iter();
+        let carried = components.map(|component| Carried {
+            path: component.path,
+            digest: component.digest,
+            zstd: component.compressed_wasm,
+            length: component.wasm_bytes,
+            imports: component.imports,
+            description: component.description,
+        });
+        carried.collect()
+    })
 }
 
 /// The digest of the key ring compiled into this program.

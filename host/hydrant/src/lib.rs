@@ -40,7 +40,7 @@ pub use hydrant_pins as pins;
 pub use hydrant_policy as policy;
 pub use hydrant_trust as trust;
 
-pub use embedded::{embedded_pins, host_world_id, keys_digest};
+pub use embedded::{carried_components, embedded_pins, host_world_id, keys_digest};
 pub use host::{
     Delivery, Documents, Failure, Format, Found, Host, HostBuilder, HostError, HydrateRequest,
     Listing, MAX_DOCUMENTS, PinnedSkillInfo, PlannerMounts, Run,

@@ -1,4 +1,4 @@
-//! What the caller brings to a verification and no file of the root may say: whom to trust, and how many.
+//! What the caller of a verification decides and no file of the root may: which ring to trust, and how many must have signed.
 
 use std::num::NonZeroU32;
 
@@ -39,10 +39,10 @@ impl Anchor {
     }
 }
 
-/// A digest of the ring that nothing can be held against: a usage error.
+/// An unusable digest of the ring: a usage error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeysDigestError {
-    /// As an unset variable of a CI system is.
+    /// Empty, as a variable that a CI system does not set.
     #[error(
         "{place} is empty: give it the digest of the key ring that you trust, which `hydrant keys digest FILE` prints, or \
          leave it out to trust the ring of this program"
@@ -76,7 +76,7 @@ pub enum MinSignersError {
     Environment(String),
 }
 
-/// How many signers are asked for unless somebody says otherwise: 2.
+/// How many signers are needed by default: 2.
 const DEFAULT: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
 
 impl MinSigners {
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tv_40_two_signers_are_needed_and_either_side_may_raise_that() {
+    fn two_signers_are_needed_and_either_side_may_raise_that() {
         let count = |flag, environment| MinSigners::from(flag, environment).unwrap().count();
         assert_eq!(count(None, None), 2);
         assert_eq!(count(None, Some("")), 2);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_40_only_the_flag_lowers_it_to_one() {
+    fn only_the_flag_lowers_it_to_one() {
         let lowered = MinSigners::from(Some(1), Some("3")).unwrap();
         assert_eq!((lowered.count(), lowered.is_lowered()), (1, true));
         assert!(!MinSigners::default().is_lowered());
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn tf_13_the_environment_never_lowers_it() {
+    fn the_environment_never_lowers_it() {
         for bad in ["0", "1", "-1", "two", " 2", "2.0", "4294967296"] {
             for flag in [None, Some(1)] {
                 let error = MinSigners::from(flag, Some(bad)).unwrap_err();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_41_the_flag_goes_before_the_variable_and_that_before_what_is_compiled_in() {
+    fn the_flag_goes_before_the_variable_and_that_before_what_is_compiled_in() {
         let [flag, environment, built_in] = [b"a", b"b", b"c"].map(|bytes| Digest::of(bytes));
         let pick = |flag: Option<&Digest>, environment: Option<&Digest>| {
             let text = |digest: Option<&Digest>| digest.map(ToString::to_string);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_41_a_value_that_is_no_digest_is_an_error_and_never_passed_over() {
+    fn a_value_that_is_no_digest_is_an_error_and_never_passed_over() {
         let built_in = Digest::of(b"c");
         for (flag, environment) in [(Some("x"), None), (None, Some("")), (Some(""), Some("x"))] {
             assert!(Anchor::keys_digest(flag, environment, &built_in).is_err());

@@ -1,26 +1,27 @@
 //! What was pinned before: manifests by their hash, never by trust in a path, and the root of `--baseline`.
 //!
-//! A manifest is looked for in the bundle directory, then in the last commit, which `git` is asked for. Wherever its
-//! bytes come from, they count only if their manifest hash is the one the old lock pins. Git is started without a shell,
-//! without this process's environment, and without anything that could run a program for the repository's sake; what it
-//! says is bounded in size and time. Not found is an answer: such a manifest covers nothing.
+//! A manifest is looked for in the bundle directory, then with `git` in the last commit. Wherever its bytes come from, they count
+//! only if their manifest hash is the one that the old lock pins. Git is started without a shell, without this process's
+//! environment, and without anything that could make the repository run a program; its output is bounded in size and time. A
+//! manifest that is not found covers nothing.
 
 use std::ffi::OsStr;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use super::finding::Finding;
+use super::root::{LOCK, RING};
 use super::widening::{
     Declared, Gate, differences, key_changes, signer_changes, signer_findings, widening_findings,
 };
-use hydrant_base::{Digest, FileError, read_bounded};
+use hydrant_base::{Digest, FileError, read_at_most, read_bounded};
 use hydrant_trust::limits::MAX_JSON_BYTES;
 use hydrant_trust::{Capability, KeyError, KeyRing, Lock, LockEntry, LockError, Manifest};
 
-/// A repository made to stop `git` (an object that is a FIFO) costs this much, and the manifest counts as not found.
+/// How long `git` may take: a repository can be made to stop it, with an object that is a FIFO. The manifest then counts as not
+/// found.
 const GIT_TIME: Duration = Duration::from_secs(10);
 
 /// What `git` reads one object with: no configuration but the repository's own, nothing fetched, nothing replaced, nothing
@@ -65,7 +66,10 @@ pub(super) fn declared(root: &Path, lock: &Lock) -> Vec<Declared> {
         .iter()
         .map(|entry| {
             let manifest = manifest(root, &entry.bundle_dir, &entry.manifest_hash);
-            Declared::of(entry, manifest.map(|manifest| manifest.capabilities))
+            Declared {
+                pin: entry.clone(),
+                capabilities: manifest.map(|manifest| manifest.capabilities),
+            }
         })
         .collect()
 }
@@ -87,15 +91,13 @@ fn committed(root: &Path, path: &str) -> Option<Vec<u8>> {
     let output = child.stdout.take()?;
     let (sender, receiver) = mpsc::channel();
     let reader = std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let read = output.take(MAX_JSON_BYTES + 1).read_to_end(&mut bytes);
-        // The receiver is gone when it took too long.
-        let _ = sender.send(read.map(|_| bytes));
+        // The receiver is gone if this took too long.
+        let _ = sender.send(read_at_most(output, 0, MAX_JSON_BYTES));
     });
-    let bytes = receiver.recv_timeout(GIT_TIME).ok().and_then(Result::ok);
-    let whole = bytes.filter(|bytes| u64::try_from(bytes.len()).is_ok_and(|n| n <= MAX_JSON_BYTES));
+    let read = receiver.recv_timeout(GIT_TIME).ok();
+    let whole = read.and_then(Result::ok).flatten();
     if whole.is_none() {
-        // Already ended is as good.
+        // It may have ended already.
         let _ = child.kill();
     }
     let succeeded = child.wait().is_ok_and(|status| status.success());
@@ -124,7 +126,7 @@ fn first_program(name: &OsStr, search: &OsStr, root: &Path) -> Option<PathBuf> {
         })
 }
 
-/// A root as it was, as the operator states it: its lock and its ring, without any check of signatures.
+/// An older root that the operator names: its lock and its ring, whose signatures are not checked.
 #[derive(Debug)]
 pub struct Baseline {
     lock: Lock,
@@ -139,10 +141,10 @@ pub enum BaselineError {
     #[error("baseline: {0}")]
     File(#[from] FileError),
     /// Its lock.
-    #[error("baseline: pins/skills.lock.json: {0}")]
+    #[error("baseline: {LOCK}: {0}")]
     Lock(#[from] LockError),
     /// Its ring.
-    #[error("baseline: pins/public-keys.json: {0}")]
+    #[error("baseline: {RING}: {0}")]
     Ring(#[from] KeyError),
 }
 
@@ -153,15 +155,9 @@ impl Baseline {
     ///
     /// [`BaselineError`]: lock or ring are missing or unreadable. A missing manifest is no error.
     pub fn open(directory: &Path) -> Result<Self, BaselineError> {
-        let pins = directory.join("pins");
-        let lock = Lock::parse(&read_bounded(
-            &pins.join("skills.lock.json"),
-            MAX_JSON_BYTES,
-        )?)?;
-        let ring = KeyRing::parse(&read_bounded(
-            &pins.join("public-keys.json"),
-            MAX_JSON_BYTES,
-        )?)?;
+        let read = |path: &str| read_bounded(&directory.join(path), MAX_JSON_BYTES);
+        let lock = Lock::parse(&read(LOCK)?)?;
+        let ring = KeyRing::parse(&read(RING)?)?;
         let declared = declared(directory, &lock);
         Ok(Self {
             lock,
@@ -183,7 +179,10 @@ impl Baseline {
         let new: Vec<_> = lock
             .skills
             .iter()
-            .map(|entry| Declared::of(entry, capabilities(entry)))
+            .map(|entry| Declared {
+                pin: entry.clone(),
+                capabilities: capabilities(entry),
+            })
             .collect();
         let mut signers = signer_changes(&self.declared, &new);
         // Key by key, also those of the ring that signed nothing in the lock.

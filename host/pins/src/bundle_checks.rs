@@ -1,10 +1,11 @@
 //! The checks of one bundle (`TV-07`, `TV-11` to `TV-21`, then those of its component).
 //!
 //! One function serves three callers: `verify`, which wants every finding; a start of a skill; and `lock --update`, whose
-//! bundle has no entry yet. What fails never stops what can still be asked. Nothing here needs an engine: whoever starts
-//! the component to see what it does asks [`Checked::may_start`], which no bundle has that is not pinned and signed.
+//! bundle has no entry yet. A check that fails does not stop the checks that are still possible. Nothing here needs an engine. A
+//! component may be started only if [`Checked::may_start`] says so, which it does for pinned and signed bundles alone.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use super::component_checks;
 use super::finding::{Finding, Findings, Row};
@@ -12,8 +13,8 @@ use super::folder::{FileFault, Folder};
 use super::root::{Root, SKILLS};
 use hydrant_trust::limits::MAX_JSON_BYTES;
 use hydrant_trust::{
-    Bundle, BundleError, BundleFiles, Experimental, KeyRing, LockEntry, Manifest, Signatures, Step,
-    VerifiedBundle, verify_entry,
+    Bundle, BundleError, Experimental, KeyRing, LockEntry, Manifest, ManifestError, Signatures,
+    SignaturesError, Step, VerifiedBundle, Wasm, verify_entry,
 };
 
 pub(super) const WASM: &str = "skill.wasm";
@@ -25,7 +26,7 @@ pub(super) const BUNDLE_META: &str = "bundle-meta.json";
 pub(super) struct Subject<'a> {
     pub(super) id: &'a str,
     pub(super) version: &'a str,
-    /// None for `lock --update`: then `TV-13` to `TV-15` and the lock's side of `TV-17` and `TV-20` are not asked.
+    /// None for `lock --update`: then `TV-13` to `TV-15` and the lock's side of `TV-17` and `TV-20` are not evaluated.
     pub(super) pin: Option<&'a LockEntry>,
 }
 
@@ -51,14 +52,14 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// What came of the checks, besides findings.
+/// The result of the checks, besides findings.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
     /// If it parses.
     pub(super) manifest: Option<Manifest>,
     /// The names in `signatures.json`, sorted, if it parses.
     pub(super) signers: Option<Vec<String>>,
-    /// With every signature verified; there may be findings all the same.
+    /// The bundle if every signature verifies; it may have findings all the same.
     pub(super) verified: Option<VerifiedBundle>,
     /// Whether the component of `verified` may run, if only to describe itself: it is a component, it is pinned, and enough
     /// signers signed it.
@@ -143,8 +144,8 @@ impl Check<'_> {
         row: Row,
         file: &str,
         rule: &str,
-        expected: &str,
-        actual: &str,
+        expected: impl fmt::Display,
+        actual: impl fmt::Display,
     ) {
         let message = format!("{file}: {rule}: expected {expected}, got {actual}");
         self.report(
@@ -152,6 +153,20 @@ impl Check<'_> {
             file,
             Finding::new(row, message).because(expected, actual),
         );
+    }
+
+    /// Reports a difference, if there is one.
+    pub(super) fn compare<T: PartialEq + fmt::Display>(
+        &mut self,
+        row: Row,
+        file: &str,
+        rule: &str,
+        expected: &T,
+        actual: &T,
+    ) {
+        if expected != actual {
+            self.report_difference(row, file, rule, expected, actual);
+        }
     }
 
     /// Whether no row up to and including `last` failed.
@@ -165,21 +180,17 @@ impl Check<'_> {
         let manifest = self.required(folder, MANIFEST, MAX_JSON_BYTES);
         let signatures = self.required(folder, SIGNATURES, MAX_JSON_BYTES);
         self.passengers(folder);
-        let parsed = Parsed {
-            manifest: manifest
-                .as_deref()
-                .and_then(|bytes| Manifest::parse(bytes).ok()),
-            signatures: signatures
-                .as_deref()
-                .and_then(|bytes| Signatures::parse(bytes).ok()),
-        };
-        let bundle = match (wasm, manifest, signatures) {
-            (Some(wasm), Some(manifest), Some(signatures)) => self.open(BundleFiles {
-                wasm,
-                manifest,
-                signatures: Some(signatures),
-            }),
+        let manifest = manifest.map(|bytes| Manifest::parse(&bytes));
+        let signatures = signatures.map(|bytes| Signatures::parse(&bytes));
+        let bundle = match (wasm, &manifest, &signatures) {
+            (Some(wasm), Some(manifest), Some(signatures)) => {
+                self.open(wasm, manifest.clone(), signatures.clone())
+            }
             _ => None,
+        };
+        let parsed = Parsed {
+            manifest: manifest.and_then(Result::ok),
+            signatures: signatures.and_then(Result::ok),
         };
         self.ring_copy(folder);
         if let Some(manifest) = &parsed.manifest {
@@ -200,10 +211,19 @@ impl Check<'_> {
         }
     }
 
-    /// The files mean each other.
-    fn open(&mut self, files: BundleFiles) -> Option<Bundle> {
+    /// Checks that the files name each other (`TV-12`).
+    fn open(
+        &mut self,
+        wasm: Wasm,
+        manifest: Result<Manifest, ManifestError>,
+        signatures: Result<Signatures, SignaturesError>,
+    ) -> Option<Bundle> {
         self.ask(Row::TV_12);
-        match Bundle::open(files, Experimental::Allowed) {
+        let open = || {
+            let manifest = manifest.map_err(BundleError::Manifest)?;
+            Bundle::from_parts(wasm, manifest, signatures?, Experimental::Allowed)
+        };
+        match open() {
             Ok(bundle) => Some(bundle),
             // A pinned manifest has no schema version at all, which `TV-19` says.
             Err(error) if error.step() == Step::Schema => None,
@@ -220,33 +240,24 @@ impl Check<'_> {
         }
     }
 
-    /// What the manifest says about itself.
+    /// Checks what the manifest says of the skill (`TV-14`, `TV-16`, `TV-19`).
     fn manifest(&mut self, manifest: &Manifest) {
         if let Some(pin) = self.subject.pin {
             self.ask(Row::TV_14);
-            let (expected, actual) = (&pin.artifact, &manifest.artifact);
-            if expected != actual {
-                let rule = "artifact mismatch";
-                self.report_difference(
-                    Row::TV_14,
-                    MANIFEST,
-                    rule,
-                    expected.as_str(),
-                    actual.as_str(),
-                );
-            }
+            let rule = "artifact mismatch";
+            self.compare(
+                Row::TV_14,
+                MANIFEST,
+                rule,
+                &pin.artifact,
+                &manifest.artifact,
+            );
         }
         self.ask(Row::TV_16);
         if manifest.name != self.subject.id || manifest.version != self.subject.version {
             let actual = format!("{}@{}", manifest.name, manifest.version);
-            let expected = self.skill.clone();
-            self.report_difference(
-                Row::TV_16,
-                MANIFEST,
-                "id/version binding",
-                &expected,
-                &actual,
-            );
+            let (rule, expected) = ("id/version binding", self.skill.clone());
+            self.report_difference(Row::TV_16, MANIFEST, rule, expected, actual);
         }
         self.ask(Row::TV_19);
         let names: Vec<_> = self.ring.names().collect();
@@ -256,26 +267,23 @@ impl Check<'_> {
         }
     }
 
-    /// `TV-15`, `TV-18` and the lock's side of `TV-17`: what the signatures claim, before one of them is verified.
+    /// Checks what the signatures claim before any is verified: `TV-15`, `TV-18` and the lock's side of `TV-17`.
     fn signers(&mut self, signatures: &Signatures) {
         let signers = signatures.signers();
         if let Some(pin) = self.subject.pin {
             self.ask(Row::TV_15);
-            let (expected, actual) = (&pin.manifest_hash, &signatures.manifest_hash);
-            if expected != actual {
-                let rule = "manifest_hash mismatch";
-                self.report_difference(
-                    Row::TV_15,
-                    SIGNATURES,
-                    rule,
-                    expected.as_str(),
-                    actual.as_str(),
-                );
-            }
+            let (rule, pinned) = ("manifest_hash mismatch", &pin.manifest_hash);
+            self.compare(
+                Row::TV_15,
+                SIGNATURES,
+                rule,
+                pinned,
+                &signatures.manifest_hash,
+            );
             if pin.signers != signers {
                 let (expected, actual) = (pin.signers.join(", "), signers.join(", "));
                 let rule = "signer set mismatch";
-                self.report_difference(Row::TV_17, SIGNATURES, rule, &expected, &actual);
+                self.report_difference(Row::TV_17, SIGNATURES, rule, expected, actual);
             }
         }
         self.ask(Row::TV_18);
@@ -296,8 +304,7 @@ impl Check<'_> {
         }
     }
 
-    /// Every signature verifies, and what the component imports is declared: the verified bundle, and whether its component
-    /// may run.
+    /// Checks the imports and every signature. Returns the verified bundle, and whether its component may run.
     fn component(
         &mut self,
         bundle: Option<Bundle>,
@@ -321,7 +328,7 @@ impl Check<'_> {
         }
     }
 
-    /// `TV-17` of signatures whose bundle is not whole: whether they are genuine can still be said.
+    /// Verifies the signatures of a bundle that is not whole (`TV-17`): they may be genuine all the same.
     fn verify_apart(&mut self, parsed: &Parsed) {
         let Some(signatures) = &parsed.signatures else {
             return;
@@ -347,7 +354,8 @@ pub(super) struct Parsed {
     pub(super) signatures: Option<Signatures>,
 }
 
-fn owned_signers(signatures: &Signatures) -> Vec<String> {
+/// The names of all signers, as the lock lists them.
+pub(super) fn owned_signers(signatures: &Signatures) -> Vec<String> {
     signatures
         .signers()
         .into_iter()

@@ -32,7 +32,7 @@ impl Check<'_> {
             .ok()
     }
 
-    /// `TV-11` of the files that may be there and that nothing reads.
+    /// Checks the optional files that nothing reads (`TV-11`).
     pub(super) fn passengers(&mut self, folder: &Folder) {
         for name in PASSENGERS {
             match folder.check(name, MAX_JSON_BYTES) {
@@ -44,7 +44,7 @@ impl Check<'_> {
         }
     }
 
-    /// The ring that is shipped with the bundle is the ring.
+    /// Checks that the bundle's copy of the ring is the ring (`TV-13`).
     pub(super) fn ring_copy(&mut self, folder: &Folder) {
         let Some(pin) = self.subject.pin else { return };
         let row = Row::TV_13;
@@ -53,21 +53,18 @@ impl Check<'_> {
             Err(fault) => self.report_fault(row, &fault),
             Ok(bytes) => {
                 let actual = Digest::of(&bytes);
-                let (file, expected) = (&pin.keys_file, &pin.keys_digest);
-                if actual != *expected {
-                    let rule = "keys_digest mismatch";
-                    self.report_difference(row, file, rule, expected.as_str(), actual.as_str());
-                }
+                let (file, rule) = (&pin.keys_file, "keys_digest mismatch");
+                self.compare(row, file, rule, &pin.keys_digest, &actual);
                 if *bytes != *self.ring.bytes() {
                     let rule = format!("is not byte-identical to {RING}");
                     let expected = self.ring.digest();
-                    self.report_difference(row, file, &rule, expected.as_str(), actual.as_str());
+                    self.report_difference(row, file, &rule, expected, &actual);
                 }
             }
         }
     }
 
-    /// The unsigned summary agrees with what is pinned.
+    /// Checks that the unsigned summary agrees with what is pinned (`TV-20`).
     pub(super) fn bundle_meta(&mut self, folder: &Folder, parsed: &Parsed) {
         let row = Row::TV_20;
         self.ask(row);
@@ -91,13 +88,11 @@ impl Check<'_> {
             ("artifact mismatch", &expected.0, &meta.artifact),
             ("manifest_hash mismatch", &expected.1, &meta.manifest_hash),
         ] {
-            if expected != actual {
-                self.report_difference(row, BUNDLE_META, rule, expected.as_str(), actual.as_str());
-            }
+            self.compare(row, BUNDLE_META, rule, expected, actual);
         }
     }
 
-    /// Nothing travels along unseen.
+    /// Reports every file that no bundle has (`TV-21`).
     pub(super) fn extra_files(&mut self, folder: &Folder) {
         let row = Row::TV_21;
         self.ask(row);
@@ -106,7 +101,7 @@ impl Check<'_> {
             Err(fault) => return self.report_fault(row, &fault),
         };
         for member in members {
-            // A known name that is no regular file was reported by the row that wanted to read it.
+            // A known name that is no regular file was reported by the check that wanted to read it.
             if !BUNDLE_FILES.contains(&member.name.as_str()) {
                 let path = folder.path_of(&member.name);
                 let what = match member.kind {

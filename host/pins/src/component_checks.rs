@@ -1,7 +1,7 @@
 //! What the component of a bundle imports, declares and does.
 //!
-//! What its bytes tell is asked first, of every bundle; only then is one started, which may have to compile it. [`Starts`]
-//! keeps those that wait for that.
+//! Every bundle is checked by its bytes first. Only then are components started, which may mean compiling them; [`Starts`] holds
+//! the bundles that wait for that.
 
 use std::collections::BTreeSet;
 
@@ -15,18 +15,18 @@ use hydrant_trust::{
     imports,
 };
 
-/// Bytes of components that wait to be started, at most: with the one that goes beyond it, all of them are started.
+/// How many bytes of components may wait to be started; the component that exceeds it makes all of them start.
 pub(super) const MAX_WAITING: usize = 256 * 1024 * 1024;
 
-/// What is wrong with a component and its declarations, of which nothing has run.
+/// A fault of a component or its declarations that was found without running it.
 struct Fault {
     row: Row,
     file: &'static str,
     message: String,
 }
 
-/// Asks what the component imports and its manifest declares. Answers whether it could be instantiated at all: it is a
-/// component, without imports that no host has.
+/// Compares what the component imports with what its manifest declares. Returns whether it could be instantiated at all: whether
+/// it is a component, and the host has all of its imports.
 pub(super) fn check_imports(check: &mut Check<'_>, wasm: &Wasm, declared: &[Capability]) -> bool {
     check.ask(Row::TV_23);
     let faults = import_faults(wasm.imports(), declared);
@@ -82,42 +82,33 @@ fn import_faults(
         let message = format!("{WASM}: import not allowed: {import}");
         report(Row::TV_24, WASM, message);
     }
-    let declared: BTreeSet<_> = capabilities
-        .iter()
-        .map(|capability| capability.kind.as_str())
-        .collect();
+    let declared: BTreeSet<_> = capabilities.iter().map(|one| one.kind.as_str()).collect();
     for interface in &imports.host {
-        if !declared.contains(interface.kind()) {
-            let (name, kind) = (interface.name(), interface.kind());
+        let (name, kind) = (interface.name(), interface.kind());
+        if !declared.contains(kind) {
             let message = format!(
                 "{WASM}: import not declared: {name} needs a capability {kind} in {MANIFEST}"
             );
             report(Row::TV_25, WASM, message);
         }
     }
-    let used: BTreeSet<_> = imports
-        .host
-        .iter()
-        .map(|interface| interface.kind())
-        .collect();
-    for kind in declared.difference(&used) {
-        let message = match HostInterface::ALL
-            .iter()
-            .find(|known| known.kind() == *kind)
-        {
-            Some(known) => {
-                let name = known.name();
-                format!(
-                    "{MANIFEST}: capability not used: {kind}, but {WASM} does not import {name}"
-                )
-            }
-            None => format!("{MANIFEST}: capability not used: no interface stands for {kind}"),
+    let interface = |kind: &str| {
+        HostInterface::ALL
+            .into_iter()
+            .find(|one| one.kind() == kind)
+    };
+    for kind in declared {
+        let why = match interface(kind) {
+            Some(used) if imports.host.contains(&used) => continue,
+            Some(known) => format!("{kind}, but {WASM} does not import {}", known.name()),
+            None => format!("no interface stands for {kind}"),
         };
+        let message = format!("{MANIFEST}: capability not used: {why}");
         report(Row::TV_26, MANIFEST, message);
     }
-    let is_known = |kind: &str| HostInterface::ALL.iter().any(|known| known.kind() == kind);
-    for capability in capabilities.iter().filter(|one| is_known(&one.kind)) {
-        if let Err(error) = component_form(&capability.kind, &capability.value) {
+    for capability in capabilities {
+        let form = component_form(&capability.kind, &capability.value);
+        if let (Some(_), Err(error)) = (interface(&capability.kind), form) {
             let message = format!("{MANIFEST}: {capability}: {error}");
             report(Row::TV_26, MANIFEST, message);
         }
@@ -125,7 +116,7 @@ fn import_faults(
     faults
 }
 
-/// The bundles whose components are started once everything else was asked of all of them.
+/// The bundles whose components are started when all other checks of all bundles are done.
 pub(super) struct Starts<'a> {
     probe: &'a dyn ComponentProbe,
     progress: Option<&'a dyn Progress>,
@@ -137,7 +128,7 @@ struct Waiting {
     id: String,
     skill: String,
     directory: String,
-    /// None: it is not to be believed, or could never start.
+    /// None if it is not verified, or could never start.
     bundle: Option<VerifiedBundle>,
 }
 
@@ -193,7 +184,7 @@ impl<'a> Starts<'a> {
     }
 }
 
-/// It starts with nothing, and says what it is.
+/// Checks that the component starts without any grant and describes itself.
 fn check_behaviour(
     waiting: &Waiting,
     bundle: &VerifiedBundle,
@@ -202,9 +193,8 @@ fn check_behaviour(
 ) {
     let skill = Some(waiting.skill.as_str());
     findings.evaluate(Row::TV_27, skill);
-    // A component answers always the same: one that this program was built with was started and asked then.
-    let described = match hydrant_precompiled::find(bundle.wasm().digest().as_str()) {
-        Some(known) => Ok(known.description.to_owned()),
+    let described = match bundle.wasm().description() {
+        Some(known) => Ok(known.to_owned()),
         None => probe.instantiate_and_describe(bundle.wasm()),
     };
     let (row, problem) = match described {

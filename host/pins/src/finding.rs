@@ -1,7 +1,7 @@
-//! What a verification of pins found, and which rows it asked.
+//! The findings of a verification of pins, and the rules that it evaluated.
 //!
-//! Every text that stands in a finding is escaped here, once, because most of it comes from files that nobody
-//! has verified yet: a finding is always one line of printable ASCII.
+//! Most text of a finding comes from files that are not verified yet. It is escaped here, once, so that a finding is always one
+//! line of printable ASCII.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,7 +15,7 @@ pub enum Class {
     Drift,
     /// A signature, a key or a signer is not trusted: exit 3.
     Trust,
-    /// More is imported, declared or allowed than there may be: exit 4.
+    /// A component imports, declares or gets more than it may: exit 4.
     Policy,
 }
 
@@ -40,11 +40,12 @@ impl Class {
     }
 }
 
-/// A row of the specification that a verification asks, with the class of its findings.
+/// A rule that a verification or a lock command evaluates, with the class of its findings.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Row {
     id: &'static str,
     class: Class,
+    about: &'static str,
 }
 
 macro_rules! rows {
@@ -52,53 +53,56 @@ macro_rules! rows {
         impl Row {
             $(
                 #[doc = $about]
-                pub const $name: Self = Self::new($id, Class::$class);
+                pub const $name: Self = Self {
+                    id: $id,
+                    class: Class::$class,
+                    about: $about,
+                };
             )*
         }
     };
 }
 
 rows! {
-    TV_01 = "TV-01", Drift, "The lock file exists.";
-    TV_02 = "TV-02", Trust, "The ring is the one the anchor names.";
-    TV_03 = "TV-03", Trust, "The ring parses and is fit for pins.";
-    TV_04 = "TV-04", Trust, "The lock is signed.";
-    TV_05 = "TV-05", Drift, "The lock parses.";
-    TV_06 = "TV-06", Drift, "The lock has its canonical form.";
-    TV_07 = "TV-07", Drift, "The bundle directory lies below the root.";
-    TV_08 = "TV-08", Drift, "The lock was made for this host world.";
-    TV_11 = "TV-11", Drift, "The files of the bundle are there.";
-    TV_12 = "TV-12", Drift, "The bundle is consistent in itself.";
-    TV_13 = "TV-13", Trust, "The bundle's ring copy is the ring.";
+    TV_01 = "TV-01", Drift, "The lock is a regular file of at most 1048576 bytes.";
+    TV_02 = "TV-02", Trust, "The key ring has the digest of the anchor.";
+    TV_03 = "TV-03", Trust, "The key ring is well-formed, large enough, and holds no shared or publicly known key.";
+    TV_04 = "TV-04", Trust, "The lock is signed by enough distinct keys of the ring, and every signature verifies.";
+    TV_05 = "TV-05", Drift, "The lock is strict JSON of schema version 1.0.0.";
+    TV_06 = "TV-06", Drift, "The lock has its one exact form, its order and its member formats.";
+    TV_07 = "TV-07", Drift, "A bundle directory lies below the root, without symlinks.";
+    TV_08 = "TV-08", Drift, "The lock was made for the host world of this binary.";
+    TV_11 = "TV-11", Drift, "The required files of a bundle are regular files within their limits.";
+    TV_12 = "TV-12", Drift, "Manifest, signatures and component of a bundle agree.";
+    TV_13 = "TV-13", Trust, "The key ring of a bundle is the pinned one, byte for byte.";
     TV_14 = "TV-14", Drift, "The artifact is the pinned one.";
     TV_15 = "TV-15", Drift, "The manifest is the pinned one.";
-    TV_16 = "TV-16", Drift, "The manifest names the entry.";
-    TV_17 = "TV-17", Trust, "Signers are the pinned ones and every signature verifies.";
-    TV_18 = "TV-18", Trust, "Enough signers signed.";
-    TV_19 = "TV-19", Drift, "The manifest keeps to the project profile.";
-    TV_20 = "TV-20", Drift, "`bundle-meta.json` agrees with the lock.";
-    TV_21 = "TV-21", Drift, "The bundle holds no extra file.";
-    TV_22 = "TV-22", Drift, "Everything below `skills/` is pinned.";
+    TV_16 = "TV-16", Drift, "The manifest has the id and version of the entry.";
+    TV_17 = "TV-17", Trust, "The signers are the pinned ones, and every signature verifies.";
+    TV_18 = "TV-18", Trust, "Enough distinct keys signed the bundle.";
+    TV_19 = "TV-19", Drift, "The manifest keeps the project profile.";
+    TV_20 = "TV-20", Drift, "The bundle metadata agrees with the lock.";
+    TV_21 = "TV-21", Drift, "A bundle holds no other files.";
+    TV_22 = "TV-22", Drift, "Every bundle on disk is pinned, every skill has its pinned SKILL.md, and nothing else is there.";
     TV_23 = "TV-23", Drift, "The artifact is a component.";
-    TV_24 = "TV-24", Policy, "The component imports only what there is.";
-    TV_25 = "TV-25", Policy, "Each import is declared.";
-    TV_26 = "TV-26", Policy, "Each declaration is used and well formed.";
-    TV_27 = "TV-27", Drift, "The component instantiates.";
-    TV_28 = "TV-28", Drift, "The component describes itself.";
-    TV_30 = "TV-30", Trust, "The policy trusts a signer.";
-    TV_31 = "TV-31", Policy, "The policy's ceiling covers every capability.";
-    TV_32 = "TV-32", Policy, "Nothing is wider than the baseline.";
-    TV_33 = "TV-33", Trust, "Signers and keys are those of the baseline.";
-    TV_34 = "TV-34", Drift, "Rebuilding gives the pinned artifact.";
+    TV_24 = "TV-24", Policy, "The component imports only what the host world offers.";
+    TV_25 = "TV-25", Policy, "Every imported interface is declared as a capability.";
+    TV_26 = "TV-26", Policy, "Every declared capability is imported and well-formed.";
+    TV_27 = "TV-27", Drift, "The component instantiates without any grant.";
+    TV_28 = "TV-28", Drift, "The component describes itself under its own id.";
+    TV_30 = "TV-30", Trust, "The policy trusts the signers.";
+    TV_31 = "TV-31", Policy, "Every capability lies within the ceiling of the policy.";
+    TV_32 = "TV-32", Policy, "No capability is wider than in the baseline.";
+    TV_33 = "TV-33", Trust, "No signer and no key differs from the baseline.";
+    TV_34 = "TV-34", Drift, "The rebuilt component has the pinned digest.";
+    TW_02 = "TW-02", Policy, "No capability is wider than before without being allowed.";
+    TW_04 = "TW-04", Trust, "No signer and no key changes without being allowed.";
+    TW_07 = "TW-07", Trust, "Every key that signs the lock is the one the ring has for its signer.";
+    TW_08 = "TW-08", Drift, "The lock is what the bundles on disk give, and is signed with keys of the ring.";
+    TW_08_SIGN = "TW-08", Trust, "The lock is what the bundles on disk give, and is signed with keys of the ring.";
 }
 
 impl Row {
-    /// Another row, such as those of the lock commands.
-    #[must_use]
-    pub const fn new(id: &'static str, class: Class) -> Self {
-        Self { id, class }
-    }
-
     /// The row as `verify` prints it, `TV-07`.
     #[must_use]
     pub const fn id(self) -> &'static str {
@@ -109,6 +113,12 @@ impl Row {
     #[must_use]
     pub const fn class(self) -> Class {
         self.class
+    }
+
+    /// What it demands, in one sentence.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        self.about
     }
 }
 
@@ -127,7 +137,7 @@ impl fmt::Debug for Row {
 /// One thing that is wrong. All texts are escaped; sorted by skill (none first), row, path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The row that is not kept.
+    /// The rule that is broken.
     pub row: Row,
     /// `id@version`, or none for what concerns the lock or the whole root.
     pub skill: Option<String>,
@@ -196,7 +206,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The findings so far, and every row that was asked, of which entry.
+/// The findings so far, and every rule that was evaluated, with its entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Findings {
     found: Vec<Finding>,
@@ -204,30 +214,37 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Notes that a row was asked of an entry (none: of the lock or the whole root).
+    /// Records that a rule was evaluated for an entry, or without one for the lock and the whole root.
     pub fn evaluate(&mut self, row: Row, skill: Option<&str>) {
         self.evaluated.insert((skill.map(escaped), row));
     }
 
-    /// Notes what is wrong, and that its row was asked.
+    /// Adds a finding, and records that its rule was evaluated.
     pub fn report(&mut self, finding: Finding) {
         self.evaluated.insert((finding.skill.clone(), finding.row));
         self.found.push(finding);
     }
 
-    /// Adds all of another part of the verification.
+    /// Adds several findings.
+    pub fn report_all(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        findings
+            .into_iter()
+            .for_each(|finding| self.report(finding));
+    }
+
+    /// Adds the findings and evaluated rules of another part of the verification.
     pub fn extend(&mut self, other: Self) {
         self.found.extend(other.found);
         self.evaluated.extend(other.evaluated);
     }
 
-    /// What is wrong, sorted by skill, row and path once [`sort`](Self::sort) was called.
+    /// The findings, sorted by skill, rule and path once [`sort`](Self::sort) was called.
     #[must_use]
     pub fn found(&self) -> &[Finding] {
         &self.found
     }
 
-    /// Each row that was asked, with the entry; the lock and the root first.
+    /// Each evaluated rule with its entry; those of the lock and the root come first.
     pub fn evaluated(&self) -> impl Iterator<Item = (Option<&str>, Row)> {
         self.evaluated
             .iter()
@@ -257,7 +274,7 @@ impl Findings {
             .map_or(0, Class::exit_code)
     }
 
-    /// The finding that decides: of the class that decides, the first by row.
+    /// The finding that decides the exit code: the first by rule in the class that decides.
     pub(super) fn into_decisive(self) -> Option<Finding> {
         let rank = |finding: &Finding| (finding.class().weight(), std::cmp::Reverse(finding.row));
         // `max_by_key` takes the last of equals: reversed, so that it is the first that was found.
@@ -270,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tx_02_three_goes_before_four_and_four_before_two() {
+    fn three_goes_before_four_and_four_before_two() {
         let mut findings = Findings::default();
         assert_eq!(findings.exit_code(), 0);
         for (row, expected) in [
@@ -286,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn tx_05_findings_are_sorted_by_skill_row_path() {
+    fn findings_are_sorted_by_skill_row_path() {
         let mut findings = Findings::default();
         let finding = |row, skill, path| Finding::new(row, "x").of(skill).at(path);
         let sorted = [
@@ -304,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_44_a_finding_is_one_line_whatever_a_file_holds() {
+    fn a_finding_is_one_line_whatever_a_file_holds() {
         let finding = Finding::new(Row::TV_16, "named \"a\u{1b}[2J\n\u{202e}\"").of(Some("a\n@1"));
         let line = finding.to_string();
         assert!(

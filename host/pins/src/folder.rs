@@ -5,16 +5,14 @@ use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 
-use hydrant_precompiled::Precompiled;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::root::EmbeddedFiles;
-use super::stamp::FileStamp;
-use hydrant_base::{Digest, escaped};
+use hydrant_base::{Digest, FileStamp, escaped, read_at_most};
 use hydrant_trust::{Carried, Wasm};
 
-/// Names in one directory; more than that is an attack on whoever lists it.
+/// The most names in one directory: a directory with more is made to exhaust its reader.
 const MAX_MEMBERS: usize = 100_000;
 
 /// An opened directory of a root.
@@ -22,6 +20,8 @@ const MAX_MEMBERS: usize = 100_000;
 pub(super) struct Folder {
     path: String,
     handle: Handle,
+    /// The components that this program carries.
+    carried: &'static [Carried],
 }
 
 #[derive(Debug)]
@@ -100,6 +100,7 @@ impl Folder {
         Self {
             path: String::new(),
             handle: Handle::Directory(handle),
+            carried: &[],
         }
     }
 
@@ -108,7 +109,13 @@ impl Folder {
         Self {
             path: String::new(),
             handle: Handle::Embedded(files),
+            carried: &[],
         }
+    }
+
+    /// The same directory for a program that carries these components.
+    pub(super) fn carrying(self, carried: &'static [Carried]) -> Self {
+        Self { carried, ..self }
     }
 
     /// Relative to the root.
@@ -150,7 +157,11 @@ impl Folder {
                 }
             }
         };
-        Ok(Self { path, handle })
+        Ok(Self {
+            path,
+            handle,
+            carried: self.carried,
+        })
     }
 
     /// Reads a file, once.
@@ -160,17 +171,19 @@ impl Folder {
     pub(super) fn read(&self, name: &str, maximum: u64) -> Result<Cow<'static, [u8]>, FileFault> {
         let failed = |reason| fault(self.path_of(name), reason);
         match self.open(name, maximum)? {
-            Opened::Embedded(bytes) => Ok(Cow::Borrowed(bytes)),
-            Opened::Component(component) => Ok(Cow::Owned(carried(component).bytes().to_vec())),
-            Opened::File { file, size } => {
-                let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
-                // The file may grow while it is read.
-                file.take(maximum.saturating_add(1))
-                    .read_to_end(&mut bytes)
-                    .map_err(|error| failed(Reason::Io(error.to_string())))?;
-                check_size(length(&bytes), maximum).map_err(failed)?;
-                Ok(Cow::Owned(bytes))
+            OpenedFile::Embedded(bytes) => Ok(Cow::Borrowed(bytes)),
+            OpenedFile::Component(component) => {
+                Ok(Cow::Owned(Wasm::carried(component).bytes().to_vec()))
             }
+            // The file may grow while it is read.
+            OpenedFile::File { file, size } => match read_at_most(file, size, maximum) {
+                Ok(Some(bytes)) => Ok(Cow::Owned(bytes)),
+                Ok(None) => {
+                    let bytes = maximum.saturating_add(1);
+                    Err(failed(Reason::TooLarge { bytes, maximum }))
+                }
+                Err(error) => Err(failed(Reason::Io(error.to_string()))),
+            },
         }
     }
 
@@ -180,18 +193,25 @@ impl Folder {
     /// As [`read`](Self::read).
     pub(super) fn read_wasm(&self, name: &str, maximum: u64) -> Result<Wasm, FileFault> {
         let same = match self.open(name, maximum)? {
-            Opened::Component(component) => Some(component),
-            Opened::File { file, size } if is_size_of_carried(size) => {
+            OpenedFile::Component(component) => Some(component),
+            OpenedFile::File { file, size } if self.carries_any_of(size) => {
                 let digest = Digest::of_reader(file.take(size.saturating_add(1)))
                     .map_err(|error| fault(self.path_of(name), Reason::Io(error.to_string())))?;
-                hydrant_precompiled::find(digest.as_str())
+                let mut carried = self.carried.iter();
+                carried.find(|component| component.digest == digest.as_str())
             }
             _ => None,
         };
         match same {
-            Some(component) => Ok(carried(component)),
+            Some(component) => Ok(Wasm::carried(component)),
             None => self.read(name, maximum).map(Wasm::from),
         }
+    }
+
+    /// Whether a component that this program carries has this many bytes.
+    fn carries_any_of(&self, size: u64) -> bool {
+        let mut carried = self.carried.iter();
+        carried.any(|component| u64::try_from(component.length) == Ok(size))
     }
 
     /// Whether [`read`](Self::read) would refuse the file, without reading it.
@@ -202,21 +222,22 @@ impl Folder {
         self.open(name, maximum).map(drop)
     }
 
-    fn open(&self, name: &str, maximum: u64) -> Result<Opened, FileFault> {
+    fn open(&self, name: &str, maximum: u64) -> Result<OpenedFile, FileFault> {
         let failed = |reason| fault(self.path_of(name), reason);
         match &self.handle {
             _ if !is_plain(name) => Err(failed(Reason::NotPlain)),
             Handle::Embedded(files) => {
                 let path = self.path_of(name);
                 if let Some((_, bytes)) = files.iter().find(|(file, _)| *file == path) {
-                    check_size(length(bytes), maximum).map_err(failed)?;
-                    return Ok(Opened::Embedded(bytes));
+                    check_size(bytes.len(), maximum).map_err(failed)?;
+                    return Ok(OpenedFile::Embedded(bytes));
                 }
-                let component =
-                    hydrant_precompiled::at(&path).ok_or_else(|| failed(Reason::Missing))?;
-                let bytes = u64::try_from(component.wasm_bytes).unwrap_or(u64::MAX);
-                check_size(bytes, maximum).map_err(failed)?;
-                Ok(Opened::Component(component))
+                let mut carried = self.carried.iter();
+                let component = carried
+                    .find(|component| component.path == path)
+                    .ok_or_else(|| failed(Reason::Missing))?;
+                check_size(component.length, maximum).map_err(failed)?;
+                Ok(OpenedFile::Component(component))
             }
             Handle::Directory(parent) => {
                 // Non-blocking: opening a pipe must not wait for its writer.
@@ -234,7 +255,7 @@ impl Folder {
                 let size = u64::try_from(stat.st_size).unwrap_or_default();
                 check_size(size, maximum).map_err(failed)?;
                 let file = File::from(file);
-                Ok(Opened::File { file, size })
+                Ok(OpenedFile::File { file, size })
             }
         }
     }
@@ -255,49 +276,30 @@ impl Folder {
         Ok(members)
     }
 
-    /// What changes when a member changes; none if there is no such member. Of embedded files nothing ever changes.
+    /// The stamp of a member; none if there is no such member, and none of embedded files, which never change.
     pub(super) fn stamp(&self, name: &str) -> Option<FileStamp> {
         match &self.handle {
             Handle::Embedded(_) => None,
             Handle::Directory(directory) => statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
                 .ok()
-                .map(|stat| FileStamp::of(&stat)),
+                .map(|stat| FileStamp::new(&stat)),
         }
     }
 }
 
 /// A file that may be read.
-enum Opened {
+enum OpenedFile {
     File { file: File, size: u64 },
     Embedded(&'static [u8]),
-    Component(&'static Precompiled),
-}
-
-fn carried(component: &'static Precompiled) -> Wasm {
-    Wasm::carried(Carried {
-        digest: component.digest,
-        zstd: component.compressed_wasm,
-        length: component.wasm_bytes,
-        imports: component.imports,
-    })
-}
-
-/// Whether a component that this program carries has this many bytes.
-fn is_size_of_carried(size: u64) -> bool {
-    hydrant_precompiled::COMPONENTS
-        .iter()
-        .any(|component| u64::try_from(component.wasm_bytes) == Ok(size))
+    Component(&'static Carried),
 }
 
 fn fault(path: String, reason: Reason) -> FileFault {
     FileFault { path, reason }
 }
 
-fn length(bytes: &[u8]) -> u64 {
-    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
-}
-
-fn check_size(bytes: u64, maximum: u64) -> Result<(), Reason> {
+fn check_size(bytes: impl TryInto<u64>, maximum: u64) -> Result<(), Reason> {
+    let bytes = bytes.try_into().unwrap_or(u64::MAX);
     if bytes > maximum {
         return Err(Reason::TooLarge { bytes, maximum });
     }
@@ -349,7 +351,7 @@ fn listed(directory: &OwnedFd) -> Result<Vec<Member>, Reason> {
         if members.len() >= MAX_MEMBERS {
             return Err(Reason::TooMany);
         }
-        // Not every file system says what a name is when it is listed.
+        // Not every file system tells the types of names in its listing.
         let kind = match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) if name.to_str().is_ok() => match FileType::from_raw_mode(stat.st_mode) {
                 FileType::RegularFile => MemberKind::File,

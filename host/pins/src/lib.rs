@@ -1,11 +1,11 @@
-//! Pins: whether every byte below a root is what its signers pinned (`hydrant verify`, section 5).
+//! Pins: whether every byte below a root is what its signers pinned (`hydrant verify`).
 //!
 //! A root is verified against what the caller brings: the digest of the ring, the world of this host, the number of
-//! signers. Nothing that is read from the root decides about itself. Relies on `trust` for formats and signatures, on
-//! `policy` for the forms of capabilities, and on a [`ComponentProbe`] for the two rows that run a component.
+//! signers. Nothing in the root says how the root is verified. Relies on `trust` for formats and signatures, on
+//! `policy` for the forms of capabilities, and on a [`ComponentProbe`] for the two rules that run a component.
 //!
-//! To verify reads files below the root, each once, and writes nothing; what it is compared with may lie elsewhere: a
-//! rebuilt root, and a [`Baseline`], for which git may be started. [`update`] and [`sign`](mod@sign) write, once
+//! A verification reads each file below the root once and writes nothing. It may also read a rebuilt root and a [`Baseline`], for
+//! which it may start git. [`update`] and [`sign`](mod@sign) write, once
 //! everything is decided: the copies of the ring, the lock and its signatures.
 
 mod anchor;
@@ -17,7 +17,7 @@ mod description;
 mod finding;
 mod folder;
 mod lock_checks;
-mod opened;
+mod opened_root;
 mod pinned;
 mod rebuilt;
 pub mod report;
@@ -41,6 +41,7 @@ use bundle_checks::{Checked, Subject, check_bundle};
 pub use component_checks::check_component;
 use component_checks::{MAX_WAITING, Starts};
 pub use finding::{Class, Finding, Findings, Row};
+use lock_checks::{PinDigests, believe, check_world};
 pub use pinned::{PinError, PinnedBundle, PinnedLock, open_lock, verify_entry};
 pub use root::RING;
 #[cfg(test)]
@@ -51,15 +52,20 @@ pub use world::world_id;
 
 use hydrant_base::Digest;
 use hydrant_policy::Policy;
-use hydrant_trust::{Capability, KeyRing, Lock, LockEntry, Wasm, WasmForm};
+use hydrant_trust::{Carried, KeyRing, Lock, LockEntry, Manifest, Wasm, WasmForm};
 
-/// What instantiates a component with nothing and asks it to describe itself.
+/// Instantiates components without any grant and asks them to describe themselves.
 pub trait ComponentProbe {
-    /// Answers what `describe` returned, within the budgets of a description.
+    /// Returns what `describe` returned, within the budgets of a description.
     ///
     /// # Errors
     /// [`ProbeError`] says which of the two failed.
     fn instantiate_and_describe(&self, component: &Wasm) -> Result<String, ProbeError>;
+
+    /// The components whose description is known without that, since the program was built with them.
+    fn carried(&self) -> &'static [Carried] {
+        &[]
+    }
 }
 
 /// Why a component did not describe itself.
@@ -73,16 +79,16 @@ pub enum ProbeError {
     NoDescription(String),
 }
 
-/// Is told how far a verification is, each time with `id@version` as the lock or the name of the folder has it.
+/// Receives the progress of a verification, each time with `id@version` as the lock or the name of the folder has it.
 pub trait Progress {
     /// The component of this skill is started next, which lasts seconds where it has to be compiled.
     fn starts(&self, skill: &str);
 
-    /// Everything was asked of this skill. Skills are told of in the order of the report's entries.
+    /// All checks of this skill are done. Skills come in the order of the report's entries.
     fn done(&self, skill: &str);
 }
 
-/// What is asked besides the rows that are always asked, and who hears of it meanwhile.
+/// The checks besides those that are always made, and who receives the progress.
 #[derive(Default, Clone, Copy)]
 pub struct Options<'a> {
     /// The policy that must trust the signers and allow every capability (`TV-30`, `TV-31`).
@@ -91,14 +97,14 @@ pub struct Options<'a> {
     pub baseline: Option<&'a Baseline>,
     /// A rebuilt root, whose artifacts must be the pinned ones (`TV-34`).
     pub rebuilt: Option<&'a Root>,
-    /// Who is told how far it is.
+    /// Receives the progress.
     pub progress: Option<&'a dyn Progress>,
 }
 
-/// What came of a verification.
+/// The result of a verification.
 #[derive(Debug, Clone)]
 pub struct Verification {
-    /// What is wrong, sorted, and which rows were asked.
+    /// The findings, sorted, and the rules that were evaluated.
     pub findings: Findings,
     /// Of the lock file, if it could be read.
     pub lock_digest: Option<Digest>,
@@ -110,7 +116,7 @@ pub struct Verification {
     pub min_signers: MinSigners,
 }
 
-/// Verifies all of a root. What its files tell is asked of all of it before the first component starts.
+/// Verifies all of a root. All checks of files come before the first component starts.
 #[must_use]
 pub fn verify(
     root: &Root,
@@ -126,10 +132,14 @@ pub fn verify(
         min_signers: anchor.min_signers,
     };
     // `TV-01` to `TV-05` stop: nothing in such a lock may be believed.
-    if let Some((lock, ring)) = believe(root, anchor, &mut verification) {
+    let mut digests = PinDigests::default();
+    let believed = believe(root, anchor, &mut digests, &mut verification.findings);
+    verification.lock_digest = digests.lock;
+    verification.keys_digest = digests.keys;
+    if let Some((lock, ring, _)) = believed {
         verification.entries = lock.skills.iter().map(escaped_skill).collect();
         let findings = &mut verification.findings;
-        lock_checks::check_world(&lock, &anchor.world, findings);
+        check_world(&lock, &anchor.world, findings);
         let mut starts = Starts::new(probe, options.progress);
         verify_entries(root, anchor, (&lock, &ring), options, &mut starts, findings);
         tree::check(root, &lock, findings);
@@ -147,26 +157,7 @@ fn escaped_skill(entry: &LockEntry) -> String {
     hydrant_base::escaped(&entry.skill())
 }
 
-/// Returns lock and ring, if both can be believed (`TV-01` to `TV-06`).
-fn believe(
-    root: &Root,
-    anchor: &Anchor,
-    verification: &mut Verification,
-) -> Option<(Lock, KeyRing)> {
-    let minimum = anchor.min_signers.count();
-    let findings = &mut verification.findings;
-    let lock = lock_checks::read_lock(root, findings)?;
-    let digest = Digest::of(&lock);
-    verification.lock_digest = Some(digest.clone());
-    let ring = lock_checks::read_ring(root, findings)?;
-    verification.keys_digest = Some(Digest::of(&ring));
-    let ring = lock_checks::check_ring(&ring, &anchor.keys_digest, minimum, findings)?;
-    lock_checks::check_signatures(root, &digest, &ring, minimum, findings)?;
-    let lock = lock_checks::check_document(&lock, findings)?;
-    Some((lock, ring))
-}
-
-/// Asks of every entry, of the policy and of the baseline what the files tell; the components go to `starts`.
+/// Makes all checks of files for every entry, the policy's and the baseline's included; the components go to `starts`.
 fn verify_entries(
     root: &Root,
     anchor: &Anchor,
@@ -186,14 +177,9 @@ fn verify_entries(
             let Some(manifest) = checked.manifest else {
                 continue;
             };
-            let declared = Declared {
-                entry,
-                capabilities: &manifest.capabilities,
-                signers: &manifest.signers,
-            };
             if let Some(policy) = options.policy {
                 let signed = checked.signers.as_deref();
-                check_policy(policy, &declared, signed, findings);
+                check_policy(policy, entry, &manifest, signed, findings);
             }
             capabilities.insert(entry.skill(), manifest.capabilities);
         }
@@ -207,9 +193,7 @@ fn verify_entries(
             }
         }
         let of = |entry: &LockEntry| capabilities.get(&entry.skill()).cloned();
-        for finding in baseline.check(lock, ring, &of) {
-            findings.report(finding);
-        }
+        findings.report_all(baseline.check(lock, ring, &of));
     }
 }
 
@@ -241,7 +225,7 @@ fn check_batch(
         .map_or(1, NonZeroUsize::get)
         .min(entries.len());
     let mut done = thread::scope(|scope| {
-        // Without a thread more the calling one checks all of them.
+        // If no further thread can be started, the calling one checks all of them.
         let helpers: Vec<_> = (1..threads)
             .filter_map(|_| thread::Builder::new().spawn_scoped(scope, check_some).ok())
             .collect();
@@ -255,33 +239,27 @@ fn check_batch(
     done.into_iter().map(|(_, checked)| checked).collect()
 }
 
-/// What a manifest says that a policy decides about.
-struct Declared<'a> {
-    entry: &'a LockEntry,
-    capabilities: &'a [Capability],
-    signers: &'a [String],
-}
-
 /// Checks an entry against the policy: its signers (`TV-30`) and its capabilities (`TV-31`).
 fn check_policy(
     policy: &Policy,
-    declared: &Declared<'_>,
+    entry: &LockEntry,
+    manifest: &Manifest,
     signed: Option<&[String]>,
     findings: &mut Findings,
 ) {
-    let skill = declared.entry.skill();
-    let manifest = format!("{}/manifest.json", declared.entry.bundle_dir);
+    let skill = entry.skill();
+    let file = format!("{}/manifest.json", entry.bundle_dir);
     let mut report = |row, message: String| {
-        let finding = Finding::new(row, message).of(Some(&skill)).at(&manifest);
+        let finding = Finding::new(row, message).of(Some(&skill)).at(&file);
         findings.report(finding);
     };
-    // Without readable signatures `TV-11` or `TV-12` has said so.
-    let trusted = signed.map(|signed| policy.check_signers(declared.signers, signed));
+    // If the signatures are unreadable, `TV-11` or `TV-12` has reported that.
+    let trusted = signed.map(|signed| policy.check_signers(&manifest.signers, signed));
     if let Some(Err(error)) = &trusted {
         report(Row::TV_30, error.to_string());
     }
     // `TV-23` refuses everything but components.
-    for denied in policy.denied_by_ceiling(declared.capabilities, WasmForm::Component) {
+    for denied in policy.denied_by_ceiling(&manifest.capabilities, WasmForm::Component) {
         report(Row::TV_31, format!("capability denied: {denied}"));
     }
     if trusted.is_some() {

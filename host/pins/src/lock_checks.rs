@@ -1,9 +1,10 @@
 //! The checks before any entry is believed: lock file, ring, lock signature, lock document.
 //!
-//! Each answers nothing when what follows cannot be asked, and has then reported why.
+//! A check returns nothing if the next ones are not possible, and has then reported why.
 
 use std::borrow::Cow;
 
+use super::Anchor;
 use super::finding::{Finding, Findings, Row};
 use super::root::{LOCK, LOCK_SIGNATURE, RING, Root};
 use hydrant_base::Digest;
@@ -13,12 +14,38 @@ use hydrant_trust::{KeyRing, Lock, LockSignatures};
 /// What a lock names as the repository of its host world.
 const SUBSTRATE: &str = "hydrant";
 
+/// The digests of what was read of a root, whether or not it is believed.
+#[derive(Default)]
+pub(super) struct PinDigests {
+    pub(super) lock: Option<Digest>,
+    pub(super) keys: Option<Digest>,
+}
+
+/// Returns lock, ring and the digest of the lock, if both can be believed (`TV-01` to `TV-06`).
+pub(super) fn believe(
+    root: &Root,
+    anchor: &Anchor,
+    digests: &mut PinDigests,
+    findings: &mut Findings,
+) -> Option<(Lock, KeyRing, Digest)> {
+    let minimum = anchor.min_signers.count();
+    let lock = read_lock(root, findings)?;
+    let digest = Digest::of(&lock);
+    digests.lock = Some(digest.clone());
+    let ring = read_ring(root, findings)?;
+    digests.keys = Some(Digest::of(&ring));
+    let ring = check_ring(&ring, &anchor.keys_digest, minimum, findings)?;
+    check_signatures(root, &digest, &ring, minimum, findings)?;
+    let lock = check_document(&lock, findings)?;
+    Some((lock, ring, digest))
+}
+
 /// The bytes of the lock.
 pub(super) fn read_lock(root: &Root, findings: &mut Findings) -> Option<Cow<'static, [u8]>> {
     read(root, Row::TV_01, LOCK, MAX_JSON_BYTES, findings)
 }
 
-/// The bytes of the ring, whoever's it is.
+/// The bytes of the ring, which may be anybody's.
 pub(super) fn read_ring(root: &Root, findings: &mut Findings) -> Option<Cow<'static, [u8]>> {
     read(root, Row::TV_02, RING, MAX_JSON_BYTES, findings)
 }
@@ -36,7 +63,7 @@ fn read(
         .ok()
 }
 
-/// The ring is the one the anchor names, and fit for pins.
+/// Checks that the ring is the one that the anchor names, and fit for pins.
 pub(super) fn check_ring(
     bytes: &[u8],
     anchor: &Digest,
@@ -67,7 +94,7 @@ pub(super) fn check_ring(
     .ok()
 }
 
-/// The lock of this digest is signed, by all who claim to have signed it and by enough.
+/// Checks that the lock with this digest has enough signatures, all of them valid.
 pub(super) fn check_signatures(
     root: &Root,
     lock: &Digest,
@@ -95,7 +122,7 @@ pub(super) fn check_signatures(
         .ok()
 }
 
-/// The lock parses; what is wrong with its form is reported and does not hide what follows.
+/// Parses the lock. Faults of its form are reported and stop nothing.
 pub(super) fn check_document(bytes: &[u8], findings: &mut Findings) -> Option<Lock> {
     findings.evaluate(Row::TV_05, None);
     let lock = match Lock::parse(bytes) {
@@ -113,7 +140,7 @@ pub(super) fn check_document(bytes: &[u8], findings: &mut Findings) -> Option<Lo
     Some(lock)
 }
 
-/// The pins were made for the world that this host offers.
+/// Checks that the pins were made for the world of this host.
 pub(super) fn check_world(lock: &Lock, world: &str, findings: &mut Findings) {
     let row = Row::TV_08;
     findings.evaluate(row, None);

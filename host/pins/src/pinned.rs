@@ -1,11 +1,11 @@
-//! The bundle of one skill, before it starts: everything of section 5 that needs no engine.
+//! The bundle of one skill, before it starts: all checks of `verify` that need no engine.
 //!
-//! This is on the way of every start, so it asks about the lock and one entry only. What it refuses is an error with
-//! the row that failed, never a warning.
+//! Every start of a skill goes through here, so only the lock and one entry are checked. A failed check is an error with its rule,
+//! never a warning.
 
 use super::bundle_checks::{Subject, check_bundle};
 use super::finding::{Class, Finding, Findings, Row};
-use super::lock_checks;
+use super::lock_checks::{PinDigests, believe, check_world};
 use super::root::Root;
 use super::stamp::{Stamp, stamp_of_bundle, stamp_of_pins};
 use super::{Anchor, MinSigners};
@@ -44,13 +44,13 @@ pub enum PinError {
         /// Every `id@version` of the lock, separated by commas, escaped.
         pinned: String,
     },
-    /// A row of section 5 is not kept.
+    /// A check of `verify` failed.
     #[error("{} {}", .0.row, .0.message)]
     Failed(Box<Finding>),
 }
 
 impl PinError {
-    /// The row that failed, for `pin_failed:<row>`; none if there is no such pin.
+    /// The rule that failed, for `pin_failed:<row>`; none if there is no such pin.
     #[must_use]
     pub fn row(&self) -> Option<Row> {
         match self {
@@ -69,12 +69,16 @@ impl PinError {
 /// Verifies ring, lock signature and lock of `root`.
 ///
 /// # Errors
-/// [`PinError::Failed`] with a row of `TV-01` to `TV-08`.
+/// [`PinError::Failed`] with a rule of `TV-01` to `TV-08`.
 pub fn open_lock(root: &Root, anchor: &Anchor) -> Result<PinnedLock, PinError> {
     let mut findings = Findings::default();
     let stamp = stamp_of_pins(root);
-    let opened = opened(root, anchor, &mut findings);
-    let (lock, ring, digest) = unless(findings, opened)?;
+    let mut digests = PinDigests::default();
+    let believed = believe(root, anchor, &mut digests, &mut findings);
+    if let Some((lock, ..)) = &believed {
+        check_world(lock, &anchor.world, &mut findings);
+    }
+    let (lock, ring, digest) = unless(findings, believed)?;
     Ok(PinnedLock {
         lock,
         ring,
@@ -84,28 +88,12 @@ pub fn open_lock(root: &Root, anchor: &Anchor) -> Result<PinnedLock, PinError> {
     })
 }
 
-fn opened(
-    root: &Root,
-    anchor: &Anchor,
-    findings: &mut Findings,
-) -> Option<(Lock, KeyRing, Digest)> {
-    let minimum = anchor.min_signers.count();
-    let bytes = lock_checks::read_lock(root, findings)?;
-    let ring = lock_checks::read_ring(root, findings)?;
-    let ring = lock_checks::check_ring(&ring, &anchor.keys_digest, minimum, findings)?;
-    let digest = Digest::of(&bytes);
-    lock_checks::check_signatures(root, &digest, &ring, minimum, findings)?;
-    let lock = lock_checks::check_document(&bytes, findings)?;
-    lock_checks::check_world(&lock, &anchor.world, findings);
-    Some((lock, ring, digest))
-}
-
-/// What was made, unless anything was found.
+/// Returns `made`, unless there is a finding.
 fn unless<T>(findings: Findings, made: Option<T>) -> Result<T, PinError> {
     match (findings.into_decisive(), made) {
         (None, Some(made)) => Ok(made),
         (Some(finding), _) => Err(PinError::Failed(Box::new(finding))),
-        // Each check that makes nothing says why; should one forget, nothing runs.
+        // A check that makes nothing reports why. If one should forget to, nothing runs all the same.
         (None, None) => Err(PinError::Failed(Box::new(Finding::new(
             Row::TV_12,
             "the bundle could not be verified",
@@ -154,7 +142,7 @@ impl PinnedLock {
     /// Verifies the bundle of an entry of this lock; `root` is the one the lock was opened in.
     ///
     /// # Errors
-    /// [`PinError::Failed`] with a row of `TV-07` to `TV-26`.
+    /// [`PinError::Failed`] with a rule of `TV-07` to `TV-26`.
     pub fn bundle(&self, root: &Root, entry: &LockEntry) -> Result<PinnedBundle, PinError> {
         let stamp = stamp_of_bundle(root, &entry.bundle_dir);
         let mut findings = Findings::default();
@@ -173,7 +161,7 @@ impl PinnedLock {
 /// Verifies ring, lock and the entry of one skill.
 ///
 /// # Errors
-/// [`PinError`]: the row that failed, or that there is no such pin.
+/// [`PinError`]: the rule that failed, or that there is no such pin.
 pub fn verify_entry(
     root: &Root,
     anchor: &Anchor,

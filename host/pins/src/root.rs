@@ -1,4 +1,4 @@
-//! The tree that is verified: a directory on disk, or the files compiled into this binary. Both answer alike.
+//! The tree that is verified: a directory on disk, or the files compiled into this binary. Both behave alike.
 //!
 //! A directory is opened once. Every file is opened beneath that handle, component by component, and no component
 //! may be a symbolic link: what was checked is what is read, and a name in a lock leads nowhere else.
@@ -12,6 +12,7 @@ use rustix::io::retry_on_intr;
 
 use super::folder::{FileFault, Folder, Reason};
 use hydrant_base::escaped;
+use hydrant_trust::Carried;
 
 /// Files by their path below the root, `/` between the segments.
 pub(crate) type EmbeddedFiles = &'static [(&'static str, &'static [u8])];
@@ -39,7 +40,7 @@ pub struct Root {
 pub struct RootError {
     /// As given.
     pub path: PathBuf,
-    /// What the system says.
+    /// The error of the system.
     pub source: io::Error,
 }
 
@@ -65,6 +66,15 @@ impl Root {
     pub const fn embedded(files: EmbeddedFiles) -> Self {
         Self {
             top: Folder::embedded(files),
+        }
+    }
+
+    /// The same root for a program that carries these components: an embedded root has their files, a directory that holds the same
+    /// bytes does not keep them in memory, and their descriptions are known without starting them.
+    #[must_use]
+    pub fn carrying(self, carried: &'static [Carried]) -> Self {
+        Self {
+            top: self.top.carrying(carried),
         }
     }
 

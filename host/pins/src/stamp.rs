@@ -4,34 +4,14 @@
 //! proves nothing about bytes and lets no new byte in: another stamp is a reason to read and verify again, and as long
 //! as it is equal, the bytes that were verified stay in use.
 
-use rustix::fs::Stat;
-
 use super::root::{LOCK, LOCK_SIGNATURE, PINS, RING, Root};
+use hydrant_base::FileStamp;
 use hydrant_trust::{BUNDLE_FILES, LockEntry};
 
 /// What the file system says of the lock, its signature, the ring, a bundle's directory and the files in it. Equal
 /// stamps of one root mean that nothing was written in between; an embedded root has one stamp for ever.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp(Vec<Option<FileStamp>>);
-
-/// Device, inode, size, and the times of the last change of content and of anything, in seconds and nanoseconds.
-/// The types of the fields differ from system to system; all of them fit in an `i128`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct FileStamp([i128; 7]);
-
-impl FileStamp {
-    pub(super) fn of(stat: &Stat) -> Self {
-        Self([
-            i128::from(stat.st_dev),
-            i128::from(stat.st_ino),
-            i128::from(stat.st_size),
-            i128::from(stat.st_mtime),
-            i128::from(stat.st_mtime_nsec),
-            i128::from(stat.st_ctime),
-            i128::from(stat.st_ctime_nsec),
-        ])
-    }
-}
 
 /// The stamp of what decides about `entry` in `root`.
 #[must_use]

@@ -32,7 +32,7 @@ pub(super) fn component(interfaces: &[&str]) -> Vec<u8> {
     wat::parse_str(format!("(component {imports})")).unwrap()
 }
 
-/// The key of a signer; nobody else knows it, unlike the examples of the specification.
+/// The key of a signer; nobody else knows it, unlike the published example keys.
 pub(super) fn key(signer: &str) -> SecretKey {
     let seed: Vec<u8> = Digest::of(format!("pins test key of {signer}").as_bytes())
         .hex()

@@ -1,4 +1,4 @@
-//! Every row of section 5, with locks that are altered and signed again.
+//! Every rule that `verify` asks, with locks that are altered and signed again.
 
 mod before_entries;
 mod bundle;
@@ -9,7 +9,7 @@ mod options;
 use super::testing::Scratch;
 
 #[test]
-fn tv_44_a_root_in_which_all_is_right_has_no_finding() {
+fn a_root_in_which_all_is_right_has_no_finding() {
     let scratch = Scratch::new();
     let verification = scratch.verify();
     assert_eq!(verification.findings.found(), []);
@@ -22,7 +22,7 @@ fn tv_44_a_root_in_which_all_is_right_has_no_finding() {
 }
 
 #[test]
-fn tv_43_the_rows_that_were_asked_are_known_and_optional_ones_are_not_among_them() {
+fn the_rows_that_were_asked_are_known_and_optional_ones_are_not_among_them() {
     let verification = Scratch::new().verify();
     let asked = |skill: Option<&str>| {
         let rows = verification.findings.evaluated();
@@ -42,7 +42,7 @@ fn tv_43_the_rows_that_were_asked_are_known_and_optional_ones_are_not_among_them
 }
 
 #[test]
-fn tx_05_findings_of_all_entries_are_reported_at_once() {
+fn findings_of_all_entries_are_reported_at_once() {
     let scratch = Scratch::new();
     let wasm = super::testing::component(&[]);
     scratch.bundle("b.skill", "0.1.0", &wasm, &["fs.read:/os"]);

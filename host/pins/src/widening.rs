@@ -5,48 +5,23 @@
 
 use std::collections::BTreeSet;
 
-use super::finding::{Class, Finding, Row};
-use hydrant_base::Digest;
+use super::finding::{Finding, Row};
 use hydrant_policy::covers;
 use hydrant_trust::{Capability, KeyRing, LockEntry, PublicKey, compare_versions};
 
 /// A pinned bundle and what its manifest declares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Declared {
-    /// The skill.
-    pub(super) id: String,
-    /// Its version.
-    pub(super) version: String,
-    /// The pinned component.
-    pub(super) artifact: Digest,
-    /// The pinned manifest.
-    pub(super) manifest_hash: Digest,
-    /// Who signed the bundle, sorted.
-    pub(super) signers: Vec<String>,
-    /// What the manifest declares; `None` when no manifest with this hash was found.
+    /// The entry of the lock.
+    pub(super) pin: LockEntry,
+    /// What the manifest declares; `None` when no manifest with the pinned hash was found.
     pub(super) capabilities: Option<Vec<Capability>>,
 }
 
 impl Declared {
-    /// An entry of a lock, with the capabilities of the manifest that it pins.
-    pub(super) fn of(entry: &LockEntry, capabilities: Option<Vec<Capability>>) -> Self {
-        Self {
-            id: entry.id.clone(),
-            version: entry.version.clone(),
-            artifact: entry.artifact.clone(),
-            manifest_hash: entry.manifest_hash.clone(),
-            signers: entry.signers.clone(),
-            capabilities,
-        }
-    }
-
-    /// `id@version`.
-    pub(super) fn skill(&self) -> String {
-        format!("{}@{}", self.id, self.version)
-    }
-
     fn is_same_as(&self, other: &Self) -> bool {
-        self.artifact == other.artifact && self.manifest_hash == other.manifest_hash
+        let (one, other) = (&self.pin, &other.pin);
+        one.artifact == other.artifact && one.manifest_hash == other.manifest_hash
     }
 }
 
@@ -143,15 +118,15 @@ fn declared_by(entry: &Declared) -> &[Capability] {
 fn same_version<'a>(entry: &Declared, entries: &'a [Declared]) -> Option<&'a Declared> {
     entries
         .iter()
-        .find(|other| other.id == entry.id && other.version == entry.version)
+        .find(|other| other.pin.id == entry.pin.id && other.pin.version == entry.pin.version)
 }
 
 /// The same version if it was pinned, else the highest pinned version of the id.
 fn baseline<'a>(entry: &Declared, old: &'a [Declared]) -> Option<&'a Declared> {
     same_version(entry, old).or_else(|| {
         old.iter()
-            .filter(|other| other.id == entry.id)
-            .max_by(|one, other| compare_versions(&one.version, &other.version))
+            .filter(|other| other.pin.id == entry.pin.id)
+            .max_by(|one, other| compare_versions(&one.pin.version, &other.pin.version))
     })
 }
 
@@ -182,7 +157,7 @@ pub(super) enum SignerChange {
 pub(super) fn signer_changes(old: &[Declared], new: &[Declared]) -> Vec<SignerChange> {
     new.iter()
         .filter_map(|entry| {
-            let before = baseline(entry, old)?;
+            let (before, entry) = (&baseline(entry, old)?.pin, &entry.pin);
             (before.signers != entry.signers).then(|| SignerChange::Signers {
                 skill: entry.skill(),
                 before: before.signers.clone(),
@@ -222,14 +197,14 @@ pub(super) enum Gate {
 impl Gate {
     pub(super) const fn widening_row(self) -> Row {
         match self {
-            Self::Update => Row::new("TW-02", Class::Policy),
+            Self::Update => Row::TW_02,
             Self::Baseline => Row::TV_32,
         }
     }
 
     pub(super) const fn signer_row(self) -> Row {
         match self {
-            Self::Update => Row::new("TW-04", Class::Trust),
+            Self::Update => Row::TW_04,
             Self::Baseline => Row::TV_33,
         }
     }
@@ -252,7 +227,7 @@ impl Gate {
 /// One finding for each capability that is wider than the baseline.
 pub(super) fn widening_findings(differences: &[Difference], gate: Gate) -> Vec<Finding> {
     let finding = |difference: &Difference, capability: &Capability| {
-        let entry = &difference.entry;
+        let entry = &difference.entry.pin;
         let message = format!(
             "widening: id={} kind={} value={}: {}; {}",
             entry.id,
@@ -281,9 +256,12 @@ fn uncovered(difference: &Difference) -> String {
     match &difference.baseline {
         None => "no version of this skill was pinned".to_owned(),
         Some(baseline) if baseline.capabilities.is_none() => {
-            format!("the manifest pinned as {} was not found", baseline.skill())
+            format!(
+                "the manifest pinned as {} was not found",
+                baseline.pin.skill()
+            )
         }
-        Some(baseline) => format!("no capability of {} covers it", baseline.skill()),
+        Some(baseline) => format!("no capability of {} covers it", baseline.pin.skill()),
     }
 }
 
@@ -327,12 +305,12 @@ pub(super) fn signer_findings(changes: &[SignerChange], gate: Gate) -> Vec<Findi
 pub(super) fn change_lines(differences: &[Difference]) -> Vec<String> {
     let mut lines = Vec::new();
     for difference in differences {
-        let skill = difference.entry.skill();
+        let skill = difference.entry.pin.skill();
         let mut line = format!("{} {skill}", difference.change.word());
         if let (Change::Repinned, Some(before)) = (difference.change, &difference.baseline) {
             line.push_str(&format!(
                 " artifact={} was={}",
-                difference.entry.artifact, before.artifact
+                difference.entry.pin.artifact, before.pin.artifact
             ));
         }
         lines.push(line);

@@ -1,4 +1,4 @@
-//! The host world id: which interface a host offers its components (section 0 of the specification).
+//! The host world id: which interface a host offers its components.
 
 use hydrant_base::Digest;
 
@@ -28,7 +28,7 @@ mod tests {
 
     /// Worked by `printf 'a.wit\0x\0b/c.wit\0yz\0' | sha256sum`.
     #[test]
-    fn tl_08_the_world_id_does_not_depend_on_the_order_of_the_files() {
+    fn the_world_id_does_not_depend_on_the_order_of_the_files() {
         let one: (&str, &[u8]) = ("a.wit", b"x");
         let other: (&str, &[u8]) = ("b/c.wit", b"yz");
         let id = world_id(&[one, other]);
@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn tl_08_a_byte_that_moves_from_a_path_to_a_file_changes_the_world_id() {
+    fn a_byte_that_moves_from_a_path_to_a_file_changes_the_world_id() {
         let id = world_id(&[("a", b"bc")]);
         assert_ne!(world_id(&[("ab", b"c")]), id);
         assert_ne!(world_id(&[("a", b"bc"), ("b", b"")]), id);

@@ -216,18 +216,32 @@ impl Bundle {
             .ok_or(BundleError::Missing("signatures.json"))?;
         let manifest = Manifest::parse(&files.manifest).map_err(BundleError::Manifest)?;
         let signatures = Signatures::parse(&signatures)?;
+        Self::from_parts(files.wasm, manifest, signatures, experimental)
+    }
+
+    /// Makes the checks of [`open`](Self::open) that follow parsing.
+    ///
+    /// # Errors
+    ///
+    /// [`BundleError`]: the first check that fails.
+    pub fn from_parts(
+        wasm: Wasm,
+        manifest: Manifest,
+        signatures: Signatures,
+        experimental: Experimental,
+    ) -> Result<Self, BundleError> {
         check_named(&manifest, &signatures)?;
-        if *files.wasm.digest() != manifest.artifact {
+        if *wasm.digest() != manifest.artifact {
             return Err(BundleError::OtherWasm {
                 expected: manifest.artifact,
-                actual: files.wasm.digest().clone(),
+                actual: wasm.digest().clone(),
             });
         }
         manifest
             .check_schema(experimental)
             .map_err(BundleError::Schema)?;
         Ok(Self {
-            wasm: files.wasm,
+            wasm,
             manifest_hash: signatures.manifest_hash.clone(),
             manifest,
             signatures,

@@ -67,7 +67,7 @@ mod tests {
     use crate::vectors;
 
     #[test]
-    fn tb_45_the_file_has_three_members_in_alphabetical_order_and_no_final_newline() {
+    fn the_file_has_three_members_in_alphabetical_order_and_no_final_newline() {
         let meta = BundleMeta::for_manifest(&vectors::manifest());
         let written = String::from_utf8(pretty_json(&meta)).unwrap();
         assert_eq!(
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn tb_45_anything_else_is_refused() {
+    fn anything_else_is_refused() {
         let good = String::from_utf8(pretty_json(&BundleMeta::for_manifest(&vectors::manifest())));
         let good = good.unwrap();
         for (bad, expected) in [

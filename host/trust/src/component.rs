@@ -150,7 +150,7 @@ impl Reader {
         match payload {
             Payload::Version { .. } => self.open = self.open.saturating_add(1),
             Payload::End(_) => self.open = self.open.saturating_sub(1),
-            // Of inner components too: whoever compiles the whole reads them all.
+            // Those of inner components count too: a compiler reads all of them.
             Payload::ComponentTypeSection(ref section)
                 if may_nest(component.get(section.range()).unwrap_or_default())
                     > MAX_NESTED_TYPES =>
@@ -260,7 +260,7 @@ fn has_no_functions(declared: &ComponentType<'_>) -> bool {
 }
 
 /// At least the depth of types within types: a component type (41) or an instance type (42) in another one is
-/// a declaration (01) of it. Other bytes may look alike, so this is a bound from above.
+/// a declaration (01) of it. Other bytes may look alike, so this is an upper bound.
 fn may_nest(section: &[u8]) -> usize {
     let pairs = section.iter().zip(section.iter().skip(1));
     pairs

@@ -17,11 +17,11 @@ use std::time::{Duration, Instant};
 const MAX_STDERR: u64 = 65_536;
 /// How long cosign may take, registries included.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How often it is asked whether it has ended.
+/// How often to look whether it has ended.
 const POLL: Duration = Duration::from_millis(10);
-/// How long what it said on stderr is waited for once it has ended.
+/// How long to wait for the rest of its stderr once it has ended.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// Characters of it that an error repeats.
+/// The most characters of stderr that an error repeats.
 const MAX_REASON: usize = 1024;
 
 /// What an image must be signed with, and by whom.
@@ -199,7 +199,7 @@ fn listen(mut stream: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
     thread::spawn(move || {
         let mut start = Vec::new();
         let read = stream.by_ref().take(MAX_STDERR).read_to_end(&mut start);
-        // Nobody listens where cosign agreed.
+        // The receiver is gone if cosign accepted the image.
         let _ = tell.send(start);
         if read.is_ok() {
             let _ = std::io::copy(&mut stream, &mut std::io::sink());

@@ -4,7 +4,6 @@
 //! or changed before every check has passed.
 
 use hydrant_base::{Digest, FileError, read_bounded_as};
-use std::borrow::Cow;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,39 +11,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::archive::{ArchiveError, Package, PackageFile, read_archive};
 use super::limits::MAX_JSON_BYTES;
 use super::source::{InsecureHttp, Source, SourceError};
-use super::store::{Installation, Store, StoreError};
+use super::store::{IndexEntry, Store, StoreError};
 use super::{
-    Bundle, BundleError, BundleFiles, Experimental, Manifest, ManifestError, Signatures,
-    SignaturesError, WasmForm,
+    Bundle, BundleError, Experimental, Manifest, ManifestError, Signatures, SignaturesError, Wasm,
+    WasmForm,
 };
 
-/// What `--policy` asks of a skill: the capability ceiling and the trusted signers.
-pub trait PolicyCheck {
-    /// Whether this skill may be installed. Its signatures are not verified yet; they will be.
-    ///
-    /// # Errors
-    /// Why it may not.
-    fn check(
-        &self,
-        manifest: &Manifest,
-        signatures: &Signatures,
-        form: WasmForm,
-    ) -> Result<(), Box<dyn Error + Send + Sync>>;
-}
-
-impl<F> PolicyCheck for F
-where
-    F: Fn(&Manifest, &Signatures, WasmForm) -> Result<(), Box<dyn Error + Send + Sync>>,
-{
-    fn check(
-        &self,
-        manifest: &Manifest,
-        signatures: &Signatures,
-        form: WasmForm,
-    ) -> Result<(), Box<dyn Error + Send + Sync>> {
-        self(manifest, signatures, form)
-    }
-}
+/// What `--policy` asks of a skill, capability ceiling and trusted signers: nothing, or why it may not be installed. Its
+/// signatures are not verified yet; they will be.
+pub type PolicyCheck<'a> =
+    dyn Fn(&Manifest, &Signatures, WasmForm) -> Result<(), Box<dyn Error + Send + Sync>> + 'a;
 
 /// Whether an archive without signatures may be installed: `--require-signatures`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +38,7 @@ pub struct InstallOptions<'a> {
     /// `--keys-digest`
     pub keys_digest: Option<String>,
     /// `--policy`
-    pub policy: Option<&'a dyn PolicyCheck>,
+    pub policy: Option<&'a PolicyCheck<'a>>,
     /// `--require-signatures`
     pub signatures: SignatureMode,
     /// `--allow-insecure-http`
@@ -163,18 +139,20 @@ pub fn install(
     let archive = source.read()?;
     let package = read_archive(&archive)?;
     let manifest = check(&package, options, keys)?;
-    let installation = Installation {
-        skill: Digest::of(&archive),
+    let skill = Digest::of(&archive);
+    let entry = IndexEntry {
+        skill: skill.clone(),
         source: source.recorded().to_owned(),
+        store: String::new(),
         installed_at: now(),
         manifest_name: manifest.name,
         manifest_version: manifest.version,
     };
-    let store = Store::new(home)?.install(&package, &installation)?;
+    let store = Store::new(home)?.install(&package, &entry)?;
     Ok(Installed {
-        skill: installation.skill,
+        skill,
         store,
-        source: installation.source,
+        source: source.recorded().to_owned(),
     })
 }
 
@@ -198,7 +176,7 @@ fn keys<'a>(
     }
 }
 
-/// All checks, in the order of the row.
+/// All checks. The first that fails is the one that is reported, so their order is part of the command.
 fn check(
     package: &Package,
     options: &InstallOptions<'_>,
@@ -207,11 +185,11 @@ fn check(
     let manifest = Manifest::parse(package.manifest())?;
     manifest.check_schema(options.experimental)?;
     manifest.check_names()?;
-    let actual = Digest::of(package.wasm());
-    if manifest.artifact != actual {
+    let wasm = Wasm::from(package.wasm().to_vec());
+    if manifest.artifact != *wasm.digest() {
         return Err(InstallError::Artifact {
             expected: manifest.artifact,
-            actual,
+            actual: wasm.digest().clone(),
         });
     }
     let Some(signatures) = package.get(PackageFile::Signatures) else {
@@ -221,18 +199,11 @@ fn check(
             None => Ok(manifest),
         };
     };
+    let signatures = Signatures::parse(signatures)?;
     if let Some(policy) = options.policy {
-        let signatures = Signatures::parse(signatures)?;
-        policy
-            .check(&manifest, &signatures, WasmForm::of(package.wasm()))
-            .map_err(InstallError::Policy)?;
+        policy(&manifest, &signatures, wasm.form()).map_err(InstallError::Policy)?;
     }
-    let files = BundleFiles {
-        wasm: package.wasm().to_vec().into(),
-        manifest: Cow::Owned(package.manifest().to_vec()),
-        signatures: Some(Cow::Owned(signatures.to_vec())),
-    };
-    let bundle = Bundle::open(files, options.experimental)?;
+    let bundle = Bundle::from_parts(wasm, manifest.clone(), signatures, options.experimental)?;
     if let Some((file, digest)) = keys {
         let ring = read_bounded_as(file, MAX_JSON_BYTES, "public-keys.json")?;
         bundle.verify_with(&ring, digest)?;

@@ -151,5 +151,13 @@ pub(super) fn is_name(text: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
 }
 
+/// `^[a-z0-9][a-z0-9._-]*$`, the name of what is pinned.
+pub(super) fn is_lower_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
+        && text
+            .bytes()
+            .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'))
+}
+
 #[cfg(test)]
 mod tests;

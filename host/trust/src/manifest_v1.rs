@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn tk_28_tf_35_objects_and_absolute_uris_are_schemas() {
+    fn objects_and_absolute_uris_are_schemas() {
         let manifest = ManifestV1::parse(EXAMPLE.as_bytes()).unwrap();
         assert_eq!(
             (manifest.id.as_str(), manifest.version.as_str()),
@@ -192,14 +192,14 @@ mod tests {
     }
 
     #[test]
-    fn tk_28_optional_members_may_be_left_out() {
+    fn optional_members_may_be_left_out() {
         let start = EXAMPLE.find(r#","provenance""#).unwrap();
         let short = format!("{}}}", EXAMPLE.get(..start).unwrap()).replace(r#""name":"A","#, "");
         assert!(ManifestV1::parse(short.as_bytes()).is_ok());
     }
 
     #[test]
-    fn tk_28_strings_must_not_be_empty() {
+    fn strings_must_not_be_empty() {
         for (from, to, member) in [
             (r#""a.b""#, r#""""#, "id"),
             (r#""A""#, r#""""#, "name"),
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn tk_28_other_shapes_are_no_draft() {
+    fn other_shapes_are_no_draft() {
         for (from, to) in [
             ("{", r#"{"extra":1,"#),
             ("{", r#"{"id":"x","#),

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use super::bundle::check_named;
 use super::limits::MAX_JSON_BYTES;
-use super::signature::ALGORITHM;
 use super::{
     BundleError, BundleMeta, Experimental, Manifest, ManifestError, SecretKey, SignatureEntry,
     Signatures, SignaturesError,
@@ -112,11 +111,8 @@ pub fn sign(
     if !manifest.signers.iter().any(|declared| declared == signer) {
         return Err(PackError::UndeclaredSigner(signer.to_owned()));
     }
-    signatures.put(SignatureEntry {
-        signer: signer.to_owned(),
-        algorithm: ALGORITHM.to_owned(),
-        signature: key.sign(signatures.manifest_hash.as_str().as_bytes()),
-    });
+    let message = signatures.manifest_hash.as_str().as_bytes();
+    SignatureEntry::new(signer, key, message).put_into(&mut signatures.signatures);
     write_replacing(&path, &pretty_json(&signatures), FILE_MODE)?;
     Ok(signatures.signatures.len())
 }

@@ -1,5 +1,6 @@
 //! What a manifest must be to be pinned: the narrow form that needs no judgement to read.
 
+use super::manifest::is_lower_name;
 use super::{Capability, Manifest};
 use hydrant_base::excerpt;
 
@@ -89,13 +90,6 @@ fn out_of_order<T: Ord>(items: &[T]) -> Option<&T> {
     pairs.find(|(one, next)| one >= next).map(|(_, next)| next)
 }
 
-fn is_lower_name(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
-        && text
-            .bytes()
-            .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,12 +98,12 @@ mod tests {
     const RING: [&str; 2] = ["example.a", "example.b"];
 
     #[test]
-    fn tb_35_the_worked_example_fits() {
+    fn the_worked_example_fits() {
         assert_eq!(vectors::manifest().check_profile(&RING, 2), Ok(()));
     }
 
     #[test]
-    fn tb_35_each_member_out_of_form_is_named() {
+    fn each_member_out_of_form_is_named() {
         type Change = fn(&mut Manifest);
         let cases: [(Change, &str); 11] = [
             (
@@ -154,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn tb_35_capabilities_are_sorted_by_kind_and_then_value() {
+    fn capabilities_are_sorted_by_kind_and_then_value() {
         let capability = |kind: &str, value: &str| Capability {
             kind: kind.to_owned(),
             value: value.to_owned(),

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn tk_27_both_digests_must_be_the_file_s() {
+    fn both_digests_must_be_the_file_s() {
         assert_eq!(verify_registry_entry(b"abc", SHA256, MD5), Ok(()));
         let other = SHA256.replace("ba78", "ba79");
         assert_eq!(
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn tk_27_md5_is_compared_before_sha256() {
+    fn md5_is_compared_before_sha256() {
         let (sha256, md5) = (SHA256.replace("ba78", "ba79"), MD5.replace("9001", "9002"));
         assert_eq!(
             message(&sha256, &md5),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn tb_02_an_md5_has_32_lower_case_hex_digits_and_no_prefix() {
+    fn an_md5_has_32_lower_case_hex_digits_and_no_prefix() {
         for bad in [
             "",
             "md5:900150983cd24fb0d6963f7d28e17f72",

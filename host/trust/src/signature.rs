@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use hydrant_base::excerpt;
 use serde::{Deserialize, Serialize};
 
-use super::keys::{KeyRing, PublicKey};
+use super::keys::{KeyRing, PublicKey, SecretKey};
 
 /// The only algorithm.
 pub(crate) const ALGORITHM: &str = "ed25519";
@@ -20,6 +20,24 @@ pub struct SignatureEntry {
     pub algorithm: String,
     /// 88 characters of base64.
     pub signature: String,
+}
+
+impl SignatureEntry {
+    /// The signature of `signer` over `message`.
+    pub(crate) fn new(signer: &str, key: &SecretKey, message: &[u8]) -> Self {
+        Self {
+            signer: signer.to_owned(),
+            algorithm: ALGORITHM.to_owned(),
+            signature: key.sign(message),
+        }
+    }
+
+    /// Puts this entry in place of the one of the same signer; the entries are sorted by signer then.
+    pub(crate) fn put_into(self, entries: &mut Vec<Self>) {
+        entries.retain(|old| old.signer != self.signer);
+        entries.push(self);
+        entries.sort_by(|one, other| one.signer.cmp(&other.signer));
+    }
 }
 
 /// Why a signature does not count.

@@ -1,12 +1,11 @@
 //! Where an archive comes from: a path, a `file://` URL, or one HTTP request.
 //!
 //! A download follows no redirect, waits no longer than half a minute and keeps no more than an archive
-//! may have. It proves nothing: whoever asks for one has to verify what it brings, which `install` does by
+//! may have. It proves nothing: the caller has to verify the archive, which `install` does by
 //! demanding keys. Proxies of the environment are used, as the original does; TLS cannot be turned off.
 
-use hydrant_base::{FileError, escaped, read_bounded_as};
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use hydrant_base::{FileError, escaped, read_at_most, read_bounded_as};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use ureq::Agent;
@@ -142,7 +141,7 @@ impl Source {
     /// [`SourceError`] says why there is none.
     pub fn read(&self) -> Result<Vec<u8>, SourceError> {
         match &self.place {
-            Place::File(path) => read_file(path),
+            Place::File(path) => Ok(read_bounded_as(path, MAX_ARCHIVE_BYTES, "artifact")?),
             Place::Remote(url) => self.download(url, WAITS),
         }
     }
@@ -174,21 +173,12 @@ impl Source {
         {
             return Err(SourceError::TooLarge { size });
         }
-        let mut bytes = Vec::new();
-        let one_more = MAX_ARCHIVE_BYTES.saturating_add(1);
-        let read = body.into_reader().take(one_more).read_to_end(&mut bytes);
-        read.map_err(|error| failed(error.to_string()))?;
-        match u64::try_from(bytes.len()) {
-            Ok(size) if size <= MAX_ARCHIVE_BYTES => Ok(bytes),
-            size => Err(SourceError::TooLarge {
-                size: size.unwrap_or(u64::MAX),
-            }),
-        }
+        read_at_most(body.into_reader(), 0, MAX_ARCHIVE_BYTES)
+            .map_err(|error| failed(error.to_string()))?
+            .ok_or(SourceError::TooLarge {
+                size: MAX_ARCHIVE_BYTES.saturating_add(1),
+            })
     }
-}
-
-fn read_file(path: &Path) -> Result<Vec<u8>, SourceError> {
-    Ok(read_bounded_as(path, MAX_ARCHIVE_BYTES, "artifact")?)
 }
 
 fn agent(waits: Waits, https_only: bool) -> Agent {

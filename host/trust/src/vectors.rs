@@ -1,4 +1,4 @@
-//! The worked values of section 1.1, from which every byte of the formats follows, and fixtures made of them.
+//! Worked values, from which every byte of the formats follows, and fixtures made of them.
 
 use hydrant_base::{Digest, canonical_digest, canonical_json};
 use sha2::{Digest as _, Sha256};
@@ -10,10 +10,10 @@ pub(crate) const PUBLIC_A: &str = "ikGUnmwWk4dKGDdhofcz0sZ+h7zkiSUZ8knyAUpSC1c="
 pub(crate) const PUBLIC_B: &str = "faMDdjeCjCpUXU7ti+Apqzme7qC+ogPUlhJ4jG37M/8=";
 pub(crate) const KEYS_DIGEST: &str =
     "sha256:6e8529f1924eb18cafe396f348854afa8ef24bd18c511ef4727d12799c79426b";
-pub const WASM: [u8; 8] = [0x00, 0x61, 0x73, 0x6d, 0x0d, 0x00, 0x01, 0x00];
+pub(crate) const WASM: [u8; 8] = [0x00, 0x61, 0x73, 0x6d, 0x0d, 0x00, 0x01, 0x00];
 pub(crate) const ARTIFACT: &str =
     "sha256:24eaf3439a60c96764c4f2c92a0a81b52bd4fe5d5b91f090184a0f6486b1bf29";
-pub const MANIFEST: &str = r#"{"artifact":"sha256:24eaf3439a60c96764c4f2c92a0a81b52bd4fe5d5b91f090184a0f6486b1bf29","capabilities":[{"kind":"fs.read","value":"/workspace"}],"entrypoint":"run","name":"example.null","signers":["example.a","example.b"],"version":"0.1.0"}"#;
+pub(crate) const MANIFEST: &str = r#"{"artifact":"sha256:24eaf3439a60c96764c4f2c92a0a81b52bd4fe5d5b91f090184a0f6486b1bf29","capabilities":[{"kind":"fs.read","value":"/workspace"}],"entrypoint":"run","name":"example.null","signers":["example.a","example.b"],"version":"0.1.0"}"#;
 pub(crate) const MANIFEST_HASH: &str =
     "sha256:714af0b1eef109c008f0daadd9611160e7cd918c636da2fa90e51108c6075467";
 pub(crate) const SIGNATURE_A: &str =
@@ -32,7 +32,7 @@ const LOCK_SIGNATURE_B: &str =
     "h5pUtBRWvuECyS2gtHKBqeP0+lWD8hA4/ee+KRLWCQ2PIAmvY0k+0r1Mu4j9ew5XoQJpWclmLO3zv2vLgnrkCQ==";
 
 /// The key that `hydrant example key <letter>` hashes to.
-pub fn secret(letter: char) -> SecretKey {
+pub(crate) fn secret(letter: char) -> SecretKey {
     use base64::Engine as _;
     let seed = Sha256::digest(format!("hydrant example key {letter}"));
     let text = base64::engine::general_purpose::STANDARD.encode(seed);
@@ -43,11 +43,11 @@ pub(crate) fn ring_json() -> String {
     format!("{{\n  \"example.a\": \"{PUBLIC_A}\",\n  \"example.b\": \"{PUBLIC_B}\"\n}}\n")
 }
 
-pub fn ring() -> KeyRing {
+pub(crate) fn ring() -> KeyRing {
     KeyRing::open(ring_json().as_bytes(), KEYS_DIGEST).unwrap()
 }
 
-pub fn manifest() -> Manifest {
+pub(crate) fn manifest() -> Manifest {
     Manifest::parse(MANIFEST.as_bytes()).unwrap()
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn signatures_json() -> String {
     )
 }
 
-pub fn files() -> BundleFiles {
+pub(crate) fn files() -> BundleFiles {
     BundleFiles {
         wasm: WASM.to_vec().into(),
         manifest: MANIFEST.as_bytes().into(),
@@ -71,36 +71,36 @@ pub fn files() -> BundleFiles {
 }
 
 #[test]
-fn tb_10_the_example_seeds_have_the_example_public_keys() {
+fn the_example_seeds_have_the_example_public_keys() {
     assert_eq!(secret('A').public().to_base64(), PUBLIC_A);
     assert_eq!(secret('B').public().to_base64(), PUBLIC_B);
 }
 
 #[test]
-fn tb_12_the_digest_of_the_ring_is_over_its_bytes() {
+fn the_digest_of_the_ring_is_over_its_bytes() {
     assert_eq!(ring().digest().as_str(), KEYS_DIGEST);
 }
 
 #[test]
-fn tb_32_the_artifact_is_the_digest_of_the_component_preamble() {
+fn the_artifact_is_the_digest_of_the_component_preamble() {
     assert_eq!(Digest::of(&WASM).as_str(), ARTIFACT);
 }
 
 #[test]
-fn tb_33_the_manifest_preimage_and_hash() {
+fn the_manifest_preimage_and_hash() {
     assert_eq!(canonical_json(&manifest()), MANIFEST.as_bytes());
     assert_eq!(manifest().hash().as_str(), MANIFEST_HASH);
 }
 
 #[test]
-fn tb_08_a_signature_is_over_the_71_characters_of_the_manifest_hash() {
+fn a_signature_is_over_the_71_characters_of_the_manifest_hash() {
     assert_eq!(secret('A').sign(MANIFEST_HASH.as_bytes()), SIGNATURE_A);
     assert_eq!(secret('B').sign(MANIFEST_HASH.as_bytes()), SIGNATURE_B);
     assert_eq!(SIGNATURE_A.len(), 88);
 }
 
 #[test]
-fn tr_11_the_hashes_of_signatures_and_bundle() {
+fn the_hashes_of_signatures_and_bundle() {
     let signatures = Signatures::parse(signatures_json().as_bytes()).unwrap();
     assert_eq!(signatures.hash().as_str(), SIGNATURES_HASH);
     let bundle = Bundle::open(files(), Experimental::Refused).unwrap();
@@ -108,7 +108,7 @@ fn tr_11_the_hashes_of_signatures_and_bundle() {
 }
 
 #[test]
-fn tr_03_the_hash_of_a_v0_receipt() {
+fn the_hash_of_a_v0_receipt() {
     let hashed = serde_json::json!({
         "artifact": ARTIFACT,
         "caps_used": ["fs.read"],
@@ -120,7 +120,7 @@ fn tr_03_the_hash_of_a_v0_receipt() {
 }
 
 #[test]
-fn tl_11_the_digest_and_the_signatures_of_a_lock() {
+fn the_digest_and_the_signatures_of_a_lock() {
     let empty = Digest::of(b"");
     let lock = format!(
         r#"{{

@@ -40,12 +40,15 @@ pub struct Wasm {
 #[derive(Clone)]
 enum Bytes {
     Here(Cow<'static, [u8]>),
-    /// Carried by the program; decompressed by whoever asks first.
+    /// Carried by the program; decompressed when the bytes are first asked for.
     Compressed(Arc<Compressed>),
 }
 
 /// A component as the program carries it.
+#[derive(Debug)]
 pub struct Carried {
+    /// Where it lies below an embedded root: `skills/<id>/<version>/skill.wasm`.
+    pub path: &'static str,
     /// The digest of its bytes.
     pub digest: &'static str,
     /// Its bytes, compressed with zstd.
@@ -54,17 +57,20 @@ pub struct Carried {
     pub length: usize,
     /// The names of its imports, without those that only name types.
     pub imports: &'static [&'static str],
+    /// What it answered when it was asked to describe itself.
+    pub description: &'static str,
 }
 
 struct Compressed {
-    component: Carried,
+    component: &'static Carried,
     bytes: OnceLock<Vec<u8>>,
 }
 
 impl Wasm {
-    /// A component that the program carries, compressed. Its digest was computed when the program was built, and nothing is
-    /// decompressed before somebody asks for the bytes.
-    pub fn carried(component: Carried) -> Self {
+    /// A component that the program carries, compressed. Its digest was computed when the program was built, and it is
+    /// decompressed only when its bytes are asked for.
+    #[must_use]
+    pub fn carried(component: &'static Carried) -> Self {
         Self {
             // The build script wrote it; were it no digest, no bundle would name it.
             digest: component.digest.parse().unwrap_or_else(|_| Digest::zero()),
@@ -87,7 +93,7 @@ impl Wasm {
         match &self.bytes {
             Bytes::Here(bytes) => bytes,
             Bytes::Compressed(compressed) => compressed.bytes.get_or_init(|| {
-                let component = &compressed.component;
+                let component = compressed.component;
                 let bytes =
                     zstd::bulk::decompress(component.zstd, component.length);
                 bytes
@@ -101,7 +107,7 @@ impl Wasm {
         }
     }
 
-    /// What it imports. Of a part of the program that was read when the program was built.
+    /// What it imports. The imports of a carried component were read when the program was built.
     ///
     /// # Errors
     ///
@@ -113,7 +119,16 @@ impl Wasm {
         }
     }
 
-    /// Bytes that are in memory for it beyond the program.
+    /// What it answers when it is asked to describe itself, if the program carries it: a component answers always the same.
+    #[must_use]
+    pub fn description(&self) -> Option<&'static str> {
+        match &self.bytes {
+            Bytes::Here(_) => None,
+            Bytes::Compressed(compressed) => Some(compressed.component.description),
+        }
+    }
+
+    /// How many bytes it takes in memory beyond those of the program.
     #[must_use]
     pub fn held_bytes(&self) -> usize {
         match &self.bytes {

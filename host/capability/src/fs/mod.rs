@@ -25,7 +25,6 @@ pub(super) use self::contents::read as read_open_file;
 #[cfg(target_os = "linux")]
 pub(super) use self::open::descriptor_path;
 pub(super) use self::open::{Found, below, file_beneath, from_errno};
-pub(super) use self::reads::FileStamp;
 pub use self::reads::Reads;
 pub use self::write::{
     Change, Content, Expected, Failure, Journals, MAX_CHANGES, MAX_CONTENT_BYTES, MAX_DIRECTORIES,

@@ -20,8 +20,8 @@ use rustix::fs::Mode;
 use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::reads::FileStamp;
 use super::{FsError, Symlinks, walk};
+use hydrant_base::FileStamp;
 use hydrant_policy::AllowedPath;
 
 /// Times a lookup is tried again that a concurrent rename disturbed.
@@ -246,7 +246,7 @@ impl OpenFile {
             file: File::from(file),
             length: stat.st_size.try_into().unwrap_or(0),
             executable: stat.st_mode & 0o100 != 0,
-            stamp: FileStamp::of(stat),
+            stamp: FileStamp::new(stat),
         }
     }
 }
@@ -260,7 +260,7 @@ pub(super) fn stamp(name: &impl Name, symlinks: Symlinks) -> Result<FileStamp, F
     if !found.is_file() {
         return Err(FsError::IsDirectory);
     }
-    Ok(FileStamp::of(&found.stat))
+    Ok(FileStamp::new(&found.stat))
 }
 
 /// A directory to be listed. Links are followed.

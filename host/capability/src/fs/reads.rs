@@ -4,14 +4,14 @@
 //! files and did nothing else has the same answer for as long as each of its lookups leads to the same file with the same
 //! stamp, and each lookup that failed fails as it did.
 //!
-//! Of a stamp, the time of the last change of the file (`ctime`) is what nobody can set. It is as coarse as the kernel's
-//! clock, so a file that changed just before it was read may change again without a trace: such a read counts for nothing.
+//! A file that changed just before it was read may change again without a trace ([`FileStamp`]): such a read counts for
+//! nothing.
 //! What is written through a mapping that was written through before leaves no trace either, on any system; who edits
 //! documents that way has them noticed when the mapping is flushed.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
-use rustix::fs::Stat;
+use hydrant_base::FileStamp;
 
 use super::open;
 use super::{FsError, Symlinks};
@@ -21,49 +21,6 @@ use hydrant_policy::AllowedPath;
 const MAX_READS: usize = 512;
 /// How long ago a file must have changed for its stamp to count: more than any clock of a file system is coarse.
 const SETTLED: Duration = Duration::from_secs(2);
-
-/// What a file was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FileStamp {
-    device: u64,
-    inode: u64,
-    size: i64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-impl FileStamp {
-    #[allow(
-        clippy::unnecessary_fallible_conversions,
-        clippy::useless_conversion,
-        reason = "the types differ between platforms"
-    )]
-    pub(super) fn of(stat: &Stat) -> Self {
-        let number = |nanoseconds| i64::try_from(nanoseconds).unwrap_or(i64::MAX);
-        Self {
-            device: u64::try_from(stat.st_dev).unwrap_or(u64::MAX),
-            inode: u64::try_from(stat.st_ino).unwrap_or(u64::MAX),
-            size: number(stat.st_size),
-            modified: (
-                number(stat.st_mtime),
-                i64::try_from(stat.st_mtime_nsec).unwrap_or(i64::MAX),
-            ),
-            changed: (
-                number(stat.st_ctime),
-                i64::try_from(stat.st_ctime_nsec).unwrap_or(i64::MAX),
-            ),
-        }
-    }
-
-    /// Whether it changed so long ago that another change would show.
-    fn is_settled(&self, now: SystemTime) -> bool {
-        let seconds = u64::try_from(self.changed.0).unwrap_or(u64::MAX);
-        let changed = UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
-        let settled =
-            changed.and_then(|changed| changed.checked_add(SETTLED + Duration::from_secs(1)));
-        settled.is_some_and(|settled| settled <= now)
-    }
-}
 
 /// One lookup, and what it led to.
 #[derive(Debug, Clone)]
@@ -89,7 +46,7 @@ impl Reads {
         found: Result<FileStamp, FsError>,
     ) {
         let counts = match &found {
-            Ok(stamp) => stamp.is_settled(SystemTime::now()),
+            Ok(stamp) => stamp.changed_before(SystemTime::now(), SETTLED),
             // What the path means, and nothing of the moment.
             Err(error) => matches!(
                 error,

@@ -21,7 +21,7 @@ use super::child::{Start, Stderr};
 use super::{Ending, Exit};
 use crate::fs::Found;
 use crate::{Call, KeepDescriptions, KeptDescription};
-use hydrant_base::Digest;
+use hydrant_base::{Digest, FileStamp};
 
 /// Bytes of a tool whose answer is kept: reading more takes longer than to start it.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -76,12 +76,8 @@ struct Content<'call> {
     source: &'call Source<'call>,
     file: Option<File>,
     digest: [u8; 32],
-    state: Option<State>,
+    stamp: Option<FileStamp>,
 }
-
-/// What the system says of a file, which changes with what is in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct State([i128; 7]);
 
 impl Circumstances {
     fn new() -> Self {
@@ -107,8 +103,10 @@ impl Circumstances {
     /// Adds a file of the system without reading it.
     fn add_state(&mut self, path: &Path) {
         self.add_path("system", path);
-        let state = rustix::fs::stat(path).ok().map(|stat| State::of(&stat));
-        self.add("state", format!("{state:?}"));
+        let stamp = rustix::fs::stat(path)
+            .ok()
+            .map(|stat| FileStamp::new(&stat));
+        self.add("state", format!("{stamp:?}"));
     }
 }
 
@@ -226,21 +224,21 @@ impl Source<'_> {
 
 impl<'call> Content<'call> {
     fn of(source: &'call Source<'call>) -> io::Result<Option<Self>> {
-        let (file, digest, state) = match source {
+        let (file, digest, stamp) = match source {
             Source::Fetched { bytes, .. } => (None, Some(Sha256::digest(bytes).into()), None),
             Source::File { found, .. } => {
                 // The file that was found, and is to be started, whatever its path leads to by now.
                 let mut file = found.contents()?;
-                let state = State::of(&rustix::fs::fstat(&file)?);
+                let stamp = FileStamp::new(&rustix::fs::fstat(&file)?);
                 let digest = digest(&mut file)?;
-                (Some(file), digest, Some(state))
+                (Some(file), digest, Some(stamp))
             }
         };
         Ok(digest.map(|digest| Self {
             source,
             file,
             digest,
-            state,
+            stamp,
         }))
     }
 
@@ -250,8 +248,10 @@ impl<'call> Content<'call> {
         let (Source::File { found, real, .. }, Some(file)) = (self.source, &mut self.file) else {
             return true;
         };
-        let state = rustix::fs::fstat(&*file).ok().map(|stat| State::of(&stat));
-        state == self.state
+        let stamp = rustix::fs::fstat(&*file)
+            .ok()
+            .map(|stat| FileStamp::new(&stat));
+        stamp == self.stamp
             && found.is_still_at(real)
             && file.rewind().is_ok()
             && digest(file).is_ok_and(|digest| digest == Some(self.digest))
@@ -276,18 +276,4 @@ fn digest(file: &mut File) -> io::Result<Option<[u8; 32]>> {
         }
     }
     Ok((total <= MAX_BYTES).then(|| hasher.finalize().into()))
-}
-
-impl State {
-    fn of(stat: &rustix::fs::Stat) -> Self {
-        Self([
-            stat.st_dev.into(),
-            stat.st_ino.into(),
-            stat.st_size.into(),
-            stat.st_mtime.into(),
-            stat.st_mtime_nsec.into(),
-            stat.st_ctime.into(),
-            stat.st_ctime_nsec.into(),
-        ])
-    }
 }

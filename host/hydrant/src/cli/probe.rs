@@ -5,8 +5,8 @@ use std::cell::OnceCell;
 use anyhow::anyhow;
 use hydrant::engine::EngineOptions;
 use hydrant::pins::{ComponentProbe, ProbeError};
-use hydrant::trust::Wasm;
-use hydrant::{Host, HostError, host_world_id, keys_digest};
+use hydrant::trust::{Carried, Wasm};
+use hydrant::{Host, HostError, carried_components, host_world_id, keys_digest};
 
 use super::pins::BuiltIn;
 
@@ -46,5 +46,9 @@ impl ComponentProbe for LazyHost {
             Ok(host) => host.instantiate_and_describe(component),
             Err(error) => Err(ProbeError::DoesNotInstantiate(error.to_string())),
         }
+    }
+
+    fn carried(&self) -> &'static [Carried] {
+        carried_components()
     }
 }

@@ -45,7 +45,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, built_in: &BuiltIn<'_>) -> anyhow::Result<Exit> {
     let anchor = arguments.root.anchor(built_in)?;
-    let root = Root::open(&arguments.root.directory()?)?;
+    let root = Root::open(&arguments.root.directory()?)?.carrying(built_in.probe.carried());
     let policy = arguments.policy.as_deref();
     let policy = policy.map(Policy::load_unmounted).transpose();
     // A policy that cannot be read is 1 here, whatever kind of error it is elsewhere.

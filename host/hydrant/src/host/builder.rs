@@ -9,7 +9,7 @@ use super::{Host, HostError};
 use crate::audit::{AuditTarget, ContextId};
 use crate::capability::fetch::Fetcher;
 use crate::capability::{KeepDescriptions, OwnFiles};
-use crate::embedded::embedded_pins;
+use crate::embedded::{carried_components, embedded_pins};
 use crate::engine::{
     ComponentDescriber, DescriptionCache, Engine, EngineOptions, default_cache_folders,
 };
@@ -195,7 +195,7 @@ impl HostBuilder {
         };
         let (mut root, mut anchor) = embedded_pins();
         if let Some(directory) = &self.root {
-            root = Root::open(directory)?;
+            root = Root::open(directory)?.carrying(carried_components());
         }
         if let Some(digest) = self.keys_digest {
             anchor.keys_digest = digest;

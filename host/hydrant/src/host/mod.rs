@@ -26,11 +26,12 @@ use crate::audit::{AuditTarget, ContextId};
 use crate::capability::fetch::{Credential, Fetcher};
 use crate::capability::fs::Journals;
 use crate::capability::{Call, Journal, KeepDescriptions, OwnFiles};
+use crate::embedded::carried_components;
 use crate::engine::{Budgets, ComponentDescriber, Engine, ProbeFailure};
 use crate::jail::Launcher;
 use crate::pins::{Anchor, ComponentProbe, ProbeError, Root};
 use crate::policy::{Grant, Layers, Tools};
-use crate::trust::{Capability, Wasm};
+use crate::trust::{Capability, Carried, Wasm};
 use hydrant_base::Digest;
 
 use self::kept::Kept;
@@ -165,8 +166,8 @@ impl Host {
         };
         let manifest = pinned.bundle.manifest();
         // A component answers always the same: what this program was built with was asked then.
-        if let Some(known) = hydrant_precompiled::find(pinned.bundle.artifact().as_str()) {
-            return Ok(info(manifest, Some(known.description.to_owned())));
+        if let Some(known) = pinned.bundle.wasm().description() {
+            return Ok(info(manifest, Some(known.to_owned())));
         }
         if self.layers.tools() == Tools::Skip {
             return Ok(info(manifest, None));
@@ -318,5 +319,9 @@ impl ComponentProbe for Host {
                 ProbeFailure::Instantiation(reason) => ProbeError::DoesNotInstantiate(reason),
                 ProbeFailure::Description(error) => ProbeError::NoDescription(error.to_string()),
             })
+    }
+
+    fn carried(&self) -> &'static [Carried] {
+        carried_components()
     }
 }

@@ -32,7 +32,7 @@ fn found(scratch: &Scratch, entry: &LockEntry) -> bool {
 }
 
 #[test]
-fn tw_03_a_manifest_on_disk_counts_only_with_the_pinned_hash() {
+fn a_manifest_on_disk_counts_only_with_the_pinned_hash() {
     let scratch = Scratch::new();
     let entry = scratch.lock().skills[0].clone();
     assert!(found(&scratch, &entry));
@@ -43,7 +43,7 @@ fn tw_03_a_manifest_on_disk_counts_only_with_the_pinned_hash() {
 }
 
 #[test]
-fn tw_03_a_manifest_that_is_gone_from_the_disk_is_read_from_the_last_commit() {
+fn a_manifest_that_is_gone_from_the_disk_is_read_from_the_last_commit() {
     let scratch = Scratch::new();
     let entry = scratch.lock().skills[0].clone();
     commit(&scratch, "");
@@ -55,7 +55,7 @@ fn tw_03_a_manifest_that_is_gone_from_the_disk_is_read_from_the_last_commit() {
 }
 
 #[test]
-fn tw_03_the_root_may_lie_below_the_top_of_the_repository() {
+fn the_root_may_lie_below_the_top_of_the_repository() {
     let above = tempfile::tempdir().unwrap();
     let scratch = Scratch::new();
     let entry = scratch.lock().skills[0].clone();
@@ -90,7 +90,7 @@ fn tw_03_the_root_may_lie_below_the_top_of_the_repository() {
 }
 
 #[test]
-fn tw_03_what_git_says_is_bounded() {
+fn what_git_says_is_bounded() {
     let scratch = Scratch::new();
     let entry = scratch.lock().skills[0].clone();
     let mut padded = scratch.read(MANIFEST);
@@ -108,7 +108,7 @@ fn tw_03_what_git_says_is_bounded() {
 
 /// Nothing that the repository configures is run.
 #[test]
-fn tw_03_a_hostile_repository_starts_nothing() {
+fn a_hostile_repository_starts_nothing() {
     let scratch = Scratch::new();
     let entry = scratch.lock().skills[0].clone();
     commit(&scratch, "");
@@ -141,7 +141,7 @@ fn tw_03_a_hostile_repository_starts_nothing() {
 }
 
 #[test]
-fn tw_03_a_git_that_lies_in_the_root_is_not_started() {
+fn a_git_that_lies_in_the_root_is_not_started() {
     let scratch = Scratch::new();
     scratch.write("bin/git", b"#!/bin/sh\n");
     let outside = tempfile::tempdir().unwrap();
@@ -173,13 +173,13 @@ fn shown(findings: &[Finding]) -> Vec<String> {
 }
 
 #[test]
-fn tv_32_tv_33_a_root_is_no_widening_of_itself() {
+fn a_root_is_no_widening_of_itself() {
     let scratch = Scratch::new();
     assert_eq!(against(&scratch, &scratch), []);
 }
 
 #[test]
-fn tf_39_a_capability_that_the_baseline_did_not_declare_is_found() {
+fn a_capability_that_the_baseline_did_not_declare_is_found() {
     let (old, new) = (Scratch::new(), Scratch::new());
     let wasm = component(&[READS]);
     new.bundle(
@@ -198,7 +198,7 @@ fn tf_39_a_capability_that_the_baseline_did_not_declare_is_found() {
 }
 
 #[test]
-fn tv_33_another_key_in_the_ring_is_found_also_of_one_who_signed_nothing() {
+fn another_key_in_the_ring_is_found_also_of_one_who_signed_nothing() {
     let (old, new) = (Scratch::new(), Scratch::new());
     old.write(RING, &ring(&[ONE, "test.three", TWO]));
     new.edit(
@@ -213,7 +213,7 @@ fn tv_33_another_key_in_the_ring_is_found_also_of_one_who_signed_nothing() {
 }
 
 #[test]
-fn tv_33_other_signers_of_an_entry_are_found() {
+fn other_signers_of_an_entry_are_found() {
     let (old, new) = (Scratch::new(), Scratch::new());
     old.alter_entry(|entry| entry.signers = vec![ONE.to_owned()]);
     let findings = shown(&against(&new, &old));
@@ -223,7 +223,7 @@ fn tv_33_other_signers_of_an_entry_are_found() {
 
 /// A manifest that was altered where the baseline lies does not count.
 #[test]
-fn tv_46_a_baseline_manifest_without_its_hash_covers_nothing() {
+fn a_baseline_manifest_without_its_hash_covers_nothing() {
     let (old, new) = (Scratch::new(), Scratch::new());
     new.bundle("a.skill", "0.2.0", &component(&[READS]), &["fs.read:/os"]);
     new.pin(&[("a.skill", "0.2.0")]);
@@ -233,7 +233,7 @@ fn tv_46_a_baseline_manifest_without_its_hash_covers_nothing() {
 }
 
 #[test]
-fn tv_46_a_baseline_without_lock_or_ring_is_an_error() {
+fn a_baseline_without_lock_or_ring_is_an_error() {
     let open = |scratch: &Scratch| Baseline::open(scratch.directory()).unwrap_err();
     let scratch = Scratch::new();
     scratch.write(RING, b"[]");

@@ -15,7 +15,7 @@ fn input(schema: &str) -> Result<(), DescriptionFault> {
 }
 
 #[test]
-fn ts_07_a_description_of_the_form_is_accepted() {
+fn a_description_of_the_form_is_accepted() {
     assert_eq!(check(&description(ID), ID), Ok(()));
     let schema = r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["a"],"additionalProperties":false,"properties":{"a":{"type":"integer","minimum":1,"maximum":9,"default":3},"b":{"type":"string","description":"with a \" and \\"},"c":true}}"#;
     assert_eq!(input(schema), Ok(()));
@@ -23,7 +23,7 @@ fn ts_07_a_description_of_the_form_is_accepted() {
 }
 
 #[test]
-fn ts_07_it_is_compact_strict_json() {
+fn it_is_compact_strict_json() {
     for (bad, at) in [
         (format!(" {}", description(ID)), 0),
         (format!("{}\n", description(ID)), description(ID).len()),
@@ -38,7 +38,7 @@ fn ts_07_it_is_compact_strict_json() {
 }
 
 #[test]
-fn ts_07_it_has_four_members_in_order() {
+fn it_has_four_members_in_order() {
     for (old, new) in [
         ("\"description\":\"does nothing\",", ""),
         (",\"output_schema\":{}", ""),
@@ -57,7 +57,7 @@ fn ts_07_it_has_four_members_in_order() {
 }
 
 #[test]
-fn ts_07_its_name_is_the_id() {
+fn its_name_is_the_id() {
     for bad in ["\"A.skill\"", "\"\"", "1"] {
         let fault = with("\"a.skill\"", bad).unwrap_err();
         assert!(
@@ -68,7 +68,7 @@ fn ts_07_its_name_is_the_id() {
 }
 
 #[test]
-fn ts_07_its_text_is_one_line_of_1_to_1024_characters() {
+fn its_text_is_one_line_of_1_to_1024_characters() {
     let long = "x".repeat(1025);
     for bad in ["", &long, "a\\nb", "a\\rb", "a\\u2028b", "a\\u0000b"] {
         assert_eq!(
@@ -81,7 +81,7 @@ fn ts_07_its_text_is_one_line_of_1_to_1024_characters() {
 }
 
 #[test]
-fn ts_07_the_input_schema_is_closed_and_has_ranges() {
+fn the_input_schema_is_closed_and_has_ranges() {
     for (bad, said) in [
         ("true", "is not an object"),
         ("{}", "type is not object"),
@@ -111,7 +111,7 @@ fn ts_07_the_input_schema_is_closed_and_has_ranges() {
 }
 
 #[test]
-fn tn_30_it_has_at_most_65536_bytes() {
+fn it_has_at_most_65536_bytes() {
     let padded = |length: usize| {
         let text = description(ID);
         let comment = "\"output_schema\":{\"$comment\":\"\"}";

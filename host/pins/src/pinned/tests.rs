@@ -13,7 +13,7 @@ fn failure(scratch: &Scratch) -> (&'static str, Class) {
 }
 
 #[test]
-fn tk_42_a_pinned_skill_is_answered_with_its_bundle_entry_and_stamp() {
+fn a_pinned_skill_is_answered_with_its_bundle_entry_and_stamp() {
     let scratch = Scratch::new();
     let root = scratch.root();
     for version in [None, Some("0.1.0")] {
@@ -30,7 +30,7 @@ fn tk_42_a_pinned_skill_is_answered_with_its_bundle_entry_and_stamp() {
 
 /// The highest SemVer version, which is not the last in the lock.
 #[test]
-fn tk_42_without_a_version_the_highest_is_taken() {
+fn without_a_version_the_highest_is_taken() {
     let scratch = Scratch::new();
     let wasm = component(&["hydrant:host/fs-read@0.1.0"]);
     for version in ["0.10.0", "0.9.0"] {
@@ -46,7 +46,7 @@ fn tk_42_without_a_version_the_highest_is_taken() {
 }
 
 #[test]
-fn tk_42_what_is_not_pinned_is_refused_with_what_is() {
+fn what_is_not_pinned_is_refused_with_what_is() {
     let scratch = Scratch::new();
     let ask = |id, version| {
         let error = verify_entry(&scratch.root(), &scratch.anchor(), id, version).unwrap_err();
@@ -60,7 +60,7 @@ fn tk_42_what_is_not_pinned_is_refused_with_what_is() {
 }
 
 #[test]
-fn tk_42_each_failure_names_its_row_and_class() {
+fn each_failure_names_its_row_and_class() {
     type Breakage = fn(&Scratch);
     let breakages: [(&str, Class, Breakage); 12] = [
         ("TV-01", Class::Drift, |scratch| scratch.remove(LOCK)),
@@ -109,7 +109,7 @@ fn tk_42_each_failure_names_its_row_and_class() {
 
 /// Of several failures the class that decides is reported.
 #[test]
-fn tx_03_the_deciding_failure_is_the_one_that_is_named() {
+fn the_deciding_failure_is_the_one_that_is_named() {
     let scratch = Scratch::new();
     scratch.write("skills/a.skill/0.1.0/extra", b"");
     assert_eq!(failure(&scratch), ("TV-21", Class::Drift));
@@ -119,7 +119,7 @@ fn tx_03_the_deciding_failure_is_the_one_that_is_named() {
 
 /// `TV-22` and other entries are not asked before one skill starts.
 #[test]
-fn tk_42_faults_of_other_entries_do_not_stop_a_skill() {
+fn faults_of_other_entries_do_not_stop_a_skill() {
     let scratch = Scratch::new();
     scratch.bundle("b.skill", "0.1.0", &component(&[]), &[]);
     scratch.pin(&[("a.skill", "0.1.0"), ("b.skill", "0.1.0")]);
@@ -131,7 +131,7 @@ fn tk_42_faults_of_other_entries_do_not_stop_a_skill() {
 
 /// The same bundle from a tree in the binary.
 #[test]
-fn tk_42_an_embedded_root_is_verified_like_a_directory() {
+fn an_embedded_root_is_verified_like_a_directory() {
     let scratch = Scratch::new();
     let mut files: Vec<(&'static str, &'static [u8])> = Vec::new();
     let bundle = "skills/a.skill/0.1.0";
@@ -159,7 +159,7 @@ fn tk_42_an_embedded_root_is_verified_like_a_directory() {
 
 /// It is on the way of every start; the bound is loose because tests run unoptimised and side by side.
 #[test]
-fn tk_42_verifying_an_entry_is_quick() {
+fn verifying_an_entry_is_quick() {
     let scratch = Scratch::new();
     let (root, anchor) = (scratch.root(), scratch.anchor());
     let best = (0..20).map(|_| {

@@ -5,7 +5,6 @@
 
 mod json;
 mod junit;
-mod rows;
 pub mod sarif;
 #[cfg(test)]
 mod tests;

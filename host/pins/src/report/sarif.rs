@@ -1,12 +1,12 @@
 //! SARIF 2.1.0, the form that code scanning services read: reports about pins, and what other commands find in files.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::super::finding;
-use super::{Report, rows};
+use super::Report;
 use hydrant_base::{Digest, pretty_json};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -31,15 +31,12 @@ pub struct Finding<'f> {
 }
 
 pub(super) fn document(report: &Report) -> Vec<u8> {
-    let evaluated: BTreeSet<_> = report
-        .findings
-        .evaluated()
-        .map(|(_, row)| row.id())
-        .collect();
-    let rules = evaluated
-        .into_iter()
-        .map(|row| (row, rows::description(row)));
-    log(rules, report.findings.found().iter().map(of_pins))
+    let evaluated = report.findings.evaluated();
+    let rules: BTreeSet<_> = evaluated.map(|(_, row)| (row.id(), row.about())).collect();
+    log(
+        rules.into_iter(),
+        report.findings.found().iter().map(of_pins),
+    )
 }
 
 /// A log with these rules, each with what it demands, and these results.
@@ -97,17 +94,15 @@ fn of_pins(found: &finding::Finding) -> Value {
     })
 }
 
+/// What stands in a URI as it is: letters, digits, and these.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/');
+
 /// A path as a URI reference: a file may have any name, a URI may not.
 fn uri(path: &str) -> String {
-    let mut uri = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                uri.push(char::from(byte));
-            }
-            // Writing to a String cannot fail.
-            other => drop(write!(uri, "%{other:02X}")),
-        }
-    }
-    uri
+    utf8_percent_encode(path, PLAIN).to_string()
 }

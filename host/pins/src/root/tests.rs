@@ -29,7 +29,7 @@ fn reason<T: std::fmt::Debug>(result: Result<T, FileFault>) -> Reason {
 }
 
 #[test]
-fn tv_42_a_directory_and_an_embedded_tree_answer_alike() {
+fn a_directory_and_an_embedded_tree_answer_alike() {
     let (_directory, roots) = both();
     for root in roots {
         assert_eq!(
@@ -60,7 +60,7 @@ fn tv_42_a_directory_and_an_embedded_tree_answer_alike() {
 }
 
 #[test]
-fn tv_07_no_path_leads_out_of_the_root() {
+fn no_path_leads_out_of_the_root() {
     let (_directory, roots) = both();
     for root in roots {
         for bad in [
@@ -88,7 +88,7 @@ fn tv_07_no_path_leads_out_of_the_root() {
 }
 
 #[test]
-fn tv_07_no_component_of_a_path_is_followed_through_a_link() {
+fn no_component_of_a_path_is_followed_through_a_link() {
     let (directory, [root, _]) = both();
     let at = |path: &str| directory.path().join(path);
     symlink("a", at("skills/link")).unwrap();
@@ -112,7 +112,7 @@ fn tv_07_no_component_of_a_path_is_followed_through_a_link() {
 
 /// A directory that was opened stays the one that was opened.
 #[test]
-fn tv_42_a_root_that_is_swapped_for_another_is_not_read() {
+fn a_root_that_is_swapped_for_another_is_not_read() {
     let (directory, [root, _]) = both();
     let folder = root.folder("skills/a").unwrap();
     fs::rename(
@@ -126,7 +126,7 @@ fn tv_42_a_root_that_is_swapped_for_another_is_not_read() {
 }
 
 #[test]
-fn tk_40_the_nearest_directory_with_a_lock_is_the_root() {
+fn the_nearest_directory_with_a_lock_is_the_root() {
     let (directory, _) = both();
     let below = directory.path().join("skills/a");
     assert_eq!(Root::find(&below), None);

@@ -39,7 +39,7 @@ fn lines(report: &Report) -> Vec<String> {
 }
 
 #[test]
-fn tw_08_two_signers_sign_one_after_the_other() {
+fn two_signers_sign_one_after_the_other() {
     let scratch = Scratch::new();
     let together = scratch.read(LOCK_SIGNATURE);
     scratch.remove(LOCK_SIGNATURE);
@@ -57,7 +57,7 @@ fn tw_08_two_signers_sign_one_after_the_other() {
 }
 
 #[test]
-fn tw_08_signatures_over_another_lock_and_a_broken_file_are_not_kept() {
+fn signatures_over_another_lock_and_a_broken_file_are_not_kept() {
     let keys = keys();
     let scratch = Scratch::new();
     scratch.edit(LOCK, "2026-01-01", "2026-01-02");
@@ -69,7 +69,7 @@ fn tw_08_signatures_over_another_lock_and_a_broken_file_are_not_kept() {
 }
 
 #[test]
-fn tw_08_signatures_that_cannot_be_read_are_not_replaced() {
+fn signatures_that_cannot_be_read_are_not_replaced() {
     let scratch = Scratch::new();
     let keys = keys();
     scratch.remove(LOCK_SIGNATURE);
@@ -91,7 +91,7 @@ fn tw_08_signatures_that_cannot_be_read_are_not_replaced() {
 }
 
 #[test]
-fn tw_08_a_key_that_is_not_the_rings_does_not_sign() {
+fn a_key_that_is_not_the_rings_does_not_sign() {
     let scratch = Scratch::new();
     let keys = keys();
     write_key(keys.path(), ONE, "another");
@@ -120,7 +120,7 @@ fn tw_08_a_key_that_is_not_the_rings_does_not_sign() {
 }
 
 #[test]
-fn tw_08_a_missing_key_file_is_an_error() {
+fn a_missing_key_file_is_an_error() {
     let scratch = Scratch::new();
     let empty = tempfile::tempdir().unwrap();
     let error = signed(&scratch, ONE, &empty).unwrap_err();
@@ -131,7 +131,7 @@ fn tw_08_a_missing_key_file_is_an_error() {
 }
 
 #[test]
-fn tw_08_a_lock_that_verify_could_not_read_is_not_signed() {
+fn a_lock_that_verify_could_not_read_is_not_signed() {
     let scratch = Scratch::new();
     scratch.edit(LOCK, "\"1.0.0\"", "\"9.0.0\"");
     let before = scratch.read(LOCK_SIGNATURE);
@@ -141,7 +141,7 @@ fn tw_08_a_lock_that_verify_could_not_read_is_not_signed() {
 }
 
 #[test]
-fn tv_02_a_ring_that_is_not_the_anchors_signs_nothing() {
+fn a_ring_that_is_not_the_anchors_signs_nothing() {
     let scratch = Scratch::new();
     let mut anchor = scratch.anchor();
     anchor.keys_digest = Digest::zero();
@@ -152,7 +152,7 @@ fn tv_02_a_ring_that_is_not_the_anchors_signs_nothing() {
 }
 
 #[test]
-fn tb_16_keys_inside_the_root_sign_nothing() {
+fn keys_inside_the_root_sign_nothing() {
     let scratch = Scratch::new();
     fs::create_dir(scratch.path("keys")).unwrap();
     write_key(&scratch.path("keys"), ONE, ONE);

@@ -5,9 +5,8 @@ use std::fs;
 use super::*;
 use crate::testing::Scratch;
 
-/// Issue 3, "a changed file on disk is noticed".
 #[test]
-fn tk_42_a_change_of_any_pinned_file_changes_the_stamp() {
+fn a_change_of_any_pinned_file_changes_the_stamp() {
     let scratch = Scratch::new();
     let root = scratch.root();
     let entry = scratch.lock().skills.remove(0);
@@ -33,7 +32,7 @@ fn tk_42_a_change_of_any_pinned_file_changes_the_stamp() {
 }
 
 #[test]
-fn tk_42_an_embedded_root_has_one_stamp() {
+fn an_embedded_root_has_one_stamp() {
     let entry = Scratch::new().lock().skills.remove(0);
     let root = Root::embedded(&[("pins/skills.lock.json", b"")]);
     assert_eq!(stamp(&root, &entry), stamp(&root, &entry));

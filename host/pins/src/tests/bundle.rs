@@ -68,7 +68,7 @@ fn sign_only(scratch: &Scratch, signers: &[&str]) {
 }
 
 #[test]
-fn tv_11_each_required_file_must_be_there() {
+fn each_required_file_must_be_there() {
     for name in ["skill.wasm", "manifest.json", "signatures.json"] {
         let scratch = Scratch::new();
         scratch.remove(&file(name));
@@ -79,7 +79,7 @@ fn tv_11_each_required_file_must_be_there() {
 }
 
 #[test]
-fn tv_11_files_are_regular_and_never_links() {
+fn files_are_regular_and_never_links() {
     for name in [
         "skill.wasm",
         "manifest.json",
@@ -105,7 +105,7 @@ fn tv_11_files_are_regular_and_never_links() {
 }
 
 #[test]
-fn tv_11_a_pipe_is_refused_and_not_waited_for() {
+fn a_pipe_is_refused_and_not_waited_for() {
     let scratch = Scratch::new();
     scratch.remove(&file("manifest.json"));
     let path = scratch.path(&file("manifest.json"));
@@ -121,7 +121,7 @@ fn tv_11_a_pipe_is_refused_and_not_waited_for() {
 }
 
 #[test]
-fn tv_11_files_keep_to_their_limits() {
+fn files_keep_to_their_limits() {
     for (name, limit) in [("skill.wasm", 16_777_216), ("manifest.json", 1_048_576)] {
         let scratch = Scratch::new();
         let oversized = fs::File::create(scratch.path(&file(name))).unwrap();
@@ -132,7 +132,7 @@ fn tv_11_files_keep_to_their_limits() {
 }
 
 #[test]
-fn tv_12_a_changed_component_is_found() {
+fn a_changed_component_is_found() {
     let scratch = Scratch::new();
     scratch.write(&file("skill.wasm"), &component(&[]));
     assert_found(
@@ -146,7 +146,7 @@ fn tv_12_a_changed_component_is_found() {
 }
 
 #[test]
-fn tv_12_files_that_do_not_parse_are_found() {
+fn files_that_do_not_parse_are_found() {
     for (name, said) in [
         ("manifest.json", "invalid manifest JSON"),
         ("signatures.json", "invalid signatures JSON"),
@@ -159,7 +159,7 @@ fn tv_12_files_that_do_not_parse_are_found() {
 }
 
 #[test]
-fn tv_12_a_manifest_that_asks_for_more_than_was_signed_is_found() {
+fn a_manifest_that_asks_for_more_than_was_signed_is_found() {
     let scratch = Scratch::new();
     scratch.edit(&file("manifest.json"), "/os", "/workspace");
     let said = "signatures.manifest_hash must equal canonical manifest hash";
@@ -167,7 +167,7 @@ fn tv_12_a_manifest_that_asks_for_more_than_was_signed_is_found() {
 }
 
 #[test]
-fn tf_11_each_bundle_carries_the_one_ring() {
+fn each_bundle_carries_the_one_ring() {
     let scratch = Scratch::new();
     scratch.edit(&file("public-keys.json"), ": ", ":  ");
     let found = of_row(&scratch, "TV-13");
@@ -187,7 +187,7 @@ fn tf_11_each_bundle_carries_the_one_ring() {
 }
 
 #[test]
-fn tv_13_a_ring_of_the_bundle_s_own_is_refused_even_when_the_lock_pins_it() {
+fn a_ring_of_the_bundle_s_own_is_refused_even_when_the_lock_pins_it() {
     let scratch = Scratch::new();
     let ring = b"{}";
     scratch.write(&file("public-keys.json"), ring);
@@ -202,7 +202,7 @@ fn tv_13_a_ring_of_the_bundle_s_own_is_refused_even_when_the_lock_pins_it() {
 }
 
 #[test]
-fn tv_13_a_missing_ring_copy_is_found() {
+fn a_missing_ring_copy_is_found() {
     let scratch = Scratch::new();
     scratch.remove(&file("public-keys.json"));
     assert_found(
@@ -215,7 +215,7 @@ fn tv_13_a_missing_ring_copy_is_found() {
 }
 
 #[test]
-fn tv_14_a_bundle_with_another_artifact_than_the_pinned_one_is_found() {
+fn a_bundle_with_another_artifact_than_the_pinned_one_is_found() {
     let scratch = Scratch::new();
     let other = Digest::of(b"other");
     scratch.alter_entry(|entry| entry.artifact = other.clone());
@@ -233,7 +233,7 @@ fn tv_14_a_bundle_with_another_artifact_than_the_pinned_one_is_found() {
 }
 
 #[test]
-fn tv_15_a_bundle_with_another_manifest_than_the_pinned_one_is_found() {
+fn a_bundle_with_another_manifest_than_the_pinned_one_is_found() {
     let scratch = Scratch::new();
     scratch.alter_entry(|entry| entry.manifest_hash = Digest::of(b"other"));
     assert_found(
@@ -247,7 +247,7 @@ fn tv_15_a_bundle_with_another_manifest_than_the_pinned_one_is_found() {
 }
 
 #[test]
-fn tf_14_an_entry_under_another_name_or_version_is_found() {
+fn an_entry_under_another_name_or_version_is_found() {
     for (id, version) in [("b.skill", "0.1.0"), ("a.skill", "0.2.0")] {
         let scratch = Scratch::new();
         let moved = format!("skills/{id}/{version}");
@@ -278,7 +278,7 @@ fn tf_14_an_entry_under_another_name_or_version_is_found() {
 }
 
 #[test]
-fn tv_17_the_signers_are_the_pinned_ones() {
+fn the_signers_are_the_pinned_ones() {
     let scratch = Scratch::new();
     scratch.alter_entry(|entry| entry.signers = vec![ONE.to_owned(), "test.zero".to_owned()]);
     assert_found(
@@ -294,7 +294,7 @@ fn tv_17_the_signers_are_the_pinned_ones() {
 }
 
 #[test]
-fn tv_17_every_signature_verifies() {
+fn every_signature_verifies() {
     let scratch = Scratch::new();
     let text = String::from_utf8(scratch.read(&file("signatures.json"))).unwrap();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -315,7 +315,7 @@ fn tv_17_every_signature_verifies() {
 
 /// Whether signatures are genuine is said even when the bundle is not whole.
 #[test]
-fn tv_17_is_asked_of_a_bundle_that_is_not_whole() {
+fn is_asked_of_a_bundle_that_is_not_whole() {
     let scratch = Scratch::new();
     scratch.write(&file("skill.wasm"), b"");
     let text = String::from_utf8(scratch.read(&file("signatures.json"))).unwrap();
@@ -328,7 +328,7 @@ fn tv_17_is_asked_of_a_bundle_that_is_not_whole() {
 }
 
 #[test]
-fn tv_17_only_declared_signers_sign() {
+fn only_declared_signers_sign() {
     let scratch = Scratch::new();
     let manifest = scratch.manifest_with(&[("signers", json!([ONE, TWO]))]);
     let wasm = scratch.read(&file("skill.wasm"));
@@ -356,7 +356,7 @@ fn tv_17_only_declared_signers_sign() {
 }
 
 #[test]
-fn tv_18_one_signature_is_not_enough() {
+fn one_signature_is_not_enough() {
     let scratch = Scratch::new();
     sign_only(&scratch, &[ONE]);
     scratch.alter_entry(|entry| entry.signers = vec![ONE.to_owned()]);
@@ -375,7 +375,7 @@ fn tv_18_one_signature_is_not_enough() {
 }
 
 #[test]
-fn tv_18_a_bundle_without_signatures_is_refused() {
+fn a_bundle_without_signatures_is_refused() {
     let scratch = Scratch::new();
     sign_only(&scratch, &[]);
     assert_eq!(row_ids(&scratch), ["TV-17", "TV-18"]);
@@ -386,7 +386,7 @@ fn tv_18_a_bundle_without_signatures_is_refused() {
 }
 
 #[test]
-fn tv_19_a_manifest_keeps_to_the_project_profile() {
+fn a_manifest_keeps_to_the_project_profile() {
     for change in [
         ("schema_version", json!("1.0.0-draft")),
         ("schema_version", json!("2")),
@@ -420,7 +420,7 @@ fn tv_19_a_manifest_keeps_to_the_project_profile() {
 }
 
 #[test]
-fn tf_18_a_changed_summary_is_found() {
+fn a_changed_summary_is_found() {
     let scratch = Scratch::new();
     let name = "bundle-meta.json";
     let good = scratch.read(&file(name));
@@ -453,7 +453,7 @@ fn tf_18_a_changed_summary_is_found() {
 }
 
 #[test]
-fn tf_18_an_extra_file_or_directory_is_found() {
+fn an_extra_file_or_directory_is_found() {
     let scratch = Scratch::new();
     for name in [".hidden", "provenance.json", "skill.wasm~", "Manifest.json"] {
         scratch.write(&file(name), b"");
@@ -475,7 +475,7 @@ fn tf_18_an_extra_file_or_directory_is_found() {
 }
 
 #[test]
-fn tb_25_passengers_are_allowed_in_a_pinned_bundle() {
+fn passengers_are_allowed_in_a_pinned_bundle() {
     let scratch = Scratch::new();
     for name in ["sbom.spdx.json", "sigstore.bundle.json"] {
         scratch.write(&file(name), b"anything");
@@ -485,7 +485,7 @@ fn tb_25_passengers_are_allowed_in_a_pinned_bundle() {
 
 /// A name that is hostile to terminals stands escaped in the finding.
 #[test]
-fn tv_44_names_of_files_are_escaped() {
+fn names_of_files_are_escaped() {
     let scratch = Scratch::new();
     scratch.write(&file("\u{1b}[2J"), b"");
     let finding = scratch.only();

@@ -43,7 +43,7 @@ fn probed(scratch: &Scratch, answer: Result<String, ProbeError>) -> (Verificatio
 }
 
 #[test]
-fn tv_23_only_components_that_parse_are_pinned() {
+fn only_components_that_parse_are_pinned() {
     let module = wat::parse_str("(module)").unwrap();
     let mut cut = component(&[READ]);
     cut.truncate(cut.len() - 1);
@@ -64,7 +64,7 @@ fn tv_23_only_components_that_parse_are_pinned() {
 }
 
 #[test]
-fn tv_24_other_imports_are_refused_and_such_a_component_never_starts() {
+fn other_imports_are_refused_and_such_a_component_never_starts() {
     for other in [
         "wasi:sockets/tcp@0.2.0",
         "wasi:http/outgoing-handler@0.2.0",
@@ -84,13 +84,13 @@ fn tv_24_other_imports_are_refused_and_such_a_component_never_starts() {
 }
 
 #[test]
-fn tv_24_inert_wasi_needs_no_capability() {
+fn inert_wasi_needs_no_capability() {
     let wasm = component(&["wasi:cli/environment@0.2.0", "wasi:io/streams@0.2.0"]);
     assert_eq!(skill(&wasm, &[]).rows(), [""; 0]);
 }
 
 #[test]
-fn tv_25_each_imported_interface_is_declared_by_its_kind() {
+fn each_imported_interface_is_declared_by_its_kind() {
     for (interface, kind, value) in [
         ("fs-read", "fs.read", "/os"),
         ("fs-write", "fs.write", "/workspace"),
@@ -113,7 +113,7 @@ fn tv_25_each_imported_interface_is_declared_by_its_kind() {
 }
 
 #[test]
-fn tv_26_what_is_declared_is_used() {
+fn what_is_declared_is_used() {
     let scratch = skill(&component(&[READ]), &["exec.safe:git", "fs.read:/os"]);
     let said = "capability not used: exec.safe, but skill.wasm does not import process";
     assert_finding(&scratch.only(), "TV-26", Class::Policy, MANIFEST, said);
@@ -125,7 +125,7 @@ fn tv_26_what_is_declared_is_used() {
 }
 
 #[test]
-fn tv_26_values_have_the_forms_of_components() {
+fn values_have_the_forms_of_components() {
     for bad in ["/", "/os/../etc", "workspace", "*", "/os/", ""] {
         let scratch = skill(&component(&[READ]), &[&format!("fs.read:{bad}")]);
         let said = format!("manifest.json: fs.read:{bad}: ");
@@ -134,7 +134,7 @@ fn tv_26_values_have_the_forms_of_components() {
 }
 
 #[test]
-fn tv_27_a_component_that_does_not_instantiate_is_found() {
+fn a_component_that_does_not_instantiate_is_found() {
     let why = "unknown import\nbacktrace".to_owned();
     let (verification, asked) = probed(&Scratch::new(), Err(ProbeError::DoesNotInstantiate(why)));
     let finding = &verification.findings.found()[0];
@@ -155,7 +155,7 @@ fn tv_27_a_component_that_does_not_instantiate_is_found() {
 }
 
 #[test]
-fn tv_28_a_component_that_does_not_describe_itself_is_found() {
+fn a_component_that_does_not_describe_itself_is_found() {
     let why = "out of fuel".to_owned();
     let (verification, _) = probed(&Scratch::new(), Err(ProbeError::NoDescription(why)));
     let [finding] = verification.findings.found() else {
@@ -171,7 +171,7 @@ fn tv_28_a_component_that_does_not_describe_itself_is_found() {
 }
 
 #[test]
-fn tv_28_a_description_under_another_name_is_found() {
+fn a_description_under_another_name_is_found() {
     let (verification, _) = probed(&Scratch::new(), Ok(description("b.skill")));
     let [finding] = verification.findings.found() else {
         panic!("{:?}", verification.findings);
@@ -182,7 +182,7 @@ fn tv_28_a_description_under_another_name_is_found() {
 
 /// Nothing unpinned runs, not even to be verified.
 #[test]
-fn tv_27_no_component_starts_whose_bundle_is_not_pinned_and_signed() {
+fn no_component_starts_whose_bundle_is_not_pinned_and_signed() {
     type Breakage = fn(&Scratch);
     let breakages: [(&str, Breakage); 5] = [
         ("TV-12", |scratch| scratch.write(WASM, &component(&[]))),
@@ -215,7 +215,7 @@ fn tv_27_no_component_starts_whose_bundle_is_not_pinned_and_signed() {
 
 /// A bundle with a wrong summary is wrong, and its component is still asked: every finding is reported.
 #[test]
-fn tv_28_is_asked_of_a_pinned_bundle_with_other_faults() {
+fn is_asked_of_a_pinned_bundle_with_other_faults() {
     let scratch = Scratch::new();
     scratch.write("skills/a.skill/0.1.0/extra", b"");
     let (verification, asked) = probed(&scratch, Ok(String::new()));
@@ -245,7 +245,7 @@ impl ComponentProbe for Replacing<'_> {
 }
 
 #[test]
-fn tv_42_what_was_read_once_is_never_read_again() {
+fn what_was_read_once_is_never_read_again() {
     let scratch = Scratch::new();
     let anchor = scratch.anchor();
     let verification = verify(
@@ -334,7 +334,7 @@ fn a_bundle_that_is_not_believed_is_done_without_being_started() {
 
 /// A capability that is declared twice is `TV-19`'s; its form is said once.
 #[test]
-fn tv_26_findings_that_say_the_same_are_one() {
+fn findings_that_say_the_same_are_one() {
     let scratch = Scratch::empty();
     let wasm = component(&[READ]);
     scratch.bundle("a.skill", "0.1.0", &wasm, &["fs.read:*"]);

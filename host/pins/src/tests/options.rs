@@ -28,7 +28,7 @@ fn asked(verification: &Verification, row: &str) -> bool {
 }
 
 #[test]
-fn tv_30_the_policy_must_trust_a_signer() {
+fn the_policy_must_trust_a_signer() {
     let scratch = Scratch::new();
     let verification = under_policy(&scratch, ONE, "{fs: {read: [/os]}}");
     assert_eq!(rows(&verification), [""; 0]);
@@ -50,7 +50,7 @@ fn tv_30_the_policy_must_trust_a_signer() {
 }
 
 #[test]
-fn tv_31_every_capability_is_within_the_ceiling() {
+fn every_capability_is_within_the_ceiling() {
     let scratch = Scratch::new();
     for ceiling in ["{}", "{fs: {read: [/workspace]}}", "{fs: {write: [/os]}}"] {
         let verification = under_policy(&scratch, TWO, ceiling);
@@ -67,7 +67,7 @@ fn tv_31_every_capability_is_within_the_ceiling() {
 
 /// An unreadable manifest is said once, by the row that reads it.
 #[test]
-fn tv_30_is_not_asked_without_a_manifest() {
+fn is_not_asked_without_a_manifest() {
     let scratch = Scratch::new();
     scratch.remove("skills/a.skill/0.1.0/manifest.json");
     let verification = under_policy(&scratch, "somebody", "{}");
@@ -80,7 +80,7 @@ fn tv_30_is_not_asked_without_a_manifest() {
 }
 
 #[test]
-fn tv_32_and_tv_33_are_asked_against_a_baseline() {
+fn are_asked_against_a_baseline() {
     let (old, new) = (Scratch::new(), Scratch::new());
     let wasm = component(&["hydrant:host/fs-read@0.1.0", "hydrant:host/fetch@0.1.0"]);
     let against = |old: &Scratch, new: &Scratch| {
@@ -104,7 +104,7 @@ fn tv_32_and_tv_33_are_asked_against_a_baseline() {
 }
 
 #[test]
-fn tv_34_a_rebuild_gives_the_pinned_bytes() {
+fn a_rebuild_gives_the_pinned_bytes() {
     let scratch = Scratch::new();
     let rebuilt = tempfile::tempdir().unwrap();
     let against = || {

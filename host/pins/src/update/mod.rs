@@ -16,26 +16,25 @@ use std::time::{Duration, SystemTime};
 
 use super::baseline;
 use super::component_checks::Starts;
-use super::finding::{Class, Finding, Findings, Row};
+use super::finding::{Finding, Findings, Row};
 use super::lock_checks::{check_document, check_signatures, read_lock};
-use super::opened::Opened;
+use super::opened_root::{OpenedRoot, PresentLock};
 use super::report::{Command, Report};
 use super::root::{LOCK, Root, RootError};
-use super::sign::signed_by_all;
+use super::sign::add_signatures;
 use super::widening::{
     Declared, Gate, SignerChange, change_lines, differences, key_changes, signer_changes,
     signer_findings, widening_findings,
 };
 use super::{Anchor, ComponentProbe, Progress};
 use hydrant_base::{Digest, FileError};
-use hydrant_trust::{KeyError, KeyRing, Lock, LockEntry, LockSignatures, refuse_inside};
+use hydrant_trust::{
+    KeyError, KeyRing, Lock, LockEntry, LockSignatures, refuse_inside, signing_key_path,
+};
 use rebuild::Rebuilt;
 
-/// `lock --check`: rebuilding the lock gives its bytes.
-const TW_08: Row = Row::new("TW-08", Class::Drift);
-
-/// What to do where the ring is not the one of the anchor: whoever changed it knows that, and nobody else is to be led past
-/// what protects them.
+/// Advice for a ring that is not the one of the anchor. It does not print the digest: who changed the ring can compute it, and
+/// nobody else should be led past this protection.
 const NEW_RING: &str =
     "a ring of your own is named with --keys-digest (`hydrant keys digest pins/public-keys.json`);";
 /// What to do where the present lock was signed with another ring.
@@ -127,15 +126,15 @@ pub fn now(source_date_epoch: Option<&str>) -> Result<SystemTime, UpdateError> {
 /// The lock as it was, and what its manifests declared.
 #[derive(Default)]
 struct Before {
-    /// The file's bytes and what they say; none with `--init`.
-    lock: Option<(Vec<u8>, Lock)>,
+    /// The digest of the file and what it says; none with `--init`.
+    lock: Option<(Digest, Lock)>,
     signatures: LockSignatures,
     declared: Vec<Declared>,
 }
 
 impl Before {
     fn lock_digest(&self) -> Option<Digest> {
-        self.lock.as_ref().map(|(bytes, _)| Digest::of(bytes))
+        self.lock.as_ref().map(|(digest, _)| digest.clone())
     }
 }
 
@@ -153,7 +152,12 @@ pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateErr
         (Present::Nothing, true) => return Err(UpdateError::LockExists),
         _ => {}
     }
-    let mut opened = match Opened::open(directory, update.anchor, Command::LockUpdate)? {
+    let mut opened = match OpenedRoot::open(
+        directory,
+        update.anchor,
+        Command::LockUpdate,
+        update.probe.carried(),
+    )? {
         Ok(opened) => opened,
         Err(mut refused) => {
             let is_other = refused.keys_digest.as_ref() != Some(&update.anchor.keys_digest);
@@ -163,7 +167,7 @@ pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateErr
             return Ok(refused);
         }
     };
-    let Opened {
+    let OpenedRoot {
         root,
         ring,
         findings,
@@ -178,7 +182,7 @@ pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateErr
         }
     };
     let Some(before) = before else {
-        let mut report = opened.report();
+        let mut report = opened.report(None);
         let advice = "the present lock does not verify: sign it with `lock --sign`, or restore it";
         report.notes.push(advice.to_owned());
         if update.old_ring.is_none() {
@@ -191,9 +195,8 @@ pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateErr
     let rebuilt = rebuild::rebuild(root, ring, update.anchor, starts, findings);
     if !findings.is_empty() {
         // What cannot be pinned would look as if it were to be unpinned.
-        let mut report = opened.report();
+        let mut report = opened.report(before.lock_digest());
         report.entries = rebuilt.entries;
-        report.lock_digest = before.lock_digest();
         return Ok(report);
     }
     let rebuilt = rebuilt.dated(old_lock, update.now);
@@ -201,11 +204,11 @@ pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateErr
     findings.evaluate(Gate::Update.widening_row(), None);
     findings.evaluate(Gate::Update.signer_row(), None);
     if update.widening == Change::Refused {
-        report_all(findings, widening_findings(&differences, Gate::Update));
+        findings.report_all(widening_findings(&differences, Gate::Update));
     }
     let changes = all_signer_changes(&before, &rebuilt, update.old_ring, ring);
     if update.signer_change == Change::Refused {
-        report_all(findings, signer_findings(&changes, Gate::Update));
+        findings.report_all(signer_findings(&changes, Gate::Update));
     }
     let copies = write::ring_copies(root, ring, &rebuilt.lock, findings);
     let bytes = rebuilt.lock.to_bytes();
@@ -215,7 +218,17 @@ pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateErr
     // An unchanged lock keeps the signatures it has; they are gone from a changed one.
     signatures.retain_valid(&digest, ring);
     if let (Some(keys), true) = (update.signing_keys, findings.is_empty()) {
-        signed_by_all(&mut signatures, keys, ring, &digest, findings)?;
+        findings.evaluate(Row::TW_07, None);
+        let signers = signers_with_keys(keys, ring)?;
+        add_signatures(
+            &mut signatures,
+            signers,
+            keys,
+            ring,
+            &digest,
+            Row::TW_07,
+            findings,
+        )?;
     }
     let written = findings.is_empty();
     if written {
@@ -224,15 +237,15 @@ pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateErr
     let mut notes = change_lines(&differences);
     notes.extend(signer_lines(&changes));
     notes.extend(added_keys(update.old_ring, ring));
-    let mut report = opened.report();
-    report.entries = rebuilt.entries;
-    report.notes = notes;
     // The digest of the lock that is on disk now.
-    report.lock_digest = if written {
+    let on_disk = if written {
         Some(digest.clone())
     } else {
         before.lock_digest()
     };
+    let mut report = opened.report(on_disk);
+    report.entries = rebuilt.entries;
+    report.notes = notes;
     let count = rebuilt.lock.skills.len();
     let signed = signatures.entries().len();
     report.summary.push(format!(
@@ -242,6 +255,18 @@ pub fn update(directory: &Path, update: &Update<'_>) -> Result<Report, UpdateErr
         report.summary.push(format!("UNSIGNED lock={digest}"));
     }
     Ok(report)
+}
+
+/// The signers of the ring whose key files exist.
+fn signers_with_keys<'a>(keys: &Path, ring: &'a KeyRing) -> Result<Vec<&'a str>, KeyError> {
+    let mut signers = Vec::new();
+    for signer in ring.names() {
+        let file = signing_key_path(keys, signer)?;
+        if file.symlink_metadata().is_ok() {
+            signers.push(signer);
+        }
+    }
+    Ok(signers)
 }
 
 /// `lock --check`: whether the lock on disk is the one the bundles give. Writes nothing.
@@ -256,37 +281,38 @@ pub fn check(
     probe: &dyn ComponentProbe,
     progress: Option<&dyn Progress>,
 ) -> Result<Report, UpdateError> {
-    let mut opened = match Opened::open(directory, anchor, Command::LockCheck)? {
+    let mut opened = match OpenedRoot::open(directory, anchor, Command::LockCheck, probe.carried())?
+    {
         Ok(opened) => opened,
         Err(refused) => return Ok(refused),
     };
-    let Opened {
+    let present = opened.present_lock();
+    let OpenedRoot {
         root,
         ring,
         findings,
         ..
     } = &mut opened;
-    let present = read_lock(root, findings);
-    let lock = present
-        .as_ref()
-        .and_then(|bytes| check_document(bytes, findings));
     let mut notes = Vec::new();
     let mut entries = Vec::new();
-    let digest = present.as_ref().map(|bytes| Digest::of(bytes));
-    if let (Some(bytes), Some(lock), Some(digest)) = (&present, &lock, &digest) {
+    if let Some(PresentLock {
+        bytes,
+        digest,
+        lock: Some(lock),
+    }) = &present
+    {
         let sound = findings.is_empty();
-        let mut rebuilt =
-            rebuild::rebuild(root, ring, anchor, Starts::new(probe, progress), findings);
+        let starts = Starts::new(probe, progress);
+        let mut rebuilt = rebuild::rebuild(root, ring, anchor, starts, findings);
         entries = rebuilt.entries;
         // The time is that of the last change, which no tree tells. No clock is asked: the same tree gives the same report.
         rebuilt.lock.generated_at.clone_from(&lock.generated_at);
         // A lock without a bundle that failed says nothing.
         if sound && findings.is_empty() {
-            findings.evaluate(TW_08, None);
+            findings.evaluate(Row::TW_08, None);
             let expected = rebuilt.lock.to_bytes();
             if expected != **bytes {
-                let fresh = &rebuilt.lock;
-                let what = what_differs(lock, fresh);
+                let what = what_differs(lock, &rebuilt.lock);
                 findings.report(not_the_lock(&expected, bytes, digest, &what));
                 notes = change_lines(&differences(&undeclared(lock), &undeclared(&rebuilt.lock)));
             }
@@ -294,14 +320,12 @@ pub fn check(
             notes.push(CHANGED_BUNDLE.to_owned());
         }
     }
-    let mut report = opened.report();
-    report.lock_digest.clone_from(&digest);
+    let mut report = opened.report(present.map(|present| present.digest));
     report.entries = entries;
     report.notes = notes;
-    if let Some(digest) = digest {
-        report
-            .summary
-            .push(format!("OK lock-check digest={digest}"));
+    if let Some(digest) = &report.lock_digest {
+        let line = format!("OK lock-check digest={digest}");
+        report.summary.push(line);
     }
     Ok(report)
 }
@@ -312,7 +336,7 @@ fn not_the_lock(expected: &[u8], present: &[u8], digest: &Digest, what: &str) ->
     let message = format!(
         "the lock is not what the bundles on disk give, first at line {line} ({what}); `hydrant lock --update` pins what is there"
     );
-    let finding = Finding::new(TW_08, message).at(LOCK);
+    let finding = Finding::new(Row::TW_08, message).at(LOCK);
     finding.because(Digest::of(expected), digest)
 }
 
@@ -366,7 +390,11 @@ fn other_members(one: &LockEntry, other: &LockEntry) -> Vec<&'static str> {
 /// The entries alone: their capabilities are the matter of an update.
 fn undeclared(lock: &Lock) -> Vec<Declared> {
     let entries = lock.skills.iter();
-    entries.map(|entry| Declared::of(entry, None)).collect()
+    let undeclared = entries.map(|entry| Declared {
+        pin: entry.clone(),
+        capabilities: None,
+    });
+    undeclared.collect()
 }
 
 /// The present lock, only if it verifies.
@@ -378,19 +406,14 @@ fn verified(
     findings: &mut Findings,
 ) -> Option<Before> {
     let bytes = read_lock(root, findings)?;
-    let signatures = check_signatures(root, &Digest::of(&bytes), ring, minimum, findings)?;
+    let digest = Digest::of(&bytes);
+    let signatures = check_signatures(root, &digest, ring, minimum, findings)?;
     let lock = check_document(&bytes, findings)?;
     findings.is_empty().then(|| Before {
         declared: baseline::declared(directory, &lock),
-        lock: Some((bytes.into_owned(), lock)),
+        lock: Some((digest, lock)),
         signatures,
     })
-}
-
-fn report_all(findings: &mut Findings, new: Vec<Finding>) {
-    for finding in new {
-        findings.report(finding);
-    }
 }
 
 /// Of the entries, and after a change of the ring also of the keys that signed the old lock.
@@ -402,7 +425,7 @@ fn all_signer_changes(
 ) -> Vec<SignerChange> {
     let mut changes = signer_changes(&before.declared, &rebuilt.declared);
     if let Some(old_ring) = old_ring {
-        let pinned = before.declared.iter().flat_map(|entry| &entry.signers);
+        let pinned = before.declared.iter().flat_map(|entry| &entry.pin.signers);
         let of_lock = before.signatures.entries().iter();
         let of_lock = of_lock.map(|entry| &entry.signer);
         let signers = pinned.chain(of_lock).map(String::as_str);

@@ -3,15 +3,15 @@
 use std::time::SystemTime;
 
 use crate::Anchor;
-use crate::bundle_checks::{Subject, check_bundle};
+use crate::bundle_checks::{Subject, check_bundle, owned_signers};
 use crate::component_checks::Starts;
 use crate::finding::{Finding, Findings, Row};
 use crate::root::{LOCK, Root};
 use crate::tree;
 use crate::widening::Declared;
-use hydrant_trust::{KeyRing, Lock, LockEntry, SubstratePin, VerifiedBundle};
+use hydrant_trust::{KeyRing, Lock, LockEntry, SubstratePin};
 
-/// A lock as it should be. Complete only when no finding was reported while it was made.
+/// The lock that the bundles on disk give. It is complete only if no finding was reported while it was made.
 pub(super) struct Rebuilt {
     pub(super) lock: Lock,
     pub(super) declared: Vec<Declared>,
@@ -78,14 +78,14 @@ pub(super) fn rebuild(
                 manifest_hash: bundle.manifest_hash().clone(),
                 keys_file: "public-keys.json".to_owned(),
                 keys_digest: ring.digest().clone(),
-                signers: signers(bundle),
+                signers: owned_signers(bundle.signatures()),
                 skill_md,
             };
-            let capabilities = bundle.manifest().capabilities.clone();
-            rebuilt
-                .declared
-                .push(Declared::of(&entry, Some(capabilities)));
-            rebuilt.lock.skills.push(entry);
+            rebuilt.lock.skills.push(entry.clone());
+            rebuilt.declared.push(Declared {
+                pin: entry,
+                capabilities: Some(bundle.manifest().capabilities.clone()),
+            });
         }
         starts.push(subject, &mut checked, findings);
         rebuilt.entries.push(skill);
@@ -96,7 +96,7 @@ pub(super) fn rebuild(
 }
 
 impl Rebuilt {
-    /// The old time as long as nothing else is different.
+    /// Keeps the old time if nothing else differs.
     pub(super) fn dated(mut self, old: Option<&Lock>, now: SystemTime) -> Self {
         if let Some(old) = old {
             self.lock.generated_at.clone_from(&old.generated_at);
@@ -109,13 +109,7 @@ impl Rebuilt {
     }
 }
 
-/// Returns the names in the signatures of a bundle, as the lock lists them.
-fn signers(bundle: &VerifiedBundle) -> Vec<String> {
-    let signers = bundle.signatures().signers();
-    signers.into_iter().map(ToOwned::to_owned).collect()
-}
-
-/// Nothing is written that `verify` would refuse for its form, such as a lock without entries.
+/// Reports what `verify` would find wrong with the form of a lock, such as that it has no entries.
 pub(super) fn check_form(lock: &Lock, bytes: &[u8], findings: &mut Findings) {
     for fault in lock.check_form(bytes) {
         let finding = Finding::new(Row::TV_06, &fault).of(fault.skill.as_deref());

@@ -145,7 +145,7 @@ fn widen(scratch: &Scratch) {
 }
 
 #[test]
-fn tw_01_the_first_lock_is_made_with_init_and_verifies() {
+fn the_first_lock_is_made_with_init_and_verifies() {
     let scratch = Scratch::empty();
     scratch.bundle("a.skill", "0.1.0", &component(&[READS]), &["fs.read:/os"]);
     scratch.remove("skills/a.skill/0.1.0/public-keys.json");
@@ -188,7 +188,7 @@ fn tw_01_the_first_lock_is_made_with_init_and_verifies() {
 
 /// With or without keys, and however late it is.
 #[test]
-fn tl_07_an_update_without_a_change_changes_nothing() {
+fn an_update_without_a_change_changes_nothing() {
     let scratch = Scratch::new();
     let before = tree(scratch.directory());
     let keys = both_keys();
@@ -204,7 +204,7 @@ fn tl_07_an_update_without_a_change_changes_nothing() {
 }
 
 #[test]
-fn tl_07_a_changed_lock_has_the_time_of_its_change() {
+fn a_changed_lock_has_the_time_of_its_change() {
     let scratch = Scratch::new();
     scratch.write("skills/a.skill/SKILL.md", b"# Another text\n");
     let report = Runner::of(&scratch).run();
@@ -213,7 +213,7 @@ fn tl_07_a_changed_lock_has_the_time_of_its_change() {
 }
 
 #[test]
-fn tl_07_source_date_epoch_overrides_the_clock_and_must_be_a_time() {
+fn source_date_epoch_overrides_the_clock_and_must_be_a_time() {
     let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
     assert_eq!(now(Some("0")).unwrap(), at(0));
     assert_eq!(now(Some("253402300799")).unwrap(), at(253_402_300_799));
@@ -234,7 +234,7 @@ fn tl_07_source_date_epoch_overrides_the_clock_and_must_be_a_time() {
 }
 
 #[test]
-fn tw_05_a_widening_is_listed_and_nothing_is_written_without_its_flag() {
+fn a_widening_is_listed_and_nothing_is_written_without_its_flag() {
     let scratch = Scratch::new();
     widen(&scratch);
     scratch.remove("skills/a.skill/0.2.0/public-keys.json");
@@ -276,7 +276,7 @@ fn other_signer() -> Scratch {
 }
 
 #[test]
-fn tw_05_a_signer_change_is_listed_and_nothing_is_written_without_its_flag() {
+fn a_signer_change_is_listed_and_nothing_is_written_without_its_flag() {
     let scratch = other_signer();
     let mut runner = Runner::of(&scratch);
     runner.widening = Change::Allowed;
@@ -302,7 +302,7 @@ fn rekeyed() -> (Scratch, KeyRing) {
 }
 
 #[test]
-fn tw_04_after_a_change_of_the_ring_the_old_lock_is_held_against_the_old_ring() {
+fn after_a_change_of_the_ring_the_old_lock_is_held_against_the_old_ring() {
     let (scratch, old) = rekeyed();
     let keys = keys(&[(ONE, ONE), (TWO, "replaced")]);
     let mut runner = Runner::of(&scratch);
@@ -323,7 +323,7 @@ fn tw_04_after_a_change_of_the_ring_the_old_lock_is_held_against_the_old_ring() 
 }
 
 #[test]
-fn tw_04_the_old_ring_must_be_the_one_that_signed() {
+fn the_old_ring_must_be_the_one_that_signed() {
     let (scratch, _) = rekeyed();
     let mut runner = Runner::of(&scratch);
     runner.signer_change = Change::Allowed;
@@ -332,7 +332,7 @@ fn tw_04_the_old_ring_must_be_the_one_that_signed() {
 }
 
 #[test]
-fn tw_11_a_lock_that_is_not_signed_blocks_the_update_and_no_flag_opens_it() {
+fn a_lock_that_is_not_signed_blocks_the_update_and_no_flag_opens_it() {
     for spoil in [
         |scratch: &Scratch| scratch.remove(LOCK_SIGNATURE),
         |scratch: &Scratch| scratch.sign_lock(&[ONE]),
@@ -352,7 +352,7 @@ fn tw_11_a_lock_that_is_not_signed_blocks_the_update_and_no_flag_opens_it() {
 }
 
 #[test]
-fn tw_01_ring_and_lock_are_verified_before_anything_else() {
+fn ring_and_lock_are_verified_before_anything_else() {
     let scratch = Scratch::new();
     let mut runner = Runner::of(&scratch);
     runner.anchor.keys_digest = Digest::of(b"another ring");
@@ -363,7 +363,7 @@ fn tw_01_ring_and_lock_are_verified_before_anything_else() {
 
 /// A bundle that cannot be pinned is no reason to speak of unpinning it.
 #[test]
-fn tw_01_a_bundle_that_fails_is_the_only_thing_reported() {
+fn a_bundle_that_fails_is_the_only_thing_reported() {
     let scratch = Scratch::new();
     scratch.write("skills/a.skill/0.1.0/extra", b"x");
     let lines = Runner::of(&scratch).refused(2);
@@ -373,7 +373,7 @@ fn tw_01_a_bundle_that_fails_is_the_only_thing_reported() {
 
 /// It pins everything on disk or fails.
 #[test]
-fn tw_01_nothing_on_disk_is_skipped() {
+fn nothing_on_disk_is_skipped() {
     // Which row speaks, and the file that is changed; without new content it is removed.
     let spoils: [(&str, &str, Option<&[u8]>); 6] = [
         ("TV-22 stray entry", "skills/notes.txt", Some(b"x")),
@@ -395,7 +395,7 @@ fn tw_01_nothing_on_disk_is_skipped() {
 }
 
 #[test]
-fn tl_04_a_root_without_bundles_is_not_pinned() {
+fn a_root_without_bundles_is_not_pinned() {
     let scratch = Scratch::empty();
     let mut runner = Runner::of(&scratch);
     runner.present = Present::Nothing;
@@ -403,7 +403,7 @@ fn tl_04_a_root_without_bundles_is_not_pinned() {
 }
 
 #[test]
-fn tw_01_a_bundle_signed_by_one_is_not_pinned() {
+fn a_bundle_signed_by_one_is_not_pinned() {
     let scratch = Scratch::new();
     let signatures = "skills/a.skill/0.1.0/signatures.json";
     let mut parsed: serde_json::Value = serde_json::from_slice(&scratch.read(signatures)).unwrap();
@@ -413,7 +413,7 @@ fn tw_01_a_bundle_signed_by_one_is_not_pinned() {
 }
 
 #[test]
-fn tw_01_a_component_that_does_not_describe_itself_is_not_pinned() {
+fn a_component_that_does_not_describe_itself_is_not_pinned() {
     let scratch = Scratch::new();
     let mut probe = content();
     probe.answer = Some(Err(ProbeError::NoDescription("trap".to_owned())));
@@ -424,7 +424,7 @@ fn tw_01_a_component_that_does_not_describe_itself_is_not_pinned() {
 }
 
 #[test]
-fn tw_10_a_stale_ring_copy_is_replaced_and_no_other_bundle_file_changes() {
+fn a_stale_ring_copy_is_replaced_and_no_other_bundle_file_changes() {
     let scratch = Scratch::new();
     let copy = "skills/a.skill/0.1.0/public-keys.json";
     scratch.write(copy, b"{}");
@@ -439,7 +439,7 @@ fn tw_10_a_stale_ring_copy_is_replaced_and_no_other_bundle_file_changes() {
 }
 
 #[test]
-fn tw_10_a_ring_copy_that_is_a_link_is_refused() {
+fn a_ring_copy_that_is_a_link_is_refused() {
     let scratch = Scratch::new();
     let copy = scratch.path("skills/a.skill/0.1.0/public-keys.json");
     fs::remove_file(&copy).unwrap();
@@ -450,7 +450,7 @@ fn tw_10_a_ring_copy_that_is_a_link_is_refused() {
 
 /// The old manifest is gone from the disk and in no commit, so nothing covers the new one.
 #[test]
-fn tw_06_a_repinned_version_is_reported_and_its_lost_baseline_covers_nothing() {
+fn a_repinned_version_is_reported_and_its_lost_baseline_covers_nothing() {
     let scratch = Scratch::new();
     let old = scratch.lock().skills[0].artifact.clone();
     let mut wasm = component(&[READS]);
@@ -478,7 +478,7 @@ fn tw_06_a_repinned_version_is_reported_and_its_lost_baseline_covers_nothing() {
 }
 
 #[test]
-fn tw_06_a_removed_bundle_is_reported_as_unpinned() {
+fn a_removed_bundle_is_reported_as_unpinned() {
     let scratch = Scratch::new();
     widen(&scratch);
     let mut runner = Runner::of(&scratch);
@@ -504,7 +504,7 @@ impl ComponentProbe for ByArtifact {
 }
 
 #[test]
-fn tl_04_the_lock_is_sorted_by_id_then_version_in_byte_order() {
+fn the_lock_is_sorted_by_id_then_version_in_byte_order() {
     let scratch = Scratch::empty();
     let wasms = [component(&[]), component(&[READS])];
     scratch.bundle("b.skill", "0.9.0", &wasms[1], &["fs.read:/os"]);

@@ -1,4 +1,6 @@
 use super::*;
+use crate::Class;
+use hydrant_base::Digest;
 
 fn capability(text: &str) -> Capability {
     let (kind, value) = text.split_once(':').unwrap();
@@ -9,13 +11,19 @@ fn capability(text: &str) -> Capability {
 }
 
 fn declared(id: &str, version: &str, capabilities: &[&str]) -> Declared {
-    let content = format!("{id} {version} {capabilities:?}");
+    let digest = Digest::of(format!("{id} {version} {capabilities:?}").as_bytes());
     Declared {
-        id: id.to_owned(),
-        version: version.to_owned(),
-        artifact: Digest::of(content.as_bytes()),
-        manifest_hash: Digest::of(content.as_bytes()),
-        signers: vec!["one".to_owned(), "two".to_owned()],
+        pin: LockEntry {
+            id: id.to_owned(),
+            version: version.to_owned(),
+            bundle_dir: format!("skills/{id}/{version}"),
+            artifact: digest.clone(),
+            manifest_hash: digest.clone(),
+            keys_file: "public-keys.json".to_owned(),
+            keys_digest: digest.clone(),
+            signers: vec!["one".to_owned(), "two".to_owned()],
+            skill_md: digest,
+        },
         capabilities: Some(capabilities.iter().map(|text| capability(text)).collect()),
     }
 }
@@ -24,7 +32,7 @@ fn declared(id: &str, version: &str, capabilities: &[&str]) -> Declared {
 fn widened(old: &[Declared], new: &[Declared]) -> Vec<String> {
     let differences = differences(old, new);
     let lines = differences.iter().flat_map(|difference| {
-        let skill = difference.entry.skill();
+        let skill = difference.entry.pin.skill();
         let widened = difference.widened.iter();
         widened.map(move |capability| format!("{skill} {capability}"))
     });
@@ -32,7 +40,7 @@ fn widened(old: &[Declared], new: &[Declared]) -> Vec<String> {
 }
 
 #[test]
-fn tw_02_a_capability_that_the_baseline_covers_is_no_widening() {
+fn a_capability_that_the_baseline_covers_is_no_widening() {
     let old = [declared(
         "a",
         "0.1.0",
@@ -47,7 +55,7 @@ fn tw_02_a_capability_that_the_baseline_covers_is_no_widening() {
 }
 
 #[test]
-fn tw_02_a_wider_value_another_kind_and_a_longer_name_are_widenings() {
+fn a_wider_value_another_kind_and_a_longer_name_are_widenings() {
     let old = [declared(
         "a",
         "0.1.0",
@@ -76,7 +84,7 @@ fn tw_02_a_wider_value_another_kind_and_a_longer_name_are_widenings() {
 }
 
 #[test]
-fn tw_02_a_new_skill_has_an_empty_baseline() {
+fn a_new_skill_has_an_empty_baseline() {
     let old = [declared("b", "0.1.0", &["fs.read:/os"])];
     let new = [old[0].clone(), declared("a", "0.1.0", &["fs.read:/os"])];
     assert_eq!(widened(&old, &new), ["a@0.1.0 fs.read:/os"]);
@@ -87,7 +95,7 @@ fn tw_02_a_new_skill_has_an_empty_baseline() {
 }
 
 #[test]
-fn tw_02_the_baseline_is_the_highest_version_in_semver_order() {
+fn the_baseline_is_the_highest_version_in_semver_order() {
     let old = [
         declared("a", "0.10.0", &["fs.read:/os"]),
         declared("a", "0.9.0", &["fs.read:/workspace"]),
@@ -98,7 +106,7 @@ fn tw_02_the_baseline_is_the_highest_version_in_semver_order() {
 }
 
 #[test]
-fn tw_02_an_entry_that_stays_as_it_is_is_never_a_widening() {
+fn an_entry_that_stays_as_it_is_is_never_a_widening() {
     // The baseline of the id is narrower by now, and yet nothing changes.
     let old = [
         declared("a", "0.1.0", &["fs.read:/os"]),
@@ -108,7 +116,7 @@ fn tw_02_an_entry_that_stays_as_it_is_is_never_a_widening() {
 }
 
 #[test]
-fn tw_03_a_baseline_whose_manifest_was_not_found_covers_nothing() {
+fn a_baseline_whose_manifest_was_not_found_covers_nothing() {
     let mut lost = declared("a", "0.1.0", &["fs.read:/os"]);
     lost.capabilities = None;
     let new = [declared("a", "0.2.0", &["fs.read:/os"])];
@@ -121,7 +129,7 @@ fn tw_03_a_baseline_whose_manifest_was_not_found_covers_nothing() {
 }
 
 #[test]
-fn tw_06_the_same_version_with_other_bytes_is_repinned_against_its_own_old_manifest() {
+fn the_same_version_with_other_bytes_is_repinned_against_its_own_old_manifest() {
     let old = [
         declared("a", "0.1.0", &["fs.read:/os"]),
         declared("a", "0.2.0", &["fs.read:/os", "fs.read:/workspace"]),
@@ -138,15 +146,15 @@ fn tw_06_the_same_version_with_other_bytes_is_repinned_against_its_own_old_manif
 }
 
 #[test]
-fn tw_06_another_artifact_under_the_same_manifest_hash_is_repinned() {
+fn another_artifact_under_the_same_manifest_hash_is_repinned() {
     let old = [declared("a", "0.1.0", &[])];
     let mut new = old.clone();
-    new[0].artifact = Digest::of(b"other");
+    new[0].pin.artifact = Digest::of(b"other");
     assert_eq!(differences(&old, &new)[0].change, Change::Repinned);
 }
 
 #[test]
-fn tw_06_every_change_is_shown_line_by_line() {
+fn every_change_is_shown_line_by_line() {
     let old = [
         declared("a", "0.1.0", &["fs.read:/os"]),
         declared("b", "0.1.0", &[]),
@@ -168,8 +176,8 @@ fn tw_06_every_change_is_shown_line_by_line() {
         ]
     );
     let mut repinned = old.clone();
-    repinned[1].artifact = Digest::of(b"other");
-    let (is, was) = (&repinned[1].artifact, &old[1].artifact);
+    repinned[1].pin.artifact = Digest::of(b"other");
+    let (is, was) = (&repinned[1].pin.artifact, &old[1].pin.artifact);
     assert_eq!(
         change_lines(&differences(&old, &repinned)),
         [format!("repinned b@0.1.0 artifact={is} was={was}")]
@@ -178,7 +186,7 @@ fn tw_06_every_change_is_shown_line_by_line() {
 
 /// Id, kind, value, and what would allow it.
 #[test]
-fn tw_05_a_widening_names_id_kind_value_and_the_way_out() {
+fn a_widening_names_id_kind_value_and_the_way_out() {
     let new = [declared("a", "0.2.0", &["net.http:*"])];
     let differences = differences(&[declared("a", "0.1.0", &[])], &new);
     let finding = &widening_findings(&differences, Gate::Update)[0];
@@ -198,13 +206,13 @@ fn tw_05_a_widening_names_id_kind_value_and_the_way_out() {
 }
 
 #[test]
-fn tw_04_other_signers_than_those_of_the_baseline_are_a_signer_change() {
+fn other_signers_than_those_of_the_baseline_are_a_signer_change() {
     let old = [declared("a", "0.1.0", &[])];
     let mut new = [declared("a", "0.2.0", &[]), declared("b", "0.1.0", &[])];
     // A new id has nobody to differ from.
-    new[1].signers = vec!["three".to_owned()];
+    new[1].pin.signers = vec!["three".to_owned()];
     assert_eq!(signer_changes(&old, &new), []);
-    new[0].signers.push("zero".to_owned());
+    new[0].pin.signers.push("zero".to_owned());
     let changes = signer_changes(&old, &new);
     let finding = &signer_findings(&changes, Gate::Update)[0];
     assert_eq!(
@@ -226,7 +234,7 @@ fn ring(keys: &[(&str, &str)]) -> KeyRing {
 }
 
 #[test]
-fn tw_04_another_key_or_a_missing_one_is_a_signer_change_and_a_new_name_is_none() {
+fn another_key_or_a_missing_one_is_a_signer_change_and_a_new_name_is_none() {
     let old = ring(&[("one", "1"), ("two", "2")]);
     let names = ["two", "one", "one"];
     assert_eq!(

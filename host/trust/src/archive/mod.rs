@@ -2,26 +2,22 @@
 //!
 //! The writer gives the same bytes on every machine. The reader believes nothing: it accepts five
 //! names, regular files and sizes within limits, and refuses everything else before it keeps a byte of
-//! it. Neither touches the file system, except to read a bundle directory; who wants an archive unpacked
+//! it. Neither touches the file system, except to read a bundle directory. A caller that unpacks an archive
 //! gets a [`Package`] in memory and writes it when all checks have passed.
 //!
-//! Both sides read and write the 512-byte headers themselves. The `tar` crate follows GNU long names,
-//! joins `prefix`, takes base-256 sizes, stops at the first zero block and lets a later PAX record decide
-//! the size; each of these is refused or decided here.
+//! Both sides use the `tar` crate. It takes base-256 sizes, stops at the first zero block and, unless asked for raw
+//! entries, follows GNU long names and lets a PAX record decide the size; the reader refuses each of these.
 
 mod error;
-mod header;
 mod package;
 mod pax;
 mod read;
 mod write;
 
 #[cfg(test)]
-mod hostile;
-#[cfg(test)]
-mod mutated;
-#[cfg(test)]
 pub mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use error::ArchiveError;
 pub use package::{Package, PackageFile};

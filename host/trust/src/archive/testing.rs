@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::header::{BLOCK, checksum};
 use super::write::write_tar;
 use super::{Package, PackageFile};
 use crate::vectors;
+
+/// Headers, bodies and the end of a tar stream come in blocks of this many bytes.
+pub(super) const BLOCK: usize = 512;
 
 /// A package of these files.
 pub fn package(files: &[(PackageFile, &[u8])]) -> Package {
@@ -13,7 +15,7 @@ pub fn package(files: &[(PackageFile, &[u8])]) -> Package {
     Package::new(files.collect()).unwrap()
 }
 
-/// The bundle of section 1.1, signed by both of its signers.
+/// The worked bundle, signed by both of its signers.
 pub(crate) fn signed_package() -> Package {
     package(&[
         (PackageFile::Manifest, vectors::MANIFEST.as_bytes()),
@@ -45,9 +47,7 @@ pub fn with(
 
 /// The tar bytes of a package.
 pub(super) fn tar_of(package: &Package) -> Vec<u8> {
-    let mut tar = Vec::new();
-    write_tar(package, &mut tar).unwrap();
-    tar
+    write_tar(package, Vec::new()).unwrap()
 }
 
 /// A frame around tar bytes.
@@ -100,8 +100,9 @@ impl Raw {
     /// Overwrites a field and makes the checksum fit again.
     pub(super) fn set(&mut self, offset: usize, bytes: &[u8]) {
         self.header[offset..offset + bytes.len()].copy_from_slice(bytes);
-        let sum = format!("{:06o}\0 ", checksum(&self.header));
-        self.header[148..156].copy_from_slice(sum.as_bytes());
+        self.header[148..156].fill(b' ');
+        let sum: u32 = self.header.iter().map(|byte| u32::from(*byte)).sum();
+        self.header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
     }
 }
 

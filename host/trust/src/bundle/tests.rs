@@ -31,7 +31,7 @@ fn entry(signer: &str, signature: &str) -> String {
 }
 
 #[test]
-fn tb_51_the_worked_example_verifies() {
+fn the_worked_example_verifies() {
     let verified = open().verify(&vectors::ring()).unwrap();
     assert_eq!(verified.artifact().as_str(), ARTIFACT);
     assert_eq!(verified.manifest_hash().as_str(), vectors::MANIFEST_HASH);
@@ -42,7 +42,7 @@ fn tb_51_the_worked_example_verifies() {
 }
 
 #[test]
-fn tb_51_each_fault_is_found_at_its_step_with_its_message() {
+fn each_fault_is_found_at_its_step_with_its_message() {
     let good = vectors::signatures_json();
     let wasm = &vectors::WASM;
     let other = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
@@ -144,7 +144,7 @@ fn tb_51_each_fault_is_found_at_its_step_with_its_message() {
 
 /// A bundle with every fault at once; each is mended in turn, so that the next one shows.
 #[test]
-fn tb_51_the_first_of_many_faults_is_reported() {
+fn the_first_of_many_faults_is_reported() {
     let digest = |digit: &str| format!("sha256:{}", digit.repeat(64));
     let manifest = |artifact: &str, version: &str| {
         MANIFEST.replace(ARTIFACT, artifact).replacen(
@@ -203,7 +203,7 @@ fn tb_51_the_first_of_many_faults_is_reported() {
 }
 
 #[test]
-fn tb_31_a_draft_manifest_opens_only_when_asked_for() {
+fn a_draft_manifest_opens_only_when_asked_for() {
     let draft = MANIFEST.replacen('{', r#"{"schema_version":"1.0.0-draft","#, 1);
     let hash = Manifest::parse(draft.as_bytes()).unwrap().hash();
     let signatures = vectors::signatures_json().replace(vectors::MANIFEST_HASH, hash.as_str());
@@ -219,7 +219,7 @@ fn tb_31_a_draft_manifest_opens_only_when_asked_for() {
 }
 
 #[test]
-fn tb_52_tf_20_a_valid_signature_of_a_signer_the_manifest_does_not_name_is_refused() {
+fn a_valid_signature_of_a_signer_the_manifest_does_not_name_is_refused() {
     let manifest = MANIFEST.replace(r#","example.b""#, "");
     let hash = Manifest::parse(manifest.as_bytes()).unwrap().hash();
     let entries = ['A', 'B'].map(|letter| {
@@ -240,7 +240,7 @@ fn tb_52_tf_20_a_valid_signature_of_a_signer_the_manifest_does_not_name_is_refus
 }
 
 #[test]
-fn tb_53_one_valid_signature_is_enough() {
+fn one_valid_signature_is_enough() {
     let files = BundleFiles {
         signatures: Some(
             signatures_with(&entry("example.b", SIGNATURE_B))
@@ -254,7 +254,7 @@ fn tb_53_one_valid_signature_is_enough() {
 }
 
 #[test]
-fn tb_22_signatures_are_required() {
+fn signatures_are_required() {
     let files = BundleFiles {
         signatures: None,
         ..vectors::files()
@@ -267,7 +267,7 @@ fn tb_22_signatures_are_required() {
 }
 
 #[test]
-fn tb_20_the_wasm_is_opaque_and_its_form_is_what_it_begins_with() {
+fn the_wasm_is_opaque_and_its_form_is_what_it_begins_with() {
     assert_eq!(WasmForm::of(&vectors::WASM), WasmForm::Component);
     assert_eq!(WasmForm::of(b"\0asm\x01\0\0\0rest"), WasmForm::CoreModule);
     for other in [
@@ -292,7 +292,7 @@ fn written(directory: &Path) {
 }
 
 #[test]
-fn tb_26_a_directory_is_read_and_what_does_not_belong_to_it_is_ignored() {
+fn a_directory_is_read_and_what_does_not_belong_to_it_is_ignored() {
     let directory = tempfile::tempdir().unwrap();
     written(directory.path());
     std::fs::write(directory.path().join("provenance.json"), "{").unwrap();
@@ -306,7 +306,7 @@ fn tb_26_a_directory_is_read_and_what_does_not_belong_to_it_is_ignored() {
 }
 
 #[test]
-fn tb_21_wasm_and_manifest_are_required() {
+fn wasm_and_manifest_are_required() {
     for name in ["skill.wasm", "manifest.json"] {
         let directory = tempfile::tempdir().unwrap();
         written(directory.path());
@@ -318,7 +318,7 @@ fn tb_21_wasm_and_manifest_are_required() {
 }
 
 #[test]
-fn tb_20_files_over_their_limits_are_not_read() {
+fn files_over_their_limits_are_not_read() {
     for (name, limit) in [
         ("skill.wasm", MAX_WASM_BYTES),
         ("manifest.json", MAX_JSON_BYTES),
@@ -359,7 +359,7 @@ fn a_linked_file_is_read_and_a_directory_in_its_place_is_not() {
 }
 
 #[test]
-fn tu_07_steps_are_named_in_lower_snake_case() {
+fn steps_are_named_in_lower_snake_case() {
     let names = [
         Step::Read,
         Step::Manifest,

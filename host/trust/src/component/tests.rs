@@ -12,7 +12,7 @@ fn importing(names: &[&str]) -> Imports {
 }
 
 #[test]
-fn tc_10_to_tc_13_each_interface_has_its_kind() {
+fn each_interface_has_its_kind() {
     let pairs = HostInterface::ALL.map(|interface| (interface.name(), interface.kind()));
     assert_eq!(
         pairs,
@@ -31,7 +31,7 @@ fn tc_10_to_tc_13_each_interface_has_its_kind() {
 }
 
 #[test]
-fn tv_23_a_core_module_and_other_bytes_are_no_component() {
+fn a_core_module_and_other_bytes_are_no_component() {
     assert_eq!(read("(module)"), Err(NotAComponent::CoreModule));
     assert_eq!(imports(b""), Err(NotAComponent::NotWasm));
     assert_eq!(imports(b"#!/bin/sh"), Err(NotAComponent::NotWasm));
@@ -50,12 +50,12 @@ fn tv_23_a_core_module_and_other_bytes_are_no_component() {
 }
 
 #[test]
-fn tv_23_the_empty_component_imports_nothing() {
+fn the_empty_component_imports_nothing() {
     assert_eq!(imports(&crate::vectors::WASM), Ok(Imports::default()));
 }
 
 #[test]
-fn tv_24_inert_wasi_is_allowed() {
+fn inert_wasi_is_allowed() {
     let found = importing(&[
         "wasi:cli/environment@0.2.6",
         "wasi:io/streams@0.2.0",
@@ -67,7 +67,7 @@ fn tv_24_inert_wasi_is_allowed() {
 }
 
 #[test]
-fn tv_24_everything_else_is_not() {
+fn everything_else_is_not() {
     let names = [
         "wasi:sockets/tcp@0.2.6",
         "wasi:http/outgoing-handler@0.2.6",
@@ -89,7 +89,7 @@ fn tv_24_everything_else_is_not() {
 }
 
 #[test]
-fn tv_24_imports_that_are_no_instances_are_not_allowed() {
+fn imports_that_are_no_instances_are_not_allowed() {
     let found = read(
         r#"(component
             (import "a" (func))
@@ -101,7 +101,7 @@ fn tv_24_imports_that_are_no_instances_are_not_allowed() {
 }
 
 #[test]
-fn tv_24_a_name_for_a_known_type_grants_nothing_and_a_resource_may() {
+fn a_name_for_a_known_type_grants_nothing_and_a_resource_may() {
     let named =
         read(r#"(component (type $e (enum "a")) (import "skill-error" (type (eq $e))))"#).unwrap();
     assert_eq!(named, Imports::default());
@@ -110,7 +110,7 @@ fn tv_24_a_name_for_a_known_type_grants_nothing_and_a_resource_may() {
 }
 
 #[test]
-fn tv_24_an_interface_of_the_package_without_functions_is_allowed() {
+fn an_interface_of_the_package_without_functions_is_allowed() {
     let types =
         r#"(import "hydrant:host/types@0.1.0" (instance (export "t" (type (sub resource)))))"#;
     assert_eq!(
@@ -136,7 +136,7 @@ fn tv_24_an_interface_of_the_package_without_functions_is_allowed() {
 }
 
 #[test]
-fn tv_24_a_function_inside_an_inner_instance_is_a_function() {
+fn a_function_inside_an_inner_instance_is_a_function() {
     let found = read(
         r#"(component (import "hydrant:host/types@0.1.0"
             (instance (export "inner" (instance (export "f" (func)))))))"#,
@@ -145,7 +145,7 @@ fn tv_24_a_function_inside_an_inner_instance_is_a_function() {
 }
 
 #[test]
-fn tv_24_what_an_inner_component_imports_is_not_asked_of_the_host() {
+fn what_an_inner_component_imports_is_not_asked_of_the_host() {
     let found = read(
         r#"(component
             (component (import "wasi:sockets/tcp@0.2.6" (instance (export "f" (func)))))
@@ -160,7 +160,7 @@ fn tv_24_what_an_inner_component_imports_is_not_asked_of_the_host() {
 }
 
 #[test]
-fn tv_23_types_that_nest_without_end_are_refused_before_they_are_read() {
+fn types_that_nest_without_end_are_refused_before_they_are_read() {
     // `41 01 01` opens a component type with one declaration, a type.
     let nested = |depth: usize| {
         let section = [&[1], &[0x41, 1, 1].repeat(depth)[..], &[0x41, 0]].concat();
@@ -181,7 +181,7 @@ fn tv_23_types_that_nest_without_end_are_refused_before_they_are_read() {
 }
 
 #[test]
-fn tv_24_names_are_shown_escaped() {
+fn names_are_shown_escaped() {
     // The text format allows no such name, so it is put into the bytes.
     let mut bytes = wat::parse_str(r#"(component (import "abc" (func)))"#).unwrap();
     let at = bytes.windows(3).position(|name| name == b"abc").unwrap();
@@ -191,7 +191,7 @@ fn tv_24_names_are_shown_escaped() {
 
 /// An inner component is compiled with the outer one.
 #[test]
-fn tv_23_types_that_nest_within_an_inner_component_are_refused_too() {
+fn types_that_nest_within_an_inner_component_are_refused_too() {
     let length = |mut length: usize| {
         let mut bytes = Vec::new();
         while length > 127 {

@@ -38,7 +38,7 @@ fn refusal(environment: &CosignEnvironment) -> String {
 }
 
 #[test]
-fn tk_20_cosign_gets_exactly_these_arguments() {
+fn cosign_gets_exactly_these_arguments() {
     let folder = program("cosign", "exit 0");
     check().run(&on_path(folder.path())).unwrap();
     let arguments = fs::read_to_string(folder.path().join("arguments")).unwrap();
@@ -56,7 +56,7 @@ fn tk_20_cosign_gets_exactly_these_arguments() {
 }
 
 #[test]
-fn tk_20_a_refusal_is_told_in_one_line() {
+fn a_refusal_is_told_in_one_line() {
     let folder = program("cosign", "printf 'no\\033[31m\\nmatch\\n' >&2; exit 1");
     assert_eq!(
         refusal(&on_path(folder.path())),
@@ -70,7 +70,7 @@ fn tk_20_a_refusal_is_told_in_one_line() {
 }
 
 #[test]
-fn tk_20_much_output_neither_hangs_nor_floods() {
+fn much_output_neither_hangs_nor_floods() {
     let script = "head -c 500000 /dev/zero | tr '\\0' x >&2; exit 1";
     let folder = program("cosign", script);
     let mut environment = on_path(folder.path());
@@ -80,7 +80,7 @@ fn tk_20_much_output_neither_hangs_nor_floods() {
 }
 
 #[test]
-fn tk_20_the_variable_names_the_program() {
+fn the_variable_names_the_program() {
     let folder = program("my-cosign", "exit 0");
     let absolute = CosignEnvironment {
         program: Some(folder.path().join("my-cosign").into()),
@@ -95,7 +95,7 @@ fn tk_20_the_variable_names_the_program() {
 }
 
 #[test]
-fn tk_20_without_a_program_nothing_counts_as_signed() {
+fn without_a_program_nothing_counts_as_signed() {
     let empty = tempfile::tempdir().unwrap();
     assert!(refusal(&on_path(empty.path())).contains("requires cosign to be present on PATH"));
     let unknown = CosignEnvironment {
@@ -111,7 +111,7 @@ fn tk_20_without_a_program_nothing_counts_as_signed() {
 }
 
 #[test]
-fn tk_20_an_unresolved_name_is_started_only_when_allowed() {
+fn an_unresolved_name_is_started_only_when_allowed() {
     let empty = tempfile::tempdir().unwrap();
     for (value, allowed) in [("1", true), ("TRUE", true), ("yes", true), ("0", false)] {
         let environment = CosignEnvironment {
@@ -125,12 +125,12 @@ fn tk_20_an_unresolved_name_is_started_only_when_allowed() {
 }
 
 #[test]
-fn tk_20_a_relative_directory_on_path_is_passed_over() {
+fn a_relative_directory_on_path_is_passed_over() {
     assert!(refusal(&on_path(Path::new("."))).contains("requires cosign"));
 }
 
 #[test]
-fn tk_20_a_reference_that_looks_like_a_flag_is_refused() {
+fn a_reference_that_looks_like_a_flag_is_refused() {
     let folder = program("cosign", "exit 0");
     let check = CosignCheck {
         oci_ref: "--insecure-ignore-tlog".into(),

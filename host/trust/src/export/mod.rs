@@ -99,51 +99,32 @@ pub enum ExportError {
     Symlink(PathBuf),
 }
 
-impl fmt::Display for Agent {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-            Self::Cursor => "cursor",
-        })
-    }
-}
-
-impl FromStr for Agent {
-    type Err = ExportError;
-
-    fn from_str(text: &str) -> Result<Self, ExportError> {
-        match text {
-            "claude" => Ok(Self::Claude),
-            "codex" => Ok(Self::Codex),
-            "cursor" => Ok(Self::Cursor),
-            _ => Err(ExportError::Agent(text.to_owned())),
+/// The word of each variant on the command line.
+macro_rules! words {
+    ($type:ident: $($variant:ident = $word:literal),*) => {
+        impl fmt::Display for $type {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(match self {
+                    $(Self::$variant => $word,)*
+                })
+            }
         }
-    }
-}
 
-impl fmt::Display for Scope {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::User => "user",
-            Self::Repo => "repo",
-            Self::Admin => "admin",
-        })
-    }
-}
+        impl FromStr for $type {
+            type Err = ExportError;
 
-impl FromStr for Scope {
-    type Err = ExportError;
-
-    fn from_str(text: &str) -> Result<Self, ExportError> {
-        match text {
-            "user" => Ok(Self::User),
-            "repo" => Ok(Self::Repo),
-            "admin" => Ok(Self::Admin),
-            _ => Err(ExportError::Scope(text.to_owned())),
+            fn from_str(text: &str) -> Result<Self, ExportError> {
+                match text {
+                    $($word => Ok(Self::$variant),)*
+                    _ => Err(ExportError::$type(text.to_owned())),
+                }
+            }
         }
-    }
+    };
 }
+
+words!(Agent: Claude = "claude", Codex = "codex", Cursor = "cursor");
+words!(Scope: User = "user", Repo = "repo", Admin = "admin");
 
 /// Where an agent looks for skills. `user_home` is `$HOME`, `working` the working directory.
 ///
@@ -231,34 +212,33 @@ impl Skill {
 
     fn write(&self, target: &Path) -> Result<(), ExportError> {
         let folder = target.join(self.folder());
-        let [scripts, references] = ["scripts", "references"].map(|name| folder.join(name));
-        for directory in [&folder, &scripts, &references] {
+        for directory in [&folder, &folder.join("scripts"), &folder.join("references")] {
             make_directory(directory)?;
         }
         let mount = policy::mounts_workspace(&self.manifest, self.form);
-        let texts = [
-            (folder.join("SKILL.md"), skill_md::skill_md(self), FILE_MODE),
+        let policy = policy::ide_safe(&self.manifest, mount);
+        let files = [
+            ("SKILL.md", skill_md::skill_md(self).into_bytes(), FILE_MODE),
             (
-                scripts.join("run.sh"),
-                wrapper::run_sh(&self.store, mount),
+                "scripts/run.sh",
+                wrapper::run_sh(&self.store, mount).into_bytes(),
                 SCRIPT_MODE,
             ),
             (
-                scripts.join("run.ps1"),
-                wrapper::run_ps1(&self.store, mount),
+                "scripts/run.ps1",
+                wrapper::run_ps1(&self.store, mount).into_bytes(),
                 FILE_MODE,
             ),
             (
-                references.join("README.md"),
-                skill_md::readme(self),
+                "references/README.md",
+                skill_md::readme(self).into_bytes(),
                 FILE_MODE,
             ),
+            ("references/ide-safe.policy.json", policy, FILE_MODE),
         ];
-        for (path, text, mode) in texts {
-            write_replacing(&path, text.as_bytes(), mode)?;
+        for (name, bytes, mode) in files {
+            write_replacing(&folder.join(name), &bytes, mode)?;
         }
-        let policy = policy::ide_safe(&self.manifest, mount);
-        write_replacing(&references.join("ide-safe.policy.json"), &policy, FILE_MODE)?;
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 //! one scratch directory; no network, no programs, no clock, no randomness.
 
 use hydrant_base::pretty_json;
-use serde::Serialize;
+use serde_json::json;
 
 use super::super::{Capability, Manifest, WasmForm};
 
@@ -10,57 +10,6 @@ const SCRATCH: &str = "/tmp/provenact-scratch";
 
 /// The mount of components that read the workspace.
 const WORKSPACE: &str = "/workspace";
-
-#[derive(Serialize)]
-struct Policy<'a> {
-    version: u8,
-    trusted_signers: Vec<&'a str>,
-    capability_ceiling: Ceiling<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    host: Option<Host>,
-}
-
-#[derive(Serialize)]
-struct Ceiling<'a> {
-    fs: Files<'a>,
-    net: [&'a str; 0],
-    kv: Access<'a>,
-    queue: Queue<'a>,
-    env: [&'a str; 0],
-    exec: bool,
-    time: bool,
-    random: bool,
-}
-
-#[derive(Serialize)]
-struct Files<'a> {
-    read: Vec<&'a str>,
-    write: [&'a str; 1],
-}
-
-#[derive(Serialize, Default)]
-struct Access<'a> {
-    read: [&'a str; 0],
-    write: [&'a str; 0],
-}
-
-#[derive(Serialize, Default)]
-struct Queue<'a> {
-    publish: [&'a str; 0],
-    consume: [&'a str; 0],
-}
-
-#[derive(Serialize)]
-struct Host {
-    mounts: [Mount; 1],
-}
-
-#[derive(Serialize)]
-struct Mount {
-    at: &'static str,
-    dir: &'static str,
-    mode: &'static str,
-}
 
 /// Whether the wrapper has to say which directory `/workspace` is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,29 +44,23 @@ pub(super) fn ide_safe(manifest: &Manifest, mount: WorkspaceMount) -> Vec<u8> {
         .collect();
     read.sort_unstable();
     read.dedup();
-    let host = (mount == WorkspaceMount::Present).then_some(Host {
-        mounts: [Mount {
-            at: WORKSPACE,
-            dir: "@cli",
-            mode: "ro",
-        }],
-    });
-    pretty_json(&Policy {
-        version: 1,
-        trusted_signers: manifest.signers.iter().map(String::as_str).collect(),
-        capability_ceiling: Ceiling {
-            fs: Files {
-                read,
-                write: [SCRATCH],
-            },
-            net: [],
-            kv: Access::default(),
-            queue: Queue::default(),
-            env: [],
-            exec: false,
-            time: false,
-            random: false,
+    let mut policy = json!({
+        "version": 1,
+        "trusted_signers": manifest.signers,
+        "capability_ceiling": {
+            "fs": {"read": read, "write": [SCRATCH]},
+            "net": [],
+            "kv": {"read": [], "write": []},
+            "queue": {"publish": [], "consume": []},
+            "env": [],
+            "exec": false,
+            "time": false,
+            "random": false,
         },
-        host,
-    })
+    });
+    if let (WorkspaceMount::Present, Some(members)) = (mount, policy.as_object_mut()) {
+        let mounts = json!([{"at": WORKSPACE, "dir": "@cli", "mode": "ro"}]);
+        members.insert("host".to_owned(), json!({"mounts": mounts}));
+    }
+    pretty_json(&policy)
 }

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ta_43_powershell_quotes_of_every_kind_are_doubled() {
+    fn powershell_quotes_of_every_kind_are_doubled() {
         assert_eq!(powershell_quoted("a'b"), "'a''b'");
         assert_eq!(
             powershell_quoted("\u{2018}\u{2019}\u{201a}\u{201b}$(x)`\"\u{201c}"),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn ta_43_a_posix_shell_reads_a_quoted_text_as_it_was() {
+    fn a_posix_shell_reads_a_quoted_text_as_it_was() {
         for text in [
             "",
             "'",
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn ta_44_both_scripts_pass_the_workspace_only_where_the_policy_mounts_it() {
+    fn both_scripts_pass_the_workspace_only_where_the_policy_mounts_it() {
         for script in [
             run_sh("/s", WorkspaceMount::Present),
             run_ps1("/s", WorkspaceMount::Present),

@@ -20,7 +20,7 @@ fn lines(manifest: &str, meta: Option<&[u8]>) -> Vec<String> {
 }
 
 #[test]
-fn tk_21_a_bundle_is_described_line_by_line() {
+fn a_bundle_is_described_line_by_line() {
     let meta = pretty_json(&BundleMeta::for_manifest(&vectors::manifest()));
     let expected = format!(
         "name=example.null
@@ -53,7 +53,7 @@ signature_signer[1]=example.b"
 }
 
 #[test]
-fn tk_21_nothing_is_verified() {
+fn nothing_is_verified() {
     let other = Digest::of(b"other");
     let shown = lines(
         &MANIFEST.replace(ARTIFACT, other.as_str()),
@@ -71,7 +71,7 @@ fn tk_21_nothing_is_verified() {
 }
 
 #[test]
-fn tk_21_lists_are_sorted() {
+fn lists_are_sorted() {
     let manifest = MANIFEST
         .replace(
             r#"[{"kind":"fs.read","value":"/workspace"}]"#,
@@ -94,7 +94,7 @@ fn tk_21_lists_are_sorted() {
 }
 
 #[test]
-fn tb_34_a_value_cannot_add_a_line_or_move_the_cursor() {
+fn a_value_cannot_add_a_line_or_move_the_cursor() {
     let shown = lines(
         &MANIFEST.replace("example.null", "a\\nsigners=9\\u001b[2J\u{e9}"),
         None,
@@ -103,7 +103,7 @@ fn tb_34_a_value_cannot_add_a_line_or_move_the_cursor() {
 }
 
 #[test]
-fn tk_21_what_cannot_be_read_is_an_error() {
+fn what_cannot_be_read_is_an_error() {
     let message = |manifest: &str| {
         let refused = inspect(bundle(manifest, None).path(), Experimental::Refused);
         refused.unwrap_err().to_string()

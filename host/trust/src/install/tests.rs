@@ -7,6 +7,7 @@ use super::super::archive::archive;
 use super::super::archive::testing::{signed_package, with};
 use super::super::vectors::{KEYS_DIGEST, ring_json};
 use super::*;
+use crate::BundleFiles;
 
 /// An archive, a key file, and a home folder that does not exist yet.
 struct Place {
@@ -68,7 +69,7 @@ fn changed(file: PackageFile, from: &str, to: &str) -> Package {
 }
 
 #[test]
-fn ta_31_what_is_installed_is_a_bundle_directory_named_by_the_archive() {
+fn what_is_installed_is_a_bundle_directory_named_by_the_archive() {
     let place = Place::new(&signed_package());
     let installed = place.install(&place.with_keys()).unwrap();
     let bytes = fs::read(place.source()).unwrap();
@@ -106,7 +107,7 @@ fn ta_31_what_is_installed_is_a_bundle_directory_named_by_the_archive() {
 }
 
 #[test]
-fn ta_20_without_keys_signatures_are_optional_and_their_digests_are_checked() {
+fn without_keys_signatures_are_optional_and_their_digests_are_checked() {
     for package in [signed_package(), unsigned()] {
         let place = Place::new(&package);
         assert!(place.install(&InstallOptions::default()).is_ok());
@@ -129,7 +130,7 @@ fn ta_20_without_keys_signatures_are_optional_and_their_digests_are_checked() {
 }
 
 #[test]
-fn ta_20_with_keys_signatures_are_verified() {
+fn with_keys_signatures_are_verified() {
     Place::new(&unsigned()).refuses(
         &Place::new(&unsigned()).with_keys(),
         "signatures.json is required for this install mode",
@@ -157,7 +158,7 @@ fn ta_20_with_keys_signatures_are_verified() {
 }
 
 #[test]
-fn ta_20_requiring_signatures_needs_keys_and_signatures() {
+fn requiring_signatures_needs_keys_and_signatures() {
     let place = Place::new(&signed_package());
     let required = InstallOptions {
         signatures: SignatureMode::Required,
@@ -178,7 +179,7 @@ fn ta_20_requiring_signatures_needs_keys_and_signatures() {
 }
 
 #[test]
-fn ta_12_keys_and_their_digest_come_together() {
+fn keys_and_their_digest_come_together() {
     let place = Place::new(&signed_package());
     let message = "--keys and --keys-digest must be provided together";
     let mut options = place.with_keys();
@@ -190,7 +191,7 @@ fn ta_12_keys_and_their_digest_come_together() {
 }
 
 #[test]
-fn ta_11_remote_sources_need_keys_and_signatures() {
+fn remote_sources_need_keys_and_signatures() {
     let place = Place::new(&signed_package());
     for source in ["https://example.org/x", "http://127.0.0.1:9/x"] {
         let options = InstallOptions {
@@ -212,7 +213,7 @@ fn ta_11_remote_sources_need_keys_and_signatures() {
 }
 
 #[test]
-fn ta_11_a_download_is_verified_and_recorded_without_credentials() {
+fn a_download_is_verified_and_recorded_without_credentials() {
     use std::io::{BufRead, BufReader, Write};
     for (package, expected) in [(signed_package(), None), (unsigned(), Some("is required"))] {
         let place = Place::new(&package);
@@ -258,7 +259,7 @@ fn ta_11_a_download_is_verified_and_recorded_without_credentials() {
 }
 
 #[test]
-fn ta_19_the_policy_sees_manifest_and_signatures_and_can_refuse() {
+fn the_policy_sees_manifest_and_signatures_and_can_refuse() {
     let place = Place::new(&signed_package());
     let refusing = |manifest: &Manifest, signatures: &Signatures, form: WasmForm| {
         assert_eq!(manifest.name, "example.null");
@@ -293,7 +294,7 @@ fn ta_19_the_policy_sees_manifest_and_signatures_and_can_refuse() {
 }
 
 #[test]
-fn ta_18_the_manifest_is_checked_before_anything_is_written() {
+fn the_manifest_is_checked_before_anything_is_written() {
     let draft = "{\n  \"schema_version\": \"1.0.0-draft\",";
     for (from, to, message) in [
         ("\"name\"", "\"nom\"", "invalid manifest JSON"),
@@ -323,7 +324,7 @@ fn ta_18_the_manifest_is_checked_before_anything_is_written() {
 
 /// The reader's own tests say which archives are hostile.
 #[test]
-fn ta_18_of_a_hostile_archive_nothing_is_written() {
+fn of_a_hostile_archive_nothing_is_written() {
     let good = archive(&signed_package()).unwrap();
     let trailing = [good.as_slice(), b"x"].concat();
     let place = Place::with_bytes(&trailing);
@@ -336,7 +337,7 @@ fn ta_18_of_a_hostile_archive_nothing_is_written() {
 
 /// Processes instead of threads: this test starts itself twice.
 #[test]
-fn ta_34_parallel_installs_of_two_processes_both_end_up_in_the_index() {
+fn parallel_installs_of_two_processes_both_end_up_in_the_index() {
     const HOME: &str = "HYDRANT_TEST_INSTALL_HOME";
     const SOURCE: &str = "HYDRANT_TEST_INSTALL_SOURCE";
     if let (Some(home), Ok(source)) = (std::env::var_os(HOME), std::env::var(SOURCE)) {

@@ -8,9 +8,10 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::{KeyError, PublicKey};
 use crate::limits::MAX_JSON_BYTES;
+use crate::manifest::is_lower_name;
 
 /// Keys whose secret halves everyone knows: that of the bytes 0 to 31, the five of RFC 8032
-/// section 7.1, and the two examples of the specification.
+/// section 7.1, and the two published example keys.
 const PUBLICLY_KNOWN: [&str; 8] = [
     "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=",
     "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
@@ -124,7 +125,7 @@ impl KeyRing {
     pub fn check_pins_form(&self, min_signers: usize) -> Result<(), KeyError> {
         let mut owners: BTreeMap<&PublicKey, &String> = BTreeMap::new();
         for (name, key) in &self.keys {
-            if !is_ring_name(name) {
+            if !is_lower_name(name) || name.len() > MAX_NAME_BYTES {
                 return Err(KeyError::Name(name.clone()));
             }
             if PUBLICLY_KNOWN.contains(&key.to_base64().as_str()) {
@@ -161,13 +162,4 @@ impl KeyRing {
         bytes.push(b'\n');
         bytes
     }
-}
-
-/// `^[a-z0-9][a-z0-9._-]{0,63}$`.
-fn is_ring_name(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
-        && name.len() <= MAX_NAME_BYTES
-        && name
-            .bytes()
-            .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'))
 }

@@ -35,7 +35,7 @@ fn own_key(number: u8) -> String {
 }
 
 #[test]
-fn tb_11_a_ring_is_one_flat_object_and_may_hold_more_than_is_needed() {
+fn a_ring_is_one_flat_object_and_may_hold_more_than_is_needed() {
     let ring = ring(&vectors::ring_json()).unwrap();
     assert_eq!(ring.names().collect::<Vec<_>>(), ["example.a", "example.b"]);
     assert_eq!(ring.get("example.a").unwrap().to_base64(), PUBLIC_A);
@@ -45,7 +45,7 @@ fn tb_11_a_ring_is_one_flat_object_and_may_hold_more_than_is_needed() {
 }
 
 #[test]
-fn tb_11_every_entry_must_decode() {
+fn every_entry_must_decode() {
     let entry = |key: &str| format!(r#"{{"a":"{PUBLIC_A}","b\n":"{key}"}}"#);
     let unpadded = PUBLIC_B.trim_end_matches('=');
     // The last two bits of a 32-byte key's last character are unused.
@@ -76,7 +76,7 @@ fn tb_11_every_entry_must_decode() {
 }
 
 #[test]
-fn tb_11_other_json_is_no_ring() {
+fn other_json_is_no_ring() {
     for bad in [
         "",
         "[]",
@@ -96,7 +96,7 @@ fn tb_11_other_json_is_no_ring() {
 }
 
 #[test]
-fn tb_09_keys_of_small_order_and_second_encodings_are_refused() {
+fn keys_of_small_order_and_second_encodings_are_refused() {
     let mut minus_one = [0xff; 32];
     (minus_one[0], minus_one[31]) = (0xec, 0x7f);
     // p and p + 1 are second encodings of 0 and 1; p + 3 of 3, a point of large order.
@@ -131,7 +131,7 @@ fn tb_09_keys_of_small_order_and_second_encodings_are_refused() {
 }
 
 #[test]
-fn tb_12_the_digest_is_checked_before_the_ring_is_parsed() {
+fn the_digest_is_checked_before_the_ring_is_parsed() {
     let json = vectors::ring_json();
     assert!(KeyRing::open(json.as_bytes(), KEYS_DIGEST).is_ok());
     let open = |bytes: &[u8], digest: &str| KeyRing::open(bytes, digest).unwrap_err().to_string();
@@ -157,7 +157,7 @@ fn tb_12_the_digest_is_checked_before_the_ring_is_parsed() {
 }
 
 #[test]
-fn tb_12_white_space_counts() {
+fn white_space_counts() {
     let json = vectors::ring_json();
     for changed in [
         format!("{json}\n"),
@@ -170,7 +170,7 @@ fn tb_12_white_space_counts() {
 }
 
 #[test]
-fn tb_14_a_root_s_ring_has_one_written_form() {
+fn a_root_s_ring_has_one_written_form() {
     let (one, other) = (own_key(0), own_key(1));
     let good = pins_ring(&[("hydrant.build", &one), ("hydrant.release", &other)]);
     assert!(ring(&good).unwrap().check_pins_form(2).is_ok());
@@ -191,7 +191,7 @@ fn tb_14_a_root_s_ring_has_one_written_form() {
 }
 
 #[test]
-fn tb_14_a_root_s_ring_has_at_least_min_signers() {
+fn a_root_s_ring_has_at_least_min_signers() {
     let key = own_key(0);
     let one = pins_ring(&[("a", &key)]);
     assert!(ring(&one).unwrap().check_pins_form(1).is_ok());
@@ -202,7 +202,7 @@ fn tb_14_a_root_s_ring_has_at_least_min_signers() {
 }
 
 #[test]
-fn tb_14_names_are_short_and_lower_case() {
+fn names_are_short_and_lower_case() {
     let (one, other) = (own_key(0), own_key(1));
     let longest = "z".repeat(64);
     assert!(
@@ -218,7 +218,7 @@ fn tb_14_names_are_short_and_lower_case() {
 }
 
 #[test]
-fn tb_14_two_names_never_share_a_key() {
+fn two_names_never_share_a_key() {
     let key = own_key(0);
     assert_eq!(
         pins_refusal(&pins_ring(&[("a", &key), ("b", &key)]), 2),
@@ -227,7 +227,7 @@ fn tb_14_two_names_never_share_a_key() {
 }
 
 #[test]
-fn tb_15_tf_10_publicly_known_keys_are_refused_for_a_root_only() {
+fn publicly_known_keys_are_refused_for_a_root_only() {
     let counting: [u8; 32] = std::array::from_fn(|index| u8::try_from(index).unwrap());
     // The secret keys of RFC 8032, section 7.1.
     let rfc_8032 = [
@@ -257,7 +257,7 @@ fn tb_15_tf_10_publicly_known_keys_are_refused_for_a_root_only() {
 }
 
 #[test]
-fn tb_10_a_secret_key_is_the_base64_of_its_seed_with_white_space_around_it() {
+fn a_secret_key_is_the_base64_of_its_seed_with_white_space_around_it() {
     use base64::Engine as _;
     let seed = STANDARD.encode([9; 32]);
     let key = SecretKey::parse(format!(" \t{seed}\r\n").as_bytes()).unwrap();
@@ -295,7 +295,7 @@ fn tb_10_a_secret_key_is_the_base64_of_its_seed_with_white_space_around_it() {
 }
 
 #[test]
-fn tb_10_a_secret_key_file_has_at_most_16384_bytes() {
+fn a_secret_key_file_has_at_most_16384_bytes() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.key");
     let seed = STANDARD.encode([9; 32]);
@@ -307,7 +307,7 @@ fn tb_10_a_secret_key_file_has_at_most_16384_bytes() {
 }
 
 #[test]
-fn tb_16_secret_bytes_appear_neither_in_debug_output_nor_in_errors() {
+fn secret_bytes_appear_neither_in_debug_output_nor_in_errors() {
     let seed = STANDARD.encode([9; 32]);
     let key = SecretKey::parse(seed.as_bytes()).unwrap();
     assert_eq!(
@@ -320,7 +320,7 @@ fn tb_16_secret_bytes_appear_neither_in_debug_output_nor_in_errors() {
 }
 
 #[test]
-fn tb_16_a_signing_key_lies_under_its_signer_s_name() {
+fn a_signing_key_lies_under_its_signer_s_name() {
     let directory = Path::new("/keys");
     assert_eq!(
         signing_key_path(directory, "hydrant.build").unwrap(),
@@ -333,7 +333,7 @@ fn tb_16_a_signing_key_lies_under_its_signer_s_name() {
 }
 
 #[test]
-fn tb_16_a_directory_of_keys_inside_the_root_is_refused_by_whichever_way() {
+fn a_directory_of_keys_inside_the_root_is_refused_by_whichever_way() {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path().join("root");
     let inside = root.join("keys");

@@ -3,14 +3,14 @@
 //! [`Lock::parse`] is strict about members and types only. Everything else that can be wrong with a lock
 //! is listed by [`Lock::check_form`], so that all of it is reported at once.
 
-use hydrant_base::{Digest, JsonError, escaped, pretty_json};
+use hydrant_base::{Digest, JsonError, escaped, parse_json, pretty_json};
 use std::cmp::Ordering;
 use std::fmt;
 
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
-use hydrant_base::parse_json;
+use crate::manifest::is_lower_name;
 
 /// The one version of the format.
 const SCHEMA_VERSION: &str = "1.0.0";
@@ -232,7 +232,7 @@ impl LockEntry {
     fn form_faults(&self) -> Vec<(&'static str, String)> {
         let mut faults = Vec::new();
         for (member, value) in [("id", &self.id), ("version", &self.version)] {
-            if !is_name(value) {
+            if !is_lower_name(value) {
                 let message = format!("{member} {value:?} does not match ^[a-z0-9][a-z0-9._-]*$");
                 faults.push(("TL-05", message));
             }
@@ -269,15 +269,6 @@ pub fn compare_versions(one: &str, other: &str) -> Ordering {
         (Err(_), Ok(_)) => Ordering::Less,
         (Err(_), Err(_)) => one.cmp(other),
     }
-}
-
-/// `^[a-z0-9][a-z0-9._-]*$`.
-fn is_name(text: &str) -> bool {
-    let begins_well = text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
-    let continues_well = text
-        .bytes()
-        .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'));
-    begins_well && continues_well
 }
 
 /// `YYYY-MM-DDTHH:MM:SS.mmmZ`, and a time that exists.

@@ -1,19 +1,16 @@
 //! `pins/skills.lock.json.sig`: who signed the lock.
 //!
-//! The file has one form. All of its signatures must verify, not only enough of them: a signature that does not
-//! is somebody's mistake or somebody's attempt, and neither may stand beside good ones unnoticed.
+//! The file has one form. All of its signatures must verify, not only enough of them: one that does not verify is a mistake or an
+//! attack, and must not go unnoticed beside good ones.
 
-use hydrant_base::{Digest, JsonError, escaped, pretty_json};
+use hydrant_base::{Digest, JsonError, escaped, parse_json, pretty_json};
 use std::collections::BTreeSet;
 
 use crate::keys::{KeyRing, SecretKey};
-use crate::signature::{self, SignatureEntry, SignatureError};
-use hydrant_base::parse_json;
+use crate::signature::{self, ALGORITHM, SignatureEntry, SignatureError};
 
 /// Keeps a lock signature from being a bundle signature and the reverse.
 const DOMAIN: &str = "hydrant-lock-v1\n";
-/// The one algorithm.
-const ALGORITHM: &str = "ed25519";
 
 /// The signatures of a lock, sorted by signer, one of each.
 #[derive(Debug, Clone, Default)]
@@ -129,14 +126,7 @@ impl LockSignatures {
 
     /// Adds or replaces the signature of `signer`.
     pub fn sign(&mut self, signer: &str, key: &SecretKey, lock: &Digest) {
-        self.entries.retain(|entry| entry.signer != signer);
-        self.entries.push(SignatureEntry {
-            signer: signer.to_owned(),
-            algorithm: ALGORITHM.to_owned(),
-            signature: key.sign(&Self::message(lock)),
-        });
-        self.entries
-            .sort_by(|one, other| one.signer.cmp(&other.signer));
+        SignatureEntry::new(signer, key, &Self::message(lock)).put_into(&mut self.entries);
     }
 
     /// Keeps only the entries that verify over a lock with this digest.

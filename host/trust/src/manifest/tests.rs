@@ -7,7 +7,7 @@ fn message(text: &str) -> String {
 }
 
 #[test]
-fn tb_33_reformatting_does_not_change_the_hash() {
+fn reformatting_does_not_change_the_hash() {
     let value: serde_json::Value = serde_json::from_str(vectors::MANIFEST).unwrap();
     let laid_out = format!("\n{value:#}\n\n");
     let manifest = Manifest::parse(laid_out.as_bytes()).unwrap();
@@ -15,7 +15,7 @@ fn tb_33_reformatting_does_not_change_the_hash() {
 }
 
 #[test]
-fn tb_33_any_changed_value_changes_the_hash() {
+fn any_changed_value_changes_the_hash() {
     for (from, to) in [
         ("/workspace", "/os"),
         ("\"run\"", "\"ran\""),
@@ -31,7 +31,7 @@ fn tb_33_any_changed_value_changes_the_hash() {
 }
 
 #[test]
-fn tb_30_unknown_duplicate_missing_and_mistyped_members_are_refused() {
+fn unknown_duplicate_missing_and_mistyped_members_are_refused() {
     for (from, to) in [
         ("{", r#"{"extra":1,"#),
         ("{", r#"{"name":"other","#),
@@ -48,7 +48,7 @@ fn tb_30_unknown_duplicate_missing_and_mistyped_members_are_refused() {
 }
 
 #[test]
-fn tb_32_the_artifact_must_be_a_digest() {
+fn the_artifact_must_be_a_digest() {
     let error = message(&vectors::MANIFEST.replace("sha256:24", "sha256:2X"));
     assert!(
         error.starts_with("invalid manifest JSON: invalid digest format: sha256:2X"),
@@ -57,7 +57,7 @@ fn tb_32_the_artifact_must_be_a_digest() {
 }
 
 #[test]
-fn tb_32_other_strings_of_foreign_bundles_are_free() {
+fn other_strings_of_foreign_bundles_are_free() {
     let foreign = vectors::MANIFEST
         .replace("example.null", "")
         .replace("\"run\"", "\"\u{1f600} \\n\"")
@@ -68,7 +68,7 @@ fn tb_32_other_strings_of_foreign_bundles_are_free() {
 }
 
 #[test]
-fn tb_31_the_schema_gate() {
+fn the_schema_gate() {
     use Experimental::{Allowed, Refused};
     let with = |version: &str| {
         let text = vectors::MANIFEST.replacen('{', &format!("{{\"schema_version\":{version},"), 1);
@@ -97,7 +97,7 @@ fn tb_31_the_schema_gate() {
 }
 
 #[test]
-fn tb_34_what_goes_into_other_files_is_a_plain_name() {
+fn what_goes_into_other_files_is_a_plain_name() {
     assert_eq!(vectors::manifest().check_names(), Ok(()));
     let longest = "a".repeat(128);
     for good in ["A", "0", "a.b_c-D", &longest] {
@@ -127,7 +127,7 @@ fn tb_34_what_goes_into_other_files_is_a_plain_name() {
 }
 
 #[test]
-fn tb_28_members_are_written_in_the_order_of_the_format() {
+fn members_are_written_in_the_order_of_the_format() {
     let mut manifest = vectors::manifest();
     manifest.schema_version = Some(DRAFT.to_owned());
     let written = String::from_utf8(pretty_json(&manifest)).unwrap();

@@ -30,7 +30,7 @@ fn sign_as(directory: &Path, letter: char) -> Result<usize, PackError> {
 }
 
 #[test]
-fn tb_50_pack_writes_four_files() {
+fn pack_writes_four_files() {
     let outer = tempfile::tempdir().unwrap();
     let directory = outer.path().join("new/bundle");
     pack(
@@ -84,7 +84,7 @@ fn tb_50_pack_writes_four_files() {
 }
 
 #[test]
-fn tb_50_a_refused_manifest_writes_nothing() {
+fn a_refused_manifest_writes_nothing() {
     let outer = tempfile::tempdir().unwrap();
     let directory = outer.path().join("bundle");
     let other = Digest::of(b"other");
@@ -143,7 +143,7 @@ fn tb_50_a_refused_manifest_writes_nothing() {
 }
 
 #[test]
-fn tb_42_packing_and_signing_twice_gives_the_same_bytes() {
+fn packing_and_signing_twice_gives_the_same_bytes() {
     let directory = packed();
     let path = directory.path();
     // In the other order than they are sorted in.
@@ -169,7 +169,7 @@ fn tb_42_packing_and_signing_twice_gives_the_same_bytes() {
 }
 
 #[test]
-fn tb_42_an_entry_that_is_no_signature_is_replaced_by_one() {
+fn an_entry_that_is_no_signature_is_replaced_by_one() {
     let directory = packed();
     let path = directory.path();
     sign_as(path, 'A').unwrap();
@@ -185,7 +185,7 @@ fn tb_42_an_entry_that_is_no_signature_is_replaced_by_one() {
 }
 
 #[test]
-fn tb_42_what_does_not_fit_together_is_not_signed() {
+fn what_does_not_fit_together_is_not_signed() {
     let other = Digest::of(b"other").to_string();
     for (name, from, to, expected) in [
         (
@@ -239,7 +239,7 @@ fn tb_42_what_does_not_fit_together_is_not_signed() {
 }
 
 #[test]
-fn tb_42_only_declared_signers_sign() {
+fn only_declared_signers_sign() {
     let directory = packed();
     let refused = sign(
         directory.path(),
@@ -254,7 +254,7 @@ fn tb_42_only_declared_signers_sign() {
 }
 
 #[test]
-fn tb_28_neither_pack_nor_sign_writes_through_a_symlink() {
+fn neither_pack_nor_sign_writes_through_a_symlink() {
     let outer = tempfile::tempdir().unwrap();
     let target = outer.path().join("target");
     for name in [

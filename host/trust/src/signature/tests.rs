@@ -18,13 +18,13 @@ fn of_a(signature: &str) -> Result<PublicKey, SignatureError> {
 }
 
 #[test]
-fn tb_08_an_honest_signature_answers_its_key() {
+fn an_honest_signature_answers_its_key() {
     assert_eq!(of_a(SIGNATURE_A).unwrap().to_base64(), PUBLIC_A);
 }
 
 /// Each of these entries has the faults of all after it too.
 #[test]
-fn tb_51_algorithm_key_base64_length_and_signature_are_checked_in_this_order() {
+fn algorithm_key_base64_length_and_signature_are_checked_in_this_order() {
     for (entry, expected) in [
         (
             entry("x\n", "Ed25519\n", "!"),
@@ -53,7 +53,7 @@ fn tb_51_algorithm_key_base64_length_and_signature_are_checked_in_this_order() {
 }
 
 #[test]
-fn tb_07_base64_has_padding_no_white_space_and_no_unused_bits() {
+fn base64_has_padding_no_white_space_and_no_unused_bits() {
     for bad in [
         SIGNATURE_A.trim_end_matches('=').to_owned(),
         format!("{SIGNATURE_A}\n"),
@@ -71,7 +71,7 @@ fn tb_07_base64_has_padding_no_white_space_and_no_unused_bits() {
 }
 
 #[test]
-fn tb_08_a_signature_has_64_bytes() {
+fn a_signature_has_64_bytes() {
     for bytes in [0, 63, 65, 128] {
         let error = of_a(&STANDARD.encode(vec![1; bytes])).unwrap_err();
         assert!(
@@ -82,7 +82,7 @@ fn tb_08_a_signature_has_64_bytes() {
 }
 
 #[test]
-fn tb_08_every_byte_of_signature_and_message_counts() {
+fn every_byte_of_signature_and_message_counts() {
     let signature = STANDARD.decode(SIGNATURE_A).unwrap();
     for at in 0..64 {
         let mut flipped = signature.clone();
@@ -105,7 +105,7 @@ fn tb_08_every_byte_of_signature_and_message_counts() {
 
 /// Both vectors were computed outside, from the example key A and its manifest hash.
 #[test]
-fn tb_09_verification_is_strict() {
+fn verification_is_strict() {
     // S + L in place of S: the same signature by the equation, malleable without knowing the key.
     let second_s =
         "7h7cBluOw/9PnLeP8ERW2wVs/r6Rhyepck0skeZyhUEZSc1bkijBP0Nc3tv7gWlYQKy1MN+N9Ow9Tc8ZGfZyHg==";

@@ -12,7 +12,7 @@ fn parsed(text: &str) -> Result<Source, String> {
 }
 
 #[test]
-fn ta_10_paths_and_file_urls_are_read() {
+fn paths_and_file_urls_are_read() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a b.tar.zst");
     std::fs::write(&path, "bytes").unwrap();
@@ -32,7 +32,7 @@ fn ta_10_paths_and_file_urls_are_read() {
 }
 
 #[test]
-fn ta_10_http_needs_its_flag_and_oci_is_never_read() {
+fn http_needs_its_flag_and_oci_is_never_read() {
     for text in ["http://127.0.0.1/x", "HTTP://127.0.0.1/x"] {
         let refused = Source::parse(text, InsecureHttp::Refused).unwrap_err();
         assert!(
@@ -54,7 +54,7 @@ fn ta_10_http_needs_its_flag_and_oci_is_never_read() {
 }
 
 #[test]
-fn ta_10_what_is_no_regular_file_is_refused_without_waiting() {
+fn what_is_no_regular_file_is_refused_without_waiting() {
     let directory = tempfile::tempdir().unwrap();
     assert!(
         parsed(directory.path().to_str().unwrap())
@@ -79,7 +79,7 @@ fn ta_10_what_is_no_regular_file_is_refused_without_waiting() {
 }
 
 #[test]
-fn ta_35_user_info_is_not_recorded() {
+fn user_info_is_not_recorded() {
     for (given, recorded) in [
         (
             "https://user:secret@example.org/a",
@@ -147,7 +147,7 @@ fn answers(response: &'static [u8]) -> (String, JoinHandle<String>) {
 }
 
 #[test]
-fn ta_11_an_archive_is_downloaded() {
+fn an_archive_is_downloaded() {
     let (url, thread) =
         answers(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nbytes");
     assert_eq!(parsed(&url).unwrap().read().unwrap(), b"bytes");
@@ -155,7 +155,7 @@ fn ta_11_an_archive_is_downloaded() {
 }
 
 #[test]
-fn ta_11_redirects_are_refused() {
+fn redirects_are_refused() {
     for status in [
         "301 Moved",
         "302 Found",
@@ -182,7 +182,7 @@ fn ta_11_redirects_are_refused() {
 }
 
 #[test]
-fn ta_11_any_other_status_is_an_error() {
+fn any_other_status_is_an_error() {
     for status in ["404 Not Found", "500 Oops", "401 Unauthorized"] {
         let response = format!("HTTP/1.1 {status}\r\nContent-Length: 5\r\n\r\nbytes");
         let (url, thread) = server(move |mut stream| {
@@ -202,7 +202,7 @@ fn ta_11_any_other_status_is_an_error() {
 }
 
 #[test]
-fn ta_13_a_download_ends_at_the_limit() {
+fn a_download_ends_at_the_limit() {
     let (url, thread) = answers(b"HTTP/1.1 200 OK\r\nContent-Length: 134217729\r\n\r\n");
     let error = parsed(&url).unwrap().read().unwrap_err().to_string();
     assert_eq!(
@@ -229,7 +229,7 @@ fn ta_13_a_download_ends_at_the_limit() {
 }
 
 #[test]
-fn ta_11_a_body_that_ends_early_is_an_error() {
+fn a_body_that_ends_early_is_an_error() {
     let (url, thread) =
         answers(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\nConnection: close\r\n\r\nbytes");
     assert!(matches!(
@@ -240,7 +240,7 @@ fn ta_11_a_body_that_ends_early_is_an_error() {
 }
 
 #[test]
-fn ta_11_a_slow_server_is_not_waited_for() {
+fn a_slow_server_is_not_waited_for() {
     assert_eq!(WAITS.connect, Duration::from_secs(5));
     assert_eq!(WAITS.total, Duration::from_secs(30));
     let (url, thread) = server(|mut stream| {
@@ -270,7 +270,7 @@ fn ta_11_a_slow_server_is_not_waited_for() {
 }
 
 #[test]
-fn ta_10_https_is_never_answered_in_the_clear() {
+fn https_is_never_answered_in_the_clear() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("https://{}/x", listener.local_addr().unwrap());
     let thread = spawn(move || {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::index_lock::locked;
-use super::{FILE_MODE, Installation, SCHEMA_VERSION, StoreError};
+use super::{FILE_MODE, SCHEMA_VERSION, StoreError};
 use crate::limits::MAX_JSON_BYTES;
 
 const INDEX: &str = "index.json";
@@ -27,7 +27,7 @@ pub struct IndexEntry {
     pub skill: Digest,
     /// Where it came from, without credentials.
     pub source: String,
-    /// Its directory, absolute.
+    /// Its directory, absolute, which [`Store::install`](super::Store::install) fills in.
     pub store: String,
     /// When it was installed last, in seconds since 1970.
     pub installed_at: u64,
@@ -35,19 +35,6 @@ pub struct IndexEntry {
     pub manifest_name: String,
     /// The manifest's version.
     pub manifest_version: String,
-}
-
-impl IndexEntry {
-    pub(super) fn new(installation: &Installation, store: &str) -> Self {
-        Self {
-            skill: installation.skill.clone(),
-            source: installation.source.clone(),
-            store: store.to_owned(),
-            installed_at: installation.installed_at,
-            manifest_name: installation.manifest_name.clone(),
-            manifest_version: installation.manifest_version.clone(),
-        }
-    }
 }
 
 impl Default for Index {

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ta_34_who_does_not_get_the_lock_gives_up_after_half_a_second() {
+    fn who_does_not_get_the_lock_gives_up_after_half_a_second() {
         let directory = tempfile::tempdir().unwrap();
         let home = directory.path();
         locked(home, || {
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn ta_34_a_link_in_place_of_the_lock_is_an_error_at_once() {
+    fn a_link_in_place_of_the_lock_is_an_error_at_once() {
         let directory = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("victim", directory.path().join(NAME)).unwrap();
         let error = locked(directory.path(), || Ok(())).unwrap_err();

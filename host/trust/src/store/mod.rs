@@ -14,7 +14,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde_json::json;
 
 use super::archive::{Package, PackageFile};
 
@@ -55,7 +55,7 @@ pub enum StoreError {
     /// The index is of a version that this program does not know.
     #[error("unsupported index.json schema version: {0}")]
     IndexVersion(String),
-    /// One entry more, and nobody could read the index again.
+    /// With one more entry the index would be too large to be read again.
     #[error("index.json exceeds maximum size ({bytes} bytes > {maximum} bytes)")]
     IndexFull {
         /// What it would have.
@@ -63,7 +63,7 @@ pub enum StoreError {
         /// What it may have.
         maximum: u64,
     },
-    /// Somebody else holds the lock and does not let go.
+    /// Another process keeps the lock.
     #[error("failed to acquire index lock {} after retries", escaped_path(.0))]
     Locked(PathBuf),
     /// The lock file cannot be made.
@@ -74,32 +74,6 @@ pub enum StoreError {
         /// What the system says.
         source: io::Error,
     },
-}
-
-/// What is recorded of a skill that is put into the store.
-#[derive(Debug, Clone)]
-pub struct Installation {
-    /// Its identity: the digest of the archive.
-    pub skill: Digest,
-    /// Where it came from, without credentials.
-    pub source: String,
-    /// When, in seconds since 1970.
-    pub installed_at: u64,
-    /// The manifest's name.
-    pub manifest_name: String,
-    /// The manifest's version.
-    pub manifest_version: String,
-}
-
-/// `meta.json`, members in written order.
-#[derive(Serialize)]
-struct Meta<'a> {
-    installed_at: u64,
-    manifest_name: &'a str,
-    manifest_version: &'a str,
-    schema_version: &'a str,
-    skill: &'a Digest,
-    source: &'a str,
 }
 
 /// The store of one home folder.
@@ -136,17 +110,20 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`]; a directory that is new is then complete or absent.
-    pub fn install(
-        &self,
-        package: &Package,
-        installation: &Installation,
-    ) -> Result<PathBuf, StoreError> {
-        let directory = self.directory(&installation.skill);
+    pub fn install(&self, package: &Package, entry: &IndexEntry) -> Result<PathBuf, StoreError> {
+        let directory = self.directory(&entry.skill);
         let Some(text) = directory.to_str() else {
             return Err(StoreError::NotUtf8(directory));
         };
-        self.put(package, installation, &directory)?;
-        index::add(&self.home, IndexEntry::new(installation, text))?;
+        self.put(package, entry, &directory)?;
+        let store = text.to_owned();
+        index::add(
+            &self.home,
+            IndexEntry {
+                store,
+                ..entry.clone()
+            },
+        )?;
         Ok(directory)
     }
 
@@ -161,20 +138,20 @@ impl Store {
     fn put(
         &self,
         package: &Package,
-        installation: &Installation,
+        entry: &IndexEntry,
         directory: &Path,
     ) -> Result<(), StoreError> {
-        let meta = pretty_json(&Meta {
-            installed_at: installation.installed_at,
-            manifest_name: &installation.manifest_name,
-            manifest_version: &installation.manifest_version,
-            schema_version: SCHEMA_VERSION,
-            skill: &installation.skill,
-            source: &installation.source,
-        });
+        let meta = pretty_json(&json!({
+            "installed_at": entry.installed_at,
+            "manifest_name": entry.manifest_name,
+            "manifest_version": entry.manifest_version,
+            "schema_version": SCHEMA_VERSION,
+            "skill": entry.skill,
+            "source": entry.source,
+        }));
         make_directory(&self.skills())?;
         if directory.symlink_metadata().is_err() {
-            let staging = Staging::new(&self.skills(), &installation.skill)?;
+            let staging = Staging::new(&self.skills(), &entry.skill)?;
             for (file, bytes) in package.files() {
                 write_replacing(&staging.path.join(file.name()), bytes, FILE_MODE)?;
             }

@@ -5,9 +5,10 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use super::super::archive::testing::{package, signed_package};
 use super::*;
 
-fn installation(skill: &str) -> Installation {
-    Installation {
+fn installation(skill: &str) -> IndexEntry {
+    IndexEntry {
         skill: Digest::of(skill.as_bytes()),
+        store: String::new(),
         source: "https://***@example.org/skill.tar.zst".to_owned(),
         installed_at: 1_767_225_600,
         manifest_name: "example.null".to_owned(),
@@ -25,7 +26,7 @@ fn names(directory: &Path) -> Vec<String> {
 }
 
 #[test]
-fn ta_31_the_directory_is_named_by_the_digest_and_holds_the_files_and_meta() {
+fn the_directory_is_named_by_the_digest_and_holds_the_files_and_meta() {
     let home = tempfile::tempdir().unwrap();
     let store = Store::new(home.path()).unwrap();
     let one = installation("one");
@@ -52,7 +53,7 @@ fn ta_31_the_directory_is_named_by_the_digest_and_holds_the_files_and_meta() {
 }
 
 #[test]
-fn ta_32_meta_is_written_alphabetically_and_without_a_final_newline() {
+fn meta_is_written_alphabetically_and_without_a_final_newline() {
     let home = tempfile::tempdir().unwrap();
     let one = installation("one");
     let store = Store::new(home.path()).unwrap();
@@ -70,7 +71,7 @@ fn ta_32_meta_is_written_alphabetically_and_without_a_final_newline() {
 }
 
 #[test]
-fn ta_33_the_index_is_sorted_and_has_one_entry_for_each_skill() {
+fn the_index_is_sorted_and_has_one_entry_for_each_skill() {
     let home = tempfile::tempdir().unwrap();
     let store = Store::new(home.path()).unwrap();
     let mut all = ["one", "two", "three"].map(installation);
@@ -109,7 +110,7 @@ fn ta_33_the_index_is_sorted_and_has_one_entry_for_each_skill() {
 }
 
 #[test]
-fn ta_31_an_existing_directory_is_brought_back_to_what_the_archive_says() {
+fn an_existing_directory_is_brought_back_to_what_the_archive_says() {
     let home = tempfile::tempdir().unwrap();
     let store = Store::new(home.path()).unwrap();
     let package = package(&[
@@ -140,7 +141,7 @@ fn ta_31_an_existing_directory_is_brought_back_to_what_the_archive_says() {
 }
 
 #[test]
-fn ta_31_nothing_is_written_through_a_link() {
+fn nothing_is_written_through_a_link() {
     let home = tempfile::tempdir().unwrap();
     let store = Store::new(home.path()).unwrap();
     let one = installation("one");
@@ -168,7 +169,7 @@ fn ta_31_nothing_is_written_through_a_link() {
 }
 
 #[test]
-fn ta_33_an_index_that_is_none_is_refused_and_left_alone() {
+fn an_index_that_is_none_is_refused_and_left_alone() {
     for (text, expected) in [
         ("", "index.json parse failed"),
         (
@@ -200,7 +201,7 @@ fn ta_33_an_index_that_is_none_is_refused_and_left_alone() {
 }
 
 #[test]
-fn ta_33_an_index_never_grows_beyond_what_can_be_read_again() {
+fn an_index_never_grows_beyond_what_can_be_read_again() {
     let home = tempfile::tempdir().unwrap();
     let store = Store::new(home.path()).unwrap();
     let mut large = installation("large");
@@ -216,7 +217,7 @@ fn ta_33_an_index_never_grows_beyond_what_can_be_read_again() {
 }
 
 #[test]
-fn ta_34_parallel_installs_all_end_up_in_the_index() {
+fn parallel_installs_all_end_up_in_the_index() {
     let home = tempfile::tempdir().unwrap();
     let store = Store::new(home.path()).unwrap();
     for round in 0..5 {
@@ -232,7 +233,7 @@ fn ta_34_parallel_installs_all_end_up_in_the_index() {
 }
 
 #[test]
-fn ta_31_parallel_installs_of_one_archive_leave_one_whole_directory() {
+fn parallel_installs_of_one_archive_leave_one_whole_directory() {
     for _ in 0..5 {
         let home = tempfile::tempdir().unwrap();
         let store = Store::new(home.path()).unwrap();

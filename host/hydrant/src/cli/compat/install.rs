@@ -1,7 +1,7 @@
 //! `install`: an archive into the local store.
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
@@ -49,12 +49,17 @@ pub(in crate::cli) struct Arguments {
 
 pub(super) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let home = home::compatible_folder().context(super::NO_HOME)?;
-    let policy = arguments.policy.map(PolicyFile);
+    // The file is read when its turn has come.
+    let check = arguments.policy.map(|file| {
+        move |manifest: &Manifest, signatures: &Signatures, form| {
+            check_policy(&file, manifest, signatures, form)
+        }
+    });
     let options = InstallOptions {
         keys: arguments.keys,
         keys_digest: arguments.keys_digest,
-        policy: policy.as_ref().map(|policy| {
-            let check: &dyn PolicyCheck = policy;
+        policy: check.as_ref().map(|check| {
+            let check: &PolicyCheck<'_> = check;
             check
         }),
         signatures: if arguments.require_signatures {
@@ -77,24 +82,17 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<()> {
         .print()
 }
 
-/// A policy that is read when its turn has come.
-struct PolicyFile(PathBuf);
-
-impl PolicyCheck for PolicyFile {
-    fn check(
-        &self,
-        manifest: &Manifest,
-        signatures: &Signatures,
-        form: WasmForm,
-    ) -> Result<(), Box<dyn Error + Send + Sync>> {
-        let policy = Policy::load_unmounted(&self.0)?;
-        if let Some(denied) = policy
-            .denied_by_ceiling(&manifest.capabilities, form)
-            .first()
-        {
-            let denied = escaped(&denied.to_string());
-            return Err(format!("capability denied: {denied}").into());
-        }
-        Ok(policy.check_signers(&manifest.signers, &signatures.signers())?)
+fn check_policy(
+    file: &Path,
+    manifest: &Manifest,
+    signatures: &Signatures,
+    form: WasmForm,
+) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let policy = Policy::load_unmounted(file)?;
+    let denied = policy.denied_by_ceiling(&manifest.capabilities, form);
+    if let Some(denied) = denied.first() {
+        let denied = escaped(&denied.to_string());
+        return Err(format!("capability denied: {denied}").into());
     }
+    Ok(policy.check_signers(&manifest.signers, &signatures.signers())?)
 }

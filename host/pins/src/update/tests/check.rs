@@ -15,7 +15,7 @@ fn checked(scratch: &Scratch) -> Report {
 }
 
 #[test]
-fn tw_08_check_is_content_with_the_lock_that_the_bundles_give_signed_or_not() {
+fn check_is_content_with_the_lock_that_the_bundles_give_signed_or_not() {
     let scratch = Scratch::new();
     let digest = Digest::of(&scratch.read(LOCK));
     for unsigned in [false, true] {
@@ -32,7 +32,7 @@ fn tw_08_check_is_content_with_the_lock_that_the_bundles_give_signed_or_not() {
 }
 
 #[test]
-fn tw_08_check_finds_a_lock_that_the_bundles_do_not_give() {
+fn check_finds_a_lock_that_the_bundles_do_not_give() {
     let spoils: [fn(&Scratch); 4] = [
         |scratch| scratch.write("skills/a.skill/SKILL.md", b"# Another text\n"),
         |scratch| scratch.alter_lock(|lock| lock.substrate_pin.commit = "0".repeat(40)),
@@ -54,7 +54,7 @@ fn tw_08_check_finds_a_lock_that_the_bundles_do_not_give() {
 }
 
 #[test]
-fn tw_08_check_names_the_first_line_that_differs() {
+fn check_names_the_first_line_that_differs() {
     let scratch = Scratch::new();
     scratch.alter_entry(|entry| entry.skill_md = Digest::zero());
     let lines = lines(&checked(&scratch));
@@ -63,7 +63,7 @@ fn tw_08_check_names_the_first_line_that_differs() {
 }
 
 #[test]
-fn tw_08_check_without_a_lock_or_with_one_that_cannot_be_read_is_drift() {
+fn check_without_a_lock_or_with_one_that_cannot_be_read_is_drift() {
     let scratch = Scratch::new();
     scratch.write(LOCK, b"{}");
     assert_eq!(checked(&scratch).exit_code(), 2);

@@ -11,7 +11,7 @@ use hydrant_base::Digest;
 use hydrant_trust::KeyError;
 
 #[test]
-fn tw_07_without_keys_a_changed_lock_loses_its_signatures_and_the_last_line_says_so() {
+fn without_keys_a_changed_lock_loses_its_signatures_and_the_last_line_says_so() {
     let scratch = Scratch::new();
     scratch.write("skills/a.skill/SKILL.md", b"# Another text\n");
     let report = Runner::of(&scratch).run();
@@ -26,7 +26,7 @@ fn tw_07_without_keys_a_changed_lock_loses_its_signatures_and_the_last_line_says
 }
 
 #[test]
-fn tw_07_every_ring_signer_whose_key_file_exists_signs() {
+fn every_ring_signer_whose_key_file_exists_signs() {
     let scratch = Scratch::new();
     scratch.write("skills/a.skill/SKILL.md", b"# Another text\n");
     let keys = keys(&[(TWO, TWO), ("stranger", "stranger")]);
@@ -43,7 +43,7 @@ fn tw_07_every_ring_signer_whose_key_file_exists_signs() {
 }
 
 #[test]
-fn tw_07_a_key_that_is_not_the_rings_is_refused_and_nothing_is_written() {
+fn a_key_that_is_not_the_rings_is_refused_and_nothing_is_written() {
     let scratch = Scratch::new();
     scratch.write("skills/a.skill/SKILL.md", b"# Another text\n");
     let keys = keys(&[(ONE, ONE), (TWO, "another")]);
@@ -59,7 +59,7 @@ fn tw_07_a_key_that_is_not_the_rings_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn tb_16_a_key_directory_inside_the_root_is_refused_also_through_a_link() {
+fn a_key_directory_inside_the_root_is_refused_also_through_a_link() {
     let scratch = Scratch::new();
     scratch.write("keys/test.one.key", seed(ONE).as_bytes());
     let outside = tempfile::tempdir().unwrap();
@@ -79,7 +79,7 @@ fn tb_16_a_key_directory_inside_the_root_is_refused_also_through_a_link() {
 }
 
 #[test]
-fn tw_07_a_key_file_that_is_no_key_is_an_error_and_nothing_is_written() {
+fn a_key_file_that_is_no_key_is_an_error_and_nothing_is_written() {
     let scratch = Scratch::new();
     let keys = both_keys();
     fs::write(keys.path().join(format!("{ONE}.key")), "c2hvcnQ=").unwrap();

@@ -40,7 +40,7 @@ const KEYS: [(&str, &str); 2] = [
 ];
 
 #[test]
-fn ta_43_the_wrapper_passes_every_path_as_it_is() {
+fn the_wrapper_passes_every_path_as_it_is() {
     for home in [
         "home",
         "h o m e",
@@ -78,7 +78,7 @@ fn ta_43_the_wrapper_passes_every_path_as_it_is() {
 }
 
 #[test]
-fn ta_43_the_wrapper_needs_keys_and_one_or_two_arguments() {
+fn the_wrapper_needs_keys_and_one_or_two_arguments() {
     let place = Place::new(&signed_package());
     let script = place.exported().join("scripts/run.sh");
     program(&place.directory.path().join("bin/hydrant"));
@@ -99,7 +99,7 @@ fn ta_43_the_wrapper_needs_keys_and_one_or_two_arguments() {
 }
 
 #[test]
-fn ta_43_the_program_is_the_named_one_else_hydrant_else_the_original() {
+fn the_program_is_the_named_one_else_hydrant_else_the_original() {
     let place = Place::new(&signed_package());
     let script = place.exported().join("scripts/run.sh");
     let bin = place.directory.path().join("bin");

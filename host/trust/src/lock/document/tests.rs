@@ -7,7 +7,7 @@ use super::*;
 const WORKED_DIGEST: &str =
     "sha256:57456a1f5be7313730cb3a6f650bdf25bb6348e4b1ee8c1b6bf2044d4edfbd45";
 
-/// The worked lock of section 1.1.
+/// The worked lock.
 pub(crate) fn worked() -> Lock {
     let digest = |hex: &str| format!("sha256:{hex}").parse::<Digest>().unwrap();
     Lock {
@@ -63,7 +63,7 @@ fn rules_with(change: impl FnOnce(&mut LockEntry)) -> Vec<&'static str> {
 }
 
 #[test]
-fn tl_03_the_worked_lock_has_its_bytes() {
+fn the_worked_lock_has_its_bytes() {
     let bytes = worked().to_bytes();
     assert_eq!(bytes.len(), 805);
     assert_eq!(Digest::of(&bytes).as_str(), WORKED_DIGEST);
@@ -72,7 +72,7 @@ fn tl_03_the_worked_lock_has_its_bytes() {
 }
 
 #[test]
-fn tl_03_another_layout_of_the_same_lock_is_found() {
+fn another_layout_of_the_same_lock_is_found() {
     let text = String::from_utf8(worked().to_bytes()).unwrap();
     let reordered = text
         .replacen("  \"schema_version\": \"1.0.0\",\n", "", 1)
@@ -95,14 +95,14 @@ fn tl_03_another_layout_of_the_same_lock_is_found() {
 }
 
 #[test]
-fn tl_03_a_lock_is_ascii() {
+fn a_lock_is_ascii() {
     let mut lock = worked();
     lock.substrate_pin.repo = "hydränt".to_owned();
     assert_eq!(rules(&lock), ["TL-03"]);
 }
 
 #[test]
-fn tv_05_unknown_missing_duplicate_and_mistyped_members_are_refused() {
+fn unknown_missing_duplicate_and_mistyped_members_are_refused() {
     let text = String::from_utf8(worked().to_bytes()).unwrap();
     for (old, new) in [
         ("{", "{\"extra\": 1,"),
@@ -131,7 +131,7 @@ fn tv_05_unknown_missing_duplicate_and_mistyped_members_are_refused() {
 }
 
 #[test]
-fn tf_19_another_schema_version_is_refused_by_name() {
+fn another_schema_version_is_refused_by_name() {
     let text = String::from_utf8(worked().to_bytes()).unwrap();
     for version in ["99", "1.0", "1.0.0 ", ""] {
         let bad = text.replacen("1.0.0", version, 1);
@@ -147,7 +147,7 @@ fn tf_19_another_schema_version_is_refused_by_name() {
 }
 
 #[test]
-fn tl_04_entries_are_sorted_unique_and_at_least_one() {
+fn entries_are_sorted_unique_and_at_least_one() {
     assert_eq!(rules(&lock_of(&["a@0.1.0", "a@0.2.0", "b@0.1.0"])), [""; 0]);
     // Byte order, not SemVer order.
     assert_eq!(rules(&lock_of(&["a@0.10.0", "a@0.9.0"])), [""; 0]);
@@ -162,14 +162,14 @@ fn tl_04_entries_are_sorted_unique_and_at_least_one() {
 }
 
 #[test]
-fn tl_04_sorting_gives_the_order_that_is_checked() {
+fn sorting_gives_the_order_that_is_checked() {
     let mut lock = lock_of(&["b@0.1.0", "a-b@0.1.0", "a@0.9.0", "a@0.10.0", "a.b@0.1.0"]);
     lock.sort();
     assert_eq!(rules(&lock), [""; 0]);
 }
 
 #[test]
-fn tl_05_members_keep_to_their_patterns() {
+fn members_keep_to_their_patterns() {
     for bad in ["", ".", "..", "A", "-a", "a/b", "a b", "ä", "a\n"] {
         let found = rules_with(|entry| {
             entry.id = bad.to_owned();
@@ -205,7 +205,7 @@ fn tl_05_members_keep_to_their_patterns() {
 }
 
 #[test]
-fn tl_06_signers_are_sorted_and_unique() {
+fn signers_are_sorted_and_unique() {
     for bad in [["b", "a"], ["a", "a"]] {
         let signers = bad.map(str::to_owned).to_vec();
         assert_eq!(rules_with(|entry| entry.signers = signers), ["TL-06"]);
@@ -213,7 +213,7 @@ fn tl_06_signers_are_sorted_and_unique() {
 }
 
 #[test]
-fn tl_07_generated_at_is_a_time_in_milliseconds_of_utc() {
+fn generated_at_is_a_time_in_milliseconds_of_utc() {
     let found = |text: &str| {
         let mut lock = worked();
         lock.generated_at = text.to_owned();
@@ -243,7 +243,7 @@ fn tl_07_generated_at_is_a_time_in_milliseconds_of_utc() {
 }
 
 #[test]
-fn tv_06_every_fault_is_listed_with_its_entry() {
+fn every_fault_is_listed_with_its_entry() {
     let mut lock = lock_of(&["b@0.1.0", "a@0.1.0"]);
     lock.skills[0].keys_file = "x\u{1b}".to_owned();
     lock.generated_at.clear();
@@ -267,7 +267,7 @@ fn tv_06_every_fault_is_listed_with_its_entry() {
 
 /// Without a version the highest is meant.
 #[test]
-fn tk_42_the_newest_version_is_the_highest_of_semver() {
+fn the_newest_version_is_the_highest_of_semver() {
     let lock = lock_of(&["a@0.10.0", "a@0.9.0", "a@1.0.0-rc.1", "a@zzz", "b@2.0.0"]);
     assert_eq!(lock.newest("a").unwrap().version, "1.0.0-rc.1");
     assert_eq!(lock.newest("b").unwrap().version, "2.0.0");
@@ -278,7 +278,7 @@ fn tk_42_the_newest_version_is_the_highest_of_semver() {
 }
 
 #[test]
-fn tw_02_versions_compare_as_semver_does() {
+fn versions_compare_as_semver_does() {
     for (lower, higher) in [
         ("0.9.0", "0.10.0"),
         ("1.0.0-rc.1", "1.0.0"),

@@ -1,4 +1,4 @@
-//! The signatures of a lock, with the worked values of section 1.1.
+//! The signatures of a lock, with worked values.
 
 use super::*;
 use crate::lock::document::worked;
@@ -35,7 +35,7 @@ fn both() -> LockSignatures {
 }
 
 #[test]
-fn tl_11_the_message_is_87_bytes_with_its_domain() {
+fn the_message_is_87_bytes_with_its_domain() {
     let message = LockSignatures::message(&lock());
     assert_eq!(message.len(), 87);
     let text = String::from_utf8(message).unwrap();
@@ -43,7 +43,7 @@ fn tl_11_the_message_is_87_bytes_with_its_domain() {
 }
 
 #[test]
-fn tl_11_the_worked_signatures_verify_and_come_out_of_signing() {
+fn the_worked_signatures_verify_and_come_out_of_signing() {
     both().verify(&lock(), &ring(), 2).unwrap();
     let mut signatures = LockSignatures::default();
     signatures.sign("example.b", &secret('B'), &lock());
@@ -55,7 +55,7 @@ fn tl_11_the_worked_signatures_verify_and_come_out_of_signing() {
 }
 
 #[test]
-fn tl_11_a_bundle_signature_is_no_lock_signature() {
+fn a_bundle_signature_is_no_lock_signature() {
     let bare = secret('A').sign(lock().as_str().as_bytes());
     let signatures = of(&[entry("example.a", &bare)]);
     let error = signatures.verify(&lock(), &ring(), 1).unwrap_err();
@@ -66,7 +66,7 @@ fn tl_11_a_bundle_signature_is_no_lock_signature() {
 }
 
 #[test]
-fn tl_10_the_file_has_one_form() {
+fn the_file_has_one_form() {
     let expected = format!(
         "[\n  {{\n    \"signer\": \"example.a\",\n    \"algorithm\": \"ed25519\",\n    \"signature\": \"{SIGNATURE_A}\"\n  }}\n]\n"
     );
@@ -94,7 +94,7 @@ fn tl_10_the_file_has_one_form() {
 }
 
 #[test]
-fn tl_10_other_members_orders_and_algorithms_are_refused() {
+fn other_members_orders_and_algorithms_are_refused() {
     let text = String::from_utf8(both().to_bytes()).unwrap();
     for (old, new) in [
         ("{", "{\"extra\": 1,"),
@@ -128,7 +128,7 @@ fn tl_10_other_members_orders_and_algorithms_are_refused() {
 }
 
 #[test]
-fn tv_04_every_entry_must_verify_not_only_enough_of_them() {
+fn every_entry_must_verify_not_only_enough_of_them() {
     let good = [
         entry("example.a", SIGNATURE_A),
         entry("example.b", SIGNATURE_B),
@@ -158,7 +158,7 @@ fn tv_04_every_entry_must_verify_not_only_enough_of_them() {
 }
 
 #[test]
-fn tf_12_too_few_signers_are_refused() {
+fn too_few_signers_are_refused() {
     let one = of(&[entry("example.a", SIGNATURE_A)]);
     for (signatures, minimum) in [
         (LockSignatures::default(), 1),
@@ -176,7 +176,7 @@ fn tf_12_too_few_signers_are_refused() {
 
 /// Two names with one key are one signer, though a ring with two such names is refused as well.
 #[test]
-fn tv_04_one_key_under_two_names_counts_once() {
+fn one_key_under_two_names_counts_once() {
     let key_a = ring().get("example.a").unwrap().to_base64();
     let ring = format!(r#"{{"example.a":"{key_a}","example.z":"{key_a}"}}"#);
     let ring = KeyRing::parse(ring.as_bytes()).unwrap();
@@ -192,7 +192,7 @@ fn tv_04_one_key_under_two_names_counts_once() {
 }
 
 #[test]
-fn tw_08_only_signatures_over_the_same_bytes_are_kept() {
+fn only_signatures_over_the_same_bytes_are_kept() {
     let mut signatures = of(&[
         entry("example.a", SIGNATURE_A),
         entry("example.b", SIGNATURE_A),

@@ -1,13 +1,12 @@
 //! Archives that are larger than they may be, or would become so.
 
-use super::super::PackageFile;
-use super::super::header::BLOCK;
-use super::super::testing::{Raw, package, tar_of, tar_with};
+use super::super::super::PackageFile;
+use super::super::super::testing::{BLOCK, Raw, package, tar_of, tar_with};
 use super::{MANIFEST, WASM, read_bytes, read_tar, refused, small};
 use crate::limits::MAX_ARCHIVE_BYTES;
 
 #[test]
-fn ta_13_sizes_are_refused_by_their_headers_alone() {
+fn sizes_are_refused_by_their_headers_alone() {
     // The bodies are not there: that the message speaks of the size shows that none was read.
     for (name, maximum) in [
         (MANIFEST, 1_048_576_u64),
@@ -32,7 +31,7 @@ fn ta_13_sizes_are_refused_by_their_headers_alone() {
 }
 
 #[test]
-fn ta_13_the_largest_files_are_read() {
+fn the_largest_files_are_read() {
     let full = package(&[
         (PackageFile::Manifest, vec![b'm'; 1_048_576].as_slice()),
         (PackageFile::Wasm, &vec![b'w'; 16_777_216]),
@@ -41,7 +40,7 @@ fn ta_13_the_largest_files_are_read() {
 }
 
 #[test]
-fn ta_13_bombs_are_stopped_at_the_limit() {
+fn bombs_are_stopped_at_the_limit() {
     let message = "artifact exceeds maximum unpacked size (more than 536870912 bytes)";
     // A gibibyte of zeros after a good archive.
     let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
@@ -61,7 +60,7 @@ fn ta_13_bombs_are_stopped_at_the_limit() {
 }
 
 #[test]
-fn ta_13_a_frame_that_asks_for_a_larger_window_is_refused() {
+fn a_frame_that_asks_for_a_larger_window_is_refused() {
     let tar = tar_of(&small());
     let framed = |window: u32| {
         let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
@@ -77,7 +76,7 @@ fn ta_13_a_frame_that_asks_for_a_larger_window_is_refused() {
 }
 
 #[test]
-fn ta_13_an_archive_above_its_limit_is_not_looked_at() {
+fn an_archive_above_its_limit_is_not_looked_at() {
     let length = usize::try_from(MAX_ARCHIVE_BYTES).unwrap() + 1;
     assert_eq!(
         read_bytes(&vec![0; length]).unwrap_err(),

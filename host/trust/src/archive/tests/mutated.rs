@@ -4,9 +4,8 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
-use super::header::BLOCK;
-use super::testing::{compressed, signed_package, tar_of};
-use super::{archive, read_archive};
+use super::super::testing::{BLOCK, compressed, signed_package, tar_of};
+use super::super::{archive, read_archive};
 
 /// Compressing at level 19 takes longer than reading; once is enough.
 static GOOD: LazyLock<Vec<u8>> = LazyLock::new(|| archive(&signed_package()).unwrap());
@@ -15,13 +14,13 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
 
     #[test]
-    fn ta_16_arbitrary_bytes_are_no_archive(bytes in proptest::collection::vec(any::<u8>(), 0..2048)) {
+    fn arbitrary_bytes_are_no_archive(bytes in proptest::collection::vec(any::<u8>(), 0..2048)) {
         prop_assert!(read_archive(&bytes).is_err());
         prop_assert!(read_archive(&compressed(&bytes)).is_err());
     }
 
     #[test]
-    fn ta_16_appended_bytes_are_never_accepted(
+    fn appended_bytes_are_never_accepted(
         tail in proptest::collection::vec(any::<u8>(), 1..600),
         repeated in any::<bool>(),
     ) {
@@ -37,7 +36,7 @@ proptest! {
     }
 
     #[test]
-    fn ta_15_a_changed_header_is_refused_or_says_the_same(
+    fn a_changed_header_is_refused_or_says_the_same(
         header in 0_usize..3, at in 0..BLOCK, to in any::<u8>(),
     ) {
         let mut tar = tar_of(&signed_package());
@@ -54,7 +53,7 @@ proptest! {
     }
 
     #[test]
-    fn ta_15_a_much_changed_tar_stream_never_gives_more_than_it_holds(
+    fn a_much_changed_tar_stream_never_gives_more_than_it_holds(
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
         cut in any::<prop::sample::Index>(),
         truncate in any::<bool>(),
@@ -76,7 +75,7 @@ proptest! {
 
     /// The reader must survive; the digest of the archive is not its business.
     #[test]
-    fn ta_13_a_changed_frame_never_panics(
+    fn a_changed_frame_never_panics(
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
         let mut bytes = GOOD.clone();
