@@ -5,6 +5,11 @@
 //! `times` as often; or, with `from` and `to`, that part of [`BASE`] replaced. After a change that is meant, run with
 //! `UPDATE_DOCUMENTS=1` and read the difference.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a failed expectation is a failed test, in a fixture as in the test itself"
+)]
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
