@@ -1,6 +1,6 @@
 //! Which declared capabilities a ceiling allows, before anything runs.
 
-use super::document::{Ceiling, Listed, is_environment_name};
+use super::document::{Ceiling, Directory, Listed, Name, is_environment_name};
 use super::form::matches_declared;
 use super::{Policy, VirtualPath};
 use hydrant_trust::{Capability, WasmForm};
@@ -28,39 +28,37 @@ impl Ceiling {
     fn allows(&self, capability: &Capability, form: WasmForm) -> bool {
         let value = capability.value.as_str();
         match capability.kind.as_str() {
-            "fs.read" => holds(&self.read, value),
-            "fs.write" => holds(&self.write, value),
+            "fs.read" => holds(&self.fs.read, value),
+            "fs.write" => holds(&self.fs.write, value),
             // To a component `*` is whatever the policy allows; to a core module it would be the whole network.
             "net.http" if value == "*" => form == WasmForm::Component && !self.net.items.is_empty(),
             "net.http" => {
                 let mut prefixes = self.net.items.iter();
                 prefixes.any(|prefix| matches_declared(&prefix.value, value))
             }
-            "env" => is_environment_name(value) && self.env.iter().any(|name| name == value),
+            "env" => is_environment_name(value) && self.env.iter().any(|name| name.0 == value),
             "exec" => value == "true" && self.exec.value,
             "exec.safe" => !value.is_empty() && self.exec.value,
             "time.now" => !value.is_empty() && self.time,
             "random.bytes" => !value.is_empty() && self.random,
-            // The kinds with a list of names. Any other kind has none and is never allowed.
-            kind => {
-                let names = self.names.get(kind);
-                !value.is_empty()
-                    && names
-                        .is_some_and(|names| names.iter().any(|name| name == "*" || name == value))
-            }
+            "kv.read" => names(&self.kv.read, value),
+            "kv.write" => names(&self.kv.write, value),
+            "queue.publish" => names(&self.queue.publish, value),
+            "queue.consume" => names(&self.queue.consume, value),
+            _ => false,
         }
     }
 }
 
+/// Whether the list has the name, or `*`.
+fn names(list: &[Name], value: &str) -> bool {
+    let mut names = list.iter();
+    !value.is_empty() && names.any(|Name(name)| name == "*" || name == value)
+}
+
 /// Whether the list has the directory, or one above it.
-fn holds(list: &Listed<Option<VirtualPath>>, value: &str) -> bool {
-    VirtualPath::normalise(value).is_ok_and(|path| {
-        let mut entries = list.items.iter();
-        entries.any(|entry| {
-            let entry = entry.value.as_ref();
-            entry.is_some_and(|entry| path.starts_with(entry))
-        })
-    })
+fn holds(list: &Listed<Directory>, value: &str) -> bool {
+    VirtualPath::normalise(value).is_ok_and(|path| list.over(&path).is_some())
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::limits::MAXIMA;
 use super::mount::{MountHandle, MountTable, Mounted};
 use super::{
     CliMount, Confinement, Limits, Policy, PolicyError, Tools, UntrustedSigner, VirtualPath,
@@ -156,17 +157,16 @@ impl Layers {
     pub fn limits(&self) -> Limits {
         self.narrowing()
             .fold(self.policy.limits(), |limits, layer| {
-                limits.at_most(layer.document.host.limits_at_most)
+                limits.at_most(layer.document.host.limits.or(MAXIMA))
             })
     }
 
     /// The least that a layer states of each row; the maximum where none states anything. For core modules, whose
     /// defaults are their own.
     pub fn limits_at_most(&self) -> Limits {
-        self.narrowing()
-            .fold(self.policy.document.host.limits_at_most, |limits, layer| {
-                limits.at_most(layer.document.host.limits_at_most)
-            })
+        self.all().fold(MAXIMA, |limits, layer| {
+            limits.at_most(layer.document.host.limits.or(MAXIMA))
+        })
     }
 
     /// Whether components may be instantiated to be listed: unless a layer forbids it.
@@ -264,7 +264,7 @@ impl Layers {
 
     /// Children are confined unless every layer lets them run outside the jail.
     pub(super) fn confinement(&self) -> Confinement {
-        let confines = |layer: &Policy| layer.document.host.confinement == Confinement::Required;
+        let confines = |layer: &Policy| layer.document.host.jail.process == Confinement::Required;
         if self.all().any(confines) {
             Confinement::Required
         } else {

@@ -5,7 +5,7 @@
 //! document is parsed here because it is the operator's own; nothing else that is parsed on this side is (rule 1 of the
 //! design).
 //!
-//! Relies on `saphyr-parser` for YAML, on `url` for URLs, on `cap-std` for the handles of mounts.
+//! Relies on `granit-parser` for YAML and JSON, on `url` for URLs, on `cap-std` for the handles of mounts.
 
 mod ceiling;
 mod denial;
@@ -46,6 +46,8 @@ pub use reach::reach_of_declared;
 pub use signers::UntrustedSigner;
 
 use hydrant_base::Digest;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// What messages call it.
 const DEFAULT_SOURCE: &str = "the default policy";
@@ -63,9 +65,11 @@ pub struct Policy {
 }
 
 /// Whether pinned components may be instantiated to list what they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Tools {
     /// They may, with an empty grant.
+    #[default]
     Describe,
     /// They may not: of a skill that this program was not built with, name and version come from the manifest only.
     Skip,
@@ -83,7 +87,7 @@ struct ProgramRule {
 impl Policy {
     /// The effective limits of a call under this policy.
     pub fn limits(&self) -> Limits {
-        self.document.host.limits
+        self.document.host.limits.or(Limits::default())
     }
 
     /// PEM files with roots that `fetch` trusts besides its own.

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use rustix::fs::{Mode as Permissions, OFlags};
 
-use super::document::{Document, Mode, MountSource};
+use super::document::{Document, Mode, MountSource, Runners};
 use super::error::{MAXIMUM_DOCUMENT_BYTES, Place, PolicyError};
 use super::grant::Confinement;
 use super::mount::{CliMount, MountTable, Origins, is_of_processes};
@@ -59,7 +59,7 @@ impl Policy {
         document.host.mounts.items.clear();
         document.host.lists_mounts = false;
         document.host.process.items.clear();
-        document.host.discovery.runners.clear();
+        document.host.discovery.runners = Runners::default();
         document.host.tls_roots.clear();
         let nowhere = Path::new("/");
         let origins = Origins {
@@ -126,7 +126,7 @@ impl Policy {
         let mut document = Document::parse(source, DEFAULT.as_bytes())?;
         let mut flags = cli.to_vec();
         for rule in &document.host.mounts.items {
-            let at = &rule.value.at;
+            let at = &rule.value.at.0;
             let target = if *at == VirtualPath::os() {
                 directory.join("os")
             } else {
@@ -140,7 +140,7 @@ impl Policy {
             .host
             .mounts
             .items
-            .retain(|rule| flags.iter().any(|flag| flag.at == rule.value.at));
+            .retain(|rule| flags.iter().any(|flag| flag.at == rule.value.at.0));
         let origins = Origins {
             file: source,
             directory: &directory,
@@ -214,7 +214,7 @@ impl Policy {
             });
         }
         // Where no program may be started nobody minds.
-        if !programs.is_empty() && document.host.confinement == Confinement::Required {
+        if !programs.is_empty() && document.host.jail.process == Confinement::Required {
             for mount in mounts.iter() {
                 if let (Some(line), true) = (mount.line, is_of_processes(&mount.at)) {
                     let rule = "must not lie where every process has a directory of the system, \
@@ -225,12 +225,12 @@ impl Policy {
             }
         }
         let mut runners = BTreeMap::new();
-        for (ending, lined) in &document.host.discovery.runners {
+        for (ending, line, rule) in document.host.discovery.runners.iter() {
             let runner = Runner {
-                executable: look_up(lined.line, &lined.value.program)?,
-                arguments: lined.value.arguments.clone(),
+                executable: look_up(line, &rule.program)?,
+                arguments: rule.arguments.clone(),
             };
-            runners.insert(ending.clone(), runner);
+            runners.insert(ending.to_owned(), runner);
         }
         Ok(Self {
             source: origins.file.to_owned(),
@@ -257,7 +257,7 @@ impl Document {
     fn asked_of(&self, cli: &[CliMount]) -> Vec<CliMount> {
         let asks_for = |flag: &&CliMount| {
             self.host.mounts.items.iter().any(|rule| {
-                rule.value.at == flag.at && rule.value.source == MountSource::CommandLine
+                rule.value.at.0 == flag.at && rule.value.source() == MountSource::CommandLine
             })
         };
         cli.iter().filter(asks_for).cloned().collect()

@@ -109,7 +109,7 @@ fn tp_39_the_default_policy_reads_and_lets_tools_and_git_run_in_the_jail() {
     let discovery = &policy.document.host.discovery;
     assert_eq!(discovery.run.items.len(), 1);
     assert!(policy.runners.is_empty() && !discovery.remote.value);
-    assert_eq!(policy.document.host.confinement, Confinement::Required);
+    assert_eq!(policy.document.host.jail.process, Confinement::Required);
 }
 
 /// Whoever can write the working directory cannot choose what is started.

@@ -8,11 +8,15 @@
 //!
 //! Both sides are parsed as WHATWG URLs. Nothing is resolved, and no wildcard exists.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use url::{Host, Url};
 
 /// A checked prefix: an absolute URL with an authority, without query and fragment, whose path says one thing only.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
 pub(super) struct UrlPrefix {
+    #[schemars(with = "String")]
     url: Url,
 }
 

@@ -5,30 +5,42 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::Member;
-use super::ceiling::CEILING;
 use crate::text::{Node, Value};
 use hydrant_base::{Digest, canonical_digest};
+
+/// The members of the ceiling, and those of its mappings.
+const CEILING: [(&str, &[&str]); 8] = [
+    ("fs", &["read", "write"]),
+    ("net", &[]),
+    ("kv", &["read", "write"]),
+    ("queue", &["publish", "consume"]),
+    ("env", &[]),
+    ("exec", &[]),
+    ("time", &[]),
+    ("random", &[]),
+];
 
 /// The hash of a document that was found valid; of anything else a digest that means nothing.
 pub(super) fn policy_hash(document: &Node) -> Digest {
     canonical_digest(&preimage(document))
 }
 
+/// The digest of a document that is not hashed yet.
+pub(super) fn of_nothing() -> Digest {
+    Digest::of(b"")
+}
+
 fn preimage(document: &Node) -> Json {
     let ceiling = member(document, "capability_ceiling");
     let ceiling: Map<_, _> = CEILING
         .iter()
-        .map(|Member { name, shape, .. }| {
-            let own: Vec<_> = shape.members().iter().map(|own| own.name).collect();
+        .map(|&(name, own)| {
             let found = ceiling.and_then(|ceiling| member(ceiling, name));
             let filled = match found {
-                Some(mapping) if !own.is_empty() && mapping.value != Value::Null => {
-                    Json::Object(with_nulls(mapping, &own))
-                }
-                found => as_parsed_or_null(found),
+                Some(mapping) if !own.is_empty() => Json::Object(with_nulls(mapping, own)),
+                found => found.map_or(Json::Null, as_parsed),
             };
-            ((*name).to_owned(), filled)
+            (name.to_owned(), filled)
         })
         .collect();
     let mut whole = with_nulls(document, &["version", "trusted_signers"]);
@@ -41,24 +53,14 @@ fn preimage(document: &Node) -> Json {
 
 /// These members of a mapping, `null` for those it omits.
 fn with_nulls(mapping: &Node, names: &[&str]) -> Map<String, Json> {
-    names
-        .iter()
-        .map(|name| ((*name).to_owned(), as_parsed_or_null(member(mapping, name))))
-        .collect()
+    let value = |name| member(mapping, name).map_or(Json::Null, as_parsed);
+    let members = names.iter().map(|&name| (name.to_owned(), value(name)));
+    members.collect()
 }
 
+/// The value of a member that is there and not `null`.
 fn member<'a>(mapping: &'a Node, name: &str) -> Option<&'a Node> {
-    let Value::Map(members) = &mapping.value else {
-        return None;
-    };
-    members
-        .iter()
-        .find(|member| member.name == name)
-        .map(|member| &member.value)
-}
-
-fn as_parsed_or_null(node: Option<&Node>) -> Json {
-    node.map_or(Json::Null, as_parsed)
+    mapping.member(name).map(|member| &member.value)
 }
 
 /// The value as JSON. Recursion is bounded: a tree is at most 32 deep.

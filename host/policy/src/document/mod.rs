@@ -1,134 +1,136 @@
 //! The policy document: its members, their types, and the rules that need nothing but the document.
 //!
 //! Every rule keeps the line it came from, because a decision is worth little without the line that made it. No file is
-//! opened and no program looked up here.
+//! opened here, and a program is looked up only to tell an interpreter.
 
 mod ceiling;
-mod field;
 mod hash;
 mod host;
 mod nearest;
 mod process;
-mod shape;
+mod read;
 
-use ceiling::{CEILING, environment_name, prefix};
-pub(super) use ceiling::{Ceiling, is_environment_name};
-use field::Field;
-use host::HOST;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Deserialize;
+
+pub(super) use ceiling::{Ceiling, Directory, Name, is_environment_name};
 pub(super) use host::{Host, Mode, MountRule, MountSource, NetRule};
-pub(super) use process::ProcessRule;
-use shape::List;
-pub(super) use shape::{Member, Shape};
+pub(super) use process::{ProcessRule, Runners, ToolDirectory};
+use read::{Error, Field, filled_and_unique};
+pub(super) use read::{Lined, Listed};
 
-use super::error::PolicyError;
-use super::text::{self, Node};
+use super::error::{Place, PolicyError};
+use super::text::{self, Member, Node};
 use hydrant_base::Digest;
-
-/// A value and the line it stands on.
-#[derive(Clone, Debug)]
-pub(super) struct Lined<T> {
-    pub(super) line: u64,
-    pub(super) value: T,
-}
-
-/// The items of a list and the line of the list's name; of an omitted list, the line of what would hold it.
-#[derive(Clone, Debug)]
-pub(super) struct Listed<T> {
-    pub(super) line: u64,
-    pub(super) items: Vec<Lined<T>>,
-}
-
-impl<T> Listed<T> {
-    fn omitted(line: u64) -> Self {
-        Self {
-            line,
-            items: Vec::new(),
-        }
-    }
-}
-
-/// What a document may have.
-const DOCUMENT: Shape = Shape::Map(&[
-    Member::required("version", Shape::Version, "The version of this format: 1."),
-    Member::required(
-        "trusted_signers",
-        Shape::List(List::of(&Shape::Text).filled().unique()),
-        "Names of signers. A skill runs only if one of them is declared in its manifest and has signed it.",
-    ),
-    Member::required(
-        "capability_ceiling",
-        Shape::Map(&CEILING),
-        "What may be allowed at all. What is omitted or `null` is denied; `{}` denies everything.",
-    ),
-    Member::optional(
-        "host",
-        Shape::Map(&HOST),
-        "What is allowed, within the ceiling. Without it skills get nothing.",
-    ),
-]);
 
 /// The JSON Schema of policy documents, for editors.
 #[must_use]
 pub fn schema() -> serde_json::Value {
-    let mut schema = serde_json::json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Policy of hydrant",
-        "description": "What skills may do on this machine. What is not allowed here is denied.",
-    });
-    if let (Some(members), serde_json::Value::Object(document)) =
-        (schema.as_object_mut(), DOCUMENT.schema())
-    {
-        members.extend(document);
-    }
-    schema
+    let settings =
+        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    settings
+        .into_generator()
+        .into_root_schema_for::<Document>()
+        .to_value()
 }
 
-/// A whole policy document.
-#[derive(Clone, Debug)]
+/// What skills may do on this machine. What is not allowed here is denied.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Policy of hydrant")]
 pub(super) struct Document {
+    /// The version of this format: 1.
+    #[serde(rename = "version")]
+    #[schemars(schema_with = "version_schema")]
+    _version: Version,
+    /// Names of signers. A skill runs only if one of them is declared in its manifest and has signed it.
+    #[serde(deserialize_with = "filled_and_unique")]
+    #[schemars(length(min = 1), extend("uniqueItems" = true))]
     pub(super) trusted_signers: Vec<String>,
+    /// What may be allowed at all. What is omitted or `null` is denied; `{}` denies everything.
+    #[serde(rename = "capability_ceiling")]
     pub(super) ceiling: Ceiling,
+    /// What is allowed, within the ceiling. Without it skills get nothing.
+    #[serde(default)]
     pub(super) host: Host,
     /// `policy_hash`.
+    #[serde(skip, default = "hash::of_nothing")]
     pub(super) hash: Digest,
+}
+
+/// The number 1.
+#[derive(Clone, Debug, Deserialize)]
+struct Version;
+
+// Without a type, so that editors offer the one value.
+fn version_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({"const": 1})
 }
 
 impl Document {
     /// Reads and checks a document; `file` is its name in messages.
     pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<Self, PolicyError> {
-        let place = |line| super::Place {
-            file: file.to_owned(),
-            line,
-        };
-        let root: Node = text::read(bytes).map_err(|located| PolicyError::Document {
-            place: place(located.line),
+        let root = text::read(bytes).map_err(|located| PolicyError::Document {
+            place: Place {
+                file: file.to_owned(),
+                line: located.line,
+            },
             fault: located.fault,
         })?;
-        let members = Field::root(file, &root).members()?;
-        members.required("version")?.version()?;
-        let trusted_signers = trusted_signers(members.required("trusted_signers")?)?;
-        let ceiling = Ceiling::read(members.required("capability_ceiling")?)?;
-        let host = match members.get("host") {
-            Some(host) => Host::read(host, &ceiling)?,
-            None => Host::omitted(root.line),
-        };
-        Ok(Self {
-            trusted_signers,
-            ceiling,
-            host,
-            hash: hash::policy_hash(&root),
-        })
+        Self::read(&root).map_err(|error| error.in_file(file))
+    }
+
+    fn read(root: &Node) -> Result<Self, Error> {
+        let mut document = Self::deserialize(Field::root(root))?;
+        document.host.check(&document.ceiling)?;
+        document.ceiling.place(root);
+        document.host.place(root);
+        document.hash = hash::policy_hash(root);
+        Ok(document)
     }
 }
 
-/// Reads the trusted signers: there must be one, and none may occur twice.
-fn trusted_signers(field: &Field<'_>) -> Result<Vec<String>, PolicyError> {
-    field.filled_list()?;
-    Ok(field
-        .unique_texts()?
-        .into_iter()
-        .map(|(name, _)| name.to_owned())
-        .collect())
+/// The line of a member; where it is omitted, that of what would hold it.
+fn line_of(member: Option<&Member>, holder: u64) -> u64 {
+    member.map_or(holder, |member| member.line)
+}
+
+/// Gives an omitted value the line of what would hold it.
+fn place(line: &mut u64, holder: u64) {
+    if *line == 0 {
+        *line = holder;
+    }
+}
+
+impl Ceiling {
+    fn place(&mut self, root: &Node) {
+        let ceiling = root.member("capability_ceiling");
+        let holder = line_of(ceiling, root.line);
+        let fs = line_of(
+            ceiling.and_then(|ceiling| ceiling.value.member("fs")),
+            holder,
+        );
+        place(&mut self.fs.read.line, fs);
+        place(&mut self.fs.write.line, fs);
+        place(&mut self.net.line, holder);
+        place(&mut self.exec.line, holder);
+    }
+}
+
+impl Host {
+    fn place(&mut self, root: &Node) {
+        let host = root.member("host");
+        let holder = line_of(host, root.line);
+        let discovery = host.and_then(|host| host.value.member("discovery"));
+        let discovery = line_of(discovery, holder);
+        self.lists_mounts = self.mounts.line != 0;
+        place(&mut self.mounts.line, holder);
+        place(&mut self.net.line, holder);
+        place(&mut self.process.line, holder);
+        place(&mut self.discovery.run.line, discovery);
+        place(&mut self.discovery.remote.line, discovery);
+    }
 }
 
 #[cfg(test)]

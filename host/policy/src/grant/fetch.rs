@@ -44,7 +44,7 @@ impl Grant {
     pub(crate) fn why_fetch(&self, method: Method, url: &Url) -> Option<(Rule, String)> {
         let factors = self.factors.as_ref()?;
         let policy = factors.layers.policy();
-        let prefix = policy.net_rule(method, url)?.value.prefix.as_str();
+        let prefix = policy.net_rule(method, url)?.value.url.value.as_str();
         let reason = format!("host.net allows {method} at {prefix}");
         let remedy = policy.remedy(&format!(
             "take {method} out of the methods of {prefix} in host.net"
@@ -140,7 +140,7 @@ impl Policy {
 
     fn net_rules(&self, url: &Url) -> impl Iterator<Item = &Lined<NetRule>> {
         let rules = self.document.host.net.items.iter();
-        rules.filter(move |rule| rule.value.prefix.matches(url, Escapes::Harmless))
+        rules.filter(move |rule| rule.value.url.value.matches(url, Escapes::Harmless))
     }
 
     /// The ceiling covers the URL, and no rule of `host.net` allows the request.

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use url::Url;
 
 use crate::{AllowedPath, MountHandle, VirtualPath};
@@ -41,7 +43,8 @@ pub struct WriteLeave {
 }
 
 /// The method of an HTTP request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum Method {
     /// `GET`
     Get,
@@ -99,9 +102,11 @@ pub enum Reach {
 }
 
 /// Where a child runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Confinement {
     /// In the jail, or not at all.
+    #[default]
     Required,
     /// Outside: the policy says `jail: {process: unjailed}`.
     Unjailed,

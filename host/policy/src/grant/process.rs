@@ -38,7 +38,7 @@ impl Grant {
         let mut installed = rule.executable.as_deref();
         let mut network = rule.rule.network;
         let mut writable = rule.rule.writable.clone();
-        let mut directories = vec![&rule.rule.directories];
+        let mut directories = vec![&rule.rule.cwd];
         for layer in layers.narrowing() {
             let narrowing = layer.process_rule(name, arguments, directory, installed)?;
             if let (Some(file), Some(other)) = (installed, narrowing.executable.as_deref())
@@ -50,10 +50,10 @@ impl Grant {
             installed = installed.filter(|_| narrowing.executable.is_some());
             network &= narrowing.rule.network;
             writable = common(&writable, &narrowing.rule.writable);
-            directories.push(&narrowing.rule.directories);
+            directories.push(&narrowing.rule.cwd);
         }
         for layer in layers.all() {
-            writable = common(&writable, layer.document.ceiling.write.values());
+            writable = common(&writable, layer.document.ceiling.fs.write.values());
         }
         // A rule's `writable` lies in writable mounts, and a layer may have narrowed one.
         writable.retain(|directory| layers.is_writable(directory));
@@ -143,7 +143,7 @@ impl Policy {
     fn whole_hosts(&self) -> Vec<(String, bool)> {
         let rules = self.document.host.net.items.iter();
         rules
-            .filter_map(|rule| rule.value.prefix.whole_host())
+            .filter_map(|rule| rule.value.url.value.whole_host())
             .collect()
     }
 

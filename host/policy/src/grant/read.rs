@@ -1,7 +1,7 @@
 //! Reading: a declared directory, every ceiling and a mount must hold the path.
 
 use super::{Factors, Grant, Location};
-use crate::document::{Lined, Listed};
+use crate::document::{Directory, Lined, Listed};
 use crate::mount::{Mapped, Mounted};
 use crate::{Denial, OwnMount, Policy, Rule, VirtualPath};
 
@@ -21,7 +21,7 @@ impl Grant {
         let own = self.own.iter().find(|own| path.starts_with(own.at()));
         if own.is_none_or(OwnMount::is_under_ceilings) {
             for layer in factors.layers.all() {
-                let held = path.widest_of(layer.document.ceiling.read.values());
+                let held = path.widest_of(layer.document.ceiling.fs.read.values());
                 rules.push(held.ok_or_else(|| layer.outside_reading(path))?);
             }
         }
@@ -52,9 +52,17 @@ impl Grant {
     /// The rule that allows reading `path`, and what would forbid it. For a path that [`Grant::read`] allows.
     pub(crate) fn why_read(&self, path: &VirtualPath) -> Option<(Rule, String)> {
         let factors = self.factors.as_ref()?;
-        let entry = |layer: &Policy| Some(layer.document.ceiling.read.over(path)?.line);
+        let entry = |layer: &Policy| Some(layer.document.ceiling.fs.read.over(path)?.line);
         let policy = factors.layers.policy();
-        let value = policy.document.ceiling.read.over(path)?.value.as_ref()?;
+        let value = policy
+            .document
+            .ceiling
+            .fs
+            .read
+            .over(path)?
+            .value
+            .0
+            .as_ref()?;
         let at = &factors.layers.mounts().holding(path)?.at;
         let reason =
             format!("capability_ceiling.fs.read holds it with {value}, the mount {at} maps it");
@@ -89,30 +97,27 @@ impl Grant {
     }
 }
 
-impl Listed<Option<VirtualPath>> {
+impl Listed<Directory> {
     /// The entries that are paths.
     pub(super) fn values(&self) -> impl Iterator<Item = &VirtualPath> {
-        self.items.iter().filter_map(|entry| entry.value.as_ref())
+        self.items.iter().filter_map(|entry| entry.value.0.as_ref())
     }
 
     /// The entry that holds `path`; of several the one that says most about it.
-    pub(super) fn over(&self, path: &VirtualPath) -> Option<&Lined<Option<VirtualPath>>> {
-        let entries = self.items.iter();
-        entries
-            .filter(|entry| {
-                entry
-                    .value
-                    .as_ref()
-                    .is_some_and(|value| path.starts_with(value))
-            })
-            .max_by_key(|entry| entry.value.as_ref().map(|value| value.as_str().len()))
+    pub(crate) fn over(&self, path: &VirtualPath) -> Option<&Lined<Directory>> {
+        let held = |entry: &&Lined<Directory>| {
+            let held = entry.value.0.as_ref();
+            held.is_some_and(|held| path.starts_with(held))
+        };
+        let entries = self.items.iter().filter(held);
+        entries.max_by_key(|entry| entry.value.0.as_ref().map(|held| held.as_str().len()))
     }
 }
 
 impl Policy {
     fn outside_reading(&self, path: &VirtualPath) -> Denial {
         let rule = self.rule(
-            self.document.ceiling.read.line,
+            self.document.ceiling.fs.read.line,
             "capability_ceiling.fs.read does not cover it",
         );
         let remedy = self.remedy(&format!("add \"{path}\" to capability_ceiling.fs.read"));

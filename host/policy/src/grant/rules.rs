@@ -35,18 +35,14 @@ impl Policy {
         };
         let with_arguments = || {
             named().filter(|rule| {
-                rule.rule
-                    .arguments
-                    .iter()
-                    .any(|pattern| pattern.matches(arguments))
+                let mut patterns = rule.rule.args.iter();
+                patterns.any(|pattern| pattern.value.matches(arguments))
             })
         };
         let matching = || {
             with_arguments().filter(|rule| {
-                rule.rule
-                    .directories
-                    .iter()
-                    .any(|held| directory.starts_with(held))
+                let mut held = rule.rule.cwd.iter();
+                held.any(|held| directory.starts_with(held))
             })
         };
         if let Some(rule) = matching()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::process::KIND;
 use super::{Confinement, Factors, Grant, Location, ToolLeave};
-use crate::document::Lined;
+use crate::document::{Lined, ToolDirectory};
 use crate::{Denial, Layers, Policy, Rule, VirtualPath};
 
 impl Grant {
@@ -56,7 +56,7 @@ impl Grant {
     pub(crate) fn why_tool(&self, path: &VirtualPath) -> Option<(Rule, String)> {
         let factors = self.factors.as_ref()?;
         let policy = factors.layers.policy();
-        let held = &policy.directory_of(path)?.value;
+        let held = &policy.directory_of(path)?.value.0;
         let reason = format!("host.discovery.run holds {held}");
         let remedy = policy.remedy(&format!("take \"{held}\" out of host.discovery.run"));
         let line = |layer: &Policy| Some(layer.directory_of(path)?.line);
@@ -97,15 +97,15 @@ impl Layers {
 
 impl Policy {
     /// The widest directory of `host.discovery.run` that holds `path`.
-    fn directory_of(&self, path: &VirtualPath) -> Option<&Lined<VirtualPath>> {
+    fn directory_of(&self, path: &VirtualPath) -> Option<&Lined<ToolDirectory>> {
         let run = self.document.host.discovery.run.items.iter();
-        run.filter(|directory| path.starts_with(&directory.value))
-            .min_by_key(|directory| directory.value.as_str().len())
+        run.filter(|directory| path.starts_with(&directory.value.0))
+            .min_by_key(|directory| directory.value.0.as_str().len())
     }
 
     fn run_holds(&self, path: &VirtualPath) -> Result<&VirtualPath, Denial> {
         if let Some(directory) = self.directory_of(path) {
-            return Ok(&directory.value);
+            return Ok(&directory.value.0);
         }
         let directory = path
             .as_str()

@@ -22,7 +22,7 @@ impl Grant {
             return Err(factors.undeclared(KIND, path.as_str()));
         }
         for layer in factors.layers.all() {
-            if layer.document.ceiling.write.over(path).is_none() {
+            if layer.document.ceiling.fs.write.over(path).is_none() {
                 return Err(layer.outside_writing(path));
             }
         }
@@ -60,16 +60,24 @@ impl Grant {
                 && factors
                     .layers
                     .all()
-                    .all(|layer| !layer.document.ceiling.write.items.is_empty())
+                    .all(|layer| !layer.document.ceiling.fs.write.items.is_empty())
         })
     }
 
     /// The rule that allows writing `path`, and what would forbid it. For a path that [`Grant::write`] allows.
     pub(crate) fn why_write(&self, path: &VirtualPath) -> Option<(Rule, String)> {
         let factors = self.factors.as_ref()?;
-        let entry = |layer: &Policy| Some(layer.document.ceiling.write.over(path)?.line);
+        let entry = |layer: &Policy| Some(layer.document.ceiling.fs.write.over(path)?.line);
         let policy = factors.layers.policy();
-        let value = policy.document.ceiling.write.over(path)?.value.as_ref()?;
+        let value = policy
+            .document
+            .ceiling
+            .fs
+            .write
+            .over(path)?
+            .value
+            .0
+            .as_ref()?;
         let at = &factors.layers.mounts().holding(path)?.at;
         let reason =
             format!("capability_ceiling.fs.write holds it with {value}, the mount {at} maps it");
@@ -83,7 +91,7 @@ impl Grant {
 impl Policy {
     fn outside_writing(&self, path: &VirtualPath) -> Denial {
         let rule = self.rule(
-            self.document.ceiling.write.line,
+            self.document.ceiling.fs.write.line,
             "capability_ceiling.fs.write does not cover it",
         );
         let remedy = self.remedy(&format!("add \"{path}\" to capability_ceiling.fs.write"));

@@ -76,8 +76,8 @@ impl MountTable {
             {
                 return fault("the same place is mapped twice");
             }
-            match rules.iter().find(|rule| rule.value.at == flag.at) {
-                Some(rule) if rule.value.source == MountSource::CommandLine => {}
+            match rules.iter().find(|rule| rule.value.at.0 == flag.at) {
+                Some(rule) if rule.value.source() == MountSource::CommandLine => {}
                 _ if matches!(flag.role, Role::Offer | Role::Granted) => {}
                 Some(rule) => {
                     return fault(&format!(
@@ -170,41 +170,36 @@ fn command_line_form(at: &VirtualPath) -> String {
 
 impl Mounted {
     fn from_rule(rule: &Lined<MountRule>, origins: Origins<'_>) -> Result<Self, PolicyError> {
+        let at = &rule.value.at.0;
         let constraint = |text: String| PolicyError::Constraint {
             place: Place {
                 file: origins.file.to_owned(),
                 line: rule.line,
             },
-            member: format!("the mount {}", rule.value.at),
+            member: format!("the mount {at}"),
             rule: text,
         };
-        let mapped = match &rule.value.source {
+        let mapped = match rule.value.source() {
             MountSource::Https(base) => Mapped::Https(base.clone()),
-            MountSource::Directory(directory) => Mapped::directory(
-                &rule.value.at,
-                origins.directory,
-                Path::new(directory),
-                false,
-            )
-            .map_err(constraint)?,
+            MountSource::Directory(directory) => {
+                Mapped::directory(at, origins.directory, Path::new(directory), false)
+                    .map_err(constraint)?
+            }
             MountSource::CommandLine => {
                 let flag = origins
                     .flags
                     .iter()
-                    .find(|flag| flag.at == rule.value.at)
+                    .find(|flag| flag.at == *at)
                     .ok_or_else(|| {
-                        constraint(format!(
-                            "must be given by {}",
-                            command_line_form(&rule.value.at)
-                        ))
+                        constraint(format!("must be given by {}", command_line_form(at)))
                     })?;
-                return Self::from_flag(flag, Some(rule.line), rule.value.mode, origins);
+                return Self::from_flag(flag, Some(rule.line), rule.value.mode(), origins);
             }
         };
         Ok(Self {
-            at: rule.value.at.clone(),
+            at: at.clone(),
             line: Some(rule.line),
-            mode: rule.value.mode,
+            mode: rule.value.mode(),
             mapped,
         })
     }

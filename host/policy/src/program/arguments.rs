@@ -1,8 +1,13 @@
 //! Argument vectors of a program rule: literal, with `*` inside an argument, or open at the end.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 /// A pattern for `argv[1..]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(from = "Vec<String>")]
 pub(crate) struct Arguments {
+    #[schemars(with = "Vec<String>")]
     elements: Vec<Element>,
     /// The last element was `"..."`: any number of further arguments.
     open_ended: bool,
@@ -12,21 +17,19 @@ pub(crate) struct Arguments {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Element(Vec<String>);
 
-impl Arguments {
+impl From<Vec<String>> for Arguments {
     /// Reads the elements of one vector; every list of strings is one.
-    pub(crate) fn parse(elements: &[&str]) -> Self {
-        match elements.split_last() {
-            Some((&"...", elements)) => Self {
-                elements: elements.iter().copied().map(Element::parse).collect(),
-                open_ended: true,
-            },
-            _ => Self {
-                elements: elements.iter().copied().map(Element::parse).collect(),
-                open_ended: false,
-            },
+    fn from(mut elements: Vec<String>) -> Self {
+        let open_ended = elements.pop_if(|last| last == "...").is_some();
+        let elements = elements.iter().map(|text| Element::parse(text)).collect();
+        Self {
+            elements,
+            open_ended,
         }
     }
+}
 
+impl Arguments {
     /// Whether exactly one list of arguments matches.
     pub(crate) fn is_literal(&self) -> bool {
         !self.open_ended && self.elements.iter().all(|element| element.0.len() == 1)
@@ -90,9 +93,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn parse(pattern: &[&str]) -> Arguments {
+        let words: Vec<_> = pattern.iter().map(|text| (*text).to_owned()).collect();
+        words.into()
+    }
+
     fn matches(pattern: &[&str], arguments: &[&str]) -> bool {
         let arguments: Vec<_> = arguments.iter().map(|text| (*text).to_owned()).collect();
-        Arguments::parse(pattern).matches(&arguments)
+        parse(pattern).matches(&arguments)
     }
 
     #[test]
@@ -129,9 +137,9 @@ mod tests {
 
     #[test]
     fn tp_33_literal_means_one_list_of_arguments() {
-        assert!(Arguments::parse(&["a", "\\*", "b"]).is_literal());
-        assert!(!Arguments::parse(&["a*"]).is_literal());
-        assert!(!Arguments::parse(&["a", "..."]).is_literal());
+        assert!(parse(&["a", "\\*", "b"]).is_literal());
+        assert!(!parse(&["a*"]).is_literal());
+        assert!(!parse(&["a", "..."]).is_literal());
     }
 
     proptest! {

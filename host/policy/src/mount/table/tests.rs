@@ -1,6 +1,7 @@
 //! Tables of mounts: which path lies where, and which flags a policy takes.
 
 use super::*;
+use crate::document::Document;
 use std::path::PathBuf;
 
 fn path(text: &str) -> VirtualPath {
@@ -48,12 +49,13 @@ fn open(
     )
 }
 
-fn rule(at: &str, source: MountSource) -> MountRule {
-    MountRule {
-        at: path(at),
-        source,
-        mode: Mode::ReadOnly,
-    }
+/// The rule that maps `at` to a directory, read only.
+fn rule(at: &str, directory: &str) -> MountRule {
+    let text = format!(
+        "{{version: 1, trusted_signers: [a], capability_ceiling: {{}}, host: {{mounts: [{{at: {at}, dir: '{directory}', mode: ro}}]}}}}"
+    );
+    let document = Document::parse("policy.yaml", text.as_bytes()).unwrap();
+    document.host.mounts.items[0].value.clone()
 }
 
 fn flag(flag: &str) -> CliMount {
@@ -112,7 +114,7 @@ fn m_10_to_m_15_the_longest_prefix_by_whole_segments_wins() {
 #[test]
 fn m_01_what_the_policy_maps_no_flag_maps_again() {
     let scratch = scratch();
-    let mapped = rule("/os", MountSource::Directory("os".to_owned()));
+    let mapped = rule("/os", "os");
     let error = open(&scratch, std::slice::from_ref(&mapped), &[flag("/=ours")]).unwrap_err();
     assert!(
         error.is_usage() && error.to_string().contains("policy.yaml:7 maps it already"),
@@ -126,7 +128,7 @@ fn m_01_what_the_policy_maps_no_flag_maps_again() {
         )
         .is_ok()
     );
-    let mapped = rule("/os", MountSource::CommandLine);
+    let mapped = rule("/os", "@cli");
     assert!(open(&scratch, std::slice::from_ref(&mapped), &[flag("/=ours")]).is_ok());
     let error = open(&scratch, &[mapped], &[]).unwrap_err();
     assert!(
@@ -144,14 +146,7 @@ fn tp_22_flags_fill_cli_mounts_and_add_below_os_only() {
         let error = open(&scratch, &[], std::slice::from_ref(adds)).unwrap_err();
         assert!(error.is_usage(), "{error}");
     }
-    assert!(
-        open(
-            &scratch,
-            &[rule("/data", MountSource::CommandLine)],
-            &[data]
-        )
-        .is_ok()
-    );
+    assert!(open(&scratch, &[rule("/data", "@cli")], &[data]).is_ok());
     assert!(
         open(&scratch, &[], &[flag("/a/=os"), flag("/a/=ours")])
             .unwrap_err()
