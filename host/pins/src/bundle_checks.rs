@@ -11,16 +11,13 @@ use super::component_checks;
 use super::finding::{Finding, Findings, Row};
 use super::folder::{FileFault, Folder};
 use super::root::{Root, SKILLS};
+use hydrant_trust::file_names::{MANIFEST, SIGNATURES, WASM};
 use hydrant_trust::limits::MAX_JSON_BYTES;
 use hydrant_trust::{
     Bundle, BundleError, Experimental, KeyRing, LockEntry, Manifest, ManifestError, Signatures,
     SignaturesError, Step, VerifiedBundle, Wasm, verify_entry,
 };
 
-pub(super) const WASM: &str = "skill.wasm";
-pub(super) const MANIFEST: &str = "manifest.json";
-pub(super) const SIGNATURES: &str = "signatures.json";
-pub(super) const BUNDLE_META: &str = "bundle-meta.json";
 /// Which bundle is checked.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Subject<'a> {
@@ -179,7 +176,7 @@ impl Check<'_> {
         let wasm = self.required_wasm(folder);
         let manifest = self.required(folder, MANIFEST, MAX_JSON_BYTES);
         let signatures = self.required(folder, SIGNATURES, MAX_JSON_BYTES);
-        self.passengers(folder);
+        self.opaque_files(folder);
         let manifest = manifest.map(|bytes| Manifest::parse(&bytes));
         let signatures = signatures.map(|bytes| Signatures::parse(&bytes));
         let bundle = match (wasm, &manifest, &signatures) {

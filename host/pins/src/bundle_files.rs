@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 
 use super::RING;
-use super::bundle_checks::{BUNDLE_META, Check, Parsed, WASM};
+use super::bundle_checks::{Check, Parsed};
 use super::finding::{Finding, Row};
 use super::folder::{Folder, MemberKind, Reason};
 use hydrant_base::Digest;
+use hydrant_trust::file_names::{BUNDLE_META, WASM};
 use hydrant_trust::limits::{MAX_JSON_BYTES, MAX_WASM_BYTES};
-use hydrant_trust::{BUNDLE_FILES, BundleMeta, PASSENGERS, Wasm};
+use hydrant_trust::{BUNDLE_FILES, BundleMeta, OPAQUE_FILES, Wasm};
 
 impl Check<'_> {
     /// Reads a file that must be there.
@@ -33,8 +34,8 @@ impl Check<'_> {
     }
 
     /// Checks the optional files that nothing reads (`TV-11`).
-    pub(super) fn passengers(&mut self, folder: &Folder) {
-        for name in PASSENGERS {
+    pub(super) fn opaque_files(&mut self, folder: &Folder) {
+        for name in OPAQUE_FILES {
             match folder.check(name, MAX_JSON_BYTES) {
                 Err(fault) if fault.reason != Reason::Missing => {
                     self.report_fault(Row::TV_11, &fault);

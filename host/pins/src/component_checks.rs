@@ -5,11 +5,12 @@
 
 use std::collections::BTreeSet;
 
-use super::bundle_checks::{Check, Checked, MANIFEST, Subject, WASM};
+use super::bundle_checks::{Check, Checked, Subject};
 use super::description;
 use super::finding::{Finding, Findings, Row};
 use super::{ComponentProbe, ProbeError, Progress};
 use hydrant_policy::component_form;
+use hydrant_trust::file_names::{MANIFEST, WASM};
 use hydrant_trust::{
     Capability, HostInterface, Imports, Manifest, NotAComponent, VerifiedBundle, Wasm, WasmForm,
     imports,

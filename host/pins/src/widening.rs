@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::finding::{Finding, Row};
+use super::root::RING;
 use hydrant_policy::covers;
 use hydrant_trust::{Capability, KeyRing, LockEntry, PublicKey, compare_versions};
 
@@ -294,7 +295,7 @@ pub(super) fn signer_findings(changes: &[SignerChange], gate: Gate) -> Vec<Findi
                 gate.allow_signer()
             );
             Finding::new(gate.signer_row(), message)
-                .at("pins/public-keys.json")
+                .at(RING)
                 .because(before, after)
         }
     };

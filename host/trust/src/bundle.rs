@@ -12,25 +12,12 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::file_names::{BUNDLE_META, MANIFEST, SIGNATURES, WASM};
 use super::limits::{MAX_JSON_BYTES, MAX_WASM_BYTES};
 use super::{
     Experimental, KeyError, KeyRing, Manifest, ManifestError, SignatureError, Signatures,
     SignaturesError, Wasm, WasmForm, verify_entry,
 };
-
-/// Everything that a bundle may hold.
-pub const BUNDLE_FILES: [&str; 7] = [
-    "skill.wasm",
-    "manifest.json",
-    "signatures.json",
-    "bundle-meta.json",
-    "public-keys.json",
-    "sbom.spdx.json",
-    "sigstore.bundle.json",
-];
-
-/// Those that are opaque.
-pub const PASSENGERS: [&str; 2] = ["sbom.spdx.json", "sigstore.bundle.json"];
 
 /// The files of a bundle that are looked into; nothing is checked yet.
 #[derive(Debug, Clone)]
@@ -58,12 +45,12 @@ impl BundleFiles {
             Err(error) => Err(error),
         };
         let files = Self {
-            wasm: read("skill.wasm", MAX_WASM_BYTES)?.into(),
-            manifest: read("manifest.json", MAX_JSON_BYTES)?.into(),
-            signatures: optional("signatures.json")?.map(Cow::from),
+            wasm: read(WASM, MAX_WASM_BYTES)?.into(),
+            manifest: read(MANIFEST, MAX_JSON_BYTES)?.into(),
+            signatures: optional(SIGNATURES)?.map(Cow::from),
         };
         // Of no use here, but a bundle with one that cannot be read is none.
-        optional("bundle-meta.json")?;
+        optional(BUNDLE_META)?;
         Ok(files)
     }
 }
@@ -211,9 +198,7 @@ impl Bundle {
     ///
     /// [`BundleError`]: the first check that fails.
     pub fn open(files: BundleFiles, experimental: Experimental) -> Result<Self, BundleError> {
-        let signatures = files
-            .signatures
-            .ok_or(BundleError::Missing("signatures.json"))?;
+        let signatures = files.signatures.ok_or(BundleError::Missing(SIGNATURES))?;
         let manifest = Manifest::parse(&files.manifest).map_err(BundleError::Manifest)?;
         let signatures = Signatures::parse(&signatures)?;
         Self::from_parts(files.wasm, manifest, signatures, experimental)

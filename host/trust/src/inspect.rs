@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::file_names::{BUNDLE_META, MANIFEST, SIGNATURES};
 use super::limits::MAX_JSON_BYTES;
 use super::{BundleError, Experimental, Manifest, Signatures};
 
@@ -15,14 +16,14 @@ use super::{BundleError, Experimental, Manifest, Signatures};
 /// [`BundleError`]: a file is missing or cannot be parsed, or the schema gate refuses it.
 pub fn inspect(directory: &Path, experimental: Experimental) -> Result<Vec<String>, BundleError> {
     let read = |name| read_bounded_as(&directory.join(name), MAX_JSON_BYTES, name);
-    let manifest = read("manifest.json")?;
-    let signatures = read("signatures.json")?;
+    let manifest = read(MANIFEST)?;
+    let signatures = read(SIGNATURES)?;
     let manifest = Manifest::parse(&manifest).map_err(BundleError::Manifest)?;
     let signatures = Signatures::parse(&signatures)?;
     manifest
         .check_schema(experimental)
         .map_err(BundleError::Schema)?;
-    let meta = match read("bundle-meta.json") {
+    let meta = match read(BUNDLE_META) {
         Ok(bytes) => Some(bytes),
         Err(error) if error.is_missing() => None,
         Err(error) => return Err(error.into()),

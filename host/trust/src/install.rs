@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::archive::{ArchiveError, Package, PackageFile, read_archive};
+use super::file_names::KEYS;
 use super::limits::MAX_JSON_BYTES;
 use super::source::{InsecureHttp, Source, SourceError};
 use super::store::{IndexEntry, Store, StoreError};
@@ -205,7 +206,7 @@ fn check(
     }
     let bundle = Bundle::from_parts(wasm, manifest.clone(), signatures, options.experimental)?;
     if let Some((file, digest)) = keys {
-        let ring = read_bounded_as(file, MAX_JSON_BYTES, "public-keys.json")?;
+        let ring = read_bounded_as(file, MAX_JSON_BYTES, KEYS)?;
         bundle.verify_with(&ring, digest)?;
     }
     Ok(manifest)

@@ -6,6 +6,7 @@ use hydrant_base::{
 use std::path::{Path, PathBuf};
 
 use super::bundle::check_named;
+use super::file_names::{BUNDLE_META, MANIFEST, SIGNATURES, WASM};
 use super::limits::MAX_JSON_BYTES;
 use super::{
     BundleError, BundleMeta, Experimental, Manifest, ManifestError, SecretKey, SignatureEntry,
@@ -83,10 +84,10 @@ pub fn pack(
         source,
     })?;
     let write = |name, bytes: &[u8]| write_replacing(&directory.join(name), bytes, FILE_MODE);
-    write("skill.wasm", wasm)?;
-    write("manifest.json", &pretty_json(&manifest))?;
-    write("signatures.json", &pretty_json(&signatures))?;
-    write("bundle-meta.json", &pretty_json(&meta))?;
+    write(WASM, wasm)?;
+    write(MANIFEST, &pretty_json(&manifest))?;
+    write(SIGNATURES, &pretty_json(&signatures))?;
+    write(BUNDLE_META, &pretty_json(&meta))?;
     Ok(())
 }
 
@@ -101,8 +102,8 @@ pub fn sign(
     key: &SecretKey,
     experimental: Experimental,
 ) -> Result<usize, PackError> {
-    let path = directory.join("signatures.json");
-    let manifest = read_bounded(&directory.join("manifest.json"), MAX_JSON_BYTES)?;
+    let path = directory.join(SIGNATURES);
+    let manifest = read_bounded(&directory.join(MANIFEST), MAX_JSON_BYTES)?;
     let signatures = read_bounded(&path, MAX_JSON_BYTES)?;
     let manifest = Manifest::parse(&manifest)?;
     let mut signatures = Signatures::parse(&signatures)?;

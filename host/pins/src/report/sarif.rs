@@ -6,13 +6,11 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::super::finding;
+use super::super::root::LOCK;
 use super::Report;
 use hydrant_base::{Digest, pretty_json};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
-
-/// Where a finding stands that belongs to no other file.
-const LOCK: &str = "pins/skills.lock.json";
 
 /// One result of a log.
 pub struct Finding<'f> {
@@ -82,6 +80,7 @@ fn of_pins(found: &finding::Finding) -> Value {
     result(&Finding {
         rule: found.row.id(),
         message: &found.message,
+        // What belongs to no other file stands at the lock.
         path: found.path.as_deref().unwrap_or(LOCK),
         line: None,
         identity: &[found.row.id(), &text(&found.skill), &text(&found.path)],

@@ -9,6 +9,7 @@ use crate::finding::{Finding, Findings, Row};
 use crate::root::{LOCK, Root};
 use crate::tree;
 use crate::widening::Declared;
+use hydrant_trust::file_names::KEYS;
 use hydrant_trust::{KeyRing, Lock, LockEntry, SubstratePin};
 
 /// The lock that the bundles on disk give. It is complete only if no finding was reported while it was made.
@@ -76,7 +77,7 @@ pub(super) fn rebuild(
                 bundle_dir: format!("skills/{id}/{version}"),
                 artifact: bundle.artifact().clone(),
                 manifest_hash: bundle.manifest_hash().clone(),
-                keys_file: "public-keys.json".to_owned(),
+                keys_file: KEYS.to_owned(),
                 keys_digest: ring.digest().clone(),
                 signers: owned_signers(bundle.signatures()),
                 skill_md,

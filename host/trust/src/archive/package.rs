@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::ArchiveError;
 use crate::bundle::check_named;
+use crate::file_names::{MANIFEST, SBOM, SIGNATURES, SIGSTORE, WASM};
 use crate::limits::{MAX_JSON_BYTES, MAX_WASM_BYTES};
 use crate::{BundleError, Manifest, Signatures};
 
@@ -39,11 +40,11 @@ impl PackageFile {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Manifest => "manifest.json",
-            Self::Wasm => "skill.wasm",
-            Self::Sbom => "sbom.spdx.json",
-            Self::Sigstore => "sigstore.bundle.json",
-            Self::Signatures => "signatures.json",
+            Self::Manifest => MANIFEST,
+            Self::Wasm => WASM,
+            Self::Sbom => SBOM,
+            Self::Sigstore => SIGSTORE,
+            Self::Signatures => SIGNATURES,
         }
     }
 

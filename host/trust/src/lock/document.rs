@@ -10,12 +10,11 @@ use std::fmt;
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
+use crate::file_names::KEYS;
 use crate::manifest::is_lower_name;
 
 /// The one version of the format.
 const SCHEMA_VERSION: &str = "1.0.0";
-/// The one name of a ring copy in a bundle.
-const KEYS_FILE: &str = "public-keys.json";
 
 /// The pins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -237,8 +236,8 @@ impl LockEntry {
                 faults.push(("TL-05", message));
             }
         }
-        if self.keys_file != KEYS_FILE {
-            let message = format!("keys_file {:?} is not {KEYS_FILE}", self.keys_file);
+        if self.keys_file != KEYS {
+            let message = format!("keys_file {:?} is not {KEYS}", self.keys_file);
             faults.push(("TL-05", message));
         }
         let bundle_dir = format!("skills/{}/{}", self.id, self.version);
