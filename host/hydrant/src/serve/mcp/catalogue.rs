@@ -266,7 +266,9 @@ impl SkillTool {
 }
 
 /// One value for each tenant, which goes when the tenant does: a tenant that was read again is another one.
-pub(super) struct PerTenant<V, T = Tenant>(Mutex<HashMap<String, (Weak<T>, Arc<V>)>>);
+pub(super) struct PerTenant<V, T = Tenant>(Mutex<ByName<V, T>>);
+
+type ByName<V, T> = HashMap<String, (Weak<T>, Arc<V>)>;
 
 impl<V, T> Default for PerTenant<V, T> {
     fn default() -> Self {
