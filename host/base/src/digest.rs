@@ -84,6 +84,17 @@ impl fmt::LowerHex for Hex<'_> {
     }
 }
 
+/// `BYTES` random bytes as lower-case hex digits.
+///
+/// # Errors
+///
+/// The system gives no random bytes.
+pub fn random_hex<const BYTES: usize>() -> io::Result<String> {
+    let mut random = [0; BYTES];
+    getrandom::fill(&mut random)?;
+    Ok(format!("{:x}", Hex(&random)))
+}
+
 /// `digits` lower-case hex digits and nothing else.
 pub fn is_lower_hex(text: &str, digits: usize) -> bool {
     text.len() == digits

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::digest::Hex;
+use super::digest::random_hex;
 use super::escape::{escaped, escaped_path};
 
 /// Read and write for the owner, nothing for others.
@@ -138,7 +138,7 @@ pub fn write_replacing(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileE
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let temporary = directory.join(temporary_name(path)?);
+    let temporary = temporary_path(path).map_err(|source| io(path, source))?;
     let replace = || -> std::io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
         let opened =
@@ -157,14 +157,16 @@ pub fn write_replacing(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileE
     })
 }
 
-/// `.<name>.<16 hex digits>.tmp`
-fn temporary_name(path: &Path) -> Result<std::ffi::OsString, FileError> {
-    let mut random = [0; 8];
-    getrandom::fill(&mut random).map_err(|error| io(path, std::io::Error::other(error)))?;
+/// A path beside `path` for what is to get its name when it is complete: `.<name>.<16 hex digits>.tmp`.
+///
+/// # Errors
+///
+/// The system gives no random bytes.
+pub fn temporary_path(path: &Path) -> std::io::Result<PathBuf> {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{:x}.tmp", Hex(&random)));
-    Ok(name)
+    name.push(format!(".{}.tmp", random_hex::<8>()?));
+    Ok(path.with_file_name(name))
 }
 
 /// Opens a regular file for reading; type and content belong to the same handle.

@@ -14,11 +14,13 @@ mod lock_file;
 mod timestamp;
 
 pub use canonical::{canonical_digest, canonical_json};
-pub use digest::{Digest, Hex, InvalidDigest, is_lower_hex};
+pub use digest::{Digest, Hex, InvalidDigest, is_lower_hex, random_hex};
 pub use escape::{escaped, escaped_path, excerpt};
 pub use file_lock::{FileLock, LockKind};
 pub use file_stamp::FileStamp;
-pub use files::{FileError, read_at_most, read_bounded, read_bounded_as, write_replacing};
+pub use files::{
+    FileError, read_at_most, read_bounded, read_bounded_as, temporary_path, write_replacing,
+};
 pub use json::{JsonError, parse as parse_json, pretty as pretty_json};
 pub use lock_file::LockFile;
 pub use timestamp::Timestamp;

@@ -15,6 +15,8 @@ use std::time::Duration;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
+use super::digest::random_hex;
+
 /// What is older than this was left behind.
 const STALE: Duration = Duration::from_secs(120);
 
@@ -49,7 +51,7 @@ impl<'directory> LockFile<'directory> {
         directory: &'directory OwnedFd,
         name: &str,
     ) -> io::Result<Option<LockFile<'directory>>> {
-        let token = token()?;
+        let token = random_hex::<16>()?;
         let create = OPEN | OFlags::CREATE | OFlags::EXCL;
         let made = retry_on_intr(|| rustix::fs::openat(directory, name, create, PRIVATE));
         let file = match made {
@@ -137,12 +139,6 @@ fn holds(file: &mut File, token: &str) -> bool {
         .rewind()
         .and_then(|()| file.take(TOKEN_BYTES).read_to_string(&mut text));
     read.is_ok() && text == token
-}
-
-fn token() -> io::Result<String> {
-    let mut random = [0; 16];
-    getrandom::fill(&mut random)?;
-    Ok(format!("{:032x}", u128::from_le_bytes(random)))
 }
 
 #[cfg(test)]

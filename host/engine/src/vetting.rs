@@ -6,14 +6,13 @@
 //! section, without recursion and in linear time, and what no ordinary component holds is refused. The bounds are on what
 //! costs the compiler memory, not on what a component may do.
 
+use hydrant_trust::{MAX_NESTED_TYPES, nested_types};
 use wasmparser::{
     BinaryReaderError, BlockType, FunctionBody, Operator, Parser, Payload, TypeSectionReader,
 };
 
 /// Components and modules within a component, nested or side by side.
 const MAX_PARTS: usize = 64;
-/// Types within types; a bound from above, see [`nested_types`].
-const MAX_NESTED_TYPES: usize = 100;
 /// Parameters of a function.
 const MAX_PARAMETERS: usize = 256;
 /// Results of a function or a block; a block may take as many values as a function has parameters.
@@ -237,16 +236,6 @@ impl Tally {
             BlockType::Empty | BlockType::Type(_) => 0,
         }
     }
-}
-
-/// At least the depth of types within types. A component type (41) or instance type (42) that stands in
-/// another one is a declaration (01) of it, so each level holds these two bytes; reading the types themselves
-/// is what recurses.
-fn nested_types(section: &[u8]) -> usize {
-    let pairs = section.iter().zip(section.iter().skip(1));
-    pairs
-        .filter(|pair| matches!(pair, (0x01, 0x41 | 0x42)))
-        .count()
 }
 
 fn within(what: &'static str, amount: usize, limit: usize) -> Result<(), Refused> {

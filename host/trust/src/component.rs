@@ -24,8 +24,8 @@ const INERT: [&str; 5] = [
     "wasi:random/",
     "wasi:filesystem/",
 ];
-/// Types within types; reading them recurses.
-const MAX_NESTED_TYPES: usize = 100;
+/// The most types within types; reading them recurses.
+pub const MAX_NESTED_TYPES: usize = 100;
 
 /// An interface through which a component reaches something outside; each has one kind of capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -152,7 +152,7 @@ impl Reader {
             Payload::End(_) => self.open = self.open.saturating_sub(1),
             // Those of inner components count too: a compiler reads all of them.
             Payload::ComponentTypeSection(ref section)
-                if may_nest(component.get(section.range()).unwrap_or_default())
+                if nested_types(component.get(section.range()).unwrap_or_default())
                     > MAX_NESTED_TYPES =>
             {
                 return Err(NotAComponent::NestedTypes);
@@ -259,9 +259,10 @@ fn has_no_functions(declared: &ComponentType<'_>) -> bool {
     })
 }
 
-/// At least the depth of types within types: a component type (41) or an instance type (42) in another one is
-/// a declaration (01) of it. Other bytes may look alike, so this is an upper bound.
-fn may_nest(section: &[u8]) -> usize {
+/// At least the depth of types within types in the bytes of a component's type section: a component type (41) or an instance type
+/// (42) in another one is a declaration (01) of it. Other bytes may look alike, so this is an upper bound.
+#[must_use]
+pub fn nested_types(section: &[u8]) -> usize {
     let pairs = section.iter().zip(section.iter().skip(1));
     pairs
         .filter(|pair| matches!(pair, (0x01, 0x41 | 0x42)))

@@ -33,7 +33,9 @@ mod wasm;
 
 pub use bundle::{Bundle, BundleError, BundleFiles, Step, VerifiedBundle};
 pub use bundle_meta::{BundleMeta, BundleMetaError};
-pub use component::{HostInterface, Imports, NotAComponent, imports};
+pub use component::{
+    HostInterface, Imports, MAX_NESTED_TYPES, NotAComponent, imports, nested_types,
+};
 pub use cosign::{CosignCheck, CosignEnvironment, CosignError};
 pub use file_names::{BUNDLE_FILES, OPAQUE_FILES};
 pub use inspect::inspect;

@@ -7,7 +7,8 @@ mod index;
 mod index_lock;
 
 use hydrant_base::{
-    Digest, FileError, JsonError, escaped_path, pretty_json, read_bounded, write_replacing,
+    Digest, FileError, JsonError, escaped_path, pretty_json, read_bounded, temporary_path,
+    write_replacing,
 };
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -151,7 +152,7 @@ impl Store {
         }));
         make_directory(&self.skills())?;
         if directory.symlink_metadata().is_err() {
-            let staging = Staging::new(&self.skills(), &entry.skill)?;
+            let staging = Staging::new(directory)?;
             for (file, bytes) in package.files() {
                 write_replacing(&staging.path.join(file.name()), bytes, FILE_MODE)?;
             }
@@ -205,11 +206,8 @@ struct Staging {
 }
 
 impl Staging {
-    fn new(parent: &Path, skill: &Digest) -> Result<Self, StoreError> {
-        let mut random = [0; 8];
-        getrandom::fill(&mut random).map_err(|error| failed(parent)(error.into()))?;
-        let random = u64::from_le_bytes(random);
-        let path = parent.join(format!(".{}.{random:016x}.tmp", skill.hex()));
+    fn new(directory: &Path) -> Result<Self, StoreError> {
+        let path = temporary_path(directory).map_err(failed(directory))?;
         let mut builder = DirBuilder::new();
         builder.mode(DIRECTORY_MODE);
         builder.create(&path).map_err(failed(&path))?;
