@@ -2,8 +2,7 @@
 //!
 //! A policy is read whole, checked whole and its mounts opened before the first question is answered; what it does not
 //! name is denied. Questions are then answered from text alone, through a [`Grant`]: no file system, no network. The
-//! document is parsed here because it is the operator's own; nothing else that is parsed on this side is (rule 1 of the
-//! design).
+//! document is parsed here, outside of any component, because it is the operator's own.
 //!
 //! Relies on `granit-parser` for YAML and JSON, on `url` for URLs, on `cap-std` for the handles of mounts.
 
@@ -129,6 +128,21 @@ impl Policy {
             reason: reason.into(),
             text,
         }
+    }
+
+    /// The denial by a line of this policy; by the `instruction` it would be allowed.
+    fn denial(
+        &self,
+        capability: String,
+        line: u64,
+        reason: impl Into<String>,
+        instruction: &str,
+    ) -> Denial {
+        Denial::new(
+            capability,
+            self.rule(line, reason),
+            self.remedy(instruction),
+        )
     }
 
     /// An instruction to change this policy; the default policy has to become a file first.

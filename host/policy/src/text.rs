@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span};
+use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, options};
 
 use super::error::DocumentFault;
 
@@ -76,7 +76,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Node, Located> {
         }
     })?;
     let mut reader = Reader {
-        events: Parser::new_from_str(text),
+        events: Parser::new_from_str_with_options(text, options! { strict_indentation: true }),
         nodes: 0,
     };
     let mut root = None;

@@ -10,14 +10,16 @@ mod nearest;
 mod process;
 mod read;
 
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
+use serde_json::{Value as Json, json};
 
 pub(super) use ceiling::{Ceiling, Directory, Name, is_environment_name};
 pub(super) use host::{Host, Mode, MountRule, MountSource, NetRule};
 pub(super) use process::{ProcessRule, Runners, ToolDirectory};
-use read::{Error, Field, filled_and_unique};
+use read::{Field, filled_and_unique};
 pub(super) use read::{Lined, Listed};
 
 use super::error::{Place, PolicyError};
@@ -29,10 +31,25 @@ use hydrant_base::Digest;
 pub fn schema() -> serde_json::Value {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    settings
-        .into_generator()
-        .into_root_schema_for::<Document>()
-        .to_value()
+    let tidy = |schema: &mut Schema| {
+        // Comments are wrapped where the source is.
+        if let Some(Json::String(text)) = schema.get_mut("description") {
+            *text = text.replace('\n', " ");
+        }
+        // What an omitted value is in the type is none that a document may have.
+        if schema.get("default") == Some(&Json::Null) {
+            schema.remove("default");
+        }
+    };
+    let generator = settings
+        .with_transform(RecursiveTransform(tidy))
+        .into_generator();
+    let schema = generator.into_root_schema_for::<Document>().to_value();
+    let mut in_order = json!({"$schema": "", "title": "", "description": ""});
+    if let (Json::Object(members), Json::Object(all)) = (&mut in_order, schema) {
+        members.extend(all);
+    }
+    in_order
 }
 
 /// What skills may do on this machine. What is not allowed here is denied.
@@ -64,7 +81,7 @@ pub(super) struct Document {
 struct Version;
 
 // Without a type, so that editors offer the one value.
-fn version_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+fn version_schema(_: &mut SchemaGenerator) -> Schema {
     schemars::json_schema!({"const": 1})
 }
 
@@ -78,15 +95,13 @@ impl Document {
             },
             fault: located.fault,
         })?;
-        Self::read(&root).map_err(|error| error.in_file(file))
-    }
-
-    fn read(root: &Node) -> Result<Self, Error> {
-        let mut document = Self::deserialize(Field::root(root))?;
-        document.host.check(&document.ceiling)?;
-        document.ceiling.place(root);
-        document.host.place(root);
-        document.hash = hash::policy_hash(root);
+        let field = Field::root(file, &root);
+        let document = Self::deserialize(field.clone());
+        let mut document = document.map_err(|error| error.or_in(&field))?;
+        document.host.check(file, &document.ceiling)?;
+        document.ceiling.place(&root);
+        document.host.place(&root);
+        document.hash = hash::policy_hash(&root);
         Ok(document)
     }
 }

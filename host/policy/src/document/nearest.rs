@@ -51,7 +51,7 @@ mod tests {
     const KNOWN: [&str; 6] = ["fs", "net", "exec", "mounts", "trusted_signers", "limits"];
 
     #[test]
-    fn tp_03_a_slip_of_the_finger_is_recognised() {
+    fn a_slip_of_the_finger_is_recognised() {
         for (unknown, meant) in [
             ("nett", Some("net")),
             ("Net", Some("net")),
