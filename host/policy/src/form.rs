@@ -4,10 +4,10 @@
 
 use url::Url;
 
-use super::VirtualPath;
 use super::mount::is_mount_point;
 use super::program::is_name;
 use super::url_prefix::{Escapes, UrlPrefix};
+use super::{Reach, VirtualPath};
 use hydrant_trust::Capability;
 
 /// Why a component may not declare a capability.
@@ -105,6 +105,12 @@ pub fn covers(old: &Capability, new: &Capability) -> bool {
             "exec.safe" => old.value == "*" || old.value == new.value,
             _ => old.value == new.value,
         }
+}
+
+/// The addresses that a request of a core module to `url` may reach, if the prefix that its manifest declares covers it.
+pub fn reach_of_declared(prefix: &str, url: &Url) -> Option<Reach> {
+    let prefix = UrlPrefix::parse(prefix).ok()?;
+    prefix.matches(url, Escapes::None).then(|| Reach::of(url))
 }
 
 /// Whether a prefix covers a URL that stands in a manifest. It may have a query, and is read by the same parser as a request.

@@ -19,7 +19,6 @@ mod load;
 mod mount;
 mod path;
 mod program;
-mod reach;
 mod signers;
 mod text;
 mod url_prefix;
@@ -32,7 +31,7 @@ pub use document::schema;
 use document::{Document, ProcessRule};
 pub use error::{DocumentFault, Place, PolicyError};
 pub use explain::{Explanation, Question, explain};
-pub use form::{FormError, component_form, covers};
+pub use form::{FormError, component_form, covers, reach_of_declared};
 pub use grant::{
     Confinement, Grant, Location, Method, ProgramLeave, Reach, Runner, ToolLeave, WriteLeave,
 };
@@ -41,7 +40,6 @@ pub use limits::Limits;
 use mount::MountTable;
 pub use mount::{AllowedPath, CliMount, MountHandle, MountTarget, OwnMount};
 pub use path::{InvalidPath, VirtualPath};
-pub use reach::reach_of_declared;
 pub use signers::UntrustedSigner;
 
 use hydrant_base::Digest;

@@ -8,7 +8,7 @@ use url::Url;
 use super::{Grant, Method, Reach};
 use crate::document::{Lined, NetRule};
 use crate::url_prefix::{
-    Escapes, has_harmless_escapes, has_parameters, names_its_address, proposal, without_credentials,
+    Escapes, has_harmless_escapes, has_parameters, proposal, without_credentials,
 };
 use crate::{Denial, Layers, Policy, Rule};
 
@@ -28,12 +28,7 @@ impl Grant {
         for layer in factors.layers.all() {
             layer.allows_request(method, url)?;
         }
-        // A prefix matches its own host only, so every layer names what the URL names.
-        Ok(if names_its_address(url) {
-            Reach::Named
-        } else {
-            Reach::Public
-        })
+        Ok(Reach::of(url))
     }
 
     /// The rule that allows the request, and what would forbid it. For a request that [`Grant::fetch`] allows.
